@@ -1,0 +1,115 @@
+"""The one error tree.
+
+- SluiceError: anything this project raises on purpose
+  - CallerError: the caller is at fault, and the same call will fail again
+    - Invalid: a value does not fit; names each bad field
+    - Unauthorized, Forbidden, NotFound, Conflict, TooLarge, TooManyRequests
+    - Refused: an address or content that must not be fetched
+  - PeerError: another service is at fault, and trying again may help
+    - Unavailable: it did not answer, or answered that it cannot
+    - TimedOut: it did not answer in time
+    - Oversized: it answered with more than we take; trying again does not help
+  - ConfigError: the operator is at fault: a variable or binding is missing or wrong
+
+Each boundary (HTTP, queue, workflow) maps the tree once, by `status` and `retryable`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+class SluiceError(Exception):
+    """Base of everything raised on purpose; `str()` of it is one sentence for a person."""
+
+    status = 500
+    title = "Internal error"
+    retryable = False
+
+
+class CallerError(SluiceError):
+    status = 400
+    title = "Bad request"
+
+
+@dataclass(frozen=True, slots=True)
+class BadField:
+    """One value that does not fit: where it stands (`sources[2].url`) and why."""
+
+    path: str
+    reason: str
+
+
+class Invalid(CallerError):
+    """Some fields do not fit; `fields` names all of them, not the first alone."""
+
+    title = "Invalid request"
+
+    def __init__(self, message: str, fields: Sequence[BadField] = ()) -> None:
+        super().__init__(message)
+        self.fields = tuple(fields)
+
+
+class Unauthorized(CallerError):
+    status = 401
+    title = "Unauthorized"
+
+
+class Forbidden(CallerError):
+    status = 403
+    title = "Forbidden"
+
+
+class NotFound(CallerError):
+    status = 404
+    title = "Not found"
+
+
+class Conflict(CallerError):
+    status = 409
+    title = "Conflict"
+
+
+class TooLarge(CallerError):
+    status = 413
+    title = "Content too large"
+
+
+class Refused(CallerError):
+    """An address or content that must not be fetched, whoever asks."""
+
+    title = "Refused"
+
+
+class TooManyRequests(CallerError):
+    status = 429
+    title = "Too many requests"
+    retryable = True
+
+    def __init__(self, message: str, retry_after_s: int) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class PeerError(SluiceError):
+    status = 502
+    title = "Upstream failed"
+    retryable = True
+
+
+class Unavailable(PeerError):
+    """A service did not answer, or answered that it cannot."""
+
+
+class TimedOut(PeerError):
+    status = 504
+    title = "Upstream timed out"
+
+
+class Oversized(PeerError):
+    """A service answered with more than is taken; asking again does not help."""
+
+    retryable = False
+
+
+class ConfigError(SluiceError):
+    title = "Misconfigured"
