@@ -1,0 +1,53 @@
+// The Worker's interpreter under Node: compiles the vendored packages, makes the start-up snapshot, runs the unit tests.
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { loadPyodide } from "pyodide";
+
+// Imported into the snapshot, so that no Worker pays for them when it boots.
+const STDLIB =
+  "asyncio, base64, dataclasses, datetime, decimal, email.message, enum, gzip, html, http.client, importlib.metadata, " +
+  "inspect, json, logging, re, secrets, tomllib, typing, urllib.parse, uuid, xml.etree.ElementTree, zlib, zoneinfo";
+
+async function makeSnapshot(file) {
+  const python = await loadPyodide({ _makeSnapshot: true });
+  python.runPython(`import ${STDLIB}`);
+  mkdirSync(resolve(file, ".."), { recursive: true });
+  writeFileSync(`${file}.part`, python.makeMemorySnapshot());
+  renameSync(`${file}.part`, file);
+}
+
+async function withFolders(folders) {
+  const python = await loadPyodide({ env: { HOME: "/home/pyodide", PYTHONHASHSEED: "random" } });
+  for (const [inside, outside] of Object.entries(folders)) {
+    python.FS.mkdirTree(inside);
+    python.mountNodeFS(inside, resolve(outside));
+  }
+  return python;
+}
+
+// The files' times differ inside a Worker, so the compiled files must not be checked against them.
+async function compile(folder) {
+  const python = await withFolders({ "/modules": folder });
+  python.runPython(`
+import compileall, py_compile
+compileall.compile_dir("/modules", quiet=2, stripdir="/modules", prependdir="/session/python_modules",
+                       invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)`);
+}
+
+async function test(modules, args) {
+  const python = await withFolders({ "/project": ".", "/modules": modules });
+  python.globals.set("arguments", python.toPy(args));
+  const code = await python.runPythonAsync(`
+import os, sys
+sys.path[:0] = ["/modules"]
+sys.dont_write_bytecode = True
+os.chdir("/project")
+import pytest
+int(pytest.main(list(arguments)))`);
+  process.exit(code);
+}
+
+const [command, ...rest] = process.argv.slice(2);
+const commands = { snapshot: makeSnapshot, compile, test: (modules, ...args) => test(modules, args) };
+await commands[command](...rest);
+process.exit(0);
