@@ -3,7 +3,8 @@
 - SluiceError: anything this project raises on purpose
   - CallerError: the caller is at fault, and the same call will fail again
     - Invalid: a value does not fit; names each bad field
-    - Unauthorized, Forbidden, NotFound, Conflict, TooLarge, TooManyRequests
+    - Unauthorized, Forbidden, NotFound, Conflict, PreconditionFailed
+    - TooLarge, UnsupportedMediaType, TooManyRequests
     - Refused: an address or content that must not be fetched
   - PeerError: another service is at fault, and trying again may help
     - Unavailable: it did not answer, or answered that it cannot
@@ -69,9 +70,21 @@ class Conflict(CallerError):
     title = "Conflict"
 
 
+class PreconditionFailed(CallerError):
+    """The caller's copy is not the current one, so nothing was changed."""
+
+    status = 412
+    title = "Precondition failed"
+
+
 class TooLarge(CallerError):
     status = 413
     title = "Content too large"
+
+
+class UnsupportedMediaType(CallerError):
+    status = 415
+    title = "Unsupported media type"
 
 
 class Refused(CallerError):

@@ -1,0 +1,52 @@
+"""A small HTTP layer for Workers, free of any framework and of the platform itself."""
+
+from sluice.web.app import App, OnError
+from sluice.web.bodies import query_model, read_bytes, read_json, read_model
+from sluice.web.conditional import ETag, Validators, check_preconditions, conditional, parse_etags
+from sluice.web.cors import Cors
+from sluice.web.headers import Headers, HeadersLike
+from sluice.web.health import Check, health_reply
+from sluice.web.http_dates import format_http_date, parse_http_date
+from sluice.web.json_text import to_json
+from sluice.web.messages import Native, Passthrough, ReadBody, Reply, Request
+from sluice.web.models import parse_model
+from sluice.web.negotiate import best_media_type
+from sluice.web.problems import problem, problem_of
+from sluice.web.router import Handler, Route
+from sluice.web.sse import SseComment, SseEvent, sse
+
+__all__ = [
+    "App",
+    "Check",
+    "Cors",
+    "ETag",
+    "Handler",
+    "Headers",
+    "HeadersLike",
+    "Native",
+    "OnError",
+    "Passthrough",
+    "ReadBody",
+    "Reply",
+    "Request",
+    "Route",
+    "SseComment",
+    "SseEvent",
+    "Validators",
+    "best_media_type",
+    "check_preconditions",
+    "conditional",
+    "format_http_date",
+    "health_reply",
+    "parse_etags",
+    "parse_http_date",
+    "parse_model",
+    "problem",
+    "problem_of",
+    "query_model",
+    "read_bytes",
+    "read_json",
+    "read_model",
+    "sse",
+    "to_json",
+]

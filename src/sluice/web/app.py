@@ -1,0 +1,81 @@
+"""The whole HTTP side of a Worker as one object: a request goes in, a reply always comes out."""
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import replace
+
+from sluice.errors import NotFound, SluiceError
+from sluice.web.cors import Cors, is_preflight
+from sluice.web.messages import Passthrough, Reply, Request
+from sluice.web.problems import internal_problem, problem, problem_of
+from sluice.web.router import Resource, Route, Router, path_segments
+
+OnError = Callable[[Exception, Request], None]
+
+
+class App:
+    """Routes requests and turns every failure into a problem; `on_error` hears of the unexpected ones."""
+
+    def __init__(self, routes: Iterable[Route], *, on_error: OnError, cors: Cors | None = None) -> None:
+        self._router = Router(routes)
+        self._on_error = on_error
+        self._cors = cors
+
+    async def handle(self, request: Request) -> Reply:
+        """Answer a request; no Exception ever leaves this method."""
+        try:
+            return self._finished(await self._answer(request), request)
+        except SluiceError as error:
+            reply = problem_of(error, instance=request.path)
+        except Exception as error:  # noqa: BLE001 - this is the boundary: a defect becomes a plain 500
+            self._report(error, request)
+            reply = internal_problem(instance=request.path)
+        return self._finished(reply, request)
+
+    async def _answer(self, request: Request) -> Reply:
+        segments = path_segments(request.path)
+        resource = self._router.resolve(segments)
+        if resource is None:
+            raise NotFound(f"nothing is served at {request.path}")
+        if route := resource.route_for(request.method):
+            return await route.handler(request.with_params(route.params(segments)))
+        if request.method == "OPTIONS":
+            return self._options(resource, request)
+        return _method_not_allowed(resource, request)
+
+    def _options(self, resource: Resource, request: Request) -> Reply:
+        reply = Reply.empty(headers={"Allow": ", ".join(resource.allowed)})
+        if self._cors and is_preflight(request):
+            return self._cors.preflight(reply, request, resource.allowed)
+        return reply
+
+    def _report(self, error: Exception, request: Request) -> None:
+        # A log that fails must not cost the caller the reply.
+        with suppress(Exception):
+            self._on_error(error, request)
+
+    def _finished(self, reply: Reply, request: Request) -> Reply:
+        reply = _with_length(reply.with_header("X-Content-Type-Options", "nosniff"))
+        if self._cors:
+            reply = self._cors.apply(reply, request)
+        return _without_body(reply) if request.method == "HEAD" else reply
+
+
+def _method_not_allowed(resource: Resource, request: Request) -> Reply:
+    allowed = ", ".join(resource.allowed)
+    return problem(
+        405,
+        "Method not allowed",
+        f"{request.method} is not allowed here; allowed: {allowed}",
+        instance=request.path,
+        headers={"Allow": allowed},
+    )
+
+
+def _without_body(reply: Reply) -> Reply:
+    # A passed-through response holds the headers too, so it stays; the runtime sends no body for HEAD.
+    return reply if isinstance(reply.body, Passthrough) else replace(reply, body=None)
+
+
+def _with_length(reply: Reply) -> Reply:
+    return reply.with_header("Content-Length", str(len(reply.body))) if isinstance(reply.body, bytes) else reply

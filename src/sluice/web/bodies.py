@@ -1,0 +1,81 @@
+"""Reading what the caller sent: bounded first, then decoded, then checked against a model."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from sluice.errors import BadField, Invalid, TooLarge, UnsupportedMediaType
+from sluice.web.json_body import parse_json
+from sluice.web.messages import Request
+from sluice.web.models import Model, invalid_fields, parse_model
+
+_LENGTH = re.compile(r"[0-9]{1,15}")
+_JSON_TYPE = re.compile(r"(?:application|text)/json|[^/\s]+/[^/\s]+\+json")
+_MANY = (list, tuple, set, frozenset, Sequence)
+
+
+async def read_bytes(request: Request, *, max_bytes: int) -> bytes:
+    """The body as it is; TooLarge before reading it when its declared length says enough."""
+    if _declared_length(request) > max_bytes:
+        raise _too_large(max_bytes)
+    content = await request.read_body(max_bytes)
+    if len(content) > max_bytes:
+        raise _too_large(max_bytes)
+    return content
+
+
+async def read_json(request: Request, *, max_bytes: int) -> Any:
+    """The body as a JSON value; Invalid, TooLarge or UnsupportedMediaType say what is wrong with it."""
+    sent = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if sent and not _JSON_TYPE.fullmatch(sent):
+        raise UnsupportedMediaType(f"send the body as Content-Type: application/json, not {sent}")
+    return parse_json(await read_bytes(request, max_bytes=max_bytes))
+
+
+async def read_model(request: Request, model: type[Model], *, max_bytes: int) -> Model:
+    """The JSON body as a model."""
+    return parse_model(model, await read_json(request, max_bytes=max_bytes))
+
+
+def query_model(request: Request, model: type[Model]) -> Model:
+    """The query string as a model; only a field for many values may be given more than once."""
+    fields = _fields_by_query_name(model)
+    repeated = [
+        BadField(name, "is given more than once")
+        for name, values in request.query.items()
+        if name in fields and len(values) > 1 and not _takes_many(fields[name].annotation)
+    ]
+    if repeated:
+        raise invalid_fields(repeated)
+    many = {name for name, field in fields.items() if _takes_many(field.annotation)}
+    return parse_model(model, _plain_query(request.query, many))
+
+
+def _plain_query(query: Mapping[str, tuple[str, ...]], many: Iterable[str]) -> dict[str, object]:
+    return {name: list(values) if name in many else values[0] for name, values in query.items()}
+
+
+def _fields_by_query_name(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    named = ((field.validation_alias, name, field) for name, field in model.model_fields.items())
+    return {alias if isinstance(alias, str) else name: field for alias, name, field in named}
+
+
+def _takes_many(annotation: Any) -> bool:
+    """Whether the type, or a member of its union, is a collection."""
+    if (get_origin(annotation) or annotation) in _MANY:
+        return True
+    return get_origin(annotation) not in (None, dict) and any(_takes_many(arg) for arg in get_args(annotation))
+
+
+def _declared_length(request: Request) -> int:
+    declared = request.headers.get("content-length", "0")
+    if not _LENGTH.fullmatch(declared):
+        raise Invalid("Content-Length is not a number of bytes")
+    return int(declared)
+
+
+def _too_large(max_bytes: int) -> TooLarge:
+    return TooLarge(f"the body is larger than the limit of {max_bytes} bytes")

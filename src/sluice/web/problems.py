@@ -1,0 +1,59 @@
+"""Errors as `application/problem+json` (RFC 9457), with the older `success` and `error` fields beside."""
+
+from collections.abc import Sequence
+
+from sluice.errors import BadField, Invalid, SluiceError, TooManyRequests, Unauthorized
+from sluice.web.headers import HeaderPairs, HeadersLike, pairs_of
+from sluice.web.messages import Reply
+
+PROBLEM_TYPE = "application/problem+json"
+
+
+def problem(
+    status: int,
+    title: str,
+    detail: str,
+    *,
+    instance: str,
+    fields: Sequence[BadField] = (),
+    headers: HeadersLike = (),
+) -> Reply:
+    """A problem reply; `fields` become its `errors`, and no cache keeps it."""
+    body: dict[str, object] = {
+        "type": "about:blank",
+        "title": title,
+        "status": status,
+        "detail": detail,
+        "instance": instance,
+        "success": False,
+        "error": detail,
+    }
+    if fields:
+        body["errors"] = [{"path": field.path, "reason": field.reason} for field in fields]
+    fixed = (("Content-Type", PROBLEM_TYPE), ("Cache-Control", "no-store"))
+    return Reply.json(body, status, (*fixed, *pairs_of(headers)))
+
+
+def problem_of(error: SluiceError, *, instance: str) -> Reply:
+    """The problem an expected error stands for."""
+    return problem(
+        error.status,
+        error.title,
+        str(error) or error.title,
+        instance=instance,
+        fields=error.fields if isinstance(error, Invalid) else (),
+        headers=_headers_of(error),
+    )
+
+
+def internal_problem(*, instance: str) -> Reply:
+    """The problem for a defect of ours: it tells the caller nothing of the inside."""
+    return problem(500, "Internal error", "the request could not be handled", instance=instance)
+
+
+def _headers_of(error: SluiceError) -> HeaderPairs:
+    if isinstance(error, TooManyRequests):
+        return (("Retry-After", str(error.retry_after_s)),)
+    if isinstance(error, Unauthorized):
+        return (("WWW-Authenticate", "Bearer"),)
+    return ()

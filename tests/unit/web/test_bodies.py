@@ -1,0 +1,190 @@
+"""Bodies and queries: limits first, then models with every bad field named."""
+
+from typing import Annotated, Literal
+
+import pytest
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from sluice.errors import BadField, Invalid, TooLarge, UnsupportedMediaType
+from sluice.web import Headers, Request, parse_model, query_model, read_bytes, read_json, read_model
+from unit.web.calls import get, post
+
+
+class Adblock(BaseModel):
+    kind: Literal["adblock"]
+    url: str
+
+
+class Hosts(BaseModel):
+    kind: Literal["hosts"]
+    url: str = Field(min_length=3)
+
+
+class Configuration(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    name: str
+    sources: list[Annotated[Adblock | Hosts, Field(discriminator="kind")]] = []
+    ratio: int | bool | None = None
+    labels: dict[str, int] = {}
+    token: str = Field(default="", alias="apiToken", pattern=r"^[a-z]*$")
+
+    @field_validator("name")
+    @classmethod
+    def _not_reserved(cls, name: str) -> str:
+        if name == "all":
+            raise ValueError("is reserved")
+        return name
+
+    @model_validator(mode="after")
+    def _not_both(self) -> "Configuration":
+        if self.sources and self.labels:
+            raise ValueError("sources and labels exclude each other")
+        return self
+
+
+class Page(BaseModel):
+    limit: int = Field(default=10, ge=1, le=100)
+    fresh: bool = False
+    tags: list[str] = Field(default=[], alias="tag")
+    sources: tuple[str, ...] | None = None
+
+
+async def unread(_max_bytes: int) -> bytes:
+    raise AssertionError("the body was read")
+
+
+@pytest.mark.parametrize(("size", "fits"), [(0, True), (10, True), (11, False), (10_000, False)])
+async def test_the_limit_is_exact_and_named(size, fits):
+    """A body of just the limit is read; one byte more is TooLarge, and the message names the limit."""
+    request = post(b"x" * size)
+    if fits:
+        assert await read_bytes(request, max_bytes=10) == b"x" * size
+    else:
+        with pytest.raises(TooLarge, match="limit of 10 bytes"):
+            await read_bytes(request, max_bytes=10)
+
+
+async def test_a_declared_length_is_enough_to_refuse():
+    """When Content-Length exceeds the limit, the body is not read at all."""
+    request = Request("POST", "https://a.test/", Headers({"Content-Length": "11"}), unread)
+    with pytest.raises(TooLarge):
+        await read_bytes(request, max_bytes=10)
+
+
+@pytest.mark.parametrize("length", ["", "-1", "1, 1", "ten", "٣", "9" * 5000])
+async def test_a_length_that_is_no_number_is_refused(length):
+    """An unreadable Content-Length is the caller's fault, not ours."""
+    with pytest.raises(Invalid, match="Content-Length"):
+        await read_bytes(post(b"{}", {"Content-Length": length}), max_bytes=10)
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [None, "", "application/json", "Application/JSON; charset=utf-8", "text/json", "application/merge-patch+json"],
+)
+async def test_json_types_and_none_are_read(content_type):
+    """JSON under any of its names, or under none, is read."""
+    headers = {} if content_type is None else {"Content-Type": content_type}
+    assert await read_json(post(b'{"a": 1}', headers), max_bytes=100) == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    "content_type", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "json"]
+)
+async def test_other_types_are_refused_unread(content_type):
+    """Another content type is refused before the body is read, and the message says what to send."""
+    request = Request("POST", "https://a.test/", Headers({"Content-Type": content_type}), unread)
+    with pytest.raises(UnsupportedMediaType, match="application/json"):
+        await read_json(request, max_bytes=100)
+
+
+async def test_a_body_becomes_a_model():
+    """A good body arrives as the model, aliases included."""
+    body = b'{"name": "mine", "sources": [{"kind": "hosts", "url": "abc"}], "apiToken": "x"}'
+    configuration = await read_model(post(body), Configuration, max_bytes=1000)
+    assert configuration == Configuration(name="mine", sources=[Hosts(kind="hosts", url="abc")], apiToken="x")
+
+
+@pytest.mark.parametrize(
+    ("value", "fields"),
+    [
+        ({}, [("name", "is required")]),
+        ({"name": 1}, [("name", "should be a valid string")]),
+        ({"name": "all"}, [("name", "is reserved")]),
+        ({"name": "a", "nmae": "b"}, [("nmae", "is not a known field")]),
+        ({"name": "a", "odd key": 1}, [('["odd key"]', "is not a known field")]),
+        ({"name": "a", "sources": {}}, [("sources", "should be a valid list")]),
+        ({"name": "a", "sources": [{"kind": "hosts"}]}, [("sources[0].url", "is required")]),
+        (
+            {"name": "a", "sources": [{"kind": "hosts", "url": "abc"}, {"kind": "hosts", "url": "ab"}]},
+            [("sources[1].url", "String should have at least 3 characters")],
+        ),
+        ({"name": "a", "sources": [{"url": "x"}]}, [("sources[0]", "needs 'kind'")]),
+        (
+            {"name": "a", "sources": [{"kind": "hush"}]},
+            [("sources[0]", "needs 'kind' to be one of 'adblock', 'hosts'")],
+        ),
+        (
+            {"name": "a", "labels": {"x": "y"}},
+            [("labels.x", "should be a valid integer, unable to parse string as an integer")],
+        ),
+        ({"name": "a", "apiToken": "HUSH"}, [("apiToken", "String should match pattern '^[a-z]*$'")]),
+        (
+            {"name": "a", "ratio": []},
+            [("ratio", "should be a valid integer"), ("ratio", "should be a valid boolean")],
+        ),
+        (
+            {"name": "a", "sources": [{"kind": "hosts", "url": "abc"}], "labels": {"x": 1}},
+            [("", "sources and labels exclude each other")],
+        ),
+        ([], [("", "should be a valid dictionary or instance of Configuration")]),
+    ],
+)
+def test_each_bad_field_is_named(value, fields):
+    """Every bad field has the path its writer would use and a plain reason, and no value is repeated."""
+    with pytest.raises(Invalid) as caught:
+        parse_model(Configuration, value)
+    assert [(field.path, field.reason) for field in caught.value.fields] == fields
+    assert "hush" not in str(caught.value).lower()
+
+
+def test_the_message_names_the_first_fields():
+    """The sentence for people names three fields and counts the rest."""
+    with pytest.raises(Invalid) as caught:
+        parse_model(Configuration, {"a": 1, "b": 2, "c": 3})
+    assert str(caught.value) == "name is required; a is not a known field; b is not a known field; and 1 more"
+    assert len(caught.value.fields) == 4
+
+
+@pytest.mark.parametrize(
+    ("query", "page"),
+    [
+        ("", Page()),
+        ("limit=5&fresh=true", Page(limit=5, fresh=True)),
+        ("tag=a&tag=b", Page(tag=["a", "b"])),
+        ("tag=a&sources=b", Page(tag=["a"], sources=("b",))),
+        ("utm=1&utm=2", Page()),
+    ],
+)
+def test_a_query_becomes_a_model(query, page):
+    """Query values are converted; a field for many values takes one or several."""
+    assert query_model(get(f"/?{query}"), Page) == page
+
+
+@pytest.mark.parametrize(
+    ("query", "fields"),
+    [
+        ("limit=0", [("limit", "should be greater than or equal to 1")]),
+        ("limit=", [("limit", "should be a valid integer, unable to parse string as an integer")]),
+        (
+            "limit=1&limit=2&fresh=1&fresh=0",
+            [("limit", "is given more than once"), ("fresh", "is given more than once")],
+        ),
+    ],
+)
+def test_a_bad_query_names_its_fields(query, fields):
+    """A bad query is told like a bad body."""
+    with pytest.raises(Invalid) as caught:
+        query_model(get(f"/?{query}"), Page)
+    assert caught.value.fields == tuple(BadField(*field) for field in fields)

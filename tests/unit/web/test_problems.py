@@ -1,0 +1,63 @@
+"""Errors as problem+json: one shape for all of them."""
+
+import inspect
+
+import pytest
+
+from sluice import errors
+from sluice.errors import BadField, Invalid, SluiceError, TooManyRequests, Unauthorized
+from sluice.web import problem, problem_of
+from unit.web.calls import parsed
+
+PLAIN = [
+    kind
+    for _, kind in inspect.getmembers(errors, inspect.isclass)
+    if issubclass(kind, SluiceError) and kind is not TooManyRequests
+]
+
+
+@pytest.mark.parametrize("kind", PLAIN, ids=lambda kind: kind.__name__)
+def test_every_error_has_its_problem(kind):
+    """Each class of the tree is answered by its own status and title, with the older fields beside."""
+    reply = problem_of(kind("because"), instance="/here")
+    assert reply.status == kind.status
+    assert reply.header("content-type") == "application/problem+json"
+    assert reply.header("cache-control") == "no-store"
+    assert parsed(reply) == {
+        "type": "about:blank",
+        "title": kind.title,
+        "status": kind.status,
+        "detail": "because",
+        "instance": "/here",
+        "success": False,
+        "error": "because",
+    }
+
+
+def test_an_error_without_words_says_its_title():
+    """A problem always has a detail."""
+    assert parsed(problem_of(Unauthorized(), instance="/"))["error"] == "Unauthorized"
+
+
+def test_invalid_names_each_field():
+    """Each bad field stands in `errors` with its path and reason."""
+    error = Invalid("two do not fit", [BadField("a", "is required"), BadField("b[0].c", "is too long")])
+    assert parsed(problem_of(error, instance="/"))["errors"] == [
+        {"path": "a", "reason": "is required"},
+        {"path": "b[0].c", "reason": "is too long"},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("error", "name", "value"),
+    [(TooManyRequests("slow", 30), "retry-after", "30"), (Unauthorized("who?"), "www-authenticate", "Bearer")],
+)
+def test_some_errors_need_a_header(error, name, value):
+    """429 says when to come back, 401 says how to identify."""
+    assert problem_of(error, instance="/").header(name) == value
+
+
+def test_a_problem_may_carry_headers_of_its_own():
+    """A status outside the tree is told in the same shape."""
+    reply = problem(405, "Method not allowed", "no", instance="/", headers={"Allow": "GET"})
+    assert (reply.status, reply.header("allow"), parsed(reply)["success"]) == (405, "GET", False)
