@@ -1,0 +1,169 @@
+"""The deployment creates what is missing once, writes the ids down, and refuses what would not work."""
+
+import json
+from pathlib import Path
+
+import pytest
+from deploy import main
+from resources import CommandFailed
+from worker_config import WorkerConfig, bindings_in_code, worker_configs
+
+COMPILER = """\
+name = "compiler"
+main = "entry.py"
+tail_consumers = [{ service = "tail" }]
+
+[[kv_namespaces]]
+binding = "CACHE"
+preview_id = "cache"
+
+[[d1_databases]]
+binding = "DB"
+database_name = "sluice"
+preview_database_id = "sluice"
+
+[[r2_buckets]]
+binding = "FILES"
+bucket_name = "files"
+
+[[queues.producers]]
+binding = "JOBS"
+queue = "jobs"
+
+[[queues.consumers]]
+queue = "jobs"
+dead_letter_queue = "dead"
+
+[durable_objects]
+bindings = [{ name = "QUEUE", class_name = "Queue" }]
+
+[ai]
+binding = "AI"
+
+[vars]
+LIMIT = "3"
+"""
+TAIL = 'name = "tail"\nmain = "entry.py"\n\n[[kv_namespaces]]\nbinding = "LOGS"\npreview_id = "cache"\n'
+
+
+class Account:
+    """A Cloudflare account as wrangler's commands show it."""
+
+    def __init__(self, *, logged_in: bool = True) -> None:
+        self.logged_in = logged_in
+        self.kept: dict[str, list[str]] = {"queues": [], "r2": [], "kv": [], "d1": []}
+        self.ran: list[tuple[str, ...]] = []
+
+    def __call__(self, *arguments: str) -> str:
+        self.ran.append(arguments)
+        match arguments:
+            case ("whoami",):
+                return "you are logged in" if self.logged_in else "You are not authenticated."
+            case ("kv", "namespace", "list"):
+                return json.dumps([{"id": f"id-of-{title}", "title": title} for title in self.kept["kv"]])
+            case ("d1", "info", name, "--json") if name in self.kept["d1"]:
+                return json.dumps({"uuid": f"id-of-{name}"})
+            case (kind, *_, "create", name):
+                assert name not in self.kept[kind], "created twice"
+                self.kept[kind].append(name)
+            case (kind, *_, "info", name) if name in self.kept[kind]:
+                pass
+            case (_, *_, "info", _) | (_, "info", _, "--json"):
+                raise CommandFailed("not found")
+        return "done"
+
+
+@pytest.fixture(name="project")
+def _project(tmp_path: Path) -> Path:
+    (tmp_path / "wrangler.toml").write_text(COMPILER)
+    (tmp_path / "wrangler.tail.toml").write_text(TAIL)
+    (tmp_path / "entry.py").write_text("")
+    return tmp_path
+
+
+def test_creates_all_that_is_missing(project: Path):
+    """Queues, buckets, namespaces and databases come to be, and the ids stand in the configs."""
+    account = Account()
+    assert main([], project, account) == 0
+    assert account.kept == {"queues": ["dead", "jobs"], "r2": ["files"], "kv": ["sluice-cache"], "d1": ["sluice"]}
+    compiler = WorkerConfig.read(project / "wrangler.toml").content
+    assert compiler["kv_namespaces"] == [{"binding": "CACHE", "id": "id-of-sluice-cache", "preview_id": "cache"}]
+    assert compiler["d1_databases"][0]["database_id"] == "id-of-sluice"
+
+
+def test_namespace_is_shared(project: Path):
+    """Two Workers that name the same namespace get the same one."""
+    main([], project, Account())
+    tail = WorkerConfig.read(project / "wrangler.tail.toml").content
+    assert tail["kv_namespaces"][0]["id"] == "id-of-sluice-cache"
+
+
+def test_again_changes_nothing(project: Path):
+    """A second deployment creates nothing and leaves the configs as they are."""
+    account = Account()
+    main([], project, account)
+    before = (project / "wrangler.toml").read_text()
+    account.ran.clear()
+    assert main([], project, account) == 0
+    assert not [command for command in account.ran if "create" in command]
+    assert (project / "wrangler.toml").read_text() == before
+
+
+def test_order(project: Path):
+    """The tail consumer is deployed before those that name it, and the database is migrated before both."""
+    account = Account()
+    main([], project, account)
+    after = [
+        command[-1].rsplit("/", 1)[-1] if command[0] == "deploy" else command[2]
+        for command in account.ran
+        if command[0] == "deploy" or command[:2] == ("d1", "migrations")
+    ]
+    assert after == ["apply", "wrangler.tail.toml", "wrangler.toml"]
+
+
+def test_unbound_name(project: Path, capsys: pytest.CaptureFixture[str]):
+    """Code that uses a binding which the config lacks is not deployed."""
+    (project / "entry.py").write_text('BINDINGS = (Binding("CACHE", "kv"), Binding("LOST", "kv"))\n')
+    account = Account()
+    assert main(["compiler"], project, account) == 1
+    assert capsys.readouterr().err == "wrangler.toml does not bind what entry.py uses: LOST\n"
+    assert account.ran == []
+
+
+def test_not_logged_in(project: Path, capsys: pytest.CaptureFixture[str]):
+    """Without an account nothing is tried, and the way out is named."""
+    assert main([], project, Account(logged_in=False)) == 1
+    assert "wrangler login" in capsys.readouterr().err
+
+
+def test_unknown_worker(project: Path, capsys: pytest.CaptureFixture[str]):
+    """A name that is no Worker's is refused with those that are."""
+    assert main(["compilr"], project, Account()) == 1
+    assert capsys.readouterr().err == "no Worker is named compilr; there are: tail, compiler\n"
+
+
+@pytest.mark.parametrize(("kib", "code"), [("2999.5", 0), ("3073.0", 1)])
+def test_dry_run_checks_the_size(project: Path, kib: str, code: int):
+    """A dry run builds every Worker without an account, and refuses an upload over 3 MB."""
+    ran: list[tuple[str, ...]] = []
+
+    def build(*arguments: str) -> str:
+        ran.append(arguments)
+        return f"Total Upload: 9000.00 KiB / gzip: {kib} KiB"
+
+    assert main(["--dry-run"], project, build) == code
+    assert all(command[:2] == ("deploy", "--dry-run") for command in ran)
+
+
+def test_bindings_of_a_config(project: Path):
+    """Every kind of binding counts, variables included."""
+    compiler = next(config for config in worker_configs(project) if config.name == "compiler")
+    assert compiler.bindings == {"CACHE", "DB", "FILES", "JOBS", "QUEUE", "AI", "LIMIT"}
+
+
+def test_bindings_in_code():
+    """Names are found in the table of bindings and where the environment is read."""
+    assert bindings_in_code("class A:\n def f(self): return self.env.KV.get, self.env.ready\nBinding('DB', 'd1')") == {
+        "KV",
+        "DB",
+    }

@@ -1,0 +1,87 @@
+"""The local runtime as a process that a test can start, talk to, kill and start again."""
+
+import os
+import re
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+import httpx
+
+ROOT = Path(__file__).parents[2]
+START_TIMEOUT_S = 120.0
+WAIT_TIMEOUT_S = 30.0
+
+
+class NotStarted(Exception):
+    """The runtime ended or fell silent before it was ready; the text is what it printed."""
+
+
+class Runtime:
+    """./scripts/run on a free port, with its own state."""
+
+    def __init__(self, state: Path, *arguments: str) -> None:
+        self.state = state
+        self._arguments = arguments
+        self.lines: list[str] = []
+        self.url = ""
+
+    def start(self) -> "Runtime":
+        command = [ROOT / "scripts/run", "--port", "0", "--state", self.state, "--no-watch", *self._arguments]
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+        )
+        assert self.process.stdout
+        ready = threading.Event()
+        self._reader = threading.Thread(target=self._read, args=(self.process.stdout, ready), daemon=True)
+        self._reader.start()
+        if not ready.wait(START_TIMEOUT_S) or not self.url:
+            self.kill()
+            raise NotStarted("\n".join(self.lines))
+        return self
+
+    def _read(self, output: IO[str], ready: threading.Event) -> None:
+        with output:
+            for line in output:
+                self.lines.append(line.rstrip("\n"))
+                if found := re.match(r"Ready on (http://127\.0\.0\.1:\d+)", line):
+                    self.url = found[1]
+                    ready.set()
+        ready.set()
+
+    def client(self, worker: str) -> httpx.Client:
+        return httpx.Client(base_url=self.url, headers={"Host": f"{worker}.localhost"}, timeout=WAIT_TIMEOUT_S)
+
+    def cron(self, worker: str, expression: str) -> httpx.Response:
+        query = {"worker": worker, "cron": expression}
+        return httpx.get(f"{self.url}/cdn-cgi/handler/scheduled", params=query, timeout=WAIT_TIMEOUT_S)
+
+    def kill(self) -> None:
+        """Kill the runtime and its workerd at once, as a power cut would."""
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self.process.wait()
+        self._reader.join()
+        self.url = ""
+
+    def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
+        """Ask it to end, as a service manager would; the exit code."""
+        self.process.send_signal(how)
+        code = self.process.wait(WAIT_TIMEOUT_S)
+        self._reader.join()
+        return code
+
+
+def until(look: Callable[[], Any], timeout_s: float = WAIT_TIMEOUT_S) -> Any:
+    """What `look` returns as soon as that is true; fails when it never is."""
+    end = time.monotonic() + timeout_s
+    while not (found := look()):
+        assert time.monotonic() < end, f"not within {timeout_s} s"
+        time.sleep(0.05)
+    return found
