@@ -1,8 +1,9 @@
 // Turns the wrangler configs themselves into Miniflare's options: there is no second copy of any binding.
 import { readdirSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
-import { supportedCompatibilityDate } from "miniflare";
+
 import { unstable_readConfig } from "wrangler";
+import { supportedCompatibilityDate } from "./miniflare.mjs";
 import { Mistake } from "./mistake.mjs";
 
 export function readConfigs(paths) {

@@ -91,16 +91,23 @@ async function boot() {
   });
   python.FS.writeFile("/session/_local_introspection.py", introspection);
   python.runPython("import sys; sys.path[:0] = ['/session/src', '/session/python_modules', '/session']");
-  const helper = python.pyimport("_local_introspection");
-  const main = await helper.import_main.callWithOptions({ promising: true }, mainModule);
-  return { python, main, helper };
+  return { python, helper: python.pyimport("_local_introspection") };
 }
 
-// At the top level, as Cloudflare's runtime does it: what is made while a request runs belongs to that request, and another
-// that waits for it may wait for ever.
-const { python, main, helper, failure } = await boot().catch((error) => ({ failure: String(error?.message ?? error) }));
-
 const readable = (error) => (error?.constructor?.name === "PythonError" ? helper.shorten_traceback(error.message) : String(error?.stack ?? error));
+
+// At the top level, as Cloudflare's runtime does it: what is made while a request runs belongs to that request, and another
+// that waits for it may wait for ever. Chance is forbidden there, but Rust seeds its hash maps when pydantic is loaded: it
+// gets what Cloudflare gives it, a bad seed.
+crypto.getRandomValues = (view) => view.fill(7);
+const { python, helper } = await boot();
+let main, failure;
+try {
+  main = await helper.import_main.callWithOptions({ promising: true }, mainModule);
+} catch (error) {
+  failure = readable(error);
+}
+delete crypto.getRandomValues;
 
 // Handlers that take fewer arguments than they are given; all others are called with exactly what the platform gives.
 const LENIENT = new Set(["fetch", "connect", "alarm", "webSocketMessage", "webSocketClose", "webSocketError", "run"]);
@@ -111,7 +118,10 @@ const UNCONVERTED = {
   WorkflowEntrypoint: new Set(["connect", "run"]),
 };
 
+let seeded = false;
 async function construct(className, args) {
+  if (!seeded) helper.reseed();
+  seeded = true;
   return main[className].callWithOptions({ promising: true }, ...args);
 }
 

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import os
 import random
 import re
 from collections.abc import Iterator
@@ -17,16 +18,29 @@ KINDS = {
     "WorkerEntrypoint": WorkerEntrypoint,
     "WorkflowEntrypoint": WorkflowEntrypoint,
 }
-RUNTIME_FRAME = re.compile(r'  File "(?:/lib/python|/session/_local_|/session/python_modules/workers/|<exec>)')
+RUNTIME_FRAME = re.compile(r'  File "(?:/lib/python|/session/_local_|/session/python_modules/workers/|<exec>|<frozen importlib)')
+
+
+def no_chance(size: int) -> bytes:
+    raise RuntimeError(f"{size} random bytes were asked for at import: deployed, that fails; ask inside a handler")
 
 
 def import_main(name: str) -> ModuleType:
-    """Import the entry module; using randomness while importing is an error, as it is when deployed."""
-    before = random.getstate()
-    module = importlib.import_module(name)
+    """Import the entry module; using chance while importing is an error, as it is when deployed."""
+    before, urandom = random.getstate(), os.urandom
+    os.urandom = random._urandom = no_chance  # type: ignore[attr-defined]  # noqa: SLF001
+    try:
+        module = importlib.import_module(name)
+    finally:
+        os.urandom = random._urandom = urandom  # type: ignore[attr-defined]  # noqa: SLF001
     if random.getstate() != before:
         raise RuntimeError(f"{name} uses `random` while it is imported: deployed, every isolate would draw the same")
     return module
+
+
+def reseed() -> None:
+    """Before the first call: the snapshot holds the generator's state, which is thus the same at every start."""
+    random.seed()
 
 
 def exported(module: ModuleType) -> Iterator[tuple[str, type]]:

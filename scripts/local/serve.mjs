@@ -3,12 +3,13 @@ import { existsSync, readFileSync, watch } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, resolve } from "node:path";
 import { parseArgs, parseEnv } from "node:util";
-import { Log, LogLevel, Miniflare } from "miniflare";
+
 import { frontOptions, hostModules } from "./bundle.mjs";
 import { readConfigs, standardConfigs, workerOptions } from "./config.mjs";
 import { everyMinute } from "./cron.mjs";
 import { printLog, say } from "./logs.mjs";
 import { applyMigrations } from "./migrations.mjs";
+import { Log, LogLevel, Miniflare } from "./miniflare.mjs";
 import { Mistake } from "./mistake.mjs";
 import { resumeWorkflows } from "./workflows.mjs";
 
@@ -131,8 +132,10 @@ async function serve(options) {
   };
   const build = () => miniflareOptions(configs, { ...options, onRestart: () => settle().catch(tell) });
   miniflare = new Miniflare(build());
-  const stop = () => miniflare.dispose().then(() => process.exit(0), fail);
-  process.once("SIGINT", stop).once("SIGTERM", stop);
+  for (const signal of ["SIGINT", "SIGTERM"]) {
+    process.removeAllListeners(signal); // Miniflare's own would end at once, as if it had failed
+    process.once(signal, () => miniflare.dispose().then(() => process.exit(0), fail));
+  }
   const url = await miniflare.ready;
   await applyMigrations(miniflare, configs);
   await settle();

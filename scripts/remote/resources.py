@@ -41,7 +41,9 @@ def _queues(config: WorkerConfig) -> set[str]:
     return used | {name for name in dead if name}
 
 
-def _ensure(run: Wrangler, say: Callable[[str], None], what: str, look: tuple[str, ...], create: tuple[str, ...]) -> None:
+def _ensure(
+    run: Wrangler, say: Callable[[str], None], what: str, look: tuple[str, ...], create: tuple[str, ...]
+) -> None:
     try:
         run(*look)
     except CommandFailed:
@@ -77,7 +79,9 @@ def _fill_databases(configs: list[WorkerConfig], run: Wrangler, say: Callable[[s
                 continue
             name = entry["database_name"]
             _ensure(run, say, f"database {name}", ("d1", "info", name, "--json"), ("d1", "create", name))
-            _write_id(config.path, entry["binding"], "database_id", json.loads(run("d1", "info", name, "--json"))["uuid"])
+            _write_id(
+                config.path, entry["binding"], "database_id", json.loads(run("d1", "info", name, "--json"))["uuid"]
+            )
 
 
 def _write_id(path: Path, binding: str, key: str, value: str) -> None:

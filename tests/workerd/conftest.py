@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 import httpx
 import pytest
-from workerd.runtime import ROOT, Runtime
+from runtime import ROOT, Runtime
 
 PROBE = ROOT / "tests/workerd/probe"
 PROBE_CONFIGS = ("--config", str(PROBE / "wrangler.toml"), "--config", str(PROBE / "wrangler.peer.toml"))

@@ -4,7 +4,7 @@ import time
 from typing import Any
 
 import httpx
-from workerd.runtime import Runtime, until
+from runtime import Runtime, until
 
 
 def ask(probe: httpx.Client, path: str, **query: Any) -> Any:

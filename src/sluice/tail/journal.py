@@ -1,7 +1,7 @@
-"""Keeps events for a while, newest first, and tells a webhook of the failed ones."""
+"""Keeps events for a while, newest first."""
 
 import json
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -18,9 +18,6 @@ class Store(Protocol):
     async def put_json(self, key: str, value: object, *, ttl_s: int | None = None) -> None: ...
     async def names(self, prefix: str, *, limit: int) -> list[str]: ...
     async def get_many(self, keys: Iterable[str]) -> dict[str, str | None]: ...
-
-
-Send = Callable[[str, bytes], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,11 +41,3 @@ class Journal:
         batches = await self.store.get_many(keys)
         records = [record for key in keys for record in reversed(json.loads(batches[key] or "[]"))]
         return records[:limit]
-
-
-async def report(events: Iterable[Event], url: str, send: Send) -> int:
-    """POST each failed event to the webhook; returns how many."""
-    failed = [as_json(event) for event in events if event.failed]
-    for record in failed:
-        await send(url, json.dumps(record).encode())
-    return len(failed)

@@ -1,4 +1,4 @@
-"""What is kept, what is told, and in which order it is read back."""
+"""What is kept, and in which order it is read back."""
 
 import json
 from collections.abc import Iterable
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import pytest
 
 from sluice.tail.events import MAX_LOGS, MAX_TEXT_CHARS, Event, Failure, LogLine, as_json
-from sluice.tail.journal import Journal, report
+from sluice.tail.journal import Journal
 
 
 class SortedStore:
@@ -80,19 +80,6 @@ async def test_silence_costs_nothing():
     store = SortedStore()
     assert await Journal(store=store, retention_s=60).keep([event(), event()], now_ms=1, unique="a") == []
     assert store.texts == {}
-
-
-async def test_only_failures_are_told():
-    """The webhook gets one JSON body for each failed event, in the documented form."""
-    sent: list[tuple[str, bytes]] = []
-
-    async def send(url: str, body: bytes) -> None:
-        sent.append((url, body))
-
-    assert await report([event(), event("exception", fails=True)], "https://hook.example", send) == 1
-    [(url, body)] = sent
-    assert url == "https://hook.example"
-    assert set(json.loads(body)) == {"timestamp", "scriptName", "outcome", "url", "method", "logs", "exceptions"}
 
 
 def test_bounded():

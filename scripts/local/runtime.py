@@ -1,4 +1,4 @@
-"""The local runtime as a process that a test can start, talk to, kill and start again."""
+"""The local runtime as a process that a test or a benchmark can start, talk to, kill and start again."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from typing import IO, Any
 import httpx
 
 ROOT = Path(__file__).parents[2]
-START_TIMEOUT_S = 120.0
+START_TIMEOUT_S = 600.0  # a first start installs everything
 WAIT_TIMEOUT_S = 30.0
 
 
@@ -24,14 +24,15 @@ class NotStarted(Exception):
 class Runtime:
     """./scripts/run on a free port, with its own state."""
 
-    def __init__(self, state: Path, *arguments: str) -> None:
+    def __init__(self, state: Path, *arguments: str, root: Path = ROOT) -> None:
         self.state = state
+        self._root = root
         self._arguments = arguments
         self.lines: list[str] = []
         self.url = ""
 
     def start(self) -> "Runtime":
-        command = [ROOT / "scripts/run", "--port", "0", "--state", self.state, "--no-watch", *self._arguments]
+        command = [self._root / "scripts/run", "--port", "0", "--state", self.state, "--no-watch", *self._arguments]
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
         )

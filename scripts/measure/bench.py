@@ -1,0 +1,24 @@
+"""Measures what the README states; one command for each figure."""
+
+import argparse
+import sys
+
+import startup
+
+BENCHES = {"startup": startup}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="./scripts/bench", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="WHAT")
+    for name, bench in BENCHES.items():
+        command = commands.add_parser(name, help=bench.__doc__, description=bench.__doc__)
+        bench.add_arguments(command)
+        command.set_defaults(measure=bench.measure)
+    given = parser.parse_args()
+    given.measure(given)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,17 @@
+"""worker-api: serves the enriched news."""
+
+from typing import Any
+
+from sluice.platform.bindings import Binding
+from sluice.platform.worker import answer
+from workers import WorkerEntrypoint
+
+__all__ = ["Default"]
+
+NAME = "worker-api"
+BINDINGS = (Binding("CRYPTO_NEWS_CACHE", "kv"),)
+
+
+class Default(WorkerEntrypoint):
+    async def fetch(self, request: Any) -> Any:
+        return await answer(self, request, NAME, BINDINGS)

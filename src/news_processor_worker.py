@@ -1,0 +1,17 @@
+"""worker-news-processor: adds sentiment and summary, one checkpointed step at a time."""
+
+from typing import Any
+
+from sluice.platform.bindings import Binding
+from sluice.platform.worker import answer
+from workers import WorkerEntrypoint
+
+__all__ = ["Default"]
+
+NAME = "worker-news-processor"
+BINDINGS = (Binding("CRYPTO_NEWS_CACHE", "kv"),)
+
+
+class Default(WorkerEntrypoint):
+    async def fetch(self, request: Any) -> Any:
+        return await answer(self, request, NAME, BINDINGS)

@@ -1,0 +1,178 @@
+"""Which URLs may be fetched: the public web by http and https, and nothing that could mean this machine or its network.
+
+The URL that goes out is built from the parts checked here, never the text that came in, so that another parser's
+reading of odd text (backslashes, tabs, `%31`, `0x7f.1`) cannot lead anywhere else.
+"""
+
+import ipaddress
+import re
+from dataclasses import dataclass
+from typing import Final, Self
+from urllib.parse import SplitResult, urlsplit
+
+import idna
+
+from sluice.errors import ConfigError, Refused
+
+_REFUSED_V4: Final = tuple(
+    ipaddress.IPv4Network(block)
+    for block in (
+        *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12"),
+        *("192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15"),
+        *("198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"),
+    )
+)
+# Only 2000::/3 is given out, so loopback, link-local, mapped, compatible and NAT64 addresses all fall outside it.
+_PUBLIC_V6: Final = ipaddress.IPv6Network("2000::/3")
+# Teredo and other special uses, documentation, 6to4 (which carries an IPv4 address), documentation.
+_REFUSED_V6: Final = tuple(
+    ipaddress.IPv6Network(block) for block in ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")
+)
+_REFUSED_SUFFIXES: Final = frozenset(
+    {"corp", "home", "home.arpa", "internal", "intranet", "lan", "local", "localdomain", "localhost", "private"}
+    | {"metadata.oraclecloud.com", "metadata.packet.net", "metadata.platformequinix.com", "metadata.tencentyun.com"}
+)
+_HOST: Final = re.compile(r"(?!.*\.\.)[a-z0-9_-][a-z0-9._-]{0,252}")
+_NUMBER: Final = re.compile(r"0[xX][0-9a-fA-F]*|[0-9]+")
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
+_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a checked URL leads, in canonical spelling."""
+
+    scheme: str
+    host: str
+    port: int
+    path: str
+
+    @property
+    def origin(self) -> str:
+        port = "" if self.port == _DEFAULT_PORTS[self.scheme] else f":{self.port}"
+        return f"{self.scheme}://{self.host}{port}"
+
+    @property
+    def url(self) -> str:
+        return self.origin + self.path
+
+    @property
+    def shown(self) -> str:
+        """For messages and logs: without the query, which may hold a secret."""
+        return self.origin + self.path.partition("?")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """The hosts an operator lets through although they are private."""
+
+    everything: bool = False
+    hosts: frozenset[tuple[str, int | None]] = frozenset()
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """From a comma-separated list of `host` and `host:port`, or `*`."""
+        entries = [entry.strip() for entry in text.split(",") if entry.strip()]
+        if "*" in entries:
+            return cls(everything=True)
+        try:
+            return cls(hosts=frozenset(_host_and_port(urlsplit(f"//{entry}")) for entry in entries))
+        except (Refused, ValueError) as error:
+            raise ConfigError(f"ALLOW_PRIVATE_HOSTS: {error}") from error
+
+    def covers(self, host: str, port: int) -> bool:
+        return self.everything or bool(self.hosts & {(host, None), (host, port)})
+
+
+def check_url(url: str, allowed: Allowed) -> Target:
+    """The canonical target of an absolute URL; Refused, with the reason, when it must not be fetched."""
+    if _CONTROL.search(url):
+        raise Refused("the URL holds a control character")
+    try:
+        parts = urlsplit(url.strip(" "))
+        scheme = parts.scheme.lower()
+        if scheme not in _DEFAULT_PORTS:
+            raise Refused(f"only http and https URLs are fetched, not {scheme or 'one without a scheme'}")
+        host, given_port = _host_and_port(parts)
+    except ValueError:
+        raise Refused("the URL cannot be read") from None
+    port = _DEFAULT_PORTS[scheme] if given_port is None else given_port
+    if not allowed.covers(host, port) and (reason := _private(host)):
+        raise Refused(f"{host} is {reason}, which is not fetched")
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    return Target(scheme, host, port, path.replace(" ", "%20"))
+
+
+def _host_and_port(parts: SplitResult) -> tuple[str, int | None]:
+    if "@" in parts.netloc:
+        raise Refused("a URL with a user name or password is not fetched")
+    # Not `hostname`, which would drop what stands around the brackets.
+    literal, _, port_text = parts.netloc.rpartition(":") if _has_port(parts.netloc) else (parts.netloc, "", "")
+    if port_text and not (port_text.isascii() and port_text.isdigit() and int(port_text) < 2**16):
+        raise Refused("the URL has no valid port")
+    return _canonical_host(literal), int(port_text) if port_text else None
+
+
+def _has_port(netloc: str) -> bool:
+    return ":" in netloc.rpartition("]")[2]
+
+
+def _canonical_host(text: str) -> str:
+    if text.startswith("["):
+        return _canonical_v6(text)
+    host = text.lower() if text.isascii() else _to_ascii(text)
+    host = host.removesuffix(".")
+    if not _HOST.fullmatch(host):
+        raise Refused("the URL has no valid host name")
+    # As browsers and workerd do: a last label that is a number makes the whole host an IPv4 address.
+    return _canonical_v4(host) if _NUMBER.fullmatch(host.rpartition(".")[2]) else host
+
+
+def _canonical_v6(text: str) -> str:
+    try:
+        if not text.endswith("]") or "%" in text:
+            raise Refused("the URL has no valid IPv6 address")
+        return f"[{ipaddress.IPv6Address(text[1:-1]).compressed}]"
+    except ValueError:
+        raise Refused("the URL has no valid IPv6 address") from None
+
+
+def _canonical_v4(host: str) -> str:
+    """From any spelling inet_aton takes: `127.1`, `0x7f.1`, `017700000001`, `2130706433`."""
+    labels = host.split(".")
+    try:
+        numbers = [_number(label) for label in labels]
+    except ValueError:
+        raise Refused("the URL has no valid IPv4 address") from None
+    *leading, last = numbers
+    if len(numbers) > 4 or any(number > 255 for number in leading) or last >= 256 ** (5 - len(numbers)):
+        raise Refused("the URL has no valid IPv4 address")
+    return str(ipaddress.IPv4Address(last + sum(number << 8 * (3 - place) for place, number in enumerate(leading))))
+
+
+def _number(label: str) -> int:
+    if label.startswith("0x"):
+        return int(label[2:] or "0", 16)
+    return int(label, 8) if label.startswith("0") and len(label) > 1 else int(label)
+
+
+def _to_ascii(text: str) -> str:
+    try:
+        return idna.encode(text, uts46=True).decode()
+    except UnicodeError:
+        raise Refused("the URL has no valid host name") from None
+
+
+def _private(host: str) -> str | None:
+    """Why a canonical host must not be fetched; None for one of the public web."""
+    if host.startswith("["):
+        v6 = ipaddress.IPv6Address(host[1:-1])
+        public = v6 in _PUBLIC_V6 and not any(v6 in block for block in _REFUSED_V6)
+        return None if public else "not a public address"
+    if _NUMBER.fullmatch(host.rpartition(".")[2]):
+        v4 = ipaddress.IPv4Address(host)
+        return "not a public address" if any(v4 in block for block in _REFUSED_V4) else None
+    labels = host.split(".")
+    if len(labels) == 1 or any(".".join(labels[at:]) in _REFUSED_SUFFIXES for at in range(len(labels))):
+        return "a name of a local network"
+    return None

@@ -1,0 +1,42 @@
+"""The edge cache of this data centre; it replicates nowhere, and drops answers with Set-Cookie without a word."""
+
+from dataclasses import dataclass
+
+import js
+from pyodide.ffi import to_js
+
+from sluice.platform.failures import translated
+from sluice.platform.fetch import Pairs
+
+
+@dataclass(frozen=True, slots=True)
+class Cached:
+    """An answer as it was put, with the `age` and `cf-cache-status` headers of the cache."""
+
+    status: int
+    headers: Pairs
+    body: bytes
+
+
+class EdgeCache:
+    """Answers to GET by absolute URL."""
+
+    async def match(self, url: str) -> Cached | None:
+        with translated(f"edge cache match of {url!r}"):
+            response = await js.caches.default.match(url)
+            if not response:
+                return None
+            headers = tuple((name, value) for name, value in response.headers)
+            return Cached(response.status, headers, (await response.bytes()).to_bytes())
+
+    async def put(self, url: str, *, status: int, headers: Pairs, body: bytes) -> None:
+        """Keep the answer for as long as its Cache-Control says; a 206 or `Vary: *` raises Refused."""
+        options = {"status": status, "headers": [list(pair) for pair in headers]}
+        with translated(f"edge cache put of {url!r}"):
+            response = js.Response.new(to_js(body), to_js(options, dict_converter=js.Object.fromEntries))
+            await js.caches.default.put(url, response)
+
+    async def delete(self, url: str) -> bool:
+        """Whether there was something to delete."""
+        with translated(f"edge cache delete of {url!r}"):
+            return bool(await js.caches.default.delete(url))

@@ -1,0 +1,142 @@
+"""Guarded fetch: every hop checked, every body capped, every wait bounded."""
+
+import asyncio
+from collections.abc import AsyncIterable, Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, replace
+from typing import Final
+from urllib.parse import urljoin
+
+from sluice.errors import Oversized, Refused, TimedOut, Unavailable
+from sluice.platform.addresses import Allowed, Target, check_url
+from sluice.platform.failures import message_of
+
+MAX_REDIRECTS: Final = 5
+_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+_OF_ONE_ORIGIN: Final = frozenset({"authorization", "cookie", "proxy-authorization"})
+_OF_A_BODY: Final = frozenset({"content-encoding", "content-language", "content-length", "content-type"})
+# workerd decodes these two and leaves their headers in place; deflate and zstd it would hand over undecoded.
+_DECODED: Final = frozenset({"", "identity", "gzip", "br"})
+
+Pairs = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """One request of one hop."""
+
+    method: str
+    url: str
+    headers: Pairs
+    body: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to one hop: names of headers in lower case, body decoded and in chunks."""
+
+    status: int
+    headers: Pairs
+    chunks: AsyncIterable[bytes]
+
+
+# Does one request without following redirects; leaving the context drops whatever of the body is unread.
+Transport = Callable[[Outgoing], AbstractAsyncContextManager[Answer]]
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """The last answer, whatever its status; `url` is where it came from after redirects."""
+
+    url: str
+    status: int
+    headers: Pairs
+    body: bytes
+
+    def header(self, name: str) -> str | None:
+        """The first value of a header, by its name in lower case."""
+        return next((value for key, value in self.headers if key == name), None)
+
+
+class Fetcher:
+    """Fetches URLs that others gave; `allowed` names the private hosts let through."""
+
+    def __init__(self, transport: Transport, allowed: Allowed) -> None:
+        self._transport = transport
+        self._allowed = allowed
+
+    async def fetch(
+        self,
+        url: str,
+        *,
+        max_bytes: int,
+        timeout_s: float,
+        method: str = "GET",
+        headers: Pairs = (),
+        body: bytes | None = None,
+    ) -> Fetched:
+        """The answer after at most five redirects; Refused, TimedOut, Unavailable or Oversized name the URL."""
+        target = check_url(url, self._allowed)
+        sent = (*((name.lower(), value) for name, value in headers), ("accept-encoding", "gzip, br"))
+        try:
+            async with asyncio.timeout(timeout_s):
+                return await self._follow(target, Outgoing(method, target.url, sent, body), max_bytes)
+        except TimeoutError:
+            raise TimedOut(f"{target.shown} did not answer within {timeout_s:g} s") from None
+
+    async def _follow(self, target: Target, request: Outgoing, max_bytes: int) -> Fetched:
+        for _ in range(MAX_REDIRECTS + 1):
+            outcome = await self._hop(target, request, max_bytes)
+            if isinstance(outcome, Fetched):
+                return outcome
+            status, location = outcome
+            onward = self._onward(target, location)
+            request = _redirected(request, status, onward, same_origin=onward.origin == target.origin)
+            target = onward
+        raise Unavailable(f"{target.shown} is reached only after more than {MAX_REDIRECTS} redirects")
+
+    async def _hop(self, target: Target, request: Outgoing, max_bytes: int) -> Fetched | tuple[int, str]:
+        try:
+            async with self._transport(request) as answer:
+                location = _value(answer.headers, "location")
+                if answer.status in _REDIRECTS and location:
+                    return answer.status, location
+                return await _read(target, answer, max_bytes)
+        except Exception as error:
+            if (message := message_of(error)) is None:
+                raise
+            raise Unavailable(f"{target.shown} did not answer: {message}") from error
+
+    def _onward(self, target: Target, location: str) -> Target:
+        try:
+            return check_url(urljoin(target.url, location), self._allowed)
+        except (Refused, ValueError) as error:
+            raise Refused(f"{target.shown} redirects to where is not fetched: {error}") from error
+
+
+async def _read(target: Target, answer: Answer, max_bytes: int) -> Fetched:
+    encoding = (_value(answer.headers, "content-encoding") or "").strip().lower()
+    if encoding not in _DECODED:
+        raise Unavailable(f"{target.shown} answered in the encoding {encoding!r}, which was not asked for")
+    body = bytearray()
+    async for chunk in answer.chunks:
+        body += chunk
+        if len(body) > max_bytes:
+            raise Oversized(f"{target.shown} answered with more than {max_bytes} bytes")
+    # They describe the encoded form, and the body is not in it any more.
+    kept = tuple(pair for pair in answer.headers if pair[0] not in {"content-encoding", "content-length"})
+    return Fetched(target.url, answer.status, kept, bytes(body))
+
+
+def _redirected(request: Outgoing, status: int, target: Target, *, same_origin: bool) -> Outgoing:
+    dropped = frozenset[str]() if same_origin else _OF_ONE_ORIGIN
+    # What browsers do, against the letter of 301 and 302.
+    if (status == 303 and request.method != "HEAD") or (status in {301, 302} and request.method == "POST"):
+        request = replace(request, method="GET", body=None)
+        dropped |= _OF_A_BODY
+    kept = tuple(pair for pair in request.headers if pair[0] not in dropped)
+    return replace(request, url=target.url, headers=kept)
+
+
+def _value(headers: Pairs, name: str) -> str | None:
+    return next((value for key, value in headers if key == name), None)

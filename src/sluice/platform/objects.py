@@ -1,0 +1,82 @@
+"""Durable Objects: calls from outside by name, and from inside their own SQLite and alarm."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from sluice.platform.failures import translated
+from sluice.platform.parameters import Row, Scalar, checked
+from sluice.platform.values import plain
+
+Outcome = TypeVar("Outcome")
+
+
+class Objects:
+    """The objects of one class, each found by its name."""
+
+    def __init__(self, namespace: Any) -> None:
+        self._namespace = namespace
+
+    def named(self, name: str) -> "Stub":
+        return Stub(self._namespace.getByName(name), name)
+
+
+class Stub:
+    """One object: `await stub.method(...)` calls the method there; its SluiceErrors are raised here as they are."""
+
+    def __init__(self, remote: Any, name: str) -> None:
+        self._remote = remote
+        self._name = name
+
+    def __getattr__(self, method: str) -> Callable[..., Awaitable[Any]]:
+        async def call(*args: Any) -> Any:
+            with translated(f"{method} of object {self._name!r}"):
+                return plain(await getattr(self._remote, method)(*args))
+
+        return call
+
+
+class Sql:
+    """The object's own database: synchronous, and atomic up to the next await."""
+
+    def __init__(self, storage: Any) -> None:
+        self._storage = storage
+
+    def rows(self, sql: str, *params: object) -> list[Row]:
+        with translated(f"SQL {' '.join(sql.split())[:60]!r}"):
+            # Read to the end at once: a cursor left open locks the table against any later change of it.
+            found = self._storage.sql.exec(sql, *checked(params)).toArray()
+        return [plain(row) for row in found]
+
+    def value(self, sql: str, *params: object) -> Scalar:
+        """The first column of the first row, or None when there is none."""
+        return next((value for row in self.rows(sql, *params) for value in row.values()), None)
+
+    def execute(self, sql: str, *params: object) -> int:
+        """The number of rows changed; the cursor's own rowsWritten would count index entries too."""
+        self.rows(sql, *params)
+        return int(self.value("select changes()") or 0)
+
+    def transaction(self, work: Callable[[], Outcome]) -> Outcome:
+        """Run `work`, which must not await; whatever it raises undoes all of it and is raised here."""
+        outcome: list[Outcome] = []
+        # Its result stays in Python: the platform would convert what the function returns.
+        self._storage.transactionSync(lambda: outcome.append(work()))
+        return outcome[0]
+
+
+class Alarm:
+    """The object's one alarm, in epoch seconds."""
+
+    def __init__(self, storage: Any) -> None:
+        self._storage = storage
+
+    async def get(self) -> float | None:
+        """When it will ring; None when it is not set, and while it rings."""
+        at_ms = await self._storage.getAlarm()
+        return None if at_ms is None else at_ms / 1000
+
+    async def set(self, at_s: float) -> None:
+        await self._storage.setAlarm(int(at_s * 1000))
+
+    async def delete(self) -> None:
+        await self._storage.deleteAlarm()

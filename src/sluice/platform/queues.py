@@ -1,0 +1,80 @@
+"""Queues: messages out in batches within the platform's limits, messages in as values with two answers."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sluice.errors import Invalid
+from sluice.platform.failures import translated
+from sluice.platform.values import json_size, plain
+
+# The platform's kilobyte has 1,000 bytes, and it adds about 100 bytes of its own to each message.
+OVERHEAD_BYTES: Final = 100
+MAX_MESSAGE_BYTES: Final = 128_000 - OVERHEAD_BYTES
+MAX_BATCH_BYTES: Final = 256_000
+MAX_BATCH: Final = 100
+MAX_DELAY_S: Final = 24 * 60 * 60
+
+
+class Producer:
+    """The sending side of one queue."""
+
+    def __init__(self, queue: Any) -> None:
+        self._queue = queue
+
+    async def send(self, body: object, *, delay_s: int | None = None) -> None:
+        json_size(body, "message", MAX_MESSAGE_BYTES)
+        with translated("queue send"):
+            await self._queue.send(body, _delay(delay_s))
+
+    async def send_many(self, bodies: Iterable[object], *, delay_s: int | None = None) -> None:
+        """Send all; nothing is sent when one of them is too large, but a failure may leave the rest unsent."""
+        options = _delay(delay_s)
+        for batch in list(_batches(bodies)):
+            with translated(f"queue send of {len(batch)} messages"):
+                await self._queue.sendBatch([{"body": body} for body in batch], options)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One delivery; without an answer it counts as acknowledged when the handler ends well."""
+
+    id: str
+    body: Any
+    attempts: int
+    raw: Any
+
+    def ack(self) -> None:
+        """Never deliver it again."""
+        self.raw.ack()
+
+    def retry(self, delay_s: int | None = None) -> None:
+        """Deliver it again, after the delay."""
+        self.raw.retry(_delay(delay_s))
+
+
+def messages(batch: Any) -> list[Message]:
+    """The messages of a batch as the SDK hands it to the consumer."""
+    return [Message(raw.id, plain(raw.body), raw.attempts, raw) for raw in batch.messages]
+
+
+def _batches(bodies: Iterable[object]) -> Iterator[list[object]]:
+    batch: list[object] = []
+    total = 0
+    for index, body in enumerate(bodies):
+        size = json_size(body, f"message {index}", MAX_MESSAGE_BYTES) + OVERHEAD_BYTES
+        if batch and (len(batch) == MAX_BATCH or total + size > MAX_BATCH_BYTES):
+            yield batch
+            batch, total = [], 0
+        batch.append(body)
+        total += size
+    if batch:
+        yield batch
+
+
+def _delay(delay_s: int | None) -> dict[str, int]:
+    if delay_s is None:
+        return {}
+    if not 0 <= delay_s <= MAX_DELAY_S:
+        raise Invalid(f"a message can be delayed by 0 to {MAX_DELAY_S} s, not {delay_s}")
+    return {"delaySeconds": delay_s}

@@ -1,0 +1,100 @@
+"""Where HTTP crosses between the SDK and `sluice.web`; used by the entry modules alone."""
+
+import asyncio
+from collections.abc import AsyncIterable
+from typing import Any, Final
+
+import js
+from pyodide.ffi import JsException, create_proxy, to_js
+from workers import Response
+
+from sluice.errors import TooLarge
+from sluice.platform.streams import read_chunks
+from sluice.web.headers import Headers
+from sluice.web.messages import Native, Passthrough, Reply, Request
+
+# The event loop holds its tasks weakly.
+_FEEDING: Final[set[asyncio.Task[None]]] = set()
+
+
+def to_request(request: Any) -> Request:
+    """The request as a value, its body unread; from the JS object, since the SDK knows only the standard methods."""
+    given = request.js_object
+
+    async def read_body(max_bytes: int) -> bytes:
+        body = bytearray()
+        async for chunk in read_chunks(given.body):
+            body += chunk
+            if len(body) > max_bytes:
+                raise TooLarge(f"the body is larger than the limit of {max_bytes} bytes")
+        return bytes(body)
+
+    headers = Headers([(name, value) for name, value in given.headers])
+    return Request(given.method, given.url, headers, read_body)
+
+
+def to_response(reply: Reply, ctx: Any) -> Any:
+    """The reply as the SDK returns it; `ctx` keeps a stream alive after the handler is over."""
+    match reply.body:
+        case Passthrough(response=response):
+            return _passed(reply, getattr(response, "js_object", response))
+        case Native(value=body) | (None | bytes() as body):
+            return Response(body, status=reply.status, headers=_headers(reply))
+        case chunks:
+            return Response(_stream(chunks, ctx), status=reply.status, headers=_headers(reply))
+
+
+def _headers(reply: Reply) -> Any:
+    headers = js.Headers.new()
+    for name, value in reply.headers:
+        headers.append(name, value)
+    return headers
+
+
+def _passed(reply: Reply, response: Any) -> Any:
+    if not reply.headers:
+        return Response(response)
+    # A copy, because the headers of a response that was fetched cannot be changed.
+    copy = js.Response.new(response.body, response)
+    for name, _ in reply.headers:
+        copy.headers.delete(name)
+    for name, value in reply.headers:
+        copy.headers.append(name, value)
+    return Response(copy)
+
+
+def _stream(chunks: AsyncIterable[bytes], ctx: Any) -> Any:
+    """A stream fed by a task. When the client leaves, only this kind of stream together with waitUntil lets the next
+    write fail, so that the producer ends; with any other, workerd freezes it where it stands.
+    """
+    pipe = js.IdentityTransformStream.new()
+    task = asyncio.ensure_future(_feed(chunks, pipe.writable.getWriter()))
+    proxy = create_proxy(task)
+    _FEEDING.add(task)
+    task.add_done_callback(_FEEDING.discard)
+    task.add_done_callback(lambda _: proxy.destroy())
+    ctx.waitUntil(proxy)
+    return pipe.readable
+
+
+async def _feed(chunks: AsyncIterable[bytes], writer: Any) -> None:
+    try:
+        async for chunk in chunks:
+            if chunk and not await _accepted(writer.write(to_js(chunk))):
+                return
+        await _accepted(writer.close())
+    except Exception as error:
+        await _accepted(writer.abort(str(error)))
+        raise
+    finally:
+        if hasattr(chunks, "aclose"):
+            await chunks.aclose()
+
+
+async def _accepted(written: Any) -> bool:
+    """Whether the client was still there."""
+    try:
+        await written
+    except JsException:
+        return False
+    return True

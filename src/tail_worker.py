@@ -1,0 +1,41 @@
+"""sluice-tail: keeps what the other Workers logged, and tells a webhook of what failed."""
+
+from typing import Any
+
+from sluice.platform.addresses import Allowed
+from sluice.platform.bindings import Binding
+from sluice.platform.clock import SystemClock
+from sluice.platform.fetch import Fetcher
+from sluice.platform.identity import random_id
+from sluice.platform.kv import KV
+from sluice.platform.transport import workers_transport
+from sluice.platform.worker import answer, log_of, variables_of
+from sluice.tail.api import routes
+from sluice.tail.journal import Journal
+from sluice.tail.settings import Settings
+from sluice.tail.traces import events_from
+from sluice.tail.webhook import report
+from workers import WorkerEntrypoint
+
+__all__ = ["Default"]
+
+NAME = "sluice-tail"
+BINDINGS = (Binding("TAIL_LOGS", "kv"),)
+
+
+class Default(WorkerEntrypoint):
+    async def fetch(self, request: Any) -> Any:
+        settings = Settings.read(variables_of(self.env))
+        return await answer(self, request, NAME, BINDINGS, routes(self.journal(settings), settings.admin_token))
+
+    async def tail(self, items: Any, _env: Any = None, _ctx: Any = None) -> None:
+        settings = Settings.read(variables_of(self.env))
+        now_ms = int(SystemClock().now() * 1000)
+        events = events_from(items, now_ms)
+        await self.journal(settings).keep(events, now_ms=now_ms, unique=random_id())
+        fetcher = Fetcher(workers_transport, Allowed.parse(settings.allow_private_hosts))
+        for refusal in await report(events, settings.webhook_url, fetcher.fetch):
+            log_of(NAME).event("webhook.failed", reason=refusal)
+
+    def journal(self, settings: Settings) -> Journal:
+        return Journal(store=KV(self.env.TAIL_LOGS, SystemClock()), retention_s=settings.retention_s)

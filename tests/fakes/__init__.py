@@ -1,0 +1,1 @@
+"""Bindings as the SDK wraps them, in memory and stricter than the platform: what passes here passes there."""

@@ -1,0 +1,51 @@
+"""A web of scripted answers; a URL nobody scripted fails the test."""
+
+import gzip
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from sluice.platform.fetch import Answer, Outgoing, Pairs
+
+
+@dataclass(frozen=True, slots=True)
+class Scripted:
+    """An answer as it goes over the wire; gzip is decoded on arrival, as workerd does."""
+
+    status: int = 200
+    headers: Pairs = ()
+    body: bytes = b""
+
+    def chunks(self, size: int) -> list[bytes]:
+        encoded = ("content-encoding", "gzip") in self.headers
+        content = gzip.decompress(self.body) if encoded else self.body
+        return [content[at : at + size] for at in range(0, len(content), size)]
+
+
+@dataclass
+class FakeTransport:
+    """Answers by URL: a value, or a function of the request which may raise, or await forever."""
+
+    answers: Mapping[str, Scripted | Callable[[Outgoing], Awaitable[Scripted]]]
+    chunk_bytes: int = 1024
+    requests: list[Outgoing] = field(default_factory=list)
+    # Chunks handed over, and requests whose context was left: a reader that stops early takes few.
+    chunks_taken: int = 0
+    closed: int = 0
+
+    @asynccontextmanager
+    async def __call__(self, request: Outgoing) -> AsyncIterator[Answer]:
+        self.requests.append(request)
+        if request.url not in self.answers:
+            raise AssertionError(f"nobody scripted an answer for {request.url}")
+        answer = self.answers[request.url]
+        try:
+            scripted = answer if isinstance(answer, Scripted) else await answer(request)
+            yield Answer(scripted.status, scripted.headers, self._taken(scripted))
+        finally:
+            self.closed += 1
+
+    async def _taken(self, scripted: Scripted) -> AsyncIterator[bytes]:
+        for chunk in scripted.chunks(self.chunk_bytes):
+            self.chunks_taken += 1
+            yield chunk

@@ -1,0 +1,125 @@
+"""The six Workers of the project together, as a person starts them."""
+
+import http.server
+import json
+import threading
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from runtime import ROOT, Runtime, until
+from workerd.conftest import StartRuntime
+
+CONFIGS = {tomllib.loads(path.read_text())["name"]: path for path in ROOT.glob("wrangler*.toml")}
+TOKEN = "the-operators-token"
+
+
+class Hook(http.server.BaseHTTPRequestHandler):
+    """Keeps every body that is posted to it."""
+
+    bodies: list[Any]
+
+    def do_POST(self) -> None:
+        self.bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        self.send_response(204)
+        self.end_headers()
+
+    def log_message(self, *_args: Any) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture(name="hook", scope="module")
+def _hook() -> Iterator[http.server.ThreadingHTTPServer]:
+    Hook.bodies = []
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hook) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+@pytest.fixture(name="workers", scope="module")
+def _workers(start: StartRuntime, hook: http.server.ThreadingHTTPServer) -> Runtime:
+    address = f"127.0.0.1:{hook.server_port}"
+    variables = [f"ADMIN_TOKEN={TOKEN}", f"ERROR_WEBHOOK_URL=http://{address}/", f"ALLOW_PRIVATE_HOSTS={address}"]
+    routes = ["--route", "www.example.com=edge-preload"]
+    return start(*routes, *(part for each in variables for part in ("--var", each)))
+
+
+def bound_in(path: Path) -> set[str]:
+    config = tomllib.loads(path.read_text())
+    tables = ["kv_namespaces", "d1_databases", "r2_buckets", "analytics_engine_datasets", "workflows", "services"]
+    entries = [entry for table in tables for entry in config.get(table, [])] + config.get("queues", {}).get("producers", [])
+    objects = config.get("durable_objects", {}).get("bindings", [])
+    return {entry["binding"] for entry in entries} | {entry["name"] for entry in objects}
+
+
+def test_there_are_six():
+    """Every Worker of the design has its config."""
+    assert sorted(CONFIGS) == [
+        "adblock-compiler",
+        "edge-preload",
+        "sluice-tail",
+        "worker-api",
+        "worker-news-processor",
+        "worker-news-updater",
+    ]
+
+
+@pytest.mark.parametrize("worker", sorted(CONFIGS))
+def test_health(workers: Runtime, worker: str):
+    """Each Worker answers at its host name, and each binding of its config answers it."""
+    with workers.client(worker) as client:
+        reply = client.get("/health")
+    assert reply.status_code == 200, reply.text
+    health = reply.json()
+    assert (health["name"], health["status"]) == (worker, "ok")
+    assert health["bindings"].keys() == bound_in(CONFIGS[worker])
+    assert all(binding["ok"] for binding in health["bindings"].values())
+
+
+def test_bare_address(workers: Runtime):
+    """The bare address is the compiler."""
+    assert httpx.get(f"{workers.url}/health").json()["name"] == "adblock-compiler"
+
+
+def test_route(workers: Runtime):
+    """A host given with --route goes to its Worker."""
+    reply = httpx.get(f"{workers.url}/health", headers={"Host": "www.example.com"})
+    assert reply.json()["name"] == "edge-preload"
+
+
+@pytest.mark.parametrize("worker", sorted(CONFIGS))
+def test_problems(workers: Runtime, worker: str):
+    """An unknown path and a wrong method are told as problem+json; HEAD has GET's headers and no body."""
+    with workers.client(worker) as client:
+        missing = client.get("/nothing")
+        wrong = client.delete("/health")
+        head = client.head("/health")
+        options = client.options("/health")
+    assert (missing.status_code, missing.headers["Content-Type"]) == (404, "application/problem+json")
+    assert (wrong.status_code, wrong.headers["Allow"]) == (405, "GET, HEAD, OPTIONS")
+    assert (head.status_code, head.content, head.headers["Content-Type"]) == (200, b"", "application/json")
+    assert (options.status_code, options.headers["Allow"]) == (204, "GET, HEAD, OPTIONS")
+
+
+def test_tail(workers: Runtime, hook: http.server.ThreadingHTTPServer):
+    """What fails in one Worker is kept by the tail Worker, readable by the operator alone, and sent to the webhook."""
+    assert hook.server_port
+    failed = workers.cron("adblock-compiler", "* * * * *")  # it takes no crons
+    assert failed.status_code == 500
+    with workers.client("sluice-tail") as client:
+        assert client.get("/logs").status_code == 401
+        token = {"Authorization": f"Bearer {TOKEN}"}
+        bad = client.get("/logs", params={"limit": 0}, headers=token)
+        assert (bad.status_code, bad.json()["errors"][0]["path"]) == (400, "limit")
+
+        def kept() -> Any:
+            return [each for each in client.get("/logs", headers=token).json()["records"] if each["outcome"] != "ok"]
+
+        [record] = until(kept)
+    assert record["scriptName"] == "adblock-compiler"
+    assert any("scheduled" in line["message"] for line in record["logs"])
+    assert until(lambda: Hook.bodies) == [record]
