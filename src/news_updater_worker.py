@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from workers import WorkerEntrypoint
+
 from sluice.platform.bindings import Binding
 from sluice.platform.worker import answer
-from workers import WorkerEntrypoint
 
 __all__ = ["Default"]
 

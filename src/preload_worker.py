@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from workers import DurableObject, WorkerEntrypoint
+
 from sluice.platform.bindings import Binding
 from sluice.platform.objects import Sql
 from sluice.platform.worker import answer
-from workers import DurableObject, WorkerEntrypoint
 
 __all__ = ["Default", "PreloadQueue"]
 

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from workers import WorkerEntrypoint
+
 from sluice.platform.addresses import Allowed
 from sluice.platform.bindings import Binding
 from sluice.platform.clock import SystemClock
@@ -15,7 +17,6 @@ from sluice.tail.journal import Journal
 from sluice.tail.settings import Settings
 from sluice.tail.traces import events_from
 from sluice.tail.webhook import report
-from workers import WorkerEntrypoint
 
 __all__ = ["Default"]
 

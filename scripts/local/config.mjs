@@ -32,9 +32,9 @@ export const standardConfigs = (root) =>
     .map((name) => resolve(root, name));
 
 // The names under which local state is kept: as in wrangler, so that `wrangler kv key get --local` sees the same data.
-const kvId = ({ binding, id, preview_id }) => preview_id ?? id ?? binding;
-export const d1Id = ({ binding, database_id, preview_database_id }) => preview_database_id ?? database_id ?? binding;
-const r2Id = ({ binding, bucket_name, preview_bucket_name }) => preview_bucket_name ?? bucket_name ?? binding;
+const kvId = ({ binding, id }) => id ?? binding;
+export const d1Id = ({ binding, database_id }) => database_id ?? binding;
+const r2Id = ({ binding, bucket_name }) => bucket_name ?? binding;
 
 const record = (items, key, value) => Object.fromEntries((items ?? []).map((item) => [key(item), value(item)]));
 const byBinding = (items, value) => record(items, ({ binding }) => binding, value);

@@ -18,7 +18,9 @@ KINDS = {
     "WorkerEntrypoint": WorkerEntrypoint,
     "WorkflowEntrypoint": WorkflowEntrypoint,
 }
-RUNTIME_FRAME = re.compile(r'  File "(?:/lib/python|/session/_local_|/session/python_modules/workers/|<exec>|<frozen importlib)')
+RUNTIME_FRAME = re.compile(
+    r'  File "(?:/lib/python|/session/_local_|/session/python_modules/workers/|<exec>|<frozen importlib)'
+)
 
 
 def no_chance(size: int) -> bytes:

@@ -1,5 +1,6 @@
 """The local runtime as a process that a test or a benchmark can start, talk to, kill and start again."""
 
+import contextlib
 import os
 import re
 import signal
@@ -32,11 +33,14 @@ class Runtime:
         self.url = ""
 
     def start(self) -> "Runtime":
-        command = [self._root / "scripts/run", "--port", "0", "--state", self.state, "--no-watch", *self._arguments]
+        options = ["--port", "0", "--state", str(self.state), "--no-watch", *self._arguments]
         self.process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+            [str(self._root / "scripts/run"), *options],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
         )
-        assert self.process.stdout
         ready = threading.Event()
         self._reader = threading.Thread(target=self._read, args=(self.process.stdout, ready), daemon=True)
         self._reader.start()
@@ -63,10 +67,8 @@ class Runtime:
 
     def kill(self) -> None:
         """Kill the runtime and its workerd at once, as a power cut would."""
-        try:
+        with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
         self.process.wait()
         self._reader.join()
         self.url = ""
@@ -83,6 +85,7 @@ def until(look: Callable[[], Any], timeout_s: float = WAIT_TIMEOUT_S) -> Any:
     """What `look` returns as soon as that is true; fails when it never is."""
     end = time.monotonic() + timeout_s
     while not (found := look()):
-        assert time.monotonic() < end, f"not within {timeout_s} s"
+        if time.monotonic() > end:
+            raise TimeoutError(f"not within {timeout_s} s")
         time.sleep(0.05)
     return found

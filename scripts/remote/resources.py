@@ -10,6 +10,10 @@ from typing import Any
 from worker_config import WorkerConfig
 
 
+# Until the first deployment a config has a name where the id will stand; local state is kept under either.
+REAL_ID = re.compile(r"[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
 class CommandFailed(Exception):
     """A wrangler command ended with an error; the text is what it said."""
 
@@ -52,7 +56,7 @@ def _ensure(
 
 
 def _fill_namespaces(configs: list[WorkerConfig], run: Wrangler, say: Callable[[str], None]) -> None:
-    missing = [(c, entry) for c in configs for entry in c.all("kv_namespaces") if "id" not in entry]
+    missing = [(c, entry) for c in configs for entry in c.all("kv_namespaces") if not REAL_ID.fullmatch(entry["id"])]
     if not missing:
         return
     ids = _namespace_ids(run)
@@ -61,11 +65,11 @@ def _fill_namespaces(configs: list[WorkerConfig], run: Wrangler, say: Callable[[
         run("kv", "namespace", "create", title)
     ids = _namespace_ids(run)
     for config, entry in missing:
-        _write_id(config.path, entry["binding"], "id", ids[_title(entry)])
+        _write_id(config.path, "id", entry["id"], ids[_title(entry)])
 
 
 def _title(entry: dict[str, Any]) -> str:
-    return f"sluice-{entry['preview_id']}"
+    return f"sluice-{entry['id']}"
 
 
 def _namespace_ids(run: Wrangler) -> dict[str, str]:
@@ -75,17 +79,15 @@ def _namespace_ids(run: Wrangler) -> dict[str, str]:
 def _fill_databases(configs: list[WorkerConfig], run: Wrangler, say: Callable[[str], None]) -> None:
     for config in configs:
         for entry in config.all("d1_databases"):
-            if "database_id" in entry:
+            if REAL_ID.fullmatch(entry["database_id"]):
                 continue
             name = entry["database_name"]
             _ensure(run, say, f"database {name}", ("d1", "info", name, "--json"), ("d1", "create", name))
-            _write_id(
-                config.path, entry["binding"], "database_id", json.loads(run("d1", "info", name, "--json"))["uuid"]
-            )
+            uuid = json.loads(run("d1", "info", name, "--json"))["uuid"]
+            _write_id(config.path, "database_id", entry["database_id"], uuid)
 
 
-def _write_id(path: Path, binding: str, key: str, value: str) -> None:
-    """Put the id under its binding, so that plain `wrangler deploy` finds it from now on."""
+def _write_id(path: Path, key: str, name: str, value: str) -> None:
+    """Put the real id in the place of the name, so that plain `wrangler deploy` finds it from now on."""
     text = path.read_text()
-    line = re.compile(rf'^binding = "{re.escape(binding)}"\n', re.MULTILINE)
-    path.write_text(line.sub(lambda found: f'{found[0]}{key} = "{value}"\n', text, count=1))
+    path.write_text(text.replace(f'{key} = "{name}"\n', f'{key} = "{value}"\n'))

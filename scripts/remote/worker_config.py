@@ -25,7 +25,7 @@ class WorkerConfig:
 
     @property
     def main(self) -> Path:
-        return self.path.parent / self.content["main"]
+        return self.path.parent / str(self.content["main"])
 
     @property
     def bindings(self) -> set[str]:

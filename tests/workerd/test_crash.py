@@ -9,8 +9,9 @@ import time
 from typing import Any
 
 import httpx
-from workerd.conftest import PROBE_CONFIGS, StartRuntime
 from runtime import Runtime, until
+
+from workerd.conftest import PROBE_CONFIGS, StartRuntime
 
 
 def ask(runtime: Runtime, path: str, **query: Any) -> Any:

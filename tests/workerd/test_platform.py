@@ -1,10 +1,13 @@
 """Each part of the platform, used by Python inside the real workerd."""
 
+import concurrent.futures
+import os
+import subprocess
 import time
 from typing import Any
 
 import httpx
-from runtime import Runtime, until
+from runtime import ROOT, Runtime, until
 
 
 def ask(probe: httpx.Client, path: str, **query: Any) -> Any:
@@ -146,9 +149,8 @@ def test_logs_are_named(runtime: Runtime, probe: httpx.Client, name: str):
     until(lambda: f"[probe] a line {name}" in runtime.lines)
 
 
-def test_many_at_once(probe: httpx.Client, runtime: Runtime):
+def test_many_at_once(runtime: Runtime):
     """Requests at the same time each get their own answer."""
-    import concurrent.futures
 
     def one(number: int) -> Any:
         with runtime.client("probe") as client:
@@ -156,3 +158,18 @@ def test_many_at_once(probe: httpx.Client, runtime: Runtime):
 
     with concurrent.futures.ThreadPoolExecutor(20) as pool:
         assert list(pool.map(one, range(100))) == [number + 1 for number in range(100)]
+
+
+def test_wrangler_sees_the_state(runtime: Runtime, probe: httpx.Client, name: str):
+    """The state on disk is wrangler's own: its commands read what a Worker wrote, while it runs."""
+    ask(probe, "kv", key=name, value="seen")
+    read = subprocess.run(
+        ["node_modules/.bin/wrangler", "kv", "key", "get", name, "--binding", "KV", "--local", "--text"]
+        + ["--config", "tests/workerd/probe/wrangler.toml", "--persist-to", str(runtime.state)],
+        cwd=ROOT,
+        env={**os.environ, "PATH": f"{ROOT}/node_modules/.bin:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert read.stdout.strip().endswith("seen")

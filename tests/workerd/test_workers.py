@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 from runtime import ROOT, Runtime, until
+
 from workerd.conftest import StartRuntime
 
 CONFIGS = {tomllib.loads(path.read_text())["name"]: path for path in ROOT.glob("wrangler*.toml")}
@@ -51,7 +52,9 @@ def _workers(start: StartRuntime, hook: http.server.ThreadingHTTPServer) -> Runt
 def bound_in(path: Path) -> set[str]:
     config = tomllib.loads(path.read_text())
     tables = ["kv_namespaces", "d1_databases", "r2_buckets", "analytics_engine_datasets", "workflows", "services"]
-    entries = [entry for table in tables for entry in config.get(table, [])] + config.get("queues", {}).get("producers", [])
+    entries = [entry for table in tables for entry in config.get(table, [])] + config.get("queues", {}).get(
+        "producers", []
+    )
     objects = config.get("durable_objects", {}).get("bindings", [])
     return {entry["binding"] for entry in entries} | {entry["name"] for entry in objects}
 
@@ -117,7 +120,7 @@ def test_tail(workers: Runtime, hook: http.server.ThreadingHTTPServer):
         assert (bad.status_code, bad.json()["errors"][0]["path"]) == (400, "limit")
 
         def kept() -> Any:
-            return [each for each in client.get("/logs", headers=token).json()["records"] if each["outcome"] != "ok"]
+            return [each for each in client.get("/logs", headers=token).json()["records"] if each["exceptions"]]
 
         [record] = until(kept)
     assert record["scriptName"] == "adblock-compiler"

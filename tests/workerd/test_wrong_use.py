@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from runtime import ROOT
+
 from workerd.conftest import PROBE, PROBE_CONFIGS
 
 NOWHERE = "http://127.0.0.1:9/"
@@ -115,7 +116,12 @@ def test_broken_migration(tmp_path: Path):
     """A migration that SQLite refuses is named."""
     shutil.copytree(PROBE, tmp_path / "probe")
     (tmp_path / "probe/migrations/0002_typo.sql").write_text("CREATE TABEL x (y);\n")
-    configs = ["--config", str(tmp_path / "probe/wrangler.toml"), "--config", str(tmp_path / "probe/wrangler.peer.toml")]
+    configs = [
+        "--config",
+        str(tmp_path / "probe/wrangler.toml"),
+        "--config",
+        str(tmp_path / "probe/wrangler.peer.toml"),
+    ]
     done = run(*configs, "--state", str(tmp_path / "state"))
     assert done.stderr.startswith("migrations/0002_typo.sql: ")
 
@@ -126,7 +132,9 @@ def project_copy(folder: Path) -> Path:
     shutil.copytree(
         ROOT,
         copy,
-        ignore=shutil.ignore_patterns(".git", ".venv", ".cache", "node_modules", "python_modules", ".wrangler", "tests"),
+        ignore=shutil.ignore_patterns(
+            ".git", ".venv", ".cache", "node_modules", "python_modules", ".wrangler", "tests"
+        ),
     )
     return copy
 

@@ -8,7 +8,7 @@ import ipaddress
 import re
 from dataclasses import dataclass
 from typing import Final, Self
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 import idna
 
@@ -76,8 +76,8 @@ class Allowed:
         if "*" in entries:
             return cls(everything=True)
         try:
-            return cls(hosts=frozenset(_host_and_port(urlsplit(f"//{entry}")) for entry in entries))
-        except (Refused, ValueError) as error:
+            return cls(hosts=frozenset(_host_and_port(entry) for entry in entries))
+        except Refused as error:
             raise ConfigError(f"ALLOW_PRIVATE_HOSTS: {error}") from error
 
     def covers(self, host: str, port: int) -> bool:
@@ -93,7 +93,7 @@ def check_url(url: str, allowed: Allowed) -> Target:
         scheme = parts.scheme.lower()
         if scheme not in _DEFAULT_PORTS:
             raise Refused(f"only http and https URLs are fetched, not {scheme or 'one without a scheme'}")
-        host, given_port = _host_and_port(parts)
+        host, given_port = _host_and_port(parts.netloc)
     except ValueError:
         raise Refused("the URL cannot be read") from None
     port = _DEFAULT_PORTS[scheme] if given_port is None else given_port
@@ -103,18 +103,15 @@ def check_url(url: str, allowed: Allowed) -> Target:
     return Target(scheme, host, port, path.replace(" ", "%20"))
 
 
-def _host_and_port(parts: SplitResult) -> tuple[str, int | None]:
-    if "@" in parts.netloc:
+def _host_and_port(netloc: str) -> tuple[str, int | None]:
+    """By hand, because `urlsplit().hostname` drops what stands around the brackets of an IPv6 address."""
+    if "@" in netloc:
         raise Refused("a URL with a user name or password is not fetched")
-    # Not `hostname`, which would drop what stands around the brackets.
-    literal, _, port_text = parts.netloc.rpartition(":") if _has_port(parts.netloc) else (parts.netloc, "", "")
+    has_port = ":" in netloc.rpartition("]")[2]
+    literal, _, port_text = netloc.rpartition(":") if has_port else (netloc, "", "")
     if port_text and not (port_text.isascii() and port_text.isdigit() and int(port_text) < 2**16):
-        raise Refused("the URL has no valid port")
+        raise Refused("the port is not valid")
     return _canonical_host(literal), int(port_text) if port_text else None
-
-
-def _has_port(netloc: str) -> bool:
-    return ":" in netloc.rpartition("]")[2]
 
 
 def _canonical_host(text: str) -> str:
@@ -123,18 +120,19 @@ def _canonical_host(text: str) -> str:
     host = text.lower() if text.isascii() else _to_ascii(text)
     host = host.removesuffix(".")
     if not _HOST.fullmatch(host):
-        raise Refused("the URL has no valid host name")
+        raise Refused("the host name is not valid")
     # As browsers and workerd do: a last label that is a number makes the whole host an IPv4 address.
     return _canonical_v4(host) if _NUMBER.fullmatch(host.rpartition(".")[2]) else host
 
 
 def _canonical_v6(text: str) -> str:
     try:
-        if not text.endswith("]") or "%" in text:
-            raise Refused("the URL has no valid IPv6 address")
-        return f"[{ipaddress.IPv6Address(text[1:-1]).compressed}]"
+        address = ipaddress.IPv6Address(text[1:].removesuffix("]"))
     except ValueError:
-        raise Refused("the URL has no valid IPv6 address") from None
+        raise Refused("the IPv6 address is not valid") from None
+    if address.scope_id or not text.endswith("]"):
+        raise Refused("the IPv6 address is not valid")
+    return f"[{address.compressed}]"
 
 
 def _canonical_v4(host: str) -> str:
@@ -143,10 +141,10 @@ def _canonical_v4(host: str) -> str:
     try:
         numbers = [_number(label) for label in labels]
     except ValueError:
-        raise Refused("the URL has no valid IPv4 address") from None
+        raise Refused("the IPv4 address is not valid") from None
     *leading, last = numbers
     if len(numbers) > 4 or any(number > 255 for number in leading) or last >= 256 ** (5 - len(numbers)):
-        raise Refused("the URL has no valid IPv4 address")
+        raise Refused("the IPv4 address is not valid")
     return str(ipaddress.IPv4Address(last + sum(number << 8 * (3 - place) for place, number in enumerate(leading))))
 
 
@@ -160,7 +158,7 @@ def _to_ascii(text: str) -> str:
     try:
         return idna.encode(text, uts46=True).decode()
     except UnicodeError:
-        raise Refused("the URL has no valid host name") from None
+        raise Refused("the host name is not valid") from None
 
 
 def _private(host: str) -> str | None:

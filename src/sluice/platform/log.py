@@ -23,11 +23,11 @@ class Log:
         self._worker = worker
         self._clock = clock
 
-    def event(self, name: str, **fields: object) -> None:
+    def event(self, name: str, /, **fields: object) -> None:
         """What was done, and how it ended."""
         self._line("info", name, fields)
 
-    def error(self, name: str, error: BaseException, **fields: object) -> None:
+    def error(self, name: str, error: BaseException, /, **fields: object) -> None:
         """What failed, with where it did."""
         place = _text("".join(traceback.format_exception(error)))[-MAX_TRACEBACK:]
         said = {"error": type(error).__name__, "message": _text(error)[:MAX_TEXT]}

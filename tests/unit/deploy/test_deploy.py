@@ -15,12 +15,12 @@ tail_consumers = [{ service = "tail" }]
 
 [[kv_namespaces]]
 binding = "CACHE"
-preview_id = "cache"
+id = "cache"
 
 [[d1_databases]]
 binding = "DB"
 database_name = "sluice"
-preview_database_id = "sluice"
+database_id = "sluice"
 
 [[r2_buckets]]
 binding = "FILES"
@@ -43,7 +43,11 @@ binding = "AI"
 [vars]
 LIMIT = "3"
 """
-TAIL = 'name = "tail"\nmain = "entry.py"\n\n[[kv_namespaces]]\nbinding = "LOGS"\npreview_id = "cache"\n'
+TAIL = 'name = "tail"\nmain = "entry.py"\n\n[[kv_namespaces]]\nbinding = "LOGS"\nid = "cache"\n'
+
+
+NAMESPACE_ID = "0123456789abcdef0123456789abcdef"
+DATABASE_ID = "01234567-89ab-cdef-0123-456789abcdef"
 
 
 class Account:
@@ -60,9 +64,9 @@ class Account:
             case ("whoami",):
                 return "you are logged in" if self.logged_in else "You are not authenticated."
             case ("kv", "namespace", "list"):
-                return json.dumps([{"id": f"id-of-{title}", "title": title} for title in self.kept["kv"]])
+                return json.dumps([{"id": NAMESPACE_ID, "title": title} for title in self.kept["kv"]])
             case ("d1", "info", name, "--json") if name in self.kept["d1"]:
-                return json.dumps({"uuid": f"id-of-{name}"})
+                return json.dumps({"uuid": DATABASE_ID})
             case (kind, *_, "create", name):
                 assert name not in self.kept[kind], "created twice"
                 self.kept[kind].append(name)
@@ -87,15 +91,15 @@ def test_creates_all_that_is_missing(project: Path):
     assert main([], project, account) == 0
     assert account.kept == {"queues": ["dead", "jobs"], "r2": ["files"], "kv": ["sluice-cache"], "d1": ["sluice"]}
     compiler = WorkerConfig.read(project / "wrangler.toml").content
-    assert compiler["kv_namespaces"] == [{"binding": "CACHE", "id": "id-of-sluice-cache", "preview_id": "cache"}]
-    assert compiler["d1_databases"][0]["database_id"] == "id-of-sluice"
+    assert compiler["kv_namespaces"] == [{"binding": "CACHE", "id": NAMESPACE_ID}]
+    assert compiler["d1_databases"][0]["database_id"] == DATABASE_ID
 
 
 def test_namespace_is_shared(project: Path):
     """Two Workers that name the same namespace get the same one."""
     main([], project, Account())
     tail = WorkerConfig.read(project / "wrangler.tail.toml").content
-    assert tail["kv_namespaces"][0]["id"] == "id-of-sluice-cache"
+    assert tail["kv_namespaces"][0]["id"] == NAMESPACE_ID
 
 
 def test_again_changes_nothing(project: Path):

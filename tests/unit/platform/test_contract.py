@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+
 from contract import SUITES, run_case
 from contract.fetch import Web, upstream
 from contract.queues import Queue
@@ -15,7 +16,6 @@ from fakes.objects import FakeStorage
 from fakes.queues import FakeQueue
 from fakes.r2 import FakeR2
 from fakes.transport import FakeTransport, Scripted
-
 from sluice.platform.addresses import Allowed
 from sluice.platform.d1 import D1
 from sluice.platform.fetch import Fetcher

@@ -1,0 +1,132 @@
+"""The guarded fetch over a scripted web; what both sides of the contract share is in the contract."""
+
+import asyncio
+import gzip
+
+import pytest
+
+from fakes.binding import JsError
+from fakes.transport import FakeTransport, Scripted
+from sluice.errors import Oversized, Refused, TimedOut, Unavailable
+from sluice.platform.addresses import Allowed
+from sluice.platform.fetch import Fetched, Fetcher, Outgoing
+
+A = "https://a.example"
+B = "https://b.example"
+SECRETS = (("Authorization", "x"), ("Cookie", "y"), ("X-Other", "z"))
+
+
+def to(location: str, status: int = 302) -> Scripted:
+    return Scripted(status, (("location", location),))
+
+
+async def fetch(transport: FakeTransport, url: str = f"{A}/", **options) -> Fetched:
+    return await Fetcher(transport, Allowed()).fetch(url, **({"max_bytes": 1000, "timeout_s": 5} | options))
+
+
+def sent(transport: FakeTransport) -> Outgoing:
+    return transport.requests[-1]
+
+
+@pytest.mark.parametrize("location", ["http://127.1/", "//localhost/", "http://[::1]/", "https://u:p@b.example/", "ftp://b.example/"])  # fmt: skip
+async def test_every_hop_is_checked(location):
+    """A redirect to where a first request may not go is refused before it is followed."""
+    transport = FakeTransport({f"{A}/": to(f"{B}/"), f"{B}/": to(location)})
+    with pytest.raises(Refused, match=r"^https://b\.example/ redirects"):
+        await fetch(transport)
+    assert len(transport.requests) == transport.closed == 2
+
+
+async def test_five_redirects_are_followed_and_six_are_not():
+    """The fifth redirect is the last."""
+    hops = {f"{A}/{n}": to(f"/{n + 1}") for n in range(6)} | {f"{A}/6": Scripted(body=b"end")}
+    assert (await fetch(FakeTransport(hops), f"{A}/1")).body == b"end"
+    with pytest.raises(Unavailable, match="more than 5"):
+        await fetch(FakeTransport(hops), f"{A}/0")
+
+
+@pytest.mark.parametrize(
+    ("onward", "kept"), [(f"{A}/next", True), (f"{B}/next", False), ("http://a.example/next", False)]
+)
+async def test_secrets_stay_with_their_origin(onward, kept):
+    """Authorization and cookies follow a redirect only within the same scheme, host and port."""
+    transport = FakeTransport({f"{A}/": to(onward), onward: Scripted()})
+    await fetch(transport, headers=SECRETS)
+    names = {name for name, _ in sent(transport).headers}
+    assert names == {"x-other", "accept-encoding"} | ({"authorization", "cookie"} if kept else set())
+
+
+@pytest.mark.parametrize(
+    ("status", "method", "becomes"),
+    [(301, "POST", "GET"), (302, "POST", "GET"), (303, "POST", "GET"), (303, "PUT", "GET"), (307, "POST", "POST"),
+     (308, "POST", "POST"), (301, "PUT", "PUT"), (303, "HEAD", "HEAD"), (302, "GET", "GET")],
+)  # fmt: skip
+async def test_method_after_redirect(status, method, becomes):
+    """A redirect keeps or changes the method as browsers do; with the change the body and its headers go."""
+    transport = FakeTransport({f"{A}/": to("/next", status), f"{A}/next": Scripted()})
+    await fetch(transport, method=method, body=b"x", headers=(("Content-Type", "text/plain"),))
+    request = sent(transport)
+    assert request.method == becomes
+    assert (request.body is None) == (method != becomes)
+    assert (("content-type", "text/plain") in request.headers) == (method == becomes)
+
+
+async def test_redirect_body_is_not_read():
+    """The body of a redirect costs nothing."""
+    transport = FakeTransport({f"{A}/": Scripted(302, (("location", "/b"),), bytes(5000)), f"{A}/b": Scripted()})
+    await fetch(transport)
+    assert transport.chunks_taken == 0
+
+
+async def test_cap_stops_the_reading():
+    """A body past the cap is dropped at the chunk that passes it, not read to its end."""
+    transport = FakeTransport({f"{A}/": Scripted(body=bytes(1_000_000))}, chunk_bytes=100)
+    with pytest.raises(Oversized, match="more than 1000 bytes"):
+        await fetch(transport)
+    assert transport.chunks_taken == 11
+    assert transport.closed == 1
+
+
+async def test_cap_counts_decoded_bytes():
+    """A packed body may be as large as the cap once decoded, and not a byte more."""
+    packed = Scripted(200, (("content-encoding", "gzip"),), gzip.compress(bytes(1001)))
+    transport = FakeTransport({f"{A}/": packed})
+    assert len((await fetch(transport, max_bytes=1001)).body) == 1001
+    with pytest.raises(Oversized):
+        await fetch(transport, max_bytes=1000)
+
+
+async def test_silence_times_out():
+    """An answer that never comes ends with the time given for all hops, and the request is dropped."""
+
+    async def never(_: Outgoing) -> Scripted:
+        await asyncio.Event().wait()
+        raise AssertionError("unreachable")
+
+    transport = FakeTransport({f"{A}/": to("/never?token=1"), f"{A}/never?token=1": never})
+    with pytest.raises(TimedOut, match=r"^https://a\.example/ did not answer within 0\.01 s$"):
+        await fetch(transport, timeout_s=0.01)
+    assert transport.closed == 2
+
+
+async def test_failure_names_the_url_without_its_query():
+    """A failing connection is Unavailable, and its message gives no secret away."""
+
+    async def lost(_: Outgoing) -> Scripted:
+        raise JsError("Network connection lost.")
+
+    with pytest.raises(Unavailable, match=r"^https://a\.example/x did not answer: Network connection lost\.$"):
+        await fetch(FakeTransport({f"{A}/x?key=secret": lost}), f"{A}/x?key=secret")
+
+
+async def test_mistake_of_ours_is_not_hidden():
+    """An error of Python's own passes through: it is a bug, not an outage."""
+    with pytest.raises(AssertionError, match="nobody scripted"):
+        await fetch(FakeTransport({}))
+
+
+async def test_asks_only_for_what_is_decoded():
+    """Every request asks for the two encodings that arrive decoded."""
+    transport = FakeTransport({f"{A}/": Scripted()})
+    await fetch(transport)
+    assert sent(transport).headers == (("accept-encoding", "gzip, br"),)
