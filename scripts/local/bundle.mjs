@@ -19,7 +19,8 @@ function files(folder, wanted) {
 }
 
 const isSource = (path) => !path.includes("__pycache__");
-const isUsed = (path) => !path.includes(".dist-info/") || path.endsWith("METADATA");
+// Vendored packages were compiled when they were installed: their sources would only be carried along.
+const isUsed = (path) => (path.includes(".dist-info/") ? path.endsWith("METADATA") : !path.endsWith(".py"));
 
 let shared; // the same bytes for every Worker
 function sharedModules(root) {

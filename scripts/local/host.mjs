@@ -6,7 +6,7 @@ import introspection from "./introspection.py";
 import lockFile from "./pyodide-lock.txt";
 import createPyodideModule from "./pyodide.asm.mjs";
 import pyodideWasm from "./pyodide.asm.wasm";
-import { unpack } from "./pack.mjs";
+import { unpack, unpackMemory } from "./pack.mjs";
 import packages from "./python_modules.pack";
 import snapshot from "./pyodide.snapshot";
 import stdlib from "./python_stdlib.zip";
@@ -39,7 +39,7 @@ async function loadInterpreter() {
       indexURL: INDEX_URL,
       packageBaseUrl: INDEX_URL,
       lockFileContents: lockFile,
-      _loadSnapshot: new Uint8Array(snapshot),
+      _loadSnapshot: unpackMemory(snapshot),
       stdout: (line) => console.log(line),
       stderr: (line) => console.error(line),
       createPyodideModule: (options) => createPyodideModule({ ...options, instantiateWasm }),

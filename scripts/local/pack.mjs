@@ -17,3 +17,24 @@ export function* unpack(buffer) {
     offset += length;
   }
 }
+
+const PAGE = 4096;
+
+// A memory image without its empty pages, half of it: each file is a run of pages, named by where it begins.
+export function packMemory(memory) {
+  const runs = [];
+  for (let at = 0, start = 0; at <= memory.length; at += PAGE) {
+    const empty = at >= memory.length || memory.subarray(at, at + PAGE).every((byte) => byte === 0);
+    if (!empty) continue;
+    if (at > start) runs.push([String(start), memory.subarray(start, at)]);
+    start = at + PAGE;
+  }
+  return pack([...runs, [String(memory.length), new Uint8Array()]]);
+}
+
+export function unpackMemory(buffer) {
+  const runs = [...unpack(buffer)];
+  const memory = new Uint8Array(Number(runs.at(-1)[0]));
+  for (const [start, bytes] of runs) memory.set(bytes, Number(start));
+  return memory;
+}

@@ -2,6 +2,7 @@
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { loadPyodide } from "pyodide";
+import { packMemory } from "./pack.mjs";
 
 // Imported into the snapshot, so that no Worker pays for them when it boots.
 const STDLIB =
@@ -12,7 +13,7 @@ async function makeSnapshot(file) {
   const python = await loadPyodide({ _makeSnapshot: true });
   python.runPython(`import ${STDLIB}`);
   mkdirSync(resolve(file, ".."), { recursive: true });
-  writeFileSync(`${file}.part`, python.makeMemorySnapshot());
+  writeFileSync(`${file}.part`, packMemory(python.makeMemorySnapshot()));
   renameSync(`${file}.part`, file);
 }
 
@@ -30,7 +31,7 @@ async function compile(folder) {
   const python = await withFolders({ "/modules": folder });
   python.runPython(`
 import compileall, py_compile
-compileall.compile_dir("/modules", quiet=2, stripdir="/modules", prependdir="/session/python_modules",
+compileall.compile_dir("/modules", quiet=2, legacy=True, stripdir="/modules", prependdir="/session/python_modules",
                        invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)`);
 }
 

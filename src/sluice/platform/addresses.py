@@ -32,7 +32,9 @@ _REFUSED_SUFFIXES: Final = frozenset(
     {"corp", "home", "home.arpa", "internal", "intranet", "lan", "local", "localdomain", "localhost", "private"}
     | {"metadata.oraclecloud.com", "metadata.packet.net", "metadata.platformequinix.com", "metadata.tencentyun.com"}
 )
-_HOST: Final = re.compile(r"(?!.*\.\.)[a-z0-9_-][a-z0-9._-]{0,252}")
+_MAX_HOST: Final = 253
+# No empty label, not even a last one: `2130706433.` is 127.0.0.1 to browsers and workerd.
+_HOST: Final = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")
 _NUMBER: Final = re.compile(r"0[xX][0-9a-fA-F]*|[0-9]+")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
@@ -119,7 +121,7 @@ def _canonical_host(text: str) -> str:
         return _canonical_v6(text)
     host = text.lower() if text.isascii() else _to_ascii(text)
     host = host.removesuffix(".")
-    if not _HOST.fullmatch(host):
+    if len(host) > _MAX_HOST or not _HOST.fullmatch(host):
         raise Refused("the host name is not valid")
     # As browsers and workerd do: a last label that is a number makes the whole host an IPv4 address.
     return _canonical_v4(host) if _NUMBER.fullmatch(host.rpartition(".")[2]) else host
@@ -157,7 +159,8 @@ def _number(label: str) -> int:
 def _to_ascii(text: str) -> str:
     try:
         return idna.encode(text, uts46=True).decode()
-    except UnicodeError:
+    except (UnicodeError, OverflowError):
+        # Overflow: punycode that stands for a character beyond a machine word, which has 32 bits in Pyodide.
         raise Refused("the host name is not valid") from None
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 import js
 from pyodide.ffi import JsException, to_js
 
+from sluice.errors import Refused
 from sluice.platform.fetch import Answer, Outgoing
 from sluice.platform.streams import read_chunks
 
@@ -19,6 +20,7 @@ _TRIES: Final = 3
 @asynccontextmanager
 async def workers_transport(request: Outgoing) -> AsyncIterator[Answer]:
     """One request without following redirects; leaving the context aborts what is still under way."""
+    _check_reading(request.url)
     abort = js.AbortController.new()
     options: dict[str, Any] = {
         "method": request.method,
@@ -34,6 +36,12 @@ async def workers_transport(request: Outgoing) -> AsyncIterator[Answer]:
         yield Answer(response.status, headers, read_chunks(response.body))
     finally:
         abort.abort()
+
+
+def _check_reading(url: str) -> None:
+    """The address was checked as Python reads it: refuse one the platform reads otherwise."""
+    if not url.startswith(f"{js.URL.new(url).origin}/"):
+        raise Refused("the URL is not in its canonical spelling")
 
 
 async def _fetched(request: Outgoing, options: Any) -> Any:

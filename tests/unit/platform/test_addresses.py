@@ -31,6 +31,7 @@ UNREADABLE = [
     *("http://[::1/", "http://[fe80::1%25eth0]/", "http://[::1]x/", "http://[1.2.3.4]/", "http://x[::1]/", "http://::1/"),
     *("http://256.1.1.1/", "http://1.2.3.4.5/", "http://4294967296/", "http://09.1.1.1/", "http://foo.0x7f/", "http://a.1/"),
     *("http://example.com:99999/", "http://example.com:-1/", "http://example.com:8a/", "http://example.com:８０/"),
+    *("http://2130706433../", "http://0x7f.1../", "http://127.0.0.1../", "http://localhost../", "http://1.../", "http://./"),
     *("http://a..b.com/", "http://.example.com/", "http://ex<ample.com/", "http://ex^ample.com/", "http://é\u2100.com/"),
 ]  # fmt: skip
 
@@ -73,6 +74,24 @@ def test_unclear_url_is_refused(url):
 def test_public_url_is_made_canonical(url, expected):
     """A public URL comes out in one spelling, without its fragment."""
     assert check_url(url, NOTHING).url == expected
+
+
+def test_credentials_are_refused_without_being_shown():
+    """A URL with a password is refused with that reason, and the message does not repeat it."""
+    with pytest.raises(Refused, match="user name or password") as caught:
+        check_url("https://user:s3cret@example.com/", NOTHING)
+    assert "s3cret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("label", ["xn--99999999é", "xn--" + "9" * 40, "é.xn--" + "9" * 40, "é.xn--a-99999999"])
+def test_endless_punycode_is_refused(label):
+    """Punycode for a character beyond any machine word is refused, on 32 bits too, and raises nothing else."""
+    for url in (f"http://{label}.com/", f"http://{label}。com/"):
+        try:
+            target = check_url(url, NOTHING)
+        except Refused:
+            continue
+        assert target.host.isascii()
 
 
 def test_query_is_not_shown():
@@ -136,6 +155,47 @@ def test_any_text_is_a_target_or_refused(text):
         assert target.host.isascii()
         assert not set(target.host) & set("@/\\?#% ")
         assert check_url(target.url, NOTHING) == target
+
+
+# Bits that parsers treat specially, in any order: numbers, dots of several scripts, brackets, invisible characters.
+PIECES = st.sampled_from(
+    (
+        *(
+            "127",
+            "1",
+            "0x7f",
+            "0177",
+            "0",
+            "2130706433",
+            "0x",
+            "08",
+            ".",
+            ".",
+            "..",
+            "。",
+            "．",
+            "①",
+            "\u00ad",
+            "\u200b",
+        ),
+        *("a", "com", "localhost", "é", "ß", "ſ", "xn--", "xn--9", "-", "_", "[::1]", "[", "]", ":", ":80", "\\", "@"),
+        *("/", " ", "%31"),
+    )
+)
+
+
+@given(st.lists(PIECES, min_size=1, max_size=7).map("".join))
+def test_host_of_odd_pieces_is_canonical(text):
+    """Whatever is put together, a host that passes has no empty label, and if its last is a number it is an address."""
+    try:
+        host = check_url(f"http://{text}/", NOTHING).host
+    except Refused:
+        return
+    labels = host.split(".")
+    assert all(labels)
+    assert len(labels) > 1
+    if labels[-1].isdigit() or labels[-1].startswith("0x"):
+        assert ipaddress.IPv4Address(host).is_global
 
 
 def test_allowed_hosts_pass():

@@ -25,6 +25,13 @@ async def test_batches_hold_256_kilobytes():
     assert [subject for _, subject in fake.operations] == ["2 messages", "2 messages", "1 messages"]
 
 
+async def test_batches_leave_room_for_what_the_platform_adds():
+    """A hundred messages whose bodies alone would just fit one batch are sent in two."""
+    fake = FakeQueue()
+    await Producer(fake).send_many(["x" * 2_500] * 100)
+    assert [subject for _, subject in fake.operations] == ["98 messages", "2 messages"]
+
+
 @given(st.lists(st.integers(0, MAX_MESSAGE_BYTES - 2), max_size=12), st.integers(0, 250))
 def test_any_sizes_are_split_within_the_limits(sizes, small):
     """Whatever the sizes, the strict queue takes every batch, and all arrive in order."""
