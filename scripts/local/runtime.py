@@ -25,15 +25,16 @@ class NotStarted(Exception):
 class Runtime:
     """./scripts/run on a free port, with its own state."""
 
-    def __init__(self, state: Path, *arguments: str, root: Path = ROOT) -> None:
+    def __init__(self, state: Path, *arguments: str, root: Path = ROOT, watch: bool = False) -> None:
         self.state = state
         self._root = root
+        self._watching = [] if watch else ["--no-watch"]
         self._arguments = arguments
         self.lines: list[str] = []
         self.url = ""
 
     def start(self) -> "Runtime":
-        options = ["--port", "0", "--state", str(self.state), "--no-watch", *self._arguments]
+        options = ["--port", "0", "--state", str(self.state), *self._watching, *self._arguments]
         self.process = subprocess.Popen(
             [str(self._root / "scripts/run"), *options],
             stdout=subprocess.PIPE,

@@ -1,7 +1,7 @@
 // Serves every Worker of the wrangler configs in one local workerd, on one port. `--help` tells the options.
 import { existsSync, readFileSync, watch } from "node:fs";
 import { createServer } from "node:net";
-import { dirname, resolve } from "node:path";
+import { dirname, relative, resolve } from "node:path";
 import { parseArgs, parseEnv } from "node:util";
 
 import { frontOptions, hostModules } from "./bundle.mjs";
@@ -25,7 +25,7 @@ Serves all Workers on one port of this machine, each at http://NAME.localhost:PO
   --only WORKER,...     serve these Workers only
   --cron                fire the configs' crons as the clock says; else only by hand:
                         GET /cdn-cgi/handler/scheduled?worker=NAME&cron=EXPRESSION
-  --no-watch            do not restart when src/ changes
+  --no-watch            do not restart when a source file changes
   --config FILE         serve this wrangler config instead of those in the root; repeatable
   --help                show this`;
 
@@ -117,7 +117,7 @@ async function bootAll(miniflare, configs) {
   for (const { name, main } of configs) {
     const reply = await miniflare.dispatchFetch(`http://127.0.0.1/cdn-cgi/local/boot?worker=${name}`);
     const { problem, heapBytes } = await reply.json();
-    if (problem) throw new Mistake(`${name} does not start (${main.slice(ROOT.length + 1)}):\n${problem}`);
+    if (problem) throw new Mistake(`${name} does not start (${relative(process.cwd(), main)}):\n${problem}`);
     say(name, `booted, heap ${Math.round(heapBytes / 1e6)} MB`);
   }
 }
@@ -139,26 +139,29 @@ async function serve(options) {
   const url = await miniflare.ready;
   await applyMigrations(miniflare, configs);
   await settle();
-  console.log(`Ready on http://127.0.0.1:${url.port}`);
   if (options.cron) everyMinute(miniflare, configs);
-  if (options.watch) restartOnEdits(miniflare, build, settle);
+  if (options.watch) restartOnEdits(miniflare, configs, build, settle);
+  console.log(`Ready on http://127.0.0.1:${url.port}`);
 }
 
-function restartOnEdits(miniflare, build, settle) {
+function restartOnEdits(miniflare, configs, build, settle) {
+  const restart = async () => {
+    try {
+      await miniflare.setOptions(build());
+      await settle();
+      console.log("Restarted after an edit");
+    } catch (error) {
+      tell(error); // and wait for the edit that mends it
+    }
+  };
   let timer;
-  watch(resolve(ROOT, "src"), { recursive: true }, (_event, name) => {
-    if (!name?.endsWith(".py")) return;
-    clearTimeout(timer);
-    timer = setTimeout(async () => {
-      try {
-        await miniflare.setOptions(build());
-        await settle();
-        console.log("Restarted after an edit");
-      } catch (error) {
-        tell(error);
-      }
-    }, 200);
-  });
+  for (const folder of new Set([resolve(ROOT, "src"), ...configs.map(({ main }) => dirname(main))])) {
+    watch(folder, { recursive: true }, (_event, name) => {
+      if (!name?.endsWith(".py")) return;
+      clearTimeout(timer); // an editor may write several times
+      timer = setTimeout(restart, 200);
+    });
+  }
 }
 
 const tell = (error) => console.error(error instanceof Mistake ? error.message : (error.stack ?? error));

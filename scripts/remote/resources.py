@@ -9,7 +9,6 @@ from typing import Any
 
 from worker_config import WorkerConfig
 
-
 # Until the first deployment a config has a name where the id will stand; local state is kept under either.
 REAL_ID = re.compile(r"[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 

@@ -2,16 +2,18 @@
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import httpx
 from runtime import Runtime, until
 
-from workerd.conftest import PROBE_CONFIGS, StartRuntime
+from workerd.conftest import PROBE, PROBE_CONFIGS, StartRuntime
 
 
 def ask(runtime: Runtime, path: str, **query: Any) -> Any:
@@ -81,3 +83,20 @@ def test_stops_cleanly(start: StartRuntime):
         workerd = workerd_of(runtime)
         assert runtime.stop(how) == 0
         assert subprocess.run(["ps", "-p", str(workerd)], capture_output=True, check=False).returncode == 1
+
+
+def test_edits_are_picked_up(tmp_path: Path):
+    """An edit of a source file restarts the Workers; one that breaks them is told, and the next mends it."""
+    shutil.copytree(PROBE, tmp_path / "probe")
+    config = str(tmp_path / "probe/wrangler.peer.toml")
+    source = tmp_path / "probe/src/peer_worker.py"
+    runtime = Runtime(tmp_path / "state", "--config", config, watch=True).start()
+    try:
+        before = source.read_text()
+        source.write_text("def (\n")
+        until(lambda: any("SyntaxError" in line for line in runtime.lines))
+        source.write_text(before.replace('Response("peer")', 'Response("edited")'))
+        until(lambda: "Restarted after an edit" in runtime.lines)
+        assert httpx.get(runtime.url).text == "edited"
+    finally:
+        runtime.kill()

@@ -1,0 +1,68 @@
+"""Runs the adapters' contract over the real bindings: /SUITE/CASE answers "" or the traceback."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from contract import run_case
+from contract.fetch import Web
+from contract.queues import Queue
+from contract.sql import Storage
+from workers import DurableObject, Response, WorkerEntrypoint
+
+from sluice.platform.addresses import Allowed
+from sluice.platform.clock import SystemClock
+from sluice.platform.d1 import D1
+from sluice.platform.fetch import Fetcher
+from sluice.platform.kv import KV
+from sluice.platform.objects import Alarm, Objects, Sql
+from sluice.platform.queues import Producer, messages
+from sluice.platform.r2 import R2
+from sluice.platform.transport import workers_transport
+
+__all__ = ["Default", "Store"]
+
+RECEIVED: list[Any] = []  # the queue's consumer runs in the same isolate
+
+
+class Store(DurableObject):
+    """The storage that the cases of "sql" run on, from inside."""
+
+    async def run(self, suite: str, case: str) -> str:
+        storage = self.ctx.storage
+        return await run_case(suite, case, lambda: Storage(Sql(storage), Alarm(storage))) or ""
+
+
+async def received(mark: str, count: int) -> list[Any]:
+    for _ in range(25):
+        found = [body for body in RECEIVED if body["mark"] == mark]
+        if len(found) >= count:
+            return found
+        await asyncio.sleep(0.1)
+    return [body for body in RECEIVED if body["mark"] == mark]
+
+
+class Default(WorkerEntrypoint):
+    async def fetch(self, request: Any) -> Response:
+        url = urlsplit(request.url)
+        _, suite, case = url.path.split("/")
+        if suite == "sql":
+            return Response(await Objects(self.env.STORE).named(case).run(suite, case))
+        origin = parse_qs(url.query).get("origin", [""])[0]
+        return Response(await run_case(suite, case, self.subjects(origin)[suite]) or "")
+
+    def subjects(self, origin: str) -> dict[str, Callable[[], Any]]:
+        host = urlsplit(origin).netloc
+        return {
+            "d1": lambda: D1(self.env.DB),
+            "fetch": lambda: Web(Fetcher(workers_transport, Allowed.parse(host)), origin),
+            "kv": lambda: KV(self.env.KV, SystemClock()),
+            "queues": lambda: Queue(Producer(self.env.QUEUE), received),
+            "r2": lambda: R2(self.env.BUCKET),
+        }
+
+    async def queue(self, batch: Any, _env: Any, _ctx: Any) -> None:
+        for message in messages(batch):
+            RECEIVED.append(message.body)
+            message.ack()
