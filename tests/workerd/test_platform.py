@@ -74,6 +74,14 @@ def test_workflow(probe: httpx.Client, name: str):
     assert status["output"] == {"first": {"ran": 1}, "flaky": {"ran": 3}, "slow": {"ran": 1}}
 
 
+def test_hopeless_step(probe: httpx.Client, name: str):
+    """A step that fails for good is not tried again, and its error reaches the workflow as it was raised."""
+    ask(probe, "workflow", id=name, hopeless=1)
+    status = until(lambda: (s := ask(probe, "workflow/status", id=name))["status"] == "complete" and s)
+    assert status["output"]["hopeless"] == "never"
+    assert ask(probe, "kv", key=f"steps/{name}/hopeless") == "1"
+
+
 def test_cron(runtime: Runtime, probe: httpx.Client):
     """A cron fired by hand answers when its handler is done, and tells the handler which cron it was."""
     reply = runtime.cron("probe", "*/5 * * * *")
@@ -163,9 +171,10 @@ def test_many_at_once(runtime: Runtime):
 def test_wrangler_sees_the_state(runtime: Runtime, probe: httpx.Client, name: str):
     """The state on disk is wrangler's own: its commands read what a Worker wrote, while it runs."""
     ask(probe, "kv", key=name, value="seen")
+    state = ["--local", "--persist-to", str(runtime.state)]
+    options = ["--binding", "KV", "--text", "--config", "tests/workerd/probe/wrangler.toml", *state]
     read = subprocess.run(
-        ["node_modules/.bin/wrangler", "kv", "key", "get", name, "--binding", "KV", "--local", "--text"]
-        + ["--config", "tests/workerd/probe/wrangler.toml", "--persist-to", str(runtime.state)],
+        ["node_modules/.bin/wrangler", "kv", "key", "get", name, *options],
         cwd=ROOT,
         env={**os.environ, "PATH": f"{ROOT}/node_modules/.bin:{os.environ['PATH']}"},
         capture_output=True,

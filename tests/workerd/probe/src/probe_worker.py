@@ -2,14 +2,20 @@
 
 import asyncio
 import json
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from js import TransformStream, caches
-from pyodide.ffi import create_proxy
 from workers import DurableObject, Request, Response, WorkerEntrypoint, WorkflowEntrypoint
+from workers.workflows import NonRetryableError
 
-__all__ = ["Counter", "Default", "Steps"]
+from sluice.errors import Invalid, Unavailable
+from sluice.platform.edge import EdgeCache
+from sluice.platform.shell import to_response
+from sluice.platform.workflows import Steps, Workflows
+from sluice.web import SseEvent, sse
+
+__all__ = ["Counter", "Default", "Flow"]
 
 
 class Counter(DurableObject):
@@ -33,37 +39,47 @@ class Counter(DurableObject):
         await self.env.KV.put(await self.ctx.storage.get("key"), "rang")
 
 
-class Steps(WorkflowEntrypoint):
-    """Each run of a step is a line in the KV, so that a test can count them."""
+class Flow(WorkflowEntrypoint):
+    """Each run of a step is counted in the KV, where a test can read it."""
 
     async def run(self, event: Any, step: Any) -> dict[str, Any]:
-        name = event["payload"]["name"]
-        tries = {"retries": {"limit": 3, "delay": "100 milliseconds", "backoff": "constant"}}
+        given = event["payload"]
+        steps = Steps(step, NonRetryableError)
 
-        async def note(what: str) -> int:
-            key = f"steps/{name}/{what}"
-            count = int(await self.env.KV.get(key) or 0) + 1
-            await self.env.KV.put(key, str(count))
-            return count
+        async def count(what: str) -> int:
+            key = f"steps/{given['name']}/{what}"
+            ran = int(await self.env.KV.get(key) or 0) + 1
+            await self.env.KV.put(key, str(ran))
+            return ran
 
-        @step.do("first")
         async def first() -> dict[str, int]:
-            return {"ran": await note("first")}
+            return {"ran": await count("first")}
 
-        @step.do("flaky", config=tries)
         async def flaky() -> dict[str, int]:
-            ran = await note("flaky")
-            if ran <= event["payload"].get("failures", 0):
-                raise RuntimeError("not yet")
+            ran = await count("flaky")
+            if ran <= given.get("failures", 0):
+                raise Unavailable("not yet")
             return {"ran": ran}
 
-        @step.do("slow", config=tries)
+        async def hopeless() -> None:
+            await count("hopeless")
+            raise Invalid("never")
+
         async def slow() -> dict[str, int]:
-            ran = await note("slow")
-            await asyncio.sleep(event["payload"].get("slow_s", 0) if ran == 1 else 0)
+            ran = await count("slow")
+            await asyncio.sleep(given.get("slow_s", 0) if ran == 1 else 0)
             return {"ran": ran}
 
-        return {"first": await first(), "flaky": await flaky(), "slow": await slow()}
+        async def do(name: str, work: Callable[[], Awaitable[Any]]) -> Any:
+            return await steps.do(name, work, retries=3, delay_s=0.1, backoff="constant", timeout_s=60)
+
+        done = {"first": await do("first", first), "flaky": await do("flaky", flaky), "slow": await do("slow", slow)}
+        if "hopeless" in given:
+            try:
+                await do("hopeless", hopeless)
+            except Invalid as error:
+                done["hopeless"] = str(error)
+        return done
 
 
 class Default(WorkerEntrypoint):
@@ -104,38 +120,30 @@ class Default(WorkerEntrypoint):
         await self.env.QUEUE.send({"key": key, "failures": int(failures)})
         return "sent"
 
-    async def on_api_workflow(self, id: str, **params: str) -> Any:  # noqa: A002
+    async def on_api_workflow(self, id: str, **params: str) -> str:  # noqa: A002
         numbers = {name: float(value) for name, value in params.items()}
-        return str((await self.env.STEPS.create({"id": id, "params": {"name": id, **numbers}})).id)
+        await Workflows(self.env.FLOW).create(id, {"name": id, **numbers})
+        return "created"
 
     async def on_api_workflow_status(self, id: str) -> Any:  # noqa: A002
-        status = await (await self.env.STEPS.get(id)).status()
-        return {"status": status["status"], "output": status["output"]}
+        status = await Workflows(self.env.FLOW).status(id)
+        return {"status": status.state, "output": status.output}
 
     async def on_api_cache(self, key: str, value: str | None = None) -> Any:
         address = f"http://probe.localhost/cached/{key}"
         if value is not None:
-            kept = Response(value, headers={"Cache-Control": "max-age=60"})
-            await caches.default.put(address, kept.js_object)
-        found = await caches.default.match(address)
-        return await found.text() if hasattr(found, "text") else None
+            kept = (("Cache-Control", "max-age=60"),)
+            await EdgeCache().put(address, status=200, headers=kept, body=value.encode())
+        found = await EdgeCache().match(address)
+        return found and found.body.decode()
 
-    async def on_api_sse(self, pieces: str, gap_ms: str) -> Response:
-        stream = TransformStream.new()
-        writer = stream.writable.getWriter()
-
-        async def produce() -> None:
+    async def on_api_sse(self, pieces: str, gap_ms: str) -> Any:
+        async def produce() -> AsyncIterator[SseEvent]:
             for number in range(int(pieces)):
                 await asyncio.sleep(int(gap_ms) / 1000)
-                view = create_proxy(f"data: {number}\n\n".encode())
-                buffer = view.getBuffer()
-                await writer.write(buffer.data.slice())
-                buffer.release()
-                view.destroy()
-            await writer.close()
+                yield SseEvent(str(number))
 
-        self.ctx.waitUntil(produce())
-        return Response(stream.readable, headers={"Content-Type": "text/event-stream"})
+        return to_response(sse(produce()), self.ctx)
 
     async def on_api_rpc(self, left: str, right: str) -> Any:
         return await self.env.PEER.add(int(left), int(right))
