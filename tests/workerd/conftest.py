@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 
 import httpx
 import pytest
+
 from runtime import ROOT, Runtime
 
 PROBE = ROOT / "tests/workerd/probe"

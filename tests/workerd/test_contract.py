@@ -8,10 +8,10 @@ from typing import Any
 
 import httpx
 import pytest
+
 from contract import SUITES
 from contract.fetch import upstream
 from runtime import Runtime
-
 from workerd.conftest import PROBE, StartRuntime
 
 CASES = [pytest.param(suite, case, id=f"{suite}-{case}") for suite, cases in SUITES.items() for case in cases]

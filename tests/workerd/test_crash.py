@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from runtime import Runtime, until
 
+from runtime import Runtime, until
 from workerd.conftest import PROBE, PROBE_CONFIGS, StartRuntime
 
 

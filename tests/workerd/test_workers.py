@@ -10,8 +10,8 @@ from typing import Any
 
 import httpx
 import pytest
-from runtime import ROOT, Runtime, until
 
+from runtime import ROOT, Runtime, until
 from workerd.conftest import StartRuntime
 
 CONFIGS = {tomllib.loads(path.read_text())["name"]: path for path in ROOT.glob("wrangler*.toml")}

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from runtime import ROOT
 
+from runtime import ROOT
 from workerd.conftest import PROBE, PROBE_CONFIGS
 
 NOWHERE = "http://127.0.0.1:9/"

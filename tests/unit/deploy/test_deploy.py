@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from deploy import main
 from resources import CommandFailed
 from worker_config import WorkerConfig, bindings_in_code, worker_configs

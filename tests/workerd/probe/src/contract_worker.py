@@ -5,12 +5,12 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from workers import DurableObject, Response, WorkerEntrypoint
+
 from contract import run_case
 from contract.fetch import Web
 from contract.queues import Queue
 from contract.sql import Storage
-from workers import DurableObject, Response, WorkerEntrypoint
-
 from sluice.platform.addresses import Allowed
 from sluice.platform.clock import SystemClock
 from sluice.platform.d1 import D1
