@@ -102,7 +102,7 @@ function miniflareOptions(configs, options) {
     log: new Log(LogLevel.NONE),
     logRequests: false,
     handleStructuredLogs: printLog,
-    handleRuntimeStdio() {}, // what is not a structured log is workerd talking to itself
+    handleRuntimeStdio: rememberLastWords,
     unsafeHandleRuntimeRestart: options.onRestart,
     unsafeLocalExplorer: true, // lists and resumes workflow instances
     defaultPersistRoot: resolve(options.state, "v3"),
@@ -164,8 +164,16 @@ function restartOnEdits(miniflare, configs, build, settle) {
   }
 }
 
+// What is not a structured log is workerd talking to itself: of interest only when it does not start.
+let lastWords = "";
+function rememberLastWords(stdout, stderr) {
+  stdout.resume();
+  stderr.on("data", (chunk) => (lastWords = (lastWords + chunk).slice(-4000)));
+}
+
 const tell = (error) => console.error(error instanceof Mistake ? error.message : (error.stack ?? error));
 const fail = (error) => {
+  if (error.code === "ERR_RUNTIME_FAILURE") console.error(lastWords.trim());
   tell(error);
   process.exit(1);
 };
