@@ -9,9 +9,8 @@ from sluice.platform.bindings import Binding
 from sluice.platform.clock import SystemClock
 from sluice.platform.fetch import Fetcher
 from sluice.platform.identity import random_id
-from sluice.platform.kv import KV
 from sluice.platform.transport import workers_transport
-from sluice.platform.worker import answer, log_of, variables_of
+from sluice.platform.worker import answer, kv_of, log_of, variables_of
 from sluice.tail.api import routes
 from sluice.tail.journal import Journal
 from sluice.tail.settings import Settings
@@ -39,4 +38,4 @@ class Default(WorkerEntrypoint):
             log_of(NAME).event("webhook.failed", reason=refusal)
 
     def journal(self, settings: Settings) -> Journal:
-        return Journal(store=KV(self.env.TAIL_LOGS, SystemClock()), retention_s=settings.retention_s)
+        return Journal(store=kv_of(self.env, "TAIL_LOGS"), retention_s=settings.retention_s)

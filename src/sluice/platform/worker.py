@@ -1,17 +1,26 @@
 """What every entry module does with a request: wire the routes, answer, log what went wrong."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import js
 
 from sluice import __version__
 from sluice.platform.bindings import Binding, probe
 from sluice.platform.clock import SystemClock
+from sluice.platform.kv import KV, Pace
 from sluice.platform.log import Log
 from sluice.platform.shell import to_request, to_response
 from sluice.variables import Variables
 from sluice.web import App, Reply, Request, Route, health_reply
+
+# All requests of an isolate keep the same pace.
+_PACES: Final[dict[str, Pace]] = {}
+
+
+def kv_of(env: Any, name: str) -> KV:
+    """The namespace bound under a name."""
+    return KV(getattr(env, name), SystemClock(), _PACES.setdefault(name, Pace()))
 
 
 def log_of(name: str) -> Log:
