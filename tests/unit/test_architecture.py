@@ -15,7 +15,9 @@ AMBIENT = {"os", "random", "secrets", "socket", "subprocess", "threading", "time
 CONFIGS = sorted(ROOT.glob("wrangler*.toml"))
 ENTRIES = sorted(SOURCE.glob("*_worker.py"))
 MODULES = sorted(SOURCE.rglob("*.py"))
-FEATURES = [path for path in MODULES if "platform" not in path.parts and path not in ENTRIES]
+# What the command line needs of the machine it runs on; no Worker imports it.
+COMMAND_LINE = [SOURCE / "sluice/cli.py", *sorted((SOURCE / "sluice/local").rglob("*.py"))]
+FEATURES = [path for path in MODULES if "platform" not in path.parts and path not in {*ENTRIES, *COMMAND_LINE}]
 
 
 def imported(path: Path) -> Iterator[str]:
@@ -43,6 +45,14 @@ def test_platform_knows_no_feature(path: Path):
     """An adapter imports the web layer and the error tree at most."""
     ours = {name for name in imported(path) if name.startswith("sluice.")}
     assert all(name.startswith(("sluice.errors", "sluice.platform", "sluice.variables", "sluice.web")) for name in ours)
+
+
+@pytest.mark.parametrize("path", [path for path in MODULES if path not in COMMAND_LINE], ids=name_of)
+def test_workers_do_without_the_command_line(path: Path):
+    """Nothing that runs in a Worker imports the command line."""
+    assert path.name == "__main__.py" or not any(
+        name.startswith(("sluice.cli", "sluice.local")) for name in imported(path)
+    )
 
 
 @pytest.mark.parametrize("path", ENTRIES, ids=name_of)

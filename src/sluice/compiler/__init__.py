@@ -1,0 +1,1 @@
+"""The compilation service: a configuration and its sources in, one clean filter list out."""

@@ -1,0 +1,52 @@
+"""How much one compilation may take, so that no source can exhaust the machine it runs on."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from sluice.errors import Oversized
+
+MAX_PARALLEL_DOWNLOADS: Final = 6  # as many connections as a Worker may have open at once
+MAX_INCLUDE_DEPTH: Final = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Bounds of one compilation; the defaults suit a Worker's 128 MB and are guesses, unmeasured."""
+
+    source_bytes: int = 20_000_000
+    total_bytes: int = 40_000_000
+    total_lines: int = 1_000_000
+    # Counts every use of an included file: a file that holds nothing but includes grows no lines.
+    includes: int = 2_000
+
+
+class Budget:
+    """What is left of the limits while a compilation runs."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._bytes = 0
+        self._lines = 0
+        self._includes = 0
+
+    def take_bytes(self, count: int) -> None:
+        if count > self._limits.source_bytes:
+            raise Oversized(f"it holds more than {self._limits.source_bytes:,} bytes")
+        self._bytes += count
+        if self._bytes > self._limits.total_bytes:
+            raise Oversized(f"all sources together hold more than {self._limits.total_bytes:,} bytes")
+
+    def check_lines(self, count: int) -> None:
+        """Refuse a text of so many lines before it is split."""
+        if count > self._limits.total_lines:
+            raise Oversized(f"it holds more than {self._limits.total_lines:,} lines")
+
+    def take_lines(self, count: int) -> None:
+        self._lines += count
+        if self._lines > self._limits.total_lines:
+            raise Oversized(f"all sources together hold more than {self._limits.total_lines:,} lines")
+
+    def take_includes(self, count: int) -> None:
+        self._includes += count
+        if self._includes > self._limits.includes:
+            raise Oversized(f"more than {self._limits.includes:,} files are included")

@@ -1,0 +1,50 @@
+"""How long each stage of a compilation took, and how many lines went in and came out."""
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """One stage; `source` names the source it worked on, None for the list.
+
+    Sources are read at the same time, so a download's duration includes waiting for the others.
+    """
+
+    name: str
+    duration_ms: float
+    lines_in: int
+    lines_out: int
+    source: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        told: dict[str, Any] = {
+            "name": self.name,
+            "durationMs": round(self.duration_ms, 3),
+            "itemCount": self.lines_in,
+            "inputCount": self.lines_in,
+            "outputCount": self.lines_out,
+        }
+        if self.duration_ms > 0:
+            told["itemsPerSecond"] = round(self.lines_in / self.duration_ms * 1000)
+        return told if self.source is None else {**told, "source": self.source}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metrics:
+    """All stages in the order they ended; `rule_count` lines were read, `output_rule_count` written."""
+
+    total_duration_ms: float
+    stages: tuple[Stage, ...]
+    source_count: int
+    rule_count: int
+    output_rule_count: int
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "totalDurationMs": round(self.total_duration_ms, 3),
+            "stages": [stage.as_json() for stage in self.stages],
+            "sourceCount": self.source_count,
+            "ruleCount": self.rule_count,
+            "outputRuleCount": self.output_rule_count,
+        }

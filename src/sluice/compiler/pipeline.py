@@ -1,0 +1,50 @@
+"""The transformations of one level, observed: a source's own, or the list's."""
+
+from collections.abc import Sequence
+
+from sluice.compiler import events
+from sluice.compiler.metrics import Stage
+from sluice.compiler.session import Session
+from sluice.compiler.sources import Text
+from sluice.filters import pipeline
+from sluice.filters.patterns import Patterns
+
+
+class TransformationPipeline:
+    """Applies filters and transformations; `source` names the source they belong to, None for the list."""
+
+    def __init__(self, session: Session, source: str | None = None) -> None:
+        self._session = session
+        self._source = source
+
+    def apply_all(
+        self, text: Text, names: Sequence[str], *, exclusions: Patterns | None, inclusions: Patterns | None
+    ) -> Text:
+        """The text after all of them; the lines given are handed over."""
+        observer = _Observer(self._session, self._source)
+        detective = self._session.detective
+        if detective is None or text.origins is None:
+            return Text(
+                pipeline.transform(text.take(), names, exclusions=exclusions, inclusions=inclusions, observer=observer)
+            )
+        traced = pipeline.trace(text.take(), names, exclusions=exclusions, inclusions=inclusions, observer=observer)
+        detective.note(traced.dropped, text.origins)
+        return Text(traced.lines, text.origins.follow(traced.origins))
+
+
+class _Observer:
+    def __init__(self, session: Session, source: str | None) -> None:
+        self._session = session
+        self._source = source
+        self._began = session.clock.now()
+
+    def started(self, name: str, count: int) -> None:
+        self._began = self._session.clock.now()
+        self._session.emit(events.transformation_start(name, count))
+
+    def completed(self, name: str, count_in: int, count_out: int) -> None:
+        duration_ms = self._session.elapsed_ms(self._began)
+        self._session.add_step(
+            Stage(name=name, source=self._source, duration_ms=duration_ms, lines_in=count_in, lines_out=count_out)
+        )
+        self._session.emit(events.transformation_complete(name, count_in, count_out, round(duration_ms)))

@@ -1,0 +1,1 @@
+"""The command line's own machine: files, the web without a guard, threads and the terminal."""

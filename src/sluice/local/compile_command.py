@@ -1,0 +1,90 @@
+"""`sluice compile`: a configuration or a few sources into a list on disk."""
+
+import argparse
+import asyncio
+import json
+import random
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
+
+from sluice.compiler.compile import CompilationResult, FilterCompiler
+from sluice.compiler.configuration import parse_configuration
+from sluice.compiler.events import Event
+from sluice.errors import ConfigError, Invalid, SluiceError
+from sluice.local.downloads import LIMITS, download
+from sluice.local.files import read_file, write_file
+from sluice.local.terminal import ProgressBar, Streams, sentence, stage_table
+from sluice.platform.clock import SystemClock
+
+MAX_CONFIGURATION_BYTES: Final = 10_000_000
+# What HostlistCompiler does to sources named on its command line.
+DEFAULT_NAME: Final = "Blocklist"
+DEFAULT_TRANSFORMATIONS: Final = (
+    "RemoveComments",
+    "Deduplicate",
+    "Compress",
+    "Validate",
+    "TrimLines",
+    "InsertFinalNewLine",
+)
+_CHUNK_LINES: Final = 65_536
+
+
+def compile_command(options: argparse.Namespace, streams: Streams) -> int:
+    """Compile and write; the old output stays when anything fails."""
+    configuration = read_configuration(options.config) if options.config else default(options.input, options.input_type)
+    bar = ProgressBar(streams.stderr)
+    try:
+        result = asyncio.run(_compiled(configuration, _listener(options, streams, bar), detailed=bool(options.report)))
+    finally:
+        bar.clear()
+    write_file(options.output, _encoded(result.rules))
+    if options.report:
+        write_file(options.report, [json.dumps(result.report.as_json(), ensure_ascii=False, indent=1).encode()])
+    if options.benchmark and result.metrics:
+        streams.stdout.write(f"{stage_table(result.metrics)}\n".encode())
+    if options.verbose:
+        streams.say(f"Wrote {len(result.rules):,} lines to {options.output}")
+    return 0
+
+
+def read_configuration(path: str) -> object:
+    """The configuration in a JSON file."""
+    try:
+        return json.loads(read_file(path, max_bytes=MAX_CONFIGURATION_BYTES))
+    except SluiceError as error:
+        raise ConfigError(f"{path}: {error}") from error
+    except (ValueError, RecursionError) as error:
+        raise Invalid(f"{path} is not JSON: {error}") from error
+
+
+def default(inputs: Sequence[str], kind: str) -> dict[str, Any]:
+    """The configuration for sources that came without one."""
+    return {
+        "name": DEFAULT_NAME,
+        "sources": [{"source": source, "type": kind} for source in inputs],
+        "transformations": list(DEFAULT_TRANSFORMATIONS),
+    }
+
+
+def _listener(options: argparse.Namespace, streams: Streams, bar: ProgressBar) -> Callable[[Event], None]:
+    if not options.verbose:
+        return bar.show
+
+    def tell(event: Event) -> None:
+        if text := sentence(event):
+            streams.say(text)
+
+    return tell
+
+
+async def _compiled(configuration: object, emit: Callable[[Event], None], *, detailed: bool) -> CompilationResult:
+    compiler = FilterCompiler(download=download, clock=SystemClock(), draw=random.random, limits=LIMITS, emit=emit)
+    return await compiler.compile_with_metrics(parse_configuration(configuration), detailed=detailed)
+
+
+def _encoded(rules: list[str]) -> Iterator[bytes]:
+    """The list as bytes, lines joined by line feeds, a part at a time."""
+    for start in range(0, len(rules), _CHUNK_LINES):
+        separator = "\n" if start else ""
+        yield (separator + "\n".join(rules[start : start + _CHUNK_LINES])).encode()

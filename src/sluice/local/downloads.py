@@ -1,0 +1,27 @@
+"""Sources as the command line reads them: a URL from the web, anything else from a file below the working directory."""
+
+import asyncio
+from typing import Final
+
+from sluice.compiler.directives import is_url
+from sluice.compiler.limits import Limits
+from sluice.errors import TimedOut
+from sluice.local.files import read_file
+from sluice.local.threads import in_thread
+from sluice.local.web import read_url
+
+# Against accidents only: the machine is the user's own.
+LIMITS: Final = Limits(source_bytes=256_000_000, total_bytes=1_000_000_000, total_lines=20_000_000, includes=10_000)
+TIMEOUT_S: Final = 300.0
+
+
+async def download(location: str) -> bytes:
+    """The content behind a location."""
+    max_bytes = LIMITS.source_bytes
+    if not is_url(location):
+        return await in_thread(lambda: read_file(location, max_bytes=max_bytes))
+    try:
+        async with asyncio.timeout(TIMEOUT_S + 1):
+            return await in_thread(lambda: read_url(location, max_bytes=max_bytes, timeout_s=TIMEOUT_S))
+    except TimeoutError:
+        raise TimedOut("the host takes too long") from None

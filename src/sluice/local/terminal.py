@@ -1,0 +1,95 @@
+"""What a person sees while a list is compiled."""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, BinaryIO, Final, TextIO
+
+from sluice.compiler.events import Event
+from sluice.compiler.metrics import Metrics, Stage
+
+_BAR_WIDTH: Final = 24
+_CLEAR: Final = "\r\x1b[K"
+
+
+@dataclass(frozen=True, slots=True)
+class Streams:
+    """Data in, data out, and words for a person."""
+
+    stdin: BinaryIO
+    stdout: BinaryIO
+    stderr: TextIO
+
+    def say(self, text: str) -> None:
+        self.stderr.write(f"{text}\n")
+        self.stderr.flush()
+
+
+class ProgressBar:
+    """One line that is written again and again; nothing at all where no terminal is."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._shown = stream.isatty()
+        self._bar = ""
+
+    def show(self, event: Event) -> None:
+        if event.name == "progress":
+            self._bar = _bar(event.data["current"], event.data["total"])
+            self._write(event.data["message"])
+        elif event.name == "transformation:start":
+            self._write(f"{event.data['name']} ({event.data['inputCount']:,} lines)")
+
+    def clear(self) -> None:
+        if self._shown:
+            self._stream.write(_CLEAR)
+            self._stream.flush()
+
+    def _write(self, text: str) -> None:
+        if self._shown:
+            columns = shutil.get_terminal_size().columns
+            self._stream.write(_CLEAR + f"{self._bar} {text}"[: columns - 1])
+            self._stream.flush()
+
+
+def _bar(current: int, total: int) -> str:
+    filled = _BAR_WIDTH * current // total if total else _BAR_WIDTH
+    return f"[{'#' * filled}{'.' * (_BAR_WIDTH - filled)}]"
+
+
+def _name(data: Any) -> str:
+    source = data["source"]
+    return str(source.get("name") or source["source"])
+
+
+_SENTENCES: Final[dict[str, Callable[[Any], str]]] = {
+    "source:start": lambda data: f"Reading {_name(data)}",
+    "source:complete": lambda data: f"Read {_name(data)}: {data['ruleCount']:,} lines in {data['durationMs']:,} ms",
+    "source:error": lambda data: f"Failed {_name(data)}: {data['error']}",
+    "transformation:complete": lambda data: (
+        f"{data['name']}: {data['inputCount']:,} lines to {data['outputCount']:,} in {data['durationMs']:,} ms"
+    ),
+}
+
+
+def sentence(event: Event) -> str | None:
+    """What happened, for the log of a verbose run; None for what only a progress bar needs."""
+    words = _SENTENCES.get(event.name)
+    return words(event.data) if words else None
+
+
+def stage_table(metrics: Metrics) -> str:
+    """Every stage with its duration and the lines in and out, and the total."""
+    rows = [("stage", "ms", "lines in", "lines out"), *map(_row, metrics.stages)]
+    rows.append(
+        ("total", f"{metrics.total_duration_ms:,.1f}", f"{metrics.rule_count:,}", f"{metrics.output_rule_count:,}")
+    )
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    return "\n".join(
+        f"{row[0]:<{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]:>{widths[2]}}  {row[3]:>{widths[3]}}" for row in rows
+    )
+
+
+def _row(stage: Stage) -> tuple[str, str, str, str]:
+    name = stage.name if stage.source is None else f"{stage.name} ({stage.source})"
+    return name, f"{stage.duration_ms:,.1f}", f"{stage.lines_in:,}", f"{stage.lines_out:,}"

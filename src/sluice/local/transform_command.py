@@ -1,0 +1,51 @@
+"""`sluice transform`: lines from standard input through the transformations to standard output."""
+
+import argparse
+import json
+
+from sluice.errors import Invalid
+from sluice.filters.patterns import Patterns
+from sluice.filters.pipeline import check_names, transform
+from sluice.local.terminal import Streams
+
+
+class WrongUse(Exception):
+    """The command line asks for what cannot be."""
+
+
+def transform_command(options: argparse.Namespace, streams: Streams) -> int:
+    """Bytes in, bytes out, whatever the locale; nothing is added to what the transformations give."""
+    exclusions, inclusions = _patterns(options)
+    lines = _read(streams, as_json=options.json)
+    lines = transform(lines, options.transformations, exclusions=exclusions, inclusions=inclusions)
+    streams.stdout.write(_written(lines, as_json=options.json))
+    streams.stdout.flush()
+    return 0
+
+
+def _patterns(options: argparse.Namespace) -> tuple[Patterns, Patterns]:
+    try:
+        check_names(options.transformations)
+        return Patterns.parse(options.exclude), Patterns.parse(options.include)
+    except Invalid as error:
+        raise WrongUse(str(error)) from error
+
+
+def _read(streams: Streams, *, as_json: bool) -> list[str]:
+    body = streams.stdin.read()
+    if not as_json:
+        # Bytes that are no UTF-8 pass through unchanged.
+        return body.decode("utf-8", "surrogateescape").replace("\r\n", "\n").split("\n")
+    try:
+        lines = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise Invalid(f"standard input is not JSON: {error}") from error
+    if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
+        raise Invalid("standard input is not a JSON array of strings")
+    return lines
+
+
+def _written(lines: list[str], *, as_json: bool) -> bytes:
+    if as_json:
+        return json.dumps(lines).encode()  # escapes what is not ASCII, so a lone surrogate survives
+    return "\n".join(lines).encode("utf-8", "surrogateescape")

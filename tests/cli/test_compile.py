@@ -1,0 +1,153 @@
+"""`sluice compile` in place of hostlist-compiler."""
+
+import json
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+from cli.sluice_process import COMMAND, ENVIRONMENT, host, sluice
+
+
+def write(folder: Path, **files: str) -> None:
+    for name, text in files.items():
+        (folder / f"{name}.txt").write_text(text, encoding="utf-8")
+
+
+def configure(folder: Path, *sources: str, **fields: Any) -> None:
+    value = {"name": "Größe", "sources": [{"source": source} for source in sources], **fields}
+    (folder / "c.json").write_text(json.dumps(value), encoding="utf-8-sig")
+
+
+def test_a_configuration(tmp_path: Path):
+    """A configuration is compiled; files are found from the working directory, and nothing is said."""
+    (tmp_path / "lists").mkdir()
+    (tmp_path / "lists" / "a.txt").write_text("||ä.example^\n!#include b.txt\n", encoding="utf-8")
+    (tmp_path / "lists" / "b.txt").write_text("||b^", encoding="utf-8")
+    configure(tmp_path, "lists/a.txt")
+    done = sluice("compile", "-c", "c.json", "-o", "out.txt", folder=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    lines = (tmp_path / "out.txt").read_text(encoding="utf-8").split("\n")
+    assert lines[0].startswith("! Checksum: ")
+    assert lines[2] == "! Title: Größe"
+    assert lines[-5:] == ["!", "! Source: lists/a.txt", "!", "||ä.example^", "||b^"]
+
+
+def test_inputs(tmp_path: Path):
+    """Sources on the command line get HostlistCompiler's name and transformations."""
+    write(tmp_path, a="# c\n0.0.0.0 a.com\n0.0.0.0 x.a.com", b="b.com\na.com\n")
+    done = sluice("compile", "-i", "a.txt", "-i", "b.txt", "-t", "hosts", "-o", "out.txt", folder=tmp_path)
+    assert done.returncode == 0
+    lines = (tmp_path / "out.txt").read_text().split("\n")
+    assert lines[2] == "! Title: Blocklist"
+    assert lines[-4:] == ["!", "||a.com^", "||b.com^", ""]
+
+
+def test_from_the_web(tmp_path: Path):
+    """A URL is downloaded, on this machine from a private host too, and includes are relative to it."""
+    pages = {"/l/a.txt": b"||a^\r\n!#include b.txt", "/l/b.txt": b"||b^"}
+    with host(dict(pages)) as address:
+        done = sluice("compile", "-i", f"{address}/l/a.txt", "-v", "-o", "out.txt", folder=tmp_path)
+    assert done.returncode == 0
+    assert f"Read {address}/l/a.txt: 2 lines in" in done.stderr.decode()
+    assert "Wrote " in done.stderr.decode()
+
+
+def test_report_and_benchmark(tmp_path: Path):
+    """A report names each dropped line, a benchmark each stage."""
+    write(tmp_path, a="||a^\n! ç\n")
+    configure(tmp_path, "a.txt", transformations=["RemoveComments"])
+    done = sluice("compile", "-c", "c.json", "-o", "out.txt", "--report", "r.json", "--benchmark", folder=tmp_path)
+    assert done.returncode == 0
+    report = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
+    assert [(line["file"], line["line"], line["text"]) for line in report["dropped"]] == [("a.txt", 2, "! ç")]
+    assert [line.split()[0] for line in done.stdout.decode().splitlines()] == [
+        *("stage", "download", "RemoveComments", "header", "total")
+    ]
+
+
+def test_a_failed_compilation(tmp_path: Path):
+    """A failure is one sentence and exit code 1, and the old list stays."""
+    (tmp_path / "out.txt").write_text("old")
+    configure(tmp_path, "none.txt")
+    done = sluice("compile", "-c", "c.json", "-o", "out.txt", folder=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr == b"sluice: Source none.txt: the file cannot be read: No such file or directory\n"
+    assert (tmp_path / "out.txt").read_text() == "old"
+
+
+def test_a_bad_configuration(tmp_path: Path):
+    """A mistake is named by its path; a file that is no JSON, or none at all, by its name."""
+    configure(tmp_path, "a.txt", transformations=["Nope"])
+    (tmp_path / "bad.json").write_text("{")
+    for name, words in (("c.json", "transformations[0]"), ("bad.json", "is not JSON"), ("none.json", "none.json")):
+        done = sluice("compile", "-c", name, "-o", "out.txt", folder=tmp_path)
+        assert done.returncode == 1
+        assert words in done.stderr.decode()
+        assert done.stderr.count(b"\n") == 1
+    assert not (tmp_path / "out.txt").exists()
+
+
+def test_wrong_use(tmp_path: Path):
+    """What the command line does not understand is exit code 2."""
+    for arguments in (
+        [],
+        ["compile"],
+        ["compile", "-o", "o"],
+        ["compile", "-i", "a"],
+        ["compile", "-i", "a", "-c", "c", "-o", "o"],
+        ["compile", "-i", "a", "-t", "domains", "-o", "o"],
+        ["transform", "-t", "Nope"],
+        ["transform", "-t", "Validate", "ValidateAllowIp"],
+        ["nope"],
+    ):
+        done = sluice(*arguments, folder=tmp_path)
+        assert done.returncode == 2, arguments
+        assert b"Traceback" not in done.stderr
+
+
+def test_help_and_version(tmp_path: Path):
+    """Help and version go to standard output."""
+    assert sluice("--version", folder=tmp_path).stdout.startswith(b"sluice ")
+    assert b"transform" in sluice("--help", folder=tmp_path).stdout
+    assert b"--report" in sluice("compile", "--help", folder=tmp_path).stdout
+
+
+def test_a_device_is_not_replaced(tmp_path: Path):
+    """Writing to standard output by its path writes there and replaces nothing."""
+    write(tmp_path, a="||a^")
+    configure(tmp_path, "a.txt")
+    done = sluice("compile", "-c", "c.json", "-o", "/dev/stdout", folder=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.endswith(b"||a^")
+
+
+def test_interrupted(tmp_path: Path):
+    """Ctrl-C ends a compilation at once and quietly, with exit code 130."""
+    with host({"/a.txt": lambda _handler: time.sleep(30)}) as address:
+        arguments = ("compile", "-v", "-i", f"{address}/a.txt", "-o", "out.txt")
+        with subprocess.Popen([*COMMAND, *arguments], cwd=tmp_path, env=ENVIRONMENT, stderr=subprocess.PIPE) as process:
+            assert process.stderr
+            assert process.stderr.readline().startswith(b"Reading ")
+            process.send_signal(signal.SIGINT)
+            rest = process.stderr.read()
+            assert process.wait(10) == 130
+    assert rest == b""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_transform(tmp_path: Path):
+    """Lines pass from standard input to standard output as UTF-8, whatever the locale."""
+    body = "! c\n||ä^\r\n||ä^".encode() + b"\n\xff"
+    done = sluice("transform", "-t", "RemoveComments", "Deduplicate", folder=tmp_path, stdin=body)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "||ä^".encode() + b"\n\xff", b"")
+    done = sluice("transform", "--json", "--exclude", "b", folder=tmp_path, stdin=b'["a", "b", "\\ud800"]')
+    assert json.loads(done.stdout) == ["a", "\ud800"]
+
+
+def test_nobody_reads(tmp_path: Path):
+    """A reader who leaves early ends the command without complaint."""
+    command = f"yes | head -n 300000 | {' '.join(COMMAND)} transform | head -n 1"
+    done = subprocess.run(command, shell=True, cwd=tmp_path, env=ENVIRONMENT, capture_output=True, check=False)  # noqa: S602
+    assert (done.stdout, done.stderr) == (b"y\n", b"")

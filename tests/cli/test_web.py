@@ -1,0 +1,109 @@
+"""The web as the command line reads it."""
+
+import gzip
+import socket
+import time
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler
+
+import pytest
+
+from cli.sluice_process import Respond, host, status
+from sluice.compiler.failures import SourceMissing
+from sluice.errors import Oversized, Refused, TimedOut, Unavailable
+from sluice.local.web import read_url
+
+BODY = b"||a^\n" * 1000
+
+
+def endless(handler: BaseHTTPRequestHandler) -> None:
+    handler.send_response(200)
+    handler.end_headers()
+    with suppress(OSError):
+        while True:
+            handler.wfile.write(BODY)
+
+
+def drip(handler: BaseHTTPRequestHandler) -> None:
+    handler.send_response(200)
+    handler.end_headers()
+    with suppress(OSError):
+        for _ in range(100):
+            handler.wfile.write(b"x")
+            time.sleep(0.05)
+
+
+def agent(handler: BaseHTTPRequestHandler) -> None:
+    status(200, handler.headers["User-Agent"].encode())(handler)
+
+
+def silent(_handler: BaseHTTPRequestHandler) -> None:
+    time.sleep(2)
+
+
+def read(page: Respond | bytes, *, max_bytes: int = 100_000, timeout_s: float = 10.0) -> bytes:
+    with host({"/a": page, "/redirected": BODY, "/%C3%A4?q=%20": BODY}) as address:
+        return read_url(f"{address}/a", max_bytes=max_bytes, timeout_s=timeout_s)
+
+
+def test_bodies():
+    """A body comes as it is, compressed on the way or not, also after a redirect."""
+    assert read(BODY) == BODY
+    assert read(status(200, gzip.compress(BODY), Content_Encoding="gzip")) == BODY
+    assert read(status(302, Location="/redirected")) == BODY
+    assert read(agent).startswith(b"sluice/")
+
+
+def test_odd_addresses():
+    """What a URL must not hold is escaped."""
+    with host({"/%C3%A4?q=%20": BODY}) as address:
+        assert read_url(f"{address}/ä?q= #part", max_bytes=10_000, timeout_s=10) == BODY
+
+
+@pytest.mark.parametrize(
+    ("page", "failure"),
+    [
+        (status(404), SourceMissing),
+        (status(403), SourceMissing),
+        (status(500), Unavailable),
+        (status(429), Unavailable),
+        (status(302, Location="/a"), SourceMissing),
+        (status(302, Location="ftp://127.0.0.1/a"), Unavailable),
+        (status(302, Location="file:///etc/hostname"), SourceMissing),
+        (status(200, b"x", Content_Encoding="br"), Unavailable),
+        (status(200, b"no gzip", Content_Encoding="gzip"), Unavailable),
+        (status(200, gzip.compress(BODY)[:-9], Content_Encoding="gzip"), Unavailable),
+        (status(200, BODY, Content_Length="99999"), Unavailable),
+    ],
+)
+def test_failures(page: Respond, failure: type[Exception]):
+    """Whatever a host does wrong is one of our errors: never half a list, never another scheme."""
+    with pytest.raises(failure):
+        read(page)
+
+
+def test_caps():
+    """A source that never ends stops at the cap, also one that is small only while compressed."""
+    with pytest.raises(Oversized):
+        read(endless)
+    with pytest.raises(Oversized):
+        read(status(200, gzip.compress(b"x" * 10_000_000), Content_Encoding="gzip"))
+
+
+def test_timeouts():
+    """Neither silence nor a trickle holds the command line up."""
+    with pytest.raises(TimedOut):
+        read(silent, timeout_s=0.2)
+    with pytest.raises(TimedOut):
+        read(drip, timeout_s=0.3)
+
+
+def test_nobody_there():
+    """A host that cannot be reached may be there later; an address that makes no sense is refused."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        with pytest.raises(Unavailable):
+            read_url(f"http://127.0.0.1:{taken.getsockname()[1]}/", max_bytes=10, timeout_s=5)
+    for address in ("http://", "http://a b/", "ftp://h.example/"):
+        with pytest.raises(Refused):
+            read_url(address, max_bytes=10, timeout_s=5)

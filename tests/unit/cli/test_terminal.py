@@ -1,0 +1,69 @@
+"""What a person sees."""
+
+import io
+
+from sluice.compiler import events
+from sluice.compiler.configuration import Source
+from sluice.compiler.metrics import Metrics, Stage
+from sluice.local.terminal import ProgressBar, sentence, stage_table
+
+SOURCE = Source(source="https://h.example/a.txt", name="A")
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_bar_on_a_terminal():
+    """On a terminal one line grows with the progress, and is gone in the end."""
+    terminal = Terminal()
+    bar = ProgressBar(terminal)
+    bar.show(events.progress("sources", 1, 2, "Read A"))
+    bar.show(events.source_start(SOURCE, 0, 1))
+    bar.show(events.transformation_start("Compress", 1234))
+    bar.clear()
+    half = f"[{'#' * 12}{'.' * 12}]"
+    assert terminal.getvalue() == f"\r\x1b[K{half} Read A\r\x1b[K{half} Compress (1,234 lines)\r\x1b[K"
+
+
+def test_no_bar_in_a_pipe():
+    """In a pipe or file nothing is drawn."""
+    pipe = io.StringIO()
+    bar = ProgressBar(pipe)
+    bar.show(events.progress("sources", 0, 0, "Read A"))
+    bar.clear()
+    assert pipe.getvalue() == ""
+
+
+def test_sentences():
+    """A verbose run tells each source and transformation in a sentence."""
+    told = [
+        events.source_start(SOURCE, 0, 1),
+        events.source_complete(SOURCE, 0, 1, rule_count=1234, duration_ms=56),
+        events.source_error(Source(source="b.txt"), 0, 1, ValueError("gone")),
+        events.transformation_complete("Compress", 1234, 5, 7),
+        events.progress("sources", 0, 1, "hidden"),
+    ]
+    assert [sentence(event) for event in told] == [
+        "Reading A",
+        "Read A: 1,234 lines in 56 ms",
+        "Failed b.txt: gone",
+        "Compress: 1,234 lines to 5 in 7 ms",
+        None,
+    ]
+
+
+def test_stage_table():
+    """A benchmark is a table of stages with a total, numbers to the right."""
+    stages = (
+        Stage(name="download", source="A", duration_ms=1500, lines_in=3, lines_out=3),
+        Stage(name="Deduplicate", duration_ms=0.25, lines_in=1_000, lines_out=2),
+    )
+    metrics = Metrics(total_duration_ms=1501, stages=stages, source_count=1, rule_count=3, output_rule_count=12)
+    assert stage_table(metrics).splitlines() == [
+        "stage              ms  lines in  lines out",
+        "download (A)  1,500.0         3          3",
+        "Deduplicate       0.2     1,000          2",
+        "total         1,501.0         3         12",
+    ]

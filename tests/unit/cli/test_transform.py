@@ -1,0 +1,75 @@
+"""`sluice transform`: lines in, lines out, byte for byte."""
+
+import argparse
+import io
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sluice.errors import Invalid
+from sluice.local.terminal import Streams
+from sluice.local.transform_command import WrongUse, transform_command
+
+
+def transformed(
+    body: bytes, *names: str, exclude: tuple[str, ...] = (), include: tuple[str, ...] = (), as_json: bool = False
+) -> bytes:
+    streams = Streams(io.BytesIO(body), io.BytesIO(), io.StringIO())
+    options = argparse.Namespace(transformations=names, exclude=exclude, include=include, json=as_json)
+    assert transform_command(options, streams) == 0
+    return streams.stdout.getvalue()  # type: ignore[attr-defined, no-any-return]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b"", b""),
+        (b"a", b"a"),
+        (b"a\n", b"a\n"),
+        (b"a\r\nb\n\n", b"a\nb\n\n"),
+        (b"a\rb", b"a\rb"),
+        (b"\xff\xfe\n\xed\xa0\x80", b"\xff\xfe\n\xed\xa0\x80"),
+        ("\ufeffä\u2028\0".encode(), "\ufeffä\u2028\0".encode()),
+    ],
+)
+def test_bytes_pass_through(before: bytes, after: bytes):
+    """Without transformations only line ends change; what is no UTF-8 survives, and nothing is added."""
+    assert transformed(before) == after
+
+
+def test_transformations_and_filters():
+    """Transformations run in their own order, after exclusions and inclusions."""
+    body = b"! c\n0.0.0.0 a.com\n0.0.0.0 b.com\n0.0.0.0 a.com\n"
+    assert transformed(body, "Deduplicate", "Compress", "RemoveComments") == b"||a.com^\n||b.com^\n"
+    assert transformed(body, exclude=("b.com", "! c")) == b"0.0.0.0 a.com\n0.0.0.0 a.com\n"
+    assert transformed(body, include=("*a.com",)) == b"0.0.0.0 a.com\n0.0.0.0 a.com"
+
+
+@given(st.lists(st.text(alphabet=st.characters(exclude_categories=()), max_size=9)))
+def test_json_carries_any_text(lines: list[str]):
+    """As JSON every text survives: line breaks inside a line and lone surrogates too."""
+    answer = transformed(json.dumps(lines).encode(), as_json=True)
+    assert json.loads(answer) == lines
+    assert answer.isascii()
+
+
+@pytest.mark.parametrize("body", [b"", b"{}", b'["a", 1]', b"[", b"\xff"])
+def test_what_is_no_array(body: bytes):
+    """Anything but a JSON array of strings is refused."""
+    with pytest.raises(Invalid, match="standard input"):
+        transformed(body, as_json=True)
+
+
+@pytest.mark.parametrize("names", [("Nope",), ("Validate", "ValidateAllowIp")])
+def test_wrong_names(names: tuple[str, ...]):
+    """Names that are unknown or exclude each other are wrong use."""
+    with pytest.raises(WrongUse):
+        transformed(b"a", *names)
+
+
+def test_wrong_patterns():
+    """So is a regular expression that cannot be read."""
+    with pytest.raises(WrongUse):
+        transformed(b"a", exclude=("/(/",))
