@@ -80,7 +80,8 @@ def print_row(case: Case, runs: int, client: httpx.Client) -> None:
 
 
 def peer(case: Case, runs: int) -> float:
-    command = [NODE, HERE / "hostlist/measure.cjs", case.path.resolve(), str(runs), *case.transformations]
+    script = [str(NODE), str(HERE / "hostlist/measure.cjs")]
+    command = [*script, str(case.path.resolve()), str(runs), *case.transformations]
     return float(subprocess.run(command, cwd=PEER, capture_output=True, text=True, check=True).stdout)
 
 

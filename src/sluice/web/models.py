@@ -17,6 +17,10 @@ _PLAIN_NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$-]*")
 _REASONS = {
     "missing": "is required",
     "extra_forbidden": "is not a known field",
+    "too_short": "needs at least {min_length}",
+    "too_long": "takes at most {max_length}",
+    "string_too_short": "needs at least {min_length} characters",
+    "string_too_long": "takes at most {max_length} characters",
     "union_tag_not_found": "needs {discriminator}",
     "union_tag_invalid": "needs {discriminator} to be one of {expected_tags}",
 }

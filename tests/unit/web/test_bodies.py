@@ -118,7 +118,7 @@ async def test_a_body_becomes_a_model():
         ({"name": "a", "sources": [{"kind": "hosts"}]}, [("sources[0].url", "is required")]),
         (
             {"name": "a", "sources": [{"kind": "hosts", "url": "abc"}, {"kind": "hosts", "url": "ab"}]},
-            [("sources[1].url", "String should have at least 3 characters")],
+            [("sources[1].url", "needs at least 3 characters")],
         ),
         ({"name": "a", "sources": [{"url": "x"}]}, [("sources[0]", "needs 'kind'")]),
         (

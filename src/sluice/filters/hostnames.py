@@ -1,0 +1,77 @@
+"""Hostnames, as found in addresses with scheme, user, port and path, and shallowly checked.
+
+The rules are those of the library tldts 7.0, which HostlistCompiler asks.
+"""
+
+import re
+from typing import Final, NamedTuple
+
+_MAX_HOSTNAME: Final = 255
+# Lower-case letters, digits, hyphen, underscore and everything beyond ASCII; as a negation it compiles ten times faster.
+_LABEL: Final = r"[^\x00-,./:-^`{-\x7f]{1,63}+"
+_VALID: Final = re.compile(rf"(?!-)\.?(?:{_LABEL}(?<![-_])\.)*+(?:{_LABEL}(?<!-))?")
+_IPV4: Final = re.compile(r"(?=.{7,15}\Z)[0-9]+\.[0-9]*\.[0-9]*\.[0-9]+")
+_IPV6: Final = re.compile(r"(?=.{3})(?=[^:]*:)[0-9a-f:]{1,39}\]?")
+_UPPER: Final = re.compile("[A-Z]")
+_CONTROL: Final = "".join(map(chr, range(0x21)))
+_SCHEME: Final = re.compile(r"[A-Za-z0-9.+-]*")
+_PATH_START: Final = re.compile("[/?#]")
+
+
+class Hostname(NamedTuple):
+    name: str
+    is_ip: bool
+
+
+def parse_hostname(text: str) -> Hostname | None:
+    """The hostname in a text, in lower case and without final dots; None when there is none or it is malformed."""
+    name = _without_final_dots(text) if _is_valid(text) else _extract(text)
+    if not name:
+        return None
+    if _is_ip(name):
+        return Hostname(name, is_ip=True)
+    return Hostname(name, is_ip=False) if _is_valid(name) else None
+
+
+def _is_ip(name: str) -> bool:
+    """Four groups of digits, or hexadecimal digits and colons; the numbers are not looked at."""
+    return _IPV4.fullmatch(name) is not None or _IPV6.fullmatch(name) is not None
+
+
+def _is_valid(name: str) -> bool:
+    return 0 < len(name) <= _MAX_HOSTNAME and _VALID.fullmatch(name) is not None
+
+
+def _without_final_dots(name: str) -> str:
+    return name.rstrip(".") or name[:1]
+
+
+def _extract(text: str) -> str | None:
+    if text.startswith("data:"):
+        return None
+    rest = _after_scheme(text.strip(_CONTROL))
+    if rest is None:
+        return None
+    end = _PATH_START.search(rest)
+    authority = rest[: end.start()] if end else rest
+    name = _host(authority)
+    return name.lower() if _UPPER.search(authority) else name
+
+
+def _after_scheme(text: str) -> str | None:
+    if text.startswith("//"):
+        return text[2:]
+    scheme, mark, rest = text.partition(":/")
+    if not mark:
+        return text
+    return rest.lstrip("/") if _SCHEME.fullmatch(scheme) else None
+
+
+def _host(authority: str) -> str:
+    """Cut the user and the port off."""
+    user = authority.rfind("@")
+    host = authority[user + 1 :] if user > 0 else authority
+    if host.startswith("["):
+        return host[1 : max(1, host.rfind("]"))]
+    port = host.rfind(":")
+    return _without_final_dots(host[:port] if port > 0 else host)

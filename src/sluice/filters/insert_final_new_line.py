@@ -1,0 +1,19 @@
+"""InsertFinalNewLine: an empty last line, so that the joined text ends with a line feed."""
+
+from typing import Final
+
+from sluice.filters.lines import is_blank
+from sluice.filters.traces import Trace, Transformation
+
+
+class _InsertFinalNewLine:
+    def apply(self, lines: list[str]) -> list[str]:
+        return lines if lines and is_blank(lines[-1]) else [*lines, ""]
+
+    def trace(self, lines: list[str]) -> Trace:
+        result = self.apply(lines)
+        origins = list(range(len(lines)))
+        return Trace(result, origins if len(result) == len(lines) else [*origins, -1], [])
+
+
+INSERT_FINAL_NEW_LINE: Final[Transformation] = _InsertFinalNewLine()

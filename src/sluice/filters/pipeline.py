@@ -1,0 +1,142 @@
+"""The transformations in the order in which they always run, whatever order they are asked for in."""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, NamedTuple, Protocol
+
+from sluice.errors import Invalid
+from sluice.filters.compress import COMPRESS
+from sluice.filters.convert_to_ascii import CONVERT_TO_ASCII
+from sluice.filters.deduplicate import DEDUPLICATE
+from sluice.filters.insert_final_new_line import INSERT_FINAL_NEW_LINE
+from sluice.filters.invert_allow import INVERT_ALLOW
+from sluice.filters.patterns import Exclusions, Inclusions, Patterns
+from sluice.filters.remove_comments import REMOVE_COMMENTS
+from sluice.filters.remove_empty_lines import REMOVE_EMPTY_LINES
+from sluice.filters.remove_modifiers import REMOVE_MODIFIERS
+from sluice.filters.traces import Transformation
+from sluice.filters.trim_lines import TRIM_LINES
+from sluice.filters.validate import (
+    VALIDATE,
+    VALIDATE_ALLOW_IP,
+    VALIDATE_ALLOW_IP_AND_PUBLIC_SUFFIX,
+    VALIDATE_ALLOW_PUBLIC_SUFFIX,
+)
+
+_VALIDATORS: Final[Mapping[str, Transformation]] = MappingProxyType(
+    {
+        "Validate": VALIDATE,
+        "ValidateAllowIp": VALIDATE_ALLOW_IP,
+        "ValidateAllowPublicSuffix": VALIDATE_ALLOW_PUBLIC_SUFFIX,
+        "ValidateAllowIpAndPublicSuffix": VALIDATE_ALLOW_IP_AND_PUBLIC_SUFFIX,
+    }
+)
+
+TRANSFORMATIONS: Final[Mapping[str, Transformation]] = MappingProxyType(
+    {
+        "ConvertToAscii": CONVERT_TO_ASCII,
+        "TrimLines": TRIM_LINES,
+        "RemoveComments": REMOVE_COMMENTS,
+        "Compress": COMPRESS,
+        "RemoveModifiers": REMOVE_MODIFIERS,
+        "InvertAllow": INVERT_ALLOW,
+        **_VALIDATORS,
+        "Deduplicate": DEDUPLICATE,
+        "RemoveEmptyLines": REMOVE_EMPTY_LINES,
+        "InsertFinalNewLine": INSERT_FINAL_NEW_LINE,
+    }
+)
+
+EXCLUSIONS: Final = "exclusions"
+INCLUSIONS: Final = "inclusions"
+
+
+class Observer(Protocol):
+    """Told before and after each step, with the numbers of lines."""
+
+    def started(self, name: str, count: int) -> None: ...
+
+    def completed(self, name: str, count_in: int, count_out: int) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class DroppedLine:
+    """A line that went: its index in the first input, the step that dropped it, its text then, and why."""
+
+    index: int
+    transformation: str
+    text: str
+    reason: str
+
+
+class Report(NamedTuple):
+    """What came out, where each line came from (-1: added), and everything that went, step by step."""
+
+    lines: list[str]
+    origins: list[int]
+    dropped: list[DroppedLine]
+
+
+def check_names(names: Collection[str]) -> None:
+    """Refuse names that nobody knows, and more than one validator."""
+    unknown = sorted(set(names) - TRANSFORMATIONS.keys())
+    if unknown:
+        raise Invalid(f"Unknown transformations: {', '.join(unknown)}.")
+    validators = [name for name in _VALIDATORS if name in names]
+    if len(validators) > 1:
+        raise Invalid(f"Validation transformations cannot be combined: {', '.join(validators)}.")
+
+
+def transform(
+    lines: list[str],
+    names: Collection[str],
+    *,
+    exclusions: Patterns | None = None,
+    inclusions: Patterns | None = None,
+    observer: Observer | None = None,
+) -> list[str]:
+    """Apply exclusions, inclusions and the named transformations; the input stays as it is."""
+    check_names(names)
+    for name, step in _steps(names, exclusions, inclusions):
+        count = len(lines)
+        if observer:
+            observer.started(name, count)
+        lines = step.apply(lines)
+        if observer:
+            observer.completed(name, count, len(lines))
+    return lines
+
+
+def trace(
+    lines: list[str],
+    names: Collection[str],
+    *,
+    exclusions: Patterns | None = None,
+    inclusions: Patterns | None = None,
+    observer: Observer | None = None,
+) -> Report:
+    """As `transform`, and tell what became of each line."""
+    check_names(names)
+    origins = list(range(len(lines)))
+    dropped: list[DroppedLine] = []
+    for name, step in _steps(names, exclusions, inclusions):
+        if observer:
+            observer.started(name, len(lines))
+        result = step.trace(lines)
+        dropped.extend(DroppedLine(origins[line.index], name, line.text, line.reason) for line in result.dropped)
+        if observer:
+            observer.completed(name, len(lines), len(result.lines))
+        lines = result.lines
+        origins = [origins[index] if index >= 0 else -1 for index in result.origins]
+    return Report(lines, origins, dropped)
+
+
+def _steps(
+    names: Collection[str], exclusions: Patterns | None, inclusions: Patterns | None
+) -> Iterator[tuple[str, Transformation]]:
+    if exclusions:
+        yield EXCLUSIONS, Exclusions(exclusions)
+    if inclusions:
+        yield INCLUSIONS, Inclusions(inclusions)
+    yield from ((name, step) for name, step in TRANSFORMATIONS.items() if name in names)

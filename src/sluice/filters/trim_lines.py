@@ -1,0 +1,12 @@
+"""TrimLines: spaces and tabs around a line go; other white space stays."""
+
+from typing import Final
+
+from sluice.filters.traces import Rewrite, Transformation
+
+
+def _trim(line: str) -> str:
+    return line.strip(" \t")
+
+
+TRIM_LINES: Final[Transformation] = Rewrite(_trim)

@@ -1,0 +1,57 @@
+"""Input that is meant to hurt: each case ends quickly or the run never ends."""
+
+import pytest
+
+from sluice.filters.patterns import Patterns
+from sluice.filters.pipeline import TRANSFORMATIONS, trace, transform
+
+MANY = 100_000  # enough that quadratic time would not end
+LONG_LINES = {
+    "letters": "a" * MANY,
+    "labels": "a." * MANY,
+    "hosts line of dots": "0.0.0.0 " + "a." * MANY,
+    "hosts line of names": "0.0.0.0 " + "a.b " * MANY,
+    "hyphens": "||a" + "-" * MANY + "^",
+    "dollars": "||a.com^" + "$a" * MANY,
+    "escaped dollars": "||a.com^" + "\\$" * MANY,
+    "commas": "||a.com^$" + "," * MANY,
+    "modifiers": "||a.com^$" + "important," * MANY,
+    "international": "я." * MANY,
+    "one label": "я" * MANY + ".рф",
+    "spaces": " " * MANY + "#",
+    "separators": "^" * MANY,
+    "markers": "#" * MANY,
+    "address": "0" * MANY + " a.com",
+    "colons": "0.0.0.0 " + ":" * MANY,
+    "slashes": "/" * MANY,
+    "nul": "\0" * MANY,
+    "surrogates": "\ud800" * MANY,
+}
+
+
+@pytest.mark.parametrize("line", LONG_LINES.values(), ids=LONG_LINES.keys())
+@pytest.mark.parametrize("name", TRANSFORMATIONS)
+def test_long_lines(name, line):
+    """A very long line costs no more than as many bytes in short lines."""
+    TRANSFORMATIONS[name].apply([line, line])
+
+
+@pytest.mark.parametrize("line", LONG_LINES.values(), ids=LONG_LINES.keys())
+def test_long_lines_and_patterns(line):
+    """Patterns of all kinds, and many of them, are held against a long line."""
+    many = [f"text{number}" for number in range(50)]
+    for texts in (many, ["*a*b*c*d*"], ["/a.*b.*c$/", "/([a-z0-9-]+\\.)+x/"]):
+        transform([line], [], exclusions=Patterns.parse(texts))
+
+
+def test_many_empty_lines():
+    """Very many empty lines above one rule that goes."""
+    lines = [""] * MANY + ["||a/b"]
+    assert transform(lines, ["Validate"]) == []
+    assert len(trace(lines, ["Validate"]).dropped) == MANY + 1
+
+
+def test_many_equal_lines():
+    """The same line over and over, with a heading each time."""
+    assert transform(["! x", "||a.com^"] * MANY, ["Deduplicate"]) == ["! x", "||a.com^"]
+    assert transform(["a.com"] * MANY, ["Compress"]) == ["||a.com^"]

@@ -1,0 +1,71 @@
+"""Hostnames inside of texts, and the public suffix list."""
+
+import pytest
+
+from sluice.filters.hostnames import parse_hostname
+from sluice.filters.suffixes import suffixes
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("a.com", "a.com"),
+        ("A.com.", "a.com"),
+        ("http://a.com/x", "a.com"),
+        ("//a.com?x", "a.com"),
+        ("user:pw@a.com:80", "a.com"),
+        ("a_b.com", "a_b.com"),
+        ("бюро.рф", "бюро.рф"),
+        (".a.com", ".a.com"),
+        ("1.2.3.4", "1.2.3.4"),
+        ("http://[::1]:80/", "::1"),
+        ("", None),
+        ("a..b", None),
+        ("a_.com", None),
+        ("-a.com", None),
+        ("a b.com", None),
+        ("*.a.com", None),
+        ("data:a.com", None),
+        ("ht!tp://a.com", None),
+        ("[::1", None),
+        (f"{'a' * 64}.com", None),
+        (".".join(["a" * 60] * 5), None),
+    ],
+)
+def test_parse_hostname(text, name):
+    """Scheme, user, port and path are cut off; what is left must be a hostname."""
+    parsed = parse_hostname(text)
+    assert (parsed.name if parsed else None) == name
+
+
+@pytest.mark.parametrize("text", ["1.2.3.4", "999.999.999.999", "1.2.3.4.", "[2001:db8::1]", "1...234"])
+def test_addresses(text):
+    """Anything in the form of an address counts as one."""
+    parsed = parse_hostname(text)
+    assert parsed
+    assert parsed.is_ip
+
+
+@pytest.mark.parametrize(
+    ("hostname", "known"),
+    [
+        ("com", True),
+        ("co.uk", True),
+        ("рф", True),
+        ("xn--p1ai", True),
+        ("foo.ck", True),
+        ("www.ck", False),
+        ("github.io", False),
+        ("example.com", False),
+        ("nosuchtld", False),
+    ],
+)
+def test_known_suffixes(hostname, known):
+    """Only the ICANN section counts, with its wildcards and exceptions, in Unicode and in ASCII."""
+    assert suffixes().known(hostname) is known
+
+
+def test_an_unknown_label_is_a_suffix():
+    """A single label stands for everything below it, known or not."""
+    assert suffixes().covers("nosuchtld")
+    assert not suffixes().covers("a.nosuchtld")

@@ -1,0 +1,94 @@
+"""JavaScript's regular expressions: translated, made quicker, and refused when they could hang."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sluice.errors import Invalid
+from sluice.filters.regexes import Regex
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "found"),
+    [
+        (r"^\|\|.*\.example\.(com|org)\^$", "||ads.Example.org^", True),
+        (r"ads?[0-9]+\.", "||ad7.com^", True),
+        (r"(foo|bar)+$", "foobarfoo", True),
+        (r"\/ads\/", "/ads/", True),
+        (r"(?<word>a.)\k<word>", "xabab", True),
+        (r"^\d+$", "٣", False),
+        (r"^\w+$", "é", False),
+        (r"\bad\b", "éad", True),
+        (r"^\s$", "\ufeff", True),
+        (r"^\S$", "\x85", True),
+        (r"^[\d\s]+$", "1 2", True),
+        (r"^[^]$", "x", True),
+        (r"[]", "x", False),
+        (r"^x{,2}$", "x{,2}", True),
+        (r"^\a\z\_$", "az_", True),
+        (r"^\cA[\b]\x41\u0042$", "\x01\x08AB", True),
+        (r"^[[]$", "[", True),
+        (r"^(?!.*good).*ads", "bad ads", True),
+        (r"^(?!.*good).*ads", "ads good", False),
+        (r"реклама", "РЕКЛАМА", True),
+        (r"a.+b.+c", "a1b2c", True),
+        (r"a.+b.+c", "ab2c", False),
+        (r"[a-z]{2,}\.$", "ab.", True),
+        ("", "x", True),
+    ],
+)
+def test_meaning(source, line, found):
+    """An expression means here what it means there."""
+    assert Regex(source).found_in(line) is found
+
+
+@pytest.mark.parametrize("source", ["(a", "[", "a**", "a++", "(?>a)", "(?P<n>a)", "(?#x)", r"\1", "(?<=a+)b", "a{3}+"])
+def test_no_expression(source):
+    """What JavaScript refuses, or Python cannot do, is refused by name."""
+    with pytest.raises(Invalid, match=re.escape(f"/{source}/")):
+        Regex(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "(a+)+$", "(a*)*b", "(a|ab|b)+c", r"(\w+\s?)+$", r"(.*\.)+x", "(x+x+)+y", "^(([a-z])+.)+[A-Z]([a-z])+$",
+        "(a{1,30}){1,30}b", "(a?){30}a{30}", "(a|aa){40}$", "x*x*x*x*x*y", "a?" * 25 + "a" * 25, "(?=(a+)+$)b", "a" * 3000,
+        "((a|b)*|a)*c",
+    ],
+)  # fmt: skip
+def test_refused(source):
+    """Expressions that some line could keep busy for years are refused before they meet it."""
+    with pytest.raises(Invalid, match="cannot be used"):
+        Regex(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        r"(?:[a-z0-9-]+\.)+com", ".*a.*b.*c.*d.*e.*f", r"^(.+\.)?ads\..*$", "[0-9a-f]{32}", "([0-9a-f]{2}){6}",
+        r"(\d{1,3}\.){3}\d{1,3}", "(com|co)+$", "(я|ж)+", r"(?:^|[^a-z])ads?(?:[^a-z]|$)", r"^\|\|[a-z0-9-]+\.[a-z]{2,}\^$",
+        r"https?:\/\/(www\.)?[\w.-]+\.(com|net|org)\/", r"^[a-z]+[0-9]+[a-z]+[0-9]+\.",
+        "^(" + "|".join(f"ads{number}" for number in range(300)) + ")[0-9]*$",
+    ],
+)  # fmt: skip
+def test_accepted(source):
+    """Ordinary expressions are accepted, and the worst lines for them are no trouble."""
+    regex = Regex(source)
+    for line in ("a" * 100_000, "a." * 10_000, "1a" * 10_000, "comco" * 4_000, "\0" * 20_000):
+        regex.found_in(line)
+
+
+fragments = st.sampled_from(["a", "b", ".", ".*", ".+?", "(a|b)", "[ab]", "^", "$", "a?", "b*", "(?:ab)+", "[^a]"])
+
+
+@given(st.lists(fragments, max_size=7).map("".join), st.text(alphabet="abc", max_size=10))
+def test_shortcuts_keep_the_meaning(source, line):
+    """Whether an expression is found does not depend on how it is made quicker."""
+    try:
+        regex = Regex(source)
+    except Invalid:
+        return
+    assert regex.found_in(line) is (re.search(source, line, re.IGNORECASE | re.MULTILINE) is not None)
