@@ -17,7 +17,11 @@ ENTRIES = sorted(SOURCE.glob("*_worker.py"))
 MODULES = sorted(SOURCE.rglob("*.py"))
 # What the command line needs of the machine it runs on; no Worker imports it.
 COMMAND_LINE = [SOURCE / "sluice/cli.py", *sorted((SOURCE / "sluice/local").rglob("*.py"))]
-FEATURES = [path for path in MODULES if "platform" not in path.parts and path not in {*ENTRIES, *COMMAND_LINE}]
+# Where a service is put together from its feature package and its bindings: they know both sides and decide nothing.
+WIRING = sorted((SOURCE / "sluice/wiring").rglob("*.py"))
+FEATURES = [
+    path for path in MODULES if "platform" not in path.parts and path not in {*ENTRIES, *COMMAND_LINE, *WIRING}
+]
 
 
 def imported(path: Path) -> Iterator[str]:
@@ -37,7 +41,13 @@ def test_features_know_no_platform(path: Path):
     """A feature imports nothing of the platform, and nothing that tells the time, draws lots or reads the environment."""
     roots = {name.partition(".")[0] for name in imported(path)}
     assert not roots & (PLATFORM | AMBIENT)
-    assert not any(name.startswith("sluice.platform") for name in imported(path))
+    assert not any(name.startswith(("sluice.platform", "sluice.wiring")) for name in imported(path))
+
+
+@pytest.mark.parametrize("path", WIRING, ids=name_of)
+def test_wiring_stays_outside_the_workers_module(path: Path):
+    """Wiring reaches the platform through its adapters alone."""
+    assert not {name.partition(".")[0] for name in imported(path)} & PLATFORM
 
 
 @pytest.mark.parametrize("path", [path for path in MODULES if "platform" in path.parts], ids=name_of)
