@@ -10,6 +10,7 @@
     - Unavailable: it did not answer, or answered that it cannot
     - TimedOut: it did not answer in time
     - Oversized: it answered with more than we take; trying again does not help
+    - Unusable: it answered with what cannot be used; trying again does not help
   - ConfigError: the operator is at fault: a variable or binding is missing or wrong
 
 Each boundary (HTTP, queue, workflow) maps the tree once, by `status` and `retryable`.
@@ -120,6 +121,12 @@ class TimedOut(PeerError):
 
 class Oversized(PeerError):
     """A service answered with more than is taken; asking again does not help."""
+
+    retryable = False
+
+
+class Unusable(PeerError):
+    """A service answered with what cannot be used; asking again does not help."""
 
     retryable = False
 

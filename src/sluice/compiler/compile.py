@@ -63,7 +63,9 @@ class FilterCompiler:
         with tracing.operation("compileFilterList") as operation:
             checked = self._checked(configuration, tracing)
             text, exclusions, inclusions = await self._read(checked, session, content)
-            rules = self._finished(checked, session, _transformed(checked, session, text, exclusions, inclusions))
+            transformed = await _transformed(checked, session, text, exclusions, inclusions)
+            del text  # the lines were handed over
+            rules = self._finished(checked, session, transformed)
             operation.output["ruleCount"] = len(rules)
         return _result(checked, session, rules)
 
@@ -133,7 +135,7 @@ async def _sources(
         return texts
 
 
-def _transformed(
+async def _transformed(
     configuration: Configuration,
     session: Session,
     text: Text,
@@ -144,7 +146,7 @@ def _transformed(
     session.emit(events.progress("transformations", 0, len(names), f"Applying {len(names)} transformations"))
     with session.tracing.operation("applyTransformations", "transformation", names=names) as operation:
         pipeline = TransformationPipeline(session)
-        transformed = pipeline.apply_all(text, names, exclusions=exclusions, inclusions=inclusions)
+        transformed = await pipeline.apply_all(text, names, exclusions=exclusions, inclusions=inclusions)
         operation.output["ruleCount"] = len(transformed.lines)
     session.emit(events.progress("transformations", len(names), len(names), "Transformations applied"))
     return transformed

@@ -3,23 +3,22 @@
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-from sluice.errors import PeerError, SluiceError
+from sluice import errors
+from sluice.errors import Invalid, SluiceError, Unusable
 
 _SHOWN_CHARS = 200  # of a name or address in a message
 
 
-class BadSource(PeerError):
-    """A source was read and makes no sense; reading it again does not help."""
+class BadSource(Unusable):
+    """A source was read and makes no sense."""
 
     title = "Source cannot be used"
-    retryable = False
 
 
-class SourceMissing(PeerError):
-    """A host answered that it does not have the source, or does not give it; asking again does not help."""
+class SourceMissing(Unusable):
+    """A host answered that it does not have the source, or does not give it."""
 
     title = "Source missing"
-    retryable = False
 
 
 class _Blamed(SluiceError):
@@ -51,6 +50,19 @@ class IncludeFailed(_Blamed):
     def __init__(self, chain: Sequence[str], cause: SluiceError) -> None:
         where = f"{' → '.join(map(shown, chain))}: " if len(chain) > 1 else ""
         super().__init__(f"{where}{cause}", cause)
+
+
+def plain(error: SluiceError) -> SluiceError:
+    """The same failure as a leaf of the common tree, which survives the way through a queue, a step or an object."""
+    if isinstance(error, SourceFailed) and error.status == 400:
+        return Invalid(str(error))
+    cause = error
+    while isinstance(cause, _Blamed):
+        cause = cause.cause
+    if cause is error:
+        return error
+    leaf: type[SluiceError] = next(kind for kind in type(cause).__mro__ if kind.__module__ == errors.__name__)
+    return leaf(str(error))
 
 
 def shown(location: str) -> str:

@@ -1,6 +1,8 @@
 """The transformations of one level, observed: a source's own, or the list's."""
 
+import asyncio
 from collections.abc import Sequence
+from typing import TypeVar
 
 from sluice.compiler import events
 from sluice.compiler.metrics import Stage
@@ -8,6 +10,8 @@ from sluice.compiler.session import Session
 from sluice.compiler.sources import Text
 from sluice.filters import pipeline
 from sluice.filters.patterns import Patterns
+
+T = TypeVar("T")
 
 
 class TransformationPipeline:
@@ -17,19 +21,33 @@ class TransformationPipeline:
         self._session = session
         self._source = source
 
-    def apply_all(
+    async def apply_all(
         self, text: Text, names: Sequence[str], *, exclusions: Patterns | None, inclusions: Patterns | None
     ) -> Text:
         """The text after all of them; the lines given are handed over."""
         observer = _Observer(self._session, self._source)
         detective = self._session.detective
         if detective is None or text.origins is None:
-            return Text(
-                pipeline.transform(text.take(), names, exclusions=exclusions, inclusions=inclusions, observer=observer)
+            work = pipeline.transforming(
+                text.take(), names, exclusions=exclusions, inclusions=inclusions, observer=observer
             )
-        traced = pipeline.trace(text.take(), names, exclusions=exclusions, inclusions=inclusions, observer=observer)
+            return Text(await _in_turns(work))
+        traced = await _in_turns(
+            pipeline.tracing(text.take(), names, exclusions=exclusions, inclusions=inclusions, observer=observer)
+        )
         detective.note(traced.dropped, text.origins)
         return Text(traced.lines, text.origins.follow(traced.origins))
+
+
+async def _in_turns(work: pipeline.Work[T]) -> T:
+    """Let others have their turn in every pause: what was told so far goes out, and a Worker's clock moves on."""
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            outcome: T = end.value
+            return outcome
+        await asyncio.sleep(0)
 
 
 class _Observer:

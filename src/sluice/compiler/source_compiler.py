@@ -93,4 +93,4 @@ class SourceCompiler:
         if not (source.transformations or exclusions or inclusions):
             return text
         pipeline = TransformationPipeline(self._session, source.label)
-        return pipeline.apply_all(text, source.transformations, exclusions=exclusions, inclusions=inclusions)
+        return await pipeline.apply_all(text, source.transformations, exclusions=exclusions, inclusions=inclusions)

@@ -1,9 +1,9 @@
 """The transformations in the order in which they always run, whatever order they are asked for in."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol, TypeVar
 
 from sluice.errors import Invalid
 from sluice.filters.compress import COMPRESS
@@ -48,6 +48,10 @@ TRANSFORMATIONS: Final[Mapping[str, Transformation]] = MappingProxyType(
     }
 )
 
+Outcome = TypeVar("Outcome")
+# Pauses between its parts, and returns the outcome.
+Work = Generator[None, None, Outcome]
+
 EXCLUSIONS: Final = "exclusions"
 INCLUSIONS: Final = "inclusions"
 
@@ -58,6 +62,15 @@ class Observer(Protocol):
     def started(self, name: str, count: int) -> None: ...
 
     def completed(self, name: str, count_in: int, count_out: int) -> None: ...
+
+
+class _Nobody:
+    def started(self, name: str, count: int) -> None: ...
+
+    def completed(self, name: str, count_in: int, count_out: int) -> None: ...
+
+
+_NOBODY: Final = _Nobody()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,15 +110,9 @@ def transform(
     observer: Observer | None = None,
 ) -> list[str]:
     """Apply exclusions, inclusions and the named transformations; the input stays as it is."""
-    check_names(names)
-    for name, step in _steps(names, exclusions, inclusions):
-        count = len(lines)
-        if observer:
-            observer.started(name, count)
-        lines = step.apply(lines)
-        if observer:
-            observer.completed(name, count, len(lines))
-    return lines
+    return run_through(
+        transforming(lines, names, exclusions=exclusions, inclusions=inclusions, observer=observer or _NOBODY)
+    )
 
 
 def trace(
@@ -117,19 +124,63 @@ def trace(
     observer: Observer | None = None,
 ) -> Report:
     """As `transform`, and tell what became of each line."""
+    return run_through(
+        tracing(lines, names, exclusions=exclusions, inclusions=inclusions, observer=observer or _NOBODY)
+    )
+
+
+def transforming(
+    lines: list[str],
+    names: Collection[str],
+    *,
+    exclusions: Patterns | None,
+    inclusions: Patterns | None,
+    observer: Observer,
+) -> Work[list[str]]:
+    """`transform` with a pause before and after each step, in which a caller may do something else."""
+    check_names(names)
+    for name, step in _steps(names, exclusions, inclusions):
+        count = len(lines)
+        observer.started(name, count)
+        yield
+        lines = step.apply(lines)
+        yield
+        observer.completed(name, count, len(lines))
+    return lines
+
+
+def tracing(
+    lines: list[str],
+    names: Collection[str],
+    *,
+    exclusions: Patterns | None,
+    inclusions: Patterns | None,
+    observer: Observer,
+) -> Work[Report]:
+    """`trace` with the same pauses."""
     check_names(names)
     origins = list(range(len(lines)))
     dropped: list[DroppedLine] = []
     for name, step in _steps(names, exclusions, inclusions):
-        if observer:
-            observer.started(name, len(lines))
+        observer.started(name, len(lines))
+        yield
         result = step.trace(lines)
         dropped.extend(DroppedLine(origins[line.index], name, line.text, line.reason) for line in result.dropped)
-        if observer:
-            observer.completed(name, len(lines), len(result.lines))
+        yield
+        observer.completed(name, len(lines), len(result.lines))
         lines = result.lines
         origins = [origins[index] if index >= 0 else -1 for index in result.origins]
     return Report(lines, origins, dropped)
+
+
+def run_through(work: Work[Outcome]) -> Outcome:
+    """The outcome of work done without a pause."""
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            outcome: Outcome = end.value
+            return outcome
 
 
 def _steps(
