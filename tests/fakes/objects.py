@@ -42,6 +42,10 @@ class FakeStorage(Fake):
         with self.operation("alarm", "delete"):
             self.alarm_ms = None
 
+    async def deleteAll(self) -> None:  # noqa: N802 - as bound
+        with self.operation("delete all"):
+            self.engine = Engine()
+
 
 class _Sql:
     def __init__(self, storage: FakeStorage) -> None:

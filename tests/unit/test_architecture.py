@@ -13,15 +13,14 @@ PLATFORM = {"js", "pyodide", "workers"}
 # Clock, chance and environment are arguments.
 AMBIENT = {"os", "random", "secrets", "socket", "subprocess", "threading", "time", "uuid"}
 CONFIGS = sorted(ROOT.glob("wrangler*.toml"))
-ENTRIES = sorted(SOURCE.glob("*_worker.py"))
+# A Worker with many classes has more than one module of them.
+ENTRIES = sorted(SOURCE.glob("*.py"))
 MODULES = sorted(SOURCE.rglob("*.py"))
 # What the command line needs of the machine it runs on; no Worker imports it.
 COMMAND_LINE = [SOURCE / "sluice/cli.py", *sorted((SOURCE / "sluice/local").rglob("*.py"))]
 # Where a service is put together from its feature package and its bindings: they know both sides and decide nothing.
 WIRING = sorted((SOURCE / "sluice/wiring").rglob("*.py"))
-FEATURES = [
-    path for path in MODULES if "platform" not in path.parts and path not in {*ENTRIES, *COMMAND_LINE, *WIRING}
-]
+FEATURES = [path for path in MODULES if "platform" not in path.parts and path not in {*ENTRIES, *COMMAND_LINE, *WIRING}]
 
 
 def imported(path: Path) -> Iterator[str]:

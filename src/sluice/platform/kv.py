@@ -34,6 +34,14 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredBytes:
+    """Bytes with the metadata they were written with."""
+
+    value: bytes
+    metadata: Any
+
+
+@dataclass(frozen=True, slots=True)
 class Key:
     """One entry of a listing; `expires_at` in epoch seconds."""
 
@@ -103,6 +111,11 @@ class KV:
         _check_key(key)
         found = await self._call("get", key, lambda: self._namespace.getWithMetadata(key, "text"))
         return None if found["value"] is None else Stored(found["value"], plain(found["metadata"]))
+
+    async def get_bytes_with_metadata(self, key: str) -> StoredBytes | None:
+        _check_key(key)
+        found = await self._call("get", key, lambda: self._namespace.getWithMetadata(key, "arrayBuffer"))
+        return None if found["value"] is None else StoredBytes(bytes(found["value"]), plain(found["metadata"]))
 
     async def get_many(self, keys: Iterable[str]) -> dict[str, str | None]:
         """Every key with its text, None where missing; 100 keys cost one operation."""

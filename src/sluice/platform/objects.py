@@ -80,3 +80,10 @@ class Alarm:
 
     async def delete(self) -> None:
         await self._storage.deleteAlarm()
+
+
+async def erase(storage: Any) -> None:
+    """Leave nothing of the object: an object without storage costs nothing and is not kept."""
+    with translated("deleteAll"):
+        await storage.deleteAlarm()
+        await storage.deleteAll()

@@ -1,20 +1,17 @@
 """Where HTTP crosses between the SDK and `sluice.web`; used by the entry modules alone."""
 
-import asyncio
 from collections.abc import AsyncIterable
-from typing import Any, Final
+from typing import Any
 
 import js
-from pyodide.ffi import JsException, create_proxy, to_js
+from pyodide.ffi import JsException, to_js
 from workers import Response
 
 from sluice.errors import TooLarge
+from sluice.platform.background import in_background
 from sluice.platform.streams import read_chunks
 from sluice.web.headers import Headers
 from sluice.web.messages import Native, Passthrough, Reply, Request
-
-# The event loop holds its tasks weakly.
-_FEEDING: Final[set[asyncio.Task[None]]] = set()
 
 
 def to_request(request: Any) -> Request:
@@ -38,10 +35,18 @@ def to_response(reply: Reply, ctx: Any) -> Any:
     match reply.body:
         case Passthrough(response=response):
             return _passed(reply, getattr(response, "js_object", response))
+        case bytes(content) if reply.header("content-encoding"):
+            return _encoded(reply, content)
         case Native(value=body) | (None | bytes() as body):
             return Response(body, status=reply.status, headers=_headers(reply))
         case chunks:
             return Response(_stream(chunks, ctx), status=reply.status, headers=_headers(reply))
+
+
+def _encoded(reply: Reply, content: bytes) -> Any:
+    """A body that is packed already; without "manual" the runtime would pack it once more."""
+    options = {"status": reply.status, "headers": _headers(reply), "encodeBody": "manual"}
+    return Response(js.Response.new(to_js(content), to_js(options, dict_converter=js.Object.fromEntries)))
 
 
 def _headers(reply: Reply) -> Any:
@@ -68,12 +73,7 @@ def _stream(chunks: AsyncIterable[bytes], ctx: Any) -> Any:
     write fail, so that the producer ends; with any other, workerd freezes it where it stands.
     """
     pipe = js.IdentityTransformStream.new()
-    task = asyncio.ensure_future(_feed(chunks, pipe.writable.getWriter()))
-    proxy = create_proxy(task)
-    _FEEDING.add(task)
-    task.add_done_callback(_FEEDING.discard)
-    task.add_done_callback(lambda _: proxy.destroy())
-    ctx.waitUntil(proxy)
+    in_background(ctx, _feed(chunks, pipe.writable.getWriter()))
     return pipe.readable
 
 

@@ -17,6 +17,17 @@ def best_media_type(accept: str | None, offered: Sequence[str]) -> str | None:
     return best if _quality(best, ranges) > 0 else None
 
 
+def accepts_gzip(accept_encoding: str | None) -> bool:
+    """Whether the caller can unpack gzip; one who says nothing about encodings is not asked to."""
+    for name in ("gzip", "x-gzip", "*"):
+        for item in (accept_encoding or "").lower().split(","):
+            coding, _, parameters = item.partition(";")
+            if coding.strip() == name:
+                quality = _QUALITY.fullmatch(parameters)
+                return quality is None or float(quality[1]) > 0
+    return False
+
+
 def _ranges(accept: str) -> Iterator[tuple[str, float]]:
     """Each readable range with its quality; the unreadable ones are left out."""
     for item in accept.split(","):

@@ -20,7 +20,7 @@ from sluice.platform.addresses import Allowed
 from sluice.platform.d1 import D1
 from sluice.platform.fetch import Fetcher
 from sluice.platform.kv import KV
-from sluice.platform.objects import Alarm, Sql
+from sluice.platform.objects import Alarm, Sql, erase
 from sluice.platform.queues import Producer, messages
 from sluice.platform.r2 import R2
 
@@ -43,7 +43,7 @@ def queue() -> Queue:
 
 def storage() -> Storage:
     fake = FakeStorage()
-    return Storage(Sql(fake), Alarm(fake))
+    return Storage(Sql(fake), Alarm(fake), lambda: erase(fake))
 
 
 def web() -> Web:

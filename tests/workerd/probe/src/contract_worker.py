@@ -16,7 +16,7 @@ from sluice.platform.clock import SystemClock
 from sluice.platform.d1 import D1
 from sluice.platform.fetch import Fetcher
 from sluice.platform.kv import KV
-from sluice.platform.objects import Alarm, Objects, Sql
+from sluice.platform.objects import Alarm, Objects, Sql, erase
 from sluice.platform.queues import Producer, messages
 from sluice.platform.r2 import R2
 from sluice.platform.transport import workers_transport
@@ -31,7 +31,8 @@ class Store(DurableObject):
 
     async def run(self, suite: str, case: str) -> str:
         storage = self.ctx.storage
-        return await run_case(suite, case, lambda: Storage(Sql(storage), Alarm(storage))) or ""
+        subject = Storage(Sql(storage), Alarm(storage), lambda: erase(storage))
+        return await run_case(suite, case, lambda: subject) or ""
 
 
 async def received(mark: str, count: int) -> list[Any]:

@@ -3,6 +3,7 @@
 # ruff: noqa: S608 - the table's name is ours, one for each call
 
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from contract.raises import raises
@@ -12,10 +13,11 @@ from sluice.platform.objects import Alarm, Sql
 
 @dataclass
 class Storage:
-    """Both adapters over one object's storage."""
+    """The adapters over one object's storage."""
 
     sql: Sql
     alarm: Alarm
+    erase: Callable[[], Awaitable[None]]
 
 
 def _table(sql: Sql, unique: str) -> str:
@@ -97,3 +99,13 @@ async def check_alarm_is_kept(storage: Storage, unique: str):
     assert await storage.alarm.get() == at
     await storage.alarm.delete()
     assert await storage.alarm.get() is None
+
+
+async def check_erased_object_is_empty(storage: Storage, unique: str):
+    """Nothing is left of an erased object, neither tables nor alarm, and it can be used again."""
+    table = _table(storage.sql, unique)
+    await storage.alarm.set(time.time() + 3600)
+    await storage.erase()
+    assert await storage.alarm.get() is None
+    assert storage.sql.rows("select name from sqlite_master where name = ?", table) == []
+    assert _table(storage.sql, unique) == table

@@ -1,0 +1,62 @@
+"""The Durable Objects of adblock-compiler: shells around what they do."""
+
+from typing import Any
+
+from workers import DurableObject
+
+from sluice.compiler.service.flights import SingleFlight
+from sluice.compiler.service.rate_limit import ClientLimit, Window
+from sluice.compiler.service.sweeper import Sweeper
+from sluice.platform.clock import SystemClock
+from sluice.platform.objects import Alarm, Sql, erase
+from sluice.wiring.compiler import CompilerService
+from sluice.wiring.compiler_flights import take_in_object
+
+
+class CompilationObject(DurableObject):
+    """One per configuration: compiles it once for all who ask at the same time."""
+
+    def __init__(self, ctx: Any, env: Any) -> None:
+        super().__init__(ctx, env)
+        self.flight = SingleFlight(CompilerService(env, ctx).compilations)
+
+    async def take(self, given: str, form: Any, ttl_s: int, path: str) -> dict[str, Any]:
+        return await take_in_object(self.flight, given, form, ttl_s, path)
+
+    async def ping(self) -> str:
+        return "pong"
+
+
+class RateLimiter(DurableObject):
+    """One per client: counts its requests."""
+
+    def __init__(self, ctx: Any, env: Any) -> None:
+        super().__init__(ctx, env)
+        storage = ctx.storage
+        self.limit = ClientLimit(Window(Sql(storage), SystemClock()), Alarm(storage), lambda: erase(storage))
+
+    async def take(self, max_requests: int, window_s: int) -> dict[str, Any]:
+        return await self.limit.take(max_requests, window_s)
+
+    async def alarm(self) -> None:
+        await self.limit.forget()
+
+    async def ping(self) -> str:
+        return "pong"
+
+
+class JobSweeper(DurableObject):
+    """There is one: looks after the jobs until all are done."""
+
+    def __init__(self, ctx: Any, env: Any) -> None:
+        super().__init__(ctx, env)
+        self.sweeper = Sweeper(CompilerService(env, ctx).jobs, Alarm(ctx.storage), SystemClock())
+
+    async def arm(self) -> None:
+        await self.sweeper.arm()
+
+    async def alarm(self) -> None:
+        await self.sweeper.ring()
+
+    async def ping(self) -> str:
+        return "pong"

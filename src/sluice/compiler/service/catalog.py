@@ -1,0 +1,56 @@
+"""GET /api: what there is, and an example to begin with."""
+
+from typing import Any, Final
+
+from sluice import __version__
+from sluice.filters.pipeline import TRANSFORMATIONS
+from sluice.web import Reply, Request
+
+ENDPOINTS: Final = {
+    "GET /api": "this overview",
+    "GET /health": "whether every binding answers",
+    "POST /compile": "compile a list; Accept: text/plain gives the list itself",
+    "POST /compile/batch": "compile 1 to 10 lists",
+    "POST /compile/stream": "compile and tell about it as Server-Sent Events",
+    "GET /ws/compile": "the same over a WebSocket",
+    "POST /compile/async": "compile in the background",
+    "POST /compile/batch/async": "compile 1 to 100 lists in the background",
+    "GET /queue/results/:id": "how a job stands, and its list",
+    "POST /queue/cancel/:id": "cancel a job; DELETE does the same",
+    "GET /queue/stats": "how the queues stand",
+    "GET /queue/history": "the last jobs, and the depth over time",
+    "POST /workflow/compile": "compile as a workflow that survives everything",
+    "POST /workflow/batch": "the same for many lists",
+    "POST /workflow/cache-warm": "compile popular lists before they are asked for",
+    "POST /workflow/health-check": "check whether sources are there and whole",
+    "GET /workflow/status/:type/:id": "how a workflow stands, and its result",
+    "GET /workflow/events/:id": "what happened in a workflow; ?since= a moment",
+    "GET /workflow/metrics": "how workflows went",
+    "GET /health/latest": "the last check of the sources",
+    "GET /metrics": "requests of the last 30 minutes",
+    "GET /metrics/prometheus": "counters for Prometheus",
+    "GET /api/turnstile-config": "whether a challenge must be solved",
+}
+EXAMPLE: Final[dict[str, Any]] = {
+    "method": "POST",
+    "url": "/compile",
+    "body": {
+        "configuration": {
+            "name": "My list",
+            "sources": [{"source": "https://example.org/hosts.txt", "type": "hosts"}],
+            "transformations": ["RemoveComments", "Compress", "Validate", "Deduplicate"],
+        }
+    },
+}
+
+
+async def catalog(_request: Request) -> Reply:
+    return Reply.json(
+        {
+            "name": "Sluice compiler",
+            "version": __version__,
+            "endpoints": ENDPOINTS,
+            "transformations": list(TRANSFORMATIONS),
+            "example": EXAMPLE,
+        }
+    )

@@ -1,0 +1,59 @@
+"""Counters in the text format 0.0.4 that Prometheus reads."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, Final
+
+CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+_NOT_IN_NAMES: Final = re.compile(r"[^a-zA-Z0-9_]")
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """What a counter is called outside, what it counts, and the names of its labels."""
+
+    name: str
+    help: str
+    labels: tuple[str, ...]
+
+
+# Another counter is shown under its own name, its one label as `kind`.
+METRICS: Final[Mapping[str, Metric]] = {
+    "cache": Metric("sluice_cache_total", "Lists asked for, by how they were found.", ("result",)),
+    "compilations": Metric("sluice_compilations_total", "Compilations, by outcome.", ("outcome",)),
+    "jobs": Metric("sluice_jobs_total", "Queued jobs, by outcome.", ("outcome",)),
+    "messages": Metric("sluice_queue_messages_total", "Queue messages, by what was done with them.", ("outcome",)),
+    "requests": Metric("sluice_requests_total", "HTTP requests, by endpoint and outcome.", ("endpoint", "outcome")),
+    "request_duration_seconds": Metric(
+        "sluice_request_duration_seconds_total", "Time spent on HTTP requests, by endpoint.", ("endpoint",)
+    ),
+    "workflows": Metric("sluice_workflows_total", "Workflow runs, by outcome.", ("outcome",)),
+}
+
+
+def exposition(counters: Iterable[Mapping[str, Any]]) -> str:
+    """The page for counters given as {name, labels, value}, those of one name together."""
+    lines = [line for name, rows in groupby(counters, lambda row: row["name"]) for line in _metric(name, rows)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _metric(name: str, rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    known = METRICS.get(name) or Metric(f"sluice_{_NOT_IN_NAMES.sub('_', name)}_total", f"Counts of {name}.", ("kind",))
+    yield f"# HELP {known.name} {_escaped(known.help, quotes=False)}"
+    yield f"# TYPE {known.name} counter"
+    for row in rows:
+        pairs = zip(known.labels, json.loads(row["labels"]), strict=False)
+        labels = ",".join(f'{label}="{_escaped(value, quotes=True)}"' for label, value in pairs)
+        yield f"{known.name}{{{labels}}} {_number(row['value'])}"
+
+
+def _escaped(text: str, *, quotes: bool) -> str:
+    escaped = text.replace("\\", r"\\").replace("\n", r"\n")
+    return escaped.replace('"', r"\"") if quotes else escaped
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if float(value).is_integer() else repr(float(value))

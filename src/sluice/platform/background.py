@@ -1,0 +1,20 @@
+"""Work that goes on after the reply."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, Final
+
+from pyodide.ffi import create_proxy
+
+# The event loop holds its tasks weakly.
+_UNDER_WAY: Final[set[asyncio.Task[None]]] = set()
+
+
+def in_background(ctx: Any, work: Coroutine[Any, Any, None]) -> None:
+    """Start the work; `ctx` keeps the invocation alive until it ends, as far as the platform allows."""
+    task = asyncio.ensure_future(work)
+    proxy = create_proxy(task)
+    _UNDER_WAY.add(task)
+    task.add_done_callback(_UNDER_WAY.discard)
+    task.add_done_callback(lambda _: proxy.destroy())
+    ctx.waitUntil(proxy)

@@ -1,0 +1,275 @@
+"""adblock-compiler, put together from its bindings."""
+
+import random
+from collections.abc import Coroutine, Mapping
+from functools import cached_property, partial
+from typing import Any, Final
+
+from sluice import __version__
+from sluice.compiler.compile import FilterCompiler
+from sluice.compiler.configuration import parse_configuration
+from sluice.compiler.download import through
+from sluice.compiler.events import Emit
+from sluice.compiler.limits import Limits
+from sluice.compiler.service import metrics_api
+from sluice.compiler.service.cache import SYNC_TTL_S, Handover, ResultCache
+from sluice.compiler.service.catalog import catalog
+from sluice.compiler.service.compilations import Compilations
+from sluice.compiler.service.compile_api import CompileApi
+from sluice.compiler.service.consumer import Consumer
+from sluice.compiler.service.desk import Desk
+from sluice.compiler.service.guard import Guard
+from sluice.compiler.service.items import Items
+from sluice.compiler.service.jobs import Jobs
+from sluice.compiler.service.queue_api import QueueApi
+from sluice.compiler.service.queue_stats import QueueStats
+from sluice.compiler.service.rate_limit import RateLimiter, SharedCount
+from sluice.compiler.service.records import Records
+from sluice.compiler.service.request_metrics import Gathered, RequestMetrics
+from sluice.compiler.service.requests import Priority
+from sluice.compiler.service.settings import Settings
+from sluice.compiler.service.socket import Conversation, Socket, socket_handler
+from sluice.compiler.service.stream import StreamApi
+from sluice.compiler.service.turnstile import Turnstile
+from sluice.compiler.tracing import Notify
+from sluice.errors import SluiceError
+from sluice.platform.addresses import Allowed
+from sluice.platform.analytics import Analytics
+from sluice.platform.background import in_background
+from sluice.platform.clock import SystemClock
+from sluice.platform.d1 import D1
+from sluice.platform.fetch import Fetcher
+from sluice.platform.identity import random_id
+from sluice.platform.objects import Objects
+from sluice.platform.queues import Producer
+from sluice.platform.r2 import R2
+from sluice.platform.sockets import open_socket
+from sluice.platform.transport import workers_transport
+from sluice.platform.worker import kv_of, log_of, variables_of
+from sluice.web import Request, Route
+from sluice.wiring.compiler_flights import ObjectFlights
+
+NAME: Final = "adblock-compiler"
+SWEEPER: Final = "jobs"  # there is one
+SOURCE_TIMEOUT_S: Final = 30.0
+USER_AGENT: Final = (("User-Agent", f"sluice/{__version__}"),)
+_CLOCK: Final = SystemClock()
+_LIMITS: Final = Limits()
+# One for all requests of an isolate; it holds numbers only.
+_GATHERED: Final = Gathered()
+
+
+class CompilerService:
+    """Every part is made when it is first used, so that an invocation pays for what it needs."""
+
+    def __init__(self, env: Any, ctx: Any) -> None:
+        self._env = env
+        self._ctx = ctx
+        self.log = log_of(NAME)
+
+    @cached_property
+    def routes(self) -> list[Route]:
+        measured = self.metrics.measured
+        compile_api, queue_api = self.compile_api, self.queue_api
+        return [
+            Route("GET", "/api", catalog),
+            Route("POST", "/compile", measured("/compile", compile_api.compile)),
+            Route("POST", "/compile/batch", measured("/compile/batch", compile_api.batch)),
+            Route("POST", "/compile/async", measured("/compile/async", queue_api.compile)),
+            Route("POST", "/compile/batch/async", measured("/compile/batch/async", queue_api.batch)),
+            Route("POST", "/compile/stream", measured("/compile/stream", self.stream_api.stream)),
+            Route("GET", "/ws/compile", socket_handler(partial(open_socket, ctx=self._ctx), self._converse)),
+            Route("GET", "/queue/stats", queue_api.counts),
+            Route("GET", "/queue/history", queue_api.history),
+            Route("GET", "/queue/results/:id", queue_api.results),
+            Route("POST", "/queue/cancel/:id", queue_api.cancel),
+            Route("DELETE", "/queue/cancel/:id", queue_api.cancel),
+            *metrics_api.routes(
+                self.metrics,
+                _CLOCK,
+                site_key=self.settings.turnstile_site_key,
+                turnstile_enabled=self.turnstile.enabled,
+            ),
+        ]
+
+    @cached_property
+    def settings(self) -> Settings:
+        return Settings.read(variables_of(self._env))
+
+    @cached_property
+    def database(self) -> D1:
+        return D1(self._env.DB)
+
+    @cached_property
+    def bucket(self) -> R2:
+        return R2(self._env.FILTER_STORAGE)
+
+    @cached_property
+    def fetcher(self) -> Fetcher:
+        return Fetcher(workers_transport, Allowed.parse(self.settings.allow_private_hosts))
+
+    @cached_property
+    def analytics(self) -> Analytics:
+        return Analytics(self._env.ANALYTICS_ENGINE, self.log)
+
+    @cached_property
+    def metrics(self) -> RequestMetrics:
+        return RequestMetrics(
+            database=self.database,
+            clock=_CLOCK,
+            gathered=_GATHERED,
+            background=self.background,
+            analytics=self.analytics,
+            log=self.log,
+        )
+
+    @cached_property
+    def cache(self) -> ResultCache:
+        store = kv_of(self._env, "COMPILATION_CACHE")
+        return ResultCache(store=store, bucket=self.bucket, clock=_CLOCK, log=self.log)
+
+    @cached_property
+    def handover(self) -> Handover:
+        return Handover(bucket=self.bucket, clock=_CLOCK)
+
+    @cached_property
+    def records(self) -> Records:
+        return Records(
+            database=self.database,
+            analytics=self.analytics,
+            clock=_CLOCK,
+            log=self.log,
+            count=self.metrics.count,
+        )
+
+    @cached_property
+    def compilations(self) -> Compilations:
+        return Compilations(
+            make_compiler=self._compiler, cache=self.cache, records=self.records, clock=_CLOCK, log=self.log
+        )
+
+    @cached_property
+    def desk(self) -> Desk:
+        objects = Objects(self._env.COMPILATIONS)
+        return Desk(
+            compilations=self.compilations,
+            cache=self.cache,
+            flights=ObjectFlights(objects, self.compilations, self.log),
+            log=self.log,
+            count=self.metrics.count,
+        )
+
+    @cached_property
+    def turnstile(self) -> Turnstile:
+        return Turnstile(
+            secret=self.settings.turnstile_secret,
+            fetch=self.fetcher.fetch,
+            log=self.log,
+            verify_url=self.settings.turnstile_verify_url,
+        )
+
+    @cached_property
+    def guard(self) -> Guard:
+        limiter = RateLimiter(
+            object_of=lambda client: Objects(self._env.RATE_LIMITER).named(client),
+            fallback=SharedCount(kv_of(self._env, "RATE_LIMIT"), _CLOCK, self.background),
+            clock=_CLOCK,
+            log=self.log,
+            max_requests=self.settings.rate_limit_max_requests,
+            window_s=self.settings.rate_limit_window_s,
+        )
+        return Guard(limiter=limiter, turnstile=self.turnstile, analytics=self.analytics)
+
+    @cached_property
+    def jobs(self) -> Jobs:
+        return Jobs(
+            database=self.database,
+            bucket=self.bucket,
+            send=self._send,
+            arm=lambda: Objects(self._env.JOB_SWEEPER).named(SWEEPER).arm(),
+            clock=_CLOCK,
+            log=self.log,
+        )
+
+    @cached_property
+    def items(self) -> Items:
+        return Items(database=self.database, compile=self.desk.one, clock=_CLOCK)
+
+    @cached_property
+    def stats(self) -> QueueStats:
+        return QueueStats(self.database, _CLOCK)
+
+    @cached_property
+    def consumer(self) -> Consumer:
+        return Consumer(
+            jobs=self.jobs,
+            items=self.items,
+            compile=self.desk.one,
+            clock=_CLOCK,
+            log=self.log,
+            count=self.metrics.count,
+        )
+
+    @cached_property
+    def compile_api(self) -> CompileApi:
+        return CompileApi(guard=self.guard, desk=self.desk)
+
+    @cached_property
+    def stream_api(self) -> StreamApi:
+        return StreamApi(guard=self.guard, compilations=self.compilations, log=self.log)
+
+    @cached_property
+    def queue_api(self) -> QueueApi:
+        return QueueApi(
+            guard=self.guard,
+            jobs=self.jobs,
+            items=self.items,
+            stats=self.stats,
+            cache=self.cache,
+            clock=_CLOCK,
+            draw=lambda: random_id()[:10],
+            count=self.metrics.count,
+        )
+
+    async def publish_stats(self) -> None:
+        """The statistics where dashboards expect them; a copy, so it may be late or missing."""
+        try:
+            await kv_of(self._env, "METRICS").put_json("queue:stats", await self.stats.counts(), ttl_s=24 * 3600)
+        except SluiceError as error:
+            self.log.error("stats.unpublished", error)
+
+    def background(self, work: Coroutine[Any, Any, None]) -> None:
+        in_background(self._ctx, work)
+
+    def _compiler(self, emit: Emit, notify: Notify) -> FilterCompiler:
+        fetch = partial(self.fetcher.fetch, headers=USER_AGENT)
+        download = through(fetch, max_bytes=_LIMITS.source_bytes, timeout_s=SOURCE_TIMEOUT_S)
+        return FilterCompiler(
+            download=download, clock=_CLOCK, draw=random.random, limits=_LIMITS, emit=emit, notify=notify
+        )
+
+    async def _send(self, priority: Priority, body: Mapping[str, Any]) -> None:
+        high, standard = self._env.ADBLOCK_COMPILER_QUEUE_HIGH_PRIORITY, self._env.ADBLOCK_COMPILER_QUEUE
+        await Producer(high if priority == "high" else standard).send(dict(body))
+
+    async def _converse(self, request: Request, socket: Socket) -> None:
+        await Conversation(
+            socket,
+            compile_list=self._compile_for_socket,
+            admit=partial(self.guard.message, request),
+            clock=_CLOCK,
+            log=self.log,
+            connection=f"ws-{round(_CLOCK.now() * 1000)}-{random_id()[:8]}",
+            version=__version__,
+        ).run()
+
+    async def _compile_for_socket(
+        self, configuration: object, *, content: Mapping[str, str], benchmark: bool, emit: Emit
+    ) -> Mapping[str, Any]:
+        """Like a stream: compiled anew, and kept."""
+        del benchmark  # the metrics are always there
+        checked = parse_configuration(configuration)
+        result = await self.compilations.produce(checked, path="socket", content=content, emit=emit)
+        if not content:
+            await self.compilations.keep(result, SYNC_TTL_S)
+        return result.reply_json()

@@ -1,0 +1,74 @@
+"""Data points within the platform's limits, and never a failure."""
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fakes.binding import JsError, check_sendable
+from sluice.platform.analytics import MAX_BLOB_BYTES, Analytics, cut, fitting
+
+
+class Dataset:
+    """Refuses what Analytics Engine refuses."""
+
+    def __init__(self) -> None:
+        self.points: list[dict[str, Any]] = []
+
+    def writeDataPoint(self, point: dict[str, Any]) -> None:  # noqa: N802 - as bound
+        check_sendable(point)
+        sizes = [len(blob.encode()) for blob in point["blobs"]]
+        if len(point["indexes"]) > 1 or len(point["indexes"][0].encode()) > 96:
+            raise JsError("Size of indexes exceeds limit of 96 bytes")
+        if len(sizes) > 20 or sum(sizes) > 16 * 1024:
+            raise JsError("Cumulative size of blobs exceeds limit")
+        if len(point["doubles"]) > 20:
+            raise JsError("Maximum of 20 doubles supported")
+        self.points.append(point)
+
+
+class ListLog:
+    def __init__(self) -> None:
+        self.events: list[str] = []
+
+    def event(self, name: str, /, **_fields: object) -> None:
+        self.events.append(name)
+
+
+def test_point():
+    """A point is its event's name, its texts and its numbers."""
+    dataset = Dataset()
+    Analytics(dataset, ListLog()).write("cache_hit", blobs=("a", "b"), doubles=(1, 2.5))
+    assert dataset.points == [{"indexes": ["cache_hit"], "blobs": ["a", "b"], "doubles": [1.0, 2.5]}]
+
+
+@given(
+    st.text(),
+    st.lists(st.text() | st.text(alphabet="é\U0001f600a", min_size=4000, max_size=5000), max_size=25),
+    st.lists(st.floats() | st.integers(), max_size=25),
+)
+def test_any_point_fits(event: str, blobs: list[str], doubles: list[float]):
+    """Whatever is written, the platform takes it."""
+    dataset, log = Dataset(), ListLog()
+    Analytics(dataset, log).write(event, blobs=blobs, doubles=doubles)
+    assert len(dataset.points) == 1
+    assert log.events == []
+
+
+def test_failure_is_logged_only():
+    """A point that the platform refuses is told to the log and to nobody else."""
+
+    class Broken:
+        def writeDataPoint(self, _point: object) -> None:  # noqa: N802 - as bound
+            raise JsError("no")
+
+    log = ListLog()
+    Analytics(Broken(), log).write("cache_hit")
+    Analytics(None, log).write("cache_hit")
+    assert log.events == ["analytics.dropped"]
+
+
+def test_cut():
+    """Text is cut between characters, and earlier blobs are served first."""
+    assert cut("aé", 2) == "a"
+    assert [len(blob) for blob in fitting(["x" * 10_000, "y" * 10_000, "z"])] == [10_000, MAX_BLOB_BYTES - 10_000, 0]
