@@ -13,7 +13,12 @@ from sluice.wiring.compiler import CompilerService
 from sluice.wiring.compiler_flights import take_in_object
 
 
-class CompilationObject(DurableObject):
+class _Object(DurableObject):
+    async def ping(self) -> str:
+        return "pong"
+
+
+class CompilationObject(_Object):
     """One per configuration: compiles it once for all who ask at the same time."""
 
     def __init__(self, ctx: Any, env: Any) -> None:
@@ -23,11 +28,8 @@ class CompilationObject(DurableObject):
     async def take(self, given: str, form: Any, ttl_s: int, path: str) -> dict[str, Any]:
         return await take_in_object(self.flight, given, form, ttl_s, path)
 
-    async def ping(self) -> str:
-        return "pong"
 
-
-class RateLimiter(DurableObject):
+class RateLimiter(_Object):
     """One per client: counts its requests."""
 
     def __init__(self, ctx: Any, env: Any) -> None:
@@ -41,11 +43,8 @@ class RateLimiter(DurableObject):
     async def alarm(self) -> None:
         await self.limit.forget()
 
-    async def ping(self) -> str:
-        return "pong"
 
-
-class JobSweeper(DurableObject):
+class JobSweeper(_Object):
     """There is one: looks after the jobs until all are done."""
 
     def __init__(self, ctx: Any, env: Any) -> None:
@@ -57,6 +56,3 @@ class JobSweeper(DurableObject):
 
     async def alarm(self) -> None:
         await self.sweeper.ring()
-
-    async def ping(self) -> str:
-        return "pong"

@@ -5,23 +5,43 @@ from typing import Any
 from workers import WorkerEntrypoint
 
 from compiler_objects import CompilationObject, JobSweeper, RateLimiter
+from compiler_workflows import (
+    BatchCompilationWorkflow,
+    CacheWarmingWorkflow,
+    CompilationWorkflow,
+    HealthMonitoringWorkflow,
+)
 from sluice.platform.bindings import Binding
 from sluice.platform.queues import messages
 from sluice.platform.worker import answer
 from sluice.wiring.compiler import CompilerService
+from sluice.wiring.compiler_routes import compiler_routes
+from sluice.wiring.compiler_workflows import on_schedule
 
-__all__ = ["CompilationObject", "Default", "JobSweeper", "RateLimiter"]
+__all__ = [
+    "BatchCompilationWorkflow",
+    "CacheWarmingWorkflow",
+    "CompilationObject",
+    "CompilationWorkflow",
+    "Default",
+    "HealthMonitoringWorkflow",
+    "JobSweeper",
+    "RateLimiter",
+]
 
 NAME = "adblock-compiler"
-DEAD_LETTERS = "adblock-compiler-dlq"
 BINDINGS = (
     Binding("ADBLOCK_COMPILER_QUEUE", "queue"),
     Binding("ADBLOCK_COMPILER_QUEUE_HIGH_PRIORITY", "queue"),
     Binding("ANALYTICS_ENGINE", "analytics"),
+    Binding("BATCH_COMPILATION_WORKFLOW", "workflow"),
+    Binding("CACHE_WARMING_WORKFLOW", "workflow"),
     Binding("COMPILATION_CACHE", "kv"),
+    Binding("COMPILATION_WORKFLOW", "workflow"),
     Binding("COMPILATIONS", "durable-object"),
     Binding("DB", "d1"),
     Binding("FILTER_STORAGE", "r2"),
+    Binding("HEALTH_MONITORING_WORKFLOW", "workflow"),
     Binding("JOB_SWEEPER", "durable-object"),
     Binding("METRICS", "kv"),
     Binding("RATE_LIMIT", "kv"),
@@ -31,12 +51,10 @@ BINDINGS = (
 
 class Default(WorkerEntrypoint):
     async def fetch(self, request: Any) -> Any:
-        return await answer(self, request, NAME, BINDINGS, CompilerService(self.env, self.ctx).routes)
+        return await answer(self, request, NAME, BINDINGS, compiler_routes(CompilerService(self.env, self.ctx)))
 
     async def queue(self, batch: Any, _env: Any, _ctx: Any) -> None:
-        service = CompilerService(self.env, self.ctx)
-        if batch.queue == DEAD_LETTERS:
-            await service.consumer.bury(messages(batch))
-        else:
-            await service.consumer.handle(messages(batch))
-        await service.publish_stats()
+        await CompilerService(self.env, self.ctx).consume(batch.queue, messages(batch))
+
+    async def scheduled(self, controller: Any, _env: Any, _ctx: Any) -> None:
+        await on_schedule(CompilerService(self.env, self.ctx), controller)

@@ -1,7 +1,7 @@
 """adblock-compiler, put together from its bindings."""
 
 import random
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, Final
 
@@ -11,12 +11,10 @@ from sluice.compiler.configuration import parse_configuration
 from sluice.compiler.download import through
 from sluice.compiler.events import Emit
 from sluice.compiler.limits import Limits
-from sluice.compiler.service import metrics_api
 from sluice.compiler.service.cache import SYNC_TTL_S, Handover, ResultCache
-from sluice.compiler.service.catalog import catalog
 from sluice.compiler.service.compilations import Compilations
 from sluice.compiler.service.compile_api import CompileApi
-from sluice.compiler.service.consumer import Consumer
+from sluice.compiler.service.consumer import Consumer, Delivery
 from sluice.compiler.service.desk import Desk
 from sluice.compiler.service.guard import Guard
 from sluice.compiler.service.items import Items
@@ -28,7 +26,7 @@ from sluice.compiler.service.records import Records
 from sluice.compiler.service.request_metrics import Gathered, RequestMetrics
 from sluice.compiler.service.requests import Priority
 from sluice.compiler.service.settings import Settings
-from sluice.compiler.service.socket import Conversation, Socket, socket_handler
+from sluice.compiler.service.socket import Conversation, Socket
 from sluice.compiler.service.stream import StreamApi
 from sluice.compiler.service.turnstile import Turnstile
 from sluice.compiler.tracing import Notify
@@ -43,13 +41,13 @@ from sluice.platform.identity import random_id
 from sluice.platform.objects import Objects
 from sluice.platform.queues import Producer
 from sluice.platform.r2 import R2
-from sluice.platform.sockets import open_socket
 from sluice.platform.transport import workers_transport
 from sluice.platform.worker import kv_of, log_of, variables_of
-from sluice.web import Request, Route
+from sluice.web import Request
 from sluice.wiring.compiler_flights import ObjectFlights
 
 NAME: Final = "adblock-compiler"
+DEAD_LETTERS: Final = "adblock-compiler-dlq"
 SWEEPER: Final = "jobs"  # there is one
 SOURCE_TIMEOUT_S: Final = 30.0
 USER_AGENT: Final = (("User-Agent", f"sluice/{__version__}"),)
@@ -63,46 +61,21 @@ class CompilerService:
     """Every part is made when it is first used, so that an invocation pays for what it needs."""
 
     def __init__(self, env: Any, ctx: Any) -> None:
-        self._env = env
-        self._ctx = ctx
+        self.env = env
+        self.ctx = ctx
         self.log = log_of(NAME)
 
     @cached_property
-    def routes(self) -> list[Route]:
-        measured = self.metrics.measured
-        compile_api, queue_api = self.compile_api, self.queue_api
-        return [
-            Route("GET", "/api", catalog),
-            Route("POST", "/compile", measured("/compile", compile_api.compile)),
-            Route("POST", "/compile/batch", measured("/compile/batch", compile_api.batch)),
-            Route("POST", "/compile/async", measured("/compile/async", queue_api.compile)),
-            Route("POST", "/compile/batch/async", measured("/compile/batch/async", queue_api.batch)),
-            Route("POST", "/compile/stream", measured("/compile/stream", self.stream_api.stream)),
-            Route("GET", "/ws/compile", socket_handler(partial(open_socket, ctx=self._ctx), self._converse)),
-            Route("GET", "/queue/stats", queue_api.counts),
-            Route("GET", "/queue/history", queue_api.history),
-            Route("GET", "/queue/results/:id", queue_api.results),
-            Route("POST", "/queue/cancel/:id", queue_api.cancel),
-            Route("DELETE", "/queue/cancel/:id", queue_api.cancel),
-            *metrics_api.routes(
-                self.metrics,
-                _CLOCK,
-                site_key=self.settings.turnstile_site_key,
-                turnstile_enabled=self.turnstile.enabled,
-            ),
-        ]
-
-    @cached_property
     def settings(self) -> Settings:
-        return Settings.read(variables_of(self._env))
+        return Settings.read(variables_of(self.env))
 
     @cached_property
     def database(self) -> D1:
-        return D1(self._env.DB)
+        return D1(self.env.DB)
 
     @cached_property
     def bucket(self) -> R2:
-        return R2(self._env.FILTER_STORAGE)
+        return R2(self.env.FILTER_STORAGE)
 
     @cached_property
     def fetcher(self) -> Fetcher:
@@ -110,7 +83,7 @@ class CompilerService:
 
     @cached_property
     def analytics(self) -> Analytics:
-        return Analytics(self._env.ANALYTICS_ENGINE, self.log)
+        return Analytics(self.env.ANALYTICS_ENGINE, self.log)
 
     @cached_property
     def metrics(self) -> RequestMetrics:
@@ -125,7 +98,7 @@ class CompilerService:
 
     @cached_property
     def cache(self) -> ResultCache:
-        store = kv_of(self._env, "COMPILATION_CACHE")
+        store = kv_of(self.env, "COMPILATION_CACHE")
         return ResultCache(store=store, bucket=self.bucket, clock=_CLOCK, log=self.log)
 
     @cached_property
@@ -150,7 +123,7 @@ class CompilerService:
 
     @cached_property
     def desk(self) -> Desk:
-        objects = Objects(self._env.COMPILATIONS)
+        objects = Objects(self.env.COMPILATIONS)
         return Desk(
             compilations=self.compilations,
             cache=self.cache,
@@ -171,8 +144,8 @@ class CompilerService:
     @cached_property
     def guard(self) -> Guard:
         limiter = RateLimiter(
-            object_of=lambda client: Objects(self._env.RATE_LIMITER).named(client),
-            fallback=SharedCount(kv_of(self._env, "RATE_LIMIT"), _CLOCK, self.background),
+            object_of=lambda client: Objects(self.env.RATE_LIMITER).named(client),
+            fallback=SharedCount(kv_of(self.env, "RATE_LIMIT"), _CLOCK, self.background),
             clock=_CLOCK,
             log=self.log,
             max_requests=self.settings.rate_limit_max_requests,
@@ -186,7 +159,7 @@ class CompilerService:
             database=self.database,
             bucket=self.bucket,
             send=self._send,
-            arm=lambda: Objects(self._env.JOB_SWEEPER).named(SWEEPER).arm(),
+            arm=lambda: Objects(self.env.JOB_SWEEPER).named(SWEEPER).arm(),
             clock=_CLOCK,
             log=self.log,
         )
@@ -231,15 +204,21 @@ class CompilerService:
             count=self.metrics.count,
         )
 
-    async def publish_stats(self) -> None:
+    async def consume(self, queue: str, deliveries: Sequence[Delivery]) -> None:
+        """A batch of jobs, or of messages that were given up."""
+        work = self.consumer.bury if queue == DEAD_LETTERS else self.consumer.handle
+        await work(deliveries)
+        await self._publish_stats()
+
+    async def _publish_stats(self) -> None:
         """The statistics where dashboards expect them; a copy, so it may be late or missing."""
         try:
-            await kv_of(self._env, "METRICS").put_json("queue:stats", await self.stats.counts(), ttl_s=24 * 3600)
+            await kv_of(self.env, "METRICS").put_json("queue:stats", await self.stats.counts(), ttl_s=24 * 3600)
         except SluiceError as error:
             self.log.error("stats.unpublished", error)
 
     def background(self, work: Coroutine[Any, Any, None]) -> None:
-        in_background(self._ctx, work)
+        in_background(self.ctx, work)
 
     def _compiler(self, emit: Emit, notify: Notify) -> FilterCompiler:
         fetch = partial(self.fetcher.fetch, headers=USER_AGENT)
@@ -249,10 +228,10 @@ class CompilerService:
         )
 
     async def _send(self, priority: Priority, body: Mapping[str, Any]) -> None:
-        high, standard = self._env.ADBLOCK_COMPILER_QUEUE_HIGH_PRIORITY, self._env.ADBLOCK_COMPILER_QUEUE
+        high, standard = self.env.ADBLOCK_COMPILER_QUEUE_HIGH_PRIORITY, self.env.ADBLOCK_COMPILER_QUEUE
         await Producer(high if priority == "high" else standard).send(dict(body))
 
-    async def _converse(self, request: Request, socket: Socket) -> None:
+    async def converse(self, request: Request, socket: Socket) -> None:
         await Conversation(
             socket,
             compile_list=self._compile_for_socket,

@@ -39,10 +39,16 @@ class Desk:
     async def one(self, configuration: Configuration, *, content: Mapping[str, str], ttl_s: int, path: str) -> Compiled:
         """The list for somebody who comes for it later: whatever made it, it is in the cache now."""
         if content:
-            result = await self.compilations.produce(configuration, path=path, content=content)
-            await self.compilations.keep(result, ttl_s)
-            return result.compiled
+            return await self.renew(configuration, content=content, ttl_s=ttl_s, path=path)
         return (await self.take(configuration, form="summary", ttl_s=ttl_s, path=path)).compiled
+
+    async def renew(
+        self, configuration: Configuration, *, content: Mapping[str, str], ttl_s: int, path: str
+    ) -> Compiled:
+        """The list compiled anew, whatever the cache has: it may be about to end."""
+        result = await self.compilations.produce(configuration, path=path, content=content)
+        await self.compilations.keep(result, ttl_s)
+        return result.compiled
 
     async def _found(self, configuration: Configuration, form: Form) -> Flown | None:
         """A cache that cannot be read costs time, not the list."""

@@ -1,6 +1,5 @@
 """Turnstile: proof that a person asks, checked where the operator has set a secret."""
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,6 +8,7 @@ from urllib.parse import urlencode
 
 from sluice.compiler.service.ports import Fetch, Log
 from sluice.errors import Forbidden, SluiceError
+from sluice.web.json_body import parse_json
 
 FIELD: Final = "turnstileToken"
 VERIFY_URL: Final = "https://challenges.cloudflare.com/turnstile/v0/siteverify"
@@ -58,8 +58,8 @@ class Turnstile:
                 max_bytes=MAX_ANSWER_BYTES,
                 timeout_s=TIMEOUT_S,
             )
-            value = json.loads(answer.body)
-        except (SluiceError, ValueError, RecursionError) as error:
+            value = parse_json(answer.body)
+        except SluiceError as error:
             self.log.event("turnstile.unreachable", reason=str(error))
             raise Forbidden("Turnstile could not be asked whether you are a person; try again in a moment") from None
         return value if isinstance(value, dict) else {}

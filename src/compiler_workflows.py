@@ -1,0 +1,37 @@
+"""The workflows of adblock-compiler: shells around what they do."""
+
+from typing import Any
+
+from workers import WorkflowEntrypoint
+from workers.workflows import NonRetryableError
+
+from sluice.platform.workflows import Steps
+from sluice.wiring.compiler import CompilerService
+from sluice.wiring.compiler_workflows import CompilerWorkflows
+
+
+class _Workflow(WorkflowEntrypoint):
+    """`part` names what runs."""
+
+    part = ""
+
+    async def run(self, event: Any, step: Any) -> dict[str, Any]:
+        workflow = getattr(CompilerWorkflows(CompilerService(self.env, self.ctx)), self.part)
+        done: dict[str, Any] = await workflow.run(event["instanceId"], event["payload"], Steps(step, NonRetryableError))
+        return done
+
+
+class CompilationWorkflow(_Workflow):
+    part = "compilation"
+
+
+class BatchCompilationWorkflow(_Workflow):
+    part = "batch"
+
+
+class CacheWarmingWorkflow(_Workflow):
+    part = "warming"
+
+
+class HealthMonitoringWorkflow(_Workflow):
+    part = "health"

@@ -1,0 +1,102 @@
+"""What a workflow tells of itself while it runs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+WorkflowType = Literal["compilation", "batch", "cache-warming", "health-monitoring"]
+EventType = Literal[
+    "workflow:started",
+    "workflow:step:started",
+    "workflow:step:completed",
+    "workflow:step:failed",
+    "workflow:progress",
+    "workflow:completed",
+    "workflow:failed",
+    "source:fetch:started",
+    "source:fetch:completed",
+    "source:fetch:failed",
+    "transformation:started",
+    "transformation:completed",
+    "cache:stored",
+    "health:check:started",
+    "health:check:completed",
+]
+_MAX_TEXT_CHARS: Final = 500
+_MAX_KEY_CHARS: Final = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One workflow instance."""
+
+    id: str
+    type: WorkflowType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEvent:
+    """One event; with a key it is told once in a run, however often the step that tells it is repeated.
+
+    `at_ms` is when it happened; without it, that is when it is written down.
+    """
+
+    type: EventType
+    key: str | None = None
+    step: str | None = None
+    progress: int | None = None
+    message: str | None = None
+    data: Mapping[str, Any] | None = None
+    at_ms: int | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """The members that differ from event to event, without those that are missing."""
+        members = {"step": self.step, "progress": self.progress, "message": self.message, "data": self.data}
+        return {name: value for name, value in members.items() if value is not None}
+
+
+def started(message: str, **data: Any) -> RunEvent:
+    return RunEvent(type="workflow:started", key="started", progress=0, message=message, data=data)
+
+
+def step_started(step: str, **data: Any) -> RunEvent:
+    return RunEvent(type="workflow:step:started", key=f"{step}:started", step=step, data=data or None)
+
+
+def step_completed(step: str, progress: int | None = None, **data: Any) -> RunEvent:
+    key = f"{step}:completed"
+    return RunEvent(type="workflow:step:completed", key=key, step=step, progress=progress, data=data or None)
+
+
+def step_failed(step: str, error: str) -> RunEvent:
+    return RunEvent(type="workflow:step:failed", key=f"{step}:failed", step=step, message=short(error))
+
+
+def progressed(key: str | None, progress: int, message: str, **data: Any) -> RunEvent:
+    kept = None if key is None else f"progress:{key}"[:_MAX_KEY_CHARS]
+    return RunEvent(type="workflow:progress", key=kept, progress=progress, message=short(message), data=data or None)
+
+
+def cache_stored(progress: int, **data: Any) -> RunEvent:
+    return RunEvent(type="cache:stored", key="cache:stored", step="cache-result", progress=progress, data=data)
+
+
+def check_started(step: str, **data: Any) -> RunEvent:
+    return RunEvent(type="health:check:started", key=f"{step}:started", step=step, data=data)
+
+
+def check_completed(step: str, progress: int, **data: Any) -> RunEvent:
+    return RunEvent(type="health:check:completed", key=f"{step}:completed", step=step, progress=progress, data=data)
+
+
+def completed(message: str, **data: Any) -> RunEvent:
+    return RunEvent(type="workflow:completed", key="ended", progress=100, message=message, data=data or None)
+
+
+def failed(error: str, **data: Any) -> RunEvent:
+    return RunEvent(type="workflow:failed", key="ended", message=short(error), data=data or None)
+
+
+def short(text: str) -> str:
+    """A text of bounded length."""
+    return text if len(text) <= _MAX_TEXT_CHARS else f"{text[:_MAX_TEXT_CHARS]}…"
