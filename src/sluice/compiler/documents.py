@@ -1,12 +1,16 @@
 """One file of rules as it was read: its conditions followed, its includes found but not yet in place."""
 
+import re
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from sluice.compiler.directives import BadDirective, include_target, surviving
 from sluice.compiler.failures import BadSource
 from sluice.compiler.text import line_numbers, split
+
+_PAGE: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+html|html|head|body|\?xml)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,14 @@ class Document:
     lines: list[str]
     includes: Sequence[Include] = ()
     numbers: "array[int]" = field(default_factory=lambda: array("i"))
+
+
+def check_is_text(body: bytes) -> None:
+    """Refuse what a host sends in place of a list: a page that says sorry, or a file of another kind."""
+    if b"\0" in body:
+        raise BadSource("it is not a text in UTF-8 but a binary file")
+    if _PAGE.match(body):
+        raise BadSource("it is a web page, not a list")
 
 
 def read_document(body: bytes | str, constants: frozenset[str], *, numbered: bool) -> Document:

@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import Any, TypeVar
 
 from sluice.compiler.directives import resolve
-from sluice.compiler.documents import Document, Include, read_document
+from sluice.compiler.documents import Document, Include, check_is_text, read_document
 from sluice.compiler.download import Download
 from sluice.compiler.failures import BadSource, IncludeFailed, SourceFailed
 from sluice.compiler.limits import MAX_INCLUDE_DEPTH, MAX_PARALLEL_DOWNLOADS, Budget
@@ -77,10 +77,13 @@ class Library:
         return self._documents[location]
 
     async def _fetch(self, location: str) -> Document:
-        if (body := self._content.get(location)) is None:
-            async with self._slots:
-                return self._parsed(await self._download(location))
-        return self._parsed(body)
+        if (given := self._content.get(location)) is not None:
+            return self._parsed(given)
+        async with self._slots:
+            body = await self._download(location)
+            if isinstance(body, bytes):
+                check_is_text(body)
+            return self._parsed(body)
 
     def _parsed(self, body: bytes | str) -> Document:
         self._budget.take_bytes(len(body))

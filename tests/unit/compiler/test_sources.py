@@ -162,3 +162,20 @@ async def test_limits(files: dict[str, str], limits: Limits):
         await compiler(files, limits=limits).compile(configuration(*files))
     cause = caught.value.cause
     assert isinstance(cause.cause if isinstance(cause, IncludeFailed) else cause, Oversized)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"<!DOCTYPE html>\n<title>Sorry</title>",
+        b"\xef\xbb\xbf\n <html lang=en>",
+        b'<?xml version="1.0"?><rss/>',
+        b"||a.com^\n\0\0",
+        "||a.com^".encode("utf-16"),
+    ],
+    ids=["page", "page with a mark", "xml", "zeros", "utf-16"],
+)
+async def test_what_is_no_list(content: bytes):
+    """A page of apology or a binary file in place of a list is an error, not a list of strange rules."""
+    with pytest.raises(SourceFailed, match=r"web page|binary"):
+        await compiler({"a": content}).compile(configuration("a"))

@@ -278,7 +278,7 @@ def socket_handler(
                 "Upgrade required",
                 "this address speaks WebSocket only: send Upgrade: websocket",
                 instance=request.path,
-                headers={"Upgrade": "websocket", "Connection": "Upgrade"},
+                headers={"Upgrade": "websocket"},
             )
         return open_socket(partial(converse, request))
 

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,9 +23,13 @@ def test_key_is_of_the_whole_configuration(data: st.DataObject):
     member = data.draw(st.sampled_from(["name", "description", "version", "source", "source_name", "exclusions"]))
     one, other = data.draw(TEXT), data.draw(TEXT)
 
-    def made(value: str) -> dict[str, object]:
+    def made(value: str) -> dict[str, Any]:
         source = {"source": value if member == "source" else "a", "name": value if member == "source_name" else "b"}
-        given = {"name": "T", "exclusions": [value] if member == "exclusions" else [], "sources": [source]}
+        given: dict[str, Any] = {
+            "name": "T",
+            "exclusions": [value] if member == "exclusions" else [],
+            "sources": [source],
+        }
         return given | ({member: value} if member in {"name", "description", "version"} else {})
 
     keys = [cache_key(parse_configuration(value)) for value in (made(one), made(other))]

@@ -112,9 +112,9 @@ class World:
     def _compiler(self, emit: Emit, notify: Notify) -> FilterCompiler:
         return FilterCompiler(download=self.download, clock=self.clock, draw=lambda: 0.0, emit=emit, notify=notify)
 
-    async def _fly(self, wanted: Configuration, *, form: Form, ttl_s: int, path: str) -> Flown:
-        flight = self.flights.setdefault(wanted.model_dump_json(), SingleFlight(self.compilations))
-        return await flight.take(wanted, form=form, ttl_s=ttl_s, path=path)
+    async def _fly(self, configuration: Configuration, *, form: Form, ttl_s: int, path: str) -> Flown:
+        flight = self.flights.setdefault(configuration.model_dump_json(), SingleFlight(self.compilations))
+        return await flight.take(configuration, form=form, ttl_s=ttl_s, path=path)
 
     async def _send(self, priority: str, body: Mapping[str, Any]) -> None:
         self.sent.append((priority, body))
