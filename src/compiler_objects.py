@@ -13,6 +13,9 @@ from sluice.wiring.compiler import CompilerService
 from sluice.wiring.compiler_flights import take_in_object
 
 
+__all__ = ["CompilationObject", "JobSweeper", "RateLimiter"]
+
+
 class _Object(DurableObject):
     async def ping(self) -> str:
         return "pong"

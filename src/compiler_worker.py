@@ -4,13 +4,10 @@ from typing import Any
 
 from workers import WorkerEntrypoint
 
-from compiler_objects import CompilationObject, JobSweeper, RateLimiter
-from compiler_workflows import (
-    BatchCompilationWorkflow,
-    CacheWarmingWorkflow,
-    CompilationWorkflow,
-    HealthMonitoringWorkflow,
-)
+import compiler_objects
+import compiler_workflows
+from compiler_objects import *
+from compiler_workflows import *
 from sluice.platform.bindings import Binding
 from sluice.platform.queues import messages
 from sluice.platform.worker import answer
@@ -18,22 +15,15 @@ from sluice.wiring.compiler import CompilerService
 from sluice.wiring.compiler_routes import compiler_routes
 from sluice.wiring.compiler_workflows import on_schedule
 
-__all__ = [
-    "BatchCompilationWorkflow",
-    "CacheWarmingWorkflow",
-    "CompilationObject",
-    "CompilationWorkflow",
-    "Default",
-    "HealthMonitoringWorkflow",
-    "JobSweeper",
-    "RateLimiter",
-]
+# The runtime looks for every exported class here.
+__all__ = ["Default", *compiler_objects.__all__, *compiler_workflows.__all__]
 
 NAME = "adblock-compiler"
 BINDINGS = (
     Binding("ADBLOCK_COMPILER_QUEUE", "queue"),
     Binding("ADBLOCK_COMPILER_QUEUE_HIGH_PRIORITY", "queue"),
     Binding("ANALYTICS_ENGINE", "analytics"),
+    Binding("ASSETS", "service"),
     Binding("BATCH_COMPILATION_WORKFLOW", "workflow"),
     Binding("CACHE_WARMING_WORKFLOW", "workflow"),
     Binding("COMPILATION_CACHE", "kv"),

@@ -10,6 +10,9 @@ from sluice.wiring.compiler import CompilerService
 from sluice.wiring.compiler_workflows import CompilerWorkflows
 
 
+__all__ = ["BatchCompilationWorkflow", "CacheWarmingWorkflow", "CompilationWorkflow", "HealthMonitoringWorkflow"]
+
+
 class _Workflow(WorkflowEntrypoint):
     """`part` names what runs."""
 

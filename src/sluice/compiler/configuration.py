@@ -53,7 +53,7 @@ Pattern = Annotated[str, Field(max_length=MAX_PATTERN_CHARS), AfterValidator(_re
 Patterns = Annotated[list[Pattern], Field(max_length=MAX_PATTERNS)]
 PatternFiles = Annotated[list[Location], Field(max_length=MAX_PATTERN_FILES)]
 Transformations = Annotated[
-    list[Annotated[str, AfterValidator(_known)]],
+    list[Annotated[str, AfterValidator(_known), Field(json_schema_extra={"enum": list(TRANSFORMATIONS)})]],
     Field(max_length=MAX_TRANSFORMATIONS),
     AfterValidator(_compatible),
 ]

@@ -2,39 +2,46 @@
 
 from functools import partial
 
+from sluice.compiler.service import api_docs as docs
 from sluice.compiler.service import metrics_api
 from sluice.compiler.service.catalog import catalog
 from sluice.compiler.service.socket import socket_handler
+from sluice.compiler.service.validate_api import validate
+from sluice.platform.assets import page
 from sluice.platform.clock import SystemClock
 from sluice.platform.sockets import open_socket
-from sluice.web import Handler, Route
+from sluice.web import Doc, Handler, Route
+from sluice.web.common_docs import page_doc
 from sluice.wiring.compiler import CompilerService
 from sluice.wiring.compiler_workflows import CompilerWorkflows
 
 
 def compiler_routes(service: CompilerService) -> list[Route]:
     compiling, queue, workflow = service.compile_api, service.queue_api, CompilerWorkflows(service).api
+    talking = socket_handler(partial(open_socket, ctx=service.ctx), service.converse)
     return [
-        Route("GET", "/api", catalog),
-        _measured(service, "/compile", compiling.compile),
-        _measured(service, "/compile/batch", compiling.batch),
-        _measured(service, "/compile/stream", service.stream_api.stream),
-        Route("GET", "/ws/compile", socket_handler(partial(open_socket, ctx=service.ctx), service.converse)),
-        _measured(service, "/compile/async", queue.compile),
-        _measured(service, "/compile/batch/async", queue.batch),
-        Route("GET", "/queue/stats", queue.counts),
-        Route("GET", "/queue/history", queue.history),
-        Route("GET", "/queue/results/:id", queue.results),
-        Route("POST", "/queue/cancel/:id", queue.cancel),
-        Route("DELETE", "/queue/cancel/:id", queue.cancel),
-        _measured(service, "/workflow/compile", workflow.compile),
-        _measured(service, "/workflow/batch", workflow.batch),
-        _measured(service, "/workflow/cache-warm", workflow.warm),
-        _measured(service, "/workflow/health-check", workflow.check),
-        Route("GET", "/workflow/status/:type/:id", workflow.status),
-        Route("GET", "/workflow/events/:id", workflow.events),
-        Route("GET", "/workflow/metrics", workflow.metrics),
-        Route("GET", "/health/latest", workflow.latest),
+        Route("GET", "/", page(service.env, "compiler"), doc=page_doc("The compiler in a browser")),
+        Route("GET", "/api", catalog, doc=docs.CATALOG),
+        Route("POST", "/configuration/validate", validate, doc=docs.VALIDATE),
+        _measured(service, "/compile", compiling.compile, docs.COMPILE_NOW),
+        _measured(service, "/compile/batch", compiling.batch, docs.COMPILE_BATCH),
+        _measured(service, "/compile/stream", service.stream_api.stream, docs.COMPILE_STREAM),
+        Route("GET", "/ws/compile", talking, doc=docs.SOCKET),
+        _measured(service, "/compile/async", queue.compile, docs.COMPILE_LATER),
+        _measured(service, "/compile/batch/async", queue.batch, docs.COMPILE_BATCH_LATER),
+        Route("GET", "/queue/stats", queue.counts, doc=docs.QUEUE_COUNTS),
+        Route("GET", "/queue/history", queue.history, doc=docs.QUEUE_HISTORY),
+        Route("GET", "/queue/results/:id", queue.results, doc=docs.QUEUE_RESULTS),
+        Route("POST", "/queue/cancel/:id", queue.cancel, doc=docs.QUEUE_CANCEL),
+        Route("DELETE", "/queue/cancel/:id", queue.cancel, doc=docs.QUEUE_CANCEL),
+        _measured(service, "/workflow/compile", workflow.compile, docs.WORKFLOW_COMPILE),
+        _measured(service, "/workflow/batch", workflow.batch, docs.WORKFLOW_BATCH),
+        _measured(service, "/workflow/cache-warm", workflow.warm, docs.WORKFLOW_WARM),
+        _measured(service, "/workflow/health-check", workflow.check, docs.WORKFLOW_CHECK),
+        Route("GET", "/workflow/status/:type/:id", workflow.status, doc=docs.WORKFLOW_STATUS),
+        Route("GET", "/workflow/events/:id", workflow.events, doc=docs.WORKFLOW_EVENTS),
+        Route("GET", "/workflow/metrics", workflow.metrics, doc=docs.WORKFLOW_METRICS),
+        Route("GET", "/health/latest", workflow.latest, doc=docs.LATEST_HEALTH),
         *metrics_api.routes(
             service.metrics,
             SystemClock(),
@@ -44,5 +51,5 @@ def compiler_routes(service: CompilerService) -> list[Route]:
     ]
 
 
-def _measured(service: CompilerService, path: str, handler: Handler) -> Route:
-    return Route("POST", path, service.metrics.measured(path, handler))
+def _measured(service: CompilerService, path: str, handler: Handler, doc: Doc) -> Route:
+    return Route("POST", path, service.metrics.measured(path, handler), doc=doc)

@@ -84,8 +84,8 @@ class CompilerWorkflows:
             starts=self.starts,
             run_log=self.run_log,
             health=self.health_store,
-            configurations=warm_configurations(self._service.settings.warm_configurations),
-            sources=health_sources(self._service.settings.health_sources),
+            configurations=lambda: warm_configurations(self._service.settings.warm_configurations),
+            sources=lambda: health_sources(self._service.settings.health_sources),
             clock=_CLOCK,
         )
 

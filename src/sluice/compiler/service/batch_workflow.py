@@ -115,6 +115,7 @@ class BatchCompilationWorkflow:
         flaws = [step_failed(step, error) for step, error in lost.items()]
         end = completed("Batch completed", **counts)
         took_ms = await self.reporting.ended(run, *flaws, end, counts=tuple(counts.values()))
+        self.reporting.analytics.write("batch_compilation", blobs=(run.id,), doubles=(took_ms, *counts.values()))
         await self.reporting.attempt("clearing", self.parcels.discard(params))
         return told | {"totalDurationMs": took_ms}
 

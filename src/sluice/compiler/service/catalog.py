@@ -9,6 +9,7 @@ from sluice.web import Reply, Request
 ENDPOINTS: Final = {
     "GET /api": "this overview",
     "GET /health": "whether every binding answers",
+    "POST /configuration/validate": "what does not fit in a configuration",
     "POST /compile": "compile a list; Accept: text/plain gives the list itself",
     "POST /compile/batch": "compile 1 to 10 lists",
     "POST /compile/stream": "compile and tell about it as Server-Sent Events",

@@ -1,6 +1,5 @@
 """What is warmed and watched when nobody says otherwise; an operator may say so in a variable."""
 
-import json
 from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel
@@ -8,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, RootModel
 from sluice.compiler.configuration import Configuration
 from sluice.compiler.service.health_source import HealthSource, check_distinct
 from sluice.errors import ConfigError, Invalid
+from sluice.web.json_body import parse_json
 from sluice.web.models import parse_model
 
 MAX_LISTS: Final = 50
@@ -69,8 +69,6 @@ def _popular(name: str, url: str) -> Configuration:
 
 def _read(name: str, text: str, model: type[Model]) -> Model:
     try:
-        return parse_model(model, json.loads(text))
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{name} is not JSON: {error}") from None
+        return parse_model(model, parse_json(text.encode()))
     except Invalid as error:
-        raise ConfigError(f"{name}: {error}") from None
+        raise ConfigError(f"{name}: {str(error).replace('the body', 'it')}") from None

@@ -4,13 +4,15 @@ import hashlib
 import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from sluice.compiler.service.ports import Analytics
 from sluice.compiler.service.rate_limit import client_of
 from sluice.compiler.service.turnstile import FIELD, Check
-from sluice.errors import TooManyRequests
+from sluice.errors import BadField, Invalid, TooManyRequests
 from sluice.web import Request, read_bytes, read_json
+
+MAX_NUMBER: Final = 2**53 - 2
 
 
 class Limiter(Protocol):
@@ -53,6 +55,7 @@ class Guard:
             raise
 
     async def _proven(self, request: Request, value: Any) -> Any:
+        check_numbers(value)
         if not isinstance(value, Mapping):
             await self.turnstile.check(None, request.client_ip)
             return value
@@ -63,6 +66,20 @@ class Guard:
 def hashed(client: str, pepper: str) -> str:
     """A client's name that does not tell the address."""
     return hmac.new(pepper.encode(), client.encode(), hashlib.sha256).hexdigest()[:32]
+
+
+def check_numbers(value: Any) -> None:
+    """Refuse whole numbers that queues and workflows cannot carry: to JavaScript they are not numbers any more."""
+    waiting: list[tuple[str, Any]] = [("", value)]
+    while waiting:
+        path, found = waiting.pop()
+        if isinstance(found, dict):
+            waiting.extend((f"{path}.{name}" if path else name, member) for name, member in found.items())
+        elif isinstance(found, list):
+            waiting.extend((f"{path}[{at}]", member) for at, member in enumerate(found))
+        elif isinstance(found, int) and abs(found) > MAX_NUMBER:
+            reason = f"is a number beyond ±{MAX_NUMBER}"
+            raise Invalid(f"{path} {reason}".strip(), [BadField(path, reason)])
 
 
 async def _optional_json(request: Request, *, max_bytes: int) -> Any:

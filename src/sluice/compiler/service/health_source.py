@@ -8,7 +8,6 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sluice.compiler.configuration import MAX_LOCATION_CHARS
 from sluice.compiler.download import Clock
 from sluice.compiler.service.ports import Fetch, FetchAnswer
 from sluice.compiler.service.run_events import short
@@ -18,6 +17,7 @@ TIMEOUT_S: Final = 30.0
 MAX_BYTES: Final = 20_000_000
 DEFAULT_MIN_RULES: Final = 100
 _MAX_NAME_CHARS: Final = 128
+_MAX_URL_CHARS: Final = 1_024  # fifty of them go into the parameters of a workflow, which hold 1 MiB
 _USER_AGENT: Final = (("User-Agent", "AdblockCompiler-HealthCheck/1.0"),)
 _COMMENTS: Final = (b"!", b"#")
 
@@ -28,7 +28,7 @@ class HealthSource(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     name: Annotated[str, Field(min_length=1, max_length=_MAX_NAME_CHARS)]
-    url: Annotated[str, Field(pattern=r"^https?://", max_length=MAX_LOCATION_CHARS)]
+    url: Annotated[str, Field(pattern=r"^https?://", max_length=_MAX_URL_CHARS)]
     expectedMinRules: Annotated[int, Field(ge=0, le=100_000_000)] = DEFAULT_MIN_RULES  # noqa: N815 - as it is sent
 
 
@@ -95,7 +95,8 @@ class SourceCheck:
 
     async def __call__(self, source: HealthSource, known: Validators | None) -> SourceHealth:
         """Ask for the head first: where it shows that nothing changed since a good check, the body is spared."""
-        if known and (unchanged := await self._unchanged(source, known)):
+        comparable = known and (known.etag or known.last_modified)
+        if known and comparable and (unchanged := await self._unchanged(source, known)):
             return unchanged
         began_s = self.clock.now()
         try:

@@ -164,12 +164,21 @@ class Jobs:
                 "update compile_jobs set state = 'queued', lease_ms = null where request_id = ? and state = 'running'",
                 row["request_id"],
             )
-            await self._dispatch(row["request_id"], row["priority"], json.loads(row["message"]))
+            await self._sent_again(row)
 
     async def tidy(self) -> None:
         """Forget jobs that ended a week ago."""
         before_ms = self._now_ms() - RETENTION_S * 1000
         await self.database.run("delete from compile_jobs where finished_ms < ?", before_ms)
+
+    async def _sent_again(self, row: Mapping[str, Any]) -> None:
+        """One that can never be sent fails, so that it does not stand in the way of all later ones."""
+        try:
+            await self._dispatch(row["request_id"], row["priority"], json.loads(row["message"]))
+        except SluiceError as error:
+            self.log.error("job.not_sent", error, request_id=row["request_id"])
+            if not error.retryable:
+                await self.fail(row["request_id"], str(error))
 
     async def _dispatch(self, request_id: str, priority: Priority, body: Mapping[str, Any]) -> None:
         await self.send(priority, body)

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from sluice.compiler.service import api_docs as docs
 from sluice.compiler.service.prometheus import CONTENT_TYPE, exposition
 from sluice.compiler.service.request_metrics import WINDOW_S, WINDOWS, Clock, RequestMetrics
 from sluice.web import Reply, Request, Route
@@ -24,7 +25,7 @@ def routes(metrics: RequestMetrics, clock: Clock, *, site_key: str, turnstile_en
         return Reply.json({"siteKey": site_key or None, "enabled": turnstile_enabled}, headers=_AN_HOUR)
 
     return [
-        Route("GET", "/metrics", as_json),
-        Route("GET", "/metrics/prometheus", as_text),
-        Route("GET", "/api/turnstile-config", turnstile_config),
+        Route("GET", "/metrics", as_json, doc=docs.METRICS),
+        Route("GET", "/metrics/prometheus", as_text, doc=docs.PROMETHEUS),
+        Route("GET", "/api/turnstile-config", turnstile_config, doc=docs.TURNSTILE),
     ]

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from sluice.compiler.download import Clock
 from sluice.compiler.service.cache import ResultCache
@@ -27,11 +27,9 @@ _FRESH: Final = {"Cache-Control": "no-store"}
 
 
 class ResultQuery(BaseModel):
-    """`item` asks for the list of one item of a batch."""
-
     model_config = ConfigDict(extra="forbid")
 
-    item: str | None = None
+    item: Annotated[str | None, Field(description="The id of an item of a batch: the reply is its list.")] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

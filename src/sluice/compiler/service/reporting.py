@@ -1,5 +1,6 @@
 """What every workflow leaves behind when it ends: an event, a data point, a log line, and figures for dashboards."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -29,6 +30,7 @@ class Reporting:
     metrics: KeyValue
     analytics: Analytics
     log: Log
+    patience_s: float = 3.0
 
     async def emit(self, run: Run, *events: RunEvent) -> None:
         await self.run_log.emit(run, *events)
@@ -81,8 +83,14 @@ class Reporting:
         await self.metrics.put_json(key, figures.get(kind), ttl_s=ttl_s)
 
     async def attempt(self, what: str, work: Awaitable[None]) -> None:
-        """Do what is of use but not of need; a failure is logged."""
+        """Do what is of use but not of need; a failure is logged, and so is a wait that a step has no time for.
+
+        Many runs that end at once wait for each other here: a key takes one write a second.
+        """
         try:
-            await work
+            async with asyncio.timeout(self.patience_s):
+                await work
+        except TimeoutError:
+            self.log.event("workflow.side_effect_skipped", what=what, waited_s=self.patience_s)
         except SluiceError as error:
             self.log.error("workflow.side_effect_failed", error, what=what)

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from sluice.compiler.service.requests import Content
 from sluice.errors import Invalid, SluiceError, TooManyRequests
 from sluice.web import parse_model
 from sluice.web.json_body import parse_json
@@ -52,7 +53,7 @@ class OfSession(Message):
 
 class CompileRequest(OfSession):
     configuration: dict[str, Any]
-    content: dict[str, str] = Field(default_factory=dict, alias="preFetchedContent")
+    content: Content = Field(default_factory=dict, alias="preFetchedContent")
     benchmark: bool = False
     # Looked at by the guard.
     turnstile_token: Any = Field(default=None, alias="turnstileToken")

@@ -1,10 +1,10 @@
 """What the workflows answer over HTTP: start, status, events, figures, and the last report on the sources."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Annotated, Any, Final, Protocol
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from sluice.compiler.configuration import Configuration
 from sluice.compiler.download import Clock
@@ -40,19 +40,22 @@ class Guard(Protocol):
 class EventsQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    since: str | None = None
+    since: Annotated[
+        str | None,
+        Field(description="Events strictly later than this moment alone.", examples=["2026-01-31T12:00:00.000Z"]),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkflowApi:
-    """`configurations` and `sources` are what is warmed and checked when a request names none."""
+    """`configurations` and `sources` give what is warmed and checked when a request names none."""
 
     guard: Guard
     starts: Starts
     run_log: RunLog
     health: HealthStore
-    configurations: Sequence[Configuration]
-    sources: Sequence[HealthSource]
+    configurations: Callable[[], Sequence[Configuration]]
+    sources: Callable[[], Sequence[HealthSource]]
     clock: Clock
 
     def routes(self) -> list[Route]:
@@ -82,7 +85,7 @@ class WorkflowApi:
     async def warm(self, request: Request) -> Reply:
         body = await self.guard(request, max_bytes=MAX_BODY_BYTES, optional_body=True)
         given = parse_model(WarmRequest, body).configurations
-        chosen = [configuration.model_dump(exclude_unset=True) for configuration in given or self.configurations]
+        chosen = [configuration.model_dump(exclude_unset=True) for configuration in given or self.configurations()]
         workflow_id = await self.starts.requested("cache-warming", "runId", {"configurations": chosen})
         count = len(given) if given else "default"
         return _accepted("Cache warming workflow started", "cache-warming", workflow_id, configurationsCount=count)
@@ -90,7 +93,7 @@ class WorkflowApi:
     async def check(self, request: Request) -> Reply:
         body = await self.guard(request, max_bytes=MAX_BODY_BYTES, optional_body=True)
         wanted = parse_model(HealthRequest, body)
-        chosen = [source.model_dump() for source in wanted.sources or self.sources]
+        chosen = [source.model_dump() for source in wanted.sources or self.sources()]
         params = {"sources": chosen, "alertOnFailure": wanted.alertOnFailure}
         workflow_id = await self.starts.requested("health-monitoring", "runId", params)
         count = len(wanted.sources) if wanted.sources else "default"
@@ -121,6 +124,8 @@ class WorkflowApi:
 
     async def latest(self, _request: Request) -> Reply:
         report = await self.health.latest()
+        if report:
+            report["history"] = await self.health.history({found["url"]: found["name"] for found in report["results"]})
         told = {"data": report} | ({} if report else {"message": "No health check has been completed yet"})
         return _found(told)
 

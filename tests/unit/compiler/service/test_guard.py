@@ -77,6 +77,27 @@ async def test_bad_body_is_charged(body: bytes, headers: dict[str, str], error: 
     assert [gate for gate, _ in gates.asked] == ["limit"]
 
 
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        (b'{"a":{"b":[1,9007199254740991]}}', "a.b[1]"),
+        (b"[-9007199254740991]", "[0]"),
+        (b"123456789012345678901234567890", ""),
+    ],
+)
+async def test_numbers_that_cannot_be_carried(body: bytes, path: str):
+    """A whole number that JavaScript cannot hold is refused by its path."""
+    with pytest.raises(Invalid, match="beyond") as refusal:
+        await guard(Gates())(post(body, JSON), max_bytes=100)
+    assert refusal.value.fields[0].path == path
+
+
+async def test_largest_number():
+    """The largest number that can be carried is taken, and so is one with a point."""
+    body = b'{"a":9007199254740990,"b":1e300,"c":true}'
+    assert await guard(Gates())(post(body, JSON), max_bytes=100) == {"a": 2**53 - 2, "b": 1e300, "c": True}
+
+
 @pytest.mark.parametrize("body", [b"{}", b"[]", b"null", b'"turnstileToken"'])
 async def test_nobody_passes_without_proof(body: bytes):
     """A body without a token, of any kind, is not let through a locked gate."""

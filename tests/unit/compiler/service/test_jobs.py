@@ -12,7 +12,7 @@ from sluice.compiler.service.jobs import LEASE_S
 from sluice.compiler.service.messages import BatchMessage, CompileMessage
 from sluice.compiler.service.queue_stats import QueueStats
 from sluice.compiler.service.requests import BatchItem
-from sluice.errors import Unavailable
+from sluice.errors import Invalid, Unavailable
 from unit.compiler.service.world import LIST, URL, World, configuration
 
 CONFIGURATION = configuration().model_dump(mode="json", exclude_unset=True)
@@ -262,6 +262,27 @@ async def test_sending_fails():
     world.clock.advance(10)
     await world.jobs.sweep()
     assert len(world.sent) == 1
+
+
+async def test_job_that_can_never_be_sent():
+    """A message that no queue takes fails by itself, and those behind it are sent all the same."""
+    world = World()
+    take = world.jobs.send
+
+    async def refuse(*given: Any) -> None:
+        if given[1]["requestId"] == "poison":
+            raise Invalid("message.configuration is too odd")
+        raise Unavailable("the queue is down")
+
+    object.__setattr__(world.jobs, "send", refuse)
+    await world.jobs.accept(message("poison"))
+    await world.jobs.accept(message("j1"))
+    world.clock.advance(10)
+    await world.jobs.sweep()
+    assert [await state(world, "poison"), await state(world)] == ["failed", "queued"]
+    object.__setattr__(world.jobs, "send", take)
+    await world.jobs.sweep()
+    assert [body["requestId"] for _, body in world.sent] == ["j1"]
 
 
 async def test_statistics():

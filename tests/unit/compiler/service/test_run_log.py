@@ -251,6 +251,6 @@ def test_moments_as_callers_write_them(text: str, at_ms: int):
 @pytest.mark.parametrize("text", ["", "yesterday", "2026-13-01T00:00:00Z", "0", "٢٠٢٦-01-01x"])
 def test_no_moments(text: str):
     """Anything else is refused by the name of its field."""
-    with pytest.raises(Invalid, match="^since is not a moment") as caught:
+    with pytest.raises(Invalid, match=r"^since is not a moment") as caught:
         ms_of(text, "since")
     assert caught.value.fields[0].path == "since"

@@ -92,24 +92,24 @@ class Bench:
         self.instances = Workflows(self.engine)
         self.run_log = RunLog(database=self.database, clock=self.clock)
         self.parcels = Parcels(bucket=self.bucket, clock=self.clock)
-        self.reporting = Reporting(
-            run_log=self.run_log, metrics=self.metrics, analytics=self.analytics, log=self.log
-        )
+        self.reporting = Reporting(run_log=self.run_log, metrics=self.metrics, analytics=self.analytics, log=self.log)
         self.items = Items(database=self.database, compile=self.kitchen, clock=self.clock)
 
     @property
     def fakes(self) -> dict[str, Fake]:
         return {"d1": self.d1, "kv": self.kv, "r2": self.r2, "engine": self.engine, "step": self.step}
 
-    async def finished(self, run: Run, at_crash: Callable[[], Awaitable[None]] | None = None) -> dict[str, Any]:
+    async def finished(self, run: Run) -> dict[str, Any]:
         """Run, and after each crash again with the results of the steps that had ended, as the engine does."""
         while True:
             try:
                 return await run(Steps(self.step, NonRetryableError))
             except Crash:
                 self.step = FakeStep(self.step.kept)
-                if at_crash:
-                    await at_crash()
+                await self.crashed()
+
+    async def crashed(self) -> None:
+        """For tests that look at what is there after a crash."""
 
     async def events(self, workflow_id: str) -> list[dict[str, Any]]:
         log = await self.run_log.read(workflow_id)
@@ -120,7 +120,7 @@ class Bench:
         return [event["type"] for event in await self.events(workflow_id)]
 
     async def rows(self, table: str) -> list[dict[str, Any]]:
-        return await self.database.all(f"select * from {table}")
+        return await self.database.all(f"select * from {table}")  # noqa: S608 - a test names it
 
     async def kept(self, key: str) -> Any:
         text = await self.metrics.get_text(key)

@@ -1,0 +1,62 @@
+// Small charts as SVG, each with its figures in words for those who do not see it.
+import { h, svg } from "./dom.js";
+
+const WIDTH = 600;
+const HEIGHT = 140;
+
+// points: [{ at: milliseconds, value }], in order. Each value holds until the next.
+export function steps(label, points, describe = (value) => String(value)) {
+  if (!points.length) return h("p", { class: "empty" }, "Nothing to show yet");
+  const first = points[0].at;
+  const span = Math.max(points.at(-1).at - first, 1);
+  const most = Math.max(...points.map(({ value }) => value), 1);
+  const x = (at) => (points.length === 1 ? WIDTH : ((at - first) / span) * WIDTH);
+  const y = (value) => HEIGHT - (value / most) * (HEIGHT - 8) - 2;
+  const path = points.map(({ at, value }, index) => (index ? `H${x(at)}V${y(value)}` : `M0 ${y(value)}`)).join("") + `H${WIDTH}`;
+  const picture = svg(
+    "svg",
+    { class: "chart", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img", "aria-label": `${label}: now ${describe(points.at(-1).value)}, at most ${describe(most)}` },
+    svg("line", { class: "grid", x1: 0, x2: WIDTH, y1: HEIGHT - 2, y2: HEIGHT - 2 }),
+    svg("path", { class: "area", d: `${path}V${HEIGHT}H0Z` }),
+    svg("path", { class: "stroke", d: path }),
+  );
+  return framed(picture, label, `now ${describe(points.at(-1).value)}, at most ${describe(most)}`);
+}
+
+// bars: [{ label, parts: [{ value, kind }] }], stacked from the bottom.
+export function stacked(label, bars, legend = "") {
+  if (!bars.length) return h("p", { class: "empty" }, "Nothing to show yet");
+  const totals = bars.map(({ parts }) => parts.reduce((sum, { value }) => sum + value, 0));
+  const most = Math.max(...totals, 1);
+  const width = WIDTH / bars.length;
+  const columns = bars.map(({ label: name, parts }, at) => {
+    let bottom = HEIGHT;
+    const pieces = parts.map(({ value, kind }) => {
+      const height = (value / most) * (HEIGHT - 4);
+      bottom -= height;
+      return svg("rect", { class: kind, x: at * width + width * 0.1, width: width * 0.8, y: bottom, height });
+    });
+    return svg("g", {}, svg("title", {}, `${name}: ${parts.map(({ value, kind }) => `${value} ${kind}`).join(", ")}`), pieces);
+  });
+  const picture = svg(
+    "svg",
+    { class: "chart", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img", "aria-label": `${label}. ${legend}` },
+    svg("line", { class: "grid", x1: 0, x2: WIDTH, y1: HEIGHT, y2: HEIGHT }),
+    columns,
+  );
+  return framed(picture, bars[0].label, bars.length > 1 ? bars.at(-1).label : "", legend);
+}
+
+// One tick per result, the latest last: good, bad, or not known.
+export function ticks(label, results) {
+  const shown = results.slice(-40);
+  const marks = shown.map((result, at) =>
+    svg("rect", { class: result === null ? "plain" : result ? "good" : "bad", x: at * 6, width: 4, y: result === null ? 6 : 0, height: result === null ? 4 : 16 }),
+  );
+  const failed = shown.filter((result) => result === false).length;
+  const width = Math.max(shown.length * 6, 6);
+  return svg("svg", { width, height: 16, viewBox: `0 0 ${width} 16`, class: "ticks chart-inline", role: "img", "aria-label": `${label}: ${failed} of ${shown.length} checks failed` }, marks);
+}
+
+const framed = (picture, ...labels) =>
+  h("figure", { class: "framed" }, picture, h("figcaption", { class: "chart-labels" }, labels.filter(Boolean).map((text) => h("span", {}, text))));

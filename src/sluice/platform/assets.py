@@ -1,0 +1,20 @@
+"""Static pages that lie beside the Worker."""
+
+from typing import Any
+
+from sluice.platform.failures import translated
+from sluice.web.messages import Reply, Request
+from sluice.web.router import Handler
+
+# The binding looks at the path alone.
+_HOST = "https://assets.invalid"
+
+
+def page(env: Any, name: str) -> Handler:
+    """Answers with the page of that name, as the platform serves it."""
+
+    async def show(_request: Request) -> Reply:
+        with translated(f"page {name!r}"):
+            return Reply.passthrough(await env.ASSETS.fetch(f"{_HOST}/{name}"))
+
+    return show
