@@ -12,7 +12,6 @@ from sluice.platform.objects import Alarm, Sql, erase
 from sluice.wiring.compiler import CompilerService
 from sluice.wiring.compiler_flights import take_in_object
 
-
 __all__ = ["CompilationObject", "JobSweeper", "RateLimiter"]
 
 

@@ -16,7 +16,7 @@ from sluice.wiring.compiler_routes import compiler_routes
 from sluice.wiring.compiler_workflows import on_schedule
 
 # The runtime looks for every exported class here.
-__all__ = ["Default", *compiler_objects.__all__, *compiler_workflows.__all__]
+__all__ = ["Default"] + compiler_objects.__all__ + compiler_workflows.__all__  # noqa: RUF005 - the form that tools read
 
 NAME = "adblock-compiler"
 BINDINGS = (

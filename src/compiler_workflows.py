@@ -9,7 +9,6 @@ from sluice.platform.workflows import Steps
 from sluice.wiring.compiler import CompilerService
 from sluice.wiring.compiler_workflows import CompilerWorkflows
 
-
 __all__ = ["BatchCompilationWorkflow", "CacheWarmingWorkflow", "CompilationWorkflow", "HealthMonitoringWorkflow"]
 
 
