@@ -7,6 +7,7 @@ import { parseArgs, parseEnv } from "node:util";
 import { frontOptions, hostModules } from "./bundle.mjs";
 import { readConfigs, standardConfigs, workerOptions } from "./config.mjs";
 import { everyMinute } from "./cron.mjs";
+import { demo } from "./demo.mjs";
 import { printLog, say } from "./logs.mjs";
 import { applyMigrations } from "./migrations.mjs";
 import { Log, LogLevel, Miniflare } from "./miniflare.mjs";
@@ -25,6 +26,7 @@ Serves all Workers on one port of this machine, each at http://NAME.localhost:PO
   --only WORKER,...     serve these Workers only
   --cron                fire the configs' crons as the clock says; else only by hand:
                         GET /cdn-cgi/handler/scheduled?worker=NAME&cron=EXPRESSION
+  --demo                sources on this machine for all services, some content, and a tour; state in .wrangler/demo
   --no-watch            do not restart when a source file changes
   --config FILE         serve this wrangler config instead of those in the root; repeatable
   --help                show this`;
@@ -43,11 +45,12 @@ function parse(args) {
       args,
       options: {
         port: { type: "string", default: "8787" },
-        state: { type: "string", default: resolve(ROOT, ".wrangler/state") },
+        state: { type: "string" },
         var: many,
         route: many,
         only: { type: "string" },
         cron: { type: "boolean", default: false },
+        demo: { type: "boolean", default: false },
         "no-watch": { type: "boolean", default: false },
         config: many,
         help: { type: "boolean", default: false },
@@ -58,7 +61,8 @@ function parse(args) {
   }
   const port = Number(values.port);
   if (!Number.isInteger(port) || port < 0 || port > 65535) throw new Mistake(`--port takes 0 to 65535, not ${values.port}`);
-  return { ...values, port, watch: !values["no-watch"], only: values.only?.split(",") };
+  const state = values.state ?? resolve(ROOT, values.demo ? ".wrangler/demo" : ".wrangler/state");
+  return { ...values, port, state, watch: !values["no-watch"], only: values.only?.split(",") };
 }
 
 function chosen(configs, only) {
@@ -68,10 +72,10 @@ function chosen(configs, only) {
   return only ? configs.filter(({ name }) => only.includes(name)) : configs;
 }
 
-function variables(given) {
+function variables(given, demoVars = {}) {
   const file = resolve(ROOT, ".dev.vars");
   const kept = existsSync(file) ? parseEnv(readFileSync(file, "utf8")) : {};
-  return { ...kept, ...Object.fromEntries(given.map((each) => pair("var", each))) };
+  return { ...kept, ...demoVars, ...Object.fromEntries(given.map((each) => pair("var", each))) };
 }
 
 function routes(configs, given) {
@@ -94,7 +98,7 @@ const portIsFree = (port) =>
   });
 
 function miniflareOptions(configs, options) {
-  const vars = variables(options.var);
+  const vars = variables(options.var, options.demoVars);
   return {
     host: "127.0.0.1",
     port: options.port,
@@ -125,6 +129,9 @@ async function bootAll(miniflare, configs) {
 async function serve(options) {
   const configs = chosen(readConfigs(options.config.length ? options.config : standardConfigs(ROOT)), options.only);
   if (options.port) await portIsFree(options.port);
+  if (options.demo && !options.port) throw new Mistake("--demo needs a fixed --port, since the demo site's address holds it");
+  const show = options.demo ? await demo(options.port) : undefined;
+  if (show) options = { ...options, demoVars: show.vars, route: [...options.route, ...show.routes] };
   let miniflare;
   const settle = async () => {
     await bootAll(miniflare, configs);
@@ -142,6 +149,7 @@ async function serve(options) {
   if (options.cron) everyMinute(miniflare, configs);
   if (options.watch) restartOnEdits(miniflare, configs, build, settle);
   console.log(`Ready on http://127.0.0.1:${url.port}`);
+  if (show) console.log(await show.fill(miniflare));
 }
 
 function restartOnEdits(miniflare, configs, build, settle) {

@@ -1,0 +1,93 @@
+// What `--demo` adds: sources on this machine for all three services, so that the tour needs no internet.
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { join } from "node:path";
+
+const STORIES = JSON.parse(readFileSync(join(import.meta.dirname, "demo/stories.json"), "utf8"));
+const SITE = "shop.localhost";
+const TOKEN = "demo";
+const ZONE = "demo";
+const RUNS = 6; // of the processor: each article takes three stages, and a run does five
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+const page = (title, body) =>
+  `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title}</title></head><body><nav><a href="/">Home</a></nav><main><article><h1>${title}</h1>${body}</article></main></body></html>`;
+const paragraphs = (texts) => texts.map((text) => `<p>${text}</p>`).join("");
+
+const lists = {
+  "/lists/ads.txt": ["! Title: Made advertising list", "! Homepage: nowhere", ...Array.from({ length: 2500 }, (_, n) => `||ads${n}.example${n % 90}.com^`), "||co.uk^", "example.com##.banner"],
+  "/lists/trackers.hosts": ["# Made hosts file", ...Array.from({ length: 1800 }, (_, n) => `0.0.0.0 track${n}.example${n % 60}.net`), "0.0.0.0 ads7.example7.com"],
+};
+
+const posts = Array.from({ length: 8 }, (_, n) => [`/blog/post-${n + 1}/`, page(`Post ${n + 1}`, paragraphs([`Everything about sluices, part ${n + 1}.`]))]);
+const site = { "/": page("The demo shop", paragraphs(["A small site that edge-preload keeps warm."])), "/about/": page("About", paragraphs(["Nobody in particular."])), ...Object.fromEntries(posts) };
+
+const sitemap = (origin) => `<?xml version="1.0" encoding="UTF-8"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${[...Object.keys(site), "/gone/", "/broken/"].map((path) => `<url><loc>${origin}${path}</loc></url>`).join("")}</urlset>`;
+
+const items = (origin, stories) =>
+  stories
+    .map(({ slug, title }, n) => `<item><title>${title.replace("&", "&amp;")}</title><link>${origin}/news/${slug}</link><guid>${slug}</guid><pubDate>${new Date(Date.now() - n * DAY_MS * 0.4).toUTCString()}</pubDate></item>`)
+    .join("");
+const feed = (origin, name, stories) => `<?xml version="1.0"?><rss version="2.0"><channel><title>${name}</title><link>${origin}</link><description>Made stories</description>${items(origin, stories)}</channel></rss>`;
+
+function answer(path, own, shown) {
+  const story = STORIES.find(({ slug }) => path === `/news/${slug}`);
+  if (story) return ["text/html; charset=utf-8", page(story.title, paragraphs(story.paragraphs))];
+  if (lists[path]) return ["text/plain; charset=utf-8", lists[path].join("\n")];
+  if (site[path]) return ["text/html; charset=utf-8", site[path]];
+  if (path === "/sitemap.xml") return ["application/xml", sitemap(shown)];
+  if (path === "/news/feed.xml") return ["application/rss+xml", feed(own, "Demo wire", STORIES)];
+  return undefined;
+}
+
+// Starts the sources; `vars` and `routes` let the Workers find them, `fill` gives the services something to show.
+export async function demo(port) {
+  const server = createServer((request, reply) => {
+    const own = `http://127.0.0.1:${server.address().port}`;
+    const path = new URL(request.url, own).pathname;
+    const found = path === "/broken/" ? undefined : answer(path, own, `http://${SITE}:${port}`);
+    const status = found ? 200 : path === "/broken/" ? 500 : 404;
+    reply.writeHead(status, { "Content-Type": found?.[0] ?? "text/plain", "Cache-Control": "public, max-age=300" });
+    reply.end(request.method === "HEAD" ? undefined : (found?.[1] ?? "nothing here\n"));
+  });
+  await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
+  server.unref();
+  const own = `http://127.0.0.1:${server.address().port}`;
+  const sources = Object.keys(lists).map((path) => ({ name: path.slice(7), url: own + path, expectedMinRules: 1000 }));
+  return {
+    vars: {
+      ADMIN_TOKEN: TOKEN,
+      SIGNING_KEY: "demo-signing-key-for-this-machine-only",
+      ALLOW_PRIVATE_HOSTS: `${own.slice(7)},${SITE}:${port},${SITE}`,
+      RATE_LIMIT_MAX_REQUESTS: "1000",
+      HEALTH_SOURCES: JSON.stringify([...sources, { name: "missing.txt", url: `${own}/lists/missing.txt`, expectedMinRules: 1000 }]),
+      WARM_CONFIGURATIONS: JSON.stringify(sources.map(({ name, url }) => ({ name, sources: [{ source: url }], transformations: ["RemoveComments", "Compress", "Deduplicate"] }))),
+      NEWS_FEEDS: `${own}/news/feed.xml`,
+      NEWSDATA_API_KEY: "",
+      MAX_ARTICLES_PER_RUN: "5",
+    },
+    routes: [`${SITE}=edge-preload`],
+    fill: (miniflare) => fill(miniflare, own, port),
+  };
+}
+
+// Something to look at in every service; the tour tells where.
+async function fill(miniflare, own, port) {
+  const ask = (host, path, options = {}) => miniflare.dispatchFetch(`http://${host}${path}`, { ...options, headers: { Authorization: `Bearer ${TOKEN}`, "Content-Type": "application/json", ...options.headers } });
+  const cron = (worker, expression) => ask("127.0.0.1", `/cdn-cgi/handler/scheduled?worker=${worker}&cron=${encodeURIComponent(expression)}`);
+  const config = { site_url: `http://${SITE}:${port}`, origin_url: own, preload_sitemap_crawl_enabled: true };
+  await ask("edge-preload.localhost", `/api/v1/zones/${ZONE}/config`, { method: "PUT", body: JSON.stringify(config) });
+  await ask("edge-preload.localhost", `/api/v1/zones/${ZONE}/sitemap`, { method: "POST", body: "{}" });
+  await ask("adblock-compiler.localhost", "/workflow/health-check", { method: "POST", body: "{}" });
+  await cron("worker-news-updater", "0 * * * *");
+  for (let run = 0; run < RUNS; run += 1) await cron("worker-news-processor", "* * * * *");
+  return tour(own, port);
+}
+
+const tour = (own, port) => `
+The demo is filled; its sources are at ${own}. The token for the preload page is "${TOKEN}".
+  http://127.0.0.1:${port}/                   the compiler: paste ${own}/lists/ads.txt and press Compile
+  http://edge-preload.localhost:${port}/      the preloader: sign in, zone "${ZONE}"
+  http://${SITE}:${port}/              the warmed site itself: look at the X-Cache-Layer header
+  http://worker-api.localhost:${port}/        the news
+`;
