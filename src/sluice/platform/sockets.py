@@ -15,6 +15,7 @@ MAX_UNREAD: Final = 64
 MAX_UNREAD_CHARS: Final = 4 * 1024 * 1024
 _TOO_FAST: Final = 1008
 _NORMAL: Final = 1000
+_FAILED: Final = 1011
 _OPEN: Final = 1
 # A close frame takes 123 bytes of reason.
 _MAX_REASON_CHARS: Final = 100
@@ -37,6 +38,7 @@ class ServerSocket:
         }
 
     def open(self) -> None:
+        self._end.binaryType = "arraybuffer"
         self._end.accept()
         for name, listener in self._listeners.items():
             self._end.addEventListener(name, listener)
@@ -99,6 +101,9 @@ def open_socket(talk: Callable[[ServerSocket], Awaitable[None]], ctx: Any) -> Re
 async def _talked(talk: Callable[[ServerSocket], Awaitable[None]], socket: ServerSocket) -> None:
     try:
         await talk(socket)
+    except Exception:
+        socket.close(_FAILED, "internal error")
+        raise
     finally:
         socket.release()
 
@@ -107,4 +112,4 @@ def _text(data: Any) -> str:
     """What is sent as bytes is read as the text it holds."""
     if isinstance(data, str):
         return data
-    return bytes(data.to_bytes()).decode(errors="replace") if hasattr(data, "to_bytes") else ""
+    return bytes(data.to_bytes()).decode(errors="replace")

@@ -151,7 +151,8 @@ class CompilerService:
             max_requests=self.settings.rate_limit_max_requests,
             window_s=self.settings.rate_limit_window_s,
         )
-        return Guard(limiter=limiter, turnstile=self.turnstile, analytics=self.analytics)
+        pepper = self.settings.turnstile_secret
+        return Guard(limiter=limiter, turnstile=self.turnstile, analytics=self.analytics, pepper=pepper)
 
     @cached_property
     def jobs(self) -> Jobs:

@@ -7,7 +7,7 @@ from pydantic import ConfigDict, Field, RootModel
 from sluice.compiler.service.requests import Priority
 from sluice.compiler.service.run_events import EventType, WorkflowType
 from sluice.compiler.service.workflow_starts import ApiType
-from sluice.web import Absent, Told
+from sluice.web import Absent, CamelTold
 from sluice.web.openapi_problems import FieldProblem
 
 Moment = Annotated[str, Field(description="A moment as in 2026-01-31T12:00:00.000Z.")]
@@ -17,7 +17,7 @@ Millis = Annotated[float, Field(ge=0, description="Milliseconds.")]
 JobState = Literal["queued", "running", "completed", "failed", "cancelled"]
 
 
-class Catalog(Told):
+class Catalog(CamelTold):
     name: str
     version: str
     endpoints: dict[str, str]
@@ -25,7 +25,7 @@ class Catalog(Told):
     example: dict[str, Any]
 
 
-class StageMetrics(Told):
+class StageMetrics(CamelTold):
     """One stage of a compilation; `source` is missing where it worked on the whole list."""
 
     name: str
@@ -37,7 +37,7 @@ class StageMetrics(Told):
     source: str | Absent = None
 
 
-class CompileMetrics(Told):
+class CompileMetrics(CamelTold):
     total_duration_ms: Millis
     stages: list[StageMetrics]
     source_count: Count
@@ -45,7 +45,7 @@ class CompileMetrics(Told):
     output_rule_count: Annotated[int, Field(ge=0, description="Lines of the list.")]
 
 
-class TransformationCount(Told):
+class TransformationCount(CamelTold):
     transformation: str
     source: str | None
     lines_in: Count
@@ -53,7 +53,7 @@ class TransformationCount(Told):
     removed: int
 
 
-class Dropped(Told):
+class Dropped(CamelTold):
     """A line that is not in the list; `via` are the lines that included its file, outermost first."""
 
     source: str
@@ -65,13 +65,13 @@ class Dropped(Told):
     reason: str
 
 
-class DropReport(Told):
+class DropReport(CamelTold):
     transformations: list[TransformationCount]
     dropped: list[Dropped]
     dropped_not_listed: Count
 
 
-class Diff(Told):
+class Diff(CamelTold):
     """How two versions differ; of the rules the first 200 each."""
 
     added: Count
@@ -81,13 +81,13 @@ class Diff(Told):
     removed_rules: list[str]
 
 
-class PreviousVersion(Told):
+class PreviousVersion(CamelTold):
     rule_count: Count
     compiled_at: Moment
     diff: Diff
 
 
-class FilterList(Told):
+class FilterList(CamelTold):
     """A compiled list; `report` is there when it was asked for, `previousVersion` when one was known."""
 
     rules: Annotated[list[str], Field(description="The lines of the list, its header included.")]
@@ -111,7 +111,7 @@ class BatchCompiled(Compiled):
     id: str
 
 
-class Validated(Told):
+class Validated(CamelTold):
     """Every field that does not fit, and none when all do."""
 
     success: Literal[True]
@@ -119,7 +119,7 @@ class Validated(Told):
     errors: list[FieldProblem]
 
 
-class BatchFailed(Told):
+class BatchFailed(CamelTold):
     id: str
     success: Literal[False]
     error: str
@@ -127,12 +127,12 @@ class BatchFailed(Told):
     errors: list[FieldProblem] | Absent = None
 
 
-class BatchReply(Told):
+class BatchReply(CamelTold):
     success: Literal[True]
     results: Annotated[list[BatchCompiled | BatchFailed], Field(description="In the order of the requests.")]
 
 
-class JobAccepted(Told):
+class JobAccepted(CamelTold):
     success: Literal[True]
     message: str
     note: str
@@ -141,7 +141,7 @@ class JobAccepted(Told):
     priority: Priority
 
 
-class JobInfo(Told):
+class JobInfo(CamelTold):
     request_id: str
     config_name: str
     priority: Priority
@@ -150,7 +150,7 @@ class JobInfo(Told):
     timestamp: EpochMs
 
 
-class JobItem(Told):
+class JobItem(CamelTold):
     """One list of a batch: its cache key and count, or its error."""
 
     id: str
@@ -162,7 +162,7 @@ class JobItem(Told):
     error: str | Absent = None
 
 
-class JobStands(Told):
+class JobStands(CamelTold):
     """How a job stands; `results` are those of a batch, as far as they are known."""
 
     success: bool
@@ -180,17 +180,19 @@ class JobList(FilterList):
     job_info: JobInfo
 
 
-class JobResult(RootModel[JobList | JobStands]):
+class JobResult(RootModel[Any]):
     model_config = ConfigDict(defer_build=True)
 
+    root: JobList | JobStands
 
-class JobCancelled(Told):
+
+class JobCancelled(CamelTold):
     success: Literal[True]
     message: str
     note: str
 
 
-class Job(Told):
+class Job(CamelTold):
     request_id: str
     type: Literal["compile", "batch-compile", "cache-warm"]
     priority: Priority
@@ -204,14 +206,14 @@ class Job(Told):
     timestamp: EpochMs
 
 
-class Depth(Told):
+class Depth(CamelTold):
     """How many jobs were waiting or running from a moment on."""
 
     timestamp: EpochMs
     depth: Count
 
 
-class QueueHistory(Told):
+class QueueHistory(CamelTold):
     history: Annotated[list[Job], Field(description="The last 50 jobs, the latest first.")]
     depth_history: Annotated[list[Depth], Field(description="The last 100 changes, the earliest first.")]
 
@@ -235,7 +237,7 @@ class QueueCounts(QueueHistory):
     last_update: Moment
 
 
-class WorkflowStarted(Told):
+class WorkflowStarted(CamelTold):
     """`batchSize`, `configurationsCount` or `sourcesCount` tells how much there is to do."""
 
     success: Literal[True]
@@ -247,7 +249,7 @@ class WorkflowStarted(Told):
     sources_count: Count | Literal["default"] | Absent = None
 
 
-class WorkflowStatus(Told):
+class WorkflowStatus(CamelTold):
     """`output` is what the workflow came to, once it is complete; its members differ by type."""
 
     success: Literal[True]
@@ -268,7 +270,7 @@ class WorkflowStatus(Told):
     error: str | None
 
 
-class WorkflowEvent(Told):
+class WorkflowEvent(CamelTold):
     type: EventType
     workflow_id: str
     workflow_type: WorkflowType
@@ -279,7 +281,7 @@ class WorkflowEvent(Told):
     data: dict[str, Any] | Absent = None
 
 
-class WorkflowEvents(Told):
+class WorkflowEvents(CamelTold):
     """`message` says why there are none."""
 
     success: Literal[True]
@@ -293,7 +295,7 @@ class WorkflowEvents(Told):
     message: str | Absent = None
 
 
-class WorkflowFigures(Told):
+class WorkflowFigures(CamelTold):
     """The runs of the last 30 days."""
 
     total_runs: Count
@@ -305,7 +307,7 @@ class WorkflowFigures(Told):
     last_run_at: Moment
 
 
-class WorkflowFiguresByType(Told):
+class WorkflowFiguresByType(CamelTold):
     """null where there was no run."""
 
     compilation: WorkflowFigures | None
@@ -314,13 +316,13 @@ class WorkflowFiguresByType(Told):
     health_monitoring: WorkflowFigures | None
 
 
-class WorkflowMetrics(Told):
+class WorkflowMetrics(CamelTold):
     success: Literal[True]
     timestamp: Moment
     workflows: WorkflowFiguresByType
 
 
-class SourceHealth(Told):
+class SourceHealth(CamelTold):
     """What one check found; a status of 0 means that there was no answer."""
 
     name: str
@@ -332,14 +334,14 @@ class SourceHealth(Told):
     error: str | Absent = None
 
 
-class SourcesSummary(Told):
+class SourcesSummary(CamelTold):
     total: Count
     healthy: Count
     unhealthy: Count
     avg_response_time_ms: Count
 
 
-class SourcesHistory(Told):
+class SourcesHistory(CamelTold):
     """The last runs of the sources: when they were, and for each source by name whether it was well, null if not asked."""
 
     timestamps: list[Moment]
@@ -347,7 +349,7 @@ class SourcesHistory(Told):
     consecutive_failures: Annotated[int, Field(ge=0, description="The most of any of the sources.")]
 
 
-class SourcesReport(Told):
+class SourcesReport(CamelTold):
     timestamp: Moment
     run_id: str
     results: list[SourceHealth]
@@ -355,7 +357,7 @@ class SourcesReport(Told):
     history: SourcesHistory
 
 
-class LatestHealth(Told):
+class LatestHealth(CamelTold):
     """`message` says why there is no report."""
 
     success: Literal[True]
@@ -363,7 +365,7 @@ class LatestHealth(Told):
     message: str | Absent = None
 
 
-class EndpointMetrics(Told):
+class EndpointMetrics(CamelTold):
     count: Count
     success: Count
     failed: Count
@@ -371,12 +373,12 @@ class EndpointMetrics(Told):
     errors: Annotated[dict[str, int], Field(description="How often each was told.")]
 
 
-class RequestFigures(Told):
+class RequestFigures(CamelTold):
     window: str
     timestamp: Moment
     endpoints: dict[str, EndpointMetrics]
 
 
-class TurnstileConfig(Told):
+class TurnstileConfig(CamelTold):
     site_key: str | None
     enabled: bool

@@ -14,7 +14,7 @@ from sluice.web import Handler, Reply, Request, to_json
 
 WINDOW_S: Final = 300
 WINDOWS: Final = 6
-FLUSH_AFTER_S: Final = 3.0
+FLUSH_AFTER_S: Final = 5.0
 # When a flush that was due has not come, its request has been ended by the platform, and another one takes over.
 _FLUSH_LOST_S: Final = 30.0
 MAX_ERROR_CHARS: Final = 200

@@ -10,8 +10,12 @@ from workers import DurableObject, Request, Response, WorkerEntrypoint, Workflow
 from workers.workflows import NonRetryableError
 
 from sluice.errors import Invalid, Unavailable
+from sluice.platform.analytics import Analytics
+from sluice.platform.clock import SystemClock
 from sluice.platform.edge import EdgeCache
+from sluice.platform.log import Log
 from sluice.platform.shell import to_response
+from sluice.platform.sockets import ServerSocket, open_socket
 from sluice.platform.workflows import Steps, Workflows
 from sluice.web import SseEvent, sse
 
@@ -144,6 +148,29 @@ class Default(WorkerEntrypoint):
                 yield SseEvent(str(number))
 
         return to_response(sse(produce()), self.ctx)
+
+    async def on_api_socket(self, key: str, slow_ms: str = "0") -> Any:
+        """Says again what it hears, closes when told to, and notes in the KV when the client has left."""
+
+        async def echo(socket: ServerSocket) -> None:
+            await socket.send_text("welcome")
+            async for text in socket:
+                await asyncio.sleep(int(slow_ms) / 1000)
+                if text == "close":
+                    socket.close(1008, "as you wish")
+                elif text == "fail":
+                    raise ValueError("a secret detail")
+                else:
+                    await socket.send_text(text)
+            await self.env.KV.put(key, "left")
+
+        return to_response(open_socket(echo, self.ctx).with_header("X-Probe", "socket"), self.ctx)
+
+    async def on_api_analytics(self, text: str) -> list[str]:
+        lines: list[str] = []
+        log = Log(lambda _level, line: lines.append(line), worker="probe", clock=SystemClock())
+        Analytics(self.env.DATASET, log).write("api_request", blobs=[text] * 25, doubles=range(25))
+        return lines
 
     async def on_api_rpc(self, left: str, right: str) -> Any:
         return await self.env.PEER.add(int(left), int(right))

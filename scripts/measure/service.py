@@ -1,0 +1,139 @@
+"""latency of cached lists beside /health and beside a compilation, hits per second, heap over many compilations"""
+
+import argparse
+import itertools
+import json
+import shutil
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from compiling import Case, made_list, served
+from runtime import ROOT, Runtime
+
+HERE = Path(__file__).parent
+TRANSFORMATIONS = ["RemoveComments", "Compress", "Validate", "Deduplicate", "TrimLines"]
+MADE_LINES = 10_000
+WARM_UP = 20
+# The pages of a heap grow in steps: the first compilations find its size, all others should do with it.
+SETTLED_AFTER = 50
+
+_NUMBERS = itertools.count()
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("lists", nargs="*", type=Path, metavar="LIST", help="filter lists, beside the made one")
+    parser.add_argument("--samples", type=int, default=200, help="requests of each kind, the median counts (200)")
+    parser.add_argument("--seconds", type=float, default=8, help="how long hits are asked for without a pause (8)")
+    parser.add_argument("--clients", type=int, default=8, help="how many ask at the same time (8)")
+    parser.add_argument(
+        "--compiles", type=int, default=500, help="compilations after which the heap is read again (500)"
+    )
+
+
+def measure(given: argparse.Namespace) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        cases = [Case(f"made, {MADE_LINES // 1000}k lines", made_list(folder, MADE_LINES), TRANSFORMATIONS)]
+        cases += [Case(path.name, path, TRANSFORMATIONS) for path in given.lists]
+        with served(cases) as address, running(folder, address) as url:
+            print(
+                f"{'list':32} {'health ms':>9} {'hit ms':>7} {'ratio':>6} {'miss ms':>8} {'miss/hit':>8} {'hits/s':>7}"
+            )
+            for number, case in enumerate(cases):
+                print_row(case, f"http://{address}/{number}", url, given)
+            print_heap(f"http://{address}/0", url, given.compiles)
+
+
+def print_row(case: Case, source: str, url: str, given: argparse.Namespace) -> None:
+    hit = fresh(source)
+    with httpx.Client(base_url=url, timeout=120) as client:
+        ask(client, hit, "MISS")
+        for _ in range(WARM_UP):
+            ask(client, hit, "HIT")
+        # One after the other, so that whatever else the machine does meets both.
+        pairs = [(timed(client.get, "/health"), timed(ask, client, hit, "HIT")) for _ in range(given.samples)]
+        misses = [timed(ask, client, fresh(source), "MISS") for _ in range(max(3, given.samples // 20))]
+    health_ms, hit_ms = (statistics.median(times) for times in zip(*pairs, strict=True))
+    miss_ms = statistics.median(misses)
+    rate = hits_per_second(url, hit, given.clients, given.seconds)
+    figures = (
+        f"{health_ms:9.1f} {hit_ms:7.1f} {hit_ms / health_ms:6.2f} {miss_ms:8.1f} {miss_ms / hit_ms:8.1f} {rate:7.0f}"
+    )
+    print(f"{case.name[:32]:32} {figures}", flush=True)
+
+
+def print_heap(source: str, url: str, compiles: int) -> None:
+    with httpx.Client(base_url=url, timeout=120) as client:
+        for _ in range(SETTLED_AFTER):
+            ask(client, fresh(source), "MISS")
+        settled = heap_bytes(client)
+        for _ in range(compiles):
+            ask(client, fresh(source), "MISS")
+        grown = heap_bytes(client) - settled
+    print(
+        f"\nheap after {SETTLED_AFTER} compilations {settled / 1e6:.1f} MB, after {compiles} more {grown / 1e6:+.1f} MB"
+    )
+
+
+def fresh(source: str) -> bytes:
+    """A request that nobody has made before."""
+    configuration: dict[str, Any] = {"name": f"List {next(_NUMBERS)}", "sources": [{"source": source}]}
+    return json.dumps({"configuration": configuration | {"transformations": TRANSFORMATIONS}}).encode()
+
+
+def ask(client: httpx.Client, body: bytes, expected: str) -> None:
+    """The reply is read as it comes over the wire: unpacking it is the caller's business."""
+    headers = {"Content-Type": "application/json", "Accept-Encoding": "gzip"}
+    with client.stream("POST", "/compile", content=body, headers=headers) as reply:
+        size = sum(len(chunk) for chunk in reply.iter_raw())
+    if reply.status_code != 200 or reply.headers["X-Cache"] != expected or not size:
+        raise SystemExit(f"not a {expected}: {reply.status_code} {reply.headers}")
+
+
+def timed(work: Any, *arguments: Any) -> float:
+    started = time.perf_counter()
+    work(*arguments)
+    return (time.perf_counter() - started) * 1000
+
+
+def hits_per_second(url: str, body: bytes, clients: int, seconds: float) -> float:
+    end = time.perf_counter() + seconds
+
+    def asking(_number: int) -> int:
+        count = 0
+        with httpx.Client(base_url=url, timeout=120) as client:
+            while time.perf_counter() < end:
+                ask(client, body, "HIT")
+                count += 1
+        return count
+
+    with ThreadPoolExecutor(clients) as pool:
+        return sum(pool.map(asking, range(clients))) / seconds
+
+
+def heap_bytes(client: httpx.Client) -> int:
+    return int(client.get("/bench/heap").raise_for_status().text)
+
+
+@contextmanager
+def running(folder: Path, address: str) -> Iterator[str]:
+    """The deployed Worker with its own config, but for the entry, which tells the heap as well."""
+    shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("sluice", "__pycache__"))
+    shutil.copy(HERE / "service_worker/heap_worker.py", folder / "src")
+    shutil.copytree(ROOT / "migrations", folder / "migrations")
+    config = (ROOT / "wrangler.toml").read_text().replace('"src/compiler_worker.py"', '"src/heap_worker.py"', 1)
+    (folder / "wrangler.toml").write_text(config)
+    variables = ("--var", f"ALLOW_PRIVATE_HOSTS={address}", "--var", "RATE_LIMIT_MAX_REQUESTS=1000000000")
+    runtime = Runtime(folder / "state", "--config", str(folder / "wrangler.toml"), *variables).start()
+    try:
+        yield runtime.url
+    finally:
+        runtime.kill()

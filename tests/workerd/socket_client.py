@@ -1,0 +1,50 @@
+"""A client of the compiler's WebSocket, for tests."""
+
+import json
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+from websockets.sync.client import ClientConnection, connect
+
+WAIT_S = 30
+
+
+class SocketClient:
+    """Says and hears JSON."""
+
+    def __init__(self, line: ClientConnection) -> None:
+        self.line = line
+
+    def say(self, message: object) -> None:
+        self.line.send(message if isinstance(message, str | bytes) else json.dumps(message))
+
+    def hear(self, timeout_s: float = WAIT_S) -> dict[str, Any]:
+        heard: dict[str, Any] = json.loads(self.line.recv(timeout=timeout_s))
+        return heard
+
+    def hear_until(self, *types: str) -> list[dict[str, Any]]:
+        """All messages up to the first of these types; heartbeats are left out."""
+        heard: list[dict[str, Any]] = []
+        while not heard or heard[-1]["type"] not in types:
+            message = self.hear()
+            if message["type"] != "pong" or "pong" in types:
+                heard.append(message)
+        return heard
+
+    def compile(self, session: str, configuration: object, **more: object) -> None:
+        self.say({"type": "compile", "sessionId": session, "configuration": configuration, **more})
+
+
+@contextmanager
+def dialled(url: str, host: str, path: str, headers: dict[str, str] | None = None) -> Iterator[SocketClient]:
+    """A connection to a Worker of the runtime at `url`, by its host name."""
+    address = urlsplit(url)
+    line = socket.create_connection((address.hostname, address.port))
+    to = f"ws://{host}:{address.port}{path}"
+    with connect(
+        to, sock=line, max_size=None, compression=None, additional_headers=headers, open_timeout=WAIT_S
+    ) as opened:
+        yield SocketClient(opened)

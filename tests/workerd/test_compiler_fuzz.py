@@ -1,0 +1,301 @@
+"""Every endpoint against hostile and nearly valid requests: no 500, no hang, and nothing accepted that makes no sense."""
+
+import http.client
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import httpx
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from runtime import Runtime
+from workerd import oracle
+from workerd.conftest import StartRuntime
+from workerd.hostile import CAREFUL, CARELESS, ORIGIN, content_types, odd_headers, said, written
+from workerd.origin import Answer, Origin, local_origin
+from workerd.socket_client import SocketClient, dialled
+
+NAME = "adblock-compiler"
+TIMEOUT_S = 30
+# Peers of ours that fail are no failure of ours: the sources of a list.
+UPSTREAM = {502, 504}
+EXPECTED = {
+    "Conflict",
+    "Forbidden",
+    "Invalid",
+    "NotFound",
+    "Oversized",
+    "Refused",
+    "TimedOut",
+    "TooLarge",
+    "Unavailable",
+}
+CODES = {
+    "DUPLICATE_SESSION",
+    "INVALID_MESSAGE",
+    "INVALID_SESSION_STATE",
+    "MESSAGE_TOO_LARGE",
+    "NOT_IMPLEMENTED",
+    "SESSION_NOT_FOUND",
+    "TOO_MANY_COMPILATIONS",
+    "UNKNOWN_MESSAGE_TYPE",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    path: str
+    kind: str
+    check: Callable[[Any], None]
+    status: int
+    optional: bool = False
+
+
+def fuzzed(examples: int) -> Callable[[Any], Any]:
+    """The same examples each time; hypothesis shrinks what fails."""
+    checks = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large]
+    return settings(max_examples=examples, derandomize=True, database=None, suppress_health_check=checks)
+
+
+ENDPOINTS = (
+    Endpoint("/compile", "compile", oracle.compile_body, 200),
+    Endpoint("/compile/stream", "compile", oracle.compile_body, 200),
+    Endpoint("/compile/batch", "batch", oracle.batch_body(10), 200),
+    Endpoint("/compile/async", "compile", oracle.compile_body, 202),
+    Endpoint("/compile/batch/async", "batch", oracle.batch_body(100), 202),
+    Endpoint("/workflow/compile", "compile", oracle.compile_body, 202),
+    Endpoint("/workflow/batch", "batch", oracle.batch_body(100), 202),
+    Endpoint("/workflow/cache-warm", "warm", oracle.warm_body, 202, optional=True),
+    Endpoint("/workflow/health-check", "health", oracle.health_body, 202, optional=True),
+)
+CANCEL = "/queue/cancel/{}"
+GETS = (
+    "/",
+    "/api",
+    "/api/turnstile-config",
+    "/health",
+    "/health/latest",
+    "/metrics",
+    "/metrics/prometheus",
+    "/openapi.json",
+    "/queue/history",
+    "/queue/results/{}",
+    "/queue/stats",
+    "/workflow/events/{}",
+    "/workflow/metrics",
+    "/workflow/status/compilation/{}",
+    "/workflow/status/{}/{}",
+    "/ws/compile",
+)
+
+
+@pytest.fixture(name="origin", scope="module")
+def _origin() -> Iterator[Origin]:
+    with local_origin() as origin:
+        origin.serve("/good", "||ads.example^\n! note\n0.0.0.0 tracker.example\n")
+        origin.serve("/gone", Answer(status=404))
+        yield origin
+
+
+@pytest.fixture(name="runtime", scope="module")
+def _runtime(start: StartRuntime, origin: Origin) -> Iterator[Runtime]:
+    warmed = [{"name": "W", "sources": [{"source": origin.url("/good")}]}]
+    checked = [{"name": "H", "url": origin.url("/good")}]
+    variables = (
+        f"ALLOW_PRIVATE_HOSTS={origin.address}",
+        "RATE_LIMIT_MAX_REQUESTS=1000000",
+        f"WARM_CONFIGURATIONS={json.dumps(warmed)}",
+        f"HEALTH_SOURCES={json.dumps(checked)}",
+    )
+    runtime = start("--only", NAME, *(part for variable in variables for part in ("--var", variable)))
+    yield runtime
+    # Whatever was thrown at it, it is well, and nothing went wrong behind the replies either.
+    assert httpx.get(f"{runtime.url}/health", timeout=TIMEOUT_S).status_code == 200
+    assert [line for line in runtime.lines if tells_of_a_defect(line)] == []
+
+
+def tells_of_a_defect(line: str) -> bool:
+    """A traceback, unless it belongs to an error that is raised on purpose and handled."""
+    if "Traceback (most" not in line and "request.failed" not in line:
+        return False
+    _, brace, rest = line.partition("{")
+    try:
+        logged = json.loads(brace + rest)
+    except ValueError:
+        return True
+    return logged["event"] == "request.failed" or logged["error"] not in EXPECTED
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    status: int
+    headers: dict[str, str]
+    content: bytes
+
+    def json(self) -> Any:
+        return json.loads(self.content)
+
+
+def send(
+    runtime: Runtime, method: str, target: str, headers: dict[str, str] | None = None, body: bytes | None = None
+) -> Heard:
+    """One request, its target as it is: other clients would tidy it up."""
+    address = urlsplit(runtime.url)
+    connection = http.client.HTTPConnection(str(address.hostname), address.port, timeout=TIMEOUT_S)
+    try:
+        connection.putrequest(method, target, skip_accept_encoding=True)
+        for name, value in (headers or {}).items():
+            connection.putheader(name, value.encode())
+        if body is not None:
+            connection.putheader("Content-Length", str(len(body)))
+        connection.endheaders(body)
+        reply = connection.getresponse()
+        found = {name.lower(): value for name, value in reply.getheaders()}
+        return Heard(reply.status, found, reply.read())
+    finally:
+        connection.close()
+
+
+def check_reply(heard: Heard) -> None:
+    """A reply that one can do something with, and none that says we failed."""
+    assert heard.status < 500 or heard.status in UPSTREAM, heard
+    assert heard.headers["x-content-type-options"] == "nosniff"
+    if heard.status >= 400 and heard.content:
+        told = heard.json()
+        assert heard.headers["content-type"] == "application/problem+json"
+        assert (told["success"], told["status"]) == (False, heard.status)
+        assert told["error"]
+
+
+@pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda endpoint: endpoint.path)
+def test_bodies(runtime: Runtime, origin: Origin, endpoint: Endpoint):
+    """What is accepted is valid by an independent check, and what is valid is not refused for its form."""
+
+    @fuzzed(60)
+    @given(written(getattr(CAREFUL, endpoint.kind), getattr(CARELESS, endpoint.kind)), content_types, odd_headers)
+    def test(body: bytes, content_type: str | None, headers: dict[str, str]) -> None:
+        sent = body.replace(ORIGIN.encode(), f"http://{origin.address}".encode())
+        typed = {} if content_type is None else {"Content-Type": content_type}
+        heard = send(runtime, "POST", endpoint.path, headers | typed, sent)
+        check_reply(heard)
+        accepted = heard.status < 300
+        acceptable = oracle.acceptable(endpoint.check, sent, content_type, optional=endpoint.optional)
+        assert not accepted or (acceptable and heard.status == endpoint.status), heard
+        # Only whoever compiles at once can be kept from it by the sources.
+        assert accepted or not acceptable or endpoint.status == 200, heard
+        outcomes[accepted] += 1
+
+    outcomes: Counter[bool] = Counter()
+    test()
+    # Both were tried often enough to mean something.
+    assert min(outcomes[True], outcomes[False]) >= 5, outcomes
+
+
+def test_configurations(runtime: Runtime):
+    """What is called valid is valid by an independent check, and nothing else is."""
+
+    @fuzzed(60)
+    @given(written(CAREFUL.configurations, CARELESS.configurations), content_types)
+    def test(body: bytes, content_type: str | None) -> None:
+        typed = {} if content_type is None else {"Content-Type": content_type}
+        heard = send(runtime, "POST", "/configuration/validate", typed, body)
+        check_reply(heard)
+        valid = heard.status == 200 and heard.json()["valid"]
+        assert valid == oracle.acceptable(oracle.configuration, body, content_type), heard
+        outcomes[valid] += 1
+
+    outcomes: Counter[bool] = Counter()
+    test()
+    assert min(outcomes[True], outcomes[False]) >= 5, outcomes
+
+
+def test_every_endpoint_is_tried(runtime: Runtime):
+    """Nothing that the service says it answers is left out here."""
+    paths = httpx.get(f"{runtime.url}/openapi.json", timeout=TIMEOUT_S).json()["paths"]
+    answered = {(method.upper(), re.sub(r"{\w+}", "{}", path)) for path, item in paths.items() for method in item}
+    posts = [*(endpoint.path for endpoint in ENDPOINTS), "/configuration/validate", CANCEL]
+    tried = {("GET", path) for path in GETS} | {("POST", path) for path in posts} | {("DELETE", CANCEL)}
+    assert answered - tried == set()
+
+
+@fuzzed(150)
+@given(
+    st.sampled_from(["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH", "TRACE", "PROPFIND"]),
+    st.sampled_from([*GETS, *(endpoint.path for endpoint in ENDPOINTS), CANCEL, "/nothing/{}"]),
+    st.sampled_from(
+        ["x", "%2F", "%00", "%zz", "%", "..", "%2e%2e", "x" * 3000, "%F0%9F%98%80", "%ff", "a;b", "a:b", ""]
+    )
+    | st.text(min_size=1, max_size=12).map(lambda text: quote(text, safe="", errors="replace")),
+    st.sampled_from(
+        [
+            "",
+            "?",
+            "?since=",
+            "?since=2026-01-01",
+            "?since=2026-13-99",
+            "?since=1e5",
+            "?since=9999-12-31T23:59:59Z",
+            "?since=a&since=b",
+            "?x=%ff",
+            "?x=%zz",
+            "?item=a",
+            "?item=%00",
+            "?" + "a=b&" * 500,
+        ]
+    ),
+    odd_headers,
+)
+def test_paths(  # noqa: PLR0917 - drawn one by one
+    runtime: Runtime, method: str, path: str, value: str, query: str, headers: dict[str, str]
+):
+    """Any method at any path with any query is answered, and a POST without a body does nothing that costs."""
+    heard = send(
+        runtime, method, path.replace("{}", value) + query, headers, b"" if method in {"POST", "PUT", "PATCH"} else None
+    )
+    check_reply(heard)
+    template = path.partition("?")[0]
+    if method == "GET" and template in GETS and "{}" not in template and template not in {"/", "/ws/compile"}:
+        assert heard.status == 200
+    if method == "GET" and "since=" in query and template == "/workflow/events/{}" and heard.status == 200:
+        assert "2026-13" not in query
+        assert "1e5" not in query
+        assert "since=a" not in query
+    if method not in {"GET", "HEAD", "OPTIONS", "POST", "DELETE"}:
+        assert heard.status in {400, 404, 405}
+    if method in {"POST", "DELETE"} and heard.status < 300:
+        assert template in {"/workflow/cache-warm", "/workflow/health-check"}
+
+
+def test_socket(runtime: Runtime, origin: Origin):
+    """Whatever is said, the connection answers with a known code or does what was asked, and goes on."""
+
+    @fuzzed(60)
+    @given(said)
+    def test(spoken: list[str]) -> None:
+        texts = [text.replace(ORIGIN, f"http://{origin.address}") for text in spoken]
+        with dialled(runtime.url, f"{NAME}.localhost", "/ws/compile") as line:
+            heard = [message for text in texts for message in answered(line, text)]
+        kinds = [oracle.socket_message(text) for text in texts]
+        said_of.update(kinds)
+        errors = [message["code"] for message in heard if message["type"] == "error"]
+        assert set(errors) <= CODES
+        assert len(errors) >= kinds.count(None), errors
+        assert sum(message["type"] == "compile:started" for message in heard) <= kinds.count("compile")
+
+    said_of: Counter[str | None] = Counter()
+    test()
+    assert all(said_of[kind] >= 5 for kind in (None, "ping", "compile", "cancel")), said_of
+
+
+def answered(line: SocketClient, text: str) -> list[dict[str, Any]]:
+    """Say it, and hear everything up to the answer to a ping that is said after it."""
+    line.say(text)
+    heard = line.hear_until("pong") if oracle.socket_message(text) == "ping" else []
+    line.say({"type": "ping"})
+    return heard + line.hear_until("pong")

@@ -1,0 +1,335 @@
+"""Who may compile: rate limit and Turnstile before every path, and the WebSocket from end to end, in workerd."""
+
+import json
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from typing import Any
+from urllib.parse import parse_qs
+
+import httpx
+import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from runtime import Runtime, until
+from workerd.conftest import StartRuntime
+from workerd.origin import Answer, Origin, local_origin
+from workerd.socket_client import SocketClient, dialled
+
+NAME = "adblock-compiler"
+SECRET = "the-secret"
+COSTLY = (
+    "/compile",
+    "/compile/async",
+    "/compile/batch",
+    "/compile/batch/async",
+    "/compile/stream",
+    "/workflow/batch",
+    "/workflow/cache-warm",
+    "/workflow/compile",
+    "/workflow/health-check",
+)
+SENT_ALONG = {
+    "configuration": {"name": "T", "sources": [{"source": "here"}]},
+    "preFetchedContent": {"here": "||ads.example^\n"},
+}
+
+
+@pytest.fixture(name="origin", scope="module")
+def _origin() -> Iterator[Origin]:
+    with local_origin() as origin:
+        yield origin
+
+
+@pytest.fixture(name="limited", scope="module")
+def _limited(start: StartRuntime, origin: Origin) -> Runtime:
+    """As it is deployed: ten requests a minute, no Turnstile. The window is longer, for slow machines."""
+    variables = (f"ALLOW_PRIVATE_HOSTS={origin.address}", "RATE_LIMIT_WINDOW_S=600")
+    return start("--only", NAME, *(part for variable in variables for part in ("--var", variable)))
+
+
+@pytest.fixture(name="proving", scope="module")
+def _proving(start: StartRuntime, origin: Origin) -> Runtime:
+    """With Turnstile, whose verifier is the origin."""
+    variables = (
+        f"ALLOW_PRIVATE_HOSTS={origin.address}",
+        "RATE_LIMIT_MAX_REQUESTS=100000",
+        f"TURNSTILE_SECRET_KEY={SECRET}",
+        "TURNSTILE_SITE_KEY=the-site",
+        f"TURNSTILE_VERIFY_URL={origin.url('/verify')}",
+    )
+    return start("--only", NAME, *(part for variable in variables for part in ("--var", variable)))
+
+
+def post(runtime: Runtime, path: str, body: Any, client: str) -> httpx.Response:
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    headers = {"Content-Type": "application/json", "CF-Connecting-IP": client}
+    return httpx.post(f"{runtime.url}{path}", content=content, headers=headers, timeout=60)
+
+
+def dial(runtime: Runtime, client: str) -> AbstractContextManager[SocketClient]:
+    return dialled(runtime.url, f"{NAME}.localhost", "/ws/compile", {"CF-Connecting-IP": client})
+
+
+def configuration(origin: Origin, path: str, name: str = "T") -> dict[str, Any]:
+    return {"name": name, "sources": [{"source": origin.url(path)}], "transformations": ["RemoveComments"]}
+
+
+def test_twenty_clients_are_limited_separately(limited: Runtime):
+    """Of twelve requests that each of twenty clients makes at the same time, ten pass and two are refused."""
+    clients = [f"198.51.100.{number}" for number in range(20)] * 12
+    with ThreadPoolExecutor(16) as pool:
+        replies = list(pool.map(lambda client: (client, post(limited, "/compile", SENT_ALONG, client)), clients))
+    seen = Counter((client, reply.status_code) for client, reply in replies)
+    assert seen == {(client, status): n for client in clients for status, n in ((200, 10), (429, 2))}
+    refused = next(reply for _, reply in replies if reply.status_code == 429)
+    assert 1 <= int(refused.headers["Retry-After"]) <= 600
+    told = refused.json()
+    assert (told["success"], told["status"]) == (False, 429)
+    assert told["error"] == "Rate limit exceeded. Maximum 10 requests per 600 seconds."
+
+
+def test_every_costly_path_is_limited(limited: Runtime):
+    """Junk is charged too; after ten requests every path that costs a compilation refuses, and no other does."""
+    client = "203.0.113.1"
+    for junk in (b"", b"{", b"[]", b"{}", b"\xff") * 2:
+        assert post(limited, "/compile", junk, client).status_code == 400
+    assert {path: post(limited, path, SENT_ALONG, client).status_code for path in COSTLY} == dict.fromkeys(COSTLY, 429)
+    headers = {"CF-Connecting-IP": client}
+    for path in ("/api", "/metrics", "/queue/stats", "/workflow/metrics", "/health/latest", "/api/turnstile-config"):
+        assert httpx.get(f"{limited.url}{path}", headers=headers, timeout=30).status_code == 200
+    with dial(limited, client) as line:
+        line.compile("a", SENT_ALONG["configuration"], preFetchedContent=SENT_ALONG["preFetchedContent"])
+        error = line.hear_until("compile:error")[-1]
+    assert error["details"]["status"] == 429
+    assert 1 <= error["details"]["retryAfter"] <= 600
+
+
+def test_ipv6_networks_are_clients(limited: Runtime):
+    """Addresses of one /64 share their limit, another /64 has its own."""
+    for number in range(10):
+        assert post(limited, "/compile", SENT_ALONG, f"2001:db8:1:1::{number:x}").status_code == 200
+    assert post(limited, "/compile", SENT_ALONG, "2001:db8:1:1:ffff::1").status_code == 429
+    assert post(limited, "/compile", SENT_ALONG, "2001:db8:1:2::1").status_code == 200
+
+
+def test_messages_are_charged(limited: Runtime):
+    """Each compilation asked for over a socket is charged; what is no such request is not."""
+    client = "203.0.113.2"
+    with dial(limited, client) as line:
+        for number in range(10):
+            line.say({"type": "ping"})
+            line.say("junk")
+            line.compile(str(number), SENT_ALONG["configuration"], preFetchedContent=SENT_ALONG["preFetchedContent"])
+            assert line.hear_until("compile:complete", "compile:error")[-1]["type"] == "compile:complete"
+    assert post(limited, "/compile", SENT_ALONG, client).status_code == 429
+
+
+def test_metrics_tell_of_it(limited: Runtime):
+    """Requests and refusals are in the figures, in both forms."""
+    client = "203.0.113.3"
+    for _ in range(12):
+        post(limited, "/compile", SENT_ALONG, client)
+    told = httpx.get(f"{limited.url}/metrics", timeout=30).json()
+    figures = told["endpoints"]["/compile"]
+    assert told["window"] == "30 minutes"
+    assert figures["count"] == figures["success"] + figures["failed"]
+    assert figures["errors"]["Rate limit exceeded. Maximum 10 requests per 600 seconds."] >= 2
+    assert figures["success"] >= 10
+    reply = httpx.get(f"{limited.url}/metrics/prometheus", timeout=30)
+    assert reply.headers["Content-Type"].startswith("text/plain; version=0.0.4")
+    counted = dict(line.rsplit(" ", 1) for line in reply.text.splitlines() if not line.startswith("#"))
+    assert int(counted['sluice_requests_total{endpoint="/compile",outcome="success"}']) >= figures["success"]
+
+
+def test_no_token(proving: Runtime, origin: Origin):
+    """With Turnstile switched on, nothing that costs a compilation passes without a token."""
+    asked = origin.count("/verify", "POST")
+    for path in COSTLY:
+        reply = post(proving, path, SENT_ALONG, "203.0.113.9")
+        assert (path, reply.status_code) == (path, 403)
+        assert "turnstileToken" in reply.json()["error"]
+    for path in ("/workflow/cache-warm", "/workflow/health-check"):
+        assert post(proving, path, b"", "203.0.113.9").status_code == 403
+    with dial(proving, "203.0.113.9") as line:
+        line.compile("a", SENT_ALONG["configuration"])
+        assert line.hear_until("compile:error")[-1]["details"]["status"] == 403
+    assert origin.count("/verify", "POST") == asked
+
+
+def test_good_token(proving: Runtime, origin: Origin):
+    """A token that the verifier accepts passes; the verifier was told secret, token and address."""
+    origin.serve("/verify", '{"success":true}')
+    reply = post(proving, "/compile", SENT_ALONG | {"turnstileToken": "tok&en"}, "203.0.113.10")
+    assert (reply.status_code, reply.json()["ruleCount"]) == (200, len(reply.json()["rules"]))
+    form = parse_qs(origin.requests("/verify")[-1].body.decode())
+    assert form == {"secret": [SECRET], "response": ["tok&en"], "remoteip": ["203.0.113.10"]}
+    with dial(proving, "203.0.113.10") as line:
+        line.compile(
+            "a",
+            SENT_ALONG["configuration"],
+            preFetchedContent=SENT_ALONG["preFetchedContent"],
+            turnstileToken="over the socket",
+        )
+        assert line.hear_until("compile:complete", "compile:error")[-1]["type"] == "compile:complete"
+    assert b"over+the+socket" in origin.requests("/verify")[-1].body
+
+
+@pytest.mark.parametrize(
+    ("answer", "word"),
+    [
+        (Answer(b'{"success":false,"error-codes":["timeout-or-duplicate"]}'), "timeout-or-duplicate"),
+        (Answer(b'{"success":false,"error-codes":["invalid-input-secret"]}'), "operator"),
+        (Answer(b"", 500), "Turnstile"),
+        (Answer(b"<html>"), "Turnstile"),
+        (Answer(b'{"success":true}', drop=True), "Turnstile"),
+        (Answer(b" " * 100_000), "Turnstile"),
+        (Answer(b"[" * 5_000), "Turnstile"),
+        (Answer(b"", 302, {"Location": "http://169.254.169.254/"}), "Turnstile"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_bad_token(proving: Runtime, origin: Origin, answer: Answer, word: str):
+    """A token that is refused, or that nobody can be asked about, does not pass; the secret is never told."""
+    origin.serve("/verify", answer)
+    reply = post(proving, "/compile", SENT_ALONG | {"turnstileToken": "t"}, "203.0.113.11")
+    assert reply.status_code == 403
+    assert word in reply.json()["error"]
+    assert SECRET not in reply.text
+
+
+def test_turnstile_config(proving: Runtime, limited: Runtime):
+    """Pages are told whether to show a challenge."""
+    reply = httpx.get(f"{proving.url}/api/turnstile-config", timeout=30)
+    assert reply.json() == {"siteKey": "the-site", "enabled": True}
+    assert reply.headers["Cache-Control"] == "public, max-age=3600"
+    told = httpx.get(f"{limited.url}/api/turnstile-config", timeout=30).json()
+    assert told == {"siteKey": None, "enabled": False}
+
+
+def test_socket_from_welcome_to_list(limited: Runtime, origin: Origin):
+    """A list is compiled over a socket: welcome, start, events in order, and the whole list at the end."""
+    rules = "\n".join(f"||ads{number}.example^" for number in range(50_000))
+    origin.serve("/socket-list", "! Title: x\n" + rules)
+    with dial(limited, "203.0.113.20") as line:
+        welcome = line.hear()
+        assert welcome["type"] == "welcome"
+        assert welcome["capabilities"]["maxConcurrentCompilations"] == 3
+        line.compile("a", configuration(origin, "/socket-list"))
+        heard = line.hear_until("compile:complete", "compile:error")
+    assert [heard[0]["type"], heard[-1]["type"]] == ["compile:started", "compile:complete"]
+    assert {message["sessionId"] for message in heard} == {"a"}
+    names = [message["eventType"] for message in heard if message["type"] == "event"]
+    assert names.index("source:start") < names.index("source:complete") < names.index("compilation:complete")
+    complete = heard[-1]
+    assert complete["ruleCount"] == len(complete["rules"])
+    assert sum(rule.startswith("||ads") for rule in complete["rules"]) == 50_000
+    assert complete["metrics"]["sourceCount"] == 1
+    assert complete["compiledAt"]
+
+
+def test_socket_bad_configuration(limited: Runtime):
+    """What is wrong with a configuration is told by its fields, and the connection goes on."""
+    with dial(limited, "203.0.113.21") as line:
+        line.compile("a", {"name": "", "sources": []})
+        error = line.hear_until("compile:error")[-1]
+        assert error["details"]["status"] == 400
+        assert {field["path"] for field in error["details"]["errors"]} == {"name", "sources"}
+        line.say({"type": "ping"})
+        assert line.hear_until("pong")[-1]["type"] == "pong"
+
+
+def test_socket_cancel_stops_the_work(limited: Runtime, origin: Origin):
+    """Three run at once and no more; a cancelled one ends before its source answers, and leaves nothing behind."""
+    gate = threading.Event()
+    origin.serve("/gated", Answer(b"||ads.example^\n", gate=gate))
+    client = "203.0.113.22"
+    try:
+        with dial(limited, client) as line:
+            for session in ("a", "b", "c"):
+                line.compile(session, configuration(origin, "/gated", session))
+            until(lambda: origin.count("/gated") == 3)
+            line.compile("d", configuration(origin, "/gated", "d"))
+            assert line.hear_until("error")[-1]["code"] == "TOO_MANY_COMPILATIONS"
+            line.compile("b", configuration(origin, "/gated", "b"))
+            assert line.hear_until("error")[-1]["code"] == "DUPLICATE_SESSION"
+            line.say({"type": "cancel", "sessionId": "b"})
+            cancelled = line.hear_until("compile:cancelled")[-1]
+            assert (cancelled["sessionId"], cancelled["reason"]) == ("b", "Cancelled by client")
+            assert not gate.is_set()
+            gate.set()
+            ended = [line.hear_until("compile:complete", "compile:error")[-1] for _ in range(2)]
+            assert sorted((one["type"], one["sessionId"]) for one in ended) == [
+                ("compile:complete", "a"),
+                ("compile:complete", "c"),
+            ]
+    finally:
+        gate.set()
+    found = {
+        name: post(limited, "/compile", {"configuration": configuration(origin, "/gated", name)}, client).headers[
+            "X-Cache"
+        ]
+        for name in ("a", "b")
+    }
+    assert found == {"a": "HIT", "b": "MISS"}
+
+
+def test_socket_client_leaves(limited: Runtime, origin: Origin):
+    """When the client is gone, its compilation is stopped."""
+    gate = threading.Event()
+    origin.serve("/left", Answer(b"||ads.example^\n", gate=gate))
+    try:
+        with dial(limited, "203.0.113.23") as line:
+            line.compile("a", configuration(origin, "/left"))
+            until(lambda: origin.count("/left") == 1)
+        # Whatever is asked next is served after the goodbye was heard.
+        with dial(limited, "203.0.113.23") as line:
+            line.hear()
+    finally:
+        gate.set()
+    until(lambda: origin.now_open == 0)
+    reply = post(limited, "/compile", {"configuration": configuration(origin, "/left")}, "203.0.113.23")
+    assert reply.headers["X-Cache"] == "MISS"
+
+
+def test_socket_codes(limited: Runtime):
+    """Every kind of misuse has its code, and none ends the connection."""
+    said = {
+        "UNKNOWN_MESSAGE_TYPE": {"type": "hello"},
+        "INVALID_MESSAGE": "{",
+        "NOT_IMPLEMENTED": {"type": "pause", "sessionId": "a"},
+        "SESSION_NOT_FOUND": {"type": "cancel", "sessionId": "a"},
+        "MESSAGE_TOO_LARGE": "x" * (1024 * 1024 + 1),
+    }
+    with dial(limited, "203.0.113.24") as line:
+        line.hear()
+        for code, message in said.items():
+            line.say(message)
+            assert line.hear()["code"] == code
+
+
+def test_socket_junk_is_cut_off(limited: Runtime):
+    """Somebody who only sends junk is shown the door."""
+    with dial(limited, "203.0.113.25") as line, pytest.raises(ConnectionClosed) as closed:
+        for_ever_junk(line)
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == 1008
+
+
+def for_ever_junk(line: SocketClient) -> None:
+    while True:
+        line.say(b"\xff")
+        line.hear()
+
+
+def test_no_upgrade(limited: Runtime):
+    """A plain request is told to ask for a WebSocket, other paths do not speak it."""
+    reply = httpx.get(f"{limited.url}/ws/compile", timeout=30)
+    # Its Upgrade header is kept by workerd: it is about one connection only.
+    assert reply.status_code == 426
+    assert "Upgrade: websocket" in reply.json()["error"]
+    with pytest.raises(InvalidStatus) as refused, dialled(limited.url, f"{NAME}.localhost", "/api"):
+        raise AssertionError("unreachable")
+    assert refused.value.response.status_code == 200

@@ -1,0 +1,121 @@
+"""WebSockets and data points, from Python inside workerd."""
+
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import ClientConnection, connect
+
+from runtime import Runtime, until
+
+Dial = Callable[..., ClientConnection]
+
+
+@pytest.fixture(name="dial")
+def _dial(runtime: Runtime, name: str) -> Dial:
+    def dial(**query: Any) -> ClientConnection:
+        address = urlsplit(runtime.url)
+        line = socket.create_connection((address.hostname, address.port))
+        url = str(httpx.URL(f"ws://probe.localhost:{address.port}/api/socket", params={"key": name, **query}))
+        return connect(url, sock=line, max_size=None, compression=None, open_timeout=30)
+
+    return dial
+
+
+def test_echo(dial: Dial):
+    """Text goes both ways in order, the reply's own headers come along, and two sockets do not mix."""
+    with dial() as one, dial() as other:
+        assert (one.recv(), other.recv()) == ("welcome", "welcome")
+        assert one.response is not None
+        assert one.response.headers["X-Probe"] == "socket"
+        for text in ("a", "é\U0001f600", ""):
+            one.send(text)
+            other.send(f"other {text}")
+        assert [one.recv() for _ in range(3)] == ["a", "é\U0001f600", ""]
+        assert [other.recv() for _ in range(3)] == ["other a", "other é\U0001f600", "other "]
+
+
+def test_bytes_are_read_as_text(dial: Dial):
+    """A binary message is the text that it holds; what is no text does no harm."""
+    with dial() as line:
+        line.recv()
+        line.send("é".encode())
+        line.send(b"\xff")
+        assert [line.recv(), line.recv()] == ["é", "\ufffd"]
+
+
+def test_large_messages(dial: Dial):
+    """A message of 20 MB arrives whole, there and back."""
+    text = "0123456789" * 2_000_000
+    with dial() as line:
+        line.recv()
+        line.send(text)
+        assert line.recv() == text
+
+
+def test_client_leaves(dial: Dial, probe: httpx.Client, name: str):
+    """The Worker notices that the client said goodbye, and goes on with what it has to do then."""
+    with dial() as line:
+        line.recv()
+    until(lambda: probe.get("/api/kv", params={"key": name}).json() == "left")
+
+
+def test_client_is_cut_off(dial: Dial, probe: httpx.Client, name: str):
+    """The Worker notices a client that vanished without a word."""
+    with dial() as line:
+        line.recv()
+        line.socket.shutdown(socket.SHUT_RDWR)
+    until(lambda: probe.get("/api/kv", params={"key": name}).json() == "left")
+
+
+def test_worker_closes(dial: Dial, probe: httpx.Client, name: str):
+    """The code and the reason of the Worker's goodbye reach the client."""
+    with dial() as line:
+        line.recv()
+        line.send("close")
+        with pytest.raises(ConnectionClosed) as closed:
+            line.recv(timeout=10)
+    assert closed.value.rcvd is not None
+    assert (closed.value.rcvd.code, closed.value.rcvd.reason) == (1008, "as you wish")
+    until(lambda: probe.get("/api/kv", params={"key": name}).json() == "left")
+
+
+def exhaust(line: ClientConnection) -> None:
+    while True:
+        line.recv(timeout=30)
+
+
+def test_flood_is_cut_off(dial: Dial):
+    """A client that sends faster than it is read is closed; the Worker holds no more than so many messages."""
+    with dial(slow_ms=200) as line:
+        line.recv()
+        with suppress(ConnectionClosed):
+            for number in range(200):
+                line.send(str(number))
+        with pytest.raises(ConnectionClosed) as closed:
+            exhaust(line)
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == 1008
+
+
+def test_failing_conversation_closes(dial: Dial, probe: httpx.Client):
+    """A conversation that raises ends the connection, and the Worker serves on."""
+    with dial() as line:
+        line.recv()
+        line.send("fail")
+        with pytest.raises(ConnectionClosed) as closed:
+            line.recv(timeout=10)
+    assert closed.value.rcvd is not None
+    assert (closed.value.rcvd.code, closed.value.rcvd.reason) == (1011, "internal error")
+    assert probe.get("/api/greet").json() == "hello"
+
+
+@pytest.mark.parametrize("text", ["short", "é" * 10_000])
+def test_data_point(probe: httpx.Client, text: str):
+    """The dataset takes a point of the largest size that is written."""
+    assert probe.get("/api/analytics", params={"text": text}).json() == []
