@@ -27,6 +27,7 @@ export async function request(path, { method = "GET", body, signal, timeout_ms =
     if (signal?.aborted) throw new Failed("Stopped");
     throw new Failed(error.name === "TimeoutError" ? "The service does not answer; it may be down" : "The service cannot be reached");
   }
+  if (reply.status === 401 && token) dispatchEvent(new Event("refused"));
   if (!reply.ok) throw await failure(reply);
   return reply;
 }
@@ -70,10 +71,14 @@ function heard(part, on) {
 // Repeats `work` every few seconds while the page is looked at; `stop()` ends it.
 export function every(seconds, work) {
   let timer = 0;
+  let over = false;
   const turn = async () => {
     if (!document.hidden) await work();
-    timer = setTimeout(turn, seconds * 1000);
+    if (!over) timer = setTimeout(turn, seconds * 1000);
   };
   turn();
-  return () => clearTimeout(timer);
+  return () => {
+    over = true;
+    clearTimeout(timer);
+  };
 }

@@ -4,14 +4,15 @@ import { h, svg } from "./dom.js";
 const WIDTH = 600;
 const HEIGHT = 140;
 
-// points: [{ at: milliseconds, value }], in order. Each value holds until the next.
-export function steps(label, points, describe = (value) => String(value)) {
+// points: [{ at: milliseconds, value }], in order. Each value holds until the next. `limit` is where it becomes too much.
+export function steps(label, points, describe = (value) => String(value), limit = 0) {
   if (!points.length) return h("p", { class: "empty" }, "Nothing to show yet");
   const first = points[0].at;
   const span = Math.max(points.at(-1).at - first, 1);
-  const most = Math.max(...points.map(({ value }) => value), 1);
+  const most = Math.max(...points.map(({ value }) => value));
+  const top = Math.max(most, limit ? limit * 2 : 1);
   const x = (at) => (points.length === 1 ? WIDTH : ((at - first) / span) * WIDTH);
-  const y = (value) => HEIGHT - (value / most) * (HEIGHT - 8) - 2;
+  const y = (value) => HEIGHT - (value / top) * (HEIGHT - 8) - 2;
   const path = points.map(({ at, value }, index) => (index ? `H${x(at)}V${y(value)}` : `M0 ${y(value)}`)).join("") + `H${WIDTH}`;
   const picture = svg(
     "svg",
@@ -19,16 +20,19 @@ export function steps(label, points, describe = (value) => String(value)) {
     svg("line", { class: "grid", x1: 0, x2: WIDTH, y1: HEIGHT - 2, y2: HEIGHT - 2 }),
     svg("path", { class: "area", d: `${path}V${HEIGHT}H0Z` }),
     svg("path", { class: "stroke", d: path }),
+    limit ? svg("line", { class: "limit", x1: 0, x2: WIDTH, y1: y(limit), y2: y(limit) }) : null,
   );
-  return framed(picture, label, `now ${describe(points.at(-1).value)}, at most ${describe(most)}`);
+  return framed(picture, limit ? `${label}; dashed: ${describe(limit)}` : label, `now ${describe(points.at(-1).value)}, at most ${describe(most)}`);
 }
 
-// bars: [{ label, parts: [{ value, kind }] }], stacked from the bottom.
-export function stacked(label, bars, legend = "") {
+// bars: [{ label, parts: [{ value, kind }] }], stacked from the bottom; kinds: what each kind means.
+export function stacked(label, bars, kinds) {
   if (!bars.length) return h("p", { class: "empty" }, "Nothing to show yet");
   const totals = bars.map(({ parts }) => parts.reduce((sum, { value }) => sum + value, 0));
   const most = Math.max(...totals, 1);
-  const width = WIDTH / bars.length;
+  const width = Math.min(WIDTH / bars.length, WIDTH / 8);
+  const sum = (wanted) => bars.reduce((all, { parts }) => all + parts.filter(({ kind }) => kind === wanted).reduce((some, { value }) => some + value, 0), 0);
+  const spoken = Object.entries(kinds).map(([kind, meaning]) => `${sum(kind)} ${meaning}`).join(", ");
   const columns = bars.map(({ label: name, parts }, at) => {
     let bottom = HEIGHT;
     const pieces = parts.map(({ value, kind }) => {
@@ -36,15 +40,16 @@ export function stacked(label, bars, legend = "") {
       bottom -= height;
       return svg("rect", { class: kind, x: at * width + width * 0.1, width: width * 0.8, y: bottom, height });
     });
-    return svg("g", {}, svg("title", {}, `${name}: ${parts.map(({ value, kind }) => `${value} ${kind}`).join(", ")}`), pieces);
+    return svg("g", {}, svg("title", {}, `${name}: ${parts.map(({ value, kind }) => `${value} ${kinds[kind]}`).join(", ")}`), pieces);
   });
   const picture = svg(
     "svg",
-    { class: "chart", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img", "aria-label": `${label}. ${legend}` },
+    { class: "chart", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img", "aria-label": `${label}, ${bars[0].label} to ${bars.at(-1).label}: ${spoken}` },
     svg("line", { class: "grid", x1: 0, x2: WIDTH, y1: HEIGHT, y2: HEIGHT }),
     columns,
   );
-  return framed(picture, bars[0].label, bars.length > 1 ? bars.at(-1).label : "", legend);
+  const key = h("ul", { class: "key" }, Object.entries(kinds).filter(([kind]) => sum(kind)).map(([kind, meaning]) => h("li", {}, h("span", { class: `swatch ${kind}` }), `${meaning}: ${sum(kind).toLocaleString("en")}`)));
+  return h("div", {}, framed(picture, bars[0].label, bars.length > 1 ? bars.at(-1).label : "", `most ${most.toLocaleString("en")}`), key);
 }
 
 // One tick per result, the latest last: good, bad, or not known.

@@ -26,11 +26,17 @@ function assign(element, attributes) {
 
 const nodes = (children) => children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
 
-// Replaces what an element holds.
+// Replaces what an element holds; whoever stands on a control in it stands on its like afterwards.
 export function fill(element, ...children) {
+  const held = document.activeElement;
+  const inside = held !== element && element.contains(held);
   element.replaceChildren(...nodes(children));
+  if (inside && !held.isConnected) alike(element, held)?.focus({ preventScroll: true });
   return element;
 }
+
+const nameOf = (control) => control.getAttribute("aria-label") ?? control.textContent;
+const alike = (element, held) => [...element.querySelectorAll(held.tagName)].find((control) => nameOf(control) === nameOf(held));
 
 export const byId = (id) => document.getElementById(id);
 
@@ -43,6 +49,20 @@ export function field(label, control, hint) {
   const about = hint && h("p", { class: "hint", id: `${control.id}-hint` }, hint);
   if (about) control.setAttribute("aria-describedby", about.id);
   return h("div", { class: "field" }, h("label", { for: control.id }, label), control, about);
+}
+
+// Says at a control what is wrong with it; nothing wrong takes it back.
+export function complain(control, reason) {
+  const id = `${control.id}-wrong`;
+  byId(id)?.remove();
+  const others = (control.getAttribute("aria-describedby") ?? "").split(" ").filter((name) => name && name !== id);
+  control.setAttribute("aria-invalid", String(Boolean(reason)));
+  if (reason) {
+    control.closest(".field, .check").append(h("p", { class: "wrong", id }, reason));
+    others.push(id);
+  }
+  if (others.length) control.setAttribute("aria-describedby", others.join(" "));
+  else control.removeAttribute("aria-describedby");
 }
 
 export function check(label, attributes = {}) {
@@ -61,7 +81,7 @@ export const figures = (pairs) =>
 
 // columns: [title, cell, class]; `cell` makes text or elements of a row.
 export function table(caption, columns, rows) {
-  const head = h("tr", {}, columns.map(([title, , kind]) => h("th", { scope: "col", class: kind }, title)));
+  const head = h("tr", {}, columns.map(([title, , kind]) => h("th", { scope: "col", class: kind }, title || h("span", { class: "visually-hidden" }, "Action"))));
   const body = rows.map((row) => h("tr", {}, columns.map(([, cell, kind]) => h("td", { class: kind }, cell(row)))));
   const heading = h("caption", { class: "visually-hidden" }, caption);
   return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption }, h("table", {}, heading, h("thead", {}, head), h("tbody", {}, body)));

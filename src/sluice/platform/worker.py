@@ -1,5 +1,6 @@
 """What every entry module does with a request: wire the routes, answer, log what went wrong."""
 
+import sys
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -12,10 +13,13 @@ from sluice.platform.kv import KV, Pace
 from sluice.platform.log import Log
 from sluice.platform.shell import to_request, to_response
 from sluice.variables import Variables
-from sluice.web import App, Reply, Request, Route, health_reply
+from sluice.web import App, Cors, Reply, Request, Route, conditional, health_reply, openapi_reply
+from sluice.web.common_docs import HEALTH, OPENAPI
 
 # All requests of an isolate keep the same pace.
 _PACES: Final[dict[str, Pace]] = {}
+# The document of the isolate's Worker, once somebody has asked for it.
+_DOCUMENTS: Final[dict[str, Reply]] = {}
 
 
 def kv_of(env: Any, name: str) -> KV:
@@ -35,15 +39,37 @@ def variables_of(env: Any) -> Variables:
 
 
 async def answer(
-    worker: Any, request: Any, name: str, bindings: Sequence[Binding], routes: Sequence[Route] = ()
+    worker: Any,
+    request: Any,
+    name: str,
+    bindings: Sequence[Binding],
+    routes: Sequence[Route] = (),
+    *,
+    cors: Cors | None = None,
 ) -> Any:
-    """Answer one request by the Worker's routes; every Worker has GET /health besides."""
+    """Answer one request by the Worker's routes; every Worker has GET /health and GET /openapi.json besides."""
 
     async def health(_request: Request) -> Reply:
         return health_reply(name, __version__, await probe(worker.env, bindings))
 
+    async def described(given: Request) -> Reply:
+        if name not in _DOCUMENTS:
+            _DOCUMENTS[name] = openapi_reply(name, __version__, table, about=_about(worker))
+        return conditional(given, _DOCUMENTS[name])
+
     def on_error(error: Exception, failed: Request) -> None:
         log_of(name).error("request.failed", error, method=failed.method, path=failed.path)
 
-    app = App([Route("GET", "/health", health), *routes], on_error=on_error)
+    table = [
+        Route("GET", "/health", health, doc=HEALTH),
+        Route("GET", "/openapi.json", described, doc=OPENAPI),
+        *routes,
+    ]
+    app = App(table, on_error=on_error, cors=cors)
     return to_response(await app.handle(to_request(request)), worker.ctx)
+
+
+def _about(worker: Any) -> str:
+    """What the entry module says of itself after the Worker's name."""
+    said = (sys.modules[type(worker).__module__].__doc__ or "").partition(": ")[2]
+    return said[:1].upper() + said[1:]

@@ -4,6 +4,7 @@ from sluice.web.app import App, OnError
 from sluice.web.bodies import query_model, read_bytes, read_json, read_model
 from sluice.web.conditional import ETag, Validators, check_preconditions, conditional, parse_etags
 from sluice.web.cors import Cors
+from sluice.web.docs import Absent, Answer, CamelTold, Doc, Media, Param, Told
 from sluice.web.headers import Headers, HeadersLike
 from sluice.web.health import Check, health_reply
 from sluice.web.http_dates import format_http_date, parse_http_date
@@ -11,20 +12,27 @@ from sluice.web.json_text import to_json
 from sluice.web.messages import Native, Passthrough, ReadBody, Reply, Request
 from sluice.web.models import parse_model
 from sluice.web.negotiate import best_media_type
+from sluice.web.openapi import document, openapi_reply
 from sluice.web.problems import problem, problem_of
 from sluice.web.router import Handler, Route
 from sluice.web.sse import SseComment, SseEvent, sse
 
 __all__ = [
+    "Absent",
+    "Answer",
     "App",
+    "CamelTold",
     "Check",
     "Cors",
+    "Doc",
     "ETag",
     "Handler",
     "Headers",
     "HeadersLike",
+    "Media",
     "Native",
     "OnError",
+    "Param",
     "Passthrough",
     "ReadBody",
     "Reply",
@@ -32,12 +40,15 @@ __all__ = [
     "Route",
     "SseComment",
     "SseEvent",
+    "Told",
     "Validators",
     "best_media_type",
     "check_preconditions",
     "conditional",
+    "document",
     "format_http_date",
     "health_reply",
+    "openapi_reply",
     "parse_etags",
     "parse_http_date",
     "parse_model",

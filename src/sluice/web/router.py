@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import unquote_to_bytes
 
 from sluice.errors import Invalid
+from sluice.web.docs import Doc
 from sluice.web.messages import Reply, Request
 
 Handler = Callable[[Request], Awaitable[Reply]]
@@ -19,11 +20,15 @@ _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One row of the table: `Route("GET", "/queue/results/:id", handler)`; values arrive in `request.params`."""
+    """One row of the table: `Route("GET", "/queue/results/:id", handler)`; values arrive in `request.params`.
+
+    `doc` is what the API's documentation says of it.
+    """
 
     method: str
     pattern: str
     handler: Handler
+    doc: Doc | None = field(default=None, kw_only=True, compare=False)
 
     def __post_init__(self) -> None:
         if not _METHOD.fullmatch(self.method):

@@ -18,7 +18,7 @@ from sluice.compiler.service.run_log import RunLog
 from sluice.compiler.service.warming_workflow import WarmRequest
 from sluice.compiler.service.workflow_starts import ApiType, Starts
 from sluice.errors import Invalid
-from sluice.web import Reply, Request, Route, query_model
+from sluice.web import Reply, Request, query_model
 from sluice.web.models import parse_model
 
 _UNCACHED: Final = {"Cache-Control": "no-store"}
@@ -57,18 +57,6 @@ class WorkflowApi:
     configurations: Callable[[], Sequence[Configuration]]
     sources: Callable[[], Sequence[HealthSource]]
     clock: Clock
-
-    def routes(self) -> list[Route]:
-        return [
-            Route("POST", "/workflow/compile", self.compile),
-            Route("POST", "/workflow/batch", self.batch),
-            Route("POST", "/workflow/cache-warm", self.warm),
-            Route("POST", "/workflow/health-check", self.check),
-            Route("GET", "/workflow/status/:type/:id", self.status),
-            Route("GET", "/workflow/events/:id", self.events),
-            Route("GET", "/workflow/metrics", self.metrics),
-            Route("GET", "/health/latest", self.latest),
-        ]
 
     async def compile(self, request: Request) -> Reply:
         body = await self.guard(request, max_bytes=MAX_BODY_BYTES)

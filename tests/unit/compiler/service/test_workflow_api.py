@@ -14,13 +14,26 @@ from sluice.compiler.service.workflow_api import WorkflowApi
 from sluice.compiler.service.workflow_starts import ApiType, Starts
 from sluice.errors import TooManyRequests
 from sluice.platform.workflows import Workflows
-from sluice.web import App, Reply, Request, read_json
+from sluice.web import App, Reply, Request, Route, read_json
 from unit.compiler.service.workflow_bench import Bench, configuration
 from unit.web.calls import call, get, parsed
 
 TYPES: tuple[ApiType, ...] = ("compilation", "batch-compilation", "cache-warming", "health-monitoring")
 ITEM = {"id": "1", "configuration": configuration("a")}
 SOURCE = {"name": "A", "url": "https://lists.example/a.txt"}
+
+
+def routes(api: WorkflowApi) -> list[Route]:
+    return [
+        Route("POST", "/workflow/compile", api.compile),
+        Route("POST", "/workflow/batch", api.batch),
+        Route("POST", "/workflow/cache-warm", api.warm),
+        Route("POST", "/workflow/health-check", api.check),
+        Route("GET", "/workflow/status/:type/:id", api.status),
+        Route("GET", "/workflow/events/:id", api.events),
+        Route("GET", "/workflow/metrics", api.metrics),
+        Route("GET", "/health/latest", api.latest),
+    ]
 
 
 class Api(Bench):
@@ -46,7 +59,7 @@ class Api(Bench):
             sources=health_sources,
             clock=self.clock,
         )
-        self.app = App(api.routes(), on_error=self.on_error)
+        self.app = App(routes(api), on_error=self.on_error)
 
     def random_hex(self) -> str:
         self.drawn += 1

@@ -1,0 +1,75 @@
+// Pages that failed for good: look at them, try them again, or let them go.
+import { getJson, sendJson } from "./api.js";
+import { banner, check, empty, fill, h, table } from "./dom.js";
+import { moment } from "./times.js";
+import { watched } from "./watching.js";
+
+const REFRESH_S = 5;
+const SHOWN = 200;
+const number = (value) => value.toLocaleString("en");
+
+export function failedPanel(zone) {
+  const chosen = new Set();
+  const place = h("div", { class: "panel" }, empty("Loading …"));
+  const said = h("div", { role: "status" });
+  const panel = h(
+    "section",
+    { class: "card" },
+    h("h2", {}, "Failed pages"),
+    h("p", { class: "hint" }, "They failed for good, or too often. Ten are tried again every hour; after a week they are forgotten."),
+    said,
+    place,
+  );
+  const list = watched(REFRESH_S, panel, place, () => getJson(zone(`failed?limit=${SHOWN}`)), draw);
+
+  async function act(path, method, told, ids) {
+    try {
+      const done = await sendJson(zone(path), ids ? { ids } : {}, { method });
+      fill(said, banner(told(done), "good"));
+      chosen.clear();
+    } catch (error) {
+      fill(said, banner(error.message));
+    }
+    await list.look();
+  }
+  const pages = (count) => `${number(count)} ${count === 1 ? "page" : "pages"}`;
+  const replay = (ids) => act("failed/replay", "POST", ({ replayed }) => `${pages(replayed)} back in the queue: see Batches.`, ids);
+  const remove = (ids) => act("failed", "DELETE", ({ deleted }) => `${pages(deleted)} deleted.`, ids);
+
+  function draw({ count, failed }) {
+    if (!count) return empty("No page has failed.");
+    for (const id of [...chosen]) if (!failed.some((each) => each.id === id)) chosen.delete(id);
+    const some = h("span", {});
+    const replaySome = h("button", { type: "button", onclick: () => replay([...chosen]) }, "Replay selected");
+    const removeSome = h("button", { type: "button", class: "danger", onclick: () => remove([...chosen]) }, "Delete selected");
+    const tell = () => {
+      fill(some, `${chosen.size} selected`);
+      replaySome.disabled = removeSome.disabled = !chosen.size;
+    };
+    tell();
+    const choose = (id) => (event) => {
+      if (event.target.checked) chosen.add(id);
+      else chosen.delete(id);
+      tell();
+    };
+    return [
+      h("div", { class: "row" }, h("button", { type: "button", class: "primary", onclick: () => replay() }, `Replay all ${number(count)}`), replaySome, removeSome, h("span", { class: "hint", role: "status" }, some)),
+      count > failed.length && banner(`The ${failed.length} that failed first are shown.`, ""),
+      table(
+        "Failed pages",
+        [
+          ["Select", ({ id, url }) => check("", { checked: chosen.has(id), "aria-label": `Select ${url}`, onchange: choose(id) })],
+          ["Page", ({ url, variant }) => (variant ? `${url} (${variant})` : url), "wrap"],
+          ["Status", ({ status }) => status ?? "", "number"],
+          ["Reason", ({ reason }) => reason, "wrap"],
+          ["Attempts", ({ attempt }) => attempt + 1, "number"],
+          ["Failed", ({ failed_at: at }) => moment(at * 1000)],
+          ["", ({ id, url }) => h("div", { class: "row" }, h("button", { type: "button", "aria-label": `Replay ${url}`, onclick: () => replay([id]) }, "Replay"), h("button", { type: "button", class: "danger", "aria-label": `Delete ${url}`, onclick: () => remove([id]) }, "Delete"))],
+        ],
+        failed,
+      ),
+    ];
+  }
+
+  return { panel, refresh: list.refresh, stop: list.stop };
+}
