@@ -4,9 +4,9 @@ from typing import Any
 
 from workers import DurableObject
 
-from sluice.compiler.service.flights import SingleFlight
-from sluice.compiler.service.rate_limit import ClientLimit, Window
-from sluice.compiler.service.sweeper import Sweeper
+from sluice.compiler.service.guard.rate_limit import ClientLimit, Window
+from sluice.compiler.service.jobs.sweeper import Sweeper
+from sluice.compiler.service.lists.flights import SingleFlight
 from sluice.platform.clock import SystemClock
 from sluice.platform.objects import Alarm, Sql, erase
 from sluice.wiring.compiler import CompilerService

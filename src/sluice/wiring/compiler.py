@@ -11,24 +11,24 @@ from sluice.compiler.configuration import parse_configuration
 from sluice.compiler.download import through
 from sluice.compiler.events import Emit
 from sluice.compiler.limits import Limits
-from sluice.compiler.service.cache import SYNC_TTL_S, Handover, ResultCache
-from sluice.compiler.service.compilations import Compilations
 from sluice.compiler.service.compile_api import CompileApi
-from sluice.compiler.service.consumer import Consumer, Delivery
-from sluice.compiler.service.desk import Desk
-from sluice.compiler.service.guard import Guard
-from sluice.compiler.service.items import Items
-from sluice.compiler.service.jobs import Jobs
-from sluice.compiler.service.queue_api import QueueApi
-from sluice.compiler.service.queue_stats import QueueStats
-from sluice.compiler.service.rate_limit import RateLimiter, SharedCount
-from sluice.compiler.service.records import Records
-from sluice.compiler.service.request_metrics import Gathered, RequestMetrics
+from sluice.compiler.service.guard.guard import Guard
+from sluice.compiler.service.guard.rate_limit import RateLimiter, SharedCount
+from sluice.compiler.service.guard.turnstile import Turnstile
+from sluice.compiler.service.jobs.api import QueueApi
+from sluice.compiler.service.jobs.consumer import Consumer, Delivery
+from sluice.compiler.service.jobs.jobs import Jobs
+from sluice.compiler.service.jobs.stats import QueueStats
+from sluice.compiler.service.lists.cache import SYNC_TTL_S, Handover, ResultCache
+from sluice.compiler.service.lists.compilations import Compilations
+from sluice.compiler.service.lists.desk import Desk
+from sluice.compiler.service.lists.records import Records
+from sluice.compiler.service.metrics.requests import Gathered, RequestMetrics
 from sluice.compiler.service.requests import Priority
 from sluice.compiler.service.settings import Settings
-from sluice.compiler.service.socket import Conversation, Socket
+from sluice.compiler.service.socket.conversation import Conversation, Socket
 from sluice.compiler.service.stream import StreamApi
-from sluice.compiler.service.turnstile import Turnstile
+from sluice.compiler.service.workflows.items import Items
 from sluice.compiler.tracing import Notify
 from sluice.errors import SluiceError
 from sluice.platform.addresses import Allowed

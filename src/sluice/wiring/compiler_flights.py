@@ -4,9 +4,9 @@ import json
 from typing import Any, Final
 
 from sluice.compiler.configuration import Configuration, parse_configuration
-from sluice.compiler.service.cache import cache_key
-from sluice.compiler.service.compilations import Compilations
-from sluice.compiler.service.flights import Flown, Form, SingleFlight, find
+from sluice.compiler.service.lists.cache import cache_key
+from sluice.compiler.service.lists.compilations import Compilations
+from sluice.compiler.service.lists.flights import Flown, Form, SingleFlight, find
 from sluice.errors import SluiceError, Unavailable
 from sluice.platform.failures import revived, written
 from sluice.platform.log import Log

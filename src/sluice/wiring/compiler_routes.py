@@ -2,10 +2,10 @@
 
 from functools import partial
 
-from sluice.compiler.service import api_docs as docs
-from sluice.compiler.service import metrics_api
 from sluice.compiler.service.catalog import catalog
-from sluice.compiler.service.socket import socket_handler
+from sluice.compiler.service.docs import endpoints as docs
+from sluice.compiler.service.metrics import api as metrics_api
+from sluice.compiler.service.socket.conversation import socket_handler
 from sluice.compiler.service.validate_api import validate
 from sluice.platform.assets import page
 from sluice.platform.clock import SystemClock

@@ -3,20 +3,20 @@
 from functools import cached_property
 from typing import Any, Final
 
-from sluice.compiler.service.alerts import Alerts
-from sluice.compiler.service.batch_workflow import BatchCompilationWorkflow
-from sluice.compiler.service.compilation_workflow import CompilationWorkflow
-from sluice.compiler.service.defaults import health_sources, warm_configurations
-from sluice.compiler.service.health_source import SourceCheck
-from sluice.compiler.service.health_store import HealthStore
-from sluice.compiler.service.health_workflow import HealthMonitoringWorkflow
-from sluice.compiler.service.items import Items
-from sluice.compiler.service.parcels import Parcels
-from sluice.compiler.service.reporting import Reporting
-from sluice.compiler.service.run_log import RunLog
-from sluice.compiler.service.warming_workflow import CacheWarmingWorkflow
-from sluice.compiler.service.workflow_api import WorkflowApi
-from sluice.compiler.service.workflow_starts import ApiType, Starts
+from sluice.compiler.service.health.alerts import Alerts
+from sluice.compiler.service.health.source import SourceCheck
+from sluice.compiler.service.health.store import HealthStore
+from sluice.compiler.service.health.workflow import HealthMonitoringWorkflow
+from sluice.compiler.service.workflows.api import WorkflowApi
+from sluice.compiler.service.workflows.batch import BatchCompilationWorkflow
+from sluice.compiler.service.workflows.compilation import CompilationWorkflow
+from sluice.compiler.service.workflows.defaults import health_sources, warm_configurations
+from sluice.compiler.service.workflows.items import Items
+from sluice.compiler.service.workflows.log import RunLog
+from sluice.compiler.service.workflows.parcels import Parcels
+from sluice.compiler.service.workflows.reporting import Reporting
+from sluice.compiler.service.workflows.starts import ApiType, Starts
+from sluice.compiler.service.workflows.warming import CacheWarmingWorkflow
 from sluice.platform.clock import SystemClock
 from sluice.platform.identity import random_id
 from sluice.platform.worker import kv_of

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sluice.compiler.configuration import Configuration, parse_configuration
-from sluice.compiler.service.cache import SYNC_TTL_S
-from sluice.compiler.service.desk import Desk
-from sluice.compiler.service.flights import Flown, Form
+from sluice.compiler.service.lists.cache import SYNC_TTL_S
+from sluice.compiler.service.lists.desk import Desk
+from sluice.compiler.service.lists.flights import Flown, Form
+from sluice.compiler.service.lists.results import CACHED, FRESH, SHARED, unpacked
 from sluice.compiler.service.ports import Guarded
 from sluice.compiler.service.requests import MAX_BODY_BYTES, BatchItem, BatchRequest, CompileRequest
-from sluice.compiler.service.results import CACHED, FRESH, SHARED, unpacked
 from sluice.errors import Invalid, SluiceError
 from sluice.web import Reply, Request, best_media_type, parse_model, to_json
 from sluice.web.headers import HeaderPairs

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Self
 
-from sluice.compiler.service.turnstile import VERIFY_URL
+from sluice.compiler.service.guard.turnstile import VERIFY_URL
 from sluice.variables import Variables
 
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sluice.compiler.events import Event
-from sluice.compiler.service.cache import SYNC_TTL_S
-from sluice.compiler.service.compilations import Compilations
+from sluice.compiler.service.lists.cache import SYNC_TTL_S
+from sluice.compiler.service.lists.compilations import Compilations
+from sluice.compiler.service.lists.results import Result, unpacked
 from sluice.compiler.service.ports import Guarded, Log
 from sluice.compiler.service.requests import MAX_BODY_BYTES, CompileRequest
-from sluice.compiler.service.results import Result, unpacked
 from sluice.compiler.tracing import Diagnostic
 from sluice.errors import SluiceError
 from sluice.web import Reply, Request, SseComment, SseEvent, parse_model, sse, to_json

@@ -3,10 +3,11 @@
 import pytest
 from pydantic import BaseModel
 
-from sluice.compiler.service import api_bodies, api_docs
-from sluice.compiler.service.health_workflow import HealthRequest
+from sluice.compiler.service.docs import bodies as api_bodies
+from sluice.compiler.service.docs import endpoints as api_docs
+from sluice.compiler.service.health.workflow import HealthRequest
 from sluice.compiler.service.requests import AsyncBatchRequest, BatchRequest, CompileRequest
-from sluice.compiler.service.warming_workflow import WarmRequest
+from sluice.compiler.service.workflows.warming import WarmRequest
 from sluice.web import Doc, parse_model
 
 DOCS = {name: value for name, value in vars(api_docs).items() if isinstance(value, Doc)}

@@ -6,9 +6,9 @@ from typing import Any
 from fakes.binding import JsError
 from fakes.workflows import FakeStep, NonRetryableError
 from sluice.compiler.configuration import Configuration
-from sluice.compiler.service.batch_workflow import ALL_FAILED, BatchCompilationWorkflow
-from sluice.compiler.service.items import Item
-from sluice.compiler.service.parcels import MAX_INLINE_BYTES
+from sluice.compiler.service.workflows.batch import ALL_FAILED, BatchCompilationWorkflow
+from sluice.compiler.service.workflows.items import Item
+from sluice.compiler.service.workflows.parcels import MAX_INLINE_BYTES
 from sluice.errors import Unavailable
 from sluice.platform.workflows import Steps
 from unit.compiler.service.workflow_bench import Bench, Kitchen, configuration, crash_points, repeated

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from fakes.clock import ManualClock
 from sluice.compiler.configuration import parse_configuration
-from sluice.compiler.service import cache as caching
-from sluice.compiler.service.cache import cache_key, list_key
-from sluice.compiler.service.results import Result
+from sluice.compiler.service.lists import cache as caching
+from sluice.compiler.service.lists.cache import cache_key, list_key
+from sluice.compiler.service.lists.results import Result
 from unit.compiler.service.world import LIST, URL, World, configuration
 
 TEXT = st.text(min_size=1, max_size=5)

@@ -13,10 +13,10 @@ from fakes.workflows import FakeStep, NonRetryableError
 from sluice.compiler.configuration import Configuration
 from sluice.compiler.events import Emit
 from sluice.compiler.failures import SourceMissing, plain
-from sluice.compiler.service.cache import Handover, cache_key
-from sluice.compiler.service.compilation_workflow import CompilationWorkflow
-from sluice.compiler.service.parcels import MAX_INLINE_BYTES
-from sluice.compiler.service.results import Result
+from sluice.compiler.service.lists.cache import Handover, cache_key
+from sluice.compiler.service.lists.results import Result
+from sluice.compiler.service.workflows.compilation import CompilationWorkflow
+from sluice.compiler.service.workflows.parcels import MAX_INLINE_BYTES
 from sluice.errors import SluiceError, TimedOut, Unavailable
 from sluice.platform.workflows import Steps
 from unit.compiler.scripted import compiler

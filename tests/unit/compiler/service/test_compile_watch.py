@@ -14,9 +14,9 @@ from sluice.compiler.events import (
     transformation_complete,
     transformation_start,
 )
-from sluice.compiler.service.compile_watch import CompileWatch
-from sluice.compiler.service.run_events import Run
-from sluice.compiler.service.run_log import RunLog
+from sluice.compiler.service.workflows.events import Run
+from sluice.compiler.service.workflows.log import RunLog
+from sluice.compiler.service.workflows.watch import CompileWatch
 from sluice.errors import Unavailable
 from unit.compiler.service.workflow_bench import Bench
 

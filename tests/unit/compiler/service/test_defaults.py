@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from sluice.compiler.service.defaults import health_sources, warm_configurations
+from sluice.compiler.service.workflows.defaults import health_sources, warm_configurations
 from sluice.errors import ConfigError
 
 

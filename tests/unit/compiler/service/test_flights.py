@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from sluice.compiler.service.flights import Flown, SingleFlight
+from sluice.compiler.service.lists.flights import Flown, SingleFlight
 from sluice.errors import Unavailable, Unusable
 from unit.compiler.service.world import LIST, URL, World, configuration
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from fakes.clock import ManualClock
 from fakes.transport import FakeTransport, Scripted
-from sluice.compiler.service.health_source import (
+from sluice.compiler.service.health.source import (
     HealthSource,
     SourceCheck,
     SourceHealth,

@@ -6,11 +6,11 @@ from typing import Any
 
 from fakes.transport import FakeTransport, Scripted
 from fakes.workflows import FakeStep
-from sluice.compiler.service.alerts import Alerts
-from sluice.compiler.service.defaults import health_sources
-from sluice.compiler.service.health_source import SourceCheck
-from sluice.compiler.service.health_store import RETENTION_S, HealthStore
-from sluice.compiler.service.health_workflow import HealthMonitoringWorkflow
+from sluice.compiler.service.health.alerts import Alerts
+from sluice.compiler.service.health.source import SourceCheck
+from sluice.compiler.service.health.store import RETENTION_S, HealthStore
+from sluice.compiler.service.health.workflow import HealthMonitoringWorkflow
+from sluice.compiler.service.workflows.defaults import health_sources
 from sluice.errors import Unavailable
 from sluice.platform.addresses import Allowed
 from sluice.platform.fetch import Fetcher, Outgoing

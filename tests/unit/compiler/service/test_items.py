@@ -4,7 +4,7 @@ import pytest
 
 from fakes.binding import Crash
 from sluice.compiler.configuration import Configuration
-from sluice.compiler.service.items import MAX_ERROR_CHARS, RETENTION_S, Item, ItemOutcome
+from sluice.compiler.service.workflows.items import MAX_ERROR_CHARS, RETENTION_S, Item, ItemOutcome
 from sluice.errors import Unavailable
 from unit.compiler.service.workflow_bench import Bench, Kitchen, configuration
 

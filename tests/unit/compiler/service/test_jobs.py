@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from fakes.binding import Crash
-from sluice.compiler.service import jobs as jobs_module
-from sluice.compiler.service.consumer import Consumer
-from sluice.compiler.service.jobs import LEASE_S
-from sluice.compiler.service.messages import BatchMessage, CompileMessage
-from sluice.compiler.service.queue_stats import QueueStats
+from sluice.compiler.service.jobs import jobs as jobs_module
+from sluice.compiler.service.jobs.consumer import Consumer
+from sluice.compiler.service.jobs.jobs import LEASE_S
+from sluice.compiler.service.jobs.messages import BatchMessage, CompileMessage
+from sluice.compiler.service.jobs.stats import QueueStats
 from sluice.compiler.service.requests import BatchItem
 from sluice.errors import Invalid, Unavailable
 from unit.compiler.service.world import LIST, URL, World, configuration

@@ -9,9 +9,9 @@ import pytest
 
 from fakes.clock import ManualClock
 from fakes.d1 import FakeD1
-from sluice.compiler.service.metrics_api import routes
-from sluice.compiler.service.prometheus import exposition
-from sluice.compiler.service.request_metrics import (
+from sluice.compiler.service.metrics.api import routes
+from sluice.compiler.service.metrics.prometheus import exposition
+from sluice.compiler.service.metrics.requests import (
     FLUSH_AFTER_S,
     MAX_CELLS,
     MAX_ERROR_CHARS,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fakes.binding import Crash
 from sluice.compiler.service.moments import iso, ms_of
-from sluice.compiler.service.run_events import (
+from sluice.compiler.service.workflows.events import (
     Run,
     RunEvent,
     completed,
@@ -19,7 +19,7 @@ from sluice.compiler.service.run_events import (
     step_completed,
     step_started,
 )
-from sluice.compiler.service.run_log import EVENTS_TTL_S, MAX_EVENTS, RUNS_TTL_S
+from sluice.compiler.service.workflows.log import EVENTS_TTL_S, MAX_EVENTS, RUNS_TTL_S
 from sluice.errors import Invalid
 from unit.compiler.service.workflow_bench import Bench
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sluice.compiler.events import Emit, Event
-from sluice.compiler.service import socket as conversation
-from sluice.compiler.service.socket import MAX_MISUSES, MAX_WAITING, Conversation, Talk, socket_handler
-from sluice.compiler.service.socket_messages import MAX_MESSAGE_BYTES, Misuse, parse_message
+from sluice.compiler.service.socket import conversation
+from sluice.compiler.service.socket.conversation import MAX_MISUSES, MAX_WAITING, Conversation, Talk, socket_handler
+from sluice.compiler.service.socket.messages import MAX_MESSAGE_BYTES, Misuse, parse_message
 from sluice.errors import BadField, Invalid, TooManyRequests
 from sluice.platform.clock import iso
 from sluice.web import Reply, Request

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from fakes.transport import FakeTransport, Scripted
-from sluice.compiler.service.turnstile import MAX_ANSWER_BYTES, VERIFY_URL, Turnstile
+from sluice.compiler.service.guard.turnstile import MAX_ANSWER_BYTES, VERIFY_URL, Turnstile
 from sluice.errors import Forbidden
 from sluice.platform.addresses import Allowed
 from sluice.platform.fetch import Fetcher

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from sluice.compiler.configuration import Configuration
-from sluice.compiler.service.defaults import warm_configurations
-from sluice.compiler.service.warming_workflow import NEXT_RUN_S, CacheWarmingWorkflow
+from sluice.compiler.service.workflows.defaults import warm_configurations
+from sluice.compiler.service.workflows.warming import NEXT_RUN_S, CacheWarmingWorkflow
 from sluice.errors import Unavailable
 from unit.compiler.service.workflow_bench import Bench, Kitchen, configuration, crash_points, repeated
 

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from fakes.workflows import FakeWorkflows
-from sluice.compiler.service.defaults import health_sources, warm_configurations
-from sluice.compiler.service.health_store import HealthStore
-from sluice.compiler.service.parcels import MAX_INLINE_BYTES
-from sluice.compiler.service.run_events import Run, completed, started, step_completed
-from sluice.compiler.service.workflow_api import WorkflowApi
-from sluice.compiler.service.workflow_starts import ApiType, Starts
+from sluice.compiler.service.health.store import HealthStore
+from sluice.compiler.service.workflows.api import WorkflowApi
+from sluice.compiler.service.workflows.defaults import health_sources, warm_configurations
+from sluice.compiler.service.workflows.events import Run, completed, started, step_completed
+from sluice.compiler.service.workflows.parcels import MAX_INLINE_BYTES
+from sluice.compiler.service.workflows.starts import ApiType, Starts
 from sluice.errors import TooManyRequests
 from sluice.platform.workflows import Workflows
 from sluice.web import App, Reply, Request, Route, read_json

@@ -14,11 +14,11 @@ from fakes.kv import FakeKV
 from fakes.r2 import FakeR2
 from fakes.workflows import FakeStep, FakeWorkflows, NonRetryableError
 from sluice.compiler.configuration import Configuration
-from sluice.compiler.service.items import Items
-from sluice.compiler.service.parcels import Parcels
-from sluice.compiler.service.reporting import Reporting
-from sluice.compiler.service.results import Compiled
-from sluice.compiler.service.run_log import RunLog
+from sluice.compiler.service.lists.results import Compiled
+from sluice.compiler.service.workflows.items import Items
+from sluice.compiler.service.workflows.log import RunLog
+from sluice.compiler.service.workflows.parcels import Parcels
+from sluice.compiler.service.workflows.reporting import Reporting
 from sluice.errors import SluiceError
 from sluice.platform.d1 import D1
 from sluice.platform.kv import KV

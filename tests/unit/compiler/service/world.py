@@ -12,13 +12,13 @@ from fakes.r2 import FakeR2
 from sluice.compiler.compile import FilterCompiler
 from sluice.compiler.configuration import Configuration, parse_configuration
 from sluice.compiler.events import Emit
-from sluice.compiler.service.cache import Handover, ResultCache
-from sluice.compiler.service.compilations import Compilations
-from sluice.compiler.service.desk import Desk
-from sluice.compiler.service.flights import Flown, Form, SingleFlight
-from sluice.compiler.service.items import Items
-from sluice.compiler.service.jobs import Jobs
-from sluice.compiler.service.records import Records
+from sluice.compiler.service.jobs.jobs import Jobs
+from sluice.compiler.service.lists.cache import Handover, ResultCache
+from sluice.compiler.service.lists.compilations import Compilations
+from sluice.compiler.service.lists.desk import Desk
+from sluice.compiler.service.lists.flights import Flown, Form, SingleFlight
+from sluice.compiler.service.lists.records import Records
+from sluice.compiler.service.workflows.items import Items
 from sluice.compiler.tracing import Notify
 from sluice.platform.d1 import D1
 from sluice.platform.kv import KV

@@ -1,0 +1,1 @@
+"""Who may compile, and how often."""

@@ -1,0 +1,1 @@
+"""Lists on their way: compiled once, packed once, kept, and shared."""

@@ -1,0 +1,1 @@
+"""Compiling over a WebSocket."""

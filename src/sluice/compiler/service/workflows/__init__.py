@@ -1,0 +1,1 @@
+"""Workflows: their steps, their events, and what starts them."""
