@@ -41,7 +41,8 @@ BINDINGS = (
 
 class Default(WorkerEntrypoint):
     async def fetch(self, request: Any) -> Any:
-        return await answer(self, request, NAME, BINDINGS, compiler_routes(CompilerService(self.env, self.ctx)))
+        service = CompilerService(self.env, self.ctx)
+        return await answer(self, request, NAME, BINDINGS, lambda: compiler_routes(service))
 
     async def queue(self, batch: Any, _env: Any, _ctx: Any) -> None:
         await CompilerService(self.env, self.ctx).consume(batch.queue, messages(batch))

@@ -16,6 +16,7 @@ from sluice.tail.journal import Journal
 from sluice.tail.settings import Settings
 from sluice.tail.traces import events_from
 from sluice.tail.webhook import report
+from sluice.web import Route
 
 __all__ = ["Default"]
 
@@ -25,8 +26,7 @@ BINDINGS = (Binding("TAIL_LOGS", "kv"),)
 
 class Default(WorkerEntrypoint):
     async def fetch(self, request: Any) -> Any:
-        settings = Settings.read(variables_of(self.env))
-        return await answer(self, request, NAME, BINDINGS, routes(self.journal(settings), settings.admin_token))
+        return await answer(self, request, NAME, BINDINGS, self.routes)
 
     async def tail(self, items: Any, _env: Any = None, _ctx: Any = None) -> None:
         settings = Settings.read(variables_of(self.env))
@@ -36,6 +36,10 @@ class Default(WorkerEntrypoint):
         fetcher = Fetcher(workers_transport, Allowed.parse(settings.allow_private_hosts))
         for refusal in await report(events, settings.webhook_url, fetcher.fetch):
             log_of(NAME).event("webhook.failed", reason=refusal)
+
+    def routes(self) -> list[Route]:
+        settings = Settings.read(variables_of(self.env))
+        return routes(self.journal(settings), settings.admin_token)
 
     def journal(self, settings: Settings) -> Journal:
         return Journal(store=kv_of(self.env, "TAIL_LOGS"), retention_s=settings.retention_s)

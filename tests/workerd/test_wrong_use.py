@@ -7,10 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import httpx
 import pytest
 
 from runtime import ROOT
-from workerd.conftest import PROBE, PROBE_CONFIGS
+from workerd.conftest import PROBE, PROBE_CONFIGS, StartRuntime
 
 NOWHERE = "http://127.0.0.1:9/"
 HEAD = """\
@@ -164,3 +165,12 @@ def test_no_npm(tmp_path: Path):
     (tools / "python3").symlink_to(Path(sys.base_prefix) / "bin/python3")
     stderr = run(root=project_copy(tmp_path), PATH=str(tools)).stderr
     assert stderr.startswith("npm is needed")
+
+
+def test_variable_that_cannot_be_read(start: StartRuntime):
+    """A mistake in a variable is told by name, in the form of every other error."""
+    runtime = start("--only", "adblock-compiler", "--var", "RATE_LIMIT_MAX_REQUESTS=ten")
+    reply = httpx.get(f"{runtime.url}/api", timeout=30)
+    assert (reply.status_code, reply.headers["content-type"]) == (500, "application/problem+json")
+    assert "RATE_LIMIT_MAX_REQUESTS must be a whole number" in reply.json()["detail"]
+    assert any("RATE_LIMIT_MAX_REQUESTS" in line for line in runtime.lines)

@@ -1,19 +1,20 @@
 """What every entry module does with a request: wire the routes, answer, log what went wrong."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import js
 
 from sluice import __version__
+from sluice.errors import SluiceError
 from sluice.platform.bindings import Binding, probe
 from sluice.platform.clock import SystemClock
 from sluice.platform.kv import KV, Pace
 from sluice.platform.log import Log
 from sluice.platform.shell import to_request, to_response
 from sluice.variables import Variables
-from sluice.web import App, Cors, Reply, Request, Route, conditional, health_reply, openapi_reply
+from sluice.web import App, Cors, Reply, Request, Route, conditional, health_reply, openapi_reply, problem_of
 from sluice.web.common_docs import HEALTH, OPENAPI
 
 # All requests of an isolate keep the same pace.
@@ -43,11 +44,14 @@ async def answer(
     request: Any,
     name: str,
     bindings: Sequence[Binding],
-    routes: Sequence[Route] = (),
+    routes: Sequence[Route] | Callable[[], Sequence[Route]] = (),
     *,
     cors: Cors | None = None,
 ) -> Any:
-    """Answer one request by the Worker's routes; every Worker has GET /health and GET /openapi.json besides."""
+    """Answer one request by the Worker's routes; every Worker has GET /health and GET /openapi.json besides.
+
+    Routes that are made by a function may fail to be made: what is wrong with the Worker's variables is then the answer.
+    """
 
     async def health(_request: Request) -> Reply:
         return health_reply(name, __version__, await probe(worker.env, bindings))
@@ -60,13 +64,15 @@ async def answer(
     def on_error(error: Exception, failed: Request) -> None:
         log_of(name).error("request.failed", error, method=failed.method, path=failed.path)
 
-    table = [
-        Route("GET", "/health", health, doc=HEALTH),
-        Route("GET", "/openapi.json", described, doc=OPENAPI),
-        *routes,
-    ]
+    common = [Route("GET", "/health", health, doc=HEALTH), Route("GET", "/openapi.json", described, doc=OPENAPI)]
+    given = to_request(request)
+    try:
+        table = [*common, *(routes() if callable(routes) else routes)]
+    except SluiceError as error:  # a variable that cannot be read
+        on_error(error, given)
+        return to_response(problem_of(error, instance=given.path), worker.ctx)
     app = App(table, on_error=on_error, cors=cors)
-    return to_response(await app.handle(to_request(request)), worker.ctx)
+    return to_response(await app.handle(given), worker.ctx)
 
 
 def _about(worker: Any) -> str:
