@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from runtime import ROOT
+from runtime import ROOT, until
 from workerd.conftest import PROBE, PROBE_CONFIGS, StartRuntime
 
 NOWHERE = "http://127.0.0.1:9/"
@@ -173,4 +173,4 @@ def test_variable_that_cannot_be_read(start: StartRuntime):
     reply = httpx.get(f"{runtime.url}/api", timeout=30)
     assert (reply.status_code, reply.headers["content-type"]) == (500, "application/problem+json")
     assert "RATE_LIMIT_MAX_REQUESTS must be a whole number" in reply.json()["detail"]
-    assert any("RATE_LIMIT_MAX_REQUESTS" in line for line in runtime.lines)
+    assert until(lambda: any("RATE_LIMIT_MAX_REQUESTS" in line for line in runtime.lines))
