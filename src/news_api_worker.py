@@ -4,15 +4,30 @@ from typing import Any
 
 from workers import WorkerEntrypoint
 
+from sluice.news.serving.api import EXPOSED, Api
+from sluice.news.settings import ApiSettings
+from sluice.platform.assets import page
 from sluice.platform.bindings import Binding
-from sluice.platform.worker import answer
+from sluice.platform.clock import SystemClock
+from sluice.platform.worker import answer, variables_of
+from sluice.web import Cors, Route
+from sluice.web.common_docs import page_doc
+from sluice.wiring.news import reader_of, status_of
 
 __all__ = ["Default"]
 
 NAME = "worker-api"
-BINDINGS = (Binding("CRYPTO_NEWS_CACHE", "kv"),)
+BINDINGS = (Binding("ASSETS", "service"), Binding("CRYPTO_NEWS_CACHE", "kv"))
 
 
 class Default(WorkerEntrypoint):
     async def fetch(self, request: Any) -> Any:
-        return await answer(self, request, NAME, BINDINGS)
+        settings = ApiSettings.read(variables_of(self.env))
+        api = Api(reader_of(self.env), SystemClock(), settings.public_url)
+        table = [
+            Route("GET", "/", page(self.env, "news"), doc=page_doc("The news in a browser")),
+            *api.routes(),
+            *status_of(self.env).routes(),
+        ]
+        cors = Cors(origins=settings.cors_origins, expose_headers=EXPOSED, max_age_s=86_400)
+        return await answer(self, request, NAME, BINDINGS, table, cors=cors)

@@ -4,15 +4,25 @@ from typing import Any
 
 from workers import WorkerEntrypoint
 
+from news_objects import RunLock
+from sluice.news.processor_api import routes
+from sluice.news.settings import ProcessorSettings
 from sluice.platform.bindings import Binding
-from sluice.platform.worker import answer
+from sluice.platform.worker import answer, variables_of
+from sluice.wiring.news import processor_of, status_of
 
-__all__ = ["Default"]
+__all__ = ["Default", "RunLock"]
 
 NAME = "worker-news-processor"
-BINDINGS = (Binding("CRYPTO_NEWS_CACHE", "kv"),)
+# AI is no part of health: without it the embedded analyst serves.
+BINDINGS = (Binding("CRYPTO_NEWS_CACHE", "kv"), Binding("RUN_LOCK", "durable-object"))
 
 
 class Default(WorkerEntrypoint):
     async def fetch(self, request: Any) -> Any:
-        return await answer(self, request, NAME, BINDINGS)
+        settings = ProcessorSettings.read(variables_of(self.env))
+        table = routes(processor_of(self.env, settings, NAME), status_of(self.env), settings.admin_token)
+        return await answer(self, request, NAME, BINDINGS, table)
+
+    async def scheduled(self, _controller: Any, _env: Any, _ctx: Any) -> None:
+        await processor_of(self.env, ProcessorSettings.read(variables_of(self.env)), NAME).run()

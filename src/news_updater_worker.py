@@ -4,15 +4,24 @@ from typing import Any
 
 from workers import WorkerEntrypoint
 
+from news_objects import RunLock
+from sluice.news.settings import UpdaterSettings
+from sluice.news.updater_api import routes
 from sluice.platform.bindings import Binding
-from sluice.platform.worker import answer
+from sluice.platform.worker import answer, variables_of
+from sluice.wiring.news import status_of, updater_of
 
-__all__ = ["Default"]
+__all__ = ["Default", "RunLock"]
 
 NAME = "worker-news-updater"
-BINDINGS = (Binding("CRYPTO_NEWS_CACHE", "kv"),)
+BINDINGS = (Binding("CRYPTO_NEWS_CACHE", "kv"), Binding("RUN_LOCK", "durable-object"))
 
 
 class Default(WorkerEntrypoint):
     async def fetch(self, request: Any) -> Any:
-        return await answer(self, request, NAME, BINDINGS)
+        settings = UpdaterSettings.read(variables_of(self.env))
+        table = routes(updater_of(self.env, settings, NAME), status_of(self.env), settings.admin_token)
+        return await answer(self, request, NAME, BINDINGS, table)
+
+    async def scheduled(self, _controller: Any, _env: Any, _ctx: Any) -> None:
+        await updater_of(self.env, UpdaterSettings.read(variables_of(self.env)), NAME).run()

@@ -55,6 +55,7 @@ def bound_in(path: Path) -> set[str]:
     entries = [entry for table in tables for entry in config.get(table, [])] + config.get("queues", {}).get(
         "producers", []
     )
+    entries += [config["assets"]] if "assets" in config else []
     objects = config.get("durable_objects", {}).get("bindings", [])
     return {entry["binding"] for entry in entries} | {entry["name"] for entry in objects}
 
@@ -111,7 +112,7 @@ def test_problems(workers: Runtime, worker: str):
 def test_tail(workers: Runtime, hook: http.server.ThreadingHTTPServer):
     """What fails in one Worker is kept by the tail Worker, readable by the operator alone, and sent to the webhook."""
     assert hook.server_port
-    failed = workers.cron("adblock-compiler", "* * * * *")  # it takes no crons
+    failed = workers.cron("worker-api", "* * * * *")  # it takes no crons
     assert failed.status_code == 500
     with workers.client("sluice-tail") as client:
         assert client.get("/logs").status_code == 401
@@ -123,6 +124,6 @@ def test_tail(workers: Runtime, hook: http.server.ThreadingHTTPServer):
             return [each for each in client.get("/logs", headers=token).json()["records"] if each["exceptions"]]
 
         [record] = until(kept)
-    assert record["scriptName"] == "adblock-compiler"
+    assert record["scriptName"] == "worker-api"
     assert any("scheduled" in line["message"] for line in record["logs"])
     assert until(lambda: Hook.bodies) == [record]

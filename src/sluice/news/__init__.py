@@ -1,0 +1,1 @@
+"""Bitcoin news: collected, enriched one checkpointed step at a time, and served."""

@@ -1,0 +1,53 @@
+"""Sentences: where they end, and how to stop at the end of one."""
+
+import re
+from typing import Final
+
+# After these a full stop ends no sentence. Months and initials are handled by what follows them.
+_ABBREVIATIONS: Final = frozenset(
+    {"approx", "co", "corp", "dept", "dr", "e.g", "est", "etc", "gen", "gov", "hon", "i.e", "inc", "jr", "ltd"}
+    | {"jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec", "mr", "mrs", "ms", "mt"}
+    | {"prof", "rep", "rev", "sen", "sr", "st", "u.k", "u.n", "u.s", "u.s.a", "vs"}
+)
+_BEFORE_NUMBERS: Final = frozenset({"fig", "no", "nos", "vol"})
+_END: Final = re.compile(
+    r"""([.!?…]+["'\u201d\u2019»)\]]*)(?=\s+["'\u201c\u2018«(\[]?[\w$€£#@])|[\u3002\uff01\uff1f]+|\n+"""
+)
+_LAST_WORD: Final = re.compile(r"([A-Za-z.]+)$")
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text, in order; a line break ends one too."""
+    found: list[str] = []
+    start = 0
+    for end in _END.finditer(text):
+        if _is_end(text, end):
+            found.append(text[start : end.end()].strip())
+            start = end.end()
+    found.append(text[start:].strip())
+    return [sentence for sentence in found if sentence]
+
+
+def cut_at_sentence(text: str, max_chars: int) -> str:
+    """At most so many characters, ending with a sentence; failing that with a word, failing that anywhere."""
+    if len(text) <= max_chars:
+        return text
+    # One character more, so that an end right at the limit is seen.
+    head = text[: max_chars + 2]
+    ends = [end.end() for end in _END.finditer(head) if end.end() <= max_chars and _is_end(head, end)]
+    # A sentence that ends in the first tenth would throw away nearly all.
+    if ends and ends[-1] >= max_chars // 10:
+        return text[: ends[-1]].rstrip()
+    space = text.rfind(" ", max_chars // 10, max_chars + 1)
+    return text[: space if space > 0 else max_chars].rstrip()
+
+
+def _is_end(text: str, end: "re.Match[str]") -> bool:
+    if end[1] is None or not end[1].startswith(".") or end[1].startswith(".."):
+        return True
+    before = _LAST_WORD.search(text, max(0, end.start() - 12), end.start())
+    word = before[1].lower() if before else ""
+    if word in _BEFORE_NUMBERS and text[end.end() : end.end() + 3].lstrip()[:1].isdigit():
+        return False
+    # One capital letter is an initial: "J. Powell".
+    return not (word in _ABBREVIATIONS or (len(word) == 1 and before is not None and before[1].isupper()))

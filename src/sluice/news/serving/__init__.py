@@ -1,0 +1,1 @@
+"""What worker-api serves: articles and stories, found, counted and syndicated."""

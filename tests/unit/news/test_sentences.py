@@ -1,0 +1,49 @@
+"""Sentences, and stopping at the end of one."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sluice.news.sentences import cut_at_sentence, sentences
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("One. Two! Three?", ["One.", "Two!", "Three?"]),
+        ("Mr. Powell of the U.S. Fed spoke. He left.", ["Mr. Powell of the U.S. Fed spoke.", "He left."]),
+        ("J. Powell said 3.5% is enough. Yes.", ["J. Powell said 3.5% is enough.", "Yes."]),
+        ('He said "no." Then he left.', ['He said "no."', "Then he left."]),
+        ("It is No. 5. No. That is all.", ["It is No. 5.", "No.", "That is all."]),
+        ("Line one\nLine two", ["Line one", "Line two"]),
+        ("比特币上涨。市场平静。", ["比特币上涨。", "市场平静。"]),
+        ("It fell to $9. $8 is next.", ["It fell to $9.", "$8 is next."]),
+        ("", []),
+    ],
+)
+def test_sentences(text: str, expected: list[str]):
+    """A stop after an abbreviation, an initial or inside a number ends nothing."""
+    assert sentences(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "expected"),
+    [
+        ("One. Two. Three.", 100, "One. Two. Three."),
+        ("One. Two. Three.", 9, "One. Two."),
+        ("One. Two. Three.", 12, "One. Two."),
+        ("No end in sight here at all", 12, "No end in"),
+        ("Unbreakable", 4, "Unbr"),
+    ],
+)
+def test_cut(text: str, limit: int, expected: str):
+    """At a sentence, failing that at a word, failing that anywhere."""
+    assert cut_at_sentence(text, limit) == expected
+
+
+@given(st.text(), st.integers(1, 50))
+def test_cut_is_a_beginning(text: str, limit: int):
+    """Whatever the text, what is left is its beginning and within the limit."""
+    cut = cut_at_sentence(text, limit)
+    assert len(cut) <= limit
+    assert text.startswith(cut)

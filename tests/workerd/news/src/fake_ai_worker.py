@@ -1,0 +1,31 @@
+"""Answers as Workers AI does, by the words of the question."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from workers import Response, WorkerEntrypoint
+
+__all__ = ["Default", "FakeAi"]
+
+
+class FakeAi(WorkerEntrypoint):  # type: ignore[misc]
+    async def run(self, model: str, inputs: dict[str, Any]) -> dict[str, Any]:
+        question = inputs["messages"][1]["content"]
+        if "outage" in question:
+            raise RuntimeError("3040: Capacity temporarily exceeded")
+        if "matches" not in inputs["response_format"]["json_schema"]["properties"]:
+            return {"response": {"sentiment": "negative"}}
+        if "cookies" in question:
+            return {"response": '{"matches": false, "summary": ""}'}
+        return {"response": {"matches": True, "summary": f"A summary of the article, by {model}."}}
+
+
+class Default(WorkerEntrypoint):  # type: ignore[misc]
+    """PUT and GET of one key."""
+
+    async def fetch(self, request: Any) -> Response:
+        key = urlsplit(request.url).path[1:]
+        if str(request.method.value) == "PUT":
+            await self.env.KV.put(key, await request.text())
+            return Response("")
+        return Response(await self.env.KV.get(key) or "null")
