@@ -44,7 +44,7 @@ async function failure(reply) {
   }
   const wait = reply.headers.get("Retry-After");
   const message = told.detail ?? told.error ?? `The service answered with status ${reply.status}`;
-  return new Failed(wait ? `${message} Try again in ${wait} s.` : message, reply.status, told.errors ?? []);
+  return new Failed(wait ? `${message.replace(/[.\s]*$/, "")}. Try again in ${wait} s.` : message, reply.status, told.errors ?? []);
 }
 
 // Server-Sent Events from a POST: calls `on(name, data)` for each, in order.

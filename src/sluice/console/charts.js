@@ -49,7 +49,7 @@ export function stacked(label, bars, kinds) {
     columns,
   );
   const key = h("ul", { class: "key" }, Object.entries(kinds).filter(([kind]) => sum(kind)).map(([kind, meaning]) => h("li", {}, h("span", { class: `swatch ${kind}` }), `${meaning}: ${sum(kind).toLocaleString("en")}`)));
-  return h("div", {}, framed(picture, bars[0].label, bars.length > 1 ? bars.at(-1).label : "", `most ${most.toLocaleString("en")}`), key);
+  return h("div", {}, framed(picture, bars.length > 1 ? `${bars[0].label} to ${bars.at(-1).label}` : bars[0].label, `most ${most.toLocaleString("en")}`), key);
 }
 
 // One tick per result, the latest last: good, bad, or not known.

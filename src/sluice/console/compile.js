@@ -86,7 +86,7 @@ function pipelineView(card) {
     },
     "transformation:complete": ({ name, inputCount, outputCount, durationMs }) => {
       const change = outputCount - inputCount;
-      const told = change === 0 ? "no change" : `${change > 0 ? "+" : "−"}${number(Math.abs(change))} lines`;
+      const told = change === 0 ? "no change" : `${change > 0 ? "+" : "−"}${number(Math.abs(change))} ${Math.abs(change) === 1 ? "line" : "lines"}`;
       tell(row(`step ${transformations}`, steps, name), told, change ? "good" : "", `${number(inputCount)} → ${number(outputCount)}, ${durationMs} ms`);
     },
     progress: ({ phase, current, total }) => {
@@ -95,7 +95,7 @@ function pipelineView(card) {
     },
     "compilation:complete": ({ ruleCount, totalDurationMs, sourceCount, transformationCount }) => {
       bar.value = 100;
-      fill(end, figures({ Rules: number(ruleCount), Sources: sourceCount, Steps: transformationCount, Milliseconds: number(totalDurationMs) }));
+      fill(end, figures({ Lines: number(ruleCount), Sources: sourceCount, Steps: transformationCount, Milliseconds: number(totalDurationMs) }));
     },
     error: ({ error }) => failed(error),
   };

@@ -56,7 +56,7 @@ export function configurationForm(onChange) {
   const advanced = h("input", { type: "checkbox", role: "switch", id: freshId("advanced"), onchange: switchMode });
   const simple = h(
     "div",
-    { class: "field" },
+    { class: "fields" },
     field("Addresses or rules, one per line", sources, "Lines that begin with http are lists to read; all others are taken as rules of your own."),
     field("Name of the list", name),
     h("fieldset", { class: "field" }, h("legend", {}, "Transformations"), h("div", { class: "choices" }, boxes)),
@@ -65,8 +65,9 @@ export function configurationForm(onChange) {
   let checking = 0;
 
   // What is asked for: { configuration, preFetchedContent? }; throws Failed when the JSON cannot be read.
-  function request() {
-    if (advanced.checked) return { configuration: parsed(json.value) };
+  const request = () => (advanced.checked ? { configuration: parsed(json.value) } : typed());
+
+  function typed() {
     const lines = sources.value.split("\n").map((line) => line.trim()).filter(Boolean);
     const addresses = lines.filter((line) => /^https?:\/\//i.test(line));
     const rules = lines.filter((line) => !/^https?:\/\//i.test(line));
@@ -103,7 +104,7 @@ export function configurationForm(onChange) {
 
   function switchMode() {
     if (advanced.checked && !json.value.trim()) {
-      const { configuration } = request();
+      const { configuration } = typed();
       json.value = JSON.stringify(configuration, null, 2);
     }
     simple.hidden = advanced.checked;
@@ -131,7 +132,7 @@ export function configurationForm(onChange) {
 
   const form = h(
     "div",
-    { class: "field" },
+    { class: "fields" },
     h("div", { class: "row" }, h("div", { class: "grow" }, field("Begin with", example)), h("label", { class: "check", for: advanced.id }, advanced, h("span", {}, "Edit the configuration as JSON"))),
     simple,
     expert,

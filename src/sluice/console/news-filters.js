@@ -97,9 +97,9 @@ export function filterForm(onChange) {
       field("From", from),
       field("To", to),
       field("Status", status),
+      h("button", { type: "button", class: "low", onclick: clear }, "Clear filters"),
     ),
     Object.values(known),
-    h("div", { class: "row" }, h("button", { type: "button", onclick: clear }, "Clear all filters")),
   );
   read();
   offerFeeds();

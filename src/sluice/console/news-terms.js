@@ -24,7 +24,7 @@ export function termsView(filters) {
   }
 
   const term = ({ term: text, articles }) =>
-    h("li", {}, h("button", { type: "button", "aria-pressed": String(filters.term() === text), "aria-label": `Search for ${text}: in ${articles} stories`, onclick: () => filters.find(text) }, text, h("span", { class: "count" }, articles)));
+    h("li", {}, h("button", { type: "button", "aria-pressed": String(filters.term() === text), onclick: () => filters.find(text) }, text, " ", h("span", { class: "count" }, articles, h("span", { class: "visually-hidden" }, " stories"))));
 
   return { card, refresh };
 }

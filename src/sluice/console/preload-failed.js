@@ -47,13 +47,18 @@ export function failedPanel(zone) {
       replaySome.disabled = removeSome.disabled = !chosen.size;
     };
     tell();
+    const chooseAll = () => {
+      for (const { id } of failed) chosen.add(id);
+      for (const box of place.querySelectorAll("input")) box.checked = true;
+      tell();
+    };
     const choose = (id) => (event) => {
       if (event.target.checked) chosen.add(id);
       else chosen.delete(id);
       tell();
     };
     return [
-      h("div", { class: "row" }, h("button", { type: "button", class: "primary", onclick: () => replay() }, `Replay all ${number(count)}`), replaySome, removeSome, h("span", { class: "hint", role: "status" }, some)),
+      h("div", { class: "row" }, h("button", { type: "button", class: "primary", onclick: () => replay() }, "Replay all"), h("button", { type: "button", onclick: chooseAll }, "Select all"), replaySome, removeSome, h("span", { class: "hint", role: "status" }, some)),
       count > failed.length && banner(`The ${failed.length} that failed first are shown.`, ""),
       table(
         "Failed pages",

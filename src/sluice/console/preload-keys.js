@@ -15,9 +15,9 @@ export const GROUPS = [
   ["When", [
     bool("preload_enabled", "Preload is on"),
     bool("preload_post_purge", "Warm again what was purged"),
-    whole("preload_schedule_interval_s", "Schedule, every … seconds", 60, 2592000, "60 to 2,592,000"),
     bool("preload_on_deployment", "Warm the site after a deployment"),
     bool("preload_sitemap_crawl_enabled", "Crawl the sitemap once a day"),
+    whole("preload_schedule_interval_s", "Schedule, every … seconds", 60, 2592000, "60 to 2,592,000"),
     text("preload_sitemap_url", "Address of the sitemap", "{site_url} stands for the address of the site"),
   ]],
   ["How fast", [
@@ -33,12 +33,12 @@ export const GROUPS = [
     whole("preload_circuit_breaker_max_backoff_s", "Longest pause of the breaker, in seconds", 30, 86400, "30 to 86,400"),
   ]],
   ["Cache", [
+    bool("cache_device_variants", "One copy for phones, one for the rest"),
     choice("cache_tier", "Tier", ["aggressive", "standard", "conservative", "minimal"], "How long pages stay fresh"),
     whole("cache_stale_while_revalidate_s", "Stale while revalidating, in seconds", 0, 86400),
     whole("cache_stale_if_error_s", "Stale if the origin fails, in seconds", 0, 2592000),
     choice("cache_trailing_slash", "Slash at the end of a path", ["keep", "add", "strip"]),
     lines("cache_ignored_params", "Query parameters that make no other page", "One per line; a * at the end stands for anything"),
-    bool("cache_device_variants", "One copy for phones, one for the rest"),
     lines("cache_languages", "Languages with copies of their own", "One per line, such as de or pt-br"),
   ]],
 ];

@@ -4,10 +4,10 @@ import { banner, check, complain, empty, field, fill, freshId, h, table } from "
 import { GROUPS } from "./preload-keys.js";
 import { moment } from "./times.js";
 
-export function settingsPanel(zone) {
+export function settingsPanel(zone, onRemoved) {
   const place = h("div", { class: "panel" }, empty("Loading …"));
   const versions = h("section", { class: "card" }, h("h2", {}, "Earlier versions"), empty("Loading …"));
-  const panel = h("div", { class: "panel" }, place, versions);
+  const panel = h("div", { class: "panel" }, place, versions, removal(zone, onRemoved));
   let typing = false;
 
   async function refresh() {
@@ -48,6 +48,26 @@ export function settingsPanel(zone) {
   }
 
   return { panel, refresh };
+}
+
+function removal(zone, onRemoved) {
+  const said = h("div", {});
+  async function remove() {
+    try {
+      await sendJson(zone("config"), undefined, { method: "DELETE" });
+      onRemoved();
+    } catch (error) {
+      fill(said, banner(error.message));
+    }
+  }
+  return h(
+    "details",
+    { class: "card" },
+    h("summary", {}, "Remove this zone"),
+    h("p", { class: "hint" }, "Its hosts, its queue and its settings are forgotten, and its pages are no longer warmed or served from here. Stored copies stay until they are too old."),
+    said,
+    h("div", { class: "row" }, h("button", { type: "button", class: "danger", onclick: remove }, "Remove for good")),
+  );
 }
 
 function settingsForm({ config, version, own_signing_key: ownKey }, save, onType, told) {

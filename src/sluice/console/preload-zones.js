@@ -33,6 +33,10 @@ export function zoneChooser(ids, { onChoose, onLeave }) {
   return {
     card,
     begin: () => choose(ids.includes(recall()) ? recall() : (ids[0] ?? "")),
+    remove(id) {
+      ids.splice(ids.indexOf(id), 1);
+      choose(ids[0] ?? "");
+    },
     add(id) {
       if (!ids.includes(id)) ids.push(id);
       choose(id);

@@ -41,7 +41,7 @@ function showZone(shown, id, chooser) {
     return fill(shown, newZoneForm(chooser.add));
   }
   const zone = (name) => `/api/v1/zones/${encodeURIComponent(id)}/${name}`;
-  const parts = { Overview: overviewPanel(zone), Batches: batchesPanel(zone), Failed: failedPanel(zone), Pages: pagesPanel(zone), Settings: settingsPanel(zone) };
+  const parts = { Overview: overviewPanel(zone), Batches: batchesPanel(zone), Failed: failedPanel(zone), Pages: pagesPanel(zone), Settings: settingsPanel(zone, () => chooser.remove(id)) };
   stop = () => Object.values(parts).forEach((part) => part.stop?.());
   const strip = tabs(
     `Parts of ${id}`,

@@ -1,0 +1,109 @@
+"""The news page, as a reader and an operator use it."""
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from browser.conftest import OpenPage
+from runtime import Runtime
+
+WORKER = "worker-api"
+
+
+def titles(page: Page) -> list[str]:
+    return page.locator(".story h3").all_inner_texts()
+
+
+def test_reading(visit: OpenPage):
+    """Stories come newest first, each with sentiment, source and summary; those who tell the same are under one."""
+    person = visit(WORKER)
+    page = person.page
+    expect(page.locator(".story").first).to_be_visible()
+    assert "rallies" in titles(page)[0]
+    assert len([title for title in titles(page) if "rallies" in title]) == 1
+    page.get_by_text("1 more source tells this").first.click()
+    expect(page.locator(".story details a")).to_have_count(1)
+    expect(page.get_by_role("img", name=re.compile("Stories by sentiment"))).to_be_visible()
+    person.look("news-stories")
+
+
+def test_filters(visit: OpenPage):
+    """Sentiment, source, days and words narrow the list, and stand in the address; clearing brings all back."""
+    page = visit(WORKER).page
+    expect(page.locator(".story").first).to_be_visible()
+    more = page.get_by_role("button", name="More stories")
+    first_page = len(titles(page))
+    more.click()
+    expect(more).to_have_count(0)
+    everything = len(titles(page))
+    assert everything > first_page
+    assert len(set(titles(page))) == everything
+    page.get_by_role("checkbox", name="negative").check()
+    expect(page.locator(".about .badge.good")).to_have_count(0)
+    assert 0 < len(titles(page)) < everything
+    page.get_by_label("Source").fill("the wire")
+    expect(page.get_by_text("Lender files for bankruptcy")).to_be_visible()
+    expect(page.get_by_text("Exchange hacked")).to_have_count(0)
+    assert page.url.endswith("?source=the+wire&sentiment=negative")
+    page.reload()
+    expect(page.get_by_text("Lender files for bankruptcy")).to_be_visible()
+    expect(page.get_by_role("checkbox", name="negative")).to_be_checked()
+    page.get_by_role("button", name="Clear filters").click()
+    expect(page.locator(".story")).to_have_count(first_page)
+    page.get_by_label("Search", exact=True).fill("custody -banks")
+    expect(page.locator(".story")).to_have_count(1)
+    page.get_by_label("Search", exact=True).fill("nobody wrote this")
+    expect(page.get_by_text("No story fits.")).to_be_visible()
+
+
+def test_terms(visit: OpenPage):
+    """A click on what is talked about looks for it; a second click takes it back."""
+    page = visit(WORKER).page
+    page.get_by_label("Within").select_option("the last week")
+    term = page.locator(".terms button").first
+    expect(term).to_be_visible()
+    term.click()
+    expect(page.locator(".terms button[aria-pressed=true]")).to_have_count(1)
+    assert "q=" in page.url
+    page.locator(".terms button[aria-pressed=true]").click()
+    expect(page.locator(".terms button[aria-pressed=true]")).to_have_count(0)
+
+
+def test_feeds(visit: OpenPage, runtime: Runtime):
+    """The links to the feeds carry the filters, and lead to feeds."""
+    page = visit(WORKER).page
+    page.get_by_role("checkbox", name="positive").check()
+    link = page.get_by_role("link", name="RSS")
+    expect(link).to_have_attribute("href", "/api/v1/feed.rss?sentiment=positive")
+    with runtime.client(WORKER) as client:
+        assert client.get(link.get_attribute("href") or "").headers["Content-Type"].startswith("application/rss+xml")
+
+
+def test_wrong_filter(visit: OpenPage):
+    """What the service has against a filter is said at its field."""
+    page = visit(WORKER, "/?source=" + "x" * 120, troubles=("status of 400",)).page
+    expect(page.get_by_label("Source")).to_have_attribute("aria-invalid", "true")
+    expect(page.get_by_text("A filter does not fit")).to_be_visible()
+
+
+def test_pipeline(visit: OpenPage):
+    """The operator sees backlog, last runs, and what is tried later and why."""
+    person = visit(WORKER)
+    person.page.get_by_role("tab", name="Pipeline").click()
+    expect(person.page.get_by_role("cell", name="A page that is gone")).to_be_visible()
+    expect(person.page.get_by_text(re.compile("Updater, every hour: last ran"))).to_be_visible()
+    person.look("news-pipeline")
+
+
+def test_dead_service(visit: OpenPage):
+    """When the service does not answer, the page says so, and goes on when it does."""
+    person = visit(WORKER, troubles=("ERR_FAILED",))
+    page = person.page
+    expect(page.locator(".story").first).to_be_visible()
+    page.route("**/api/**", lambda route: route.abort())
+    page.get_by_role("checkbox", name="neutral").check()
+    expect(page.get_by_text("The service cannot be reached").first).to_be_visible()
+    person.look("news-dead")
+    page.unroute("**/api/**")
+    page.get_by_role("button", name="Try again").click()
+    expect(page.locator(".story").first).to_be_visible()

@@ -1,0 +1,82 @@
+"""What holds for every page: its policy, its weight, and that nothing a source says becomes markup."""
+
+import pytest
+from playwright.sync_api import expect
+
+from browser.conftest import OpenPage
+from runtime import ROOT, Runtime
+
+PAGES = ("adblock-compiler", "edge-preload", "worker-api")
+MAX_BYTES = 150_000
+CONSOLE = ROOT / "src/sluice/console"
+
+
+@pytest.mark.parametrize("worker", PAGES)
+def test_policy(runtime: Runtime, worker: str):
+    """Scripts and styles of the Worker itself alone, no frames around it, no form that leaves."""
+    with runtime.client(worker) as client:
+        policy = client.get("/").headers["Content-Security-Policy"]
+    wanted = (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "frame-ancestors 'none'",
+        "form-action 'none'",
+    )
+    assert all(part in policy for part in wanted)
+    assert "unsafe" not in policy
+
+
+@pytest.mark.parametrize("worker", PAGES)
+def test_weight(visit: OpenPage, worker: str):
+    """A page with all its parts is below 150 KB, before packing."""
+    page = visit(worker).page
+    page.wait_for_load_state("networkidle")
+    entries = "[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]"
+    loaded = page.evaluate(f"{entries}.map(({{ name, decodedBodySize }}) => [name, decodedBodySize])")
+    sizes = [size for url, size in loaded if url.endswith(("/", ".js", ".css", ".svg"))]
+    assert len(sizes) > 5
+    assert 10_000 < sum(sizes) < MAX_BYTES
+
+
+def test_no_markup_from_text():
+    """No module writes markup, and no page has a script or a style in line."""
+    for path in CONSOLE.glob("*.js"):
+        text = path.read_text()
+        assert not [
+            word for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(") if word in text
+        ], path
+    for path in CONSOLE.glob("*.html"):
+        text = path.read_text()
+        assert "<style" not in text, path
+        assert text.count("<script") == text.count('<script type="module" src='), path
+
+
+def test_hostile_text_stays_text(visit: OpenPage):
+    """Markup in what a person or a list says is shown as it stands."""
+    page = visit("adblock-compiler").page
+    page.get_by_label("Addresses or rules, one per line").fill("||a.example^")
+    page.get_by_label("Name of the list").fill("<img src=x onerror=alert(1)>")
+    page.get_by_role("button", name="Compile", exact=True).click()
+    expect(page.get_by_role("region", name="The list")).to_contain_text("<img src=x onerror=alert(1)>")
+    assert page.locator("main img").count() == 0
+
+
+def test_hostile_news_stay_text(visit: OpenPage):
+    """Markup of a source is shown as it stands, and what is no address of the web is no link."""
+    page = visit("worker-api", "/?q=claims").page
+    story = page.locator(".story")
+    expect(story.get_by_role("heading")).to_have_text("<b>Bold</b> claims")
+    expect(story).to_contain_text("<script>alert(1)</script>")
+    expect(story.locator("a, b, i, script")).to_have_count(0)
+
+
+def test_theme_is_kept(visit: OpenPage):
+    """The choice of light or dark lasts, and beats the system's."""
+    page = visit("worker-api").page
+    theme = page.get_by_role("button", name="Theme: system")
+    theme.click()
+    page.get_by_role("button", name="Theme: light").click()
+    page.reload()
+    expect(page.get_by_role("button", name="Theme: dark")).to_be_visible()
+    assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "dark"
