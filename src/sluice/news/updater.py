@@ -16,6 +16,9 @@ from sluice.news.turns import Turn, Turns
 
 _LOGGED_IDS: Final = 50  # in one line: the log cuts longer lists
 
+# What each source gave, by its name.
+Harvests = Sequence[tuple[str, Harvest]]
+
 
 @dataclass(frozen=True, slots=True)
 class Notes:
@@ -66,10 +69,11 @@ class Updater:
         entries = entries_of(parsed(found.value if found else None))
         checkpoint = await self._checkpoint()
         known = checkpoint.known_ids | {entry.article.id for entry in entries}
-        harvests = {source.name: await self._harvest(source, known, notes) for source in self.sources}
+        # In a list: two feeds may go by the same name.
+        harvests = [(source.name, await self._harvest(source, known, notes)) for source in self.sources]
         merged = merge(
             entries,
-            _newest_first([article for harvest in harvests.values() for article in harvest.articles]),
+            _newest_first([article for _, harvest in harvests for article in harvest.articles]),
             processed=checkpoint.processed,
             known=checkpoint.known_ids,
             max_size=self.settings.max_pending_list_size,
@@ -96,10 +100,10 @@ class Updater:
             self.log.error("checkpoint.corrupt", error, alert="the processor will rebuild the checkpoint")
             return Checkpoint()
 
-    async def _write(self, turn: Turn, notes: Notes, merged: Merge, harvests: Mapping[str, Harvest]) -> None:
+    async def _write(self, turn: Turn, notes: Notes, merged: Merge, harvests: Harvests) -> None:
         now_ms = self._now_ms()
         version = max(now_ms, notes.version + 1, turn.announced + 1)
-        failed = [name for name, harvest in harvests.items() if harvest.error is not None]
+        failed = [name for name, harvest in harvests if harvest.error is not None]
         noted = {"version": version, "incomplete": failed[:10], "lastRun": now_ms, "added": len(merged.added)}
         await self.turns.announce(turn, version, now_ms)
         listed = [entry.to_json() for entry in merged.entries]
@@ -117,8 +121,8 @@ def _newest_first(articles: list[Article]) -> list[Article]:
     return sorted(articles, key=lambda each: each.text("pubDate"), reverse=True)
 
 
-def _report(merged: Merge, harvests: Mapping[str, Harvest]) -> dict[str, Any]:
-    failed = {name: str(harvest.error) for name, harvest in harvests.items() if harvest.error is not None}
+def _report(merged: Merge, harvests: Harvests) -> dict[str, Any]:
+    failed = {name: str(harvest.error) for name, harvest in harvests if harvest.error is not None}
     nothing = {"reason": "no source is configured: set NEWSDATA_API_KEY, APITUBE_API_KEY or NEWS_FEEDS"}
     return {
         "outcome": "failed" if failed and len(failed) == len(harvests) else "ok",
@@ -126,6 +130,6 @@ def _report(merged: Merge, harvests: Mapping[str, Harvest]) -> dict[str, Any]:
         "trimmed": merged.trimmed,
         "surplus": len(merged.surplus),
         "pending": len(merged.entries),
-        "sources": {name: {"articles": len(h.articles), "pages": h.pages} for name, h in harvests.items()},
+        "sources": {name: {"articles": len(h.articles), "pages": h.pages} for name, h in harvests},
         "failed": failed,
     } | ({} if harvests else nothing)

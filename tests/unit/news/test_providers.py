@@ -322,7 +322,7 @@ def test_sources():
     }
     settings = UpdaterSettings.read(Variables(variables.get))
     fetch = Fetcher(FakeTransport({}), Allowed()).fetch
-    assert [source.name for source in sources_of(settings, fetch)] == ["apitube", "feed:a.example", "feed:b.example"]
+    assert [source.name for source in sources_of(settings, fetch)] == ["apitube", "feed:a.example/", "feed:b.example/"]
     for wrong in ({"NEWS_PROVIDER": "other"}, {"NEWS_FEEDS": "a.example"}, {"MAX_PAGES": "none"}):
         with pytest.raises(ConfigError, match=next(iter(wrong))):
             UpdaterSettings.read(Variables(wrong.get))
@@ -348,3 +348,9 @@ def test_any_feed(text: str):
     """Whatever a feed is, it is read or refused."""
     with contextlib.suppress(BadFeed):
         parse_feed(text.encode())
+
+
+def test_feeds_of_one_host():
+    """Each feed of a host has a name of its own, short enough to be noted, and without a key that the query may hold."""
+    names = [Feed(Fetcher(FakeTransport({}), Allowed()).fetch, f"https://s.example/{path}?key=1").name for path in "ab"]
+    assert names == ["feed:s.example/a", "feed:s.example/b"]

@@ -1,10 +1,11 @@
 """What one run of the updater does, and what it costs."""
 
+from dataclasses import replace
 from typing import Any
 
 from sluice.errors import Unavailable
 from sluice.news.keys import CHECKPOINT, PENDING
-from unit.news.world import World, article
+from unit.news.world import Listed, World, article
 
 
 def ids(world: World) -> list[str]:
@@ -136,3 +137,13 @@ async def test_no_source():
     updater = world.updater()
     object.__setattr__(updater, "sources", [])
     assert "NEWS_FEEDS" in (await updater.run())["reason"]
+
+
+async def test_sources_of_one_name():
+    """Two feeds that go by the same name both count."""
+    world = World()
+    first, second = Listed(), Listed()
+    first.articles, second.articles = [article("a")], [article("b")]
+    assert first.name == second.name
+    await replace(world.updater(), sources=[first, second]).run()
+    assert sorted(ids(world)) == ["a", "b"]

@@ -16,6 +16,7 @@ MAX_DEPTH: Final = 64
 MAX_FIELD_CHARS: Final = 20_000
 _ACCEPT: Final = (("Accept", "application/rss+xml, application/atom+xml, application/xml;q=0.9, text/xml;q=0.8"),)
 _ITEMS: Final = frozenset({"item", "entry"})
+MAX_NAME_CHARS: Final = 60  # ten of them stand in metadata of 1,024 bytes
 # Names without their namespace, and what they mean; the first that is there counts.
 _TITLE: Final = ("title",)
 _LINK: Final = ("link", "origLink")
@@ -29,14 +30,15 @@ class BadFeed(SluiceError):
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """One feed as a source; its name is its host."""
+    """One feed as a source, named by its address without the query, which may hold a key."""
 
     fetch: Fetch
     url: str
 
     @property
     def name(self) -> str:
-        return f"feed:{urlsplit(self.url).netloc}"
+        parts = urlsplit(self.url)
+        return f"feed:{parts.netloc}{parts.path}"[:MAX_NAME_CHARS]
 
     async def harvest(self, _known: Collection[str], now_ms: int) -> Harvest:
         try:
