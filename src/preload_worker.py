@@ -1,4 +1,4 @@
-"""edge-preload: warms a site's edge and R2 cache before visitors arrive."""
+"""edge-preload: warms a site's edge and R2 cache before visitors arrive, and serves what it warmed."""
 
 from typing import Any
 
@@ -6,12 +6,13 @@ from workers import DurableObject, WorkerEntrypoint
 
 from sluice.platform.bindings import Binding
 from sluice.platform.objects import Sql
-from sluice.platform.worker import answer
+from sluice.wiring.preload import Cloud, called, fetched, ticked, zone_object
 
 __all__ = ["Default", "PreloadQueue"]
 
 NAME = "edge-preload"
 BINDINGS = (
+    Binding("ASSETS", "service"),
     Binding("CACHE_BUCKET", "r2"),
     Binding("DB", "d1"),
     Binding("PRELOAD_KV", "kv"),
@@ -20,13 +21,26 @@ BINDINGS = (
 
 
 class PreloadQueue(DurableObject):
-    """One zone's queue of pages to warm."""
+    """One zone: its queue of pages to warm, and everything that must be counted exactly."""
+
+    def __init__(self, ctx: Any, env: Any) -> None:
+        super().__init__(ctx, env)
+        self.zone = zone_object(ctx, Cloud(env))
 
     async def ping(self) -> bool:
         """Whether the object's own database answers."""
         return Sql(self.ctx.storage).value("select 1") == 1
 
+    async def call(self, zone_id: str, method: str, given: str) -> str:
+        return await called(self.zone, zone_id, method, given)
+
+    async def alarm(self) -> None:
+        await self.zone.ring()
+
 
 class Default(WorkerEntrypoint):
     async def fetch(self, request: Any) -> Any:
-        return await answer(self, request, NAME, BINDINGS)
+        return await fetched(self, request, BINDINGS, Cloud(self.env))
+
+    async def scheduled(self, _controller: Any, _env: Any, _ctx: Any) -> None:
+        await ticked(Cloud(self.env))

@@ -4,9 +4,12 @@ import argparse
 import sys
 
 import compiling
+import news
+import preload
+import service
 import startup
 
-BENCHES = {"compile": compiling, "startup": startup}
+BENCHES = {"compile": compiling, "news": news, "preload": preload, "service": service, "startup": startup}
 
 
 def main() -> int:

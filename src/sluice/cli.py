@@ -1,4 +1,4 @@
-"""The command line: `sluice compile` in place of hostlist-compiler, `sluice transform` for lines in a pipe."""
+"""The command line: `sluice compile` for hostlist-compiler, `sluice transform` for a pipe, `sluice preload` for a site."""
 
 import argparse
 import os
@@ -12,8 +12,10 @@ from sluice import __version__
 from sluice.errors import SluiceError
 from sluice.filters.pipeline import TRANSFORMATIONS
 from sluice.local.compile_command import compile_command
+from sluice.local.preload_command import ENDPOINT, KEY_VARIABLE, preload_command
 from sluice.local.terminal import Streams
 from sluice.local.transform_command import WrongUse, transform_command
+from sluice.preload.priority import TRIGGERS
 
 FAILED: Final = 1
 WRONG_USE: Final = 2
@@ -55,11 +57,14 @@ def run(arguments: Sequence[str], streams: Streams) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="sluice", description="Compile and transform filter lists.")
+    parser = argparse.ArgumentParser(
+        prog="sluice", description="Compile and transform filter lists; warm a site's cache."
+    )
     parser.add_argument("--version", action="version", version=f"sluice {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _add_compile(commands.add_parser("compile", help="compile sources into one list"))
     _add_transform(commands.add_parser("transform", help="transform lines from standard input to standard output"))
+    _add_preload(commands.add_parser("preload", help="have a site's pages warmed by edge-preload"))
     return parser
 
 
@@ -77,6 +82,20 @@ def _add_compile(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-v", "--verbose", action="store_true", help="tell each step")
     parser.add_argument("--report", metavar="FILE", help="write what was dropped, and why, as JSON")
     parser.add_argument("-b", "--benchmark", action="store_true", help="tell how long each stage took")
+
+
+def _add_preload(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(command=preload_command)
+    parser.add_argument("--zone", metavar="ID", required=True, help="the zone, as it is registered")
+    parser.add_argument("--url", metavar="URL", action="append", help="a page; may be given several times")
+    parser.add_argument("--sitemap", metavar="URL", help="all pages of a sitemap, which is read here")
+    parser.add_argument("--wait", action="store_true", help="wait until all pages are warmed, and tell how they ended")
+    parser.add_argument("--endpoint", metavar="URL", default=ENDPOINT, help=f"where edge-preload answers ({ENDPOINT})")
+    parser.add_argument(
+        "--key-file", metavar="FILE", help=f"holds the signing key; else the variable {KEY_VARIABLE} does"
+    )
+    parser.add_argument("--priority", metavar="N", type=float, help="0 to 100, in place of the computed one")
+    parser.add_argument("--trigger", choices=TRIGGERS, default="manual", help="what is the reason (manual)")
 
 
 def _add_transform(parser: argparse.ArgumentParser) -> None:

@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from runtime import ROOT, Runtime
+from workerd.preload_site import KEY, TOKEN
 
 PROBE = ROOT / "tests/workerd/probe"
 PROBE_CONFIGS = ("--config", str(PROBE / "wrangler.toml"), "--config", str(PROBE / "wrangler.peer.toml"))
@@ -27,6 +28,15 @@ def _start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StartRuntime]:
     for runtime in started:
         if runtime.process.poll() is None:
             runtime.kill()
+
+
+@pytest.fixture(name="preload", scope="session")
+def _preload(start: StartRuntime) -> Runtime:
+    """edge-preload with a clock that the tests move; each test has a zone of its own."""
+    config = str(ROOT / "tests/workerd/preload/wrangler.toml")
+    variables = ["ALLOW_PRIVATE_HOSTS=127.0.0.1", f"ADMIN_TOKEN={TOKEN}", f"SIGNING_KEY={KEY}"]
+    routes = [f"--route=site{number}.test=edge-preload" for number in range(20)]
+    return start("--config", config, *routes, *(f"--var={each}" for each in variables))
 
 
 @pytest.fixture(name="runtime", scope="session")

@@ -31,6 +31,19 @@ _REFUSED_V6: Final = tuple(
 _REFUSED_SUFFIXES: Final = frozenset(
     {"corp", "home", "home.arpa", "internal", "intranet", "lan", "local", "localdomain", "localhost", "private"}
     | {"metadata.oraclecloud.com", "metadata.packet.net", "metadata.platformequinix.com", "metadata.tencentyun.com"}
+    # Public names that stand for any address, private ones included.
+    | {
+        "1u.ms",
+        "backname.io",
+        "lacolhost.com",
+        "localtest.me",
+        "lvh.me",
+        "nip.io",
+        "rbndr.us",
+        "sslip.io",
+        "vcap.me",
+        "xip.io",
+    }
 )
 _MAX_HOST: Final = 253
 # No empty label, not even a last one: `2130706433.` is 127.0.0.1 to browsers and workerd.

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from sluice.errors import NotFound
 from sluice.platform.failures import translated
 from sluice.web.messages import Reply, Request
 from sluice.web.router import Handler
@@ -16,5 +17,18 @@ def page(env: Any, name: str) -> Handler:
     async def show(_request: Request) -> Reply:
         with translated(f"page {name!r}"):
             return Reply.passthrough(await env.ASSETS.fetch(f"{_HOST}/{name}"))
+
+    return show
+
+
+def file(env: Any) -> Handler:
+    """Answers with the file of the path asked for: for a Worker that stands before its assets."""
+
+    async def show(request: Request) -> Reply:
+        with translated(f"file {request.path!r}"):
+            found = await env.ASSETS.fetch(f"{_HOST}{request.path}")
+        if found.status == 404:
+            raise NotFound(f"nothing is served at {request.path}")
+        return Reply.passthrough(found)
 
     return show

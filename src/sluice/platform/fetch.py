@@ -29,6 +29,7 @@ class Outgoing:
     url: str
     headers: Pairs
     body: bytes | None
+    fresh: bool = False  # past every cache on the way
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,19 @@ class Answer:
     status: int
     headers: Pairs
     chunks: AsyncIterable[bytes]
+
+
+# Is given a body chunk by chunk, so that nobody needs to hold the whole of it.
+Sink = Callable[[bytes], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How an answer is read."""
+
+    max_bytes: int
+    follow: bool
+    sink: Sink | None
 
 
 # Does one request without following redirects; leaving the context drops whatever of the body is unread.
@@ -74,19 +88,27 @@ class Fetcher:
         method: str = "GET",
         headers: Pairs = (),
         body: bytes | None = None,
+        follow: bool = True,
+        fresh: bool = False,
+        sink: Sink | None = None,
     ) -> Fetched:
-        """The answer after at most five redirects; Refused, TimedOut, Unavailable or Oversized name the URL."""
+        """The answer after at most five redirects; Refused, TimedOut, Unavailable or Oversized name the URL.
+
+        Without `follow` a redirect is the answer; `fresh` passes every cache; a `sink` is given the body as it comes,
+        and the answer then has none.
+        """
         target = check_url(url, self._allowed)
         sent = (*((name.lower(), value) for name, value in headers), ("accept-encoding", "gzip, br"))
         try:
             async with asyncio.timeout(timeout_s):
-                return await self._follow(target, Outgoing(method, target.url, sent, body), max_bytes)
+                reading = Reading(max_bytes, follow, sink)
+                return await self._follow(target, Outgoing(method, target.url, sent, body, fresh), reading)
         except TimeoutError:
             raise TimedOut(f"{target.shown} did not answer within {timeout_s:g} s") from None
 
-    async def _follow(self, target: Target, request: Outgoing, max_bytes: int) -> Fetched:
+    async def _follow(self, target: Target, request: Outgoing, reading: Reading) -> Fetched:
         for _ in range(MAX_REDIRECTS + 1):
-            outcome = await self._hop(target, request, max_bytes)
+            outcome = await self._hop(target, request, reading)
             if isinstance(outcome, Fetched):
                 return outcome
             status, location = outcome
@@ -95,13 +117,13 @@ class Fetcher:
             target = onward
         raise Unavailable(f"{target.shown} is reached only after more than {MAX_REDIRECTS} redirects")
 
-    async def _hop(self, target: Target, request: Outgoing, max_bytes: int) -> Fetched | tuple[int, str]:
+    async def _hop(self, target: Target, request: Outgoing, reading: Reading) -> Fetched | tuple[int, str]:
         try:
             async with self._transport(request) as answer:
                 location = _value(answer.headers, "location")
-                if answer.status in _REDIRECTS and location:
+                if reading.follow and answer.status in _REDIRECTS and location:
                     return answer.status, location
-                return await _read(target, answer, max_bytes)
+                return await _read(target, answer, reading)
         except Exception as error:
             if (message := message_of(error)) is None:
                 raise
@@ -114,15 +136,18 @@ class Fetcher:
             raise Refused(f"{target.shown} redirects to where is not fetched: {error}") from error
 
 
-async def _read(target: Target, answer: Answer, max_bytes: int) -> Fetched:
+async def _read(target: Target, answer: Answer, reading: Reading) -> Fetched:
     encoding = (_value(answer.headers, "content-encoding") or "").strip().lower()
     if encoding not in _DECODED:
         raise Unavailable(f"{target.shown} answered in the encoding {encoding!r}, which was not asked for")
     body = bytearray()
+    take = reading.sink or body.extend
+    total = 0
     async for chunk in answer.chunks:
-        body += chunk
-        if len(body) > max_bytes:
-            raise Oversized(f"{target.shown} answered with more than {max_bytes} bytes")
+        total += len(chunk)
+        if total > reading.max_bytes:
+            raise Oversized(f"{target.shown} answered with more than {reading.max_bytes} bytes")
+        take(chunk)
     # They describe the encoded form, and the body is not in it any more.
     kept = tuple(pair for pair in answer.headers if pair[0] not in {"content-encoding", "content-length"})
     return Fetched(target.url, answer.status, kept, bytes(body))

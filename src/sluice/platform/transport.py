@@ -1,7 +1,7 @@
 """The platform's fetch, one hop at a time."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, Final
 
 import js
@@ -17,9 +17,18 @@ _LOST: Final = "Network connection lost."
 _TRIES: Final = 3
 
 
-@asynccontextmanager
-async def workers_transport(request: Outgoing) -> AsyncIterator[Answer]:
+def workers_transport(request: Outgoing) -> AbstractAsyncContextManager[Answer]:
     """One request without following redirects; leaving the context aborts what is still under way."""
+    return _sent(request, _TRIES if request.method in {"GET", "HEAD"} else 1)
+
+
+def single_transport(request: Outgoing) -> AbstractAsyncContextManager[Answer]:
+    """The same, sent once whatever happens, for whoever counts the requests of an origin."""
+    return _sent(request, 1)
+
+
+@asynccontextmanager
+async def _sent(request: Outgoing, tries: int) -> AsyncIterator[Answer]:
     _check_reading(request.url)
     abort = js.AbortController.new()
     options: dict[str, Any] = {
@@ -30,8 +39,10 @@ async def workers_transport(request: Outgoing) -> AsyncIterator[Answer]:
     }
     if request.body is not None:
         options["body"] = request.body
+    if request.fresh:
+        options["cache"] = "no-store"
     try:
-        response = await _fetched(request, to_js(options, dict_converter=js.Object.fromEntries))
+        response = await _fetched(request, tries, to_js(options, dict_converter=js.Object.fromEntries))
         headers = tuple((name, value) for name, value in response.headers)
         yield Answer(response.status, headers, read_chunks(response.body))
     finally:
@@ -44,9 +55,9 @@ def _check_reading(url: str) -> None:
         raise Refused("the URL is not in its canonical spelling")
 
 
-async def _fetched(request: Outgoing, options: Any) -> Any:
+async def _fetched(request: Outgoing, tries: int, options: Any) -> Any:
     """Only what may safely be sent twice is."""
-    for _ in range(_TRIES - 1 if request.method in {"GET", "HEAD"} else 0):
+    for _ in range(tries - 1):
         try:
             return await js.fetch(request.url, options)
         except JsException as error:

@@ -15,6 +15,7 @@ REFUSED_HOSTS = [
     *("[ff02::1]", "[2002:7f00:1::]", "[64:ff9b::7f00:1]", "[64:ff9b:1::1]", "[2001::1]", "[2001:db8::1]", "[3fff::1]"),
     *("localhost", "LOCALHOST", "localhost.", "a.localhost", "a.LocalHost.", "printer.local", "db.internal", "router.lan"),
     *("metadata.google.internal", "x.home.arpa", "metadata.tencentyun.com", "intranet", "single", "single."),
+    *("127.0.0.1.nip.io", "10-0-0-1.sslip.io", "localtest.me", "x.lvh.me"),
     *("127.0.0.1.", "１２７.0.0.1", "127。0。0。1", "①27.0.0.1", "ⓛocalhost", "loc\u00adalhost", "127.0.0.1\u00ad"),
 ]  # fmt: skip
 

@@ -130,3 +130,30 @@ async def test_asks_only_for_what_is_decoded():
     transport = FakeTransport({f"{A}/": Scripted()})
     await fetch(transport)
     assert sent(transport).headers == (("accept-encoding", "gzip, br"),)
+
+
+async def test_a_redirect_may_be_the_answer():
+    """Who follows redirects himself is told of them."""
+    transport = FakeTransport({f"{A}/": to("http://127.0.0.1/")})
+    answer = await fetch(transport, follow=False)
+    assert (answer.status, answer.header("location"), len(transport.requests)) == (302, "http://127.0.0.1/", 1)
+
+
+async def test_a_sink_takes_the_body_as_it_comes():
+    """With a sink nothing is kept, and the cap holds all the same."""
+    taken: list[bytes] = []
+    transport = FakeTransport({f"{A}/": Scripted(body=b"x" * 900)}, chunk_bytes=100)
+    answer = await fetch(transport, sink=taken.append)
+    assert (answer.body, len(taken), b"".join(taken)) == (b"", 9, b"x" * 900)
+    with pytest.raises(Oversized):
+        await fetch(transport, sink=taken.append, max_bytes=300)
+    assert len(taken) == 12
+
+
+async def test_fresh():
+    """What must not come from a cache is asked for so."""
+    transport = FakeTransport({f"{A}/": Scripted()})
+    await fetch(transport, fresh=True)
+    assert sent(transport).fresh
+    await fetch(transport)
+    assert not sent(transport).fresh

@@ -1,0 +1,180 @@
+"""cost of a push and a pop at 1k, 10k and 100k entries, pages warmed per minute, latency of a hit by layer"""
+
+import argparse
+import http.server
+import statistics
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from runtime import Runtime, until
+
+CONFIG = Path(__file__).parent / "preload_worker/wrangler.toml"
+TOKEN = "bench-token"  # noqa: S105 - for this run alone
+HOST = "bench-site.test"
+API = {"Host": "edge-preload.localhost", "Authorization": f"Bearer {TOKEN}"}
+DEPTHS = (1_000, 10_000, 100_000)
+OPERATIONS = 500
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--runs", type=int, default=5, help="runs of each figure: the best push and pop, the median latency (5)"
+    )
+    parser.add_argument("--delay-ms", type=int, default=100, help="how long the site takes for a page (100)")
+
+
+def measure(given: argparse.Namespace) -> None:
+    with tempfile.TemporaryDirectory() as folder, origin(given.delay_ms / 1000) as site:
+        options = [f"--route={HOST}=edge-preload", f"--var=ADMIN_TOKEN={TOKEN}", "--var=ALLOW_PRIVATE_HOSTS=127.0.0.1"]
+        runtime = Runtime(Path(folder), "--config", str(CONFIG), *options).start()
+        try:
+            print_queue_costs(runtime, given.runs)
+            print_latencies(runtime, site, given.runs)
+            print_throughput(runtime, site)
+        finally:
+            runtime.kill()
+
+
+def print_queue_costs(runtime: Runtime, runs: int) -> None:
+    """The depths take turns, so that a busy moment of the machine does not fall on one of them."""
+    for depth in DEPTHS:
+        for start in range(0, depth, 5_000):
+            asked_ms(runtime, depth, "push", start=start, count=min(5_000, depth - start), at_once=500)
+    costs: dict[int, list[tuple[float, float]]] = {depth: [] for depth in DEPTHS}
+    for run in range(runs):
+        for depth in DEPTHS:
+            costs[depth].append(queue_cost(runtime, depth, depth + run * OPERATIONS))
+    best = {depth: tuple(min(column) for column in zip(*costs[depth], strict=True)) for depth in DEPTHS}
+    print(f"{'entries':>8} {'push ms':>9} {'pop ms':>9}")
+    for depth, (push_ms, pop_ms) in best.items():
+        print(f"{depth:8} {push_ms:9.3f} {pop_ms:9.3f}")
+    push, pop = (best[DEPTHS[-1]][each] / best[DEPTHS[0]][each] for each in (0, 1))
+    print(f"100k against 1k: push {push:.2f}, pop {pop:.2f} times\n", flush=True)
+
+
+def queue_cost(runtime: Runtime, depth: int, start: int) -> tuple[float, float]:
+    """Milliseconds for one push and one pop at a depth, less what a request costs anyway."""
+    nothing_ms = min(asked_ms(runtime, depth, "pop", count=0) for _ in range(3))
+    push_ms = asked_ms(runtime, depth, "push", start=start, count=OPERATIONS, at_once=1)
+    pop_ms = asked_ms(runtime, depth, "pop", count=OPERATIONS)
+    return (push_ms - nothing_ms) / OPERATIONS, (pop_ms - nothing_ms) / OPERATIONS
+
+
+def asked_ms(runtime: Runtime, depth: int, path: str, **query: int) -> float:
+    """Measured from outside, because a Worker's clock stands still while it computes."""
+    # A connection of its own: workerd drops one that idles while it computes.
+    params: dict[str, str | int] = {"name": f"q{depth}", **query}
+    started = time.perf_counter()
+    httpx.get(f"{runtime.url}/bench/{path}", params=params, headers=API, timeout=300).raise_for_status()
+    return (time.perf_counter() - started) * 1000
+
+
+class Site:
+    """What the origin saw, by its own clock."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self.times: list[float] = []
+        self.at_once = self.most_at_once = 0
+        self.lock = threading.Lock()
+
+    def most_within(self, window_s: float) -> int:
+        times = sorted(self.times)
+        return max(sum(at <= other < at + window_s for other in times) for at in times)
+
+
+@contextmanager
+def origin(delay_s: float) -> Iterator[Site]:
+    """A site on a loopback address that takes its time for each page."""
+    site = Site("")
+
+    class Pages(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            with site.lock:
+                site.times.append(time.monotonic())
+                site.at_once += 1
+                site.most_at_once = max(site.most_at_once, site.at_once)
+            time.sleep(delay_s)
+            body = b"<html>" + b"a page of 20 kB " * 1250
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+            with site.lock:
+                site.at_once -= 1
+
+        def log_message(self, *_args: object) -> None:
+            """Say nothing."""
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pages) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        site.address = f"127.0.0.1:{server.server_port}"
+        yield site
+        server.shutdown()
+
+
+def admin(runtime: Runtime, zone: str, method: str, path: str, body: Any = None) -> Any:
+    url = f"{runtime.url}/api/v1/zones/{zone}/{path}"
+    return httpx.request(method, url, json=body, headers=API, timeout=60).raise_for_status().json()
+
+
+def print_latencies(runtime: Runtime, site: Site, runs: int) -> None:
+    """The median of what a visitor waits for a page, by the layer that answers."""
+    admin(runtime, "hits", "PUT", "config", {"site_url": f"http://{HOST}", "origin_url": f"http://{site.address}"})
+    print(f"{'answered by':>12} {'ms':>8}", flush=True)
+    with httpx.Client(base_url=runtime.url, headers={"Host": HOST}, timeout=60) as visitor:
+
+        def forget(path: str) -> None:
+            httpx.get(f"{runtime.url}/bench/edge", params={"url": f"http://{HOST}{path}"}, headers=API)
+
+        for layer in ("ORIGIN", "R2", "EDGE"):
+            times = [visit(visitor, f"/page/{n}", layer, forget) for n in range(10 * runs)]
+            print(f"{layer:>12} {statistics.median(times):8.1f}", flush=True)
+    print()
+
+
+def visit(visitor: httpx.Client, path: str, layer: str, forget: Callable[[str], None]) -> float:
+    if layer == "R2":
+        forget(path)
+    started = time.perf_counter()
+    reply = visitor.get(path).raise_for_status()
+    elapsed_ms = (time.perf_counter() - started) * 1000
+    if reply.headers["X-Cache-Layer"] != layer:
+        raise SystemExit(f"{path} was answered by {reply.headers['X-Cache-Layer']}, not by {layer}")
+    # What is done behind the visitor's back must be over before the next layer is measured.
+    time.sleep(0.05)
+    return elapsed_ms
+
+
+def print_throughput(runtime: Runtime, site: Site) -> None:
+    print(f"{'limits':>16} {'pages':>6} {'seconds':>8} {'per minute':>11} {'at once':>8} {'in 1 s':>7} {'in 60 s':>8}")
+    defaults: dict[str, int] = {}
+    lifted = {"preload_rps_limit": 1000, "preload_rpm_limit": 60_000}
+    for name, limits, pages in (("lifted", lifted, 300), ("defaults", defaults, 240)):
+        site.times.clear()
+        site.most_at_once = 0
+        elapsed_s = warmed(runtime, site, limits, pages)
+        seen = f"{site.most_at_once:8} {site.most_within(1.0):7} {site.most_within(60.0):8}"
+        print(f"{name:>16} {pages:6} {elapsed_s:8.1f} {pages * 60 / elapsed_s:11.0f} {seen}", flush=True)
+
+
+def warmed(runtime: Runtime, site: Site, limits: dict[str, int], pages: int) -> float:
+    """Seconds until all pages are warm."""
+    url = f"http://{site.address}"
+    admin(runtime, "warm", "PUT", "config", {"site_url": url, **limits})
+    urls = [f"{url}/{len(limits)}/{n}" for n in range(pages)]
+    started = time.monotonic()
+    batch = admin(runtime, "warm", "POST", "enqueue", {"urls": urls})["preload_batch_id"]
+    until(lambda: admin(runtime, "warm", "GET", f"batches/{batch}")["state"] == "finished", timeout_s=600)
+    return time.monotonic() - started

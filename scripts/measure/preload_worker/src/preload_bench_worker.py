@@ -1,0 +1,76 @@
+"""edge-preload for ./scripts/bench preload, with a queue that does so many pushes or pops in one request."""
+
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from workers import DurableObject, Response, WorkerEntrypoint
+
+from sluice.platform.edge import EdgeCache
+from sluice.platform.objects import Sql
+from sluice.preload.batches import Batches
+from sluice.preload.queue import Queue, Wanted
+from sluice.preload.schema import create_tables
+from sluice.wiring.preload import Cloud, called, fetched, ticked, zone_object
+
+__all__ = ["Default", "MeasuredQueue", "PreloadQueue"]
+
+UNLIMITED = 10_000_000
+
+
+class PreloadQueue(DurableObject):  # type: ignore[misc]
+    def __init__(self, ctx: Any, env: Any) -> None:
+        super().__init__(ctx, env)
+        self.zone = zone_object(ctx, Cloud(env))
+
+    async def call(self, zone_id: str, method: str, given: str) -> str:
+        return await called(self.zone, zone_id, method, given)
+
+    async def alarm(self) -> None:
+        await self.zone.ring()
+
+
+class MeasuredQueue(DurableObject):  # type: ignore[misc]
+    def __init__(self, ctx: Any, env: Any) -> None:
+        super().__init__(ctx, env)
+        self.sql = Sql(ctx.storage)
+        create_tables(self.sql)
+        Batches(self.sql).open("bench", "manual", 0)
+
+    async def push(self, start: int, count: int, at_once: int) -> int:
+        """Add pages of scattered priorities, so many by one call."""
+        queue = Queue(self.sql)
+        for first in range(start, start + count, at_once):
+            pages = range(first, min(first + at_once, start + count))
+            queue.enqueue([page(number) for number in pages], f"b{first}", now=first, max_depth=UNLIMITED)
+        return queue.depth
+
+    async def pop(self, count: int) -> int:
+        """Take so many pages to their end."""
+        queue = Queue(self.sql)
+        for _ in range(count):
+            entry = queue.lease(0, 60)
+            if entry is not None:
+                queue.finish(entry, "done", 0)
+        return queue.depth
+
+
+def page(number: int) -> Wanted:
+    return Wanted(url=f"https://example.com/{number}", priority=number * 7919 % 1500 / 10, trigger="manual")
+
+
+class Default(WorkerEntrypoint):  # type: ignore[misc]
+    async def fetch(self, request: Any) -> Any:
+        url = urlsplit(request.url)
+        query = dict(parse_qsl(url.query))
+        match url.path:
+            case "/bench/edge":
+                return Response.from_json(await EdgeCache().delete(query["url"]))
+            case "/bench/push":
+                numbers = (int(query[name]) for name in ("start", "count", "at_once"))
+                return Response.from_json(await self.env.MEASURED.getByName(query["name"]).push(*numbers))
+            case "/bench/pop":
+                return Response.from_json(await self.env.MEASURED.getByName(query["name"]).pop(int(query["count"])))
+        return await fetched(self, request, (), Cloud(self.env))
+
+    async def scheduled(self, _controller: Any, _env: Any, _ctx: Any) -> None:
+        await ticked(Cloud(self.env))

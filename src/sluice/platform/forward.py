@@ -1,0 +1,23 @@
+"""A visitor's own request passed on to an origin, body and all, without going through Python."""
+
+from typing import Any
+
+import js
+from pyodide.ffi import to_js
+
+from sluice.platform.addresses import Allowed, check_url
+from sluice.platform.failures import translated
+from sluice.platform.fetch import Pairs
+from sluice.web import Reply
+
+
+async def forward(request: Any, url: str, headers: Pairs, allowed: Allowed) -> Reply:
+    """The origin's answer as it comes; redirects are for the visitor to follow."""
+    target = check_url(url, allowed)
+    options = to_js({"redirect": "manual", "cache": "no-store"}, dict_converter=js.Object.fromEntries)
+    with translated(f"request to {target.shown}"):
+        outgoing = js.Request.new(js.Request.new(target.url, request.js_object), options)
+        for name, value in headers:
+            outgoing.headers.set(name, value)
+        response = await js.fetch(outgoing)
+    return Reply.passthrough(response, response.status)

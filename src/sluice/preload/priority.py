@@ -1,0 +1,39 @@
+"""Which page is warmed first."""
+
+from dataclasses import dataclass
+from math import log10
+from typing import Final, Literal, get_args
+
+Trigger = Literal["post-purge", "scheduled", "sitemap", "manual", "deployment"]
+TRIGGERS: Final[tuple[Trigger, ...]] = get_args(Trigger)
+BASE: Final[dict[str, int]] = {"post-purge": 80, "scheduled": 50, "sitemap": 30, "manual": 100, "deployment": 40}
+MAX_RECENCY: Final = 20
+MAX_TRAFFIC: Final = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What is known of a page besides its address; `published_at` in epoch seconds."""
+
+    published_at: float | None = None
+    monthly_pageviews: int = 0
+    post_id: int | None = None
+
+
+NOTHING_KNOWN: Final = Facts()
+
+
+def priority(trigger: str, facts: Facts, now: float) -> float:
+    """Base by trigger, up to 20 for a page published within the last 20 hours, up to 30 for its traffic."""
+    return round(BASE[trigger] + _recency(facts.published_at, now) + _traffic(facts.monthly_pageviews), 3)
+
+
+def _recency(published_at: float | None, now: float) -> float:
+    if published_at is None:
+        return 0
+    hours = max(0.0, now - published_at) / 3600
+    return max(0.0, MAX_RECENCY - hours)
+
+
+def _traffic(monthly_pageviews: int) -> float:
+    return min(MAX_TRAFFIC, log10(monthly_pageviews) * 10) if monthly_pageviews > 0 else 0

@@ -1,0 +1,172 @@
+"""A zone: one site, its hosts, and how it is preloaded."""
+
+import re
+from typing import Annotated, Any, Final, Literal, Self
+from urllib.parse import urlsplit
+
+import idna
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from sluice.errors import Invalid
+from sluice.web.models import parse_model
+
+ZONE_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_HOST: Final = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*(?::[0-9]{1,5})?")
+_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+_PARAM: Final = re.compile(r"[A-Za-z0-9_.\[\]-]{1,64}\*?")
+_LANGUAGE: Final = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{2,8})?")
+
+Tier = Literal["aggressive", "standard", "conservative", "minimal"]
+
+
+class ZoneConfig(BaseModel):
+    """What stands at KV `config:{zone_id}`: the documented `preload_*` keys, and how its pages are cached."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    site_url: Annotated[str, Field(max_length=512)]
+    hosts: Annotated[list[str], Field(max_length=50)] = []
+    # Where the origin is reached, if not at the page's own address.
+    origin_url: Annotated[str, Field(max_length=512)] | None = None
+
+    preload_enabled: bool = True
+    preload_post_purge: bool = True
+    preload_schedule_interval_s: Annotated[int, Field(ge=60, le=2_592_000)] = 1800
+    preload_max_concurrency: Annotated[int, Field(ge=1, le=32)] = 6
+    preload_rps_limit: Annotated[int, Field(ge=1, le=1000)] = 10
+    preload_rpm_limit: Annotated[int, Field(ge=1, le=60_000)] = 120
+    preload_queue_max_depth: Annotated[int, Field(ge=1, le=1_000_000)] = 10_000
+    preload_queue_backend: Literal["kv", "durable-object"] = "kv"
+    preload_retry_max: Annotated[int, Field(ge=0, le=10)] = 3
+    preload_circuit_breaker_threshold: Annotated[int, Field(ge=1, le=100)] = 3
+    preload_circuit_breaker_max_backoff_s: Annotated[int, Field(ge=30, le=86_400)] = 1800
+    preload_sitemap_crawl_enabled: bool = False
+    preload_sitemap_url: Annotated[str, Field(max_length=2048)] = "{site_url}/sitemap.xml"
+    preload_on_deployment: bool = False
+
+    cache_tier: Tier = "standard"
+    cache_stale_while_revalidate_s: Annotated[int, Field(ge=0, le=86_400)] = 60
+    cache_stale_if_error_s: Annotated[int, Field(ge=0, le=2_592_000)] = 3600
+    cache_trailing_slash: Literal["keep", "add", "strip"] = "keep"
+    cache_ignored_params: Annotated[list[str], Field(max_length=100)] = []
+    cache_device_variants: bool = False
+    cache_languages: Annotated[list[str], Field(max_length=20)] = []
+
+    @field_validator("site_url", "origin_url")
+    @classmethod
+    def _is_origin(cls, url: str | None) -> str | None:
+        return None if url is None else _origin(url)
+
+    @field_validator("hosts")
+    @classmethod
+    def _are_hosts(cls, hosts: list[str]) -> list[str]:
+        return [_host(host) for host in hosts]
+
+    @field_validator("cache_ignored_params")
+    @classmethod
+    def _are_params(cls, params: list[str]) -> list[str]:
+        return _all_fit(params, _PARAM, "names of query parameters, a * at the end stands for anything")
+
+    @field_validator("cache_languages")
+    @classmethod
+    def _are_languages(cls, languages: list[str]) -> list[str]:
+        return _all_fit(languages, _LANGUAGE, "languages such as de or pt-br")
+
+    @model_validator(mode="after")
+    def _sitemap_is_own(self) -> Self:
+        if not self.covers_url(self.sitemap_url):
+            raise ValueError("preload_sitemap_url is not on one of the zone's hosts")
+        return self
+
+    @property
+    def scheme(self) -> str:
+        return urlsplit(self.site_url).scheme
+
+    @property
+    def sitemap_url(self) -> str:
+        return self.preload_sitemap_url.replace("{site_url}", self.site_url)
+
+    @property
+    def own_hosts(self) -> frozenset[str]:
+        """Every host of the zone as it stands in a URL, with its port where that is not the default."""
+        site = urlsplit(self.site_url)
+        port = f":{site.port}" if site.port else ""
+        spelled = (host if ":" in host else f"{host}{port}" for host in self.hosts)
+        return frozenset({site.netloc, *self.hosts, *spelled})
+
+    def covers(self, host: str) -> bool:
+        """Whether a host, with its port where that is not the default, is one of the zone's own."""
+        return host in self.own_hosts
+
+    def covers_url(self, url: str) -> bool:
+        """Whether a URL is on one of the zone's hosts."""
+        try:
+            return self.covers(netloc_of(url))
+        except Invalid:
+            return False
+
+
+def netloc_of(url: str) -> str:
+    """Host and port of a web address in one spelling: lower case, ASCII, the default port left out."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        raise Invalid("the URL cannot be read") from None
+    if parts.scheme not in _DEFAULT_PORTS or not host:
+        raise Invalid("the URL does not start with http:// or https:// and a host")
+    if parts.username is not None or parts.password is not None:
+        raise Invalid("the URL holds a user name or password")
+    ascii_host = _ascii(host)
+    shown = f"[{ascii_host}]" if ":" in ascii_host else ascii_host
+    return shown if port in {None, _DEFAULT_PORTS[parts.scheme]} else f"{shown}:{port}"
+
+
+def parse_zone(value: object) -> ZoneConfig:
+    """A zone's configuration from plain values; Invalid names every field that does not fit."""
+    return parse_model(ZoneConfig, value)
+
+
+def zone_as_json(config: ZoneConfig) -> dict[str, Any]:
+    """The configuration with all defaults filled in."""
+    return config.model_dump(mode="json")
+
+
+def check_zone_id(zone_id: str) -> str:
+    if not ZONE_ID.fullmatch(zone_id):
+        raise Invalid("a zone id has 1 to 64 letters, digits, - and _")
+    return zone_id
+
+
+def _origin(url: str) -> str:
+    try:
+        netloc = netloc_of(url)
+    except Invalid as error:
+        raise ValueError(str(error)) from None
+    parts = urlsplit(url)
+    if parts.path not in {"", "/"} or parts.query or parts.fragment:
+        raise ValueError("is scheme and host alone, such as https://www.example.com")
+    return f"{parts.scheme}://{netloc}"
+
+
+def _host(text: str) -> str:
+    host = text.strip().lower() if text.isascii() else _ascii(text.strip())
+    if not _HOST.fullmatch(host):
+        raise ValueError(f"{text[:80]!r} is not a host such as www.example.com")
+    return host
+
+
+def _ascii(host: str) -> str:
+    if host.isascii():
+        return host.lower().removesuffix(".")
+    try:
+        return idna.encode(host, uts46=True).decode()
+    except (UnicodeError, OverflowError):
+        raise Invalid("the host name is not valid") from None
+
+
+def _all_fit(values: list[str], pattern: re.Pattern[str], what: str) -> list[str]:
+    for value in values:
+        if not pattern.fullmatch(value):
+            raise ValueError(f"{value[:80]!r} does not fit: these are {what}")
+    return values

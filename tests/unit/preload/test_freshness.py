@@ -1,0 +1,85 @@
+"""How long a page is fresh, by what the origin says and by its tier."""
+
+import pytest
+
+from sluice.preload.freshness import freshness, tags_of, tier_of, unshareable
+from sluice.preload.ports import Pairs
+from sluice.preload.zones import parse_zone
+
+ZONE = parse_zone({"site_url": "https://e.com"})
+
+
+def lasting(url: str = "https://e.com/a", **headers: str) -> tuple[int, int]:
+    pairs = tuple((name.replace("_", "-"), value) for name, value in headers.items())
+    fresh = freshness(pairs, url, ZONE)
+    return fresh.browser_s, fresh.edge_s
+
+
+@pytest.mark.parametrize(
+    ("url", "tier"),
+    [
+        ("https://e.com/", "standard"),
+        ("https://e.com/blog/feed/", "feed"),
+        ("https://e.com/wp-sitemap.xml", "sitemap"),
+        ("https://e.com/a/b.CSS", "static"),
+        ("https://e.com/a.css/page", "standard"),
+    ],
+)
+def test_tiers(url: str, tier: str):
+    """Feeds, sitemaps and static files have tiers of their own."""
+    assert tier_of(url, ZONE) == tier
+
+
+def test_origin_says_nothing():
+    """The tier decides."""
+    assert lasting() == (300, 3600)
+    assert lasting("https://e.com/a.js") == (31_536_000, 31_536_000)
+    minimal = parse_zone({"site_url": "https://e.com", "cache_tier": "minimal"})
+    assert freshness((), "https://e.com/", minimal).edge_s == 60
+
+
+def test_origin_speaks():
+    """The more exact word wins: CDN-Cache-Control, s-maxage, max-age, Expires."""
+    assert lasting(cache_control="max-age=60") == (60, 60)
+    assert lasting(cache_control="max-age=60, s-maxage=600") == (60, 600)
+    assert lasting(cache_control="max-age=60, s-maxage=600", cdn_cache_control="max-age=6000") == (60, 6000)
+    dates = {"date": "Mon, 16 Nov 2026 04:00:00 GMT", "expires": "Mon, 16 Nov 2026 04:10:00 GMT"}
+    assert lasting(**dates) == (300, 600)
+    assert lasting(cache_control="max-age=soon") == (300, 3600)
+    fresh = freshness((("cache-control", "max-age=1, stale-while-revalidate=7, stale-if-error=8"),), "u", ZONE)
+    assert (fresh.while_revalidate_s, fresh.if_error_s) == (7, 8)
+    assert freshness((("cache-control", "max-age=1, must-revalidate"),), "u", ZONE).if_error_s == 0
+
+
+@pytest.mark.parametrize(
+    ("headers", "shareable"),
+    [
+        ((), True),
+        ((("vary", "Accept-Encoding"),), True),
+        ((("vary", "User-Agent"),), False),
+        ((("vary", "cookie"),), False),
+        ((("Set-Cookie", "a=1"),), False),
+        ((("cache-control", "Private, max-age=60"),), False),
+        ((("cache-control", 'no-cache="x"'),), False),
+        ((("cdn-cache-control", "no-store"),), False),
+        ((("cache-control", "s-maxage=0"),), False),
+    ],
+)
+def test_shareable(headers: Pairs, shareable: bool):
+    """Only what is the same for everyone is kept."""
+    assert (unshareable(200, headers, "https://e.com/a", ZONE) is None) == shareable
+
+
+def test_keyed_variants_may_vary():
+    """A page may vary on what the zone's key tells apart."""
+    keyed = parse_zone({"site_url": "https://e.com", "cache_device_variants": True, "cache_languages": ["de"]})
+    assert unshareable(200, (("vary", "User-Agent, Accept-Language"),), "https://e.com/a", keyed) is None
+
+
+def test_tags():
+    """Tags by spaces or commas from both headers, each once, at most 50, none that could harm."""
+    assert tags_of((("surrogate-key", "post:1 site post:1"), ("cache-tag", "term:2,widget:sidebar-1"))) == [
+        *("post:1", "site", "term:2", "widget:sidebar-1")
+    ]
+    assert tags_of((("cache-tag", 'a\'b, "c", <d>, ok'),)) == ["ok"]
+    assert len(tags_of((("cache-tag", ",".join(f"post:{n}" for n in range(99))),))) == 50

@@ -1,0 +1,233 @@
+"""A site under the control of a test: it answers as told, and measures for itself how it is asked."""
+
+import contextlib
+import http.server
+import json
+import secrets
+import threading
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+
+from runtime import Runtime, until
+from sluice.preload.signing import sign
+
+KEY = "a-signing-key-of-all-zones-0123456789"
+TOKEN = "the-operators-token"
+ADMIN = {"Authorization": f"Bearer {TOKEN}"}
+API = {"Host": "edge-preload.localhost"}
+
+
+@dataclass
+class Page:
+    """What the site answers; `wait_s` before it does."""
+
+    status: int = 200
+    body: bytes = b"<html>a page</html>"
+    headers: dict[str, str] = field(default_factory=dict)
+    wait_s: float = 0.0
+
+
+@dataclass
+class Asked:
+    """One request as the site saw it, times in seconds of the monotonic clock."""
+
+    path: str
+    headers: dict[str, str]
+    began_at: float
+    ended_at: float = 0.0
+
+
+Answer = Page | Callable[[Asked], Page]
+
+
+class Site:
+    """An origin on a loopback port; a page nobody set is the default, a plain 200."""
+
+    def __init__(self) -> None:
+        self.pages: dict[str, Answer] = {}
+        self.default: Answer = Page()
+        self.asked: list[Asked] = []
+        self.most_at_once = 0
+        self._at_once = 0
+        self._lock = threading.Lock()
+
+    def count(self, path: str) -> int:
+        return sum(each.path == path for each in list(self.asked))
+
+    @property
+    def counts(self) -> Counter[str]:
+        return Counter(each.path for each in list(self.asked))
+
+    def most_within(self, window_s: float) -> int:
+        """The most requests that began within any window of this length."""
+        times = sorted(each.began_at for each in list(self.asked))
+        first = most = 0
+        for last, at in enumerate(times):
+            while at - times[first] >= window_s:
+                first += 1
+            most = max(most, last - first + 1)
+        return most
+
+    def reset(self) -> None:
+        self.asked.clear()
+        self.most_at_once = 0
+
+    @contextlib.contextmanager
+    def answering(self, handler: http.server.BaseHTTPRequestHandler) -> Iterator[Page]:
+        asked = Asked(handler.path, {name.lower(): value for name, value in handler.headers.items()}, time.monotonic())
+        with self._lock:
+            self.asked.append(asked)
+            self._at_once += 1
+            self.most_at_once = max(self.most_at_once, self._at_once)
+        page = self.pages.get(handler.path, self.default)
+        try:
+            yield page if isinstance(page, Page) else page(asked)
+        finally:
+            with self._lock:
+                asked.ended_at = time.monotonic()
+                self._at_once -= 1
+
+
+@contextlib.contextmanager
+def site() -> Iterator[tuple[Site, str]]:
+    """A site and its address, host and port."""
+    control = Site()
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            with contextlib.suppress(ConnectionError), control.answering(self) as page:
+                time.sleep(page.wait_s)
+                self.send_response(page.status)
+                for name, value in page.headers.items():
+                    self.send_header(name, value)
+                body = b"" if page.status == 304 else page.body
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+        def do_POST(self) -> None:
+            sent = self.rfile.read(int(self.headers["Content-Length"]))
+            control.pages.setdefault("posted", Page(body=b""))
+            posted = control.pages["posted"]
+            assert isinstance(posted, Page)
+            posted.body += sent + b"\n"
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_args: Any) -> None:
+            """Say nothing."""
+
+        def handle(self) -> None:
+            with contextlib.suppress(ConnectionError):  # a runtime that is killed takes its connections along
+                super().handle()
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        server.daemon_threads = True
+        server.request_queue_size = 128
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        yield control, f"127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+# How far the Worker's clock was moved, by runtime: forward only, since all zones share it.
+_AHEAD_S: dict[int, float] = {}
+
+
+class Service:
+    """edge-preload as a site and its operator see it."""
+
+    def __init__(self, runtime: Runtime, address: str, zone: str) -> None:
+        self.runtime = runtime
+        self.zone = zone
+        self.site_url = f"http://{address}"
+
+    @property
+    def now(self) -> float:
+        return time.time() + _AHEAD_S.get(id(self.runtime), 0.0)
+
+    def advance(self, seconds: float) -> None:
+        """Move the Worker's clock on, and let the minute's cron see it."""
+        ahead_s = _AHEAD_S[id(self.runtime)] = _AHEAD_S.get(id(self.runtime), 0.0) + seconds
+        self.set(ahead_s=ahead_s)
+        self.tick()
+
+    def tick(self) -> None:
+        assert self.runtime.cron("edge-preload", "* * * * *").status_code == 200
+
+    def set(self, **values: float) -> None:
+        with self.client as client:
+            assert client.put("/test", params=values).status_code == 200
+
+    def forget_at_edge(self, path: str) -> None:
+        with self.client as client:
+            assert client.delete("/test", params={"url": self.site_url + path}).status_code == 200
+
+    @property
+    def client(self) -> httpx.Client:
+        return httpx.Client(base_url=self.runtime.url, headers=API, timeout=60)
+
+    def register(self, **config: Any) -> httpx.Response:
+        given = {"site_url": self.site_url, "hosts": [], **config}
+        reply = self.admin("PUT", "config", given)
+        assert reply.status_code == 200, reply.text
+        return reply
+
+    def retire(self) -> None:
+        """Let go of the address, which the next site may get."""
+        assert self.admin("DELETE", "config").status_code == 200
+
+    def admin(self, method: str, path: str, body: Any = None) -> httpx.Response:
+        with self.client as client:
+            return client.request(method, f"/api/v1/zones/{self.zone}/{path}", json=body, headers=ADMIN)
+
+    def ask(self, path: str) -> Any:
+        reply = self.admin("GET", path)
+        assert reply.status_code == 200, reply.text
+        return reply.json()
+
+    def signed(self, path: str, body: dict[str, Any], *, key: str = KEY, now: float | None = None) -> httpx.Response:
+        content = json.dumps(body).encode()
+        nonce = secrets.token_hex(16)
+        headers = sign(key, "POST", path, content, now=self.now if now is None else now, nonce=nonce)
+        with self.client as client:
+            return client.post(path, content=content, headers=headers | {"Content-Type": "application/json"})
+
+    def preload(self, *paths: str, **more: Any) -> Any:
+        urls = [self.site_url + path for path in paths]
+        body = {"zone_id": self.zone, "idempotency_key": f"preload-{uuid.uuid4()}", "urls": urls, **more}
+        reply = self.signed("/api/v1/preload", body)
+        assert reply.status_code == 202, reply.text
+        return reply.json()
+
+    def purge(self, **what: Any) -> Any:
+        body = {"zone_id": self.zone, "idempotency_key": f"purge-{uuid.uuid4()}", **what}
+        reply = self.signed("/api/v1/purge", body)
+        assert reply.status_code == 202, reply.text
+        return reply.json()
+
+    def batch(self, batch_id: str) -> Any:
+        return self.ask(f"batches/{batch_id}")
+
+    def finished(self, batch_id: str, timeout_s: float = 30) -> Any:
+        """The batch once it is over."""
+        return until(lambda: (found := self.batch(batch_id))["state"] == "finished" and found, timeout_s)
+
+    def warm(self, *paths: str, **more: Any) -> Any:
+        return self.finished(self.preload(*paths, **more)["preload_batch_id"])
+
+    def log(self, path: str) -> list[dict[str, Any]]:
+        """The log of one page, oldest first."""
+        rows = self.ask("log?limit=1000")["log"]
+        return [row for row in reversed(rows) if row["url"] == self.site_url + path]
+
+    def statuses(self, path: str) -> list[str]:
+        return [row["status"] for row in self.log(path)]

@@ -1,0 +1,131 @@
+"""The deployed Worker under load, and killed again and again: nothing is lost, and the site is never overrun."""
+
+import json
+import random
+import subprocess
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from cli.sluice_process import COMMAND, ENVIRONMENT
+from runtime import Runtime, until
+from workerd.conftest import StartRuntime
+from workerd.preload_site import KEY, TOKEN, Page, Service, Site, site
+
+OPTIONS = ("--only", "edge-preload", *(f"--var={each}" for each in (f"ADMIN_TOKEN={TOKEN}", f"SIGNING_KEY={KEY}")))
+
+
+def kill_again_and_again(
+    runtime: Runtime, service: Service, control: Site, *, pages: int, kills: int, longest_s: float
+) -> dict[str, int]:
+    """Kill the runtime at random moments of a drain; what the site saw, once every page is accounted for."""
+    draw = random.Random(11)
+    batches = []
+    for start in range(0, pages, 100):
+        paths = [f"/p{n}" for n in range(start, min(start + 100, pages))]
+        batches.append(service.preload(*paths)["preload_batch_id"])
+    for _ in range(kills):
+        time.sleep(draw.random() * longest_s)
+        runtime.kill()
+        runtime.start()
+    started = time.monotonic()
+    for batch_id in batches:
+        batch = service.finished(batch_id, timeout_s=1200)
+        assert batch["total"] == batch["done"] + batch["failed"]
+    seen = control.counts
+    status = service.ask("status")
+    return {
+        "pages": len(seen),
+        "requests": sum(seen.values()),
+        "most for one page": max(seen.values()),
+        "most at once": control.most_at_once,
+        "most in a second": control.most_within(1.0),
+        "most in a minute": control.most_within(60.0),
+        "depth": status["queue_depth"],
+        "dead letters": status["dead_letters"],
+        "seconds after the last kill": round(time.monotonic() - started),
+    }
+
+
+@pytest.fixture(name="place")
+def _place(start: StartRuntime, name: str) -> Iterator[tuple[Runtime, Service, Site]]:
+    with site() as (control, address):
+        runtime = start(*OPTIONS, "--var", f"ALLOW_PRIVATE_HOSTS={address}", "--var", "DEPLOYMENT_ID=one")
+        yield runtime, Service(runtime, address, name), control
+        runtime.kill()
+
+
+def test_killed_again_and_again(place: tuple[Runtime, Service, Site]):
+    """Every page is done after all, none is stuck, and the site sees none more often than the kills explain."""
+    runtime, service, control = place
+    service.register(preload_rpm_limit=6000)
+    control.pages |= {f"/p{n}": Page(wait_s=0.05) for n in range(60)}
+    kills = 3
+    result = kill_again_and_again(runtime, service, control, pages=60, kills=kills, longest_s=2.0)
+    assert (result["pages"], result["depth"], result["dead letters"]) == (60, 0, 0)
+    # Each kill cuts off at most the six pages under way, and each of those is asked for once more.
+    assert result["requests"] <= 60 + 6 * kills
+    assert result["most for one page"] <= 1 + kills
+    assert result["most at once"] <= 6
+    assert result["most in a second"] <= 10
+
+
+def test_limits(place: tuple[Runtime, Service, Site]):
+    """The site sees no more at once, in a second and in a minute than the zone allows; then a new version is deployed."""
+    first, service, control = place
+    service.register(preload_rpm_limit=40, preload_on_deployment=True)
+    control.pages |= {f"/p{n}": Page(wait_s=0.2 * (n % 4)) for n in range(60)}
+    service.preload(*(f"/p{n}" for n in range(60)))
+    until(lambda: len(control.asked) == 40)
+    time.sleep(3)  # long enough for the next page, were there no limit by the minute
+    assert len(control.asked) == 40
+    assert control.most_at_once <= 6
+    assert control.most_within(1.0) <= 10
+
+    service.tick()
+    first.kill()
+    control.reset()
+    address = service.site_url.removeprefix("http://")
+    webhook = f"ALERT_WEBHOOK_URL={service.site_url}/webhook"
+    variables = [f"--var={each}" for each in (f"ALLOW_PRIVATE_HOSTS={address}", webhook, "DEPLOYMENT_ID=two")]
+    again = Runtime(first.state, *OPTIONS, *variables)
+    try:
+        service.runtime = again.start()
+        check_new_version(service, control)
+    finally:
+        again.kill()
+
+
+def check_new_version(service: Service, control: Site) -> None:
+    """It warms the site again, serves the command line, and tells the webhook of an incident."""
+    service.register(preload_on_deployment=True, preload_retry_max=0)
+    service.tick()
+    until(lambda: [row["trigger_name"] for row in service.log("/")] == ["deployment"])
+
+    control.pages |= {"/gone": Page(404)}
+    urls = [part for path in ("/a", "/gone") for part in ("--url", service.site_url + path)]
+    endpoint = service.runtime.url.replace("127.0.0.1", "edge-preload.localhost")
+    command = [
+        *COMMAND,
+        "preload",
+        "--zone",
+        service.zone,
+        "--endpoint",
+        endpoint,
+        "--priority",
+        "100",
+        "--wait",
+        *urls,
+    ]
+    environment = ENVIRONMENT | {"SLUICE_SIGNING_KEY": KEY}
+    done = subprocess.run(command, capture_output=True, env=environment, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (0, b"1 done, 1 gone\n")
+
+    control.pages.clear()
+    control.default = Page(500)
+    service.preload(*(f"/bad{n}" for n in range(9)), priority=100)
+    posted = until(lambda: control.pages.get("posted"))
+    assert isinstance(posted, Page)
+    told = until(lambda: [json.loads(line)["kind"] for line in posted.body.splitlines()])
+    assert "breaker_open" in told
