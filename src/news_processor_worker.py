@@ -15,7 +15,7 @@ __all__ = ["Default", "RunLock"]
 
 NAME = "worker-news-processor"
 # AI is no part of health: without it the embedded analyst serves.
-BINDINGS = (Binding("CRYPTO_NEWS_CACHE", "kv"), Binding("RUN_LOCK", "durable-object"))
+BINDINGS = (Binding("ASSETS", "service"), Binding("CRYPTO_NEWS_CACHE", "kv"), Binding("RUN_LOCK", "durable-object"))
 
 
 class Default(WorkerEntrypoint):

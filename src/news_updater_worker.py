@@ -14,7 +14,7 @@ from sluice.wiring.news import status_of, updater_of
 __all__ = ["Default", "RunLock"]
 
 NAME = "worker-news-updater"
-BINDINGS = (Binding("CRYPTO_NEWS_CACHE", "kv"), Binding("RUN_LOCK", "durable-object"))
+BINDINGS = (Binding("ASSETS", "service"), Binding("CRYPTO_NEWS_CACHE", "kv"), Binding("RUN_LOCK", "durable-object"))
 
 
 class Default(WorkerEntrypoint):

@@ -21,7 +21,7 @@ from sluice.web import Route
 __all__ = ["Default"]
 
 NAME = "sluice-tail"
-BINDINGS = (Binding("TAIL_LOGS", "kv"),)
+BINDINGS = (Binding("ASSETS", "service"), Binding("TAIL_LOGS", "kv"))
 
 
 class Default(WorkerEntrypoint):

@@ -73,7 +73,8 @@ class ApiDocument:
         for each in operation.parameters("path"):
             value = values.get(each["name"]) or str(each.get("example") or self.least(each["schema"]))
             path = path.replace(f"{{{each['name']}}}", quote(value, safe=""))
-        query = {each["name"]: self.least(each["schema"]) for each in operation.parameters("query") if each["required"]}
+        needed = [each for each in operation.parameters("query") if each["required"]]
+        query = {each["name"]: each.get("example") or self.least(each["schema"]) for each in needed}
         made: dict[str, Any] = {"method": operation.method, "url": path, "params": query}
         if body := operation.body:
             made["json"] = body.get("example", self.least(body["schema"]))

@@ -1,10 +1,12 @@
 """What the routes of the three news Workers say of themselves."""
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from sluice.news.article import Stage
+from sluice.news.checkpoint import Place
 from sluice.news.serving.query import BucketQuery, ListQuery, TrendQuery
 from sluice.web import Answer, Doc, Media, Param
 from sluice.web.docs import Absent, CamelTold, Told
@@ -13,6 +15,7 @@ _NEWS: Final = "News"
 _FEEDS: Final = "Feeds"
 _PIPELINE: Final = "Pipeline"
 _EMPTY: Final = (503,)
+ARTICLE_ID: Final = "0123456789abcdef"
 _CACHED: Final = {
     "ETag": "The name of this version of the data.",
     "Last-Modified": "When the data last changed.",
@@ -127,7 +130,7 @@ class TrendingTerms(Told):
 
 class CurrentArticle(Told):
     id: str
-    stage: str
+    stage: Stage
 
 
 class WaitingArticle(CamelTold):
@@ -155,24 +158,66 @@ class PipelineStatus(CamelTold):
     last_run: LastRuns
 
 
+class StoredArticle(_ArticleTold):
+    """An article as it is stored: with all that its source told of it, and how far its processing is."""
+
+    model_config = ConfigDict(extra="allow")
+
+    id: str
+    title: str
+    description: str | Absent = None
+    link: str
+    pub_date: str | Absent = None
+    needs_sentiment: bool
+    needs_summary: bool
+
+
 class PendingArticles(CamelTold):
-    success: bool
+    success: Literal[True]
     total_articles: int
     article_ids: list[str]
-    latest_articles: list[dict[str, Any]]
+    latest_articles: list[StoredArticle]
 
 
 class ProcessedArticle(Told):
     success: Annotated[bool, Field(description="Whether the article is complete.")]
-    stage: str
-    article: dict[str, Any]
+    stage: Annotated[Stage, Field(description="What it needs next.")]
+    article: StoredArticle
 
 
-class RunReport(Told):
-    """What came of a run; more members tell of its steps."""
+class SourceHarvest(Told):
+    articles: int
+    pages: int
 
-    outcome: Literal["ok", "idle", "busy", "waiting", "failed"]
+
+class UpdaterRun(Told):
+    """What was found; a run that was busy or waiting has a reason instead."""
+
+    outcome: Annotated[Literal["ok", "failed", "busy", "waiting"], Field(description="`failed`: every source did.")]
     reason: str | Absent = None
+    added: Annotated[list[str], Field(description="Ids of new articles.")] | Absent = None
+    trimmed: Annotated[int, Field(description="Processed, and taken off the list.")] | Absent = None
+    surplus: Annotated[int, Field(description="New, but without room yet.")] | Absent = None
+    pending: int | Absent = None
+    sources: dict[str, SourceHarvest] | Absent = None
+    failed: Annotated[dict[str, str], Field(description="Why, for each source that failed.")] | Absent = None
+
+
+class ProcessorStep(Told):
+    """One attempt at one stage of an article: what it needs next, where it is now, and why."""
+
+    id: str
+    stage: Stage
+    place: Place
+    reason: str
+
+
+class ProcessorRun(Told):
+    """What was done; a run that was busy or waiting has a reason instead."""
+
+    outcome: Annotated[Literal["ok", "idle", "busy", "waiting"], Field(description="`idle`: nothing was to be done.")]
+    reason: str | Absent = None
+    steps: list[ProcessorStep] | Absent = None
 
 
 ALL_NEWS: Final = Doc(
@@ -192,7 +237,7 @@ ARTICLES: Final = Doc(
 ARTICLE: Final = Doc(
     summary="One article, and the story it belongs to",
     tag=_NEWS,
-    params={"id": Param("The id of an article.", "0123456789abcdef")},
+    params={"id": Param("The id of an article.", ARTICLE_ID)},
     replies={200: Answer("The article.", NewsStory, _CACHED), 304: _UNCHANGED},
     problems=(404, 412, *_EMPTY),
 )
@@ -221,10 +266,16 @@ PENDING: Final = Doc(
     replies={200: Answer("All ids, and the ten newest articles.", PendingArticles)},
     problems=(404,),
 )
-RUN: Final = Doc(
-    summary="A run by hand",
+UPDATER_RUN: Final = Doc(
+    summary="Fetch news now",
     tag=_PIPELINE,
-    replies={200: Answer("What came of it.", RunReport)},
+    replies={200: Answer("What came of it.", UpdaterRun)},
+    security=("admin",),
+)
+PROCESSOR_RUN: Final = Doc(
+    summary="Process articles now",
+    tag=_PIPELINE,
+    replies={200: Answer("What came of it.", ProcessorRun)},
     security=("admin",),
 )
 

@@ -17,8 +17,23 @@ class OneArticle(BaseModel):
 
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
-    article_id: Annotated[str, Field(validation_alias="articleId", min_length=1, max_length=200)]
-    force: Annotated[str, Field(pattern="^(|1|true|yes|0|false|no)$")] | None = None
+    article_id: Annotated[
+        str,
+        Field(
+            validation_alias="articleId",
+            min_length=1,
+            max_length=200,
+            description="The id of an article.",
+            examples=[docs.ARTICLE_ID],
+        ),
+    ]
+    force: (
+        Annotated[
+            str,
+            Field(pattern="^(|1|true|yes|0|false|no)$", description="Do again what was done; it needs no value."),
+        ]
+        | None
+    ) = None
 
     @property
     def is_forced(self) -> bool:
@@ -49,6 +64,6 @@ def routes(processor: Processor, status: Status, admin_token: str) -> list[Route
 
     return [
         Route("GET", "/", one, doc=ONE),
-        Route("POST", "/run", run, doc=docs.RUN),
+        Route("POST", "/run", run, doc=docs.PROCESSOR_RUN),
         *status.routes(),
     ]

@@ -33,6 +33,6 @@ def routes(updater: Updater, status: Status, admin_token: str) -> list[Route]:
 
     return [
         Route("GET", "/", listed, doc=docs.PENDING),
-        Route("POST", "/run", run, doc=docs.RUN),
+        Route("POST", "/run", run, doc=docs.UPDATER_RUN),
         *status.routes(),
     ]

@@ -52,7 +52,7 @@ class Schemas:
         """The media type object of what goes out."""
         if not isinstance(content, Media):
             return {"schema": self._made[content, "serialization"]}
-        schema = {"type": "string"} if content.type != JSON else {"type": "object"}
+        schema = {"type": "object" if content.type.endswith("json") else "string"}
         return {"schema": schema | ({"description": content.description} if content.description else {})}
 
     def query_parameters(self, model: type[BaseModel] | None) -> list[Json]:
@@ -74,9 +74,13 @@ def _models(doc: Doc) -> Iterable[tuple[type[BaseModel], JsonSchemaMode]]:
 
 def _parameter(name: str, field: Json, required: bool) -> Json:
     schema = _not_null(field)
-    description = schema.pop("description", "")
+    description, examples = schema.pop("description", ""), schema.pop("examples", ())
     told: Json = {"name": name, "in": "query", "required": required, "schema": schema}
-    return told | ({"description": description} if description else {})
+    if description:
+        told["description"] = description
+    if examples:
+        told["example"] = examples[0]
+    return told
 
 
 def _not_null(schema: Json) -> Json:

@@ -45,7 +45,7 @@ class Order(BaseModel):
 class Wanted(BaseModel):
     limit: Annotated[int, Field(ge=1, description="How many.")] = 50
     kind: Literal["wall", "door"]
-    since: str | None = None
+    since: Annotated[str, Field(examples=["2026-01-31"])] | None = None
     only: Annotated[list[str] | None, Field(validation_alias="onlyThese")] = None
 
 
@@ -174,7 +174,7 @@ def test_query():
         "schema": {"type": "integer", "minimum": 1, "default": 50},
     }
     assert (kind["required"], kind["schema"]) == (True, {"type": "string", "enum": ["wall", "door"]})
-    assert (since["required"], since["schema"]) == (False, {"type": "string"})
+    assert (since["required"], since["schema"], since["example"]) == (False, {"type": "string"}, "2026-01-31")
     assert (only["name"], only["schema"]) == ("onlyThese", {"type": "array", "items": {"type": "string"}})
 
 
@@ -199,6 +199,8 @@ def test_media():
         "application/json": {"schema": {"$ref": "#/components/schemas/Painted"}},
         "text/plain": {"schema": {"type": "string", "description": "In words."}},
     }
+    feed = operation(route("GET", "/", replies={200: Answer("News.", Media("application/feed+json"))}))["responses"]
+    assert feed["200"]["content"] == {"application/feed+json": {"schema": {"type": "object"}}}
 
 
 def test_one_model_both_ways():

@@ -1,0 +1,95 @@
+"""What people do with the compiler, in every state that they can bring it to; each reply is held against the document."""
+
+import json
+import threading
+from typing import Any
+
+from workerd.api_walk import Walk
+from workerd.origin import Answer, Origin
+
+LIST = "||ads.example^\n0.0.0.0 track.example\n"
+
+
+def configuration(*urls: str) -> dict[str, Any]:
+    return {"name": "T", "sources": [{"source": url} for url in urls], "transformations": ["RemoveComments"]}
+
+
+def lists(walk: Walk, origin: Origin, name: str):
+    """Fresh, cached, as text, with a report, in a batch with a failure: all as documented."""
+    body = {"configuration": configuration(origin.serve(f"/{name}", LIST))}
+    fresh, cached = (walk("POST", "/compile", json=body).json() for _ in range(2))
+    assert "cached" not in fresh
+    assert cached["cached"]
+    text = walk("POST", "/compile", json=body, headers={"Accept": "text/plain"})
+    assert text.text.splitlines() == fresh["rules"]
+    assert "dropped" in walk("POST", "/compile", json=body | {"report": True}).json()["report"]
+    bad = {"id": "bad", "configuration": {"name": ""}}
+    missing = {"id": "missing", "configuration": configuration(origin.url(f"/{name}/nothing"))}
+    batch = walk("POST", "/compile/batch", json={"requests": [{"id": "good", **body}, bad, missing]}).json()
+    assert [each["success"] for each in batch["results"]] == [True, False, False]
+    walk("POST", "/compile", json={"configuration": missing["configuration"]})  # 502
+
+
+def stream(walk: Walk, origin: Origin, name: str):
+    """The last events are as documented: the result is what /compile answers, and tells of the version before."""
+    body = {"configuration": configuration(origin.serve(f"/{name}", LIST))}
+    walk("POST", "/compile", json=body)
+    events = [part.splitlines() for part in walk("POST", "/compile/stream", json=body).text.split("\n\n")]
+    told = {lines[0].removeprefix("event: "): lines[1].removeprefix("data: ") for lines in events if len(lines) == 2}
+    assert list(told)[-1] == "done"
+    described = walk.document.operation("POST", "/compile/stream").told["responses"]["200"]["content"]
+    assert all(f"`{event}`" in described["text/event-stream"]["schema"]["description"] for event in told)
+    result = {"success": True, **json.loads(told["result"])}
+    assert "previousVersion" in result
+    assert not walk.document.mistakes({"$ref": "#/components/schemas/Compiled"}, result, closed=True)
+
+
+def jobs(walk: Walk, origin: Origin, name: str):
+    """A job, a batch and one of its items, waiting, done and cancelled: all as documented."""
+    body = {"configuration": configuration(origin.serve(f"/{name}", LIST)), "priority": "high"}
+    results = "/queue/results/{id}"
+    done = {"id": walk("POST", "/compile/async", json=body).json()["requestId"]}
+    assert walk.until(results, done, "completed")["rules"]
+    items = [{"id": "good", **body}, {"id": "bad", "configuration": {"name": ""}}]
+    items[0].pop("priority")
+    batch = {
+        "id": walk("POST", "/compile/batch/async", json={"requests": items, "priority": "high"}).json()["requestId"]
+    }
+    assert len(walk.until(results, batch, "completed", "failed")["results"]) == 2
+    assert walk("GET", results, batch, params={"item": "good"}).json()["rules"]
+    assert walk("GET", results, batch, params={"item": "bad"}).status_code == 404
+    gate = threading.Event()
+    held = {"configuration": configuration(origin.serve(f"/{name}/held", Answer(LIST.encode(), gate=gate)))}
+    try:
+        for method in ("POST", "DELETE"):
+            job = {"id": walk("POST", "/compile/async", json=held).json()["requestId"]}
+            assert walk(method, "/queue/cancel/{id}", job).status_code == 200
+            assert walk(method, "/queue/cancel/{id}", job).status_code == 409
+            assert walk("GET", results, job).json()["status"] == "cancelled"
+    finally:
+        gate.set()
+    assert walk("GET", "/queue/stats").json()["cancelled"] >= 2
+    assert walk("GET", "/queue/history").json()["depthHistory"]
+
+
+def workflows(walk: Walk, origin: Origin, name: str):
+    """Each type of workflow from its start to its result, with its events and figures: all as documented."""
+    made = configuration(origin.serve(f"/{name}", LIST))
+    source = {"name": name, "url": origin.url(f"/{name}"), "expectedMinRules": 1}
+    starts: dict[str, tuple[str, dict[str, Any]]] = {
+        "compilation": ("/workflow/compile", {"configuration": made}),
+        "batch-compilation": ("/workflow/batch", {"requests": [{"id": "good", "configuration": made}]}),
+        "cache-warming": ("/workflow/cache-warm", {"configurations": [made]}),
+        "health-monitoring": ("/workflow/health-check", {"sources": [source]}),
+    }
+    runs = {kind: walk("POST", path, json=body).json()["workflowId"] for kind, (path, body) in starts.items()}
+    for kind, run in runs.items():
+        ended = walk.until("/workflow/status/{type}/{id}", {"type": kind, "id": run}, "complete", "errored")
+        assert ended["output"]["success"], ended
+        log = walk("GET", "/workflow/events/{id}", {"id": run}).json()
+        assert log["isComplete"]
+        last = log["events"][-1]["timestamp"]
+        assert walk("GET", "/workflow/events/{id}", {"id": run}, params={"since": last}).json()["events"] == []
+    assert all(walk("GET", "/workflow/metrics").json()["workflows"].values())
+    assert walk("GET", "/health/latest").json()["data"]["results"]
+    assert walk("GET", "/workflow/status/{type}/{id}", {"type": "no-such-type", "id": "x"}).status_code == 400

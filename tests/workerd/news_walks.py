@@ -1,0 +1,114 @@
+"""What readers and the operator do with the news; each reply is held against the document."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+from runtime import Runtime
+from sluice.news.api_docs import ARTICLE_ID
+from workerd.api_walk import Walk
+from workerd.origin import Answer, Origin
+
+PROVIDER = "/apitube"
+FIRST_PAGE = f"{PROVIDER}?language=en&topic.id=industry.crypto_news&title=bitcoin"
+FEED = "/feed"
+HTML = {"Content-Type": "text/html; charset=utf-8"}
+STORY = "Bitcoin futures will be listed for banks in Europe next week, the exchange said, and {} was the reason for it."
+BITS = ("demand from funds", "a calmer dollar", "the end of a long sale", "the new rules in Europe")
+# The page of the feed's article is missing, so that it waits for another try as long as the tests last.
+RSS = """<rss version="2.0"><channel><title>Feed</title><item>
+<title>Exchange halts withdrawals after an outage</title><link>{}</link></item></channel></rss>"""
+
+
+def listed(name: str, url: str, title: str) -> dict[str, Any]:
+    """An article with everything that the provider can tell."""
+    return {
+        "id": name,
+        "href": url,
+        "title": title,
+        "description": "The exchange said so on Monday.",
+        "published_at": datetime.now(UTC).isoformat(),
+        "language": "en",
+        "image": "https://example.com/image.png",
+        "categories": [{"name": "markets"}],
+        "source": {"id": 7, "name": "Site", "uri": "https://example.com", "favicon": "https://example.com/icon.png"},
+        "sentiment": {"overall": {"polarity": "positive"}},
+    }
+
+
+def variables(origin: Origin) -> dict[str, str]:
+    """News from the origin alone."""
+    return {
+        "APITUBE_API_KEY": "k",
+        "APITUBE_URL": origin.url(PROVIDER),
+        "MAX_ARTICLES_PER_RUN": "5",
+        "NEWS_FEEDS": origin.url(FEED),
+        "NEWS_PROVIDER": "apitube",
+    }
+
+
+def publish(origin: Origin) -> None:
+    """One story of two sources, and one that cannot be read."""
+    text = "".join(f"<p>{STORY.format(bit)}</p>" for bit in BITS)
+    page = Answer(f"<html><body><article>{text}</article></body></html>".encode(), headers=HTML)
+    pdf = Answer(b"%PDF-1.7", headers={"Content-Type": "application/pdf"})
+    articles = [
+        listed(ARTICLE_ID, origin.serve("/news/page", page), "Exchange lists bitcoin futures for banks in Europe"),
+        listed("other", origin.serve("/news/pdf", pdf), "Exchange lists bitcoin futures for banks across Europe"),
+    ]
+    origin.serve(FIRST_PAGE, json.dumps({"status": "ok", "data": articles}))
+    origin.serve(FEED, RSS.format(origin.url("/news/missing")))
+
+
+def collect(runtime: Runtime) -> None:
+    """Both crons once."""
+    for worker in ("worker-news-updater", "worker-news-processor"):
+        assert runtime.cron(worker, "* * * * *").status_code == 200, runtime.lines[-5:]
+
+
+def reading(walk: Walk, _origin: Origin, _name: str) -> None:
+    """Every question a reader has: all, by pages, one, over time, as feeds; new and unchanged."""
+    found = {article["id"]: article for article in walk("GET", "/api/bitcoin-news").json()["articles"]}
+    assert "aiSummary" in found[ARTICLE_ID]
+    assert "summaryError" in found["other"]
+    first = walk("GET", "/api/v1/articles", params={"limit": 1, "from": "2009-01-03"}).json()
+    then = walk("GET", "/api/v1/articles", params={"limit": 1, "cursor": first["next"]}).json()
+    assert (first["total"], then["next"]) == (2, None)
+    assert len(walk("GET", "/api/v1/articles", params={"duplicates": "true"}).json()["articles"]) == 3
+    assert walk("GET", "/api/v1/articles/{id}", {"id": ARTICLE_ID}).json()["alternates"]
+    assert walk("GET", "/api/v1/articles/{id}", {"id": "nothing"}).status_code == 404
+    for bucket in ("hour", "day", "week"):
+        assert walk("GET", "/api/v1/sentiment", params={"bucket": bucket}).json()["total"] == 3
+    assert walk("GET", "/api/v1/trending").json()["terms"][0]["term"] == "exchange"
+    assert walk("GET", "/status").json()["tryLater"][0]["attempts"] >= 1
+    for name in ("bitcoin-news", "v1/articles", f"v1/articles/{ARTICLE_ID}", "v1/sentiment", "v1/trending"):
+        unchanged(walk, f"/api/{name}")
+    for kind in ("rss", "atom", "json"):
+        unchanged(walk, f"/api/v1/feed.{kind}")
+
+
+def unchanged(walk: Walk, address: str) -> None:
+    """Who has the current version is not sent it again, and who wants another one is told so."""
+    path, values = address.replace(ARTICLE_ID, "{id}"), {"id": ARTICLE_ID}
+    tag = walk("GET", path, values).headers["ETag"]
+    assert walk("GET", path, values, headers={"If-None-Match": tag}).status_code == 304
+    assert walk("GET", path, values, headers={"If-Match": '"another"'}).status_code == 412
+
+
+def collecting(walk: Walk, origin: Origin, _name: str) -> None:
+    """A run that finds all sources well, one of which one is down, and what is pending."""
+    assert walk("POST", "/run").json()["outcome"] == "ok"
+    origin.serve(FIRST_PAGE, Answer(status=500))
+    assert list(walk("POST", "/run").json()["failed"]) == ["apitube"]
+    publish(origin)
+    assert walk("GET", "/").json()["latestArticles"]
+    assert walk("GET", "/status").json()["lastRun"]["failedSources"] == ["apitube"]
+
+
+def processing(walk: Walk, _origin: Origin, _name: str) -> None:
+    """One article anew, one that nobody knows, and a run."""
+    done = walk("GET", "/", params={"articleId": ARTICLE_ID, "force": ""}).json()
+    assert (done["success"], done["stage"], done["article"]["sentimentBy"]) == (True, "complete", "embedded")
+    assert walk("GET", "/", params={"articleId": "nothing"}).status_code == 404
+    assert walk("POST", "/run").json()["outcome"] in {"ok", "idle"}
+    assert walk("GET", "/status").json()["processed"] == 2
