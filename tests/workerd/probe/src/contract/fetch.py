@@ -16,7 +16,7 @@ class Web:
     origin: str
 
     async def get(self, path: str, *, max_bytes: int = 1_000_000) -> Fetched:
-        return await self.fetcher.fetch(self.origin + path, max_bytes=max_bytes, timeout_s=2.5)
+        return await self.fetcher.fetch(self.origin + path, max_bytes=max_bytes, timeout_s=25)
 
 
 def upstream(origin: str) -> dict[str, tuple[int, Pairs, bytes]]:
