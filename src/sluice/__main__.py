@@ -2,6 +2,6 @@
 
 import sys
 
-from sluice.cli import main
+from sluice.cli.main import main
 
 sys.exit(main())

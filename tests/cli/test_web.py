@@ -9,9 +9,9 @@ from http.server import BaseHTTPRequestHandler
 import pytest
 
 from cli.sluice_process import Respond, host, status
+from sluice.cli.web_client import read_url
 from sluice.compiler.failures import SourceMissing
 from sluice.errors import Oversized, Refused, TimedOut, Unavailable
-from sluice.local.web import read_url
 
 BODY = b"||a^\n" * 1000
 

@@ -17,7 +17,7 @@ CONFIGS = sorted(ROOT.glob("wrangler*.toml"))
 ENTRIES = sorted(SOURCE.glob("*.py"))
 MODULES = sorted(SOURCE.rglob("*.py"))
 # What the command line needs of the machine it runs on; no Worker imports it.
-COMMAND_LINE = [SOURCE / "sluice/cli.py", *sorted((SOURCE / "sluice/local").rglob("*.py"))]
+COMMAND_LINE = sorted((SOURCE / "sluice/cli").rglob("*.py"))
 # Where a service is put together from its feature package and its bindings: they know both sides and decide nothing.
 WIRING = sorted((SOURCE / "sluice/wiring").rglob("*.py"))
 FEATURES = [path for path in MODULES if "platform" not in path.parts and path not in {*ENTRIES, *COMMAND_LINE, *WIRING}]
@@ -59,9 +59,7 @@ def test_platform_knows_no_feature(path: Path):
 @pytest.mark.parametrize("path", [path for path in MODULES if path not in COMMAND_LINE], ids=name_of)
 def test_workers_do_without_the_command_line(path: Path):
     """Nothing that runs in a Worker imports the command line."""
-    assert path.name == "__main__.py" or not any(
-        name.startswith(("sluice.cli", "sluice.local")) for name in imported(path)
-    )
+    assert path.name == "__main__.py" or not any(name.startswith("sluice.cli") for name in imported(path))
 
 
 @pytest.mark.parametrize("path", ENTRIES, ids=name_of)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from sluice.cli.files import read_file, write_file
 from sluice.compiler.failures import SourceMissing
 from sluice.errors import ConfigError, Oversized
-from sluice.local.files import read_file, write_file
 
 
 def test_reading(tmp_path: Path):

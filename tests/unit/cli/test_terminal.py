@@ -2,10 +2,10 @@
 
 import io
 
+from sluice.cli.terminal import ProgressBar, sentence, stage_table
 from sluice.compiler import events
 from sluice.compiler.configuration import Source
 from sluice.compiler.metrics import Metrics, Stage
-from sluice.local.terminal import ProgressBar, sentence, stage_table
 
 SOURCE = Source(source="https://h.example/a.txt", name="A")
 

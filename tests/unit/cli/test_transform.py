@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sluice.cli.streams import Streams, WrongUse
+from sluice.cli.transform import run as transform_command
 from sluice.errors import Invalid
-from sluice.local.terminal import Streams
-from sluice.local.transform_command import WrongUse, transform_command
 
 
 def transformed(

@@ -2,27 +2,13 @@
 
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, BinaryIO, Final, TextIO
+from typing import Any, Final, TextIO
 
 from sluice.compiler.events import Event
 from sluice.compiler.metrics import Metrics, Stage
 
 _BAR_WIDTH: Final = 24
 _CLEAR: Final = "\r\x1b[K"
-
-
-@dataclass(frozen=True, slots=True)
-class Streams:
-    """Data in, data out, and words for a person."""
-
-    stdin: BinaryIO
-    stdout: BinaryIO
-    stderr: TextIO
-
-    def say(self, text: str) -> None:
-        self.stderr.write(f"{text}\n")
-        self.stderr.flush()
 
 
 class ProgressBar:

@@ -7,13 +7,14 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
+from sluice.cli.downloads import LIMITS, download
+from sluice.cli.files import read_file, write_file
+from sluice.cli.streams import Streams
+from sluice.cli.terminal import ProgressBar, sentence, stage_table
 from sluice.compiler.compile import CompilationResult, FilterCompiler
 from sluice.compiler.configuration import parse_configuration
 from sluice.compiler.events import Event
 from sluice.errors import ConfigError, Invalid, SluiceError
-from sluice.local.downloads import LIMITS, download
-from sluice.local.files import read_file, write_file
-from sluice.local.terminal import ProgressBar, Streams, sentence, stage_table
 from sluice.platform.clock import SystemClock
 
 MAX_CONFIGURATION_BYTES: Final = 10_000_000
@@ -30,7 +31,22 @@ DEFAULT_TRANSFORMATIONS: Final = (
 _CHUNK_LINES: Final = 65_536
 
 
-def compile_command(options: argparse.Namespace, streams: Streams) -> int:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    given = parser.add_mutually_exclusive_group(required=True)
+    given.add_argument("-c", "--config", metavar="FILE", help="configuration, as HostlistCompiler takes it")
+    given.add_argument(
+        "-i", "--input", metavar="SOURCE", nargs="+", action="extend", help="URL or file; may be given several times"
+    )
+    parser.add_argument(
+        "-t", "--input-type", choices=("hosts", "adblock"), default="hosts", help="what the sources of -i hold"
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", required=True, help="where the list is written")
+    parser.add_argument("-v", "--verbose", action="store_true", help="tell each step")
+    parser.add_argument("--report", metavar="FILE", help="write what was dropped, and why, as JSON")
+    parser.add_argument("-b", "--benchmark", action="store_true", help="tell how long each stage took")
+
+
+def run(options: argparse.Namespace, streams: Streams) -> int:
     """Compile and write; the old output stays when anything fails."""
     configuration = read_configuration(options.config) if options.config else default(options.input, options.input_type)
     bar = ProgressBar(streams.stderr)

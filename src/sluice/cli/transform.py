@@ -3,17 +3,28 @@
 import argparse
 import json
 
+from sluice.cli.streams import Streams, WrongUse
 from sluice.errors import Invalid
 from sluice.filters.patterns import Patterns
-from sluice.filters.pipeline import check_names, transform
-from sluice.local.terminal import Streams
+from sluice.filters.pipeline import TRANSFORMATIONS, check_names, transform
 
 
-class WrongUse(Exception):
-    """The command line asks for what cannot be."""
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        *("-t", "--transformations"),
+        metavar="NAME",
+        nargs="+",
+        action="extend",
+        default=[],
+        choices=TRANSFORMATIONS,
+        help=f"in any order, they run in their own: {', '.join(TRANSFORMATIONS)}",
+    )
+    parser.add_argument("--exclude", metavar="PATTERN", action="append", default=[], help="drop lines that match")
+    parser.add_argument("--include", metavar="PATTERN", action="append", default=[], help="keep only lines that match")
+    parser.add_argument("--json", action="store_true", help="read and write a JSON array of strings")
 
 
-def transform_command(options: argparse.Namespace, streams: Streams) -> int:
+def run(options: argparse.Namespace, streams: Streams) -> int:
     """Bytes in, bytes out, whatever the locale; nothing is added to what the transformations give."""
     exclusions, inclusions = _patterns(options)
     lines = _read(streams, as_json=options.json)

@@ -13,12 +13,13 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from sluice import __version__
+from sluice.cli.files import read_file
+from sluice.cli.streams import Streams, WrongUse
+from sluice.cli.terminal import ProgressBar
+from sluice.cli.web_client import read_url
 from sluice.compiler.events import Event
 from sluice.errors import ConfigError, Invalid, SluiceError, Unavailable
-from sluice.local.files import read_file
-from sluice.local.terminal import ProgressBar, Streams
-from sluice.local.transform_command import WrongUse
-from sluice.local.web import read_url
+from sluice.preload.priority import TRIGGERS
 from sluice.preload.requests import MAX_URLS
 from sluice.preload.signing import sign
 from sluice.preload.sitemap import MAX_BYTES, SitemapReader
@@ -36,7 +37,20 @@ MAX_REPLY_BYTES: Final = 1_000_000
 ENDS: Final = ("done", "failed", "gone", "skipped", "dropped", "cancelled")
 
 
-def preload_command(options: argparse.Namespace, streams: Streams) -> int:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--zone", metavar="ID", required=True, help="the zone, as it is registered")
+    parser.add_argument("--url", metavar="URL", action="append", help="a page; may be given several times")
+    parser.add_argument("--sitemap", metavar="URL", help="all pages of a sitemap, which is read here")
+    parser.add_argument("--wait", action="store_true", help="wait until all pages are warmed, and tell how they ended")
+    parser.add_argument("--endpoint", metavar="URL", default=ENDPOINT, help=f"where edge-preload answers ({ENDPOINT})")
+    parser.add_argument(
+        "--key-file", metavar="FILE", help=f"holds the signing key; else the variable {KEY_VARIABLE} does"
+    )
+    parser.add_argument("--priority", metavar="N", type=float, help="0 to 100, in place of the computed one")
+    parser.add_argument("--trigger", choices=TRIGGERS, default="manual", help="what is the reason (manual)")
+
+
+def run(options: argparse.Namespace, streams: Streams) -> int:
     """Send the pages in requests of 100; 1 when any page failed while it was waited for."""
     if not options.url and not options.sitemap:
         raise WrongUse("name pages with --url, or a sitemap with --sitemap")
