@@ -3,36 +3,52 @@
 import asyncio
 import inspect
 import sys
+from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-# A deadline would be a timing assertion. The Worker's interpreter runs what CPython has searched already: fewer examples do.
+from shards import Shard
+
+# The Worker's interpreter runs what CPython has searched already: fewer examples do.
 EXAMPLES = 25 if sys.platform == "emscripten" else 100
-settings.register_profile("sluice", deadline=None, print_blob=True, max_examples=EXAMPLES)
+# A deadline, and the check that drawing is not slow, would judge the machine.
+COMMON = settings(deadline=None, database=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("sluice", COMMON, derandomize=True, max_examples=EXAMPLES)
+settings.register_profile("explore", COMMON, max_examples=10 * EXAMPLES)
 settings.load_profile("sluice")
 
 
-# They take a minute or two each: begun last, they would be waited for.
-LONG = (
-    "test_compiler_service",
-    "test_preload_failures",
-    "test_compiler_fuzz",
-    "test_news_pipeline",
-    "test_preload_load",
-    "test_openapi",
-    "test_demo",
-    "test_preload_api",
-    "test_compiler_workflows",
-    "test_news_crash",
-)
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--shard",
+        type=Shard.parse,
+        default=Shard(1, 1),
+        metavar="K/N",
+        help="run the K-th of N parts of the test modules",
+    )
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the modules that take long; the order is random otherwise."""
-    ranks = {name: rank for rank, name in enumerate(LONG)}
-    items.sort(key=lambda item: ranks.get(item.path.stem, len(LONG)))
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep this shard's modules, in the order that the seed gave them."""
+    shard: Shard = config.getoption("--shard")
+    chosen = shard.choose(sorted({_module(item) for item in items}))
+    config.hook.pytest_deselected(items=[item for item in items if _module(item) not in chosen])
+    items[:] = [item for item in items if _module(item) in chosen]
+
+
+def _module(item: pytest.Item) -> str:
+    return item.path.relative_to(Path(__file__).parent).as_posix()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """After a search with fresh seeds, say how each failure is repeated."""
+    if settings.get_current_profile_name() != "explore":
+        return
+    seed = config.getoption("--hypothesis-seed")
+    for report in terminalreporter.getreports("failed") + terminalreporter.getreports("error"):
+        terminalreporter.write_line(f"To repeat it: ./scripts/test --explore={seed} '{report.nodeid}'")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -18,7 +18,7 @@ async function makeSnapshot(file) {
 }
 
 async function withFolders(folders) {
-  const python = await loadPyodide({ env: { HOME: "/home/pyodide", PYTHONHASHSEED: "random" } });
+  const python = await loadPyodide({ env: { HOME: "/home/pyodide", PYTHONHASHSEED: process.env.PYTHONHASHSEED ?? "random" } });
   for (const [inside, outside] of Object.entries(folders)) {
     python.FS.mkdirTree(inside);
     python.mountNodeFS(inside, resolve(outside));

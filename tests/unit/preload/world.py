@@ -1,7 +1,7 @@
 """A zone's object among strict fakes: time is the test's, the origin answers as scripted."""
 
 import asyncio
-import secrets
+import random
 import uuid
 from collections import Counter
 from collections.abc import Awaitable, Callable
@@ -174,7 +174,7 @@ class World:
             bucket=R2(self.bucket),
             edge=self.edge,
             fetch=self.origin,
-            new_id=lambda: secrets.token_hex(16),
+            new_id=lambda: random.randbytes(16).hex(),
             tell=self._tell,
         )
         settings = Settings(
@@ -211,7 +211,7 @@ class World:
 
     def signed(self, body: dict[str, Any], path: str, *, key: str = KEY, nonce: str | None = None) -> dict[str, Any]:
         content = repr(body).encode()
-        headers = sign(key, "POST", path, content, now=self.clock.now(), nonce=nonce or secrets.token_hex(16))
+        headers = sign(key, "POST", path, content, now=self.clock.now(), nonce=nonce or random.randbytes(16).hex())
         lowered = {name.lower(): value for name, value in headers.items()}
         request = SignedRequest.read("POST", path, lowered, content)
         names = ("method", "path", "timestamp", "nonce", "body_hash", "signature")
@@ -221,14 +221,18 @@ class World:
         key = {name: more.pop(name) for name in ("key", "nonce") if name in more}
         body = {
             "zone_id": ZONE,
-            "idempotency_key": f"preload-{uuid.uuid4()}",
+            "idempotency_key": f"preload-{uuid.UUID(int=random.getrandbits(128), version=4)}",
             "urls": [SITE + path for path in paths],
             **more,
         }
         return await self.call("preload", signed=self.signed(body, "/api/v1/preload", **key), body=body)
 
     async def purge(self, **what: Any) -> dict[str, Any]:
-        body = {"zone_id": ZONE, "idempotency_key": f"purge-{uuid.uuid4()}", **what}
+        body = {
+            "zone_id": ZONE,
+            "idempotency_key": f"purge-{uuid.UUID(int=random.getrandbits(128), version=4)}",
+            **what,
+        }
         done = await self.call("purge", signed=self.signed(body, "/api/v1/purge"), body=body)
         await self.call("settle")
         return done
