@@ -16,7 +16,7 @@ from pathlib import Path
 import httpx
 
 from runtime import ROOT, Runtime
-from sluice.filters.pipeline import transform
+from sluice.core.filters.pipeline import transform
 
 DEFAULT = ["RemoveComments", "Compress", "Validate", "Deduplicate", "TrimLines", "InsertFinalNewLine"]
 HERE = Path(__file__).parent

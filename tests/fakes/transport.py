@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from sluice.platform.fetch import Answer, Outgoing, Pairs
+from sluice.core.net.fetch import Answer, Outgoing, Pairs
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from sluice.errors import ConfigError
-from sluice.variables import Variables
+from sluice.core.errors import ConfigError
+from sluice.core.variables import Variables
 
 
 def test_defaults():

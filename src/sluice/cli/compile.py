@@ -14,7 +14,7 @@ from sluice.cli.terminal import ProgressBar, sentence, stage_table
 from sluice.compiler.compile import CompilationResult, FilterCompiler
 from sluice.compiler.configuration import parse_configuration
 from sluice.compiler.events import Event
-from sluice.errors import ConfigError, Invalid, SluiceError
+from sluice.core.errors import ConfigError, Invalid, SluiceError
 from sluice.platform.clock import SystemClock
 
 MAX_CONFIGURATION_BYTES: Final = 10_000_000

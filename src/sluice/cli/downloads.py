@@ -8,7 +8,7 @@ from sluice.cli.threads import in_thread
 from sluice.cli.web_client import read_url
 from sluice.compiler.directives import is_url
 from sluice.compiler.limits import Limits
-from sluice.errors import TimedOut
+from sluice.core.errors import TimedOut
 
 # Against accidents only: the machine is the user's own.
 LIMITS: Final = Limits(source_bytes=256_000_000, total_bytes=1_000_000_000, total_lines=20_000_000, includes=10_000)

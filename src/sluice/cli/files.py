@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from sluice.compiler.failures import SourceMissing
-from sluice.errors import ConfigError, Oversized
+from sluice.core.errors import ConfigError, Oversized
 
 
 def read_file(path: str, *, max_bytes: int) -> bytes:

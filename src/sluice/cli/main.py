@@ -11,7 +11,7 @@ from typing import Final
 
 from sluice import __version__
 from sluice.cli.streams import Streams, WrongUse
-from sluice.errors import SluiceError
+from sluice.core.errors import SluiceError
 
 FAILED: Final = 1
 WRONG_USE: Final = 2

@@ -18,7 +18,7 @@ from sluice.cli.streams import Streams, WrongUse
 from sluice.cli.terminal import ProgressBar
 from sluice.cli.web_client import read_url
 from sluice.compiler.events import Event
-from sluice.errors import ConfigError, Invalid, SluiceError, Unavailable
+from sluice.core.errors import ConfigError, Invalid, SluiceError, Unavailable
 from sluice.preload.priority import TRIGGERS
 from sluice.preload.requests import MAX_URLS
 from sluice.preload.signing import sign

@@ -4,9 +4,9 @@ import argparse
 import json
 
 from sluice.cli.streams import Streams, WrongUse
-from sluice.errors import Invalid
-from sluice.filters.patterns import Patterns
-from sluice.filters.pipeline import TRANSFORMATIONS, check_names, transform
+from sluice.core.errors import Invalid
+from sluice.core.filters.patterns.patterns import Patterns
+from sluice.core.filters.pipeline import TRANSFORMATIONS, check_names, transform
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

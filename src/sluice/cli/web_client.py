@@ -21,8 +21,8 @@ from urllib.request import (
 
 from sluice import __version__
 from sluice.compiler.download import check_status
-from sluice.errors import Oversized, PeerError, TimedOut, Unavailable
-from sluice.platform.addresses import Allowed, check_url
+from sluice.core.errors import Oversized, PeerError, TimedOut, Unavailable
+from sluice.core.net.addresses import Allowed, check_url
 
 _CHUNK_BYTES: Final = 65_536
 _IDLE_S: Final = 30.0

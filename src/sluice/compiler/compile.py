@@ -16,7 +16,7 @@ from sluice.compiler.session import Session
 from sluice.compiler.source_compiler import DOWNLOAD, PatternReader, SourceCompiler
 from sluice.compiler.sources import Library, Text, in_parallel
 from sluice.compiler.tracing import Diagnostic, Notify, TracingContext
-from sluice.filters.patterns import Patterns
+from sluice.core.filters.patterns.patterns import Patterns
 
 _NO_CONTENT: Mapping[str, str] = {}
 

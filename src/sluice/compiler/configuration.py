@@ -7,10 +7,10 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from sluice.errors import Invalid
-from sluice.filters import patterns
-from sluice.filters.pipeline import TRANSFORMATIONS, check_names
-from sluice.web.models import parse_model
+from sluice.core.errors import Invalid
+from sluice.core.filters.patterns import patterns
+from sluice.core.filters.pipeline import TRANSFORMATIONS, check_names
+from sluice.core.models import parse_model
 
 MAX_SOURCES: Final = 100
 MAX_PATTERNS: Final = 10_000  # in one array

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final, Protocol
 
 from sluice.compiler.failures import SourceMissing
-from sluice.errors import SluiceError, Unavailable
+from sluice.core.errors import SluiceError, Unavailable
 
 RETRIES: Final = 3
 _BASE_DELAY_S: Final = 1.0

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-from sluice import errors
-from sluice.errors import Invalid, SluiceError, Unusable
+from sluice.core import errors
+from sluice.core.errors import Invalid, SluiceError, Unusable
 
 _SHOWN_CHARS = 200  # of a name or address in a message
 

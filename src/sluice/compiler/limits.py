@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from sluice.errors import Oversized
+from sluice.core.errors import Oversized
 
 MAX_PARALLEL_DOWNLOADS: Final = 6  # as many connections as a Worker may have open at once
 MAX_INCLUDE_DEPTH: Final = 10

@@ -8,8 +8,8 @@ from sluice.compiler import events
 from sluice.compiler.metrics import Stage
 from sluice.compiler.session import Session
 from sluice.compiler.sources import Text
-from sluice.filters import pipeline
-from sluice.filters.patterns import Patterns
+from sluice.core.filters import pipeline
+from sluice.core.filters.patterns.patterns import Patterns
 
 T = TypeVar("T")
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from sluice.compiler.metrics import Stage
 from sluice.compiler.origins import OURS, Origins, Places
-from sluice.filters.pipeline import DroppedLine as Entry
+from sluice.core.filters.pipeline import DroppedLine as Entry
 
 MAX_DROPPED: Final = 100_000  # told one by one; of the rest only how many they are
 

@@ -9,9 +9,9 @@ from sluice.compiler.failures import SourceFailed, shown
 from sluice.compiler.pipeline import TransformationPipeline
 from sluice.compiler.session import Session
 from sluice.compiler.sources import Library, Text, in_parallel
-from sluice.errors import Invalid, SluiceError
-from sluice.filters.lines import is_blank, is_comment
-from sluice.filters.patterns import Patterns
+from sluice.core.errors import Invalid, SluiceError
+from sluice.core.filters.patterns.patterns import Patterns
+from sluice.core.filters.syntax.lines import is_blank, is_comment
 
 DOWNLOAD: Final = "download"  # the stage that reads a source
 

@@ -13,7 +13,7 @@ from sluice.compiler.failures import BadSource, IncludeFailed, SourceFailed
 from sluice.compiler.limits import MAX_INCLUDE_DEPTH, MAX_PARALLEL_DOWNLOADS, Budget
 from sluice.compiler.origins import Origins, Place, Places, origins_of_file
 from sluice.compiler.text import count_lines
-from sluice.errors import SluiceError
+from sluice.core.errors import SluiceError
 
 T = TypeVar("T")
 

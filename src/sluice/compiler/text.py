@@ -5,7 +5,7 @@ from array import array
 from collections.abc import Iterator
 from typing import Final
 
-from sluice.filters.lines import WHITESPACE, is_blank
+from sluice.core.filters.syntax.lines import WHITESPACE, is_blank
 
 _BREAKS: Final = re.compile(r"[\r\n]+")
 _BREAK: Final = re.compile(r"\r\n|\r|\n")

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final, Self
 
-from sluice.errors import SluiceError
+from sluice.core.errors import SluiceError
 from sluice.news.article import Article, Stage
 
 

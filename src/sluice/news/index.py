@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Self
 
-from sluice.news.bounded_json import parsed
+from sluice.core.bounded_json import parsed
 from sluice.news.keys import INDEX
 from sluice.news.store import Reading, Store
 

@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
 
+from sluice.core.bounded_json import loads, parsed
 from sluice.news.article import Article
-from sluice.news.bounded_json import loads, parsed
 from sluice.news.checkpoint import Checkpoint, Corrupt, Place, place_after, rebuilt
 from sluice.news.index import Index
 from sluice.news.keys import CHECKPOINT, CORRUPT_PREFIX, PENDING, article_key

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from sluice.errors import SluiceError
+from sluice.core.errors import SluiceError
 from sluice.news.analyst import Analyst, Mismatch
 from sluice.news.article import Article, Stage
 from sluice.news.checkpoint import Outcome

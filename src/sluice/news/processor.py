@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sluice.errors import Conflict, NotFound
+from sluice.core.errors import Conflict, NotFound
 from sluice.news.article import Article, Stage
 from sluice.news.checkpoint import Place
 from sluice.news.ledger import Ledger, Run, Stale

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from sluice.errors import Refused, SluiceError, Unavailable
+from sluice.core.errors import Refused, SluiceError, Unavailable
 from sluice.news.extract import decode, extract
 from sluice.news.providers.base import Fetch
 from sluice.news.sentences import cut_at_sentence

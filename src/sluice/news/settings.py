@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Final, Self
 
-from sluice.errors import ConfigError
+from sluice.core.errors import ConfigError
+from sluice.core.variables import Variables
 from sluice.news.checkpoint import Waiting
-from sluice.variables import Variables
 
 PROVIDERS: Final = ("newsdata", "apitube")
 _NEWSDATA_URL: Final = "https://newsdata.io/api/1/crypto"

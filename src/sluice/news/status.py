@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+from sluice.core.bounded_json import parsed
 from sluice.news import api_docs as docs
-from sluice.news.bounded_json import parsed
 from sluice.news.checkpoint import Checkpoint, Corrupt
 from sluice.news.keys import CHECKPOINT, PENDING
 from sluice.news.pending import entries_of

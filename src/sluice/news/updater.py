@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from sluice.core.bounded_json import loads, parsed
 from sluice.news.article import Article
-from sluice.news.bounded_json import loads, parsed
 from sluice.news.checkpoint import Checkpoint, Corrupt
 from sluice.news.keys import CHECKPOINT, PENDING
 from sluice.news.pending import Merge, entries_of, merge

@@ -1,7 +1,7 @@
 """What worker-news-updater answers over HTTP."""
 
+from sluice.core.bounded_json import parsed
 from sluice.news import api_docs as docs
-from sluice.news.bounded_json import parsed
 from sluice.news.keys import PENDING
 from sluice.news.pending import entries_of
 from sluice.news.status import Status

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from sluice.errors import TimedOut
+from sluice.core.errors import TimedOut
 from sluice.platform.failures import translated
 from sluice.platform.values import plain
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sluice.errors import NotFound
+from sluice.core.errors import NotFound
 from sluice.platform.failures import translated
 from sluice.web.messages import Reply, Request
 from sluice.web.router import Handler

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import js
 from pyodide.ffi import to_js
 
+from sluice.core.net.fetch import Pairs
 from sluice.platform.failures import translated
-from sluice.platform.fetch import Pairs
 
 
 @dataclass(frozen=True, slots=True)

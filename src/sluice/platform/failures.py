@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from sluice import errors
-from sluice.errors import ConfigError, Conflict, Invalid, NotFound, Refused, SluiceError, TooLarge, Unavailable
+from sluice.core import errors
+from sluice.core.errors import ConfigError, Conflict, Invalid, NotFound, Refused, SluiceError, TooLarge, Unavailable
 
 # The first text found in the message decides. What matches nothing is Unavailable: most failures left are the network's.
 TABLE: Final[tuple[tuple[str, type[SluiceError]], ...]] = (
@@ -34,7 +34,7 @@ TABLE: Final[tuple[tuple[str, type[SluiceError]], ...]] = (
 )
 
 # An error of ours that crossed JavaScript is only text by then: the last line of a traceback, or our own "Name: text".
-_OURS: Final = re.compile(r"^(?:sluice\.errors\.)?(\w+): (.*)$", re.MULTILINE)
+_OURS: Final = re.compile(r"^(?:sluice\.core\.errors\.)?(\w+): (.*)$", re.MULTILINE)
 
 
 def message_of(error: BaseException) -> str | None:

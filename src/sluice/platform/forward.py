@@ -5,9 +5,9 @@ from typing import Any
 import js
 from pyodide.ffi import to_js
 
-from sluice.platform.addresses import Allowed, check_url
+from sluice.core.net.addresses import Allowed, check_url
+from sluice.core.net.fetch import Pairs
 from sluice.platform.failures import translated
-from sluice.platform.fetch import Pairs
 from sluice.web import Reply
 
 

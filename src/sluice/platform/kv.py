@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from sluice.errors import Invalid, SluiceError, TooLarge
+from sluice.core.errors import Invalid, SluiceError, TooLarge
 from sluice.platform.clock import Clock
 from sluice.platform.failures import message_of, translated
 from sluice.platform.values import chunks, encoded, json_size, plain

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from sluice.errors import SluiceError
+from sluice.core.errors import SluiceError
 from sluice.platform.kv import KV, Stored
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from sluice.errors import Conflict
+from sluice.core.errors import Conflict
 from sluice.platform.objects import Sql
 
 _TABLE: Final = """

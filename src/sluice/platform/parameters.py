@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from sluice.errors import Invalid
+from sluice.core.errors import Invalid
 from sluice.platform.values import check_int, chunks, encoded
 
 MAX_PARAMS: Final = 100

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sluice.errors import Invalid
+from sluice.core.errors import Invalid
 from sluice.platform.failures import translated
 from sluice.platform.values import json_size, plain
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sluice.errors import Invalid, TooLarge
+from sluice.core.errors import Invalid, TooLarge
 from sluice.platform.failures import translated
 from sluice.platform.values import chunks, encoded
 

@@ -7,7 +7,7 @@ import js
 from pyodide.ffi import JsException, to_js
 from workers import Response
 
-from sluice.errors import TooLarge
+from sluice.core.errors import TooLarge
 from sluice.platform.background import in_background
 from sluice.platform.streams import read_chunks
 from sluice.web.headers import Headers

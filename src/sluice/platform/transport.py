@@ -7,8 +7,8 @@ from typing import Any, Final
 import js
 from pyodide.ffi import JsException, to_js
 
-from sluice.errors import Refused
-from sluice.platform.fetch import Answer, Outgoing
+from sluice.core.errors import Refused
+from sluice.core.net.fetch import Answer, Outgoing
 from sluice.platform.streams import read_chunks
 
 # workerd keeps a connection for the next request although a server that speaks HTTP/1.0 has closed it, as Python's own

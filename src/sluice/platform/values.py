@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Final, TypeVar
 
-from sluice.errors import Invalid, TooLarge
+from sluice.core.errors import Invalid, TooLarge
 
 # Pyodide turns an int of 2**53 - 1 and beyond into a BigInt, which no binding takes: the limit itself is out too.
 MAX_INT: Final = 2**53 - 2

@@ -7,13 +7,13 @@ from typing import Any, Final
 import js
 
 from sluice import __version__
-from sluice.errors import SluiceError
+from sluice.core.errors import SluiceError
+from sluice.core.variables import Variables
 from sluice.platform.bindings import Binding, probe
 from sluice.platform.clock import SystemClock
 from sluice.platform.kv import KV, Pace
 from sluice.platform.log import Log
 from sluice.platform.shell import to_request, to_response
-from sluice.variables import Variables
 from sluice.web import App, Cors, Reply, Request, Route, conditional, health_reply, openapi_reply, problem_of
 from sluice.web.common_docs import HEALTH, OPENAPI
 

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from sluice.errors import Conflict, Invalid, SluiceError, TimedOut
+from sluice.core.errors import Conflict, Invalid, SluiceError, TimedOut
 from sluice.platform.failures import message_of, revived, translated, written
 from sluice.platform.values import json_size, plain
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Any, Final
 
-from sluice.errors import Conflict, TooManyRequests
+from sluice.core.errors import Conflict, TooManyRequests
+from sluice.core.json_text import to_json
 from sluice.preload.ports import Sql
 from sluice.preload.signing import NONCE_KEPT_S
-from sluice.web.json_text import to_json
 
 REPLAY_KEPT_S: Final = 86_400
 MAX_FORGOTTEN: Final = 1000  # rows cleared at once, so that no request pays for a busy day

@@ -5,7 +5,9 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
 
-from sluice.errors import BadField, Invalid, Refused, UnsupportedMediaType
+from sluice.core.errors import BadField, Invalid, Refused, UnsupportedMediaType
+from sluice.core.models import invalid_fields
+from sluice.core.strict_json import parse_json
 from sluice.preload import api_docs as docs
 from sluice.preload.ports import Clock, Database, Defer
 from sluice.preload.requests import MAX_BODY_BYTES, MIN_KEY_CHARS, zone_of
@@ -13,8 +15,6 @@ from sluice.preload.signing import SignedRequest
 from sluice.preload.zones import check_zone_id, parse_zone
 from sluice.web import Reply, Request, Route, query_model, read_bytes, read_json
 from sluice.web.admin import require_admin
-from sluice.web.json_body import parse_json
-from sluice.web.models import invalid_fields
 
 NO_STORE: Final = {"Cache-Control": "no-store"}
 ACCEPTED: Final = frozenset({"enqueue", "sitemap"})

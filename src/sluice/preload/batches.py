@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Any, Final, Literal
 
-from sluice.errors import NotFound
+from sluice.core.errors import NotFound
 from sluice.preload.ports import Row, Sql
 
 KEPT_S: Final = 7 * 86_400

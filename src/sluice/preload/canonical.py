@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import Final
 from urllib.parse import quote, unquote_plus, urlsplit
 
-from sluice.errors import Invalid
+from sluice.core.errors import Invalid
 from sluice.preload.zones import ZoneConfig, netloc_of
 
 MAX_URL_CHARS: Final = 2048

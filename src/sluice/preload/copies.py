@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from sluice.errors import SluiceError
+from sluice.core.errors import SluiceError
+from sluice.core.json_text import to_json
 from sluice.preload.canonical import bucket_key, edge_url, key_hash
 from sluice.preload.freshness import Freshness, freshness, tags_of
 from sluice.preload.pages import Page, Pages
 from sluice.preload.ports import Bucket, Clock, Edge, Pairs, header
 from sluice.preload.zones import ZoneConfig
-from sluice.web.json_text import to_json
 
 # How long one data centre keeps its own copy before it looks into R2 again: a purge reaches the copies of other data
 # centres only so.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urljoin
 
-from sluice.errors import Invalid, PeerError, Refused
+from sluice.core.errors import Invalid, PeerError, Refused
 from sluice.preload.batches import Batches
 from sluice.preload.canonical import canonical_url
 from sluice.preload.enqueueing import Enqueueing, Order

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sluice.errors import Conflict, SluiceError
+from sluice.core.errors import Conflict, SluiceError
 from sluice.preload.parts import Parts
 from sluice.preload.ports import Sql, uuid4_text
 from sluice.preload.priority import Facts

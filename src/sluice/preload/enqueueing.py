@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sluice.errors import BadField, Invalid
+from sluice.core.errors import BadField, Invalid
+from sluice.core.models import invalid_fields
 from sluice.preload.batches import Batches
 from sluice.preload.bypass import bypassed_page
 from sluice.preload.canonical import canonical_url, variants_of
@@ -13,7 +14,6 @@ from sluice.preload.ports import Sql
 from sluice.preload.priority import NOTHING_KNOWN, Facts, priority
 from sluice.preload.queue import Queue, Wanted
 from sluice.preload.zones import ZoneConfig
-from sluice.web.models import invalid_fields
 
 MAX_OVERFLOW_LINES: Final = 100  # of one request; a sitemap too large for the queue is told in one more line
 

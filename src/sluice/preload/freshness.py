@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
+from sluice.core.http_dates import parse_http_date
 from sluice.preload.bypass import bypassed_page
 from sluice.preload.ports import Pairs, header
 from sluice.preload.zones import ZoneConfig
-from sluice.web.http_dates import parse_http_date
 
 MAX_TTL_S: Final = 31_536_000
 MAX_TAGS: Final = 50

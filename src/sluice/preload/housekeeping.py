@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from sluice.errors import SluiceError
+from sluice.core.errors import SluiceError
 from sluice.preload.batches import Batches
 from sluice.preload.dead_letters import REPLAY_INTERVAL_S, REPLAYED_AT_ONCE, DeadLetters
 from sluice.preload.enqueueing import Order

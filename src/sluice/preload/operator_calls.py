@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
-from sluice.errors import Invalid, NotFound
+from sluice.core.errors import Invalid, NotFound
+from sluice.core.models import parse_model
 from sluice.preload.batches import Batches
 from sluice.preload.dead_letters import DeadLetters
 from sluice.preload.desk import Call, Desk, Json
@@ -15,7 +16,6 @@ from sluice.preload.requests import EnqueueBody, IdsBody, PagesBody, SitemapBody
 from sluice.preload.status import Status
 from sluice.preload.waiting import waiting
 from sluice.preload.zones import ZoneConfig, parse_zone, zone_as_json
-from sluice.web.models import parse_model
 
 KEY_OVERLAP_S: Final = 300.0  # for so long the zone's former key is good too
 

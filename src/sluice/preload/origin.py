@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
-from sluice.errors import SluiceError, TimedOut, Unavailable
+from sluice.core.errors import SluiceError, TimedOut, Unavailable
 from sluice.preload.alerts import Alerts
 from sluice.preload.canonical import variant_headers
 from sluice.preload.ports import Clock, Fetch, Fetched, Pairs, Sql

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from sluice.core.json_text import to_json
 from sluice.preload.ports import Database, Sql
-from sluice.web.json_text import to_json
 
 BATCH: Final = 50  # statements sent together: a guess; more would risk the time one D1 call may take
 MAX_KEPT: Final = 5000  # with D1 away for hours, the oldest lines of the log go first

@@ -4,12 +4,12 @@ import json
 from dataclasses import dataclass
 from typing import Final
 
-from sluice.errors import Invalid, SluiceError
+from sluice.core.errors import Invalid, SluiceError
+from sluice.core.json_text import to_json
 from sluice.preload.dead_letters import DeadLetters
 from sluice.preload.parts import Parts
 from sluice.preload.queue import Queue, mirrored
 from sluice.preload.zones import ZoneConfig, parse_zone, zone_as_json
-from sluice.web.json_text import to_json
 
 MAX_MIRRORED: Final = 1000
 # A read of KV may be this old, so only after that long does a difference mean that somebody edited it by hand.

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
 
+from sluice.core.http_dates import parse_http_date
 from sluice.preload.ports import Pairs, header
-from sluice.web.http_dates import parse_http_date
 
 FIRST_DELAY_S: Final = 5
 MAX_DELAY_S: Final = 3600.0  # neither our steps nor an origin's Retry-After put a page off for longer

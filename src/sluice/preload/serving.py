@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from sluice.errors import Invalid, Oversized, SluiceError
+from sluice.core.errors import Invalid, Oversized, SluiceError
 from sluice.preload.bypass import bypassed_page, bypassed_request
 from sluice.preload.canonical import canonical_url, key_hash, variant_for
 from sluice.preload.copies import Copies, Copy, copy_of

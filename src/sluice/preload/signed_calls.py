@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
-from sluice.errors import Invalid
+from sluice.core.errors import Invalid
+from sluice.core.models import parse_model
 from sluice.preload.admission import ANY, GLOBAL_PURGE, PRELOAD, PURGE, Admission, Rate
 from sluice.preload.desk import Call, Desk, Json
 from sluice.preload.enqueueing import Order, canonical_urls
@@ -14,7 +15,6 @@ from sluice.preload.requests import PreloadBody, PurgeBody
 from sluice.preload.signing import SignedRequest
 from sluice.preload.status import Status
 from sluice.preload.zones import ZoneConfig
-from sluice.web.models import parse_model
 
 
 @dataclass(frozen=True, slots=True)

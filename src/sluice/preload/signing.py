@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final, Self
 
-from sluice.errors import Unauthorized
+from sluice.core.errors import Unauthorized
 
 MAX_AGE_S: Final = 300
 MAX_AHEAD_S: Final = 30

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Final
 from xml.parsers import expat
 
-from sluice.errors import Refused
+from sluice.core.errors import Refused
 
 MAX_BYTES: Final = 50 * 1024 * 1024  # uncompressed, as sitemaps.org has it
 MAX_URLS: Final = 50_000

@@ -4,10 +4,10 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from sluice.core.json_text import to_json
 from sluice.preload.breaker import Breaker
 from sluice.preload.ports import Sql
 from sluice.preload.zones import ZoneConfig, parse_zone, zone_as_json
-from sluice.web.json_text import to_json
 
 
 @dataclass(frozen=True, slots=True)

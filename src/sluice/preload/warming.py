@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import urljoin
 
-from sluice.errors import Invalid, Oversized, Refused, SluiceError
+from sluice.core.errors import Invalid, Oversized, Refused, SluiceError
 from sluice.preload.alerts import Alerts
 from sluice.preload.batches import Count
 from sluice.preload.bypass import bypassed_page

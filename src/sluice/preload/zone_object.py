@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from sluice.errors import NotFound, SluiceError
+from sluice.core.errors import NotFound, SluiceError
 from sluice.preload.desk import Call, Desk, Json, Settings
 from sluice.preload.drain import INTERVAL_S, Drain
 from sluice.preload.enqueueing import Order

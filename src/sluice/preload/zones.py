@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 import idna
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from sluice.errors import Invalid
-from sluice.web.models import parse_model
+from sluice.core.errors import Invalid
+from sluice.core.models import parse_model
 
 ZONE_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _HOST: Final = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*(?::[0-9]{1,5})?")

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Self
 
-from sluice.variables import Variables
+from sluice.core.variables import Variables
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, Final
 
-from sluice.errors import SluiceError
+from sluice.core.errors import SluiceError
 from sluice.tail.events import Event, as_json
 
 TIMEOUT_S: Final = 10.0

@@ -1,5 +1,8 @@
 """A small HTTP layer for Workers, free of any framework and of the platform itself."""
 
+from sluice.core.http_dates import format_http_date, parse_http_date
+from sluice.core.json_text import to_json
+from sluice.core.models import parse_model
 from sluice.web.app import App, OnError
 from sluice.web.bodies import query_model, read_bytes, read_json, read_model
 from sluice.web.conditional import ETag, Validators, check_preconditions, conditional, parse_etags
@@ -7,10 +10,7 @@ from sluice.web.cors import Cors
 from sluice.web.docs import Absent, Answer, CamelTold, Doc, Media, Param, Told
 from sluice.web.headers import Headers, HeadersLike
 from sluice.web.health import Check, health_reply
-from sluice.web.http_dates import format_http_date, parse_http_date
-from sluice.web.json_text import to_json
 from sluice.web.messages import Native, Passthrough, ReadBody, Reply, Request
-from sluice.web.models import parse_model
 from sluice.web.negotiate import best_media_type
 from sluice.web.openapi import document, openapi_reply
 from sluice.web.problems import problem, problem_of

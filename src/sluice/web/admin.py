@@ -2,7 +2,7 @@
 
 from hmac import compare_digest
 
-from sluice.errors import Forbidden, Unauthorized
+from sluice.core.errors import Forbidden, Unauthorized
 from sluice.web.messages import Request
 
 

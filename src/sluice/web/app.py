@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 
-from sluice.errors import NotFound, SluiceError
+from sluice.core.errors import NotFound, SluiceError
 from sluice.web.cors import Cors, is_preflight
 from sluice.web.messages import Passthrough, Reply, Request
 from sluice.web.problems import internal_problem, problem, problem_of

@@ -7,10 +7,10 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from sluice.errors import BadField, Invalid, TooLarge, UnsupportedMediaType
-from sluice.web.json_body import parse_json
+from sluice.core.errors import BadField, Invalid, TooLarge, UnsupportedMediaType
+from sluice.core.models import Model, invalid_fields, parse_model
+from sluice.core.strict_json import parse_json
 from sluice.web.messages import Request
-from sluice.web.models import Model, invalid_fields, parse_model
 
 _LENGTH = re.compile(r"[0-9]{1,15}")
 _JSON_TYPE = re.compile(r"(?:application|text)/json|[^/\s]+/[^/\s]+\+json")

@@ -7,8 +7,8 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Self
 
-from sluice.errors import PreconditionFailed
-from sluice.web.http_dates import parse_http_date
+from sluice.core.errors import PreconditionFailed
+from sluice.core.http_dates import parse_http_date
 from sluice.web.messages import Reply, Request
 
 _TAG = re.compile(r'(W/)?"([\x21\x23-\x7e\x80-\xff]*)"')

@@ -7,8 +7,8 @@ from types import MappingProxyType
 from typing import Any, Self
 from urllib.parse import parse_qsl
 
+from sluice.core.json_text import to_json, to_utf8
 from sluice.web.headers import HeaderPairs, Headers, HeadersLike, check_header, pairs_of
-from sluice.web.json_text import to_json, to_utf8
 
 # Takes the most bytes wanted; may raise TooLarge as soon as it sees more.
 ReadBody = Callable[[int], Awaitable[bytes]]

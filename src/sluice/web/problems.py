@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sluice.errors import BadField, Invalid, SluiceError, TooManyRequests, Unauthorized
+from sluice.core.errors import BadField, Invalid, SluiceError, TooManyRequests, Unauthorized
 from sluice.web.headers import HeaderPairs, HeadersLike, pairs_of
 from sluice.web.messages import Reply
 

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import unquote_to_bytes
 
-from sluice.errors import Invalid
+from sluice.core.errors import Invalid
 from sluice.web.docs import Doc
 from sluice.web.messages import Reply, Request
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import AsyncGenerator, AsyncIterable
 from dataclasses import dataclass
 
+from sluice.core.json_text import to_utf8
 from sluice.web.headers import HeadersLike, pairs_of
-from sluice.web.json_text import to_utf8
 from sluice.web.messages import Reply
 
 # The three line ends of the format; splitlines() would also cut at U+2028 and lose it.

@@ -30,13 +30,13 @@ from sluice.compiler.service.socket.conversation import Conversation, Socket
 from sluice.compiler.service.stream import StreamApi
 from sluice.compiler.service.workflows.items import Items
 from sluice.compiler.tracing import Notify
-from sluice.errors import SluiceError
-from sluice.platform.addresses import Allowed
+from sluice.core.errors import SluiceError
+from sluice.core.net.addresses import Allowed
+from sluice.core.net.fetch import Fetcher
 from sluice.platform.analytics import Analytics
 from sluice.platform.background import in_background
 from sluice.platform.clock import SystemClock
 from sluice.platform.d1 import D1
-from sluice.platform.fetch import Fetcher
 from sluice.platform.identity import random_id
 from sluice.platform.objects import Objects
 from sluice.platform.queues import Producer

@@ -7,7 +7,7 @@ from sluice.compiler.configuration import Configuration, parse_configuration
 from sluice.compiler.service.lists.cache import cache_key
 from sluice.compiler.service.lists.compilations import Compilations
 from sluice.compiler.service.lists.flights import Flown, Form, SingleFlight, find
-from sluice.errors import SluiceError, Unavailable
+from sluice.core.errors import SluiceError, Unavailable
 from sluice.platform.failures import revived, written
 from sluice.platform.log import Log
 from sluice.platform.objects import Objects

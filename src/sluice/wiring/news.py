@@ -3,6 +3,8 @@
 from typing import Any, Final
 
 from sluice import __version__
+from sluice.core.net.addresses import Allowed
+from sluice.core.net.fetch import Fetcher
 from sluice.news.analyst import Analyst
 from sluice.news.analyst.embedded import EmbeddedAnalyst
 from sluice.news.analyst.workers_ai import WorkersAi
@@ -15,10 +17,8 @@ from sluice.news.settings import ProcessorSettings, UpdaterSettings
 from sluice.news.sources import sources_of
 from sluice.news.status import Status
 from sluice.news.updater import Updater
-from sluice.platform.addresses import Allowed
 from sluice.platform.ai import AI
 from sluice.platform.clock import SystemClock
-from sluice.platform.fetch import Fetcher
 from sluice.platform.identity import random_id
 from sluice.platform.news_kv import Domain
 from sluice.platform.objects import Objects

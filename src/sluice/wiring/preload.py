@@ -5,15 +5,15 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from sluice import errors
-from sluice.errors import BadField, Invalid, SluiceError, TooManyRequests, Unavailable
-from sluice.platform.addresses import Allowed, check_url
+from sluice.core import errors
+from sluice.core.errors import BadField, Invalid, SluiceError, TooManyRequests, Unavailable
+from sluice.core.net.addresses import Allowed, check_url
+from sluice.core.net.fetch import Fetched, Fetcher, Pairs
 from sluice.platform.assets import file, page
 from sluice.platform.bindings import Binding
 from sluice.platform.clock import Clock, SystemClock
 from sluice.platform.d1 import D1
 from sluice.platform.edge import EdgeCache
-from sluice.platform.fetch import Fetched, Fetcher, Pairs
 from sluice.platform.forward import forward
 from sluice.platform.identity import random_id
 from sluice.platform.log import Log

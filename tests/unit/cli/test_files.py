@@ -8,7 +8,7 @@ import pytest
 
 from sluice.cli.files import read_file, write_file
 from sluice.compiler.failures import SourceMissing
-from sluice.errors import ConfigError, Oversized
+from sluice.core.errors import ConfigError, Oversized
 
 
 def test_reading(tmp_path: Path):

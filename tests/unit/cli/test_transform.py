@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sluice.cli.streams import Streams, WrongUse
 from sluice.cli.transform import run as transform_command
-from sluice.errors import Invalid
+from sluice.core.errors import Invalid
 
 
 def transformed(

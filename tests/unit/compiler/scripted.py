@@ -6,7 +6,7 @@ from typing import Any
 
 from fakes.clock import ManualClock
 from sluice.compiler.compile import CompilationResult, FilterCompiler
-from sluice.errors import SluiceError
+from sluice.core.errors import SluiceError
 
 Answer = bytes | str | SluiceError
 Script = Mapping[str, Any]  # to an answer, or to a list of answers

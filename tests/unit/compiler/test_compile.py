@@ -11,8 +11,8 @@ from fakes.clock import ManualClock
 from sluice.compiler.configuration import parse_configuration
 from sluice.compiler.download import through
 from sluice.compiler.failures import SourceFailed, SourceMissing
-from sluice.errors import Invalid, Unavailable
-from sluice.filters.pipeline import TRANSFORMATIONS
+from sluice.core.errors import Invalid, Unavailable
+from sluice.core.filters.pipeline import TRANSFORMATIONS
 from unit.compiler.scripted import body, compiled, compiler, configuration
 
 NAMES = [name for name in TRANSFORMATIONS if not name.startswith("Validate")]

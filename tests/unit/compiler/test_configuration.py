@@ -11,8 +11,8 @@ from sluice.compiler.configuration import (
     Configuration,
     parse_configuration,
 )
-from sluice.errors import Invalid
-from sluice.filters.pipeline import TRANSFORMATIONS
+from sluice.core.errors import Invalid
+from sluice.core.filters.pipeline import TRANSFORMATIONS
 from unit.compiler.scripted import configuration
 
 

@@ -9,7 +9,7 @@ from fakes.clock import ManualClock
 from sluice.compiler.events import Event
 from sluice.compiler.failures import SourceFailed, SourceMissing
 from sluice.compiler.tracing import Diagnostic
-from sluice.errors import Invalid
+from sluice.core.errors import Invalid
 from unit.compiler.scripted import ScriptedDownload, compiler, configuration
 
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from sluice.compiler.failures import SourceFailed
 from sluice.compiler.limits import Limits
-from sluice.errors import SluiceError
-from sluice.filters.pipeline import TRANSFORMATIONS
+from sluice.core.errors import SluiceError
+from sluice.core.filters.pipeline import TRANSFORMATIONS
 from unit.compiler.scripted import body, compiled, compiler, configuration
 
 NAMES = [name for name in TRANSFORMATIONS if not name.startswith("Validate")] + ["Validate"]

@@ -5,7 +5,7 @@ from typing import Any
 
 from sluice.compiler.origins import Origins, Place
 from sluice.compiler.report import Detective
-from sluice.filters.pipeline import DroppedLine as Entry
+from sluice.core.filters.pipeline import DroppedLine as Entry
 from unit.compiler.scripted import compiler, configuration
 
 

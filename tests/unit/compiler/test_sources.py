@@ -6,7 +6,7 @@ from fakes.clock import ManualClock
 from sluice.compiler.download import delay_s
 from sluice.compiler.failures import BadSource, IncludeFailed, SourceFailed, SourceMissing
 from sluice.compiler.limits import MAX_INCLUDE_DEPTH, MAX_PARALLEL_DOWNLOADS, Limits
-from sluice.errors import Oversized, Refused, TimedOut, Unavailable
+from sluice.core.errors import Oversized, Refused, TimedOut, Unavailable
 from unit.compiler.scripted import ScriptedDownload, body, compiled, compiler, configuration
 
 BASE = "https://h.example"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sluice.compiler.text import count_lines, line_numbers, one_line, split
-from sluice.filters.lines import WHITESPACE
+from sluice.core.filters.syntax.lines import WHITESPACE
 
 # Made of what matters: breaks of all kinds, blanks, and something to keep.
 TEXTS = st.text(alphabet=st.sampled_from("ab\r\n \t\u00a0\u2028\u0085\ufeff"), max_size=40)

@@ -2,8 +2,8 @@
 
 from hypothesis import strategies as st
 
-from sluice.filters.pipeline import TRANSFORMATIONS
-from sluice.filters.traces import Trace
+from sluice.core.filters.pipeline import TRANSFORMATIONS
+from sluice.core.filters.transformations.trace import Trace
 
 HOSTS = [
     "example.com", "sub.example.com", "ads.example.com", "com", "co.uk", "example", "EXAMPLE.com", "1.2.3.4", "1.2.3.",

@@ -2,8 +2,8 @@
 
 import pytest
 
-from sluice.filters.patterns import Patterns
-from sluice.filters.pipeline import TRANSFORMATIONS, trace, transform
+from sluice.core.filters.patterns.patterns import Patterns
+from sluice.core.filters.pipeline import TRANSFORMATIONS, trace, transform
 
 MANY = 100_000  # enough that quadratic time would not end
 LONG_LINES = {

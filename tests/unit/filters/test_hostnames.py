@@ -2,8 +2,8 @@
 
 import pytest
 
-from sluice.filters.hostnames import parse_hostname
-from sluice.filters.suffixes import suffixes
+from sluice.core.filters.syntax.hostnames import parse_hostname
+from sluice.core.filters.syntax.public_suffixes import suffixes
 
 
 @pytest.mark.parametrize(

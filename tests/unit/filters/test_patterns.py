@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.errors import Invalid
-from sluice.filters.literals import Literals
-from sluice.filters.patterns import Patterns
+from sluice.core.errors import Invalid
+from sluice.core.filters.patterns.literals import Literals
+from sluice.core.filters.patterns.patterns import Patterns
 
 LINES = ["||ads.example.com^", "||EXAMPLE.org^", "! note", "", "a*b", "пример.рф"]
 

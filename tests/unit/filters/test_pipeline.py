@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from sluice.errors import Invalid
-from sluice.filters.patterns import Patterns
-from sluice.filters.pipeline import TRANSFORMATIONS, DroppedLine, check_names, trace, transform
+from sluice.core.errors import Invalid
+from sluice.core.filters.patterns.patterns import Patterns
+from sluice.core.filters.pipeline import TRANSFORMATIONS, DroppedLine, check_names, trace, transform
 
 LINES = [
     "! Title",

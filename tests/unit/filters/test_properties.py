@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.filters.patterns import Patterns
-from sluice.filters.pipeline import TRANSFORMATIONS, trace, transform
+from sluice.core.filters.patterns.patterns import Patterns
+from sluice.core.filters.pipeline import TRANSFORMATIONS, trace, transform
 from unit.filters import rules
 
 REPEATABLE = [name for name in TRANSFORMATIONS if name != "InvertAllow"]

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.errors import Invalid
-from sluice.filters.regexes import Regex
+from sluice.core.errors import Invalid
+from sluice.core.filters.patterns.regexes import Regex
 
 
 @pytest.mark.parametrize(

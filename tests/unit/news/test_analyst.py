@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sluice.errors import TimedOut, Unavailable
+from sluice.core.errors import TimedOut, Unavailable
 from sluice.news.analyst import Mismatch, Unreadable
 from sluice.news.analyst.embedded import EmbeddedAnalyst
 from sluice.news.analyst.extractive import MAX_CHARS, MAX_SENTENCES

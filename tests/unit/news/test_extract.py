@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.news.bounded_json import loads
+from sluice.core.bounded_json import loads
 from sluice.news.extract import decode, extract
 from sluice.news.extract.blocks import MAX_CHARS as MAX_TEXT
 from sluice.news.extract.tree import MAX_DEPTH, MAX_NODES, MAX_STEPS, Node, parse

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from sluice.errors import NotFound, Refused
+from sluice.core.errors import NotFound, Refused
 from sluice.news.article import Stage
 from sluice.news.checkpoint import MOVES, Checkpoint, Corrupt, IllegalMove, Outcome, Place, place_after
 from sluice.news.keys import CHECKPOINT, CORRUPT_PREFIX, INDEX, PENDING, PROCESSOR_WRITES, UPDATER_WRITES

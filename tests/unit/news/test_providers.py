@@ -10,16 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.transport import FakeTransport, Scripted
-from sluice.errors import ConfigError, TooManyRequests
+from sluice.core.errors import ConfigError, TooManyRequests
+from sluice.core.net.addresses import Allowed
+from sluice.core.net.fetch import Fetcher
+from sluice.core.variables import Variables
 from sluice.news.providers.apitube import ApiTube
 from sluice.news.providers.feeds import BadFeed, Feed, parse_feed
 from sluice.news.providers.newsdata import NewsData
 from sluice.news.providers.normal import canonical_url, iso_time, normalised, plain_text, stable_id
 from sluice.news.settings import UpdaterSettings
 from sluice.news.sources import sources_of
-from sluice.platform.addresses import Allowed
-from sluice.platform.fetch import Fetcher
-from sluice.variables import Variables
 
 NEWSDATA = "https://newsdata.example/api"
 APITUBE = "https://apitube.example/v1"

@@ -3,10 +3,10 @@
 import pytest
 
 from fakes.transport import FakeTransport, Scripted
-from sluice.errors import Oversized, Refused, SluiceError, Unavailable
+from sluice.core.errors import Oversized, Refused, SluiceError, Unavailable
+from sluice.core.net.addresses import Allowed
+from sluice.core.net.fetch import Fetcher
 from sluice.news.scrape import MAX_BYTES, Scraper, TooLittle
-from sluice.platform.addresses import Allowed
-from sluice.platform.fetch import Fetcher
 
 URL = "https://news.example/a"
 SENTENCE = "Bitcoin rose on Monday as buyers came back to the market after a quiet weekend."

@@ -3,7 +3,7 @@
 import pytest
 
 from fakes.objects import FakeStorage
-from sluice.errors import Conflict
+from sluice.core.errors import Conflict
 from sluice.news.turns import SETTLE_MS, Turn
 from sluice.platform.news_lock import RunLock
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from sluice.errors import Unavailable
+from sluice.core.errors import Unavailable
 from sluice.news.keys import CHECKPOINT, PENDING
 from unit.news.world import Listed, World, article
 

@@ -11,7 +11,8 @@ from fakes.binding import Crash, Fake
 from fakes.clock import ManualClock
 from fakes.kv import FakeKV
 from fakes.objects import FakeObjects, FakeStorage
-from sluice.errors import SluiceError, Unavailable
+from sluice.core.errors import SluiceError, Unavailable
+from sluice.core.variables import Variables
 from sluice.news.article import Article
 from sluice.news.keys import CHECKPOINT, INDEX, PENDING, PROCESSOR_WRITES, UPDATER_WRITES, article_key
 from sluice.news.ledger import Ledger
@@ -25,7 +26,6 @@ from sluice.platform.kv import KV
 from sluice.platform.news_kv import Domain
 from sluice.platform.news_lock import RunLock
 from sluice.platform.objects import Objects
-from sluice.variables import Variables
 from sluice.wiring.news_turns import ObjectTurns
 
 CONTENT = "Bitcoin rose on Monday. Analysts were glad. " * 10

@@ -6,8 +6,8 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sluice.errors import Refused
-from sluice.platform.addresses import Allowed, check_url
+from sluice.core.errors import Refused
+from sluice.core.net.addresses import Allowed, check_url
 
 NOTHING = Allowed()
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from sluice.errors import ConfigError, Refused
-from sluice.platform.addresses import Allowed, check_url
+from sluice.core.errors import ConfigError, Refused
+from sluice.core.net.addresses import Allowed, check_url
 
 NOTHING = Allowed()
 

@@ -16,9 +16,9 @@ from fakes.objects import FakeStorage
 from fakes.queues import FakeQueue
 from fakes.r2 import FakeR2
 from fakes.transport import FakeTransport, Scripted
-from sluice.platform.addresses import Allowed
+from sluice.core.net.addresses import Allowed
+from sluice.core.net.fetch import Fetcher
 from sluice.platform.d1 import D1
-from sluice.platform.fetch import Fetcher
 from sluice.platform.kv import KV
 from sluice.platform.objects import Alarm, Sql, erase
 from sluice.platform.queues import Producer, messages

@@ -3,8 +3,8 @@
 import pytest
 
 from fakes.binding import JsError
-from sluice import errors
-from sluice.errors import SluiceError, Unavailable
+from sluice.core import errors
+from sluice.core.errors import SluiceError, Unavailable
 from sluice.platform.failures import TABLE, revived, translated, written
 
 

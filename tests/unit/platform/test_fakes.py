@@ -10,8 +10,8 @@ from fakes.queues import FakeQueue
 from fakes.r2 import FakeR2
 from fakes.transport import FakeTransport
 from fakes.workflows import FakeStep, FakeWorkflows
+from sluice.core.net.fetch import Outgoing
 from sluice.platform.clock import iso
-from sluice.platform.fetch import Outgoing
 
 
 async def test_kv_takes_one_write_per_second():

@@ -7,9 +7,9 @@ import pytest
 
 from fakes.binding import JsError
 from fakes.transport import FakeTransport, Scripted
-from sluice.errors import Oversized, Refused, TimedOut, Unavailable
-from sluice.platform.addresses import Allowed
-from sluice.platform.fetch import Fetched, Fetcher, Outgoing
+from sluice.core.errors import Oversized, Refused, TimedOut, Unavailable
+from sluice.core.net.addresses import Allowed
+from sluice.core.net.fetch import Fetched, Fetcher, Outgoing
 
 A = "https://a.example"
 B = "https://b.example"

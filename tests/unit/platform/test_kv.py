@@ -7,7 +7,7 @@ import pytest
 from fakes.binding import JsError
 from fakes.clock import ManualClock
 from fakes.kv import FakeKV
-from sluice.errors import SluiceError, Unavailable
+from sluice.core.errors import SluiceError, Unavailable
 from sluice.platform.kv import KV, MAX_TRACKED_KEYS, THROTTLE_WAITS_S, WRITE_GAP_S, Pace
 
 

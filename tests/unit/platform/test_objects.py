@@ -3,7 +3,7 @@
 import pytest
 
 from fakes.objects import FakeObjects
-from sluice.errors import ConfigError, Conflict
+from sluice.core.errors import ConfigError, Conflict
 from sluice.platform.objects import Objects
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.queues import FakeQueue
-from sluice.errors import Invalid, TooLarge
+from sluice.core.errors import Invalid, TooLarge
 from sluice.platform.queues import MAX_MESSAGE_BYTES, Producer, messages
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from fakes.binding import Crash, JsError
 from fakes.workflows import FakeStep, FakeWorkflows, NonRetryableError
-from sluice.errors import Conflict, Invalid, NotFound, SluiceError, TimedOut, TooLarge, Unavailable
+from sluice.core.errors import Conflict, Invalid, NotFound, SluiceError, TimedOut, TooLarge, Unavailable
 from sluice.platform.workflows import Status, Steps, Workflows
 
 POLICY = {"retries": 2, "delay_s": 30, "backoff": "exponential", "timeout_s": 60.5}

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from fakes.clock import ManualClock
-from sluice.errors import NotFound, Refused
+from sluice.core.errors import NotFound, Refused
 from sluice.preload.api import Api
 from sluice.preload.signing import sign
 from sluice.web import App, Headers, Reply, Request, document

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.errors import Invalid
+from sluice.core.errors import Invalid
 from sluice.preload.canonical import bucket_key, cache_key, canonical_url, edge_url, key_hash, variant_for, variants_of
 from sluice.preload.zones import ZoneConfig, parse_zone
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sluice.errors import Unavailable
+from sluice.core.errors import Unavailable
 from sluice.preload.ports import Pairs, header
 from sluice.preload.serving import Serving
 from sluice.web import Headers, Reply, Request

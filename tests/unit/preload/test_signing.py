@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from sluice.errors import Unauthorized
+from sluice.core.errors import Unauthorized
 from sluice.preload.signing import SignedRequest, sign, signature, signed_text
 
 KEY = "0123456789abcdef0123456789abcdef"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.errors import Refused
+from sluice.core.errors import Refused
 from sluice.preload.sitemap import Located, Sitemap, SitemapReader, parse_w3c, robots_sitemaps
 
 NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sluice.errors import Conflict, Invalid, NotFound, TooManyRequests, Unauthorized
+from sluice.core.errors import Conflict, Invalid, NotFound, TooManyRequests, Unauthorized
 from sluice.preload.ports import Pairs, header
 from unit.preload.world import KEY, SITE, ZONE, Answered, World
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sluice.errors import Refused, TimedOut, Unavailable
+from sluice.core.errors import Refused, TimedOut, Unavailable
 from sluice.preload.ports import Pairs, header
 from sluice.preload.queue import MAX_CRASHES, Queue
 from unit.preload.world import SITE, ZONE, Answered, World

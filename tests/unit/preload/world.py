@@ -14,7 +14,7 @@ from fakes.d1 import FakeD1
 from fakes.kv import FakeKV
 from fakes.objects import FakeStorage
 from fakes.r2 import FakeR2
-from sluice.errors import Unavailable
+from sluice.core.errors import Unavailable
 from sluice.platform.d1 import D1
 from sluice.platform.kv import KV
 from sluice.platform.objects import Alarm, Sql

@@ -4,7 +4,7 @@ import json
 from types import SimpleNamespace
 from typing import Any
 
-from sluice.errors import TimedOut
+from sluice.core.errors import TimedOut
 from sluice.tail.events import Event
 from sluice.tail.traces import events_from
 from sluice.tail.webhook import MAX_REPORTS, report

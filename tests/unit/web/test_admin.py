@@ -2,7 +2,7 @@
 
 import pytest
 
-from sluice.errors import Forbidden, Unauthorized
+from sluice.core.errors import Forbidden, Unauthorized
 from sluice.web import Headers, Request
 from sluice.web.admin import require_admin
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.errors import ConfigError, Forbidden, TooManyRequests
+from sluice.core.errors import ConfigError, Forbidden, TooManyRequests
 from sluice.web import App, Cors, Passthrough, Reply, Request, Route
 from unit.web.calls import call, content, finished, get, parsed
 

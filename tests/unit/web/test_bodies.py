@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from sluice.errors import BadField, Invalid, TooLarge, UnsupportedMediaType
+from sluice.core.errors import BadField, Invalid, TooLarge, UnsupportedMediaType
 from sluice.web import Headers, Request, parse_model, query_model, read_bytes, read_json, read_model
 from unit.web.calls import get, post
 

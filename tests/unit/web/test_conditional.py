@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.errors import PreconditionFailed
+from sluice.core.errors import PreconditionFailed
 from sluice.web import ETag, Reply, Validators, check_preconditions, conditional, parse_etags
 from unit.web.calls import call, get
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sluice.errors import BadField
+from sluice.core.errors import BadField
 from sluice.web import (
     Absent,
     Answer,

@@ -4,8 +4,8 @@ import inspect
 
 import pytest
 
-from sluice import errors
-from sluice.errors import BadField, Invalid, SluiceError, TooManyRequests, Unauthorized
+from sluice.core import errors
+from sluice.core.errors import BadField, Invalid, SluiceError, TooManyRequests, Unauthorized
 from sluice.web import problem, problem_of
 from unit.web.calls import parsed
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.errors import Invalid
+from sluice.core.errors import Invalid
 from sluice.web import Reply, Request, Route
 from sluice.web.router import Router, path_segments
 

@@ -9,10 +9,10 @@ from workers import Response, WorkerEntrypoint
 
 from sluice.compiler.compile import FilterCompiler
 from sluice.compiler.download import through
-from sluice.filters.pipeline import transform
-from sluice.platform.addresses import Allowed
+from sluice.core.filters.pipeline import transform
+from sluice.core.net.addresses import Allowed
+from sluice.core.net.fetch import Fetcher
 from sluice.platform.clock import SystemClock
-from sluice.platform.fetch import Fetcher
 from sluice.platform.transport import workers_transport
 
 __all__ = ["Default"]

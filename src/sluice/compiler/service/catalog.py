@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from sluice import __version__
-from sluice.filters.pipeline import TRANSFORMATIONS
+from sluice.core.filters.pipeline import TRANSFORMATIONS
 from sluice.web import Reply, Request
 
 ENDPOINTS: Final = {

@@ -13,7 +13,7 @@ from sluice.compiler.service.lists.flights import Flown, Form
 from sluice.compiler.service.lists.results import CACHED, FRESH, SHARED, unpacked
 from sluice.compiler.service.ports import Guarded
 from sluice.compiler.service.requests import MAX_BODY_BYTES, BatchItem, BatchRequest, CompileRequest
-from sluice.errors import Invalid, SluiceError
+from sluice.core.errors import Invalid, SluiceError
 from sluice.web import Reply, Request, best_media_type, parse_model, to_json
 from sluice.web.headers import HeaderPairs
 from sluice.web.negotiate import accepts_gzip

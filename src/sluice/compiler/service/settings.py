@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from sluice.compiler.service.guard.turnstile import VERIFY_URL
-from sluice.variables import Variables
+from sluice.core.variables import Variables
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

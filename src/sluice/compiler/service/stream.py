@@ -12,7 +12,7 @@ from sluice.compiler.service.lists.results import Result, unpacked
 from sluice.compiler.service.ports import Guarded, Log
 from sluice.compiler.service.requests import MAX_BODY_BYTES, CompileRequest
 from sluice.compiler.tracing import Diagnostic
-from sluice.errors import SluiceError
+from sluice.core.errors import SluiceError
 from sluice.web import Reply, Request, SseComment, SseEvent, parse_model, sse, to_json
 
 # Often enough that a client who left is noticed soon, and no proxy takes the silence for the end.

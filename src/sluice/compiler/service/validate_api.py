@@ -3,7 +3,7 @@
 from typing import Final
 
 from sluice.compiler.configuration import parse_configuration
-from sluice.errors import BadField, Invalid
+from sluice.core.errors import BadField, Invalid
 from sluice.web import Reply, Request, read_json
 
 MAX_BYTES: Final = 256 * 1024

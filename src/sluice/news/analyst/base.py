@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from sluice.errors import SluiceError
+from sluice.core.errors import SluiceError
 
 
 class Mismatch(SluiceError):

@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
+from sluice.core.bounded_json import loads
 from sluice.news.analyst.base import Mismatch, Unreadable
 from sluice.news.article import SENTIMENTS
-from sluice.news.bounded_json import loads
 
 MODEL: Final = "@cf/meta/llama-3.1-8b-instruct"
 MAX_SUMMARY_CHARS: Final = 1_200

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from html import unescape
 from typing import Any, Final
 
-from sluice.news.bounded_json import loads
+from sluice.core.bounded_json import loads
 from sluice.news.extract.blocks import blocks_of
 from sluice.news.extract.tree import parse
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 from urllib.parse import urlencode, urljoin, urlsplit
 
-from sluice.errors import SluiceError, Unavailable
+from sluice.core.errors import SluiceError, Unavailable
 from sluice.news.article import SENTIMENTS, Article
 from sluice.news.providers.base import MAX_BYTES, TIMEOUT_S, Fetch, Harvest, check_status, parsed_json
 from sluice.news.providers.normal import normalised, text_list

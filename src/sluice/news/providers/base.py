@@ -4,9 +4,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from sluice.errors import SluiceError, TooManyRequests, Unavailable
+from sluice.core.bounded_json import loads
+from sluice.core.errors import SluiceError, TooManyRequests, Unavailable
 from sluice.news.article import Article
-from sluice.news.bounded_json import loads
 
 TIMEOUT_S: Final = 20.0
 MAX_BYTES: Final = 5 * 1024 * 1024

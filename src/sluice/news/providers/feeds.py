@@ -6,7 +6,7 @@ from typing import Final
 from urllib.parse import urljoin, urlsplit
 from xml.parsers import expat
 
-from sluice.errors import SluiceError
+from sluice.core.errors import SluiceError
 from sluice.news.article import Article
 from sluice.news.providers.base import MAX_BYTES, TIMEOUT_S, Fetch, Harvest, check_status
 from sluice.news.providers.normal import normalised

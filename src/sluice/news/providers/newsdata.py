@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 from urllib.parse import urlencode
 
-from sluice.errors import SluiceError
+from sluice.core.errors import SluiceError
 from sluice.news.article import Article
 from sluice.news.providers.base import MAX_BYTES, TIMEOUT_S, Fetch, Harvest, check_status, parsed_json
 from sluice.news.providers.normal import normalised, text_list

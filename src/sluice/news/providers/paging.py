@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 
-from sluice.errors import SluiceError
+from sluice.core.errors import SluiceError
 from sluice.news.article import Article
 from sluice.news.providers.base import Harvest
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from sluice.errors import NotFound
+from sluice.core.errors import NotFound
 from sluice.news import api_docs as docs
 from sluice.news.serving import cursor as cursors
 from sluice.news.serving.query import BucketQuery, ListQuery, TrendQuery

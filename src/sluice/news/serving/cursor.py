@@ -3,8 +3,8 @@
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 
-from sluice.errors import BadField, Invalid
-from sluice.news.bounded_json import loads
+from sluice.core.bounded_json import loads
+from sluice.core.errors import BadField, Invalid
 
 
 def encoded(order: tuple[str, str]) -> str:

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from sluice.core.bounded_json import parsed
 from sluice.news.article import Article, Stage
-from sluice.news.bounded_json import parsed
 from sluice.news.index import Index
 from sluice.news.keys import LEGACY, article_key
 from sluice.news.providers.normal import canonical_url, parsed_time

@@ -9,7 +9,7 @@ from sluice.compiler.configuration import Configuration
 from sluice.compiler.service.workflows.batch import ALL_FAILED, BatchCompilationWorkflow
 from sluice.compiler.service.workflows.items import Item
 from sluice.compiler.service.workflows.parcels import MAX_INLINE_BYTES
-from sluice.errors import Unavailable
+from sluice.core.errors import Unavailable
 from sluice.platform.workflows import Steps
 from unit.compiler.service.workflow_bench import Bench, Kitchen, configuration, crash_points, repeated
 

@@ -17,7 +17,7 @@ from sluice.compiler.service.lists.cache import Handover, cache_key
 from sluice.compiler.service.lists.results import Result
 from sluice.compiler.service.workflows.compilation import CompilationWorkflow
 from sluice.compiler.service.workflows.parcels import MAX_INLINE_BYTES
-from sluice.errors import SluiceError, TimedOut, Unavailable
+from sluice.core.errors import SluiceError, TimedOut, Unavailable
 from sluice.platform.workflows import Steps
 from unit.compiler.scripted import compiler
 from unit.compiler.service.workflow_bench import Bench, configuration, crash_points, repeated

@@ -17,7 +17,7 @@ from sluice.compiler.events import (
 from sluice.compiler.service.workflows.events import Run
 from sluice.compiler.service.workflows.log import RunLog
 from sluice.compiler.service.workflows.watch import CompileWatch
-from sluice.errors import Unavailable
+from sluice.core.errors import Unavailable
 from unit.compiler.service.workflow_bench import Bench
 
 RUN = Run("wf-1", "compilation")

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from sluice.compiler.service.workflows.defaults import health_sources, warm_configurations
-from sluice.errors import ConfigError
+from sluice.core.errors import ConfigError
 
 
 def test_default_lists():

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from sluice.compiler.service.lists.flights import Flown, SingleFlight
-from sluice.errors import Unavailable, Unusable
+from sluice.core.errors import Unavailable, Unusable
 from unit.compiler.service.world import LIST, URL, World, configuration
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sluice.compiler.service.guard.guard import Guard, hashed
-from sluice.errors import Forbidden, Invalid, TooLarge, TooManyRequests, UnsupportedMediaType
+from sluice.core.errors import Forbidden, Invalid, TooLarge, TooManyRequests, UnsupportedMediaType
 from sluice.web import Request
 from unit.compiler.service.listeners import ListAnalytics
 from unit.web.calls import post

@@ -14,9 +14,9 @@ from sluice.compiler.service.health.source import (
     rule_count,
     summary,
 )
-from sluice.errors import Unavailable
-from sluice.platform.addresses import Allowed
-from sluice.platform.fetch import Fetcher, Outgoing
+from sluice.core.errors import Unavailable
+from sluice.core.net.addresses import Allowed
+from sluice.core.net.fetch import Fetcher, Outgoing
 
 URL = "https://lists.example/a.txt"
 SOURCE = HealthSource(name="A", url=URL, expectedMinRules=2)

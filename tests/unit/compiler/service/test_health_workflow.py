@@ -11,9 +11,9 @@ from sluice.compiler.service.health.source import SourceCheck
 from sluice.compiler.service.health.store import RETENTION_S, HealthStore
 from sluice.compiler.service.health.workflow import HealthMonitoringWorkflow
 from sluice.compiler.service.workflows.defaults import health_sources
-from sluice.errors import Unavailable
-from sluice.platform.addresses import Allowed
-from sluice.platform.fetch import Fetcher, Outgoing
+from sluice.core.errors import Unavailable
+from sluice.core.net.addresses import Allowed
+from sluice.core.net.fetch import Fetcher, Outgoing
 from unit.compiler.service.workflow_bench import Bench, crash_points, repeated
 
 HOOK = "https://hook.example/alert"

@@ -12,7 +12,7 @@ from sluice.compiler.service.jobs.jobs import LEASE_S
 from sluice.compiler.service.jobs.messages import BatchMessage, CompileMessage
 from sluice.compiler.service.jobs.stats import QueueStats
 from sluice.compiler.service.requests import BatchItem
-from sluice.errors import Invalid, Unavailable
+from sluice.core.errors import Invalid, Unavailable
 from unit.compiler.service.world import LIST, URL, World, configuration
 
 CONFIGURATION = configuration().model_dump(mode="json", exclude_unset=True)

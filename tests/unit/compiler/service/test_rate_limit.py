@@ -13,7 +13,7 @@ from fakes.clock import ManualClock
 from fakes.kv import FakeKV
 from fakes.objects import FakeObjects, FakeStorage
 from sluice.compiler.service.guard.rate_limit import ClientLimit, RateLimiter, SharedCount, Window, client_of, decided
-from sluice.errors import TooManyRequests, Unavailable
+from sluice.core.errors import TooManyRequests, Unavailable
 from sluice.platform.kv import KV
 from sluice.platform.objects import Alarm, Objects, Sql, erase
 from unit.compiler.service.listeners import ListLog

@@ -20,7 +20,7 @@ from sluice.compiler.service.metrics.requests import (
     Gathered,
     RequestMetrics,
 )
-from sluice.errors import Invalid, Unavailable
+from sluice.core.errors import Invalid, Unavailable
 from sluice.platform.d1 import D1
 from sluice.web import App, Reply, Request
 from unit.compiler.service.listeners import ListAnalytics, ListLog

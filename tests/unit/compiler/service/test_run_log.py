@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.binding import Crash
-from sluice.compiler.service.moments import iso, ms_of
 from sluice.compiler.service.workflows.events import (
     Run,
     RunEvent,
@@ -20,7 +19,8 @@ from sluice.compiler.service.workflows.events import (
     step_started,
 )
 from sluice.compiler.service.workflows.log import EVENTS_TTL_S, MAX_EVENTS, RUNS_TTL_S
-from sluice.errors import Invalid
+from sluice.core.errors import Invalid
+from sluice.core.timestamps import iso, ms_of
 from unit.compiler.service.workflow_bench import Bench
 
 RUN = Run("wf-1", "compilation")

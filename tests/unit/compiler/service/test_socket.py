@@ -14,7 +14,7 @@ from sluice.compiler.events import Emit, Event
 from sluice.compiler.service.socket import conversation
 from sluice.compiler.service.socket.conversation import MAX_MISUSES, MAX_WAITING, Conversation, Talk, socket_handler
 from sluice.compiler.service.socket.messages import MAX_MESSAGE_BYTES, Misuse, parse_message
-from sluice.errors import BadField, Invalid, TooManyRequests
+from sluice.core.errors import BadField, Invalid, TooManyRequests
 from sluice.platform.clock import iso
 from sluice.web import Reply, Request
 from unit.compiler.service.listeners import ListLog

@@ -7,7 +7,7 @@ from typing import Any
 
 from sluice.compiler.service import stream as stream_module
 from sluice.compiler.service.stream import StreamApi
-from sluice.errors import Unavailable, Unusable
+from sluice.core.errors import Unavailable, Unusable
 from sluice.web import Request
 from unit.compiler.service.world import URL, World, configuration
 

@@ -8,9 +8,9 @@ import pytest
 
 from fakes.transport import FakeTransport, Scripted
 from sluice.compiler.service.guard.turnstile import MAX_ANSWER_BYTES, VERIFY_URL, Turnstile
-from sluice.errors import Forbidden
-from sluice.platform.addresses import Allowed
-from sluice.platform.fetch import Fetcher
+from sluice.core.errors import Forbidden
+from sluice.core.net.addresses import Allowed
+from sluice.core.net.fetch import Fetcher
 from unit.compiler.service.listeners import ListLog
 
 SECRET = "s3"

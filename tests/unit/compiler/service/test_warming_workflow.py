@@ -6,7 +6,7 @@ from typing import Any
 from sluice.compiler.configuration import Configuration
 from sluice.compiler.service.workflows.defaults import warm_configurations
 from sluice.compiler.service.workflows.warming import NEXT_RUN_S, CacheWarmingWorkflow
-from sluice.errors import Unavailable
+from sluice.core.errors import Unavailable
 from unit.compiler.service.workflow_bench import Bench, Kitchen, configuration, crash_points, repeated
 
 ID = "cache-warm-scheduled-1"

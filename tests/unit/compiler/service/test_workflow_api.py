@@ -12,7 +12,7 @@ from sluice.compiler.service.workflows.defaults import health_sources, warm_conf
 from sluice.compiler.service.workflows.events import Run, completed, started, step_completed
 from sluice.compiler.service.workflows.parcels import MAX_INLINE_BYTES
 from sluice.compiler.service.workflows.starts import ApiType, Starts
-from sluice.errors import TooManyRequests
+from sluice.core.errors import TooManyRequests
 from sluice.platform.workflows import Workflows
 from sluice.web import App, Reply, Request, Route, read_json
 from unit.compiler.service.workflow_bench import Bench, configuration

@@ -19,7 +19,7 @@ from sluice.compiler.service.workflows.items import Items
 from sluice.compiler.service.workflows.log import RunLog
 from sluice.compiler.service.workflows.parcels import Parcels
 from sluice.compiler.service.workflows.reporting import Reporting
-from sluice.errors import SluiceError
+from sluice.core.errors import SluiceError
 from sluice.platform.d1 import D1
 from sluice.platform.kv import KV
 from sluice.platform.r2 import R2

@@ -11,10 +11,10 @@ from contract import run_case
 from contract.fetch import Web
 from contract.queues import Queue
 from contract.sql import Storage
-from sluice.platform.addresses import Allowed
+from sluice.core.net.addresses import Allowed
+from sluice.core.net.fetch import Fetcher
 from sluice.platform.clock import SystemClock
 from sluice.platform.d1 import D1
-from sluice.platform.fetch import Fetcher
 from sluice.platform.kv import KV
 from sluice.platform.objects import Alarm, Objects, Sql, erase
 from sluice.platform.queues import Producer, messages

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 from workers import DurableObject, Request, Response, WorkerEntrypoint, WorkflowEntrypoint
 from workers.workflows import NonRetryableError
 
-from sluice.errors import Invalid, Unavailable
+from sluice.core.errors import Invalid, Unavailable
 from sluice.platform.analytics import Analytics
 from sluice.platform.clock import SystemClock
 from sluice.platform.edge import EdgeCache

@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 from sluice.compiler.service.guard.rate_limit import client_of
 from sluice.compiler.service.guard.turnstile import FIELD, Check
 from sluice.compiler.service.ports import Analytics
-from sluice.errors import BadField, Invalid, TooManyRequests
+from sluice.core.errors import BadField, Invalid, TooManyRequests
 from sluice.web import Request, read_bytes, read_json
 
 MAX_NUMBER: Final = 2**53 - 2

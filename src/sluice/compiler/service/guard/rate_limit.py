@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final, Protocol
 
 from sluice.compiler.service.ports import Log
-from sluice.errors import TooManyRequests
+from sluice.core.errors import TooManyRequests
 
 MAX_REQUESTS: Final = 10
 WINDOW_S: Final = 60

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sluice.compiler.download import Clock
-from sluice.compiler.service.moments import iso
 from sluice.compiler.service.ports import Database, Fetch
-from sluice.errors import Unavailable
-from sluice.web.json_text import to_json, to_utf8
+from sluice.core.errors import Unavailable
+from sluice.core.json_text import to_json, to_utf8
+from sluice.core.timestamps import iso
 
 TIMEOUT_S: Final = 10.0
 MAX_REPLY_BYTES: Final = 64 * 1024

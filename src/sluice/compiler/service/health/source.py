@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from sluice.compiler.download import Clock
 from sluice.compiler.service.ports import Fetch, FetchAnswer
 from sluice.compiler.service.workflows.events import short
-from sluice.errors import SluiceError, TimedOut
+from sluice.core.errors import SluiceError, TimedOut
 
 TIMEOUT_S: Final = 30.0
 MAX_BYTES: Final = 20_000_000

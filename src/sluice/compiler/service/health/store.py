@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from sluice.compiler.download import Clock
 from sluice.compiler.service.health.source import SourceHealth, Validators, summary
-from sluice.compiler.service.moments import iso
 from sluice.compiler.service.ports import Database
+from sluice.core.timestamps import iso
 
 RETENTION_S: Final = 30 * 24 * 3600
 ALERT_AFTER: Final = 3  # failures in a row

@@ -25,8 +25,8 @@ from sluice.compiler.service.workflows.events import (
     step_failed,
 )
 from sluice.compiler.service.workflows.reporting import Reporting
-from sluice.errors import SluiceError
-from sluice.web.models import parse_model
+from sluice.core.errors import SluiceError
+from sluice.core.models import parse_model
 
 HISTORY: Final = Policy(1, 1, "linear", 30)
 CHECK: Final = Policy(2, 5, "linear", 120)

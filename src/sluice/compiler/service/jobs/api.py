@@ -17,7 +17,7 @@ from sluice.compiler.service.lists.records import Count
 from sluice.compiler.service.ports import Guarded
 from sluice.compiler.service.requests import MAX_BODY_BYTES, AsyncBatchRequest, CompileRequest, priority_of
 from sluice.compiler.service.workflows.items import Items
-from sluice.errors import Conflict, NotFound
+from sluice.core.errors import Conflict, NotFound
 from sluice.web import Reply, Request, parse_model, query_model, to_json
 
 _NOTE: Final = (

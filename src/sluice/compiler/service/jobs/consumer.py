@@ -22,7 +22,7 @@ from sluice.compiler.service.lists.records import Count
 from sluice.compiler.service.lists.results import Compiled
 from sluice.compiler.service.ports import Log
 from sluice.compiler.service.workflows.items import CompileOne, Item, Items
-from sluice.errors import Invalid, SluiceError, Unavailable
+from sluice.core.errors import Invalid, SluiceError, Unavailable
 
 T = TypeVar("T")
 MAX_DELAY_S: Final = 3600

@@ -13,8 +13,8 @@ from sluice.compiler.service.jobs.messages import Message, read_message
 from sluice.compiler.service.lists.results import MAX_NAME_CHARS, Compiled
 from sluice.compiler.service.ports import Bucket, Database, Log
 from sluice.compiler.service.requests import Priority, priority_of
-from sluice.errors import SluiceError
-from sluice.web.json_text import to_json, to_utf8
+from sluice.core.errors import SluiceError
+from sluice.core.json_text import to_json, to_utf8
 
 MAX_TRIES: Final = 5
 LEASE_S: Final = 30.0

@@ -14,8 +14,8 @@ from sluice.compiler.configuration import Configuration
 from sluice.compiler.download import Clock
 from sluice.compiler.service.lists.results import CACHED, File, Result, unpacked
 from sluice.compiler.service.ports import Bucket, KeyValue, Log
-from sluice.errors import SluiceError
-from sluice.web.json_text import to_utf8
+from sluice.core.errors import SluiceError
+from sluice.core.json_text import to_utf8
 
 SYNC_TTL_S: Final = 3600
 WORKFLOW_TTL_S: Final = 24 * 3600

@@ -15,7 +15,7 @@ from sluice.compiler.service.lists.results import Result
 from sluice.compiler.service.lists.versions import compared
 from sluice.compiler.service.ports import Log
 from sluice.compiler.tracing import Diagnostic, Notify
-from sluice.errors import SluiceError
+from sluice.core.errors import SluiceError
 
 NO_CONTENT: Final[Mapping[str, str]] = {}
 

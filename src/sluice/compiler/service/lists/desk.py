@@ -10,7 +10,7 @@ from sluice.compiler.service.lists.flights import Flights, Flown, Form, find
 from sluice.compiler.service.lists.records import Count
 from sluice.compiler.service.lists.results import FRESH, Compiled, File, Result
 from sluice.compiler.service.ports import Log
-from sluice.errors import SluiceError
+from sluice.core.errors import SluiceError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from sluice.compiler.download import Clock
 from sluice.compiler.service.lists.results import MAX_NAME_CHARS, Compiled
 from sluice.compiler.service.ports import Analytics, Database, Log
 from sluice.compiler.tracing import Diagnostic
-from sluice.errors import SluiceError
+from sluice.core.errors import SluiceError
 
 RETENTION_S: Final = 30 * 24 * 3600
 _MAX_ERROR_CHARS: Final = 500

@@ -8,7 +8,7 @@ from typing import Any, Final, Self
 
 from sluice.compiler.compile import CompilationResult
 from sluice.compiler.service.lists.packing import Packed, packed_head
-from sluice.web.json_text import to_json, to_utf8
+from sluice.core.json_text import to_json, to_utf8
 
 # How the members before the list tell the caller where it came from.
 FRESH: Final = b'{"success":true,'

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from sluice.compiler.service.ports import Analytics, Database, Log
-from sluice.errors import SluiceError
+from sluice.core.errors import SluiceError
 from sluice.web import Handler, Reply, Request, to_json
 
 WINDOW_S: Final = 300

@@ -17,7 +17,7 @@ from sluice.compiler.service.socket.messages import (
     parse_message,
     told,
 )
-from sluice.errors import SluiceError, TooLarge
+from sluice.core.errors import SluiceError, TooLarge
 from sluice.web import Handler, Reply, Request, problem, to_json
 
 MAX_COMPILATIONS: Final = 3

@@ -6,10 +6,10 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from sluice.compiler.service.requests import Content
-from sluice.errors import Invalid, SluiceError, TooManyRequests
+from sluice.core.errors import Invalid, SluiceError, TooManyRequests
+from sluice.core.json_text import to_utf8
+from sluice.core.strict_json import parse_json
 from sluice.web import parse_model
-from sluice.web.json_body import parse_json
-from sluice.web.json_text import to_utf8
 
 MAX_MESSAGE_BYTES: Final = 1024 * 1024
 MAX_SESSION_CHARS: Final = 128

@@ -11,15 +11,15 @@ from sluice.compiler.download import Clock
 from sluice.compiler.service.health.source import HealthSource
 from sluice.compiler.service.health.store import HealthStore
 from sluice.compiler.service.health.workflow import HealthRequest
-from sluice.compiler.service.moments import ms_of
 from sluice.compiler.service.requests import MAX_BODY_BYTES, AsyncBatchRequest, CompileRequest
 from sluice.compiler.service.workflows.events import WorkflowType
 from sluice.compiler.service.workflows.log import RunLog
 from sluice.compiler.service.workflows.starts import ApiType, Starts
 from sluice.compiler.service.workflows.warming import WarmRequest
-from sluice.errors import Invalid
+from sluice.core.errors import Invalid
+from sluice.core.models import parse_model
+from sluice.core.timestamps import ms_of
 from sluice.web import Reply, Request, query_model
-from sluice.web.models import parse_model
 
 _UNCACHED: Final = {"Cache-Control": "no-store"}
 # How the figures of each type are named.

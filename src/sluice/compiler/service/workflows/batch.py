@@ -21,8 +21,8 @@ from sluice.compiler.service.workflows.events import (
 from sluice.compiler.service.workflows.items import MAX_CONCURRENT, Item, ItemOutcome, Items, Outcomes, outcome_of
 from sluice.compiler.service.workflows.parcels import Parcels
 from sluice.compiler.service.workflows.reporting import Reporting
-from sluice.errors import Invalid, SluiceError
-from sluice.web.models import parse_model
+from sluice.core.errors import Invalid, SluiceError
+from sluice.core.models import parse_model
 
 VALIDATE: Final = Policy(1, 1, "linear", 30)
 CHUNK: Final = Policy(2, 5, "exponential", 600)

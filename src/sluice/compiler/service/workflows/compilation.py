@@ -24,8 +24,8 @@ from sluice.compiler.service.workflows.events import (
 from sluice.compiler.service.workflows.parcels import Parcels
 from sluice.compiler.service.workflows.reporting import Reporting
 from sluice.compiler.service.workflows.watch import CompileWatch
-from sluice.errors import SluiceError
-from sluice.web.models import parse_model
+from sluice.core.errors import SluiceError
+from sluice.core.models import parse_model
 
 VALIDATE: Final = Policy(1, 1, "linear", 30)
 COMPILE: Final = Policy(3, 30, "exponential", 300)

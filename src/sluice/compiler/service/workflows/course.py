@@ -6,7 +6,7 @@ from typing import Any
 
 from sluice.compiler.failures import plain
 from sluice.compiler.service.ports import Backoff, Steps
-from sluice.errors import SluiceError
+from sluice.core.errors import SluiceError
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ from pydantic import BaseModel, ConfigDict, Field, RootModel
 
 from sluice.compiler.configuration import Configuration
 from sluice.compiler.service.health.source import HealthSource, check_distinct
-from sluice.errors import ConfigError, Invalid
-from sluice.web.json_body import parse_json
-from sluice.web.models import parse_model
+from sluice.core.errors import ConfigError, Invalid
+from sluice.core.models import parse_model
+from sluice.core.strict_json import parse_json
 
 MAX_LISTS: Final = 50
 _EASYLIST: Final = "https://easylist.to/easylist"

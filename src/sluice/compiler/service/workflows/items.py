@@ -10,7 +10,7 @@ from sluice.compiler.download import Clock
 from sluice.compiler.service.lists.results import Compiled
 from sluice.compiler.service.ports import Database
 from sluice.compiler.sources import in_parallel
-from sluice.errors import SluiceError
+from sluice.core.errors import SluiceError
 
 MAX_CONCURRENT: Final = 3
 MAX_ERROR_CHARS: Final = 500

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sluice.compiler.download import Clock
-from sluice.compiler.service.moments import iso
 from sluice.compiler.service.ports import Database, Statement
 from sluice.compiler.service.workflows.events import Run, RunEvent, WorkflowType
-from sluice.web.json_text import to_json
+from sluice.core.json_text import to_json
+from sluice.core.timestamps import iso
 
 MAX_EVENTS: Final = 100
 EVENTS_TTL_S: Final = 3600

@@ -8,8 +8,8 @@ from typing import Any, Final
 from sluice.compiler.download import Clock
 from sluice.compiler.service.lists.cache import HANDOVER
 from sluice.compiler.service.ports import Bucket
-from sluice.errors import SluiceError
-from sluice.web.json_text import to_json, to_utf8
+from sluice.core.errors import SluiceError
+from sluice.core.json_text import to_json, to_utf8
 
 # The engine takes 1 MiB in its own encoding, in which a text may need twice its bytes.
 MAX_INLINE_BYTES: Final = 400_000

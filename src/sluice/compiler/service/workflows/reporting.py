@@ -9,7 +9,7 @@ from sluice.compiler.service.ports import Analytics, KeyValue, Log
 from sluice.compiler.service.workflows.course import Course, Policy
 from sluice.compiler.service.workflows.events import Run, RunEvent, WorkflowType, failed, step_failed
 from sluice.compiler.service.workflows.log import RunLog
-from sluice.errors import SluiceError
+from sluice.core.errors import SluiceError
 
 Work = Callable[[], Awaitable[dict[str, Any]]]
 

@@ -16,8 +16,8 @@ from sluice.compiler.service.workflows.events import Run, completed, started, st
 from sluice.compiler.service.workflows.items import Item, ItemOutcome, Items, Outcomes, outcome_of
 from sluice.compiler.service.workflows.parcels import Parcels
 from sluice.compiler.service.workflows.reporting import Reporting
-from sluice.errors import SluiceError
-from sluice.web.models import parse_model
+from sluice.core.errors import SluiceError
+from sluice.core.models import parse_model
 
 CHECK: Final = Policy(1, 1, "linear", 30)
 CHUNK: Final = Policy(2, 30, "exponential", 900)

@@ -12,7 +12,7 @@ from sluice.compiler.failures import shown
 from sluice.compiler.service.ports import Log
 from sluice.compiler.service.workflows.events import Run, RunEvent, progressed, short
 from sluice.compiler.service.workflows.log import RunLog
-from sluice.errors import SluiceError
+from sluice.core.errors import SluiceError
 
 STEP: Final = "compile-sources"
 # Between two writes, so that a list of many small sources does not become as many transactions.

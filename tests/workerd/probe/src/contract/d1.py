@@ -3,7 +3,7 @@
 # ruff: noqa: S608 - the table's name is ours, one for each call
 
 from contract.raises import raises
-from sluice.errors import ConfigError, Conflict, Invalid, SluiceError
+from sluice.core.errors import ConfigError, Conflict, Invalid, SluiceError
 from sluice.platform.d1 import D1
 from sluice.platform.parameters import row_groups
 

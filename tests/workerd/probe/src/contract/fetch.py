@@ -4,8 +4,8 @@ import gzip
 from dataclasses import dataclass
 
 from contract.raises import raises
-from sluice.errors import Oversized, Refused, Unavailable
-from sluice.platform.fetch import Fetched, Fetcher, Pairs
+from sluice.core.errors import Oversized, Refused, Unavailable
+from sluice.core.net.fetch import Fetched, Fetcher, Pairs
 
 
 @dataclass

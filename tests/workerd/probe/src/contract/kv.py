@@ -1,7 +1,7 @@
 """The claims about KV; the subject is a `KV`."""
 
 from contract.raises import raises
-from sluice.errors import Invalid, TooLarge
+from sluice.core.errors import Invalid, TooLarge
 from sluice.platform.kv import KV, Stored
 
 

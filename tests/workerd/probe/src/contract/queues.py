@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from contract.raises import raises
-from sluice.errors import Invalid, TooLarge
+from sluice.core.errors import Invalid, TooLarge
 from sluice.platform.queues import Producer
 
 

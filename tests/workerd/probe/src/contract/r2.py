@@ -3,7 +3,7 @@
 import time
 
 from contract.raises import raises
-from sluice.errors import Invalid, TooLarge
+from sluice.core.errors import Invalid, TooLarge
 from sluice.platform.r2 import R2
 
 

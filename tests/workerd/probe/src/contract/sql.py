@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from contract.raises import raises
-from sluice.errors import Conflict, Invalid
+from sluice.core.errors import Conflict, Invalid
 from sluice.platform.objects import Alarm, Sql
 
 

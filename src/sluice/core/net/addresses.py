@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import idna
 
-from sluice.errors import ConfigError, Refused
+from sluice.core.errors import ConfigError, Refused
 
 _REFUSED_V4: Final = tuple(
     ipaddress.IPv4Network(block)

@@ -9,10 +9,10 @@ from typing import Final
 
 import idna
 
-from sluice.filters.cosmetic import split_cosmetic
-from sluice.filters.lines import WHITESPACE, is_comment
-from sluice.filters.rules import is_regex, parse
-from sluice.filters.traces import Rewrite, Transformation
+from sluice.core.filters.syntax.cosmetic import split_cosmetic
+from sluice.core.filters.syntax.lines import WHITESPACE, is_comment
+from sluice.core.filters.syntax.rules import is_regex, parse
+from sluice.core.filters.transformations.trace import Rewrite, Transformation
 
 # Names may be separated by any of these.
 _TOKEN: Final = re.compile(rf"[^{WHITESPACE}^$|=,;]+")

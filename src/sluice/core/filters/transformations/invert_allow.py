@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from sluice.filters.hosts import is_hosts_rule
-from sluice.filters.lines import is_comment
-from sluice.filters.traces import Rewrite, Transformation
+from sluice.core.filters.syntax.hosts import is_hosts_rule
+from sluice.core.filters.syntax.lines import is_comment
+from sluice.core.filters.transformations.trace import Rewrite, Transformation
 
 
 def _invert(line: str) -> str:

@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from itertools import compress
 from typing import Final, NamedTuple, Self
 
-from sluice.errors import BadField, Invalid
-from sluice.filters.literals import Literals
-from sluice.filters.regexes import Regex
-from sluice.filters.traces import Trace, selected
+from sluice.core.errors import BadField, Invalid
+from sluice.core.filters.patterns.literals import Literals
+from sluice.core.filters.patterns.regexes import Regex
+from sluice.core.filters.transformations.trace import Trace, selected
 
 
 class _Wildcard(NamedTuple):

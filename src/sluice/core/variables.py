@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from sluice.errors import ConfigError
+from sluice.core.errors import ConfigError
 
 
 class Variables:

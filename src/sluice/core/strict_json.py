@@ -5,7 +5,7 @@ import math
 import re
 from typing import Any, NoReturn
 
-from sluice.errors import Invalid
+from sluice.core.errors import Invalid
 
 # Far above any configuration; Python's own limit is about 1,000 frames, and less inside WebAssembly.
 MAX_DEPTH = 64

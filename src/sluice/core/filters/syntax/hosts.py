@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-from sluice.filters.lines import WHITESPACE
+from sluice.core.filters.syntax.lines import WHITESPACE
 
 _SPACE: Final = f"[{WHITESPACE}]"
 _WORD: Final = re.compile(f"[^{WHITESPACE}]+")

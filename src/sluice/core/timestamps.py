@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from sluice.errors import BadField, Invalid
+from sluice.core.errors import BadField, Invalid
 
 
 def iso(at_ms: int) -> str:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from sluice.errors import BadField, Invalid
+from sluice.core.errors import BadField, Invalid
 
 Model = TypeVar("Model", bound=BaseModel)
 

@@ -9,16 +9,16 @@ from collections.abc import Iterator
 from itertools import compress
 from typing import Final
 
-from sluice.filters.cosmetic import is_cosmetic
-from sluice.filters.domains import exact_domain
-from sluice.filters.headings import HEADING_REASON, kept_with_headings
-from sluice.filters.hostnames import Hostname, parse_hostname
-from sluice.filters.hosts import hostnames_of, is_hosts_rule
-from sluice.filters.ip_patterns import IpPattern, is_address
-from sluice.filters.lines import WHITESPACE, is_blank, is_comment
-from sluice.filters.rules import Rule, is_regex, modifier_name, only_modifier, parse
-from sluice.filters.suffixes import suffixes
-from sluice.filters.traces import Trace, Transformation, selected
+from sluice.core.filters.syntax.cosmetic import is_cosmetic
+from sluice.core.filters.syntax.domains import exact_domain
+from sluice.core.filters.syntax.hostnames import Hostname, parse_hostname
+from sluice.core.filters.syntax.hosts import hostnames_of, is_hosts_rule
+from sluice.core.filters.syntax.ip_patterns import IpPattern, is_address
+from sluice.core.filters.syntax.lines import WHITESPACE, is_blank, is_comment
+from sluice.core.filters.syntax.public_suffixes import suffixes
+from sluice.core.filters.syntax.rules import Rule, is_regex, modifier_name, only_modifier, parse
+from sluice.core.filters.transformations.headings import HEADING_REASON, kept_with_headings
+from sluice.core.filters.transformations.trace import Trace, Transformation, selected
 
 _LIMITING: Final = frozenset({"denyallow", "badfilter", "client"})
 _SUPPORTED: Final = frozenset({"important", "~important", "dnstype", "dnsrewrite", "ctag"}) | _LIMITING

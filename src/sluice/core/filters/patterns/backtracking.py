@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import product
 from typing import Any, Final
 
-from sluice.filters.automaton import Automaton
+from sluice.core.filters.patterns.automaton import Automaton
 
 # Characters searched in a line, by the length of the longest chain of loops: the worst line then costs about as much
 # as ten million steps.

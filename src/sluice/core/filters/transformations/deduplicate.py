@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from itertools import compress, count
 from typing import Final
 
-from sluice.filters.headings import HEADING_REASON, kept_with_headings
-from sluice.filters.lines import is_heading
-from sluice.filters.traces import Trace, Transformation, selected
+from sluice.core.filters.syntax.lines import is_heading
+from sluice.core.filters.transformations.headings import HEADING_REASON, kept_with_headings
+from sluice.core.filters.transformations.trace import Trace, Transformation, selected
 
 _REASON: Final = "duplicate of a later line"
 

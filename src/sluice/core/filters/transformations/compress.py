@@ -7,10 +7,10 @@ import re
 from collections.abc import Container, Iterable, Iterator
 from typing import Final, TypeAlias
 
-from sluice.filters.domains import is_compressible, is_plain_domain
-from sluice.filters.hosts import hostnames_of, is_hosts_rule
-from sluice.filters.rules import parse
-from sluice.filters.traces import Dropped, Trace, Transformation
+from sluice.core.filters.syntax.domains import is_compressible, is_plain_domain
+from sluice.core.filters.syntax.hosts import hostnames_of, is_hosts_rule
+from sluice.core.filters.syntax.rules import parse
+from sluice.core.filters.transformations.trace import Dropped, Trace, Transformation
 
 # No domain name is longer, so no longer rule covers one; it also bounds the work for a line of a million dots.
 _MAX_DOMAIN: Final = 255

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import urljoin
 
-from sluice.errors import Oversized, Refused, TimedOut, Unavailable
-from sluice.platform.addresses import Allowed, Target, check_url
+from sluice.core.errors import Oversized, Refused, TimedOut, Unavailable
+from sluice.core.net.addresses import Allowed, Target, check_url
 from sluice.platform.failures import message_of
 
 MAX_REDIRECTS: Final = 5

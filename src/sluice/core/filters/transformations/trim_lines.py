@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sluice.filters.traces import Rewrite, Transformation
+from sluice.core.filters.transformations.trace import Rewrite, Transformation
 
 
 def _trim(line: str) -> str:

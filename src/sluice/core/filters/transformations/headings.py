@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from sluice.filters.lines import HEADING_STARTS, is_heading
+from sluice.core.filters.syntax.lines import HEADING_STARTS, is_heading
 
 HEADING_REASON: Final = "comment or empty line above a dropped rule"
 

@@ -5,7 +5,7 @@ from functools import cache
 from pkgutil import get_data
 from typing import Final, NamedTuple
 
-from sluice.errors import ConfigError
+from sluice.core.errors import ConfigError
 
 _END: Final = b"===END ICANN DOMAINS==="
 

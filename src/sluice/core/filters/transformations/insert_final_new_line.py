@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from sluice.filters.lines import is_blank
-from sluice.filters.traces import Trace, Transformation
+from sluice.core.filters.syntax.lines import is_blank
+from sluice.core.filters.transformations.trace import Trace, Transformation
 
 
 class _InsertFinalNewLine:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sluice.filters.lines import is_comment
-from sluice.filters.traces import Removal, Transformation
+from sluice.core.filters.syntax.lines import is_comment
+from sluice.core.filters.transformations.trace import Removal, Transformation
 
 REMOVE_COMMENTS: Final[Transformation] = Removal(is_comment, "comment")

@@ -3,7 +3,7 @@
 import re
 from typing import Final, NamedTuple, Self
 
-from sluice.filters.hostnames import parse_hostname
+from sluice.core.filters.syntax.hostnames import parse_hostname
 
 _OCTET: Final = "(?:25[0-5]|2[0-4][0-9]|[01]?[0-9]{1,2})"
 _SHAPE: Final = re.compile(rf"(\|{{0,2}})({_OCTET}(?:\.{_OCTET}){{0,3}})(\.|\.?\.\*)?(\^\|?)?")

@@ -7,10 +7,10 @@ import re
 import warnings
 from typing import Final
 
-from sluice.errors import Invalid
-from sluice.filters.backtracking import max_line_length
-from sluice.filters.lines import WHITESPACE
-from sluice.filters.regex_tree import compiled, parsed, relaxed
+from sluice.core.errors import Invalid
+from sluice.core.filters.patterns.backtracking import max_line_length
+from sluice.core.filters.patterns.regex_tree import compiled, parsed, relaxed
+from sluice.core.filters.syntax.lines import WHITESPACE
 
 _FLAGS: Final = re.IGNORECASE | re.MULTILINE
 _TOKEN: Final = re.compile(

@@ -5,19 +5,19 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, NamedTuple, Protocol, TypeVar
 
-from sluice.errors import Invalid
-from sluice.filters.compress import COMPRESS
-from sluice.filters.convert_to_ascii import CONVERT_TO_ASCII
-from sluice.filters.deduplicate import DEDUPLICATE
-from sluice.filters.insert_final_new_line import INSERT_FINAL_NEW_LINE
-from sluice.filters.invert_allow import INVERT_ALLOW
-from sluice.filters.patterns import Exclusions, Inclusions, Patterns
-from sluice.filters.remove_comments import REMOVE_COMMENTS
-from sluice.filters.remove_empty_lines import REMOVE_EMPTY_LINES
-from sluice.filters.remove_modifiers import REMOVE_MODIFIERS
-from sluice.filters.traces import Transformation
-from sluice.filters.trim_lines import TRIM_LINES
-from sluice.filters.validate import (
+from sluice.core.errors import Invalid
+from sluice.core.filters.patterns.patterns import Exclusions, Inclusions, Patterns
+from sluice.core.filters.transformations.compress import COMPRESS
+from sluice.core.filters.transformations.convert_to_ascii import CONVERT_TO_ASCII
+from sluice.core.filters.transformations.deduplicate import DEDUPLICATE
+from sluice.core.filters.transformations.insert_final_new_line import INSERT_FINAL_NEW_LINE
+from sluice.core.filters.transformations.invert_allow import INVERT_ALLOW
+from sluice.core.filters.transformations.remove_comments import REMOVE_COMMENTS
+from sluice.core.filters.transformations.remove_empty_lines import REMOVE_EMPTY_LINES
+from sluice.core.filters.transformations.remove_modifiers import REMOVE_MODIFIERS
+from sluice.core.filters.transformations.trace import Transformation
+from sluice.core.filters.transformations.trim_lines import TRIM_LINES
+from sluice.core.filters.transformations.validate import (
     VALIDATE,
     VALIDATE_ALLOW_IP,
     VALIDATE_ALLOW_IP_AND_PUBLIC_SUFFIX,

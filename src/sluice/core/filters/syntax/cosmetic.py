@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from sluice.filters.lines import WHITESPACE
+from sluice.core.filters.syntax.lines import WHITESPACE
 
 # ## #@# #?# #@?# #$# #@$# #$?# #@$?# #%# #@%# $$ $@$, behind domains that hold no white space.
 _COSMETIC: Final = re.compile(rf"([^{WHITESPACE}#$]*+)(?:#@?(?:\$\??|\?|%)?#|\$@?\$)")

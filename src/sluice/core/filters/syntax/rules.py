@@ -3,7 +3,7 @@
 import re
 from typing import Final, NamedTuple
 
-from sluice.filters.lines import WHITESPACE
+from sluice.core.filters.syntax.lines import WHITESPACE
 
 _EXCEPTION: Final = "@@"
 _ONE_MODIFIER: Final = re.compile(r"[^$]*+(?<!\\)\$([a-z0-9~-]+)")

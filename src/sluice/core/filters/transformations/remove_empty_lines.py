@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sluice.filters.lines import is_blank
-from sluice.filters.traces import Removal, Transformation
+from sluice.core.filters.syntax.lines import is_blank
+from sluice.core.filters.transformations.trace import Removal, Transformation
 
 REMOVE_EMPTY_LINES: Final[Transformation] = Removal(is_blank, "empty line")

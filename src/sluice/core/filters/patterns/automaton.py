@@ -8,7 +8,7 @@ from itertools import chain
 from math import log2
 from typing import Any, Final, NamedTuple
 
-from sluice.filters.regex_tree import (
+from sluice.core.filters.patterns.regex_tree import (
     ANY,
     ASSERTS,
     AT,
