@@ -4,11 +4,11 @@ from typing import Any
 
 from workers import DurableObject
 
-from sluice.compiler.service.guard.rate_limit import ClientLimit, Window
-from sluice.compiler.service.jobs.sweeper import Sweeper
-from sluice.compiler.service.lists.flights import SingleFlight
 from sluice.platform.clock import SystemClock
 from sluice.platform.objects import Alarm, Sql, erase
+from sluice.services.compiler.cache.single_flight import SingleFlight
+from sluice.services.compiler.guard.rate_limit import ClientLimit, Window
+from sluice.services.compiler.jobs.sweeper import Sweeper
 from sluice.wiring.compiler import CompilerService
 from sluice.wiring.compiler_flights import take_in_object
 

@@ -10,7 +10,7 @@ import pytest
 
 from cli.sluice_process import Respond, host, status
 from sluice.cli.web_client import read_url
-from sluice.compiler.failures import SourceMissing
+from sluice.core.compiler.sources.failures import SourceMissing
 from sluice.core.errors import Oversized, Refused, TimedOut, Unavailable
 
 BODY = b"||a^\n" * 1000

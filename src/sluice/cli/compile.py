@@ -11,9 +11,9 @@ from sluice.cli.downloads import LIMITS, download
 from sluice.cli.files import read_file, write_file
 from sluice.cli.streams import Streams
 from sluice.cli.terminal import ProgressBar, sentence, stage_table
-from sluice.compiler.compile import CompilationResult, FilterCompiler
-from sluice.compiler.configuration import parse_configuration
-from sluice.compiler.events import Event
+from sluice.core.compiler.compile import CompilationResult, FilterCompiler
+from sluice.core.compiler.configuration import parse_configuration
+from sluice.core.compiler.events import Event
 from sluice.core.errors import ConfigError, Invalid, SluiceError
 from sluice.platform.clock import SystemClock
 

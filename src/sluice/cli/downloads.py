@@ -6,8 +6,8 @@ from typing import Final
 from sluice.cli.files import read_file
 from sluice.cli.threads import in_thread
 from sluice.cli.web_client import read_url
-from sluice.compiler.directives import is_url
-from sluice.compiler.limits import Limits
+from sluice.core.compiler.limits import Limits
+from sluice.core.compiler.sources.directives import is_url
 from sluice.core.errors import TimedOut
 
 # Against accidents only: the machine is the user's own.

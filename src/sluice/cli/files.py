@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from sluice.compiler.failures import SourceMissing
+from sluice.core.compiler.sources.failures import SourceMissing
 from sluice.core.errors import ConfigError, Oversized
 
 

@@ -17,7 +17,7 @@ from sluice.cli.files import read_file
 from sluice.cli.streams import Streams, WrongUse
 from sluice.cli.terminal import ProgressBar
 from sluice.cli.web_client import read_url
-from sluice.compiler.events import Event
+from sluice.core.compiler.events import Event
 from sluice.core.errors import ConfigError, Invalid, SluiceError, Unavailable
 from sluice.preload.priority import TRIGGERS
 from sluice.preload.requests import MAX_URLS

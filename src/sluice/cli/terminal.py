@@ -4,8 +4,8 @@ import shutil
 from collections.abc import Callable
 from typing import Any, Final, TextIO
 
-from sluice.compiler.events import Event
-from sluice.compiler.metrics import Metrics, Stage
+from sluice.core.compiler.events import Event
+from sluice.core.compiler.metrics import Metrics, Stage
 
 _BAR_WIDTH: Final = 24
 _CLEAR: Final = "\r\x1b[K"

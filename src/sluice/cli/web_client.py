@@ -20,7 +20,7 @@ from urllib.request import (
 )
 
 from sluice import __version__
-from sluice.compiler.download import check_status
+from sluice.core.compiler.sources.download import check_status
 from sluice.core.errors import Oversized, PeerError, TimedOut, Unavailable
 from sluice.core.net.addresses import Allowed, check_url
 

@@ -6,30 +6,12 @@ from functools import cached_property, partial
 from typing import Any, Final
 
 from sluice import __version__
-from sluice.compiler.compile import FilterCompiler
-from sluice.compiler.configuration import parse_configuration
-from sluice.compiler.download import through
-from sluice.compiler.events import Emit
-from sluice.compiler.limits import Limits
-from sluice.compiler.service.compile_api import CompileApi
-from sluice.compiler.service.guard.guard import Guard
-from sluice.compiler.service.guard.rate_limit import RateLimiter, SharedCount
-from sluice.compiler.service.guard.turnstile import Turnstile
-from sluice.compiler.service.jobs.api import QueueApi
-from sluice.compiler.service.jobs.consumer import Consumer, Delivery
-from sluice.compiler.service.jobs.jobs import Jobs
-from sluice.compiler.service.jobs.stats import QueueStats
-from sluice.compiler.service.lists.cache import SYNC_TTL_S, Handover, ResultCache
-from sluice.compiler.service.lists.compilations import Compilations
-from sluice.compiler.service.lists.desk import Desk
-from sluice.compiler.service.lists.records import Records
-from sluice.compiler.service.metrics.requests import Gathered, RequestMetrics
-from sluice.compiler.service.requests import Priority
-from sluice.compiler.service.settings import Settings
-from sluice.compiler.service.socket.conversation import Conversation, Socket
-from sluice.compiler.service.stream import StreamApi
-from sluice.compiler.service.workflows.items import Items
-from sluice.compiler.tracing import Notify
+from sluice.core.compiler.compile import FilterCompiler
+from sluice.core.compiler.configuration import parse_configuration
+from sluice.core.compiler.diagnostics import Notify
+from sluice.core.compiler.events import Emit
+from sluice.core.compiler.limits import Limits
+from sluice.core.compiler.sources.download import through
 from sluice.core.errors import SluiceError
 from sluice.core.net.addresses import Allowed
 from sluice.core.net.fetch import Fetcher
@@ -43,6 +25,24 @@ from sluice.platform.queues import Producer
 from sluice.platform.r2 import R2
 from sluice.platform.transport import workers_transport
 from sluice.platform.worker import kv_of, log_of, variables_of
+from sluice.services.compiler.cache.cache import SYNC_TTL_S, Handover, ResultCache
+from sluice.services.compiler.cache.compilations import Compilations
+from sluice.services.compiler.cache.provider import Desk
+from sluice.services.compiler.cache.records import Records
+from sluice.services.compiler.guard.guard import Guard
+from sluice.services.compiler.guard.rate_limit import RateLimiter, SharedCount
+from sluice.services.compiler.guard.turnstile import Turnstile
+from sluice.services.compiler.http.compile import CompileApi
+from sluice.services.compiler.http.jobs import QueueApi
+from sluice.services.compiler.jobs.consumer import Consumer, Delivery
+from sluice.services.compiler.jobs.jobs import Jobs
+from sluice.services.compiler.jobs.stats import QueueStats
+from sluice.services.compiler.live.socket import Conversation, Socket
+from sluice.services.compiler.live.stream import StreamApi
+from sluice.services.compiler.metrics.requests import Gathered, RequestMetrics
+from sluice.services.compiler.requests import Priority
+from sluice.services.compiler.settings import Settings
+from sluice.services.compiler.workflows.items import Items
 from sluice.web import Request
 from sluice.wiring.compiler_flights import ObjectFlights
 

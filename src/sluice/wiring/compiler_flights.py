@@ -3,14 +3,14 @@
 import json
 from typing import Any, Final
 
-from sluice.compiler.configuration import Configuration, parse_configuration
-from sluice.compiler.service.lists.cache import cache_key
-from sluice.compiler.service.lists.compilations import Compilations
-from sluice.compiler.service.lists.flights import Flown, Form, SingleFlight, find
+from sluice.core.compiler.configuration import Configuration, parse_configuration
 from sluice.core.errors import SluiceError, Unavailable
 from sluice.platform.failures import revived, written
 from sluice.platform.log import Log
 from sluice.platform.objects import Objects
+from sluice.services.compiler.cache.cache import cache_key
+from sluice.services.compiler.cache.compilations import Compilations
+from sluice.services.compiler.cache.single_flight import Flown, Form, SingleFlight, find
 
 # A call between Workers carries 32 MiB; what is larger is read from the cache.
 MAX_CARRIED_BYTES: Final = 30 * 1024 * 1024

@@ -2,14 +2,14 @@
 
 from functools import partial
 
-from sluice.compiler.service.catalog import catalog
-from sluice.compiler.service.docs import endpoints as docs
-from sluice.compiler.service.metrics import api as metrics_api
-from sluice.compiler.service.socket.conversation import socket_handler
-from sluice.compiler.service.validate_api import validate
 from sluice.platform.assets import page
 from sluice.platform.clock import SystemClock
 from sluice.platform.sockets import open_socket
+from sluice.services.compiler.http import metrics as metrics_api
+from sluice.services.compiler.http.catalog import catalog
+from sluice.services.compiler.http.docs import endpoints as docs
+from sluice.services.compiler.http.validate import validate
+from sluice.services.compiler.live.socket import socket_handler
 from sluice.web import Doc, Handler, Route
 from sluice.web.common_docs import page_doc
 from sluice.wiring.compiler import CompilerService

@@ -3,24 +3,24 @@
 from functools import cached_property
 from typing import Any, Final
 
-from sluice.compiler.service.health.alerts import Alerts
-from sluice.compiler.service.health.source import SourceCheck
-from sluice.compiler.service.health.store import HealthStore
-from sluice.compiler.service.health.workflow import HealthMonitoringWorkflow
-from sluice.compiler.service.workflows.api import WorkflowApi
-from sluice.compiler.service.workflows.batch import BatchCompilationWorkflow
-from sluice.compiler.service.workflows.compilation import CompilationWorkflow
-from sluice.compiler.service.workflows.defaults import health_sources, warm_configurations
-from sluice.compiler.service.workflows.items import Items
-from sluice.compiler.service.workflows.log import RunLog
-from sluice.compiler.service.workflows.parcels import Parcels
-from sluice.compiler.service.workflows.reporting import Reporting
-from sluice.compiler.service.workflows.starts import ApiType, Starts
-from sluice.compiler.service.workflows.warming import CacheWarmingWorkflow
 from sluice.platform.clock import SystemClock
 from sluice.platform.identity import random_id
 from sluice.platform.worker import kv_of
 from sluice.platform.workflows import Workflows
+from sluice.services.compiler.health.alerts import Alerts
+from sluice.services.compiler.health.source import SourceCheck
+from sluice.services.compiler.health.store import HealthStore
+from sluice.services.compiler.health.workflow import HealthMonitoringWorkflow
+from sluice.services.compiler.http.workflows import WorkflowApi
+from sluice.services.compiler.workflows.batch import BatchCompilationWorkflow
+from sluice.services.compiler.workflows.compilation import CompilationWorkflow
+from sluice.services.compiler.workflows.defaults import health_sources, warm_configurations
+from sluice.services.compiler.workflows.items import Items
+from sluice.services.compiler.workflows.log import RunLog
+from sluice.services.compiler.workflows.parcels import Parcels
+from sluice.services.compiler.workflows.reporting import Reporting
+from sluice.services.compiler.workflows.starts import ApiType, Starts
+from sluice.services.compiler.workflows.warming import CacheWarmingWorkflow
 from sluice.wiring.compiler import CompilerService
 
 WARMING_CRON: Final = "0 */6 * * *"

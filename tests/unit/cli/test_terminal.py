@@ -3,9 +3,9 @@
 import io
 
 from sluice.cli.terminal import ProgressBar, sentence, stage_table
-from sluice.compiler import events
-from sluice.compiler.configuration import Source
-from sluice.compiler.metrics import Metrics, Stage
+from sluice.core.compiler import events
+from sluice.core.compiler.configuration import Source
+from sluice.core.compiler.metrics import Metrics, Stage
 
 SOURCE = Source(source="https://h.example/a.txt", name="A")
 

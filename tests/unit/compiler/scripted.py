@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fakes.clock import ManualClock
-from sluice.compiler.compile import CompilationResult, FilterCompiler
+from sluice.core.compiler.compile import CompilationResult, FilterCompiler
 from sluice.core.errors import SluiceError
 
 Answer = bytes | str | SluiceError

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.clock import ManualClock
-from sluice.compiler.configuration import parse_configuration
-from sluice.compiler.download import through
-from sluice.compiler.failures import SourceFailed, SourceMissing
+from sluice.core.compiler.configuration import parse_configuration
+from sluice.core.compiler.sources.download import through
+from sluice.core.compiler.sources.failures import SourceFailed, SourceMissing
 from sluice.core.errors import Invalid, Unavailable
 from sluice.core.filters.pipeline import TRANSFORMATIONS
 from unit.compiler.scripted import body, compiled, compiler, configuration

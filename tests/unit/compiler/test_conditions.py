@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.compiler.conditions import BadCondition, evaluate
+from sluice.core.compiler.sources.conditions import BadCondition, evaluate
 
 CONSTANTS = frozenset({"adguard", "ext_chromium"})
 

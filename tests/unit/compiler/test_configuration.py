@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sluice.compiler.configuration import (
+from sluice.core.compiler.configuration import (
     MAX_NAME_CHARS,
     MAX_PATTERNS,
     MAX_SOURCES,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from sluice.compiler.directives import BadDirective, include_target, resolve, surviving
-from sluice.compiler.failures import BadSource
+from sluice.core.compiler.sources.directives import BadDirective, include_target, resolve, surviving
+from sluice.core.compiler.sources.failures import BadSource
 
 
 def kept(*lines: str, constants: frozenset[str] = frozenset()) -> list[str]:

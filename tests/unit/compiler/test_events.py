@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from fakes.clock import ManualClock
-from sluice.compiler.events import Event
-from sluice.compiler.failures import SourceFailed, SourceMissing
-from sluice.compiler.tracing import Diagnostic
+from sluice.core.compiler.diagnostics import Diagnostic
+from sluice.core.compiler.events import Event
+from sluice.core.compiler.sources.failures import SourceFailed, SourceMissing
 from sluice.core.errors import Invalid
 from unit.compiler.scripted import ScriptedDownload, compiler, configuration
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.compiler.configuration import Source, parse_configuration
-from sluice.compiler.header import HeaderGenerator, checksum, checksum_line
+from sluice.core.compiler.configuration import Source, parse_configuration
+from sluice.core.compiler.header import HeaderGenerator, checksum, checksum_line
 from unit.compiler.scripted import compiled, compiler, configuration
 
 # How Adblock Plus finds the line that it leaves out.

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.compiler.failures import SourceFailed
-from sluice.compiler.limits import Limits
+from sluice.core.compiler.limits import Limits
+from sluice.core.compiler.sources.failures import SourceFailed
 from sluice.core.errors import SluiceError
 from sluice.core.filters.pipeline import TRANSFORMATIONS
 from unit.compiler.scripted import body, compiled, compiler, configuration

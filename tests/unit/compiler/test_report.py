@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from sluice.compiler.origins import Origins, Place
-from sluice.compiler.report import Detective
+from sluice.core.compiler.report import Detective
+from sluice.core.compiler.sources.origins import Origins, Place
 from sluice.core.filters.pipeline import DroppedLine as Entry
 from unit.compiler.scripted import compiler, configuration
 

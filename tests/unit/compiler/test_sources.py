@@ -3,9 +3,9 @@
 import pytest
 
 from fakes.clock import ManualClock
-from sluice.compiler.download import delay_s
-from sluice.compiler.failures import BadSource, IncludeFailed, SourceFailed, SourceMissing
-from sluice.compiler.limits import MAX_INCLUDE_DEPTH, MAX_PARALLEL_DOWNLOADS, Limits
+from sluice.core.compiler.limits import MAX_INCLUDE_DEPTH, MAX_PARALLEL_DOWNLOADS, Limits
+from sluice.core.compiler.sources.download import delay_s
+from sluice.core.compiler.sources.failures import BadSource, IncludeFailed, SourceFailed, SourceMissing
 from sluice.core.errors import Oversized, Refused, TimedOut, Unavailable
 from unit.compiler.scripted import ScriptedDownload, body, compiled, compiler, configuration
 

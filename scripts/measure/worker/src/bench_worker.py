@@ -7,8 +7,8 @@ from urllib.parse import parse_qs, urlsplit
 import pyodide_js
 from workers import Response, WorkerEntrypoint
 
-from sluice.compiler.compile import FilterCompiler
-from sluice.compiler.download import through
+from sluice.core.compiler.compile import FilterCompiler
+from sluice.core.compiler.sources.download import through
 from sluice.core.filters.pipeline import transform
 from sluice.core.net.addresses import Allowed
 from sluice.core.net.fetch import Fetcher

@@ -3,11 +3,11 @@
 import pytest
 from pydantic import BaseModel
 
-from sluice.compiler.service.docs import bodies as api_bodies
-from sluice.compiler.service.docs import endpoints as api_docs
-from sluice.compiler.service.health.workflow import HealthRequest
-from sluice.compiler.service.requests import AsyncBatchRequest, BatchRequest, CompileRequest
-from sluice.compiler.service.workflows.warming import WarmRequest
+from sluice.services.compiler.health.workflow import HealthRequest
+from sluice.services.compiler.http.docs import bodies as api_bodies
+from sluice.services.compiler.http.docs import endpoints as api_docs
+from sluice.services.compiler.requests import AsyncBatchRequest, BatchRequest, CompileRequest
+from sluice.services.compiler.workflows.warming import WarmRequest
 from sluice.web import Doc, parse_model
 
 DOCS = {name: value for name, value in vars(api_docs).items() if isinstance(value, Doc)}

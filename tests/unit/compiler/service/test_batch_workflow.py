@@ -5,12 +5,12 @@ from typing import Any
 
 from fakes.binding import JsError
 from fakes.workflows import FakeStep, NonRetryableError
-from sluice.compiler.configuration import Configuration
-from sluice.compiler.service.workflows.batch import ALL_FAILED, BatchCompilationWorkflow
-from sluice.compiler.service.workflows.items import Item
-from sluice.compiler.service.workflows.parcels import MAX_INLINE_BYTES
+from sluice.core.compiler.configuration import Configuration
 from sluice.core.errors import Unavailable
 from sluice.platform.workflows import Steps
+from sluice.services.compiler.workflows.batch import ALL_FAILED, BatchCompilationWorkflow
+from sluice.services.compiler.workflows.items import Item
+from sluice.services.compiler.workflows.parcels import MAX_INLINE_BYTES
 from unit.compiler.service.workflow_bench import Bench, Kitchen, configuration, crash_points, repeated
 
 ID = "wf-batch-1-abc"

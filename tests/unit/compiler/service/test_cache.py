@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.clock import ManualClock
-from sluice.compiler.configuration import parse_configuration
-from sluice.compiler.service.lists import cache as caching
-from sluice.compiler.service.lists.cache import cache_key, list_key
-from sluice.compiler.service.lists.results import Result
+from sluice.core.compiler.configuration import parse_configuration
+from sluice.services.compiler.cache import cache as caching
+from sluice.services.compiler.cache.cache import cache_key, list_key
+from sluice.services.compiler.cache.results import Result
 from unit.compiler.service.world import LIST, URL, World, configuration
 
 TEXT = st.text(min_size=1, max_size=5)

@@ -10,15 +10,15 @@ import pytest
 
 from fakes.binding import JsError
 from fakes.workflows import FakeStep, NonRetryableError
-from sluice.compiler.configuration import Configuration
-from sluice.compiler.events import Emit
-from sluice.compiler.failures import SourceMissing, plain
-from sluice.compiler.service.lists.cache import Handover, cache_key
-from sluice.compiler.service.lists.results import Result
-from sluice.compiler.service.workflows.compilation import CompilationWorkflow
-from sluice.compiler.service.workflows.parcels import MAX_INLINE_BYTES
+from sluice.core.compiler.configuration import Configuration
+from sluice.core.compiler.events import Emit
+from sluice.core.compiler.sources.failures import SourceMissing, plain
 from sluice.core.errors import SluiceError, TimedOut, Unavailable
 from sluice.platform.workflows import Steps
+from sluice.services.compiler.cache.cache import Handover, cache_key
+from sluice.services.compiler.cache.results import Result
+from sluice.services.compiler.workflows.compilation import CompilationWorkflow
+from sluice.services.compiler.workflows.parcels import MAX_INLINE_BYTES
 from unit.compiler.scripted import compiler
 from unit.compiler.service.workflow_bench import Bench, configuration, crash_points, repeated
 

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from sluice.compiler.configuration import Source
-from sluice.compiler.events import (
+from sluice.core.compiler.configuration import Source
+from sluice.core.compiler.events import (
     compilation_complete,
     progress,
     source_complete,
@@ -14,10 +14,10 @@ from sluice.compiler.events import (
     transformation_complete,
     transformation_start,
 )
-from sluice.compiler.service.workflows.events import Run
-from sluice.compiler.service.workflows.log import RunLog
-from sluice.compiler.service.workflows.watch import CompileWatch
 from sluice.core.errors import Unavailable
+from sluice.services.compiler.workflows.events import Run
+from sluice.services.compiler.workflows.log import RunLog
+from sluice.services.compiler.workflows.watch import CompileWatch
 from unit.compiler.service.workflow_bench import Bench
 
 RUN = Run("wf-1", "compilation")

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from sluice.compiler.service.workflows.defaults import health_sources, warm_configurations
 from sluice.core.errors import ConfigError
+from sluice.services.compiler.workflows.defaults import health_sources, warm_configurations
 
 
 def test_default_lists():

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from sluice.compiler.service.lists.flights import Flown, SingleFlight
 from sluice.core.errors import Unavailable, Unusable
+from sluice.services.compiler.cache.single_flight import Flown, SingleFlight
 from unit.compiler.service.world import LIST, URL, World, configuration
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from sluice.compiler.service.guard.guard import Guard, hashed
 from sluice.core.errors import Forbidden, Invalid, TooLarge, TooManyRequests, UnsupportedMediaType
+from sluice.services.compiler.guard.guard import Guard, hashed
 from sluice.web import Request
 from unit.compiler.service.listeners import ListAnalytics
 from unit.web.calls import post

@@ -6,7 +6,10 @@ from hypothesis import strategies as st
 
 from fakes.clock import ManualClock
 from fakes.transport import FakeTransport, Scripted
-from sluice.compiler.service.health.source import (
+from sluice.core.errors import Unavailable
+from sluice.core.net.addresses import Allowed
+from sluice.core.net.fetch import Fetcher, Outgoing
+from sluice.services.compiler.health.source import (
     HealthSource,
     SourceCheck,
     SourceHealth,
@@ -14,9 +17,6 @@ from sluice.compiler.service.health.source import (
     rule_count,
     summary,
 )
-from sluice.core.errors import Unavailable
-from sluice.core.net.addresses import Allowed
-from sluice.core.net.fetch import Fetcher, Outgoing
 
 URL = "https://lists.example/a.txt"
 SOURCE = HealthSource(name="A", url=URL, expectedMinRules=2)

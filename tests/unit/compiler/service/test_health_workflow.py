@@ -6,14 +6,14 @@ from typing import Any
 
 from fakes.transport import FakeTransport, Scripted
 from fakes.workflows import FakeStep
-from sluice.compiler.service.health.alerts import Alerts
-from sluice.compiler.service.health.source import SourceCheck
-from sluice.compiler.service.health.store import RETENTION_S, HealthStore
-from sluice.compiler.service.health.workflow import HealthMonitoringWorkflow
-from sluice.compiler.service.workflows.defaults import health_sources
 from sluice.core.errors import Unavailable
 from sluice.core.net.addresses import Allowed
 from sluice.core.net.fetch import Fetcher, Outgoing
+from sluice.services.compiler.health.alerts import Alerts
+from sluice.services.compiler.health.source import SourceCheck
+from sluice.services.compiler.health.store import RETENTION_S, HealthStore
+from sluice.services.compiler.health.workflow import HealthMonitoringWorkflow
+from sluice.services.compiler.workflows.defaults import health_sources
 from unit.compiler.service.workflow_bench import Bench, crash_points, repeated
 
 HOOK = "https://hook.example/alert"

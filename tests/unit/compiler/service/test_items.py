@@ -3,9 +3,9 @@
 import pytest
 
 from fakes.binding import Crash
-from sluice.compiler.configuration import Configuration
-from sluice.compiler.service.workflows.items import MAX_ERROR_CHARS, RETENTION_S, Item, ItemOutcome
+from sluice.core.compiler.configuration import Configuration
 from sluice.core.errors import Unavailable
+from sluice.services.compiler.workflows.items import MAX_ERROR_CHARS, RETENTION_S, Item, ItemOutcome
 from unit.compiler.service.workflow_bench import Bench, Kitchen, configuration
 
 NAMES = ("a", "b", "c", "d", "e")

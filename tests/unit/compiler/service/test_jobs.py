@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from fakes.binding import Crash
-from sluice.compiler.service.jobs import jobs as jobs_module
-from sluice.compiler.service.jobs.consumer import Consumer
-from sluice.compiler.service.jobs.jobs import LEASE_S
-from sluice.compiler.service.jobs.messages import BatchMessage, CompileMessage
-from sluice.compiler.service.jobs.stats import QueueStats
-from sluice.compiler.service.requests import BatchItem
 from sluice.core.errors import Invalid, Unavailable
+from sluice.services.compiler.jobs import jobs as jobs_module
+from sluice.services.compiler.jobs.consumer import Consumer
+from sluice.services.compiler.jobs.jobs import LEASE_S
+from sluice.services.compiler.jobs.messages import BatchMessage, CompileMessage
+from sluice.services.compiler.jobs.stats import QueueStats
+from sluice.services.compiler.requests import BatchItem
 from unit.compiler.service.world import LIST, URL, World, configuration
 
 CONFIGURATION = configuration().model_dump(mode="json", exclude_unset=True)

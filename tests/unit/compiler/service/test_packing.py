@@ -5,7 +5,7 @@ import gzip
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.compiler.service.lists.packing import Packed, packed_head
+from sluice.services.compiler.cache.packing import Packed, packed_head
 
 # Longer than the piece of zeros that the checksum is made with.
 CONTENT = st.one_of(

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from fakes.clock import ManualClock
 from fakes.kv import FakeKV
 from fakes.objects import FakeObjects, FakeStorage
-from sluice.compiler.service.guard.rate_limit import ClientLimit, RateLimiter, SharedCount, Window, client_of, decided
 from sluice.core.errors import TooManyRequests, Unavailable
 from sluice.platform.kv import KV
 from sluice.platform.objects import Alarm, Objects, Sql, erase
+from sluice.services.compiler.guard.rate_limit import ClientLimit, RateLimiter, SharedCount, Window, client_of, decided
 from unit.compiler.service.listeners import ListLog
 
 

@@ -9,9 +9,11 @@ import pytest
 
 from fakes.clock import ManualClock
 from fakes.d1 import FakeD1
-from sluice.compiler.service.metrics.api import routes
-from sluice.compiler.service.metrics.prometheus import exposition
-from sluice.compiler.service.metrics.requests import (
+from sluice.core.errors import Invalid, Unavailable
+from sluice.platform.d1 import D1
+from sluice.services.compiler.http.metrics import routes
+from sluice.services.compiler.metrics.prometheus import exposition
+from sluice.services.compiler.metrics.requests import (
     FLUSH_AFTER_S,
     MAX_CELLS,
     MAX_ERROR_CHARS,
@@ -20,8 +22,6 @@ from sluice.compiler.service.metrics.requests import (
     Gathered,
     RequestMetrics,
 )
-from sluice.core.errors import Invalid, Unavailable
-from sluice.platform.d1 import D1
 from sluice.web import App, Reply, Request
 from unit.compiler.service.listeners import ListAnalytics, ListLog
 from unit.web.calls import content, get, parsed

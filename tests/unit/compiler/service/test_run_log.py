@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.binding import Crash
-from sluice.compiler.service.workflows.events import (
+from sluice.core.errors import Invalid
+from sluice.core.timestamps import iso, ms_of
+from sluice.services.compiler.workflows.events import (
     Run,
     RunEvent,
     completed,
@@ -18,9 +20,7 @@ from sluice.compiler.service.workflows.events import (
     step_completed,
     step_started,
 )
-from sluice.compiler.service.workflows.log import EVENTS_TTL_S, MAX_EVENTS, RUNS_TTL_S
-from sluice.core.errors import Invalid
-from sluice.core.timestamps import iso, ms_of
+from sluice.services.compiler.workflows.log import EVENTS_TTL_S, MAX_EVENTS, RUNS_TTL_S
 from unit.compiler.service.workflow_bench import Bench
 
 RUN = Run("wf-1", "compilation")

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.compiler.events import Emit, Event
-from sluice.compiler.service.socket import conversation
-from sluice.compiler.service.socket.conversation import MAX_MISUSES, MAX_WAITING, Conversation, Talk, socket_handler
-from sluice.compiler.service.socket.messages import MAX_MESSAGE_BYTES, Misuse, parse_message
+from sluice.core.compiler.events import Emit, Event
 from sluice.core.errors import BadField, Invalid, TooManyRequests
 from sluice.platform.clock import iso
+from sluice.services.compiler.live import socket as conversation
+from sluice.services.compiler.live.socket import MAX_MISUSES, MAX_WAITING, Conversation, Talk, socket_handler
+from sluice.services.compiler.live.socket_messages import MAX_MESSAGE_BYTES, Misuse, parse_message
 from sluice.web import Reply, Request
 from unit.compiler.service.listeners import ListLog
 from unit.web.calls import get, parsed

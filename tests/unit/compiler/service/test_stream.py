@@ -5,9 +5,9 @@ import json
 from collections.abc import AsyncIterator
 from typing import Any
 
-from sluice.compiler.service import stream as stream_module
-from sluice.compiler.service.stream import StreamApi
 from sluice.core.errors import Unavailable, Unusable
+from sluice.services.compiler.live import stream as stream_module
+from sluice.services.compiler.live.stream import StreamApi
 from sluice.web import Request
 from unit.compiler.service.world import URL, World, configuration
 

@@ -7,10 +7,10 @@ from urllib.parse import parse_qs
 import pytest
 
 from fakes.transport import FakeTransport, Scripted
-from sluice.compiler.service.guard.turnstile import MAX_ANSWER_BYTES, VERIFY_URL, Turnstile
 from sluice.core.errors import Forbidden
 from sluice.core.net.addresses import Allowed
 from sluice.core.net.fetch import Fetcher
+from sluice.services.compiler.guard.turnstile import MAX_ANSWER_BYTES, VERIFY_URL, Turnstile
 from unit.compiler.service.listeners import ListLog
 
 SECRET = "s3"

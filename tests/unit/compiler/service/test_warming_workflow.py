@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sluice.compiler.configuration import Configuration
-from sluice.compiler.service.workflows.defaults import warm_configurations
-from sluice.compiler.service.workflows.warming import NEXT_RUN_S, CacheWarmingWorkflow
+from sluice.core.compiler.configuration import Configuration
 from sluice.core.errors import Unavailable
+from sluice.services.compiler.workflows.defaults import warm_configurations
+from sluice.services.compiler.workflows.warming import NEXT_RUN_S, CacheWarmingWorkflow
 from unit.compiler.service.workflow_bench import Bench, Kitchen, configuration, crash_points, repeated
 
 ID = "cache-warm-scheduled-1"

@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 from fakes.workflows import FakeWorkflows
-from sluice.compiler.service.health.store import HealthStore
-from sluice.compiler.service.workflows.api import WorkflowApi
-from sluice.compiler.service.workflows.defaults import health_sources, warm_configurations
-from sluice.compiler.service.workflows.events import Run, completed, started, step_completed
-from sluice.compiler.service.workflows.parcels import MAX_INLINE_BYTES
-from sluice.compiler.service.workflows.starts import ApiType, Starts
 from sluice.core.errors import TooManyRequests
 from sluice.platform.workflows import Workflows
+from sluice.services.compiler.health.store import HealthStore
+from sluice.services.compiler.http.workflows import WorkflowApi
+from sluice.services.compiler.workflows.defaults import health_sources, warm_configurations
+from sluice.services.compiler.workflows.events import Run, completed, started, step_completed
+from sluice.services.compiler.workflows.parcels import MAX_INLINE_BYTES
+from sluice.services.compiler.workflows.starts import ApiType, Starts
 from sluice.web import App, Reply, Request, Route, read_json
 from unit.compiler.service.workflow_bench import Bench, configuration
 from unit.web.calls import call, get, parsed

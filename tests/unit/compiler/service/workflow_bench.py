@@ -13,17 +13,17 @@ from fakes.d1 import FakeD1
 from fakes.kv import FakeKV
 from fakes.r2 import FakeR2
 from fakes.workflows import FakeStep, FakeWorkflows, NonRetryableError
-from sluice.compiler.configuration import Configuration
-from sluice.compiler.service.lists.results import Compiled
-from sluice.compiler.service.workflows.items import Items
-from sluice.compiler.service.workflows.log import RunLog
-from sluice.compiler.service.workflows.parcels import Parcels
-from sluice.compiler.service.workflows.reporting import Reporting
+from sluice.core.compiler.configuration import Configuration
 from sluice.core.errors import SluiceError
 from sluice.platform.d1 import D1
 from sluice.platform.kv import KV
 from sluice.platform.r2 import R2
 from sluice.platform.workflows import Steps, Workflows
+from sluice.services.compiler.cache.results import Compiled
+from sluice.services.compiler.workflows.items import Items
+from sluice.services.compiler.workflows.log import RunLog
+from sluice.services.compiler.workflows.parcels import Parcels
+from sluice.services.compiler.workflows.reporting import Reporting
 from unit.compiler.service.listeners import ListAnalytics, ListLog
 
 MIGRATION = Path(__file__).parents[4] / "migrations/0004_workflows_and_health.sql"

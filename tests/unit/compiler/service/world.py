@@ -9,20 +9,20 @@ from fakes.clock import ManualClock
 from fakes.d1 import FakeD1
 from fakes.kv import FakeKV
 from fakes.r2 import FakeR2
-from sluice.compiler.compile import FilterCompiler
-from sluice.compiler.configuration import Configuration, parse_configuration
-from sluice.compiler.events import Emit
-from sluice.compiler.service.jobs.jobs import Jobs
-from sluice.compiler.service.lists.cache import Handover, ResultCache
-from sluice.compiler.service.lists.compilations import Compilations
-from sluice.compiler.service.lists.desk import Desk
-from sluice.compiler.service.lists.flights import Flown, Form, SingleFlight
-from sluice.compiler.service.lists.records import Records
-from sluice.compiler.service.workflows.items import Items
-from sluice.compiler.tracing import Notify
+from sluice.core.compiler.compile import FilterCompiler
+from sluice.core.compiler.configuration import Configuration, parse_configuration
+from sluice.core.compiler.diagnostics import Notify
+from sluice.core.compiler.events import Emit
 from sluice.platform.d1 import D1
 from sluice.platform.kv import KV
 from sluice.platform.r2 import R2
+from sluice.services.compiler.cache.cache import Handover, ResultCache
+from sluice.services.compiler.cache.compilations import Compilations
+from sluice.services.compiler.cache.provider import Desk
+from sluice.services.compiler.cache.records import Records
+from sluice.services.compiler.cache.single_flight import Flown, Form, SingleFlight
+from sluice.services.compiler.jobs.jobs import Jobs
+from sluice.services.compiler.workflows.items import Items
 from unit.compiler.scripted import Script, ScriptedDownload
 
 MIGRATIONS = sorted((Path(__file__).parents[4] / "migrations").glob("*.sql"))

@@ -1,0 +1,73 @@
+"""What a compilation tells while it runs: progress for people who wait, operations for people who debug.
+
+Both are plain values handed to a callback; names and fields are those that clients of the event stream know.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sluice.core.compiler.configuration import Source
+
+Phase = Literal["sources", "transformations", "finalize"]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened, as it goes out: `event: name`, `data: {…}`."""
+
+    name: str
+    data: Mapping[str, Any]
+
+
+Emit = Callable[[Event], None]
+
+
+def silent(_event: Event) -> None:
+    """For callers who do not listen."""
+
+
+def source_start(source: Source, index: int, total: int) -> Event:
+    return Event("source:start", _about(source, index, total))
+
+
+def source_complete(source: Source, index: int, total: int, *, rule_count: int, duration_ms: int) -> Event:
+    return Event(
+        "source:complete", {**_about(source, index, total), "ruleCount": rule_count, "durationMs": duration_ms}
+    )
+
+
+def source_error(source: Source, index: int, total: int, error: Exception) -> Event:
+    return Event("source:error", {**_about(source, index, total), "error": str(error)})
+
+
+def transformation_start(name: str, count: int) -> Event:
+    return Event("transformation:start", {"name": name, "inputCount": count})
+
+
+def transformation_complete(name: str, count_in: int, count_out: int, duration_ms: int) -> Event:
+    return Event(
+        "transformation:complete",
+        {"name": name, "inputCount": count_in, "outputCount": count_out, "durationMs": duration_ms},
+    )
+
+
+def progress(phase: Phase, current: int, total: int, message: str) -> Event:
+    return Event("progress", {"phase": phase, "current": current, "total": total, "message": message})
+
+
+def compilation_complete(*, rules: int, duration_ms: int, sources: int, transformations: int) -> Event:
+    return Event(
+        "compilation:complete",
+        {
+            "ruleCount": rules,
+            "totalDurationMs": duration_ms,
+            "sourceCount": sources,
+            "transformationCount": transformations,
+        },
+    )
+
+
+def _about(source: Source, index: int, total: int) -> dict[str, Any]:
+    told = source.model_dump(include={"name", "source", "type"}, exclude_unset=True)
+    return {"source": told, "sourceIndex": index, "totalSources": total}

@@ -1,0 +1,66 @@
+"""What adblock-compiler takes: the models that serve, with the proof that the guard takes off before they are read."""
+
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from sluice.services.compiler.guard.turnstile import MAX_TOKEN_CHARS
+from sluice.services.compiler.health.workflow import HealthRequest
+from sluice.services.compiler.requests import AsyncBatchRequest, BatchRequest, CompileRequest
+from sluice.services.compiler.workflows.warming import WarmRequest
+from sluice.web import Absent
+
+_PRIORITY: Final = Field(
+    default="standard", description='"high" goes before the others; anything else is standard.', examples=["high"]
+)
+
+
+class _Proven(BaseModel):
+    # Built when the document is.
+    model_config = ConfigDict(defer_build=True)
+
+    turnstileToken: (  # noqa: N815 - as it is sent
+        Annotated[str, Field(max_length=MAX_TOKEN_CHARS, description="Where GET /api/turnstile-config says enabled.")]
+        | Absent
+    ) = None
+
+
+class CompileBody(_Proven, CompileRequest):
+    """`sources` are URLs, or keys of `preFetchedContent`, which is compiled for this caller alone."""
+
+    priority: Any = _PRIORITY
+
+
+class BatchBody(_Proven, BatchRequest):
+    priority: Any = _PRIORITY
+
+
+class AsyncBatchBody(_Proven, AsyncBatchRequest):
+    priority: Any = _PRIORITY
+
+
+class WarmBody(_Proven, WarmRequest):
+    """What to warm; nothing means the default lists."""
+
+
+class HealthBody(_Proven, HealthRequest):
+    """What to check; nothing means the default sources."""
+
+
+# All of them are taken as they stand, without a network.
+CONFIGURATION: Final[dict[str, Any]] = {
+    "name": "My list",
+    "sources": [{"source": "rules.txt"}],
+    "transformations": ["RemoveComments", "Compress", "Validate", "Deduplicate"],
+}
+_CONTENT: Final = {"rules.txt": "! a comment\n||ads.example.org^\n0.0.0.0 tracker.example.net"}
+COMPILE: Final[dict[str, Any]] = {"configuration": CONFIGURATION, "preFetchedContent": _CONTENT}
+BATCH: Final[dict[str, Any]] = {"requests": [{"id": "mine"} | COMPILE]}
+WARM: Final[dict[str, Any]] = {
+    "configurations": [{"name": "EasyList", "sources": [{"source": "https://easylist.to/easylist/easylist.txt"}]}]
+}
+CHECK: Final[dict[str, Any]] = {
+    "sources": [
+        {"name": "EasyList", "url": "https://easylist.to/easylist/easylist.txt", "expectedMinRules": 50_000},
+    ]
+}

@@ -1,0 +1,71 @@
+"""What callers and producers send, checked before anything starts."""
+
+from collections import Counter
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
+
+from sluice.core.compiler.configuration import MAX_LOCATION_CHARS, Configuration
+
+MAX_BODY_BYTES: Final = 10_000_000
+MAX_SYNC_BATCH: Final = 10
+MAX_ASYNC_BATCH: Final = 100
+MAX_ID_CHARS: Final = 128
+MAX_CONTENTS: Final = 100
+
+Priority = Literal["standard", "high"]
+Content = Annotated[
+    dict[Annotated[str, Field(min_length=1, max_length=MAX_LOCATION_CHARS)], str], Field(max_length=MAX_CONTENTS)
+]
+ItemId = Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARS)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, extra="forbid", strict=True, frozen=True)
+
+
+class _Job(_Strict):
+    """`benchmark` is taken for the sake of older clients: every reply has the metrics."""
+
+    pre_fetched_content: Content = {}
+    benchmark: bool = False
+
+
+class CompileRequest(_Job):
+    configuration: Configuration
+    priority: Any = "standard"
+    report: bool = False
+
+
+class BatchItem(_Job):
+    """Its configuration is checked on its own, so that one bad item does not cost the others."""
+
+    id: ItemId
+    configuration: dict[str, Any]
+
+
+def _unique_ids(items: list[BatchItem]) -> None:
+    twice = [found for found, times in Counter(item.id for item in items).items() if times > 1]
+    if twice:
+        raise PydanticCustomError("twice", "{reason}", {"reason": f"hold the id {twice[0][:40]!r} more than once"})
+
+
+class BatchRequest(_Strict):
+    requests: Annotated[list[BatchItem], Field(min_length=1, max_length=MAX_SYNC_BATCH)]
+    priority: Any = "standard"
+
+    @model_validator(mode="after")
+    def _distinct(self) -> Self:
+        _unique_ids(self.requests)
+        return self
+
+
+class AsyncBatchRequest(BatchRequest):
+    requests: Annotated[list[BatchItem], Field(min_length=1, max_length=MAX_ASYNC_BATCH)]
+
+
+def priority_of(given: object) -> Priority:
+    """Anything but "high" is standard, a mistake included: that is how queues are routed here."""
+    return "high" if given == "high" else "standard"

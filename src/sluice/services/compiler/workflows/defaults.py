@@ -1,0 +1,74 @@
+"""What is warmed and watched when nobody says otherwise; an operator may say so in a variable."""
+
+from typing import Annotated, Any, Final, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, RootModel
+
+from sluice.core.compiler.configuration import Configuration
+from sluice.core.errors import ConfigError, Invalid
+from sluice.core.models import parse_model
+from sluice.core.strict_json import parse_json
+from sluice.services.compiler.health.source import HealthSource, check_distinct
+
+MAX_LISTS: Final = 50
+_EASYLIST: Final = "https://easylist.to/easylist"
+_ADGUARD: Final = "https://filters.adtidy.org/extension/chromium/filters"
+_TRANSFORMATIONS: Final = ["Deduplicate", "RemoveEmptyLines", "TrimLines"]
+_LISTS: Final = (
+    ("EasyList", f"{_EASYLIST}/easylist.txt", 50_000),
+    ("EasyPrivacy", f"{_EASYLIST}/easyprivacy.txt", 10_000),
+    ("AdGuard Base", f"{_ADGUARD}/2.txt", 30_000),
+    ("AdGuard Tracking", f"{_ADGUARD}/3.txt", 10_000),
+    (
+        "Peter Lowe's List",
+        "https://pgl.yoyo.org/adservers/serverlist.php?hostformat=adblockplus&showintro=1&mimetype=plaintext",
+        2_000,
+    ),
+)
+_WARMED: Final = 3
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+class _Strict(RootModel[Any]):
+    model_config = ConfigDict(strict=True)
+
+
+class _Configurations(_Strict):
+    root: Annotated[list[Configuration], Field(min_length=1, max_length=MAX_LISTS)]
+
+
+class _Sources(_Strict):
+    root: Annotated[list[HealthSource], Field(min_length=1, max_length=MAX_LISTS)]
+
+
+def warm_configurations(variable: str = "") -> tuple[Configuration, ...]:
+    """The lists of WARM_CONFIGURATIONS, a JSON array of configurations, or the popular ones when it is not set."""
+    if not variable:
+        return tuple(_popular(name, url) for name, url, _ in _LISTS[:_WARMED])
+    return tuple(_read("WARM_CONFIGURATIONS", variable, _Configurations).root)
+
+
+def health_sources(variable: str = "") -> tuple[HealthSource, ...]:
+    """The sources of HEALTH_SOURCES, a JSON array of {name, url, expectedMinRules?}, or those of the popular lists."""
+    if not variable:
+        return tuple(HealthSource(name=name, url=url, expectedMinRules=least) for name, url, least in _LISTS)
+    sources = _read("HEALTH_SOURCES", variable, _Sources).root
+    try:
+        check_distinct(sources)
+    except ValueError as error:
+        raise ConfigError(f"HEALTH_SOURCES: {error}") from None
+    return tuple(sources)
+
+
+def _popular(name: str, url: str) -> Configuration:
+    return Configuration.model_validate(
+        {"name": name, "sources": [{"source": url, "name": name}], "transformations": list(_TRANSFORMATIONS)}
+    )
+
+
+def _read(name: str, text: str, model: type[Model]) -> Model:
+    try:
+        return parse_model(model, parse_json(text.encode()))
+    except Invalid as error:
+        raise ConfigError(f"{name}: {str(error).replace('the body', 'it')}") from None
