@@ -19,10 +19,10 @@ from sluice.cli.terminal import ProgressBar
 from sluice.cli.web_client import read_url
 from sluice.core.compiler.events import Event
 from sluice.core.errors import ConfigError, Invalid, SluiceError, Unavailable
-from sluice.preload.priority import TRIGGERS
-from sluice.preload.requests import MAX_URLS
-from sluice.preload.signing import sign
-from sluice.preload.sitemap import MAX_BYTES, SitemapReader
+from sluice.core.preload.priority import TRIGGERS
+from sluice.core.preload.signing import sign
+from sluice.core.preload.sitemap import MAX_BYTES, SitemapReader
+from sluice.services.preload.http.requests import MAX_URLS
 
 ENDPOINT: Final = "http://edge-preload.localhost:8787"
 KEY_VARIABLE: Final = "SLUICE_SIGNING_KEY"

@@ -9,6 +9,7 @@ from sluice.core import errors
 from sluice.core.errors import BadField, Invalid, SluiceError, TooManyRequests, Unavailable
 from sluice.core.net.addresses import Allowed, check_url
 from sluice.core.net.fetch import Fetched, Fetcher, Pairs
+from sluice.core.preload.zone_config import ZoneConfig, netloc_of, parse_zone
 from sluice.platform.assets import file, page
 from sluice.platform.bindings import Binding
 from sluice.platform.clock import Clock, SystemClock
@@ -22,17 +23,16 @@ from sluice.platform.r2 import R2
 from sluice.platform.shell import to_request, to_response
 from sluice.platform.transport import single_transport, workers_transport
 from sluice.platform.worker import answer, kv_of, log_of, variables_of
-from sluice.preload.api import Api
-from sluice.preload.copies import Copies
-from sluice.preload.desk import Settings
-from sluice.preload.housekeeping import LOG_KEPT_S, forget_old_rows
-from sluice.preload.origin import TIMEOUT_S
-from sluice.preload.outbox import iso
-from sluice.preload.pages import Pages
-from sluice.preload.parts import Outside
-from sluice.preload.serving import Serving
-from sluice.preload.zone_object import ZoneObject
-from sluice.preload.zones import ZoneConfig, netloc_of, parse_zone
+from sluice.services.preload.discovery.page_index import Pages
+from sluice.services.preload.http.api import Api
+from sluice.services.preload.serving.copies import Copies
+from sluice.services.preload.serving.serving import Serving
+from sluice.services.preload.warming.origin import TIMEOUT_S
+from sluice.services.preload.zone.housekeeping import LOG_KEPT_S, forget_old_rows
+from sluice.services.preload.zone.outbox import iso
+from sluice.services.preload.zone.requests_shared import Settings
+from sluice.services.preload.zone.services import Outside
+from sluice.services.preload.zone.zone_object import ZoneObject
 from sluice.web import Reply, Route
 from sluice.web.common_docs import FILE, page_doc
 

@@ -7,8 +7,8 @@ import pytest
 
 from fakes.clock import ManualClock
 from sluice.core.errors import NotFound, Refused
-from sluice.preload.api import Api
-from sluice.preload.signing import sign
+from sluice.core.preload.signing import sign
+from sluice.services.preload.http.api import Api
 from sluice.web import App, Headers, Reply, Request, document
 from unit.preload.world import KEY
 

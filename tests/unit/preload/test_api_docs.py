@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from sluice.preload import api_docs
-from sluice.preload.requests import PreloadBody, PurgeBody
-from sluice.preload.zones import ZoneConfig, parse_zone
+from sluice.core.preload.zone_config import ZoneConfig, parse_zone
+from sluice.services.preload.http import docs as api_docs
+from sluice.services.preload.http.requests import PreloadBody, PurgeBody
 from sluice.web import Doc, parse_model
 
 DOCS = {name: value for name, value in vars(api_docs).items() if isinstance(value, Doc)}

@@ -5,8 +5,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sluice.core.errors import Invalid
-from sluice.preload.canonical import bucket_key, cache_key, canonical_url, edge_url, key_hash, variant_for, variants_of
-from sluice.preload.zones import ZoneConfig, parse_zone
+from sluice.core.preload.canonical import (
+    bucket_key,
+    cache_key,
+    canonical_url,
+    edge_url,
+    key_hash,
+    variant_for,
+    variants_of,
+)
+from sluice.core.preload.zone_config import ZoneConfig, parse_zone
 
 
 def zone(**config: object) -> ZoneConfig:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from sluice.preload.freshness import freshness, tags_of, tier_of, unshareable
-from sluice.preload.ports import Pairs
-from sluice.preload.zones import parse_zone
+from sluice.core.preload.freshness import freshness, tags_of, tier_of, unshareable
+from sluice.core.preload.zone_config import parse_zone
+from sluice.services.preload.ports import Pairs
 
 ZONE = parse_zone({"site_url": "https://e.com"})
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from sluice.preload.breaker import Breaker
-from sluice.preload.bypass import bypassed_page, bypassed_request
-from sluice.preload.ports import uuid4_text
-from sluice.preload.priority import NOTHING_KNOWN, Facts, priority
-from sluice.preload.retry import delay_s, judge, retry_after_s
+from sluice.core.preload.breaker import Breaker
+from sluice.core.preload.bypass import bypassed_page, bypassed_request
+from sluice.core.preload.priority import NOTHING_KNOWN, Facts, priority
+from sluice.core.preload.retry import delay_s, judge, retry_after_s
+from sluice.services.preload.ports import uuid4_text
 
 NOW = 1_800_000_000.0
 HOUR = 3600.0

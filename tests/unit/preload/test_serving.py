@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from sluice.core.errors import Unavailable
-from sluice.preload.ports import Pairs, header
-from sluice.preload.serving import Serving
+from sluice.services.preload.ports import Pairs, header
+from sluice.services.preload.serving.serving import Serving
 from sluice.web import Headers, Reply, Request
 from unit.preload.world import SITE, Answered, World
 

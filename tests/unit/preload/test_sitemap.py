@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sluice.core.errors import Refused
-from sluice.preload.sitemap import Located, Sitemap, SitemapReader, parse_w3c, robots_sitemaps
+from sluice.core.preload.sitemap import Located, Sitemap, SitemapReader, parse_w3c, robots_sitemaps
 
 NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
 

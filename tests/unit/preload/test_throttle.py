@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from fakes.objects import FakeStorage
 from sluice.platform.objects import Sql
-from sluice.preload.schema import create_tables
-from sluice.preload.throttle import Limits, Throttle
+from sluice.services.preload.warming.grants import Limits, Throttle
+from sluice.services.preload.zone.schema import create_tables
 
 
 def throttle() -> Throttle:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sluice.core.errors import Conflict, Invalid, NotFound, TooManyRequests, Unauthorized
-from sluice.preload.ports import Pairs, header
+from sluice.services.preload.ports import Pairs, header
 from unit.preload.world import KEY, SITE, ZONE, Answered, World
 
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from sluice.core.errors import Refused, TimedOut, Unavailable
-from sluice.preload.ports import Pairs, header
-from sluice.preload.queue import MAX_CRASHES, Queue
+from sluice.services.preload.ports import Pairs, header
+from sluice.services.preload.queue.queue import MAX_CRASHES, Queue
 from unit.preload.world import SITE, ZONE, Answered, World
 
 

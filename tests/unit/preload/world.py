@@ -15,16 +15,16 @@ from fakes.kv import FakeKV
 from fakes.objects import FakeStorage
 from fakes.r2 import FakeR2
 from sluice.core.errors import Unavailable
+from sluice.core.preload.signing import SignedRequest, sign
+from sluice.core.preload.zone_config import ZoneConfig, parse_zone
 from sluice.platform.d1 import D1
 from sluice.platform.kv import KV
 from sluice.platform.objects import Alarm, Sql
 from sluice.platform.r2 import R2
-from sluice.preload.desk import Settings
-from sluice.preload.parts import Outside
-from sluice.preload.ports import Pairs
-from sluice.preload.signing import SignedRequest, sign
-from sluice.preload.zone_object import ZoneObject
-from sluice.preload.zones import ZoneConfig, parse_zone
+from sluice.services.preload.ports import Pairs
+from sluice.services.preload.zone.requests_shared import Settings
+from sluice.services.preload.zone.services import Outside
+from sluice.services.preload.zone.zone_object import ZoneObject
 
 MIGRATIONS = sorted((Path(__file__).parents[3] / "migrations").glob("*_preload_*.sql"))
 KEY = "a-signing-key-of-all-zones"

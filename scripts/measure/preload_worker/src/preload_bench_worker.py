@@ -7,9 +7,9 @@ from workers import DurableObject, Response, WorkerEntrypoint
 
 from sluice.platform.edge import EdgeCache
 from sluice.platform.objects import Sql
-from sluice.preload.batches import Batches
-from sluice.preload.queue import Queue, Wanted
-from sluice.preload.schema import create_tables
+from sluice.services.preload.queue.batches import Batches
+from sluice.services.preload.queue.queue import Queue, Wanted
+from sluice.services.preload.zone.schema import create_tables
 from sluice.wiring.preload import Cloud, called, fetched, ticked, zone_object
 
 __all__ = ["Default", "MeasuredQueue", "PreloadQueue"]

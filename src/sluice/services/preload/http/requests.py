@@ -1,0 +1,129 @@
+"""The bodies of the API's requests."""
+
+import re
+from typing import Annotated, Any, Final, Self
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from sluice.core.preload.freshness import TAG
+from sluice.core.preload.priority import Trigger
+from sluice.core.preload.zone_config import ZONE_ID
+
+MAX_BODY_BYTES: Final = 256 * 1024
+MAX_URLS: Final = 100
+MAX_TAGS: Final = 30
+MIN_KEY_CHARS: Final = 16
+_UUID4: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE)
+
+ZoneId = Annotated[str, Field(pattern=f"^{ZONE_ID.pattern}$", description="The zone's id.")]
+Url = Annotated[str, Field(min_length=1, max_length=2048)]
+
+
+def _idempotency_key(value: str, prefix: str) -> str:
+    if not value.startswith(prefix) or not _UUID4.fullmatch(value.removeprefix(prefix)):
+        raise ValueError(f"is {prefix} followed by a UUID of version 4")
+    return value
+
+
+class PreloadBody(BaseModel):
+    """POST /api/v1/preload."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    zone_id: ZoneId
+    idempotency_key: Annotated[str, Field(description="preload- and a UUID of version 4, kept for a retry.")]
+    urls: Annotated[list[Url], Field(min_length=1, max_length=MAX_URLS)]
+    priority: Annotated[float, Field(ge=0, le=100)] | None = None
+    trigger: Trigger = "manual"
+
+    @field_validator("idempotency_key")
+    @classmethod
+    def _fits_key(cls, value: str) -> str:
+        return _idempotency_key(value, "preload-")
+
+
+class PurgeBody(BaseModel):
+    """POST /api/v1/purge."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    zone_id: ZoneId
+    idempotency_key: Annotated[str, Field(description="purge- and a UUID of version 4, kept for a retry.")]
+    tags: Annotated[list[str], Field(max_length=MAX_TAGS)] = []
+    urls: Annotated[list[Url], Field(max_length=MAX_URLS)] = []
+    everything: Annotated[bool, Field(alias="global")] = False
+
+    @field_validator("idempotency_key")
+    @classmethod
+    def _fits_key(cls, value: str) -> str:
+        return _idempotency_key(value, "purge-")
+
+    @field_validator("tags")
+    @classmethod
+    def _fit_tags(cls, tags: list[str]) -> list[str]:
+        if bad := next((tag for tag in tags if not TAG.fullmatch(tag)), None):
+            raise ValueError(f"{bad[:80]!r} is no tag such as post:123 or template:single")
+        return tags
+
+    @model_validator(mode="after")
+    def _asks_for_something(self) -> Self:
+        if not (self.tags or self.urls or self.everything):
+            raise ValueError("name tags, urls or global: true")
+        return self
+
+
+class EnqueueBody(BaseModel):
+    """POST /api/v1/zones/:zone/enqueue: pages by hand, or everything known with `all`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    urls: Annotated[list[Url], Field(max_length=1000)] = []
+    all: bool = False
+    priority: Annotated[float, Field(ge=0, le=100)] | None = None
+    trigger: Trigger = "manual"
+
+    @model_validator(mode="after")
+    def _asks_for_something(self) -> Self:
+        if bool(self.urls) == self.all:
+            raise ValueError("name urls, or all: true for every page that is known")
+        return self
+
+
+class SitemapBody(BaseModel):
+    """POST /api/v1/zones/:zone/sitemap."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    url: Url | None = None
+    trigger: Trigger = "sitemap"
+
+
+class PageFacts(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    url: Url
+    monthly_pageviews: Annotated[int, Field(ge=0, le=10**12)] = 0
+    published_at: Annotated[float, Field(ge=0, le=10**11)] | None = None
+    post_id: Annotated[int, Field(ge=0, le=2**53 - 2)] | None = None
+
+
+class PagesBody(BaseModel):
+    """PUT /api/v1/zones/:zone/pages: what analytics and the site know."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    pages: Annotated[list[PageFacts], Field(min_length=1, max_length=500)]
+
+
+class IdsBody(BaseModel):
+    """Which dead letters; all of them without ids."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    ids: Annotated[list[int], Field(min_length=1, max_length=1000)] | None = None
+
+
+def zone_of(body: Any) -> str | None:
+    """The zone that an unchecked body names."""
+    zone_id = body.get("zone_id") if isinstance(body, dict) else None
+    return zone_id if isinstance(zone_id, str) and ZONE_ID.fullmatch(zone_id) else None

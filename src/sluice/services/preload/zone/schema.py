@@ -1,0 +1,115 @@
+"""The tables of a zone's object; each statement may run again on every start."""
+
+from typing import Final
+
+from sluice.services.preload.ports import Sql
+
+READY: Final = 0
+WAITING: Final = 1  # for its next attempt, at `due_at`
+LEASED: Final = 2  # being fetched; the lease ends at `due_at`
+
+STATEMENTS: Final = (
+    "CREATE TABLE IF NOT EXISTS state (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID",
+    # One row for each form of a page; whoever asks for it again raises its priority.
+    """CREATE TABLE IF NOT EXISTS entry (
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      url TEXT NOT NULL,
+      variant TEXT NOT NULL,
+      priority REAL NOT NULL,
+      enqueued_at REAL NOT NULL,
+      trigger_name TEXT NOT NULL,
+      post_id INTEGER,
+      attempt INTEGER NOT NULL DEFAULT 0,
+      crashes INTEGER NOT NULL DEFAULT 0,
+      hops INTEGER NOT NULL DEFAULT 0,
+      state INTEGER NOT NULL DEFAULT 0,
+      due_at REAL NOT NULL DEFAULT 0,
+      again INTEGER NOT NULL DEFAULT 0,
+      first_failed_at REAL,
+      UNIQUE (url, variant)
+    ) STRICT""",
+    "CREATE INDEX IF NOT EXISTS entry_order ON entry (state, priority DESC, enqueued_at, id)",
+    # Only for the few that wait or are leased: an index of all would cost every page a write that nobody reads.
+    f"CREATE INDEX IF NOT EXISTS entry_waiting ON entry (due_at) WHERE state = {WAITING}",
+    f"CREATE INDEX IF NOT EXISTS entry_leased ON entry (due_at) WHERE state = {LEASED}",
+    # Counting rows would take longer the more there are.
+    "CREATE TABLE IF NOT EXISTS tally (name TEXT PRIMARY KEY, n INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+    "INSERT OR IGNORE INTO tally VALUES ('depth', 0), ('changes', 0), ('dead_changes', 0), ('events', 0)",
+    """CREATE TRIGGER IF NOT EXISTS entry_added AFTER INSERT ON entry BEGIN
+      UPDATE tally SET n = n + 1 WHERE name IN ('depth', 'changes'); END""",
+    """CREATE TRIGGER IF NOT EXISTS entry_removed AFTER DELETE ON entry BEGIN
+      UPDATE tally SET n = n - 1 WHERE name = 'depth';
+      UPDATE tally SET n = n + 1 WHERE name = 'changes'; END""",
+    """CREATE TRIGGER IF NOT EXISTS entry_changed AFTER UPDATE OF priority, attempt ON entry BEGIN
+      UPDATE tally SET n = n + 1 WHERE name = 'changes'; END""",
+    """CREATE TABLE IF NOT EXISTS batch (
+      id TEXT PRIMARY KEY,
+      trigger_name TEXT NOT NULL,
+      created_at REAL NOT NULL,
+      finished_at REAL,
+      crawling INTEGER NOT NULL DEFAULT 0,
+      total INTEGER NOT NULL DEFAULT 0,
+      queued INTEGER NOT NULL DEFAULT 0,
+      done INTEGER NOT NULL DEFAULT 0,
+      failed INTEGER NOT NULL DEFAULT 0,
+      gone INTEGER NOT NULL DEFAULT 0,
+      skipped INTEGER NOT NULL DEFAULT 0,
+      dropped INTEGER NOT NULL DEFAULT 0,
+      cancelled INTEGER NOT NULL DEFAULT 0
+    ) STRICT, WITHOUT ROWID""",
+    "CREATE INDEX IF NOT EXISTS batch_by_age ON batch (created_at)",
+    """CREATE TABLE IF NOT EXISTS membership (
+      entry_id INTEGER NOT NULL, batch_id TEXT NOT NULL, PRIMARY KEY (entry_id, batch_id)
+    ) STRICT, WITHOUT ROWID""",
+    "CREATE INDEX IF NOT EXISTS membership_by_batch ON membership (batch_id, entry_id)",
+    # Every request sent to the origin, written down before it is sent.
+    """CREATE TABLE IF NOT EXISTS flight (
+      id INTEGER PRIMARY KEY, granted_at REAL NOT NULL, ended_at REAL, slot_until REAL
+    ) STRICT""",
+    "CREATE INDEX IF NOT EXISTS flight_by_end ON flight (ended_at)",
+    "CREATE INDEX IF NOT EXISTS flight_by_slot ON flight (slot_until)",
+    # What is known of a page's stored copy; the copy itself is in R2.
+    """CREATE TABLE IF NOT EXISTS page (
+      url TEXT NOT NULL, variant TEXT NOT NULL, warmed_at REAL NOT NULL, fresh_until REAL NOT NULL,
+      etag TEXT, last_modified TEXT,
+      PRIMARY KEY (url, variant)
+    ) STRICT, WITHOUT ROWID""",
+    "CREATE INDEX IF NOT EXISTS page_by_age ON page (warmed_at)",
+    """CREATE TABLE IF NOT EXISTS dead (
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      url TEXT NOT NULL, variant TEXT NOT NULL, priority REAL NOT NULL, enqueued_at REAL NOT NULL,
+      trigger_name TEXT NOT NULL, post_id INTEGER, attempt INTEGER NOT NULL,
+      status INTEGER, reason TEXT NOT NULL, first_failed_at REAL NOT NULL, failed_at REAL NOT NULL,
+      UNIQUE (url, variant)
+    ) STRICT""",
+    "CREATE INDEX IF NOT EXISTS dead_by_age ON dead (failed_at, id)",
+    """CREATE TRIGGER IF NOT EXISTS dead_added AFTER INSERT ON dead BEGIN
+      UPDATE tally SET n = n + 1 WHERE name = 'dead_changes'; END""",
+    """CREATE TRIGGER IF NOT EXISTS dead_removed AFTER DELETE ON dead BEGIN
+      UPDATE tally SET n = n + 1 WHERE name = 'dead_changes'; END""",
+    "CREATE TABLE IF NOT EXISTS nonce (nonce TEXT PRIMARY KEY, expires_at REAL NOT NULL) STRICT, WITHOUT ROWID",
+    "CREATE INDEX IF NOT EXISTS nonce_by_expiry ON nonce (expires_at)",
+    """CREATE TABLE IF NOT EXISTS replay (
+      name TEXT PRIMARY KEY, body_hash TEXT NOT NULL, response TEXT NOT NULL, expires_at REAL NOT NULL
+    ) STRICT, WITHOUT ROWID""",
+    "CREATE INDEX IF NOT EXISTS replay_by_expiry ON replay (expires_at)",
+    "CREATE TABLE IF NOT EXISTS bucket (name TEXT PRIMARY KEY, tokens REAL NOT NULL, at REAL NOT NULL) STRICT, WITHOUT ROWID",
+    # Outcomes of the last minutes, for the failure rate.
+    "CREATE TABLE IF NOT EXISTS result (id INTEGER PRIMARY KEY, at REAL NOT NULL, ok INTEGER NOT NULL, latency_ms REAL) STRICT",
+    "CREATE INDEX IF NOT EXISTS result_by_age ON result (at)",
+    # Rows on their way to D1 and to the webhook: kept until they have arrived.
+    "CREATE TABLE IF NOT EXISTS outbox (id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, body TEXT NOT NULL) STRICT",
+    "CREATE TABLE IF NOT EXISTS incident (kind TEXT PRIMARY KEY, id TEXT NOT NULL, raised_at REAL NOT NULL) STRICT, WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS purge (id TEXT PRIMARY KEY, body TEXT NOT NULL, created_at REAL NOT NULL) STRICT, WITHOUT ROWID",
+    # Sitemaps still to be read.
+    """CREATE TABLE IF NOT EXISTS crawl (
+      id INTEGER PRIMARY KEY AUTOINCREMENT, batch_id TEXT NOT NULL, url TEXT NOT NULL, depth INTEGER NOT NULL,
+      trigger_name TEXT NOT NULL, attempt INTEGER NOT NULL DEFAULT 0, due_at REAL NOT NULL DEFAULT 0,
+      state TEXT NOT NULL DEFAULT 'pending', fallback INTEGER NOT NULL DEFAULT 0, UNIQUE (batch_id, url)
+    ) STRICT""",
+)
+
+
+def create_tables(sql: Sql) -> None:
+    for statement in STATEMENTS:
+        sql.execute(statement)
