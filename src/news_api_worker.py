@@ -4,12 +4,12 @@ from typing import Any
 
 from workers import WorkerEntrypoint
 
-from sluice.news.serving.api import EXPOSED, Api
-from sluice.news.settings import ApiSettings
 from sluice.platform.assets import page
 from sluice.platform.bindings import Binding
 from sluice.platform.clock import SystemClock
 from sluice.platform.worker import answer, variables_of
+from sluice.services.news.http.api import EXPOSED, Api
+from sluice.services.news.settings import ApiSettings
 from sluice.web import Cors, Route
 from sluice.web.common_docs import page_doc
 from sluice.wiring.news import reader_of, status_of

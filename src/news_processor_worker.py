@@ -5,10 +5,10 @@ from typing import Any
 from workers import WorkerEntrypoint
 
 from news_objects import RunLock
-from sluice.news.processor_api import routes
-from sluice.news.settings import ProcessorSettings
 from sluice.platform.bindings import Binding
 from sluice.platform.worker import answer, variables_of
+from sluice.services.news.http.processor import routes
+from sluice.services.news.settings import ProcessorSettings
 from sluice.wiring.news import processor_of, status_of
 
 __all__ = ["Default", "RunLock"]

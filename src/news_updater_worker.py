@@ -5,10 +5,10 @@ from typing import Any
 from workers import WorkerEntrypoint
 
 from news_objects import RunLock
-from sluice.news.settings import UpdaterSettings
-from sluice.news.updater_api import routes
 from sluice.platform.bindings import Binding
 from sluice.platform.worker import answer, variables_of
+from sluice.services.news.http.updater import routes
+from sluice.services.news.settings import UpdaterSettings
 from sluice.wiring.news import status_of, updater_of
 
 __all__ = ["Default", "RunLock"]

@@ -11,11 +11,11 @@ from sluice.platform.clock import SystemClock
 from sluice.platform.identity import random_id
 from sluice.platform.transport import workers_transport
 from sluice.platform.worker import answer, kv_of, log_of, variables_of
-from sluice.tail.api import routes
-from sluice.tail.journal import Journal
-from sluice.tail.settings import Settings
-from sluice.tail.traces import events_from
-from sluice.tail.webhook import report
+from sluice.services.tail.http.api import routes
+from sluice.services.tail.journal import Journal
+from sluice.services.tail.platform_events import events_from
+from sluice.services.tail.settings import Settings
+from sluice.services.tail.webhook import report
 from sluice.web import Route
 
 __all__ = ["Default"]

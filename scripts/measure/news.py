@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from sluice.news.extract import decode, extract
+from sluice.core.news.extraction import decode, extract
 
 HOSTILE = {
     "deep nesting": "<div>word " * 150_000,

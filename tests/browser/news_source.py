@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from runtime import ROOT
-from sluice.news.article import Article
-from sluice.news.checkpoint import Checkpoint, Waiting
-from sluice.news.keys import CHECKPOINT, INDEX, PENDING, article_key
-from sluice.news.pending import Entry
+from sluice.core.news.article import Article
+from sluice.core.news.checkpoint import Checkpoint, Waiting
+from sluice.core.news.pending import Entry
+from sluice.services.news.keys import CHECKPOINT, INDEX, PENDING, article_key
 
 # Title, hours ago, source, sentiment, summary.
 TOLD = (

@@ -5,25 +5,25 @@ from typing import Any, Final
 from sluice import __version__
 from sluice.core.net.addresses import Allowed
 from sluice.core.net.fetch import Fetcher
-from sluice.news.analyst import Analyst
-from sluice.news.analyst.embedded import EmbeddedAnalyst
-from sluice.news.analyst.workers_ai import WorkersAi
-from sluice.news.keys import API_WRITES, PROCESSOR_WRITES, UPDATER_WRITES
-from sluice.news.ledger import Ledger
-from sluice.news.phases import Phases
-from sluice.news.processor import Processor
-from sluice.news.scrape import Scraper
-from sluice.news.settings import ProcessorSettings, UpdaterSettings
-from sluice.news.sources import sources_of
-from sluice.news.status import Status
-from sluice.news.updater import Updater
+from sluice.core.news.analysts import Analyst
+from sluice.core.news.analysts.embedded import EmbeddedAnalyst
+from sluice.core.news.scrape import Scraper
+from sluice.core.news.stages import Phases
 from sluice.platform.ai import AI
 from sluice.platform.clock import SystemClock
 from sluice.platform.identity import random_id
-from sluice.platform.news_kv import Domain
 from sluice.platform.objects import Objects
 from sluice.platform.transport import workers_transport
 from sluice.platform.worker import kv_of, log_of
+from sluice.services.news.collect.sources import sources_of
+from sluice.services.news.collect.updater import Updater
+from sluice.services.news.http.status import Status
+from sluice.services.news.keys import API_WRITES, PROCESSOR_WRITES, UPDATER_WRITES
+from sluice.services.news.process.checkpoint_store import Ledger
+from sluice.services.news.process.processor import Processor
+from sluice.services.news.process.workers_ai import WorkersAi
+from sluice.services.news.settings import ProcessorSettings, UpdaterSettings
+from sluice.services.news.write_domain import Domain
 from sluice.wiring.news_turns import ObjectTurns
 
 KV: Final = "CRYPTO_NEWS_CACHE"

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sluice.news.turns import Turn
 from sluice.platform.objects import Stub
+from sluice.services.news.turns import Turn
 
 
 @dataclass(frozen=True, slots=True)

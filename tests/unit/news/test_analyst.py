@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from sluice.core.errors import TimedOut, Unavailable
-from sluice.news.analyst import Mismatch, Unreadable
-from sluice.news.analyst.embedded import EmbeddedAnalyst
-from sluice.news.analyst.extractive import MAX_CHARS, MAX_SENTENCES
-from sluice.news.analyst.sentiment import score, sentiment_of
-from sluice.news.analyst.workers_ai import MODEL, WorkersAi, parse_sentiment, parse_summary
-from sluice.news.sentences import sentences
+from sluice.core.news.analysts import Mismatch, Unreadable
+from sluice.core.news.analysts.embedded import EmbeddedAnalyst
+from sluice.core.news.analysts.extractive import MAX_CHARS, MAX_SENTENCES
+from sluice.core.news.analysts.sentiment import score, sentiment_of
+from sluice.core.news.sentences import sentences
 from sluice.platform.ai import AI
+from sluice.services.news.process.workers_ai import MODEL, WorkersAi, parse_sentiment, parse_summary
 from unit.news.headlines import labelled
 
 TITLE = "Bitcoin climbs above $100,000 as ETF inflows return"

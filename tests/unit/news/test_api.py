@@ -13,13 +13,14 @@ from pydantic import BaseModel
 
 from fakes.clock import ManualClock
 from fakes.kv import FakeKV
-from sluice.news import api_docs as docs
-from sluice.news import processor_api, updater_api
-from sluice.news.keys import CHECKPOINT, INDEX, LEGACY, PENDING, article_key
-from sluice.news.serving.api import EXPOSED, Api
-from sluice.news.status import Status
 from sluice.platform.kv import KV
-from sluice.platform.news_kv import Domain
+from sluice.services.news.http import docs
+from sluice.services.news.http import processor as processor_api
+from sluice.services.news.http import updater as updater_api
+from sluice.services.news.http.api import EXPOSED, Api
+from sluice.services.news.http.status import Status
+from sluice.services.news.keys import CHECKPOINT, INDEX, LEGACY, PENDING, article_key
+from sluice.services.news.write_domain import Domain
 from sluice.web import App, Cors, Reply
 from sluice.web.openapi import document
 from unit.news.world import World

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from fakes.binding import Crash
-from sluice.news.keys import PENDING
+from sluice.services.news.keys import PENDING
 from unit.news.world import World, article
 
 STALENESS = [0, 60]

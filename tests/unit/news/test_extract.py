@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sluice.core.bounded_json import loads
-from sluice.news.extract import decode, extract
-from sluice.news.extract.blocks import MAX_CHARS as MAX_TEXT
-from sluice.news.extract.tree import MAX_DEPTH, MAX_NODES, MAX_STEPS, Node, parse
+from sluice.core.news.extraction import decode, extract
+from sluice.core.news.extraction.blocks import MAX_CHARS as MAX_TEXT
+from sluice.core.news.extraction.tree import MAX_DEPTH, MAX_NODES, MAX_STEPS, Node, parse
 
 SENTENCE = "Bitcoin rose on Monday as buyers came back to the market after a quiet weekend."
 PARAGRAPHS = [f"{SENTENCE} This is paragraph number {n}, and it goes on for a while." for n in range(4)]

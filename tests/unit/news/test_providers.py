@@ -13,13 +13,13 @@ from fakes.transport import FakeTransport, Scripted
 from sluice.core.errors import ConfigError, TooManyRequests
 from sluice.core.net.addresses import Allowed
 from sluice.core.net.fetch import Fetcher
+from sluice.core.news.feeds.apitube import ApiTube
+from sluice.core.news.feeds.newsdata import NewsData
+from sluice.core.news.feeds.normalise import canonical_url, iso_time, normalised, plain_text, stable_id
+from sluice.core.news.feeds.xml_feed import BadFeed, Feed, parse_feed
 from sluice.core.variables import Variables
-from sluice.news.providers.apitube import ApiTube
-from sluice.news.providers.feeds import BadFeed, Feed, parse_feed
-from sluice.news.providers.newsdata import NewsData
-from sluice.news.providers.normal import canonical_url, iso_time, normalised, plain_text, stable_id
-from sluice.news.settings import UpdaterSettings
-from sluice.news.sources import sources_of
+from sluice.services.news.collect.sources import sources_of
+from sluice.services.news.settings import UpdaterSettings
 
 NEWSDATA = "https://newsdata.example/api"
 APITUBE = "https://apitube.example/v1"

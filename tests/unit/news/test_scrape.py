@@ -6,7 +6,7 @@ from fakes.transport import FakeTransport, Scripted
 from sluice.core.errors import Oversized, Refused, SluiceError, Unavailable
 from sluice.core.net.addresses import Allowed
 from sluice.core.net.fetch import Fetcher
-from sluice.news.scrape import MAX_BYTES, Scraper, TooLittle
+from sluice.core.news.scrape import MAX_BYTES, Scraper, TooLittle
 
 URL = "https://news.example/a"
 SENTENCE = "Bitcoin rose on Monday as buyers came back to the market after a quiet weekend."

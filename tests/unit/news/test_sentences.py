@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.news.sentences import cut_at_sentence, sentences
+from sluice.core.news.sentences import cut_at_sentence, sentences
 
 
 @pytest.mark.parametrize(

@@ -12,20 +12,20 @@ from fakes.clock import ManualClock
 from fakes.kv import FakeKV
 from fakes.objects import FakeObjects, FakeStorage
 from sluice.core.errors import SluiceError, Unavailable
+from sluice.core.news.article import Article
+from sluice.core.news.feeds.source import Harvest
+from sluice.core.news.stages import Phases
 from sluice.core.variables import Variables
-from sluice.news.article import Article
-from sluice.news.keys import CHECKPOINT, INDEX, PENDING, PROCESSOR_WRITES, UPDATER_WRITES, article_key
-from sluice.news.ledger import Ledger
-from sluice.news.phases import Phases
-from sluice.news.processor import Processor
-from sluice.news.providers.base import Harvest
-from sluice.news.settings import ProcessorSettings, UpdaterSettings
-from sluice.news.turns import Turns
-from sluice.news.updater import Updater
 from sluice.platform.kv import KV
-from sluice.platform.news_kv import Domain
-from sluice.platform.news_lock import RunLock
 from sluice.platform.objects import Objects
+from sluice.services.news.collect.updater import Updater
+from sluice.services.news.keys import CHECKPOINT, INDEX, PENDING, PROCESSOR_WRITES, UPDATER_WRITES, article_key
+from sluice.services.news.process.checkpoint_store import Ledger
+from sluice.services.news.process.processor import Processor
+from sluice.services.news.run_lock import RunLock
+from sluice.services.news.settings import ProcessorSettings, UpdaterSettings
+from sluice.services.news.turns import Turns
+from sluice.services.news.write_domain import Domain
 from sluice.wiring.news_turns import ObjectTurns
 
 CONTENT = "Bitcoin rose on Monday. Analysts were glad. " * 10

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 
 import pytest
 
-from sluice.tail.events import MAX_LOGS, MAX_TEXT_CHARS, Event, Failure, LogLine, as_json
-from sluice.tail.journal import Journal
+from sluice.services.tail.events import MAX_LOGS, MAX_TEXT_CHARS, Event, Failure, LogLine, as_json
+from sluice.services.tail.journal import Journal
 
 
 class SortedStore:

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from sluice.core.errors import TimedOut
-from sluice.tail.events import Event
-from sluice.tail.traces import events_from
-from sluice.tail.webhook import MAX_REPORTS, report
+from sluice.services.tail.events import Event
+from sluice.services.tail.platform_events import events_from
+from sluice.services.tail.webhook import MAX_REPORTS, report
 
 HOOK = "https://hook.example/x"
 

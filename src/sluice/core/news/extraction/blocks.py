@@ -1,0 +1,74 @@
+"""The tree as a reader sees it: one block of text after another, each with how much of it is links."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from html import unescape
+from typing import Final
+
+from sluice.core.news.extraction.tags import INLINE
+from sluice.core.news.extraction.tree import Node
+
+MAX_CHARS: Final = 300_000  # of text in one reading, of which an article takes a thirtieth
+_MIN_PROSE_CHARS: Final = 50  # shorter blocks may be anything; a sentence is longer
+_MAX_PROSE_LINKS: Final = 0.35
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Text that stands together, in the element that makes it a block."""
+
+    text: str
+    links: float
+    node: Node
+
+    @property
+    def is_prose(self) -> bool:
+        """Whether it looks like running text, by its length and the few links in it."""
+        return len(self.text) >= _MIN_PROSE_CHARS and self.links < _MAX_PROSE_LINKS
+
+
+@dataclass(slots=True)
+class _Reader:
+    without: Collection[Node]
+    blocks: list[Block] = field(default_factory=list)
+    pieces: list[str] = field(default_factory=list)
+    linked_chars: int = 0
+    left_chars: int = MAX_CHARS
+
+    def read(self, node: Node, block: Node, *, linked: bool) -> None:
+        """The recursion is as deep as the tree, which is bounded."""
+        for child in node.children:
+            if self.left_chars <= 0:
+                return
+            if isinstance(child, str):
+                self.pieces.append(child)
+                self.linked_chars += len(child.strip()) if linked else 0
+            elif child.tag == "br":
+                self.pieces.append("\n")
+            elif child.tag in INLINE:
+                if child not in self.without:
+                    self.read(child, block, linked=linked or child.tag == "a")
+            else:
+                self.end(block)
+                if child not in self.without:
+                    self.read(child, child, linked=linked)
+                    self.end(child)
+
+    def end(self, block: Node) -> None:
+        if not self.pieces:
+            return
+        source = "".join(self.pieces)[: self.left_chars]
+        self.left_chars -= len(source)
+        text = "" if source.isspace() else " ".join(unescape(source).split())
+        if text:
+            self.blocks.append(Block(text, min(1.0, self.linked_chars / len(text)), block))
+        self.pieces.clear()
+        self.linked_chars = 0
+
+
+def blocks_of(root: Node, without: Collection[Node] = ()) -> list[Block]:
+    """The blocks below an element, leaving some elements out."""
+    reader = _Reader(without)
+    reader.read(root, root, linked=False)
+    reader.end(root)
+    return reader.blocks

@@ -1,0 +1,23 @@
+"""Which sources the variables ask for."""
+
+from sluice.core.news.feeds.apitube import ApiTube
+from sluice.core.news.feeds.newsdata import NewsData
+from sluice.core.news.feeds.source import Fetch, Source
+from sluice.core.news.feeds.xml_feed import Feed
+from sluice.services.news.settings import UpdaterSettings
+
+
+def sources_of(settings: UpdaterSettings, fetch: Fetch) -> list[Source]:
+    """The chosen news service if its key is set, and every feed."""
+    services: dict[str, tuple[str, Source]] = {
+        "newsdata": (
+            settings.newsdata_key,
+            NewsData(fetch=fetch, url=settings.newsdata_url, key=settings.newsdata_key, max_pages=settings.max_pages),
+        ),
+        "apitube": (
+            settings.apitube_key,
+            ApiTube(fetch=fetch, url=settings.apitube_url, key=settings.apitube_key, max_pages=settings.max_pages),
+        ),
+    }
+    key, service = services[settings.provider]
+    return [*([service] if key else []), *(Feed(fetch, address) for address in settings.feeds)]

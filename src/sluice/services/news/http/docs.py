@@ -1,0 +1,291 @@
+"""What the routes of the three news Workers say of themselves."""
+
+from typing import Annotated, Final, Literal
+
+from pydantic import ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from sluice.core.news.article import Stage
+from sluice.core.news.checkpoint import Place
+from sluice.services.news.serve.query import BucketQuery, ListQuery, TrendQuery
+from sluice.web import Answer, Doc, Media, Param
+from sluice.web.docs import Absent, CamelTold, Told
+
+_NEWS: Final = "News"
+_FEEDS: Final = "Feeds"
+_PIPELINE: Final = "Pipeline"
+_EMPTY: Final = (503,)
+ARTICLE_ID: Final = "0123456789abcdef"
+_CACHED: Final = {
+    "ETag": "The name of this version of the data.",
+    "Last-Modified": "When the data last changed.",
+    "Cache-Control": "A minute, and five more while it is fetched anew.",
+}
+_UNCHANGED: Final = Answer("The caller's copy is current.")
+
+# The names that NewsData gave them.
+_AS_THEY_ARE: Final = frozenset({"source_id", "source_name", "source_url", "source_icon", "image_url"})
+
+Sentiment = Literal["positive", "negative", "neutral"]
+Milliseconds = Annotated[int, Field(description="Milliseconds since 1970.")]
+
+
+def _name(name: str) -> str:
+    return name if name in _AS_THEY_ARE else to_camel(name)
+
+
+class _ArticleTold(Told):
+    model_config = ConfigDict(alias_generator=_name, validate_by_name=True)
+
+
+class Alternate(_ArticleTold):
+    """The same story at another source."""
+
+    id: str
+    title: str
+    link: str | Absent = None
+    source_name: str | Absent = None
+    pub_date: str | Absent = None
+
+
+class NewsArticle(_ArticleTold):
+    """One article; what is not known yet is not there."""
+
+    id: str
+    title: str
+    description: str | Absent = None
+    link: Annotated[str, Field(description="The source's own page.")]
+    pub_date: Annotated[str, Field(description="RFC 3339, in UTC.")] | Absent = None
+    source_id: str | Absent = None
+    source_name: str | Absent = None
+    source_url: str | Absent = None
+    source_icon: str | Absent = None
+    image_url: str | Absent = None
+    language: str | Absent = None
+    country: list[str] | Absent = None
+    category: list[str] | Absent = None
+    sentiment: Sentiment | Absent = None
+    sentiment_by: Annotated[str, Field(description="workers-ai, embedded or provider.")] | Absent = None
+    sentiment_at: Milliseconds | Absent = None
+    ai_summary: str | Absent = None
+    summary_by: Annotated[str, Field(description="workers-ai or embedded.")] | Absent = None
+    summary_at: Milliseconds | Absent = None
+    summary_error: Annotated[str, Field(description="Why there is no summary.")] | Absent = None
+    needs_sentiment: bool
+    needs_summary: bool
+    queued_at: Milliseconds | Absent = None
+    processed_at: Milliseconds | Absent = None
+    status: Literal["complete", "pending"]
+
+
+class NewsStory(NewsArticle):
+    """An article that stands for a story, and the others that tell the same."""
+
+    story_id: Annotated[str, Field(description="The id of the first article of the story to come.")]
+    alternates: list[Alternate]
+
+
+class SentimentCounts(Told):
+    positive: int
+    negative: int
+    neutral: int
+
+
+class AllNews(CamelTold):
+    articles: list[NewsArticle]
+    total_articles: int
+    last_updated_external: Milliseconds
+    sentiment_counts: SentimentCounts
+
+
+class StoryPage(CamelTold):
+    articles: list[NewsStory]
+    total: Annotated[int, Field(description="Of all pages.")]
+    next: Annotated[str, Field(description="The `cursor` of the next page.")] | None
+    sentiment_counts: SentimentCounts
+
+
+class SentimentBucket(SentimentCounts):
+    start: str
+    unknown: int
+    total: int
+
+
+class SentimentBuckets(Told):
+    bucket: Literal["hour", "day", "week"]
+    total: int
+    buckets: list[SentimentBucket]
+
+
+class TrendingTerm(Told):
+    term: str
+    score: float
+    articles: int
+
+
+class TrendingTerms(Told):
+    hours: int
+    terms: list[TrendingTerm]
+
+
+class CurrentArticle(Told):
+    id: str
+    stage: Stage
+
+
+class WaitingArticle(CamelTold):
+    id: str
+    title: str
+    reason: str
+    attempts: int
+    failed_at: Milliseconds
+
+
+class LastRuns(CamelTold):
+    processor: Milliseconds | None
+    updater: Milliseconds | None
+    failed_sources: list[str]
+
+
+class PipelineStatus(CamelTold):
+    status: Literal["ok", "degraded"]
+    problem: str | None
+    backlog: Annotated[int, Field(description="Articles that wait to be processed.")]
+    oldest_pending_age_seconds: int | None
+    current: CurrentArticle | None
+    processed: int
+    try_later: list[WaitingArticle]
+    last_run: LastRuns
+
+
+class StoredArticle(_ArticleTold):
+    """An article as it is stored: with all that its source told of it, and how far its processing is."""
+
+    model_config = ConfigDict(extra="allow")
+
+    id: str
+    title: str
+    description: str | Absent = None
+    link: str
+    pub_date: str | Absent = None
+    needs_sentiment: bool
+    needs_summary: bool
+
+
+class PendingArticles(CamelTold):
+    success: Literal[True]
+    total_articles: int
+    article_ids: list[str]
+    latest_articles: list[StoredArticle]
+
+
+class ProcessedArticle(Told):
+    success: Annotated[bool, Field(description="Whether the article is complete.")]
+    stage: Annotated[Stage, Field(description="What it needs next.")]
+    article: StoredArticle
+
+
+class SourceHarvest(Told):
+    articles: int
+    pages: int
+
+
+class UpdaterRun(Told):
+    """What was found; a run that was busy or waiting has a reason instead."""
+
+    outcome: Annotated[Literal["ok", "failed", "busy", "waiting"], Field(description="`failed`: every source did.")]
+    reason: str | Absent = None
+    added: Annotated[list[str], Field(description="Ids of new articles.")] | Absent = None
+    trimmed: Annotated[int, Field(description="Processed, and taken off the list.")] | Absent = None
+    surplus: Annotated[int, Field(description="New, but without room yet.")] | Absent = None
+    pending: int | Absent = None
+    sources: dict[str, SourceHarvest] | Absent = None
+    failed: Annotated[dict[str, str], Field(description="Why, for each source that failed.")] | Absent = None
+
+
+class ProcessorStep(Told):
+    """One attempt at one stage of an article: what it needs next, where it is now, and why."""
+
+    id: str
+    stage: Stage
+    place: Place
+    reason: str
+
+
+class ProcessorRun(Told):
+    """What was done; a run that was busy or waiting has a reason instead."""
+
+    outcome: Annotated[Literal["ok", "idle", "busy", "waiting"], Field(description="`idle`: nothing was to be done.")]
+    reason: str | Absent = None
+    steps: list[ProcessorStep] | Absent = None
+
+
+ALL_NEWS: Final = Doc(
+    summary="Every article, the latest to be processed first",
+    tag=_NEWS,
+    replies={200: Answer("All of them.", AllNews, _CACHED), 304: _UNCHANGED},
+    problems=(412, *_EMPTY),
+)
+ARTICLES: Final = Doc(
+    summary="Stories, newest first, page by page",
+    description="Pages stay as they are while articles arrive. Near-duplicates of several sources are one story.",
+    tag=_NEWS,
+    query=ListQuery,
+    replies={200: Answer("A page.", StoryPage, {**_CACHED, "Link": "The next page."}), 304: _UNCHANGED},
+    problems=(412, *_EMPTY),
+)
+ARTICLE: Final = Doc(
+    summary="One article, and the story it belongs to",
+    tag=_NEWS,
+    params={"id": Param("The id of an article.", ARTICLE_ID)},
+    replies={200: Answer("The article.", NewsStory, _CACHED), 304: _UNCHANGED},
+    problems=(404, 412, *_EMPTY),
+)
+SENTIMENT: Final = Doc(
+    summary="How many articles of each sentiment in each hour, day or week",
+    tag=_NEWS,
+    query=BucketQuery,
+    replies={200: Answer("The buckets, oldest first.", SentimentBuckets, _CACHED), 304: _UNCHANGED},
+    problems=(412, *_EMPTY),
+)
+TRENDING: Final = Doc(
+    summary="What is talked about",
+    tag=_NEWS,
+    query=TrendQuery,
+    replies={200: Answer("Words and pairs of words, the most telling first.", TrendingTerms), 304: _UNCHANGED},
+    problems=(412, *_EMPTY),
+)
+STATUS: Final = Doc(
+    summary="How the pipeline stands",
+    tag=_PIPELINE,
+    replies={200: Answer("Backlog, what waits and why, and the last runs.", PipelineStatus)},
+)
+PENDING: Final = Doc(
+    summary="What waits to be processed",
+    tag=_PIPELINE,
+    replies={200: Answer("All ids, and the ten newest articles.", PendingArticles)},
+    problems=(404,),
+)
+UPDATER_RUN: Final = Doc(
+    summary="Fetch news now",
+    tag=_PIPELINE,
+    replies={200: Answer("What came of it.", UpdaterRun)},
+    security=("admin",),
+)
+PROCESSOR_RUN: Final = Doc(
+    summary="Process articles now",
+    tag=_PIPELINE,
+    replies={200: Answer("What came of it.", ProcessorRun)},
+    security=("admin",),
+)
+
+
+def feed_doc(title: str, media_type: str) -> Doc:
+    """A feed of complete stories, with the filters of the list."""
+    return Doc(
+        summary=f"The stories as {title}",
+        tag=_FEEDS,
+        query=ListQuery,
+        replies={200: Answer("The feed.", Media(media_type), _CACHED), 304: _UNCHANGED},
+        problems=(412, *_EMPTY),
+    )

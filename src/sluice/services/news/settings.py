@@ -1,0 +1,123 @@
+"""The variables of the three Workers."""
+
+from dataclasses import dataclass
+from typing import Final, Self
+
+from sluice.core.errors import ConfigError
+from sluice.core.news.checkpoint import Waiting
+from sluice.core.variables import Variables
+
+PROVIDERS: Final = ("newsdata", "apitube")
+_NEWSDATA_URL: Final = "https://newsdata.io/api/1/crypto"
+_APITUBE_URL: Final = "https://api.apitube.io/v1/news/everything"
+_YES: Final = frozenset({"1", "true", "yes", "on"})
+_NO: Final = frozenset({"", "0", "false", "no", "off"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdaterSettings:
+    """worker-news-updater."""
+
+    provider: str
+    newsdata_key: str
+    newsdata_url: str
+    apitube_key: str
+    apitube_url: str
+    feeds: tuple[str, ...]
+    max_pages: int
+    max_pending_list_size: int
+    ttl_s: int
+    lease_s: int
+    admin_token: str
+    allow_private_hosts: str
+
+    @classmethod
+    def read(cls, variables: Variables) -> Self:
+        settings = cls(
+            provider=variables.text("NEWS_PROVIDER", "newsdata"),
+            newsdata_key=variables.text("NEWSDATA_API_KEY"),
+            newsdata_url=variables.url("NEWSDATA_URL") or _NEWSDATA_URL,
+            apitube_key=variables.text("APITUBE_API_KEY"),
+            apitube_url=variables.url("APITUBE_URL") or _APITUBE_URL,
+            feeds=tuple(each.strip() for each in variables.text("NEWS_FEEDS").split(",") if each.strip()),
+            max_pages=variables.integer("MAX_PAGES", 15, minimum=1, maximum=100),
+            max_pending_list_size=variables.integer("MAX_PENDING_LIST_SIZE", 500, minimum=1, maximum=5000),
+            ttl_s=variables.integer("ID_INDEX_TTL", 2_592_000, minimum=60),
+            lease_s=_lease_s(variables),
+            admin_token=variables.text("ADMIN_TOKEN"),
+            allow_private_hosts=variables.text("ALLOW_PRIVATE_HOSTS"),
+        )
+        variables.check()
+        if settings.provider not in PROVIDERS:
+            raise ConfigError(f"NEWS_PROVIDER must be one of {', '.join(PROVIDERS)}, not {settings.provider!r}")
+        if odd := [each for each in settings.feeds if not each.startswith(("http://", "https://"))]:
+            raise ConfigError(f"NEWS_FEEDS is a list of addresses with commas between; this is none: {odd[0]!r}")
+        return settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessorSettings:
+    """worker-news-processor."""
+
+    max_articles_per_run: int = 1
+    max_stored_articles: int = 500
+    max_pending_list_size: int = 500
+    max_content_chars: int = 10_240
+    max_attempts: int = 5
+    delete_old_articles: bool = False
+    ttl_s: int = 2_592_000
+    retry_delay_s: int = 60
+    lease_s: int = 180
+    admin_token: str = ""
+    allow_private_hosts: str = ""
+
+    @classmethod
+    def read(cls, variables: Variables) -> Self:
+        settings = cls(
+            max_articles_per_run=variables.integer("MAX_ARTICLES_PER_RUN", 1, minimum=1, maximum=50),
+            max_stored_articles=variables.integer("MAX_STORED_ARTICLES", 500, minimum=1, maximum=5000),
+            max_pending_list_size=variables.integer("MAX_PENDING_LIST_SIZE", 500, minimum=1, maximum=5000),
+            max_content_chars=variables.integer("MAX_CONTENT_CHARS", 10_240, minimum=200, maximum=100_000),
+            max_attempts=variables.integer("MAX_CONTENT_FETCH_ATTEMPTS", 5, minimum=1, maximum=50),
+            delete_old_articles=_flag(variables, "DELETE_OLD_ARTICLES"),
+            ttl_s=variables.integer("ID_INDEX_TTL", 2_592_000, minimum=60),
+            retry_delay_s=variables.integer("RETRY_DELAY_S", 60, minimum=0),
+            lease_s=_lease_s(variables),
+            admin_token=variables.text("ADMIN_TOKEN"),
+            allow_private_hosts=variables.text("ALLOW_PRIVATE_HOSTS"),
+        )
+        variables.check()
+        return settings
+
+    def retry_is_due(self, waiting: Waiting, now_ms: int) -> bool:
+        """At once after the first failure, then after one, three, seven delays: an outage must not use up all tries."""
+        failures = max(1, waiting.article.attempts)
+        wait_s = self.retry_delay_s * ((1 << min(failures - 1, 10)) - 1)
+        return now_ms - waiting.failed_at_ms >= wait_s * 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiSettings:
+    """worker-api."""
+
+    cors_origins: tuple[str, ...]
+    public_url: str
+
+    @classmethod
+    def read(cls, variables: Variables) -> Self:
+        origins = tuple(each.strip() for each in variables.text("CORS_ORIGINS", "*").split(",") if each.strip())
+        settings = cls(cors_origins=origins, public_url=variables.url("PUBLIC_URL"))
+        variables.check()
+        return settings
+
+
+def _lease_s(variables: Variables) -> int:
+    """Longer than a run can take; after a crash nothing happens until it is over."""
+    return variables.integer("RUN_LEASE_S", 180, minimum=1, maximum=3600)
+
+
+def _flag(variables: Variables, name: str) -> bool:
+    text = variables.text(name).lower()
+    if text not in _YES | _NO:
+        raise ConfigError(f"{name} must be true or false, not {text!r}")
+    return text in _YES
