@@ -6,11 +6,11 @@ from workers import DurableObject
 
 from sluice.platform.clock import SystemClock
 from sluice.platform.objects import Alarm, Sql, erase
+from sluice.services.compiler.cache.shared_flight import take_in_object
 from sluice.services.compiler.cache.single_flight import SingleFlight
 from sluice.services.compiler.guard.rate_limit import ClientLimit, Window
 from sluice.services.compiler.jobs.sweeper import Sweeper
-from sluice.wiring.compiler import CompilerService
-from sluice.wiring.compiler_flights import take_in_object
+from sluice.workers.compiler import CompilerService
 
 __all__ = ["CompilationObject", "JobSweeper", "RateLimiter"]
 

@@ -11,9 +11,9 @@ from compiler_workflows import *
 from sluice.platform.bindings import Binding
 from sluice.platform.queues import messages
 from sluice.platform.worker import answer
-from sluice.wiring.compiler import CompilerService
-from sluice.wiring.compiler_routes import compiler_routes
-from sluice.wiring.compiler_workflows import on_schedule
+from sluice.services.compiler.http.routes import compiler_routes
+from sluice.workers.compiler import CompilerService
+from sluice.workers.compiler_workflows import on_schedule
 
 # The runtime looks for every exported class here.
 __all__ = ["Default"] + compiler_objects.__all__ + compiler_workflows.__all__  # noqa: RUF005 - the form that tools read

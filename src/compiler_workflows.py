@@ -6,8 +6,8 @@ from workers import WorkflowEntrypoint
 from workers.workflows import NonRetryableError
 
 from sluice.platform.workflows import Steps
-from sluice.wiring.compiler import CompilerService
-from sluice.wiring.compiler_workflows import CompilerWorkflows
+from sluice.workers.compiler import CompilerService
+from sluice.workers.compiler_workflows import CompilerWorkflows
 
 __all__ = ["BatchCompilationWorkflow", "CacheWarmingWorkflow", "CompilationWorkflow", "HealthMonitoringWorkflow"]
 

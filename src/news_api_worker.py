@@ -12,7 +12,7 @@ from sluice.services.news.http.api import EXPOSED, Api
 from sluice.services.news.settings import ApiSettings
 from sluice.web import Cors, Route
 from sluice.web.common_docs import page_doc
-from sluice.wiring.news import reader_of, status_of
+from sluice.workers.news import reader_of, status_of
 
 __all__ = ["Default"]
 

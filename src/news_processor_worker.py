@@ -9,7 +9,7 @@ from sluice.platform.bindings import Binding
 from sluice.platform.worker import answer, variables_of
 from sluice.services.news.http.processor import routes
 from sluice.services.news.settings import ProcessorSettings
-from sluice.wiring.news import processor_of, status_of
+from sluice.workers.news import processor_of, status_of
 
 __all__ = ["Default", "RunLock"]
 

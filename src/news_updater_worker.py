@@ -9,7 +9,7 @@ from sluice.platform.bindings import Binding
 from sluice.platform.worker import answer, variables_of
 from sluice.services.news.http.updater import routes
 from sluice.services.news.settings import UpdaterSettings
-from sluice.wiring.news import status_of, updater_of
+from sluice.workers.news import status_of, updater_of
 
 __all__ = ["Default", "RunLock"]
 

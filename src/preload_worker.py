@@ -6,7 +6,7 @@ from workers import DurableObject, WorkerEntrypoint
 
 from sluice.platform.bindings import Binding
 from sluice.platform.objects import Sql
-from sluice.wiring.preload import Cloud, called, fetched, ticked, zone_object
+from sluice.workers.preload import Cloud, called, fetched, ticked, zone_object
 
 __all__ = ["Default", "PreloadQueue"]
 

@@ -20,13 +20,13 @@ from sluice.platform.kv import KV
 from sluice.platform.objects import Objects
 from sluice.services.news.collect.updater import Updater
 from sluice.services.news.keys import CHECKPOINT, INDEX, PENDING, PROCESSOR_WRITES, UPDATER_WRITES, article_key
+from sluice.services.news.object_turns import ObjectTurns
 from sluice.services.news.process.checkpoint_store import Ledger
 from sluice.services.news.process.processor import Processor
 from sluice.services.news.run_lock import RunLock
 from sluice.services.news.settings import ProcessorSettings, UpdaterSettings
 from sluice.services.news.turns import Turns
 from sluice.services.news.write_domain import Domain
-from sluice.wiring.news_turns import ObjectTurns
 
 CONTENT = "Bitcoin rose on Monday. Analysts were glad. " * 10
 

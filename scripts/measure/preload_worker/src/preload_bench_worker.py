@@ -10,7 +10,7 @@ from sluice.platform.objects import Sql
 from sluice.services.preload.queue.batches import Batches
 from sluice.services.preload.queue.queue import Queue, Wanted
 from sluice.services.preload.zone.schema import create_tables
-from sluice.wiring.preload import Cloud, called, fetched, ticked, zone_object
+from sluice.workers.preload import Cloud, called, fetched, ticked, zone_object
 
 __all__ = ["Default", "MeasuredQueue", "PreloadQueue"]
 

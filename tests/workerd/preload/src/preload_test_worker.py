@@ -11,7 +11,7 @@ from sluice.platform.bindings import Binding
 from sluice.platform.clock import iso
 from sluice.platform.edge import EdgeCache
 from sluice.platform.objects import Sql
-from sluice.wiring.preload import Cloud, called, fetched, ticked, zone_object
+from sluice.workers.preload import Cloud, called, fetched, ticked, zone_object
 
 __all__ = ["Default", "PreloadQueue"]
 

@@ -12,8 +12,8 @@ from sluice.services.compiler.http.validate import validate
 from sluice.services.compiler.live.socket import socket_handler
 from sluice.web import Doc, Handler, Route
 from sluice.web.common_docs import page_doc
-from sluice.wiring.compiler import CompilerService
-from sluice.wiring.compiler_workflows import CompilerWorkflows
+from sluice.workers.compiler import CompilerService
+from sluice.workers.compiler_workflows import CompilerWorkflows
 
 
 def compiler_routes(service: CompilerService) -> list[Route]:

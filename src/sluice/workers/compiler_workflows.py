@@ -21,7 +21,7 @@ from sluice.services.compiler.workflows.parcels import Parcels
 from sluice.services.compiler.workflows.reporting import Reporting
 from sluice.services.compiler.workflows.starts import ApiType, Starts
 from sluice.services.compiler.workflows.warming import CacheWarmingWorkflow
-from sluice.wiring.compiler import CompilerService
+from sluice.workers.compiler import CompilerService
 
 WARMING_CRON: Final = "0 */6 * * *"
 _CLOCK: Final = SystemClock()

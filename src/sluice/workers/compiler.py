@@ -29,6 +29,7 @@ from sluice.services.compiler.cache.cache import SYNC_TTL_S, Handover, ResultCac
 from sluice.services.compiler.cache.compilations import Compilations
 from sluice.services.compiler.cache.provider import Desk
 from sluice.services.compiler.cache.records import Records
+from sluice.services.compiler.cache.shared_flight import ObjectFlights
 from sluice.services.compiler.guard.guard import Guard
 from sluice.services.compiler.guard.rate_limit import RateLimiter, SharedCount
 from sluice.services.compiler.guard.turnstile import Turnstile
@@ -44,7 +45,6 @@ from sluice.services.compiler.requests import Priority
 from sluice.services.compiler.settings import Settings
 from sluice.services.compiler.workflows.items import Items
 from sluice.web import Request
-from sluice.wiring.compiler_flights import ObjectFlights
 
 NAME: Final = "adblock-compiler"
 DEAD_LETTERS: Final = "adblock-compiler-dlq"

@@ -19,12 +19,12 @@ from sluice.services.news.collect.sources import sources_of
 from sluice.services.news.collect.updater import Updater
 from sluice.services.news.http.status import Status
 from sluice.services.news.keys import API_WRITES, PROCESSOR_WRITES, UPDATER_WRITES
+from sluice.services.news.object_turns import ObjectTurns
 from sluice.services.news.process.checkpoint_store import Ledger
 from sluice.services.news.process.processor import Processor
 from sluice.services.news.process.workers_ai import WorkersAi
 from sluice.services.news.settings import ProcessorSettings, UpdaterSettings
 from sluice.services.news.write_domain import Domain
-from sluice.wiring.news_turns import ObjectTurns
 
 KV: Final = "CRYPTO_NEWS_CACHE"
 AI_TIMEOUT_S: Final = 45.0
