@@ -19,7 +19,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 # What the command line needs of the machine it runs on; no Worker imports it.
 COMMAND_LINE = sorted((SOURCE / "sluice/cli").rglob("*.py"))
 # Where a service is put together from its feature package and its bindings: they know both sides and decide nothing.
-WIRING = sorted((SOURCE / "sluice/wiring").rglob("*.py"))
+WIRING = sorted((SOURCE / "sluice/workers").rglob("*.py"))
 FEATURES = [path for path in MODULES if "platform" not in path.parts and path not in {*ENTRIES, *COMMAND_LINE, *WIRING}]
 
 
@@ -40,7 +40,7 @@ def test_features_know_no_platform(path: Path):
     """A feature imports nothing of the platform, and nothing that tells the time, draws lots or reads the environment."""
     roots = {name.partition(".")[0] for name in imported(path)}
     assert not roots & (PLATFORM | AMBIENT)
-    assert not any(name.startswith(("sluice.platform", "sluice.wiring")) for name in imported(path))
+    assert not any(name.startswith(("sluice.platform", "sluice.workers")) for name in imported(path))
 
 
 @pytest.mark.parametrize("path", WIRING, ids=name_of)
@@ -53,7 +53,7 @@ def test_wiring_stays_outside_the_workers_module(path: Path):
 def test_platform_knows_no_feature(path: Path):
     """An adapter imports the web layer and the error tree at most."""
     ours = {name for name in imported(path) if name.startswith("sluice.")}
-    assert all(name.startswith(("sluice.errors", "sluice.platform", "sluice.variables", "sluice.web")) for name in ours)
+    assert all(name.startswith(("sluice.core", "sluice.platform", "sluice.web")) for name in ours)
 
 
 @pytest.mark.parametrize("path", [path for path in MODULES if path not in COMMAND_LINE], ids=name_of)

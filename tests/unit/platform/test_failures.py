@@ -39,7 +39,7 @@ def test_every_error_survives_as_text(kind):
     error = kind("a: b\nc", 1) if kind is errors.TooManyRequests else kind("a: b\nc")
     for message in (
         written(error),
-        f"PythonError: Traceback:\nValueError: x\n\nsluice.errors.{kind.__name__}: a: b c\n",
+        f"PythonError: Traceback:\nValueError: x\n\nsluice.core.errors.{kind.__name__}: a: b c\n",
     ):
         again = revived(message)
         assert type(again) is kind

@@ -1,0 +1,153 @@
+"""From a configuration to a list."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fakes.clock import ManualClock
+from sluice.core.compiler.configuration import parse_configuration
+from sluice.core.compiler.sources.download import through
+from sluice.core.compiler.sources.failures import SourceFailed, SourceMissing
+from sluice.core.errors import Invalid, Unavailable
+from sluice.core.filters.pipeline import TRANSFORMATIONS
+from unit.core.compiler.scripted import body, compiled, compiler, configuration
+
+NAMES = [name for name in TRANSFORMATIONS if not name.startswith("Validate")]
+
+
+async def test_levels():
+    """A source's own transformations see its lines alone; the list's see everything, headers of sources included."""
+    files = {"a": "0.0.0.0 a.com\n! c", "b": "0.0.0.0 a.com\n||b.com^"}
+    first = {"source": "a", "transformations": ["Compress"]}
+    result = await compiler(files).compile(configuration(first, "b", transformations=["RemoveComments"]))
+    assert result.rules[-4:] == ["!", "||a.com^", "0.0.0.0 a.com", "||b.com^"]
+    assert sum(line.startswith("! Source") for line in result.rules) == 0
+    assert "! Title: Test" in result.rules
+
+
+async def test_filters():
+    """Exclusions and inclusions of a source apply to it alone, those of the list to all, headers of sources too."""
+    files = {"a": "||a1^\n||a2^\n||x^", "b": "||b1^\n||x^"}
+    first = {"source": "a", "exclusions": ["a1"]}
+    result = await compiler(files).compile(configuration(first, "b", exclusions=["||x^"], inclusions=["||*"]))
+    assert result.rules[-3:] == ["!", "||a2^", "||b1^"]
+
+
+async def test_files_of_patterns():
+    """Patterns come from files as well: comments and blank lines are none, directives are followed, each is read once."""
+    files = {
+        "a": "||a^\n||b^\n||c^\n! note",
+        "b": "||a^\n||d^",
+        "ex": "! note\n# note\n \n||a^\n!#include more",
+        "more": "||c^",
+        "in": "",
+    }
+    source = {"source": "a", "exclusions_sources": ["ex"], "inclusions_sources": ["in"]}
+    target = compiler(files)
+    result = await target.compile(configuration(source, "b", exclusions_sources=["ex"]))
+    assert body(result) == ["||b^", "! note", "||d^"]
+    assert sorted(target.download.asked) == ["a", "b", "ex", "in", "more"]  # type: ignore[attr-defined]
+
+
+async def test_a_missing_file_of_patterns():
+    """An allow list that cannot be read fails the compilation: silently blocking more is worse than failing."""
+    files = {"a": "||a^", "ex": SourceMissing("gone")}
+    with pytest.raises(SourceFailed, match="ex: gone"):
+        await compiler(files).compile(configuration("a", exclusions_sources=["ex"]))
+    with pytest.raises(SourceFailed, match="ex: gone"):
+        await compiler(files).compile(configuration({"source": "a", "exclusions_sources": ["ex"]}))
+
+
+async def test_a_bad_pattern():
+    """A regular expression in a file that cannot be read fails the compilation and names the file."""
+    with pytest.raises(SourceFailed, match="ex"):
+        await compiler({"a": "||a^", "ex": "/(/"}).compile(configuration("a", exclusions_sources=["ex"]))
+
+
+async def test_empty_sources():
+    """A source without any text is one empty line, as HostlistCompiler has it."""
+    result = await compiled({"a": "", "b": "||b^"})
+    assert body(result) == ["", "||b^"]
+
+
+async def test_parsed_or_not():
+    """A configuration may come as plain values or parsed."""
+    value = configuration("a")
+    plain = await compiler({"a": "||a^"}).compile(value)
+    parsed = await compiler({"a": "||a^"}).compile(parse_configuration(value))
+    assert plain.rules == parsed.rules
+    with pytest.raises(Invalid):
+        await compiler({}).compile({})
+
+
+async def test_compilations_do_not_mix():
+    """One compiler serves several compilations at once, each with its own files and limits."""
+    target = compiler({"a": "!#include c\n||a^", "b": "!#include c\n||b^", "c": "||c^"})
+    first, second = await asyncio.gather(target.compile(configuration("a")), target.compile(configuration("b")))
+    assert (body(first), body(second)) == (["||c^", "||a^"], ["||c^", "||b^"])
+
+
+async def test_the_input_is_left_alone():
+    """Content sent along and a parsed configuration are the same after a compilation as before."""
+    parsed = parse_configuration(configuration("a", "a", transformations=NAMES))
+    before, content = parsed.model_copy(deep=True), {"a": "||b^\n||a^"}
+    await compiler({}).compile(parsed, content=content)
+    assert (parsed, content) == (before, {"a": "||b^\n||a^"})
+
+
+# Without directives: an unbalanced one is an error, as other tests say.
+TEXT = st.text(max_size=9).filter(lambda text: "!#" not in text)
+LINES = st.lists(st.one_of(st.sampled_from(["||a.com^", "0.0.0.0 b.com", "! c", "", "@@||a.com^"]), TEXT))
+
+
+@given(LINES, LINES, st.lists(st.sampled_from(NAMES), unique=True))
+def test_same_input_same_bytes(first: list[str], second: list[str], names: list[str]):
+    """The same input at the same time gives the same bytes, with details asked for or not, and from every copy."""
+    content = {"a": "\n".join(first), "b": "\r\n".join(second)}
+    wanted = configuration({"source": "a", "transformations": names[:1]}, "b", "a", transformations=names)
+    results = [
+        asyncio.run(compiler({}, clock=ManualClock()).compile(wanted, content=content, detailed=detailed)).rules
+        for detailed in (False, False, True)
+    ]
+    assert results[0] == results[1] == results[2]
+
+
+class Answer:
+    def __init__(self, status: int) -> None:
+        self.status = status
+        self.body = b"||a^"
+
+
+async def fetch_with(status: int, calls: list[Any]) -> bytes | str:
+    async def fetch(url: str, *, max_bytes: int, timeout_s: float) -> Answer:
+        calls.append((url, max_bytes, timeout_s))
+        return Answer(status)
+
+    return await through(fetch, max_bytes=10, timeout_s=2.0)("https://h.example/a")
+
+
+async def test_through_a_guarded_fetch():
+    """A download is the body of a successful answer, within the given bounds."""
+    calls: list[Any] = []
+    assert await fetch_with(200, calls) == b"||a^"
+    assert calls == [("https://h.example/a", 10, 2.0)]
+
+
+@pytest.mark.parametrize(
+    ("status", "failure"),
+    [
+        (404, SourceMissing),
+        (403, SourceMissing),
+        (304, SourceMissing),
+        (429, Unavailable),
+        (408, Unavailable),
+        (503, Unavailable),
+    ],
+)
+async def test_answers_that_do_not_count(status: int, failure: type[Exception]):
+    """An answer without success is an error that tells whether trying again may help."""
+    with pytest.raises(failure, match=str(status)):
+        await fetch_with(status, [])

@@ -1,0 +1,81 @@
+"""What was dropped, where it stood, and why."""
+
+import json
+from typing import Any
+
+from sluice.core.compiler.report import Detective
+from sluice.core.compiler.sources.origins import Origins, Place
+from sluice.core.filters.pipeline import DroppedLine as Entry
+from unit.core.compiler.scripted import compiler, configuration
+
+
+async def dropped(files: dict[str, str], value: dict[str, Any]) -> list[dict[str, Any]]:
+    result = await compiler(files).compile(value, detailed=True)
+    report: dict[str, Any] = json.loads(json.dumps(result.report.as_json()))
+    assert report["droppedNotListed"] == 0
+    listed: list[dict[str, Any]] = report["dropped"]
+    return listed
+
+
+async def test_counts():
+    """Counts of each transformation are always there, each dropped line only on request."""
+    files = {"a": "||a^\n! c\n||a^", "b": "||a^"}
+    source = {"source": "a", "name": "A", "transformations": ["RemoveComments"]}
+    value = configuration(source, "b", transformations=["Deduplicate"], exclusions=["Source"])
+    result = await compiler(files).compile(value)
+    report = result.report.as_json()
+    assert list(report) == ["transformations"]
+    assert report["transformations"] == [
+        {"transformation": "RemoveComments", "source": "A", "linesIn": 3, "linesOut": 2, "removed": 1},
+        {"transformation": "exclusions", "source": None, "linesIn": 10, "linesOut": 7, "removed": 3},
+        {"transformation": "Deduplicate", "source": None, "linesIn": 7, "linesOut": 3, "removed": 4},
+    ]
+
+
+async def test_a_dropped_line():
+    """A dropped line is told with its source, its line there, the transformation, its text and the reason."""
+    files = {"a": "||a.com^\r\n\r\n\r\n||not valid\r\n", "b": "||a.com^"}
+    lines = await dropped(files, configuration({"source": "a", "name": "A"}, "b", transformations=["Validate"]))
+    assert len(lines) == 1
+    assert lines[0].pop("reason")
+    assert lines == [
+        {"source": "A", "file": "a", "line": 4, "via": [], "transformation": "Validate", "text": "||not valid"}
+    ]
+
+
+async def test_through_both_levels():
+    """A line is found again after its source's own transformations changed and moved it, two in one line too."""
+    files = {"a": "! c\n0.0.0.0 b.com a.com\n||x.com^", "b": "||a.com^"}
+    source = {"source": "a", "transformations": ["RemoveComments", "Compress"]}
+    lines = await dropped(files, configuration(source, "b", transformations=["Deduplicate"]))
+    told = [(line["file"], line["line"], line["transformation"], line["text"]) for line in lines]
+    assert told == [("a", 1, "RemoveComments", "! c"), ("a", 2, "Deduplicate", "||a.com^")]
+
+
+async def test_includes():
+    """A line of an included file is told with that file and the lines that led there."""
+    files = {"a": "||a^\n!#include b", "b": "\n!#if true\n!#include c\n!#endif", "c": "||c^\n\n! c"}
+    lines = await dropped(files, configuration("a", transformations=["RemoveComments"]))
+    assert [(line["file"], line["line"], line["via"], line["text"]) for line in lines] == [
+        ("c", 3, ["a:2", "b:3"], "! c")
+    ]
+
+
+async def test_our_own_lines_are_no_loss():
+    """Headers of sources and an added last line are not reported when they go."""
+    source = {"source": "a", "transformations": ["InsertFinalNewLine"]}
+    assert not await dropped(
+        {"a": "||a^"}, configuration(source, transformations=["RemoveComments", "RemoveEmptyLines"])
+    )
+
+
+def test_the_details_are_bounded():
+    """Beyond the bound, lines are only counted."""
+    detective = Detective(limit=2)
+    file = detective.places.add(Place("A", "a"))
+    origins = Origins()
+    origins.add_file(file, [1, 2, 3, 4, 5])
+    detective.note([Entry(at, "Deduplicate", "x", "twice") for at in range(5)], origins)
+    report = detective.report([]).as_json()
+    assert [line["line"] for line in report["dropped"]] == [1, 2]
+    assert report["droppedNotListed"] == 3

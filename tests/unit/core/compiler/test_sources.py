@@ -1,0 +1,181 @@
+"""Sources: read in parallel, kept in order, with what they include."""
+
+import pytest
+
+from fakes.clock import ManualClock
+from sluice.core.compiler.limits import MAX_INCLUDE_DEPTH, MAX_PARALLEL_DOWNLOADS, Limits
+from sluice.core.compiler.sources.download import delay_s
+from sluice.core.compiler.sources.failures import BadSource, IncludeFailed, SourceFailed, SourceMissing
+from sluice.core.errors import Oversized, Refused, TimedOut, Unavailable
+from unit.core.compiler.scripted import ScriptedDownload, body, compiled, compiler, configuration
+
+BASE = "https://h.example"
+
+
+async def test_order_is_kept():
+    """However many sources there are, the list has them in the order of the configuration, six on their way at most."""
+    files = {f"{BASE}/{number}.txt": f"||{number}.example^" for number in range(50)}
+    download = ScriptedDownload(files)
+    result = await compiler(files, download=download).compile(configuration(*files))
+    assert body(result) == list(files.values())
+    assert download.most_at_once == MAX_PARALLEL_DOWNLOADS
+
+
+async def test_content_sent_along():
+    """What was sent along is used in place of a download, for a source and for what it includes."""
+    content = {"mine": "||a^\n!#include more", "more": "||b^"}
+    result = await compiler({}).compile(configuration("mine"), content=content)
+    assert body(result) == ["||a^", "||b^"]
+
+
+async def test_includes():
+    """An included file stands in place of its directive, relative to the file that includes it."""
+    files = {
+        f"{BASE}/l/a.txt": "||a^\n!#include inc/b.txt\n||z^",
+        f"{BASE}/l/inc/b.txt": b"\xef\xbb\xbf! b\r\n\r\n!#include ../c.txt\r\n",
+        f"{BASE}/l/c.txt": "||c^",
+    }
+    result = await compiler(files).compile(configuration(f"{BASE}/l/a.txt"))
+    assert body(result) == ["||a^", "! b", "||c^", "||z^"]
+
+
+async def test_a_file_is_fetched_once():
+    """A file that several sources include, or that is listed twice, is fetched once and in all of their places."""
+    files = {"a": "!#include c\n||a^\n!#include c", "b": "!#include c", "c": "||c^"}
+    download = ScriptedDownload(files)
+    result = await compiler(files, download=download).compile(configuration("a", "b", "b"))
+    assert body(result) == ["||c^", "||a^", "||c^", "||c^", "||c^"]
+    assert sorted(download.asked) == ["a", "b", "c"]
+
+
+async def test_an_include_that_does_not_hold():
+    """An include in a branch that does not hold is not even fetched."""
+    result = await compiled({"a": "!#if false\n!#include nowhere\n!#endif\n||a^"})
+    assert body(result) == ["||a^"]
+
+
+async def test_constants():
+    """The constants of the caller hold in conditions, also in those of included files."""
+    files = {"a": "!#include b", "b": "!#if ext_sluice\n||yes^\n!#else\n||no^\n!#endif"}
+    result = await compiler(files, constants=frozenset({"ext_sluice"})).compile(configuration("a"))
+    assert body(result) == ["||yes^"]
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        ({"a": "!#include a"}, "a → a: the includes go round"),
+        ({"a": "x\n!#include b", "b": "!#include c", "c": "!#include a"}, "a → b → c → a: the includes go round"),
+        ({"a": "x\n\n!#if true"}, "line 3: this !#if has no !#endif"),
+        ({"a": "!#include b", "b": "x\r\n\r\n!#endif"}, "a → b: line 3: this !#endif"),
+        ({f"{BASE}/a": "x\n!#include https://other.example/b"}, "line 2: it includes https://other.example/b"),
+        ({"a": "!#include"}, "line 1: an !#include names no file"),
+        ({"a": "!#include b", "b": SourceMissing("not there")}, "a → b: not there"),
+    ],
+)
+async def test_broken_sources(files: dict[str, str], words: str):
+    """A source that cannot be followed fails the compilation, and the message leads to the place."""
+    with pytest.raises(SourceFailed) as caught:
+        await compiler(files).compile(configuration(next(iter(files))))
+    assert words in str(caught.value)
+    assert not caught.value.retryable
+
+
+async def test_includes_have_a_depth():
+    """Ten files may include one another, not eleven."""
+    files = {str(depth): f"!#include {depth + 1}" for depth in range(MAX_INCLUDE_DEPTH + 1)}
+    files[str(MAX_INCLUDE_DEPTH)] = "||deep^"
+    assert body(await compiler(files).compile(configuration("0"))) == ["||deep^"]
+    files = {"top": "!#include 0", **files}
+    with pytest.raises(SourceFailed, match="deeper than 10"):
+        await compiler(files).compile(configuration("top"))
+
+
+async def test_a_failure_names_its_source():
+    """The error of a compilation names the source by its name, gives the reason and keeps the blame."""
+    files = {"a": "||a^", f"{BASE}/b?key=secret": Refused("it is private")}
+    source = {"source": f"{BASE}/b?key=secret", "name": "Second"}
+    with pytest.raises(SourceFailed, match=r"^Source Second: it is private$") as caught:
+        await compiler(files).compile(configuration("a", source))
+    assert (caught.value.status, caught.value.retryable) == (400, False)
+    with pytest.raises(SourceFailed) as caught:
+        await compiler(files).compile(configuration(f"{BASE}/b?key=secret"))
+    assert "secret" not in str(caught.value)
+
+
+async def test_content_sent_along_is_the_callers_own():
+    """A mistake in what was sent along is the caller's; one in a download is its host's."""
+    with pytest.raises(SourceFailed) as caught:
+        await compiler({}).compile(configuration("mine"), content={"mine": "!#endif"})
+    assert caught.value.status == 400
+    with pytest.raises(SourceFailed) as caught:
+        await compiled({"a": "!#endif"})
+    assert caught.value.status == BadSource.status == 502
+
+
+async def test_retries():
+    """What may pass is tried again after 1, 2 and 4 s and some jitter."""
+    clock = ManualClock()
+    files = {"a": [Unavailable("down"), TimedOut("slow"), Unavailable("down"), "||a^"]}
+    result = await compiler(files, clock=clock, draw=lambda: 0.5).compile(configuration("a"))
+    assert body(result) == ["||a^"]
+    assert clock.slept == [1.15, 2.3, 4.6]
+
+
+async def test_retries_end():
+    """After three more attempts the failure is final, and a later compilation may still help."""
+    download = ScriptedDownload({"a": Unavailable("down")})
+    with pytest.raises(SourceFailed, match="down") as caught:
+        await compiler({}, download=download).compile(configuration("a"))
+    assert download.asked == ["a"] * 4
+    assert caught.value.retryable
+
+
+async def test_no_hope_no_retry():
+    """What will not change is not tried again."""
+    download = ScriptedDownload({"a": SourceMissing("gone")})
+    with pytest.raises(SourceFailed):
+        await compiler({}, download=download).compile(configuration("a"))
+    assert download.asked == ["a"]
+
+
+def test_jitter():
+    """Jitter lengthens the wait by up to 30 %."""
+    assert [delay_s(attempt, 0.0) for attempt in range(3)] == [1, 2, 4]
+    assert delay_s(0, 1.0) == pytest.approx(1.3)
+
+
+@pytest.mark.parametrize(
+    ("files", "limits"),
+    [
+        ({"a": "x" * 101}, Limits(source_bytes=100)),
+        ({"a": "x" * 60, "b": "x" * 60}, Limits(total_bytes=100)),
+        ({"a": "x\n" * 12}, Limits(total_lines=10)),
+        ({"a": "x\n" * 6, "b": "x\n" * 6}, Limits(total_lines=10)),
+        ({"a": "!#include b\n" * 3, "b": "x\nx\nx\nx"}, Limits(total_lines=10)),
+        ({"a": "!#include b\n" * 3, "b": "!#if false\nx\n!#endif"}, Limits(includes=2)),
+    ],
+)
+async def test_limits(files: dict[str, str], limits: Limits):
+    """Bytes, lines and includes are bounded, for one source and for all of them together."""
+    with pytest.raises(SourceFailed) as caught:
+        await compiler(files, limits=limits).compile(configuration(*files))
+    cause = caught.value.cause
+    assert isinstance(cause.cause if isinstance(cause, IncludeFailed) else cause, Oversized)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"<!DOCTYPE html>\n<title>Sorry</title>",
+        b"\xef\xbb\xbf\n <html lang=en>",
+        b'<?xml version="1.0"?><rss/>',
+        b"||a.com^\n\0\0",
+        "||a.com^".encode("utf-16"),
+    ],
+    ids=["page", "page with a mark", "xml", "zeros", "utf-16"],
+)
+async def test_what_is_no_list(content: bytes):
+    """A page of apology or a binary file in place of a list is an error, not a list of strange rules."""
+    with pytest.raises(SourceFailed, match=r"web page|binary"):
+        await compiler({"a": content}).compile(configuration("a"))

@@ -1,0 +1,138 @@
+"""The order of the checks, and what is left of a request that passed them."""
+
+from typing import Any
+
+import pytest
+
+from sluice.core.errors import Forbidden, Invalid, TooLarge, TooManyRequests, UnsupportedMediaType
+from sluice.services.compiler.guard.guard import Guard, hashed
+from sluice.web import Request
+from unit.services.compiler.listeners import ListAnalytics
+from unit.web.calls import post
+
+JSON = {"Content-Type": "application/json", "CF-Connecting-IP": "2001:db8::1"}
+
+
+class Gates:
+    """Both gates, and in which order they were asked."""
+
+    def __init__(self, *, full: bool = False, locked: bool = False) -> None:
+        self.full = full
+        self.locked = locked
+        self.asked: list[tuple[str, Any]] = []
+
+    async def charge(self, client: str) -> None:
+        self.asked.append(("limit", client))
+        if self.full:
+            raise TooManyRequests("slow down", retry_after_s=7)
+
+    async def check(self, token: object, address: str | None) -> None:
+        self.asked.append(("turnstile", (token, address)))
+        if self.locked:
+            raise Forbidden("prove it")
+
+
+def guard(gates: Gates, analytics: ListAnalytics | None = None) -> Guard:
+    return Guard(limiter=gates, turnstile=gates, analytics=analytics or ListAnalytics(), pepper="p")
+
+
+def unreadable() -> Request:
+    async def read(_max_bytes: int) -> bytes:
+        raise AssertionError("the body was read")
+
+    return Request("POST", "https://sluice.test/compile", read_body=read)
+
+
+async def test_order():
+    """Limit, then body, then Turnstile; the token is gone from the value."""
+    gates = Gates()
+    value = await guard(gates)(post(b'{"a":1,"turnstileToken":"t"}', JSON), max_bytes=100)
+    assert value == {"a": 1}
+    assert gates.asked == [("limit", "2001:db8::/64"), ("turnstile", ("t", "2001:db8::1"))]
+
+
+async def test_limit_before_reading():
+    """A client over its limit costs no reading; a data point tells of it without the address."""
+    gates, analytics = Gates(full=True), ListAnalytics()
+    with pytest.raises(TooManyRequests):
+        await guard(gates, analytics)(unreadable(), max_bytes=100)
+    assert gates.asked == [("limit", "unknown")]
+    assert analytics.points == [("rate_limit_exceeded", (hashed("unknown", "p"), "/compile"), (7,))]
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "error"),
+    [
+        (b"", JSON, Invalid),
+        (b"{", JSON, Invalid),
+        (b"x" * 101, JSON, TooLarge),
+        (b"{}", {"Content-Type": "text/plain"}, UnsupportedMediaType),
+    ],
+)
+async def test_bad_body_is_charged(body: bytes, headers: dict[str, str], error: type[Exception]):
+    """Junk is charged too, and Turnstile is not asked about it."""
+    gates = Gates()
+    with pytest.raises(error):
+        await guard(gates)(post(body, headers), max_bytes=100)
+    assert [gate for gate, _ in gates.asked] == ["limit"]
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        (b'{"a":{"b":[1,9007199254740991]}}', "a.b[1]"),
+        (b"[-9007199254740991]", "[0]"),
+        (b"123456789012345678901234567890", ""),
+    ],
+)
+async def test_numbers_that_cannot_be_carried(body: bytes, path: str):
+    """A whole number that JavaScript cannot hold is refused by its path."""
+    with pytest.raises(Invalid, match="beyond") as refusal:
+        await guard(Gates())(post(body, JSON), max_bytes=100)
+    assert refusal.value.fields[0].path == path
+
+
+async def test_largest_number():
+    """The largest number that can be carried is taken, and so is one with a point."""
+    body = b'{"a":9007199254740990,"b":1e300,"c":true}'
+    assert await guard(Gates())(post(body, JSON), max_bytes=100) == {"a": 2**53 - 2, "b": 1e300, "c": True}
+
+
+@pytest.mark.parametrize("body", [b"{}", b"[]", b"null", b'"turnstileToken"'])
+async def test_nobody_passes_without_proof(body: bytes):
+    """A body without a token, of any kind, is not let through a locked gate."""
+    with pytest.raises(Forbidden):
+        await guard(Gates(locked=True))(post(body, JSON), max_bytes=100)
+
+
+@pytest.mark.parametrize("body", [b"", b" \r\n"])
+async def test_optional_body(body: bytes):
+    """Where the body may be left out, an empty one is an empty object, and proof is asked for all the same."""
+    gates = Gates()
+    assert await guard(gates)(post(body, JSON), max_bytes=100, optional_body=True) == {}
+    assert gates.asked[1] == ("turnstile", (None, "2001:db8::1"))
+
+
+async def test_optional_body_that_is_there():
+    """A body that may be left out is read like any other when it is not."""
+    ask = guard(Gates())
+    assert await ask(post(b'{"a":[]}', JSON), max_bytes=100, optional_body=True) == {"a": []}
+    with pytest.raises(Invalid):
+        await ask(post(b"{", JSON), max_bytes=100, optional_body=True)
+    with pytest.raises(TooLarge):
+        await ask(post(b"x" * 101, JSON), max_bytes=100, optional_body=True)
+    with pytest.raises(UnsupportedMediaType):
+        await ask(post(b"{}", {"Content-Type": "text/plain"}), max_bytes=100, optional_body=True)
+
+
+async def test_message():
+    """A message over a socket is charged and checked like a body."""
+    gates = Gates()
+    assert await guard(gates).message(unreadable(), {"type": "compile", "turnstileToken": "t"}) == {"type": "compile"}
+    assert [gate for gate, _ in gates.asked] == ["limit", "turnstile"]
+
+
+def test_hash_hides_the_address():
+    """Equal clients have equal names, others others, and the pepper counts."""
+    assert hashed("203.0.113.7", "p") == hashed("203.0.113.7", "p")
+    assert len({hashed("203.0.113.7", "p"), hashed("203.0.113.8", "p"), hashed("203.0.113.7", "q")}) == 3

@@ -1,0 +1,330 @@
+"""Health of the sources over many runs: history, one alert for each incident, and the recheck that ends it."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from fakes.transport import FakeTransport, Scripted
+from fakes.workflows import FakeStep
+from sluice.core.errors import Unavailable
+from sluice.core.net.addresses import Allowed
+from sluice.core.net.fetch import Fetcher, Outgoing
+from sluice.services.compiler.health.alerts import Alerts
+from sluice.services.compiler.health.source import SourceCheck
+from sluice.services.compiler.health.store import RETENTION_S, HealthStore
+from sluice.services.compiler.health.workflow import HealthMonitoringWorkflow
+from sluice.services.compiler.workflows.defaults import health_sources
+from unit.services.compiler.workflow_bench import Bench, crash_points, repeated
+
+HOOK = "https://hook.example/alert"
+LISTS = {name: f"https://lists.example/{name}.txt" for name in ("a", "b")}
+RULES = b"||x.example^\n" * 3
+
+
+def params(*names: str, **more: Any) -> dict[str, Any]:
+    sources = [{"name": name, "url": LISTS[name], "expectedMinRules": 2} for name in names]
+    return {"sources": sources, **more}
+
+
+class Workflow(Bench):
+    """Lists that are well unless named in `down`, and a webhook that answers with `hook_status`."""
+
+    def __init__(self, url: str = HOOK) -> None:
+        super().__init__()
+        self.down: set[str] = set()
+        self.hook_status = 204
+        self.told: list[dict[str, Any]] = []
+        self.transport = FakeTransport({HOOK: self._hooked} | dict.fromkeys(LISTS.values(), self._listed))
+        fetch = Fetcher(self.transport, Allowed.parse("")).fetch
+        self.store = HealthStore(database=self.database, clock=self.clock)
+        self.runs = 0
+        self.next_step = FakeStep()
+        self.workflow = HealthMonitoringWorkflow(
+            check=SourceCheck(fetch=fetch, clock=self.clock),
+            store=self.store,
+            alerts=Alerts(database=self.database, fetch=fetch, clock=self.clock, url=url),
+            instances=self.instances,
+            defaults=health_sources(),
+            recheck_delay_s=300,
+            published=self.metrics,
+            reporting=self.reporting,
+            clock=self.clock,
+        )
+
+    async def _listed(self, request: Outgoing) -> Scripted:
+        self.clock.advance(0.25)
+        return Scripted(503) if request.url in {LISTS[name] for name in self.down} else Scripted(200, (), RULES)
+
+    async def _hooked(self, request: Outgoing) -> Scripted:
+        assert request.body is not None
+        told = json.loads(request.body)
+        assert ("idempotency-key", told["alertId"]) in request.headers
+        if self.hook_status < 300:
+            self.told.append(told)
+        return Scripted(self.hook_status)
+
+    async def outcome(self, given: Mapping[str, Any], workflow_id: str = "") -> dict[str, Any]:
+        """One run, an hour after the one before."""
+        self.runs += 1
+        self.clock.advance(3600)
+        self.step, self.next_step = self.next_step, FakeStep()
+        name = workflow_id or f"health-{self.runs}"
+        return await self.finished(lambda steps: self.workflow.run(name, given, steps))
+
+    async def failing_runs(self, count: int, *names: str) -> None:
+        self.down = set(names)
+        for _ in range(count):
+            await self.outcome(params("a", "b"))
+
+    async def recheck(self) -> dict[str, Any]:
+        [(name, instance)] = self.engine.instances.items()
+        return await self.outcome(instance.params, name)
+
+
+async def test_report():
+    """The documented structure: results, summary with the average response time, history."""
+    bench = Workflow()
+    await bench.failing_runs(1, "b")
+    outcome = await bench.outcome(params("a", "b"))
+    down = {"healthy": False, "statusCode": 503, "ruleCount": 0, "error": "Status 503 instead of 200"}
+    assert outcome["results"] == [
+        {"name": "a", "url": LISTS["a"], "healthy": True, "statusCode": 200, "responseTimeMs": 250, "ruleCount": 3},
+        {"name": "b", "url": LISTS["b"], "responseTimeMs": 250, **down},
+    ]
+    assert outcome["summary"] == {"total": 2, "healthy": 1, "unhealthy": 1, "avgResponseTimeMs": 250}
+    assert outcome["history"] == {
+        "timestamps": ["2027-01-15T09:00:00.250Z", "2027-01-15T10:00:00.750Z"],
+        "sourceResults": {"a": [True, True], "b": [False, False]},
+        "consecutiveFailures": 2,
+    }
+    assert (outcome["success"], outcome["runId"], outcome["alerts"]) == (True, "health-2", [])
+
+
+async def test_steps_pauses_and_events():
+    """A step for each source with two seconds between; progress 10, to 70, 75, 100."""
+    bench = Workflow()
+    await bench.outcome(params("a", "b"))
+    assert [(name, config["retries"], config["timeout"] / 1000) for name, config in bench.step.configs.items()] == [
+        ("load-health-history", {"limit": 1, "delay": 1000, "backoff": "linear"}, 30),
+        ("check-source-1", {"limit": 2, "delay": 5000, "backoff": "linear"}, 120),
+        ("check-source-2", {"limit": 2, "delay": 5000, "backoff": "linear"}, 120),
+        ("analyze-results", {"limit": 1, "delay": 1000, "backoff": "linear"}, 30),
+        ("store-results", {"limit": 2, "delay": 2000, "backoff": "linear"}, 30),
+    ]
+    assert bench.step.slept_ms == [2000]
+    assert [(e["type"], e.get("step"), e.get("progress")) for e in await bench.events("health-1")] == [
+        ("workflow:started", None, 0),
+        ("workflow:step:completed", "load-health-history", 10),
+        ("health:check:started", "check-source-1", None),
+        ("health:check:completed", "check-source-1", 40),
+        ("health:check:started", "check-source-2", None),
+        ("health:check:completed", "check-source-2", 70),
+        ("workflow:step:completed", "analyze-results", 75),
+        ("workflow:step:completed", "store-results", None),
+        ("workflow:completed", None, 100),
+    ]
+
+
+async def test_defaults():
+    """Without sources those of the popular lists are checked."""
+    bench = Workflow()
+    urls = [source.url for source in health_sources()]
+    bench.transport.answers = dict.fromkeys(urls, Scripted(404))
+    outcome = await bench.outcome({})
+    assert [result["name"] for result in outcome["results"]] == [source.name for source in health_sources()]
+
+
+async def test_alert_after_three_failures_once():
+    """The third failure in a row raises the alarm, the fourth and fifth do not."""
+    bench = Workflow()
+    await bench.failing_runs(2, "b")
+    assert bench.told == []
+    await bench.failing_runs(3, "b")
+    [alert] = bench.told
+    assert alert == {
+        "type": "source-unhealthy",
+        "alertId": "health-3-1",
+        "runId": "health-3",
+        "timestamp": alert["timestamp"],
+        "source": {"name": "b", "url": LISTS["b"]},
+        "consecutiveFailures": 3,
+        "statusCode": 503,
+        "responseTimeMs": 250,
+        "ruleCount": 0,
+        "error": "Status 503 instead of 200",
+    }
+    assert await bench.kept("health:alerts:health-3") == [alert]
+    assert (await bench.rows("source_health"))[1]["status"] == "unhealthy"
+
+
+async def test_two_failures_and_a_success_count_from_the_start():
+    """Only failures in a row count."""
+    bench = Workflow()
+    await bench.failing_runs(2, "b")
+    await bench.failing_runs(1)
+    await bench.failing_runs(2, "b")
+    assert bench.told == []
+
+
+async def test_a_new_incident_alerts_again():
+    """Well again, then down three times more: another incident, another alert."""
+    bench = Workflow()
+    await bench.failing_runs(3, "b")
+    await bench.failing_runs(1)
+    await bench.failing_runs(3, "b")
+    assert [alert["alertId"] for alert in bench.told] == ["health-3-1", "health-7-1"]
+    rows = await bench.rows("health_alerts")
+    assert [row["resolved_ms"] is None for row in rows] == [False, True]
+
+
+async def test_alert_on_failure_off():
+    """Nobody is told, and the next run that may tell does."""
+    bench = Workflow()
+    bench.down = {"b"}
+    for _ in range(3):
+        await bench.outcome(params("b", alertOnFailure=False))
+    assert (bench.told, bench.engine.instances) == ([], {})
+    await bench.outcome(params("b"))
+    assert [alert["consecutiveFailures"] for alert in bench.told] == [4]
+
+
+async def test_recheck_resolves():
+    """An alert starts a recheck of the failed sources alone; it waits first and closes the incident when all is well."""
+    bench = Workflow()
+    await bench.failing_runs(3, "b")
+    [instance] = bench.engine.instances.values()
+    assert [source["name"] for source in instance.params["sources"]] == ["b"]
+    bench.down = set()
+    outcome = await bench.recheck()
+    assert bench.step.slept_ms == [300_000]
+    assert (outcome["recheck"], outcome["summary"]["healthy"], outcome["history"]["consecutiveFailures"]) == (
+        True,
+        1,
+        0,
+    )
+    [row] = await bench.rows("health_alerts")
+    assert row["resolved_ms"] is not None
+
+
+async def test_recheck_does_not_alert_again():
+    """Still down, it tells nobody and starts nothing."""
+    bench = Workflow()
+    await bench.failing_runs(3, "b")
+    await bench.recheck()
+    assert len(bench.told) == 1
+    assert len(bench.engine.instances) == 1
+    assert "send-alerts" not in bench.step.configs
+
+
+async def test_webhook_is_down():
+    """The report is stored all the same; the alert is told by the next run that finds the webhook well."""
+    bench = Workflow()
+    bench.hook_status = 500
+    await bench.failing_runs(3, "b")
+    types = [(event["type"], event.get("step")) for event in await bench.events("health-3")]
+    assert ("workflow:step:failed", "send-alerts") in types
+    assert types[-1] == ("workflow:completed", None)
+    assert len([r for r in bench.transport.requests if r.url == HOOK]) == 3
+    bench.hook_status = 204
+    await bench.failing_runs(2, "b")
+    assert [alert["alertId"] for alert in bench.told] == ["health-3-1"]
+
+
+async def test_no_webhook():
+    """Without an address the alert is kept, and the recheck is started."""
+    bench = Workflow(url="")
+    await bench.failing_runs(4, "b")
+    assert len(await bench.rows("health_alerts")) == 1
+    assert len(bench.engine.instances) == 1
+
+
+async def test_latest():
+    """The last full report is published, and a recheck changes only what it looked at."""
+    bench = Workflow()
+    assert await bench.store.latest() is None
+    await bench.failing_runs(3, "a", "b")
+    bench.down = {"a"}
+    await bench.recheck()
+    latest = await bench.store.latest()
+    assert latest is not None
+    assert (latest["runId"], latest["summary"]["healthy"]) == ("health-3", 1)
+    assert [(result["name"], result["healthy"]) for result in latest["results"]] == [("a", False), ("b", True)]
+    assert await bench.kept("health:latest") == latest
+
+
+async def test_kv_is_down():
+    """What the database has is enough: a snapshot that cannot be published does not fail the run."""
+    bench = Workflow()
+
+    async def broken(*_args: Any, **_options: Any) -> None:
+        raise Unavailable("KV is down")
+
+    bench.metrics.put_json = broken  # type: ignore[method-assign]
+    await bench.failing_runs(3, "b")
+    outcome = await bench.outcome(params("a"))
+    assert outcome["success"]
+    assert len(bench.told) == 1
+    assert {name for name, _ in bench.log.errors} == {"workflow.side_effect_failed"}
+
+
+async def test_thirty_days():
+    """Older checks are neither told nor counted, and go."""
+    bench = Workflow()
+    await bench.failing_runs(2, "b")
+    bench.clock.advance(RETENTION_S - 3000)
+    outcome = await bench.outcome(params("b"))
+    assert outcome["history"]["sourceResults"] == {"b": [False]}
+    [row] = [row for row in await bench.rows("source_health") if row["name"] == "b"]
+    assert (row["total_attempts"], row["consecutive_failures"]) == (1, 1)
+    await bench.store.tidy()
+    assert len(await bench.rows("source_attempts")) == 1
+
+
+async def test_bad_parameters():
+    """Sources that are none fail the run with the field."""
+    outcome = await Workflow().outcome({"sources": [{"name": "x", "url": "ftp://x"}]})
+    assert not outcome["success"]
+    assert outcome["error"].startswith("sources[0].url")
+
+
+async def test_two_sources_of_one_address():
+    """They could not be told apart."""
+    sources = [{"name": name, "url": LISTS["a"]} for name in "xy"]
+    outcome = await Workflow().outcome({"sources": sources})
+    assert "two sources have the url" in outcome["error"]
+
+
+async def test_crash_at_any_operation():
+    """Every source is checked and recorded once, one alert is kept, and no event of the run is told twice."""
+
+    async def prepared() -> Workflow:
+        bench = Workflow()
+        await bench.failing_runs(2, "b")
+        for fake in bench.fakes.values():
+            fake.operations.clear()
+        return bench
+
+    whole = await prepared()
+    expected = await whole.outcome(params("a", "b"))
+    assert len(whole.told) == 1
+    counts = {name: len(fake.operations) for name, fake in whole.fakes.items()}
+    assert counts["engine"] == 1
+    for name, number, before in crash_points(counts):
+        bench = await prepared()
+        if name == "step":
+            bench.next_step.fail_at(number, before=before)
+        else:
+            bench.fakes[name].fail_at(number, before=before)
+        outcome = await bench.outcome(params("a", "b"))
+        for told in ("results", "summary", "alerts"):
+            assert outcome[told] == expected[told]
+        assert len(await bench.rows("source_attempts")) == 6
+        [health] = [row for row in await bench.rows("source_health") if row["name"] == "b"]
+        assert (health["total_attempts"], health["consecutive_failures"]) == (3, 3)
+        assert len(await bench.rows("health_alerts")) == 1
+        assert {alert["alertId"] for alert in bench.told} == {"health-3-1"}
+        assert len(bench.told) <= 2
+        assert len(bench.engine.instances) == 1
+        events = await bench.events("health-3")
+        assert repeated(events) == []
+        assert events[-1]["type"] == "workflow:completed"

@@ -1,0 +1,300 @@
+"""No accepted job is lost or done twice, whatever dies in between."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from fakes.binding import Crash
+from sluice.core.errors import Invalid, Unavailable
+from sluice.services.compiler.jobs import jobs as jobs_module
+from sluice.services.compiler.jobs.consumer import Consumer
+from sluice.services.compiler.jobs.jobs import LEASE_S
+from sluice.services.compiler.jobs.messages import BatchMessage, CompileMessage
+from sluice.services.compiler.jobs.stats import QueueStats
+from sluice.services.compiler.requests import BatchItem
+from unit.services.compiler.world import LIST, URL, World, configuration
+
+CONFIGURATION = configuration().model_dump(mode="json", exclude_unset=True)
+
+
+class Delivered:
+    """A message as the queue hands it over; remembers its answer."""
+
+    def __init__(self, body: Any, attempts: int = 1) -> None:
+        self.id = "m1"
+        self.body = body
+        self.attempts = attempts
+        self.answer: str | None = None
+        self.delay_s: int | None = None
+
+    def ack(self) -> None:
+        self.answer = "ack"
+
+    def retry(self, delay_s: int | None = None) -> None:
+        self.answer, self.delay_s = "retry", delay_s
+
+
+def consumer(world: World) -> Consumer:
+    return Consumer(
+        jobs=world.jobs,
+        items=world.items,
+        compile=world.desk.one,
+        clock=world.clock,
+        log=world.log,
+        count=world.count,
+    )
+
+
+def message(request_id: str = "j1", **more: Any) -> CompileMessage:
+    return CompileMessage(request_id=request_id, timestamp=1.0, configuration=CONFIGURATION, **more)
+
+
+async def deliver(world: World, body: Mapping[str, Any], attempts: int = 1) -> Delivered:
+    delivered = Delivered(body, attempts)
+    await consumer(world).handle([delivered])
+    return delivered
+
+
+async def state(world: World, request_id: str = "j1") -> str:
+    job = await world.jobs.find(request_id)
+    assert job
+    return str(job["state"])
+
+
+async def test_job_is_done():
+    """Accepted, sent, done; and delivered once more it is left alone."""
+    world = World()
+    await world.jobs.accept(message())
+    [(priority, body)] = world.sent
+    assert (priority, body["type"]) == ("standard", "compile")
+    assert (await deliver(world, body)).answer == "ack"
+    assert await state(world) == "completed"
+    assert (await deliver(world, body)).answer == "ack"
+    assert world.download.asked == [URL]
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
+@pytest.mark.parametrize("binding", ["d1_fake", "kv_fake", "r2_fake"])
+async def test_crash_at_every_operation(binding: str, before: bool):
+    """Wherever the process dies, after acceptance or while the job runs, the sweep brings it to its end."""
+    for operation in range(1, 40):
+        world = World()
+        getattr(world, binding).fail_at(operation, before=before)
+        accepted = crashed = False
+        try:
+            await world.jobs.accept(message())
+            accepted = True
+            for _, body in list(world.sent):
+                await deliver(world, body)
+        except Crash:
+            crashed = True
+        getattr(world, binding).fail_at(10**9, before=True)
+        world.start()
+        job = await world.jobs.find("j1")
+        if job:
+            await finish(world)
+            assert await state(world) == "completed"
+        else:
+            assert not accepted
+        if not crashed:
+            return
+    pytest.fail("there are more operations than were tried")
+
+
+async def finish(world: World) -> None:
+    """Sweep and deliver until nothing is under way; what was sent before the crash is gone."""
+    for _ in range(20):
+        if not await world.jobs.under_way():
+            return
+        world.sent.clear()
+        world.clock.advance(LEASE_S + 3601)
+        await world.jobs.sweep()
+        for _, body in list(world.sent):
+            await deliver(world, body)
+    pytest.fail("the job never ends")
+
+
+async def test_sweep_leaves_the_living_alone():
+    """What was sent a moment ago or is being worked on is not sent again; what is silent for long, is."""
+    world = World()
+    await world.jobs.accept(message())
+    await world.jobs.sweep()
+    assert len(world.sent) == 1
+    await world.jobs.claim("j1")
+    world.clock.advance(LEASE_S - 1)
+    assert await world.jobs.renew("j1")
+    world.clock.advance(LEASE_S - 1)
+    await world.jobs.sweep()
+    assert len(world.sent) == 1
+    world.clock.advance(2)
+    await world.jobs.sweep()
+    assert len(world.sent) == 2
+
+
+async def test_resending_slows_down():
+    """A queue that is only slow does not drown in copies: each wait is twice the last."""
+    world = World()
+    await world.jobs.accept(message())
+    for _ in range(24 * 60):
+        world.clock.advance(60)
+        await world.jobs.sweep()
+    assert 20 < len(world.sent) < 35
+
+
+async def test_retries_then_dead_letter():
+    """A failure is retried after 2, 4, 8 and 16 s; given up, the job is failed with its last error."""
+    world = World({URL: [Unavailable(f"down {n}") for n in range(100)]})
+    await world.jobs.accept(message())
+    [(_, body)] = world.sent
+    delays = [(await deliver(world, body, attempts)).delay_s for attempts in (1, 2, 3, 4, 5)]
+    assert delays == [2, 4, 8, 16, 32]
+    letter = Delivered(body)
+    await consumer(world).bury([letter])
+    job = await world.jobs.find("j1")
+    assert job
+    assert (letter.answer, job["state"], job["attempts"]) == ("ack", "failed", 5)
+    assert "down" in job["error"]
+
+
+async def test_hopeless_job_fails_at_once():
+    """What cannot succeed is not tried again."""
+    world = World()
+    await world.jobs.accept(message().model_copy(update={"configuration": {"name": "T"}}))
+    [(_, body)] = world.sent
+    assert (await deliver(world, body)).answer == "ack"
+    job = await world.jobs.find("j1")
+    assert job
+    assert (job["state"], job["error"]) == ("failed", "sources is required")
+
+
+async def test_cancelled_job_does_not_run():
+    """Cancelled while it waits, it is never begun; cancelled when it is over, nothing changes."""
+    world = World()
+    await world.jobs.accept(message())
+    assert await world.jobs.cancel("j1")
+    assert not await world.jobs.cancel("j1")
+    assert (await deliver(world, world.sent[0][1])).answer == "ack"
+    assert world.download.asked == []
+    assert await state(world) == "cancelled"
+
+
+async def test_cancelled_while_running():
+    """Its result is not recorded."""
+    world = World()
+    await world.jobs.accept(message())
+    await world.jobs.claim("j1")
+    await world.jobs.cancel("j1")
+    assert not await world.jobs.renew("j1")
+    assert not await world.jobs.complete("j1", duration_ms=1)
+    assert await state(world) == "cancelled"
+
+
+async def test_batch_redoes_only_what_failed():
+    """Of three items one fails, one is no configuration: the retry compiles the failed one alone."""
+    other = "https://lists.example/b"
+    world = World({URL: LIST, other: [Unavailable("down")] * 4 + [LIST]})
+    items = [
+        BatchItem(id="good", configuration=CONFIGURATION),
+        BatchItem(id="late", configuration=configuration(other).model_dump(mode="json", exclude_unset=True)),
+        BatchItem(id="bad", configuration={"name": 7}),
+    ]
+    await world.jobs.accept(BatchMessage(request_id="b1", requests=items))
+    [(_, body)] = world.sent
+    assert (await deliver(world, body)).answer == "retry"
+    assert (await deliver(world, body, 2)).answer == "ack"
+    assert world.download.asked.count(URL) == 1
+    outcomes = await world.items.outcomes("b1")
+    assert {name: outcome.success for name, outcome in outcomes.items()} == {"good": True, "late": True, "bad": False}
+    assert await state(world, "b1") == "completed"
+
+
+async def test_warming_message():
+    """A message that names configurations to warm needs no row: one is made for it."""
+    world = World()
+    body = {"type": "cache-warm", "configurations": [CONFIGURATION]}
+    assert (await deliver(world, body)).answer == "ack"
+    assert await state(world, "message-m1") == "completed"
+    assert (await world.desk.take(configuration(), form="summary", ttl_s=60, path="test")).origin == "cached"
+
+
+@pytest.mark.parametrize(
+    ("body", "outcome"),
+    [
+        ({"type": "fold"}, "unknown"),
+        ({"type": "compile", "configuration": 5}, "malformed"),
+        ("text", "malformed"),
+        ({}, "malformed"),
+        (None, "malformed"),
+    ],
+    ids=str,
+)
+async def test_nonsense_is_acknowledged(body: Any, outcome: str):
+    """It would come back for ever."""
+    world = World()
+    assert (await deliver(world, body)).answer == "ack"
+    assert world.counts["queue_messages", outcome] == 1
+
+
+async def test_large_message_goes_by_key(monkeypatch):
+    """Its content stands in R2, and the job is done from there."""
+    monkeypatch.setattr(jobs_module, "MAX_MESSAGE_BYTES", 200)
+    world = World({})
+    given = message(pre_fetched_content={URL: "||own.example^\n" * 100})
+    await world.jobs.accept(given)
+    [(_, body)] = world.sent
+    assert set(body) == {"type", "requestId", "timestamp", "contentKey"}
+    assert (await deliver(world, body)).answer == "ack"
+    assert await state(world) == "completed"
+
+
+async def test_sending_fails():
+    """The caller is not told of a queue that is down for a moment: the sweep sends the message."""
+    world = World()
+
+    async def broken(*_given: Any) -> None:
+        raise Unavailable("the queue is down")
+
+    send = world.jobs.send
+    object.__setattr__(world.jobs, "send", broken)
+    await world.jobs.accept(message())
+    object.__setattr__(world.jobs, "send", send)
+    world.clock.advance(10)
+    await world.jobs.sweep()
+    assert len(world.sent) == 1
+
+
+async def test_job_that_can_never_be_sent():
+    """A message that no queue takes fails by itself, and those behind it are sent all the same."""
+    world = World()
+    take = world.jobs.send
+
+    async def refuse(*given: Any) -> None:
+        if given[1]["requestId"] == "poison":
+            raise Invalid("message.configuration is too odd")
+        raise Unavailable("the queue is down")
+
+    object.__setattr__(world.jobs, "send", refuse)
+    await world.jobs.accept(message("poison"))
+    await world.jobs.accept(message("j1"))
+    world.clock.advance(10)
+    await world.jobs.sweep()
+    assert [await state(world, "poison"), await state(world)] == ["failed", "queued"]
+    object.__setattr__(world.jobs, "send", take)
+    await world.jobs.sweep()
+    assert [body["requestId"] for _, body in world.sent] == ["j1"]
+
+
+async def test_statistics():
+    """Counted from the jobs: states, times, depth after each change."""
+    world = World()
+    await world.jobs.accept(message("j1"))
+    world.clock.advance(1)
+    await world.jobs.accept(message("j2"))
+    await deliver(world, world.sent[0][1])
+    stats = QueueStats(world.database, world.clock)
+    counts = await stats.counts()
+    assert (counts["pending"], counts["completed"], counts["enqueued"]) == (1, 1, 2)
+    assert counts["processingRate"] == 1
+    assert [job["requestId"] for job in await stats.history()] in (["j1", "j2"], ["j2", "j1"])
+    assert [moment["depth"] for moment in await stats.depths()][-1] == 1

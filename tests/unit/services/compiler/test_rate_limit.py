@@ -1,0 +1,288 @@
+"""A fixed window per client: exact in its object, forgiving where only KV is left."""
+
+import asyncio
+from collections.abc import Coroutine
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fakes.clock import ManualClock
+from fakes.kv import FakeKV
+from fakes.objects import FakeObjects, FakeStorage
+from sluice.core.errors import TooManyRequests, Unavailable
+from sluice.platform.kv import KV
+from sluice.platform.objects import Alarm, Objects, Sql, erase
+from sluice.services.compiler.guard.rate_limit import ClientLimit, RateLimiter, SharedCount, Window, client_of, decided
+from unit.services.compiler.listeners import ListLog
+
+
+def window(clock: ManualClock, storage: FakeStorage | None = None) -> Window:
+    return Window(Sql(storage or FakeStorage()), clock)
+
+
+def client_limit(clock: ManualClock, storage: FakeStorage) -> ClientLimit:
+    return ClientLimit(Window(Sql(storage), clock), Alarm(storage), lambda: erase(storage))
+
+
+class Later:
+    """Background work, run when the test says so."""
+
+    def __init__(self) -> None:
+        self.work: list[Coroutine[Any, Any, None]] = []
+
+    def __call__(self, work: Coroutine[Any, Any, None]) -> None:
+        self.work.append(work)
+
+    async def run(self) -> None:
+        while self.work:
+            await self.work.pop(0)
+
+
+def limiter(clock: ManualClock, objects: Any, kv: Any, later: Later, log: ListLog | None = None) -> RateLimiter:
+    return RateLimiter(
+        object_of=objects.named,
+        fallback=SharedCount(KV(kv, clock), clock, later),
+        clock=clock,
+        log=log or ListLog(),
+        max_requests=10,
+        window_s=60,
+    )
+
+
+async def allowed(limit: RateLimiter, client: str, tries: int, later: Later | None = None) -> int:
+    count = 0
+    for _ in range(tries):
+        try:
+            await limit.charge(client)
+        except TooManyRequests:
+            continue
+        finally:
+            if later:
+                await later.run()
+        count += 1
+    return count
+
+
+class Unreachable:
+    """Objects that cannot be reached."""
+
+    def named(self, _client: str) -> Any:
+        raise Unavailable("no object today")
+
+
+class Silent:
+    """Objects that never answer."""
+
+    def named(self, _client: str) -> "Silent":
+        return self
+
+    async def take(self, _max_requests: int, _window_s: int) -> dict[str, Any]:
+        await asyncio.Event().wait()
+        raise AssertionError("unreachable")
+
+
+def test_exactly_so_many():
+    """Ten requests pass, the eleventh does not, and refused ones do not lengthen the window."""
+    clock = ManualClock()
+    counted = window(clock)
+    verdicts = [counted.take(10, 60) for _ in range(15)]
+    assert [verdict.allowed for verdict in verdicts] == [True] * 10 + [False] * 5
+    assert {verdict.reset_at for verdict in verdicts} == {clock.now() + 60}
+    assert verdicts[-1].count == 10
+
+
+def test_new_window_begins_at_the_reset():
+    """A client that waits as long as it was told may go on at once, with a whole window."""
+    clock = ManualClock()
+    counted = window(clock)
+    for _ in range(10):
+        counted.take(10, 60)
+    clock.advance(59.9)
+    assert not counted.take(10, 60).allowed
+    clock.advance(0.1)
+    assert [counted.take(10, 60).allowed for _ in range(11)] == [True] * 10 + [False]
+
+
+def test_shorter_window_counts_at_once():
+    """After the operator has shortened the window, nobody waits for the end of a long one."""
+    clock = ManualClock()
+    counted = window(clock)
+    assert counted.take(1, 3600).allowed
+    assert not counted.take(1, 3600).allowed
+    assert counted.take(1, 60).allowed
+
+
+@given(st.lists(st.integers(0, 100), max_size=60), st.integers(1, 5), st.integers(1, 100))
+def test_never_more_than_the_limit(gaps: list[int], most: int, span_s: int):
+    """However requests come, no window lets more than the limit pass, and one that is over is never extended."""
+    now, known = 1_000, None
+    passed: dict[float, int] = {}
+    for gap in gaps:
+        now += gap
+        verdict = decided(known, now, most, span_s)
+        assert now < verdict.reset_at <= now + span_s
+        if verdict.allowed:
+            known = (verdict.count, verdict.reset_at)
+            passed[verdict.reset_at] = passed.get(verdict.reset_at, 0) + 1
+        else:
+            assert passed[verdict.reset_at] == most
+    assert all(count <= most for count in passed.values())
+    ends = sorted(passed)
+    assert all(later - earlier >= span_s for earlier, later in pairwise(ends))
+
+
+async def test_object_is_forgotten():
+    """Some time after the window the alarm leaves nothing of the object; before, the count stays."""
+    clock, storage = ManualClock(), FakeStorage()
+    limit = client_limit(clock, storage)
+    verdict = await limit.take(1, 60)
+    assert storage.alarm_ms == (verdict["reset_at"] + 60) * 1000
+    await limit.forget()
+    assert not (await limit.take(1, 60))["allowed"]
+    clock.advance(121)
+    await limit.forget()
+    assert Sql(storage).rows("select name from sqlite_master") == []
+    assert storage.alarm_ms is None
+    assert (await limit.take(1, 60))["allowed"]
+
+
+async def test_alarm_follows_the_window():
+    """A client that comes back moves the alarm on, one request of many does not set it again."""
+    clock, storage = ManualClock(), FakeStorage()
+    limit = client_limit(clock, storage)
+    for _ in range(3):
+        await limit.take(5, 60)
+    assert storage.operations.count(("alarm", "set")) == 1
+    clock.advance(61)
+    await limit.take(5, 60)
+    assert storage.alarm_ms == (clock.now() + 120) * 1000
+
+
+async def test_clients_are_limited_separately():
+    """Twenty clients have ten requests each."""
+    clock = ManualClock()
+    objects = Objects(FakeObjects(lambda _name: client_limit(clock, FakeStorage())))
+    limit = limiter(clock, objects, FakeKV(clock), Later())
+    clients = [f"198.51.100.{number}" for number in range(20)]
+    assert [await allowed(limit, client, 12) for client in clients] == [10] * 20
+
+
+async def test_refusal_tells_when_to_come_back():
+    """The refusal says the limit and the seconds until the reset."""
+    clock = ManualClock()
+    objects = Objects(FakeObjects(lambda _name: client_limit(clock, FakeStorage())))
+    limit = limiter(clock, objects, FakeKV(clock), Later())
+    assert await allowed(limit, "a", 10) == 10
+    clock.advance(20.5)
+    with pytest.raises(TooManyRequests, match=r"^Rate limit exceeded. Maximum 10 requests per minute.$") as refusal:
+        await limit.charge("a")
+    assert refusal.value.retry_after_s == 40
+    clock.advance(40)
+    await limit.charge("a")
+
+
+async def test_kv_decides_without_objects():
+    """While no object answers, the count in KV limits, in the documented form."""
+    clock, later, log = ManualClock(), Later(), ListLog()
+    kv = FakeKV(clock)
+    limit = limiter(clock, Unreachable(), kv, later, log)
+    began = clock.now()
+    for _ in range(10):
+        await limit.charge("203.0.113.9")
+        await later.run()
+        clock.advance(1.1)
+    with pytest.raises(TooManyRequests):
+        await limit.charge("203.0.113.9")
+    assert await KV(kv, clock).get_json("ratelimit:203.0.113.9") == {"count": 10, "resetAt": (began + 60) * 1000}
+    assert {name for name, _ in log.errors} == {"rate_limit.degraded"}
+    clock.advance(60)
+    await limit.charge("203.0.113.9")
+    await later.run()
+
+
+async def test_silent_object_is_not_waited_for():
+    """An object that never answers costs a moment, not the request."""
+    clock, later = ManualClock(), Later()
+    limit = RateLimiter(
+        object_of=Silent().named,
+        fallback=SharedCount(KV(FakeKV(clock), clock), clock, later),
+        clock=clock,
+        log=ListLog(),
+        patience_s=0.01,
+    )
+    await limit.charge("a")
+    await later.run()
+
+
+class BrokenKV:
+    """KV on a bad day: `hang` makes it silent, else it refuses."""
+
+    def __init__(self, *, hang: bool) -> None:
+        self.hang = hang
+
+    async def get_json(self, _key: str) -> Any:
+        return await self._fail()
+
+    async def put_json(self, _key: str, _value: object, *, ttl_s: int | None = None) -> None:
+        del ttl_s
+        await self._fail()
+
+    async def _fail(self) -> None:
+        if self.hang:
+            await asyncio.Event().wait()
+        raise Unavailable("KV PUT failed: 500")
+
+
+@pytest.mark.parametrize("hang", [False, True])
+async def test_failing_kv_lets_everyone_pass(hang: bool):
+    """With neither objects nor KV, no request fails and none waits for the write."""
+    clock, later = ManualClock(), Later()
+    fallback = SharedCount(BrokenKV(hang=hang), clock, later, patience_s=0.01)
+    limit = RateLimiter(object_of=Unreachable().named, fallback=fallback, clock=clock, log=ListLog())
+    assert await allowed(limit, "a", 15) == 15
+    await later.run()
+
+
+@pytest.mark.parametrize("stored", ["text", 5, [], {}, {"count": "many", "resetAt": 1}, {"count": 99}])
+async def test_odd_count_in_kv(stored: object):
+    """Whatever stands under the key, a request is never failed by it."""
+    clock, later = ManualClock(), Later()
+    kv = FakeKV(clock)
+    await KV(kv, clock).put_json("ratelimit:a", stored)
+    clock.advance(2)
+    verdict = await SharedCount(KV(kv, clock), clock, later).take("a", 10, 60)
+    assert verdict.allowed
+    await later.run()
+
+
+async def test_short_window_in_kv():
+    """A window shorter than KV's shortest lifetime is still counted."""
+    clock, later = ManualClock(), Later()
+    kv = FakeKV(clock)
+    shared = SharedCount(KV(kv, clock), clock, later)
+    await shared.take("a", 1, 5)
+    await later.run()
+    assert not (await shared.take("a", 1, 5)).allowed
+
+
+@pytest.mark.parametrize(
+    ("address", "client"),
+    [
+        ("203.0.113.7", "203.0.113.7"),
+        (" 203.0.113.7 ", "203.0.113.7"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("2001:0DB8:0001:0002::", "2001:db8:1:2::/64"),
+        ("::ffff:203.0.113.7", "203.0.113.7"),
+        ("fe80::1%eth0", "fe80::/64"),
+        (None, "unknown"),
+        ("", "unknown"),
+        ("1.2.3.4, 5.6.7.8", "unknown"),
+        ("x" * 1000, "unknown"),
+    ],
+)
+def test_who_is_charged(address: str | None, client: str):
+    """An IPv4 address, the network of an IPv6 address, or all the rest together."""
+    assert client_of(address) == client

@@ -1,0 +1,275 @@
+"""What is told of the service's use, and that telling it never costs a request."""
+
+from collections.abc import Coroutine
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fakes.clock import ManualClock
+from fakes.d1 import FakeD1
+from sluice.core.errors import Invalid, Unavailable
+from sluice.platform.d1 import D1
+from sluice.services.compiler.http.metrics import routes
+from sluice.services.compiler.metrics.prometheus import exposition
+from sluice.services.compiler.metrics.requests import (
+    FLUSH_AFTER_S,
+    MAX_CELLS,
+    MAX_ERROR_CHARS,
+    MAX_ERRORS,
+    OTHER_ERRORS,
+    Gathered,
+    RequestMetrics,
+)
+from sluice.web import App, Reply, Request
+from unit.services.compiler.listeners import ListAnalytics, ListLog
+from unit.web.calls import content, get, parsed
+
+MIGRATION = Path(__file__).parents[4] / "migrations/0005_request_metrics.sql"
+
+
+def nobody_listens(_error: Exception, _request: Request) -> None:
+    """Takes what the App reports."""
+
+
+class Isolate:
+    """One isolate of the Worker; several may share a database."""
+
+    def __init__(self, clock: ManualClock, binding: FakeD1 | None = None) -> None:
+        if binding is None:
+            binding = FakeD1()
+            binding.migrate(MIGRATION.read_text())
+        self.clock, self.binding = clock, binding
+        self.gathered, self.log, self.analytics = Gathered(), ListLog(), ListAnalytics()
+        self.later: list[Coroutine[Any, Any, None]] = []
+        self.metrics = RequestMetrics(
+            database=D1(binding),
+            clock=clock,
+            gathered=self.gathered,
+            background=self.later.append,
+            analytics=self.analytics,
+            log=self.log,
+        )
+
+    async def serve(self, endpoint: str, outcome: Reply | Exception, *, took_s: float = 0.0) -> None:
+        async def handler(_request: Request) -> Reply:
+            self.clock.advance(took_s)
+            if isinstance(outcome, Exception):
+                raise outcome
+            return outcome
+
+        measured = self.metrics.measured(endpoint, handler)
+        if isinstance(outcome, Exception):
+            with pytest.raises(type(outcome)):
+                await measured(get(endpoint))
+        else:
+            assert await measured(get(endpoint)) is outcome
+
+    async def run_later(self) -> None:
+        while self.later:
+            await self.later.pop(0)
+
+    def abandon(self) -> None:
+        """The platform ends the request whose task was to flush."""
+        for work in self.later:
+            work.close()
+        self.later.clear()
+
+    async def page(self, path: str) -> Reply:
+        app = App(
+            routes(self.metrics, self.clock, site_key="k", turnstile_enabled=True),
+            on_error=nobody_listens,
+        )
+        return await app.handle(get(path))
+
+
+async def test_metrics():
+    """The last half hour by endpoint: counts, average duration and errors by their text."""
+    isolate = Isolate(ManualClock(1_800_000_000.0))
+    await isolate.serve("/compile", Reply.json({}), took_s=0.2)
+    await isolate.serve("/compile", Reply.json({}), took_s=0.4)
+    await isolate.serve("/compile", Invalid("name is required"))
+    await isolate.serve("/compile", Invalid("name is required"))
+    await isolate.serve("/compile/stream", RuntimeError("a secret detail"))
+    await isolate.serve("/queue/results/:id", Reply.json({}, 404))
+    reply = await isolate.page("/metrics")
+    assert reply.header("Cache-Control") == "no-cache"
+    told = parsed(reply)
+    assert (told["window"], told["timestamp"]) == ("30 minutes", isolate.clock.now_iso())
+    assert told["endpoints"] == {
+        "/compile": {"count": 4, "success": 2, "failed": 2, "avgDuration": 150, "errors": {"name is required": 2}},
+        "/compile/stream": {"count": 1, "success": 0, "failed": 1, "avgDuration": 0, "errors": {"internal error": 1}},
+        "/queue/results/:id": {"count": 1, "success": 0, "failed": 1, "avgDuration": 0, "errors": {"status 404": 1}},
+    }
+    isolate.abandon()
+
+
+async def test_nothing_yet():
+    """Without a request there is no endpoint to tell of."""
+    isolate = Isolate(ManualClock())
+    assert parsed(await isolate.page("/metrics"))["endpoints"] == {}
+    assert content(await isolate.page("/metrics/prometheus")) == b""
+
+
+async def test_isolates_add_up():
+    """What several isolates saw is added, whoever writes first."""
+    clock = ManualClock()
+    one = Isolate(clock)
+    other = Isolate(clock, one.binding)
+    for isolate in (one, other, one):
+        await isolate.serve("/compile", Reply.json({}))
+        isolate.metrics.count("cache", "hit")
+    await other.run_later()
+    await one.run_later()
+    assert parsed(await other.page("/metrics"))["endpoints"]["/compile"]["count"] == 3
+    assert b'sluice_cache_total{result="hit"} 3\n' in content(await other.page("/metrics/prometheus"))
+
+
+async def test_old_windows_go():
+    """What is older than half an hour is neither told nor kept; counters stay."""
+    isolate = Isolate(ManualClock(1_800_000_000.0))
+    await isolate.serve("/compile", Invalid("no"))
+    await isolate.run_later()
+    isolate.clock.advance(1700)
+    assert parsed(await isolate.page("/metrics"))["endpoints"]["/compile"]["count"] == 1
+    isolate.clock.advance(100)
+    await isolate.serve("/compile", Reply.json({}))
+    assert parsed(await isolate.page("/metrics"))["endpoints"]["/compile"]["count"] == 1
+    assert await D1(isolate.binding).value("select count(*) from request_windows") == 1
+    assert await D1(isolate.binding).value("select count(*) from request_errors") == 0
+    page = content(await isolate.page("/metrics/prometheus"))
+    assert b'sluice_requests_total{endpoint="/compile",outcome="error"} 1\n' in page
+    isolate.abandon()
+
+
+async def test_few_writes():
+    """A burst of requests is one write a few seconds later."""
+    isolate = Isolate(ManualClock())
+    for _ in range(500):
+        await isolate.serve("/compile", Reply.json({}))
+    assert isolate.binding.operations == []
+    assert len(isolate.later) == 1
+    await isolate.run_later()
+    assert isolate.clock.slept == [FLUSH_AFTER_S]
+    assert isolate.binding.operations == [("batch", "5 statements")]
+    await isolate.serve("/compile", Reply.json({}))
+    assert len(isolate.later) == 1
+    isolate.abandon()
+
+
+async def test_lost_flush():
+    """When the request that was to flush is ended by the platform, a later one does it."""
+    isolate = Isolate(ManualClock())
+    await isolate.serve("/compile", Reply.json({}))
+    # As the platform leaves it: the task is gone and nobody ran its last lines.
+    due = isolate.gathered.flush_due_at
+    isolate.abandon()
+    isolate.gathered.flush_due_at = due
+    isolate.clock.advance(20)
+    await isolate.serve("/compile", Reply.json({}))
+    assert isolate.later == []
+    isolate.clock.advance(20)
+    await isolate.serve("/compile", Reply.json({}))
+    await isolate.run_later()
+    assert await D1(isolate.binding).value("select sum(success) from request_windows") == 3
+
+
+class BrokenDatabase:
+    """A database that cannot be reached."""
+
+    async def _away(self, *_given: object) -> Any:
+        raise Unavailable("D1 is away")
+
+    all = batch = first = run = value = _away
+
+
+async def test_database_away():
+    """A write that fails costs no request and is made up for later, within bounds."""
+    isolate = Isolate(ManualClock())
+    working = isolate.metrics
+    isolate.metrics = replace(working, database=BrokenDatabase())
+    for number in range(MAX_CELLS + 100):
+        await isolate.serve(f"/{number}", Reply.json({}))
+    await isolate.run_later()
+    assert {name for name, _ in isolate.log.events} == {"metrics.kept_back"}
+    assert len(isolate.gathered.cells) == MAX_CELLS
+    assert len(isolate.gathered.counters) == MAX_CELLS
+    assert (await isolate.page("/metrics")).status == 502
+    isolate.metrics = working
+    assert len(parsed(await isolate.page("/metrics"))["endpoints"]) == MAX_CELLS
+
+
+async def test_error_texts_are_bounded():
+    """However many errors a caller can think of, few are kept, and all are counted."""
+    isolate = Isolate(ManualClock())
+    for number in range(MAX_ERRORS + 30):
+        await isolate.serve("/compile", Invalid(f"{number} " + "x" * 5000))
+    told = parsed(await isolate.page("/metrics"))["endpoints"]["/compile"]
+    assert len(told["errors"]) == MAX_ERRORS + 1
+    assert told["errors"][OTHER_ERRORS] == 30
+    assert max(map(len, told["errors"])) == MAX_ERROR_CHARS
+    isolate.abandon()
+
+
+async def test_no_time_for_the_background():
+    """When nothing can be done in the background any more, the request is answered all the same."""
+    isolate = Isolate(ManualClock())
+
+    def refuse(_work: Coroutine[Any, Any, None]) -> None:
+        raise RuntimeError("the context is gone")
+
+    isolate.metrics = replace(isolate.metrics, background=refuse)
+    await isolate.serve("/compile", Reply.json({}))
+    assert parsed(await isolate.page("/metrics"))["endpoints"]["/compile"]["count"] == 1
+
+
+async def test_data_points():
+    """Each request is a data point with its duration and status."""
+    isolate = Isolate(ManualClock(1_800_000_000.0))
+    await isolate.serve("/compile", Reply.json({}), took_s=0.5)
+    await isolate.serve("/compile", Invalid("no"))
+    assert isolate.analytics.points == [
+        ("api_request", ("/compile", ""), (500.0, 200, 1.0)),
+        ("api_request", ("/compile", "no"), (0.0, 400, 0.0)),
+    ]
+    isolate.abandon()
+
+
+async def test_prometheus_page():
+    """The page is in the text format 0.0.4, each metric described once."""
+    isolate = Isolate(ManualClock(1_800_000_000.0))
+    await isolate.serve("/compile", Reply.json({}), took_s=0.5)
+    isolate.metrics.count("cache", "hit")
+    isolate.metrics.count("cache", "miss")
+    reply = await isolate.page("/metrics/prometheus")
+    assert reply.header("Content-Type") == "text/plain; version=0.0.4; charset=utf-8"
+    assert content(reply).decode() == (
+        "# HELP sluice_cache_total Lists asked for, by how they were found.\n"
+        "# TYPE sluice_cache_total counter\n"
+        'sluice_cache_total{result="hit"} 1\n'
+        'sluice_cache_total{result="miss"} 1\n'
+        "# HELP sluice_request_duration_seconds_total Time spent on HTTP requests, by endpoint.\n"
+        "# TYPE sluice_request_duration_seconds_total counter\n"
+        'sluice_request_duration_seconds_total{endpoint="/compile"} 0.5\n'
+        "# HELP sluice_requests_total HTTP requests, by endpoint and outcome.\n"
+        "# TYPE sluice_requests_total counter\n"
+        'sluice_requests_total{endpoint="/compile",outcome="success"} 1\n'
+    )
+    isolate.abandon()
+
+
+def test_labels_cannot_break_out():
+    """A label's value stays within its quotes; an unknown counter gets a name that the format allows."""
+    page = exposition([{"name": "odd-name", "labels": '["a\\"b\\\\c\\nd"]', "value": 1e15}])
+    assert page.splitlines()[-1] == 'sluice_odd_name_total{kind="a\\"b\\\\c\\nd"} 1000000000000000'
+
+
+@pytest.mark.parametrize(("key", "told"), [("k", "k"), ("", None)])
+async def test_turnstile_config(key: str, told: str | None):
+    """Everyone may know whether a challenge is asked for, and cache it for an hour."""
+    isolate = Isolate(ManualClock())
+    table = routes(isolate.metrics, isolate.clock, site_key=key, turnstile_enabled=bool(key))
+    reply = await App(table, on_error=nobody_listens).handle(get("/api/turnstile-config"))
+    assert parsed(reply) == {"siteKey": told, "enabled": bool(key)}
+    assert reply.header("Cache-Control") == "public, max-age=3600"

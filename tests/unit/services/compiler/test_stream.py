@@ -1,0 +1,81 @@
+"""A stream tells everything in order, ends with the list or the reason, and stops when nobody listens."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+from sluice.core.errors import Unavailable, Unusable
+from sluice.services.compiler.live import stream as stream_module
+from sluice.services.compiler.live.stream import StreamApi
+from sluice.web import Request
+from unit.services.compiler.world import URL, World, configuration
+
+BODY = {"configuration": configuration().model_dump(mode="json", exclude_unset=True)}
+
+
+async def opened(world: World) -> AsyncIterator[bytes]:
+    async def guard(request: Request, *, max_bytes: int, optional_body: bool = False) -> Any:
+        del request, max_bytes, optional_body
+        return BODY
+
+    api = StreamApi(guard=guard, compilations=world.compilations, log=world.log)
+    reply = await api.stream(Request("POST", "https://sluice.example/compile/stream"))
+    assert not isinstance(reply.body, bytes | None)
+    return aiter(reply.body)  # type: ignore[arg-type]
+
+
+def name_of(chunk: bytes) -> str:
+    return chunk.decode().partition("\n")[0].removeprefix("event: ")
+
+
+async def test_ends_with_the_list():
+    """The list is kept, told, and the last word is done."""
+    world = World()
+    chunks = [chunk async for chunk in await opened(world)]
+    assert [name_of(chunk) for chunk in chunks[-3:]] == ["cache", "result", "done"]
+    result = json.loads(chunks[-2].decode().split("data: ")[1])
+    assert result["rules"][-1] == "||track.example^"
+    found = await world.desk.take(configuration(), form="summary", ttl_s=60, path="test")
+    assert found.origin == "cached"
+
+
+async def test_ends_with_the_reason():
+    """A failed source is the last event."""
+    chunks = [chunk async for chunk in await opened(World({URL: Unusable("gone")}))]
+    assert name_of(chunks[-1]) == "error"
+    assert "gone" in chunks[-1].decode()
+
+
+async def test_cache_is_down():
+    """The list is told all the same, with a warning."""
+    world = World()
+
+    async def refused(*_given: Any, **_more: Any) -> None:
+        raise Unavailable("KV is down")
+
+    world.kv_fake.put = refused  # type: ignore[method-assign]
+    names = [name_of(chunk) async for chunk in await opened(world)]
+    assert names[-2:] == ["result", "done"]
+    assert "cache" not in names
+
+
+async def test_nobody_listens(monkeypatch):
+    """A client who leaves stops the compilation; until then the silence is broken now and then."""
+    monkeypatch.setattr(stream_module, "HEARTBEAT_S", 0.01)
+    world = World()
+    stopped = asyncio.Event()
+
+    async def endless(_location: str) -> bytes:
+        try:
+            await asyncio.sleep(3600)
+        finally:
+            stopped.set()
+        return b""
+
+    world.download = endless  # type: ignore[assignment]
+    chunks = await opened(world)
+    seen = [await anext(chunks) for _ in range(6)]
+    assert any(chunk.startswith(b": ") for chunk in seen)
+    await chunks.aclose()  # type: ignore[attr-defined]
+    await asyncio.wait_for(stopped.wait(), 5)

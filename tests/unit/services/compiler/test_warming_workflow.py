@@ -1,0 +1,128 @@
+"""Warming: only what will not last, gently, and never twice for a crash."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sluice.core.compiler.configuration import Configuration
+from sluice.core.errors import Unavailable
+from sluice.services.compiler.workflows.defaults import warm_configurations
+from sluice.services.compiler.workflows.warming import NEXT_RUN_S, CacheWarmingWorkflow
+from unit.services.compiler.workflow_bench import Bench, Kitchen, configuration, crash_points, repeated
+
+ID = "cache-warm-scheduled-1"
+
+
+def params(*names: str) -> dict[str, Any]:
+    return {"runId": ID, "configurations": [configuration(name) for name in names], "scheduled": True}
+
+
+class Workflow(Bench):
+    def __init__(self, kitchen: Kitchen | None = None) -> None:
+        super().__init__(kitchen or Kitchen())
+        self.done: dict[str, int] = {}
+        self.ends: dict[str, float] = {}
+        self.workflow = CacheWarmingWorkflow(
+            items=self.items,
+            expires_at=self.expires_at,
+            defaults=warm_configurations(),
+            parcels=self.parcels,
+            reporting=self.reporting,
+            clock=self.clock,
+        )
+
+    async def expires_at(self, configuration: Configuration) -> float | None:
+        return self.ends.get(configuration.name)
+
+    async def crashed(self) -> None:
+        names = ["abc"[int(item)] for item in await self.items.outcomes(ID)]
+        self.done = {name: self.kitchen.made[name] for name in names}
+
+    async def outcome(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        return await self.finished(lambda steps: self.workflow.run(ID, given, steps))
+
+
+async def test_fresh_entries_are_skipped():
+    """A copy that outlives the next scheduled run is left alone; one that does not, or is missing, is made."""
+    bench = Workflow()
+    next_run_s = bench.clock.now() + NEXT_RUN_S
+    bench.ends = {"fresh": next_run_s + 1, "ending": next_run_s}
+    outcome = await bench.outcome(params("fresh", "ending", "missing"))
+    assert bench.kitchen.made == {"ending": 1, "missing": 1}
+    assert outcome.pop("totalDurationMs") >= 0
+    assert (outcome["success"], outcome["warmed"], outcome["failed"], outcome["skipped"]) == (True, 2, 0, 1)
+    assert [(result["name"], result["success"]) for result in outcome["results"]] == [
+        ("ending", True),
+        ("missing", True),
+    ]
+    assert {(call["ttl_s"], call["path"]) for call in bench.kitchen.calls} == {(86_400, "warming")}
+
+
+async def test_all_fresh():
+    """With nothing to do the run is over at once."""
+    bench = Workflow()
+    bench.ends = {"a": bench.clock.now() + 86_400}
+    outcome = await bench.outcome(params("a"))
+    assert (outcome["warmed"], outcome["skipped"], outcome["results"]) == (0, 1, [])
+    assert list(bench.step.configs) == ["check-cache-status", "update-warming-metrics"]
+
+
+async def test_steps_pauses_and_events():
+    """Chunks of two, one list at a time, two seconds between lists and ten between chunks."""
+    bench = Workflow()
+    await bench.outcome(params("a", "b", "c"))
+    assert [(name, config["retries"], config["timeout"] / 1000) for name, config in bench.step.configs.items()] == [
+        ("check-cache-status", {"limit": 1, "delay": 1000, "backoff": "linear"}, 30),
+        ("warm-chunk-1", {"limit": 2, "delay": 30_000, "backoff": "exponential"}, 900),
+        ("warm-chunk-2", {"limit": 2, "delay": 30_000, "backoff": "exponential"}, 900),
+        ("update-warming-metrics", {"limit": 1, "delay": 1000, "backoff": "linear"}, 10),
+    ]
+    assert bench.kitchen.most_at_once == 1
+    assert 2.0 in bench.clock.slept
+    assert bench.step.slept_ms == [10_000]
+    events = [(e["type"], e.get("step"), e.get("progress"), e.get("data")) for e in await bench.events(ID)]
+    assert events == [
+        ("workflow:started", None, 0, {"configurationCount": 3, "scheduled": True}),
+        ("workflow:step:completed", "check-cache-status", 10, {"toWarm": 3, "skipped": 0}),
+        ("workflow:step:started", "warm-chunk-1", None, {"configurationCount": 2}),
+        ("workflow:step:completed", "warm-chunk-1", 48, {"warmed": 2, "failed": 0}),
+        ("workflow:step:started", "warm-chunk-2", None, {"configurationCount": 1}),
+        ("workflow:step:completed", "warm-chunk-2", 85, {"warmed": 1, "failed": 0}),
+        ("workflow:completed", None, 100, {"warmed": 3, "failed": 0, "skipped": 0}),
+    ]
+    assert (await bench.kept("workflow:cache-warm:metrics"))["completed"] == 1
+
+
+async def test_defaults():
+    """Without configurations the popular lists are warmed."""
+    bench = Workflow()
+    await bench.outcome({})
+    assert set(bench.kitchen.made) == {"EasyList", "EasyPrivacy", "AdGuard Base"}
+
+
+async def test_a_failed_list_does_not_stop_the_others():
+    """It says why, and the rest is warm."""
+    bench = Workflow(Kitchen({"a": Unavailable("down")}))
+    outcome = await bench.outcome(params("a", "b"))
+    assert (outcome["warmed"], outcome["failed"]) == (1, 1)
+    assert outcome["results"][0]["error"] == "down"
+
+
+async def test_bad_parameters():
+    """A configuration that is none fails the run with its field."""
+    outcome = await Workflow().outcome({"configurations": [{"name": "x"}]})
+    assert (outcome["success"], outcome["error"]) == (False, "configurations[0].sources is required")
+
+
+async def test_crash_at_any_operation():
+    """Every stale list is warm in the end; none that was recorded is compiled again."""
+    given = params("a", "b", "c")
+    whole = Workflow()
+    expected = await whole.outcome(given)
+    counts = {name: len(fake.operations) for name, fake in whole.fakes.items()}
+    for name, number, before in crash_points(counts):
+        bench = Workflow()
+        bench.fakes[name].fail_at(number, before=before)
+        outcome = await bench.outcome(given)
+        assert {**outcome, "totalDurationMs": 0} == {**expected, "totalDurationMs": 0}
+        assert {item: bench.kitchen.made[item] for item in bench.done} == bench.done
+        assert repeated(await bench.events(ID)) == []

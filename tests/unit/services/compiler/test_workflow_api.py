@@ -1,0 +1,300 @@
+"""The workflows over HTTP: nothing starts that could not run, and what runs can be followed."""
+
+import json
+from typing import Any
+
+import pytest
+
+from fakes.workflows import FakeWorkflows
+from sluice.core.errors import TooManyRequests
+from sluice.platform.workflows import Workflows
+from sluice.services.compiler.health.store import HealthStore
+from sluice.services.compiler.http.workflows import WorkflowApi
+from sluice.services.compiler.workflows.defaults import health_sources, warm_configurations
+from sluice.services.compiler.workflows.events import Run, completed, started, step_completed
+from sluice.services.compiler.workflows.parcels import MAX_INLINE_BYTES
+from sluice.services.compiler.workflows.starts import ApiType, Starts
+from sluice.web import App, Reply, Request, Route, read_json
+from unit.services.compiler.workflow_bench import Bench, configuration
+from unit.web.calls import call, get, parsed
+
+TYPES: tuple[ApiType, ...] = ("compilation", "batch-compilation", "cache-warming", "health-monitoring")
+ITEM = {"id": "1", "configuration": configuration("a")}
+SOURCE = {"name": "A", "url": "https://lists.example/a.txt"}
+
+
+def routes(api: WorkflowApi) -> list[Route]:
+    return [
+        Route("POST", "/workflow/compile", api.compile),
+        Route("POST", "/workflow/batch", api.batch),
+        Route("POST", "/workflow/cache-warm", api.warm),
+        Route("POST", "/workflow/health-check", api.check),
+        Route("GET", "/workflow/status/:type/:id", api.status),
+        Route("GET", "/workflow/events/:id", api.events),
+        Route("GET", "/workflow/metrics", api.metrics),
+        Route("GET", "/health/latest", api.latest),
+    ]
+
+
+class Api(Bench):
+    """A guard that lets everyone pass until `closed` is set."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.closed = False
+        self.engines = {kind: FakeWorkflows() for kind in TYPES}
+        self.drawn = 0
+        self.starts = Starts(
+            instances={kind: Workflows(engine) for kind, engine in self.engines.items()},
+            parcels=self.parcels,
+            clock=self.clock,
+            random_hex=self.random_hex,
+        )
+        api = WorkflowApi(
+            guard=self.guard,
+            starts=self.starts,
+            run_log=self.run_log,
+            health=HealthStore(database=self.database, clock=self.clock),
+            configurations=warm_configurations,
+            sources=health_sources,
+            clock=self.clock,
+        )
+        self.app = App(routes(api), on_error=self.on_error)
+
+    def random_hex(self) -> str:
+        self.drawn += 1
+        return f"{self.drawn:032x}"
+
+    def on_error(self, error: Exception, _request: Request) -> None:
+        raise AssertionError("a defect") from error
+
+    async def guard(self, request: Request, *, max_bytes: int, optional_body: bool = False) -> Any:
+        if self.closed:
+            raise TooManyRequests("slow down", 60)
+        if optional_body and not await request.read_body(1):
+            return {}
+        return await read_json(request, max_bytes=max_bytes)
+
+    async def post(self, path: str, body: object = None) -> Reply:
+        return await self.app.handle(call("POST", path, (), b"" if body is None else json.dumps(body).encode()))
+
+    async def get(self, path: str) -> Reply:
+        return await self.app.handle(get(path))
+
+    def created(self, kind: ApiType) -> Any:
+        [instance] = self.engines[kind].instances.values()
+        return instance
+
+    @property
+    def idle(self) -> bool:
+        return not any(engine.instances for engine in self.engines.values())
+
+
+async def test_compile():
+    """A compilation is accepted with the documented id and parameters."""
+    api = Api()
+    body = {"configuration": configuration("a"), "benchmark": True, "priority": "high"}
+    reply = await api.post("/workflow/compile", body)
+    assert reply.status == 202
+    assert parsed(reply) == {
+        "success": True,
+        "message": "Compilation workflow started",
+        "workflowId": "wf-compile-1800000000000-1000000",
+        "workflowType": "compilation",
+    }
+    instance = api.created("compilation")
+    assert instance.params == body | {"requestId": instance.id, "queuedAt": 1_800_000_000_000}
+
+
+async def test_batch():
+    """A batch tells its size; an invalid configuration in it is the workflow's to reject."""
+    api = Api()
+    reply = await api.post("/workflow/batch", {"requests": [ITEM, {"id": "2", "configuration": {}}]})
+    told = parsed(reply)
+    assert (reply.status, told["workflowType"], told["batchSize"]) == (202, "batch-compilation", 2)
+    assert told["workflowId"].startswith("wf-batch-")
+    assert api.created("batch-compilation").params["batchId"] == told["workflowId"]
+
+
+async def test_warm():
+    """The configurations of the request are warmed, or without a body the default ones."""
+    api = Api()
+    told = parsed(await api.post("/workflow/cache-warm", {"configurations": [configuration("a")]}))
+    assert (told["workflowType"], told["configurationsCount"]) == ("cache-warming", 1)
+    assert told["workflowId"].startswith("wf-cache-warm-")
+    assert api.created("cache-warming").params["configurations"] == [configuration("a")]
+    defaults = Api()
+    assert parsed(await defaults.post("/workflow/cache-warm"))["configurationsCount"] == "default"
+    names = [item["name"] for item in defaults.created("cache-warming").params["configurations"]]
+    assert names == ["EasyList", "EasyPrivacy", "AdGuard Base"]
+
+
+async def test_health_check():
+    """The sources of the request are checked, or without a body the default ones."""
+    api = Api()
+    told = parsed(await api.post("/workflow/health-check", {"sources": [SOURCE], "alertOnFailure": False}))
+    assert (told["workflowType"], told["sourcesCount"]) == ("health-monitoring", 1)
+    assert told["workflowId"].startswith("wf-health-")
+    params = api.created("health-monitoring").params
+    assert (params["sources"], params["alertOnFailure"]) == ([SOURCE | {"expectedMinRules": 100}], False)
+    defaults = Api()
+    assert parsed(await defaults.post("/workflow/health-check"))["sourcesCount"] == "default"
+    assert len(defaults.created("health-monitoring").params["sources"]) == 5
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "field"),
+    [
+        ("compile", {}, "configuration"),
+        ("compile", {"configuration": {"name": "x", "sources": []}}, "configuration.sources"),
+        ("compile", {"configuration": configuration("a"), "colour": 1}, "colour"),
+        ("compile", [], ""),
+        ("batch", {"requests": []}, "requests"),
+        ("batch", {"requests": [ITEM] * 101}, "requests"),
+        ("batch", {"requests": [ITEM, ITEM]}, ""),
+        ("batch", {"requests": [ITEM | {"id": ""}]}, "requests[0].id"),
+        ("batch", {"requests": [ITEM | {"id": "x" * 129}]}, "requests[0].id"),
+        ("batch", {"requests": [{"id": "1"}]}, "requests[0].configuration"),
+        ("batch", {"requests": [ITEM | {"configuration": "x"}]}, "requests[0].configuration"),
+        ("cache-warm", {"configurations": []}, "configurations"),
+        ("cache-warm", {"configurations": [configuration("a")] * 51}, "configurations"),
+        ("cache-warm", {"configurations": [{"name": "x"}]}, "configurations[0].sources"),
+        ("cache-warm", {"lists": []}, "lists"),
+        ("health-check", {"sources": []}, "sources"),
+        ("health-check", {"sources": [SOURCE] * 51}, "sources"),
+        ("health-check", {"sources": [SOURCE, SOURCE]}, ""),
+        ("health-check", {"sources": [SOURCE | {"url": "https://x/" + "y" * 1024}]}, "sources[0].url"),
+        ("health-check", {"sources": [SOURCE | {"url": "file:///etc/passwd"}]}, "sources[0].url"),
+        ("health-check", {"sources": [SOURCE | {"expectedMinRules": "many"}]}, "sources[0].expectedMinRules"),
+        ("health-check", {"alertOnFailure": "yes"}, "alertOnFailure"),
+    ],
+)
+async def test_bad_requests(path: str, body: object, field: str):
+    """A mistake is 400 with its field, and nothing is started."""
+    api = Api()
+    reply = await api.post(f"/workflow/{path}", body)
+    assert reply.status == 400, parsed(reply)
+    assert field in [error["path"] for error in parsed(reply)["errors"]]
+    assert api.idle
+
+
+@pytest.mark.parametrize("path", ["compile", "batch", "cache-warm", "health-check"])
+async def test_guarded(path: str):
+    """Whoever asks too often is turned away before anything is read or started."""
+    api = Api()
+    api.closed = True
+    reply = await api.post(f"/workflow/{path}", {"configuration": configuration("a")})
+    assert (reply.status, reply.header("retry-after")) == (429, "60")
+    assert api.idle
+
+
+@pytest.mark.parametrize("path", ["compile", "batch"])
+async def test_a_body_is_needed(path: str):
+    """Only where there are defaults may the body be missing."""
+    assert (await Api().post(f"/workflow/{path}")).status == 400
+
+
+async def test_large_content_goes_by_key():
+    """The engine takes a megabyte; the rest stands in the bucket."""
+    api = Api()
+    body = {"configuration": configuration("a"), "preFetchedContent": {"x": "y" * (MAX_INLINE_BYTES + 1)}}
+    assert (await api.post("/workflow/compile", body)).status == 202
+    params = api.created("compilation").params
+    assert set(params) == {"requestId", "queuedAt", "parcel"}
+    assert (await api.parcels.opened(params))["preFetchedContent"] == body["preFetchedContent"]
+
+
+async def test_ids_differ():
+    """Two requests of the same moment are two instances."""
+    api = Api()
+    ids = {parsed(await api.post("/workflow/health-check"))["workflowId"] for _ in range(20)}
+    assert len(ids) == 20
+
+
+async def test_status():
+    """State, output and error of an instance."""
+    api = Api()
+    workflow_id = parsed(await api.post("/workflow/compile", {"configuration": configuration("a")}))["workflowId"]
+    api.created("compilation").state = "complete"
+    api.created("compilation").output = {"success": True}
+    assert parsed(await api.get(f"/workflow/status/compilation/{workflow_id}")) == {
+        "success": True,
+        "workflowId": workflow_id,
+        "workflowType": "compilation",
+        "status": "complete",
+        "output": {"success": True},
+        "error": None,
+    }
+
+
+async def test_status_of_nobody():
+    """An id that is not known is 404, a type that is not known is 400 and names those that are."""
+    api = Api()
+    assert (await api.get("/workflow/status/compilation/wf-0")).status == 404
+    reply = await api.get("/workflow/status/batch/wf-0")
+    assert reply.status == 400
+    assert all(kind in parsed(reply)["error"] for kind in TYPES)
+
+
+async def test_events():
+    """The log of a run, from a moment on; progress and end are those of the whole."""
+    api = Api()
+    run = Run("wf-1", "batch")
+    await api.run_log.emit(run, started("Go"), step_completed("validate-batch", 10))
+    first = parsed(await api.get("/workflow/events/wf-1"))
+    assert (first["success"], first["workflowType"], first["progress"], first["isComplete"]) == (
+        True,
+        "batch",
+        10,
+        False,
+    )
+    await api.run_log.emit(run, completed("Done"))
+    since = first["events"][-1]["timestamp"]
+    second = parsed(await api.get(f"/workflow/events/wf-1?since={since}"))
+    assert [event["type"] for event in second["events"]] == ["workflow:completed"]
+    assert (second["progress"], second["isComplete"]) == (100, True)
+
+
+async def test_events_of_nobody():
+    """An unknown id has no events, and is told so."""
+    told = parsed(await Api().get("/workflow/events/wf-0"))
+    assert (told["success"], told["events"], told["isComplete"]) == (True, [], False)
+    assert "message" in told
+
+
+@pytest.mark.parametrize(
+    "query", ["since=yesterday", "since=", "until=2026-01-01", "since=2026-01-01&since=2026-01-02"]
+)
+async def test_bad_queries(query: str):
+    """A moment that is none, and a parameter nobody knows, are 400."""
+    assert (await Api().get(f"/workflow/events/wf-1?{query}")).status == 400
+
+
+async def test_metrics():
+    """Each workflow by its name, with null where it never ran."""
+    api = Api()
+    await api.run_log.emit(Run("wf-1", "batch"), started("Go"), completed("Done"))
+    told = parsed(await api.get("/workflow/metrics"))
+    assert told["timestamp"] == "2027-01-15T08:00:00.000Z"
+    assert set(told["workflows"]) == {"compilation", "batchCompilation", "cacheWarming", "healthMonitoring"}
+    assert told["workflows"]["compilation"] is None
+    assert told["workflows"]["batchCompilation"]["completed"] == 1
+
+
+async def test_latest_before_any_check():
+    """Before the first report there is none, and a message says so."""
+    told = parsed(await Api().get("/health/latest"))
+    assert (told["success"], told["data"]) == (True, None)
+    assert "message" in told
+
+
+async def test_scheduled():
+    """A scheduled time starts one instance of each, however often the cron fires for it."""
+    api = Api()
+    for _ in range(2):
+        assert (
+            await api.starts.warming(1_800_000_000_000, warm_configurations()) == "cache-warm-scheduled-1800000000000"
+        )
+        assert await api.starts.health(1_800_000_000_000, health_sources()) == "health-check-scheduled-1800000000000"
+    assert api.created("cache-warming").params["scheduled"]
+    assert len(api.created("health-monitoring").params["sources"]) == 5

@@ -1,0 +1,142 @@
+"""Everything a workflow needs, on the strict fakes; it can die at any operation and go on where it was."""
+
+import json
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fakes.binding import Crash, Fake
+from fakes.clock import ManualClock
+from fakes.d1 import FakeD1
+from fakes.kv import FakeKV
+from fakes.r2 import FakeR2
+from fakes.workflows import FakeStep, FakeWorkflows, NonRetryableError
+from sluice.core.compiler.configuration import Configuration
+from sluice.core.errors import SluiceError
+from sluice.platform.d1 import D1
+from sluice.platform.kv import KV
+from sluice.platform.r2 import R2
+from sluice.platform.workflows import Steps, Workflows
+from sluice.services.compiler.cache.results import Compiled
+from sluice.services.compiler.workflows.items import Items
+from sluice.services.compiler.workflows.log import RunLog
+from sluice.services.compiler.workflows.parcels import Parcels
+from sluice.services.compiler.workflows.reporting import Reporting
+from unit.services.compiler.listeners import ListAnalytics, ListLog
+
+MIGRATION = Path(__file__).parents[4] / "migrations/0004_workflows_and_health.sql"
+
+Run = Callable[[Steps], Awaitable[dict[str, Any]]]
+
+
+def migrated() -> FakeD1:
+    database = FakeD1()
+    database.migrate(MIGRATION.read_text())
+    return database
+
+
+def configuration(name: str) -> dict[str, Any]:
+    return {"name": name, "sources": [{"source": f"https://lists.example/{name}.txt"}]}
+
+
+class Kitchen:
+    """Compiles by name: counts how often, how many at once, and fails where it is told to."""
+
+    def __init__(self, failures: Mapping[str, SluiceError] | None = None) -> None:
+        self.failures = dict(failures or {})
+        self.made: Counter[str] = Counter()
+        self.calls: list[dict[str, Any]] = []
+        self.most_at_once = 0
+        self._at_once = 0
+
+    async def __call__(
+        self, configuration: Configuration, *, content: Mapping[str, str], ttl_s: int, path: str
+    ) -> Compiled:
+        self.calls.append({"name": configuration.name, "content": dict(content), "ttl_s": ttl_s, "path": path})
+        self._at_once += 1
+        self.most_at_once = max(self.most_at_once, self._at_once)
+        try:
+            await ManualClock().sleep(0)
+            if failure := self.failures.get(configuration.name):
+                raise failure
+            self.made[configuration.name] += 1
+        finally:
+            self._at_once -= 1
+        return Compiled(
+            cache_key=f"cache:{configuration.name}",
+            name=configuration.name,
+            rule_count=7,
+            source_count=1,
+            compiled_at="2027-01-15T08:00:00.000Z",
+            duration_ms=3,
+        )
+
+
+@dataclass
+class Bench:
+    kitchen: Kitchen = field(default_factory=Kitchen)
+
+    def __post_init__(self) -> None:
+        self.clock = ManualClock()
+        self.d1 = migrated()
+        self.kv = FakeKV(self.clock)
+        self.r2 = FakeR2(self.clock)
+        self.engine = FakeWorkflows()
+        self.step = FakeStep()
+        self.log, self.analytics = ListLog(), ListAnalytics()
+        self.database = D1(self.d1)
+        self.metrics = KV(self.kv, self.clock)
+        self.bucket = R2(self.r2)
+        self.instances = Workflows(self.engine)
+        self.run_log = RunLog(database=self.database, clock=self.clock)
+        self.parcels = Parcels(bucket=self.bucket, clock=self.clock)
+        self.reporting = Reporting(run_log=self.run_log, metrics=self.metrics, analytics=self.analytics, log=self.log)
+        self.items = Items(database=self.database, compile=self.kitchen, clock=self.clock)
+
+    @property
+    def fakes(self) -> dict[str, Fake]:
+        return {"d1": self.d1, "kv": self.kv, "r2": self.r2, "engine": self.engine, "step": self.step}
+
+    async def finished(self, run: Run) -> dict[str, Any]:
+        """Run, and after each crash again with the results of the steps that had ended, as the engine does."""
+        while True:
+            try:
+                return await run(Steps(self.step, NonRetryableError))
+            except Crash:
+                self.step = FakeStep(self.step.kept)
+                await self.crashed()
+
+    async def crashed(self) -> None:
+        """For tests that look at what is there after a crash."""
+
+    async def events(self, workflow_id: str) -> list[dict[str, Any]]:
+        log = await self.run_log.read(workflow_id)
+        assert log is not None
+        return list(log["events"])
+
+    async def types(self, workflow_id: str) -> list[str]:
+        return [event["type"] for event in await self.events(workflow_id)]
+
+    async def rows(self, table: str) -> list[dict[str, Any]]:
+        return await self.database.all(f"select * from {table}")  # noqa: S608 - a test names it
+
+    async def kept(self, key: str) -> Any:
+        text = await self.metrics.get_text(key)
+        return None if text is None else json.loads(text)
+
+
+def crash_points(operations: Mapping[str, int]) -> Iterator[tuple[str, int, bool]]:
+    """Before and after every operation of every fake."""
+    for name, count in operations.items():
+        for number in range(1, count + 1):
+            yield name, number, True
+            yield name, number, False
+
+
+def repeated(events: list[dict[str, Any]]) -> list[tuple[str, str | None]]:
+    """Events of steps and of the whole run that were told twice."""
+    told = Counter((event["type"], event.get("step")) for event in events)
+    lasting = ("workflow:st", "workflow:completed", "workflow:failed", "cache:", "health:")
+    return [what for what, times in told.items() if times > 1 and what[0].startswith(lasting)]

@@ -1,0 +1,416 @@
+"""What worker-api serves, and what it costs."""
+
+import asyncio
+import json
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from fakes.clock import ManualClock
+from fakes.kv import FakeKV
+from sluice.platform.kv import KV
+from sluice.services.news.http import docs
+from sluice.services.news.http import processor as processor_api
+from sluice.services.news.http import updater as updater_api
+from sluice.services.news.http.api import EXPOSED, Api
+from sluice.services.news.http.status import Status
+from sluice.services.news.keys import CHECKPOINT, INDEX, LEGACY, PENDING, article_key
+from sluice.services.news.write_domain import Domain
+from sluice.web import App, Cors, Reply
+from sluice.web.openapi import document
+from unit.services.news.world import World
+from unit.web.calls import call, content, parsed
+
+NOW = datetime(2026, 11, 16, 12, tzinfo=UTC).timestamp()
+NAMES = ("alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel")
+
+
+def stored(n: int, **changes: Any) -> dict[str, Any]:
+    sentiment = ("positive", "negative", "neutral")[n % 3]
+    base = {
+        "id": f"id{n:03}",
+        "title": f"{NAMES[n % 8]} {NAMES[n // 8 % 8]} {NAMES[n // 64 % 8]} reports unique event {n}",
+        "description": "Description",
+        "link": f"https://site.example/{n}",
+        "pubDate": f"2026-11-{16 - n // 24:02}T{23 - n % 24:02}:00:00Z",
+        "source_id": "even" if n % 2 == 0 else "odd",
+        "source_name": "Even Site" if n % 2 == 0 else "Odd Site",
+        "language": "english",
+        "sentiment": sentiment,
+        "aiSummary": f"Summary {n}.",
+        "needsSentiment": False,
+        "needsSummary": False,
+        "queuedAt": 1_700_000_000_000 - n,
+        "processedAt": 1_700_000_100_000,
+        "extractedContent": "the text of the page",
+    }
+    return {**base, **changes}
+
+
+class Site:
+    def __init__(self) -> None:
+        self.clock = ManualClock(NOW)
+        self.kv = FakeKV(self.clock)
+        store = Domain(KV(self.kv, self.clock), ())
+        routes = [*Api(store, self.clock).routes(), *Status(store, self.clock).routes()]
+        errors: list[Exception] = []
+        self.errors = errors
+        cors = Cors(origins=("https://ours.example",), expose_headers=EXPOSED)
+        self.app = App(routes, on_error=lambda error, _request: errors.append(error), cors=cors)
+
+    async def put(self, *articles: dict[str, Any]) -> None:
+        for article in articles:
+            await self.kv.put(article_key(article["id"]), json.dumps(article))
+        ids = [article["id"] for article in articles]
+        old = await self.kv.get(INDEX)
+        self.clock.advance(2)
+        await self.kv.put(INDEX, json.dumps([*ids, *json.loads(old or "[]")]), {"metadata": {"version": 1}})
+        self.kv.operations.clear()
+
+    async def get(self, path: str, method: str = "GET", **headers: str) -> Reply:
+        reply = await self.app.handle(call(method, path, {name.replace("_", "-"): v for name, v in headers.items()}))
+        assert not self.errors, self.errors
+        return reply
+
+    async def ids(self, path: str) -> list[str]:
+        return [article["id"] for article in parsed(await self.get(path))["articles"]]
+
+
+async def site_with(count: int) -> Site:
+    site = Site()
+    await site.put(*(stored(n) for n in range(count)))
+    return site
+
+
+async def test_bitcoin_news():
+    """The shape that clients know, without the text of the pages; the time is the data's."""
+    site = await site_with(3)
+    reply = await site.get("/api/bitcoin-news")
+    body = parsed(reply)
+    assert body.keys() == {"articles", "totalArticles", "lastUpdatedExternal", "sentimentCounts"}
+    assert [article["id"] for article in body["articles"]] == ["id000", "id001", "id002"]
+    assert (body["totalArticles"], body["lastUpdatedExternal"]) == (3, 1_700_000_100_000)
+    assert body["sentimentCounts"] == {"positive": 1, "negative": 1, "neutral": 1}
+    assert "the text of the page" not in content(reply).decode()
+    assert reply.header("X-Cache-Status") == "KV"
+    assert reply.header("Last-Modified") == "Tue, 14 Nov 2023 22:15:00 GMT"
+    assert reply.header("Cache-Control") == "public, max-age=60, stale-while-revalidate=300"
+
+
+async def test_one_operation_for_a_hundred_articles():
+    """The index, and one bulk read for each hundred."""
+    site = await site_with(205)
+    await site.get("/api/v1/articles")
+    assert [name for name, _ in site.kv.operations] == ["get", "bulk get", "bulk get", "bulk get"]
+
+
+async def test_empty():
+    """While there is nothing, 503 with the reason and when to come again."""
+    reply = await Site().get("/api/bitcoin-news")
+    assert (reply.status, reply.header("Retry-After")) == (503, "60")
+    assert "no articles yet" in parsed(reply)["error"]
+
+
+async def test_legacy():
+    """Without an index, what the old architecture left is served and said to be so; old fields are read."""
+    site = Site()
+    old = {"articles": [{"article_id": "x", "title": "Old", "link": "https://s.example/", "sentiment": "positive"}]}
+    await site.kv.put(LEGACY, json.dumps(old | {"lastUpdatedExternal": 1_600_000_000_000}))
+    reply = await site.get("/api/bitcoin-news")
+    assert reply.header("X-Cache-Status") == "KV-LEGACY"
+    [article] = parsed(reply)["articles"]
+    assert (article["id"], article["status"]) == ("x", "complete")
+
+
+async def test_older_format():
+    """Articles stored before there were flags or ids inside are served as complete; what is no article is left out."""
+    site = Site()
+    old = {
+        "article_id": "old",
+        "title": "Old",
+        "link": "https://s.example/",
+        "sentiment": "neutral",
+        "aiSummary": "Text.",
+    }
+    await site.kv.put(article_key("old"), json.dumps(old))
+    await site.kv.put(article_key("broken"), "{")
+    await site.kv.put(INDEX, json.dumps(["old", "broken", "gone"]))
+    [article] = parsed(await site.get("/api/bitcoin-news"))["articles"]
+    assert (article["id"], article["status"], article["aiSummary"]) == ("old", "complete", "Text.")
+
+
+async def test_conditional_requests():
+    """The same data has the same tag, 304 spares the body, and new data is new."""
+    site = await site_with(3)
+    first = await site.get("/api/v1/articles")
+    tag, modified = first.header("ETag"), first.header("Last-Modified")
+    assert tag
+    assert modified
+    site.clock.advance(5000)
+    assert (await site.get("/api/v1/articles", If_None_Match=tag)).status == 304
+    assert (await site.get("/api/v1/articles", If_Modified_Since=modified)).status == 304
+    await site.put(stored(7, processedAt=1_750_000_000_000))
+    assert (await site.get("/api/v1/articles", If_None_Match=tag)).status == 200
+    assert (await site.get("/api/v1/articles", If_Modified_Since=modified)).status == 200
+
+
+async def test_head_and_cors():
+    """HEAD has the headers alone; only a page on the list may read, and caches know that it depends on the origin."""
+    site = await site_with(1)
+    head = await site.get("/api/v1/articles", "HEAD")
+    assert (head.status, head.body, bool(head.header("ETag"))) == (200, None, True)
+    ours = await site.get("/api/v1/articles", Origin="https://ours.example")
+    assert ours.header("Access-Control-Allow-Origin") == "https://ours.example"
+    assert "ETag" in str(ours.header("Access-Control-Expose-Headers"))
+    theirs = await site.get("/api/v1/articles?origin=https://ours.example", Origin="https://theirs.example")
+    assert theirs.header("Access-Control-Allow-Origin") is None
+    assert theirs.header("Vary") == "Origin"
+    preflight = await site.get(
+        "/api/v1/articles", "OPTIONS", Origin="https://ours.example", Access_Control_Request_Method="GET"
+    )
+    assert (preflight.status, preflight.header("Access-Control-Allow-Methods")) == (204, "GET, HEAD, OPTIONS")
+
+
+async def test_pages_are_stable_while_articles_arrive():
+    """Walking through all pages, every article that was there comes exactly once, though new ones come in between."""
+    site = await site_with(25)
+    seen: list[str] = []
+    path = "/api/v1/articles?limit=4"
+    cursor = ""
+    for step in range(20):
+        body = parsed(await site.get(path + cursor))
+        seen += [article["id"] for article in body["articles"]]
+        if body["next"] is None:
+            break
+        cursor = f"&cursor={body['next']}"
+        fresh = stored(100 + step, pubDate="2026-12-01T00:00:00Z", title=f"{step} fresh news of number {step}")
+        await site.put(fresh)
+    assert seen == [f"id{n:03}" for n in range(25)]
+
+
+async def test_bad_cursor():
+    """A cursor that no list gave out is told, and what to do."""
+    site = await site_with(1)
+    for cursor in ("x", "e30", "WzEsMl0", "é"):
+        reply = await site.get(f"/api/v1/articles?cursor={cursor}")
+        assert (reply.status, parsed(reply)["errors"][0]["path"]) == (400, "cursor")
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("sentiment=positive", ["id000", "id003"]),
+        ("sentiment=positive,negative", ["id000", "id001", "id003", "id004"]),
+        ("sentiment=positive&sentiment=negative", ["id000", "id001", "id003", "id004"]),
+        ("source=odd", ["id001", "id003", "id005"]),
+        ("source=odd%20site&sentiment=positive", ["id003"]),
+        ("language=en", ["id000", "id001", "id002", "id003", "id004", "id005"]),
+        ("language=de", []),
+        ("status=pending", ["id005"]),
+        ("status=complete", ["id000", "id001", "id002", "id003", "id004"]),
+        ("from=2026-11-16T21:00:00Z", ["id000", "id001", "id002"]),
+        ("from=2026-11-16T21:00:00%2B00:00&to=2026-11-16T22:00:00Z", ["id001", "id002"]),
+        ("to=2026-11-16", ["id000", "id001", "id002", "id003", "id004", "id005"]),
+        ("to=2026-11-15", []),
+        ("to=9999-12-31&from=0001-01-01T00:00:00+14:00&limit=1", ["id000"]),
+        ("from=2026-11-16%2021:00&limit=1", ["id000"]),
+        ("q=charlie", ["id002"]),
+        ("q=CHARLIE%20reports", ["id002"]),
+        ("q=report%20-charlie%20-alpha", []),
+        ('q="summary%203"', ["id003"]),
+        ("q=ummary", []),
+        ("limit=2", ["id000", "id001"]),
+    ],
+)
+async def test_filters(query: str, expected: list[str]):
+    """Each filter narrows, a list widens, and words are found in title, description and summary."""
+    site = Site()
+    await site.put(*(stored(n) for n in range(5)), stored(5, needsSummary=True, processedAt=None))
+    assert await site.ids(f"/api/v1/articles?{query}") == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        ("sentiment=great", "sentiment"),
+        ("limit=0", "limit"),
+        ("limit=101", "limit"),
+        ("from=yesterday", "from"),
+        ("to=2026-13-01", "to"),
+        ("status=done", "status"),
+        ("nonsense=1", "nonsense"),
+        ("limit=1&limit=2", "limit"),
+    ],
+)
+async def test_bad_queries(query: str, path: str):
+    """A value that does not fit is a 400 that names the parameter."""
+    reply = await (await site_with(1)).get(f"/api/v1/articles?{query}")
+    assert reply.status == 400, reply
+    assert parsed(reply)["errors"][0]["path"].startswith(path)
+
+
+async def test_one_article():
+    """By its id, with the story it belongs to."""
+    site = await site_with(2)
+    body = parsed(await site.get("/api/v1/articles/id001"))
+    assert (body["id"], body["storyId"], body["alternates"]) == ("id001", "id001", [])
+    assert (await site.get("/api/v1/articles/nothing")).status == 404
+
+
+TWINS = [
+    stored(10, title="Bitcoin climbs above $100,000 as ETF inflows return", queuedAt=1, pubDate="2026-11-16T08:00:00Z"),
+    stored(11, title="ETF inflows return as bitcoin climbs above $100,000", queuedAt=2, pubDate="2026-11-16T09:00:00Z"),
+    stored(12, title="Bitcoin climbs above $90,000 as ETF inflows return", queuedAt=3, pubDate="2026-11-16T10:00:00Z"),
+    stored(13, title="Something else", link="https://site.example/10?utm_source=feed", queuedAt=4),
+    stored(14, title="Bitcoin climbs above $100,000 as ETF inflows return", queuedAt=5, pubDate="2026-11-01T08:00:00Z"),
+]
+
+
+async def test_one_story_from_several_sources():
+    """The same page, or nearly the same title within two days, is one story under its first id; other figures are not."""
+    site = Site()
+    await site.put(*TWINS)
+    body = parsed(await site.get("/api/v1/articles"))
+    stories = {article["id"]: [other["id"] for other in article["alternates"]] for article in body["articles"]}
+    assert stories == {"id010": ["id011", "id013"], "id012": [], "id014": []}
+    assert parsed(await site.get("/api/v1/articles/id011"))["storyId"] == "id010"
+    assert len(await site.ids("/api/v1/articles?duplicates=true")) == 5
+
+
+async def test_sentiment_buckets():
+    """Counts by hour, day or week of publication."""
+    site = await site_with(26)
+    hours = parsed(await site.get("/api/v1/sentiment?bucket=hour"))["buckets"]
+    assert len(hours) == 26
+    days = parsed(await site.get("/api/v1/sentiment"))["buckets"]
+    assert [(day["start"], day["total"]) for day in days] == [("2026-11-15T00:00:00Z", 2), ("2026-11-16T00:00:00Z", 24)]
+    assert days[1] == {
+        "start": "2026-11-16T00:00:00Z",
+        "positive": 8,
+        "negative": 8,
+        "neutral": 8,
+        "unknown": 0,
+        "total": 24,
+    }
+    [week, this] = parsed(await site.get("/api/v1/sentiment?bucket=week"))["buckets"]
+    assert (week["start"], this["start"]) == ("2026-11-09T00:00:00Z", "2026-11-16T00:00:00Z")
+
+
+async def test_trending():
+    """Newer talk counts more, pairs tell their words, and what every title has is left out."""
+    site = Site()
+    titles = [
+        "Bitcoin halving nears",
+        "Miners await halving",
+        "Spot ETF opens",
+        "New spot ETF filed",
+        "Tariff talk",
+        "Tariff law",
+    ]
+    ages = [11, 10, 11, 10, 1, 0]
+    await site.put(
+        *(
+            stored(n, title=title, pubDate=f"2026-11-16T{age:02}:00:00Z")
+            for n, (title, age) in enumerate(zip(titles, ages, strict=True))
+        )
+    )
+    terms = [term["term"] for term in parsed(await site.get("/api/v1/trending?hours=24"))["terms"]]
+    assert terms == ["halving", "spot etf", "tariff"]
+    assert parsed(await site.get("/api/v1/trending?hours=1"))["terms"] == []
+
+
+async def test_status():
+    """Backlog, the age of the oldest, what waits and why, and the last runs."""
+    site = Site()
+    entry = {"id": "a", "article": {"title": "A"}, "addedAt": int((NOW - 90) * 1000)}
+    done = {"id": "b", "article": {"title": "B"}, "addedAt": 5}
+    await site.kv.put(
+        PENDING, json.dumps([entry, done]), {"metadata": {"version": 1, "lastRun": 7, "incomplete": ["x"]}}
+    )
+    waiting = {"id": "f", "article": {"title": "F", "contentTimeout": 2, "needsSummary": True, "needsSentiment": False}}
+    checkpoint = {"processedIds": ["b"], "tryLater": [waiting | {"failedAt": 6, "reason": "why"}], "lastUpdate": 8}
+    await site.kv.put(CHECKPOINT, json.dumps(checkpoint))
+    assert parsed(await site.get("/status")) == {
+        "status": "ok",
+        "problem": None,
+        "backlog": 1,
+        "oldestPendingAgeSeconds": 90,
+        "current": None,
+        "processed": 1,
+        "tryLater": [{"id": "f", "title": "F", "reason": "why", "attempts": 2, "failedAt": 6}],
+        "lastRun": {"processor": 8, "updater": 7, "failedSources": ["x"]},
+    }
+    site.clock.advance(2)
+    await site.kv.put(CHECKPOINT, "[]")
+    assert "corrupt" in parsed(await site.get("/status"))["problem"]
+
+
+@pytest.mark.parametrize(
+    ("path", "model"),
+    [
+        ("/api/bitcoin-news", docs.AllNews),
+        ("/api/v1/articles?limit=2", docs.StoryPage),
+        ("/api/v1/articles", docs.StoryPage),
+        ("/api/v1/articles/id010", docs.NewsStory),
+        ("/api/v1/sentiment", docs.SentimentBuckets),
+        ("/api/v1/trending?hours=720", docs.TrendingTerms),
+        ("/status", docs.PipelineStatus),
+    ],
+)
+async def test_documented(path: str, model: type[BaseModel]):
+    """What is served is what the documentation says: every member is in the model, and fits."""
+    site = Site()
+    await site.put(*TWINS, stored(1, needsSummary=True, processedAt=None, sentiment=None, aiSummary=None))
+    body = parsed(await site.get(path))
+    assert model.model_validate(body).model_dump(by_alias=True, exclude_unset=True) == body
+
+
+def test_openapi():
+    """Every route is described, once."""
+    site = World()
+    status = Status(site.store(()), site.clock)
+    tables = [
+        [*Api(site.store(()), site.clock).routes(), *status.routes()],
+        updater_api.routes(site.updater(), status, ""),
+        processor_api.routes(site.processor(), status, ""),
+    ]
+    for routes in tables:
+        assert all(route.doc and route.doc.summary and 200 in route.doc.replies for route in routes)
+        assert len(document("news", "1", routes)["paths"]) == len(routes)
+
+
+PARAMETERS = (
+    "sentiment",
+    "source",
+    "language",
+    "status",
+    "from",
+    "to",
+    "q",
+    "limit",
+    "cursor",
+    "duplicates",
+    "bucket",
+    "hours",
+)
+PATHS = ("articles", "articles/id010", "sentiment", "trending", "feed.rss", "feed.atom", "feed.json")
+
+
+@given(
+    st.sampled_from(PATHS),
+    st.dictionaries(st.sampled_from(PARAMETERS), st.text(max_size=30) | st.sampled_from(["1", "en", "2026-11-16"])),
+)
+def test_any_query(path: str, query: dict[str, str]):
+    """Whatever is asked is answered, or refused as the caller's mistake."""
+
+    async def asked() -> Reply:
+        site = Site()
+        await site.put(*TWINS)
+        return await site.get(f"/api/v1/{path}?{urlencode(query, errors='replace')}")
+
+    assert asyncio.run(asked()).status in {200, 400}

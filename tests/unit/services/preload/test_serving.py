@@ -1,0 +1,202 @@
+"""Visitors of a zone's pages: edge, then R2, then the origin; stale rather than slow, and stale rather than nothing."""
+
+from collections.abc import Awaitable
+from typing import Any
+
+import pytest
+
+from sluice.core.errors import Unavailable
+from sluice.services.preload.ports import Pairs, header
+from sluice.services.preload.serving.serving import Serving
+from sluice.web import Headers, Reply, Request
+from unit.services.preload.world import SITE, Answered, World
+
+
+class Visits:
+    """A zone with a visitor; deferred work is done when the test says so."""
+
+    def __init__(self, **config: Any) -> None:
+        self.world = World(**config)
+        self.deferred: list[Awaitable[None]] = []
+        self.forwarded: list[tuple[str, Pairs]] = []
+        self.refreshing: set[str] = set()
+
+    async def forward(self, url: str, headers: Pairs) -> Reply:
+        self.forwarded.append((url, headers))
+        return Reply.text("from the origin itself")
+
+    async def get(self, path: str = "/a", method: str = "GET", **headers: str) -> Reply:
+        here = self.world
+        serving = Serving(
+            zone=here.zone_config,
+            copies=here.zone.parts.copies,
+            clock=here.clock,
+            fetch=here.origin,
+            forward=self.forward,
+            defer=self.deferred.append,
+            tell=here._tell,
+            refreshing=self.refreshing,
+        )
+        return await serving.answer(Request(method, SITE + path, Headers(headers)))
+
+    async def settle(self) -> None:
+        while self.deferred:
+            await self.deferred.pop(0)
+
+
+def seen(reply: Reply) -> tuple[str | None, str | None]:
+    return reply.header("x-cache-layer"), reply.header("x-cache")
+
+
+async def visits(**config: Any) -> Visits:
+    here = Visits(**config)
+    await here.world.registered()
+    return here
+
+
+async def test_a_warmed_page_is_a_hit():
+    """What was preloaded is served from the edge; where that has nothing, from R2, which fills the edge."""
+    here = await visits()
+    await here.world.enqueue("/a")
+    await here.world.drain()
+    for path in ("/a", "/a?utm_source=x", "//a"):
+        assert seen(await here.get(path)) == ("EDGE", "HIT")
+    here.world.edge.held.clear()
+    reply = await here.get()
+    assert (seen(reply), reply.body) == (("R2", "HIT"), b"<html>")
+    await here.settle()
+    assert seen(await here.get()) == ("EDGE", "HIT")
+    assert len(here.world.origin.asked) == 1
+
+
+async def test_a_miss_is_stored():
+    """A page nobody warmed comes from the origin once."""
+    here = await visits()
+    here.world.origin.default = Answered(
+        headers=(("x-powered-by", "PHP"), ("surrogate-key", "post:1"), ("etag", '"1"'))
+    )
+    reply = await here.get()
+    assert seen(reply) == ("ORIGIN", "MISS")
+    await here.settle()
+    reply = await here.get()
+    assert seen(reply) == ("EDGE", "HIT")
+    names = {name for name, _ in reply.headers}
+    assert not names & {"x-powered-by", "surrogate-key", "x-sluice-stored-at", "x-sluice-freshness", "x-sluice-zone"}
+    assert reply.header("cache-control") == "public, max-age=300, stale-while-revalidate=60"
+    assert reply.header("x-cache-age") == "0"
+    assert seen(await here.get("/other")) == ("ORIGIN", "MISS")
+    await here.settle()
+
+
+async def test_stale_while_revalidate():
+    """For a minute after its time a page is served stale and fetched anew behind the visitor's back, once."""
+    here = await visits()
+    await here.get()
+    await here.settle()
+    here.world.clock.advance(3630)
+    here.world.origin.default = Answered(body=b"new")
+    for _ in range(3):
+        reply = await here.get()
+        assert (seen(reply), reply.body) == (("R2", "STALE"), b"<html>")
+    await here.settle()
+    reply = await here.get()
+    assert (seen(reply), reply.body) == (("EDGE", "HIT"), b"new")
+
+
+async def test_revalidation_by_304():
+    """A page that has not changed is not sent again."""
+    here = await visits()
+    here.world.origin.default = Answered(headers=(("etag", '"1"'),))
+    await here.get()
+    await here.settle()
+    here.world.clock.advance(3630)
+    here.world.origin.default = Answered(304)
+    await here.get()
+    await here.settle()
+    assert header(here.world.origin.asked[-1][2], "if-none-match") == '"1"'
+    assert seen(await here.get()) == ("EDGE", "HIT")
+
+
+@pytest.mark.parametrize("trouble", [Answered(502), Unavailable("down")])
+async def test_stale_if_error(trouble: Any):
+    """With the origin down, the R2 copy is served stale for an hour; then the visitor learns the truth."""
+    here = await visits()
+    await here.get()
+    await here.settle()
+    here.world.origin.default = trouble
+    here.world.clock.advance(3600 + 3000)
+    reply = await here.get()
+    assert (seen(reply), reply.body) == (("R2", "STALE"), b"<html>")
+    here.world.clock.advance(700)
+    assert (await here.get()).status == 502
+
+
+async def test_bypass():
+    """Requests that only the origin may answer go there as they are, and nothing of them is kept."""
+    here = await visits(origin_url="https://origin.example.net")
+    for path, method, headers in (
+        ("/a?x=1&utm_source=y", "POST", {}),
+        ("/a", "GET", {"cookie": "wordpress_logged_in_x=1"}),
+        ("/cart/", "GET", {}),
+    ):
+        reply = await here.get(path, method, **headers)
+        assert seen(reply) == ("ORIGIN", "BYPASS")
+        url, told = here.forwarded[-1]
+        assert url == f"https://origin.example.net{path}"
+        assert told == (("x-forwarded-host", "www.example.com"), ("x-forwarded-proto", "https"))
+    assert not here.deferred
+    assert not here.world.origin.asked
+
+
+async def test_unshared_answers():
+    """What must not be shared reaches its visitor whole; one with cookies gets the answer to his own request."""
+    here = await visits()
+    here.world.origin.default = Answered(
+        headers=(("set-cookie", "a=1"), ("set-cookie", "b=2"), ("x-powered-by", "PHP"))
+    )
+    reply = await here.get()
+    assert [value for name, value in reply.headers if name == "set-cookie"] == ["a=1", "b=2"]
+    assert reply.header("x-powered-by") is None
+    await here.get(cookie="lang=de")
+    assert len(here.forwarded) == 1
+    assert not here.deferred
+    here.world.origin.default = Answered(404, body=b"no")
+    assert ((await here.get()).status, here.deferred) == (404, [])
+
+
+async def test_conditional_and_head():
+    """A visitor who has the page gets a 304, one who asks for the head gets no body."""
+    here = await visits()
+    here.world.origin.default = Answered(headers=(("etag", '"1"'),))
+    await here.get()
+    await here.settle()
+    assert (await here.get(**{"if-none-match": '"1"'})).status == 304
+    head = await here.get(method="HEAD")
+    assert (head.status, head.body, head.header("content-length")) == (200, None, "6")
+
+
+async def test_variants():
+    """Each visitor gets his form, and caches on the way are told."""
+    here = await visits(cache_device_variants=True)
+    here.world.origin.default = lambda headers: Answered(
+        body=b"mobile" if "Mobile" in header(headers, "user-agent") else b"plain"
+    )
+    await here.world.enqueue("/a")
+    await here.world.drain()
+    phone = await here.get(**{"user-agent": "iPhone Mobile"})
+    plain = await here.get()
+    assert (phone.body, plain.body, seen(phone), phone.header("vary")) == (
+        *(b"mobile", b"plain", ("EDGE", "HIT"), "User-Agent"),
+    )
+
+
+async def test_stores_fail():
+    """Without edge and R2 the origin still serves."""
+    here = await visits()
+    here.world.edge.broken = True
+    here.world.bucket.failures = 99
+    assert seen(await here.get()) == ("ORIGIN", "MISS")
+    await here.settle()
+    assert [name for name, _ in here.world.told] == ["store.failed"]
+    assert seen(await here.get()) == ("ORIGIN", "MISS")
+    await here.settle()

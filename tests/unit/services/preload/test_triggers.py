@@ -1,0 +1,416 @@
+"""What puts pages into the queue: purges, schedules, sitemaps, deployments, hands; and who may ask."""
+
+import json
+from typing import Any
+
+import pytest
+
+from sluice.core.errors import Conflict, Invalid, NotFound, TooManyRequests, Unauthorized
+from sluice.services.preload.ports import Pairs, header
+from unit.services.preload.world import KEY, SITE, ZONE, Answered, World
+
+
+async def world(**config: Any) -> World:
+    return await World(**config).registered()
+
+
+async def warmed(here: World, *paths: str, tags: str = "") -> None:
+    for path in paths:
+        here.origin.scripts[SITE + path] = Answered(headers=(("cache-tag", tags), ("etag", '"1"')))
+    await here.enqueue(*paths)
+    await here.drain()
+    here.origin.asked.clear()
+
+
+async def triggers(here: World) -> dict[str, str]:
+    rows = await here.rows("SELECT url, trigger_name FROM preload_log WHERE status = 'warmed' ORDER BY id")
+    return {row["url"].removeprefix(SITE): row["trigger_name"] for row in rows}
+
+
+async def test_purge_by_tag():
+    """The pages of a purged tag are found in D1, taken away everywhere, and warmed again as post-purge, whole."""
+    here = await world()
+    await warmed(here, "/a", "/b", tags="post:1")
+    await warmed(here, "/c", tags="post:2")
+    reply = (await here.purge(tags=["post:1"]))["reply"]
+    assert (reply["status"], reply["tags_affected"]) == ("accepted", ["post:1"])
+    assert list(here.edge.held) == [f"{SITE}/c"]
+    assert len(here.bucket._objects) == 1
+    [row] = await here.rows("SELECT * FROM purge_log")
+    assert (row["purge_id"], row["pages_purged"], row["tags"]) == (reply["purge_id"], 2, '["post:1"]')
+    await here.drain()
+    assert here.origin.counts == {"/a": 1, "/b": 1}
+    assert all(not header(headers, "if-none-match") for _, _, headers in here.origin.asked)
+    assert len(here.bucket._objects) == 3
+    assert await triggers(here) == {"/a": "post-purge", "/b": "post-purge", "/c": "manual"}
+
+
+async def test_purge_by_url():
+    """A purged address is warmed whether it was stored or not, in all spellings."""
+    here = await world()
+    await warmed(here, "/a")
+    await here.purge(urls=[f"{SITE}/a?utm_source=x", f"{SITE}/new"])
+    await here.drain()
+    assert here.origin.counts == {"/a": 1, "/new": 1}
+
+
+@pytest.mark.parametrize("what", [{"global": True}, {"tags": ["site"]}])
+async def test_purge_everything(what: dict[str, Any]):
+    """A global purge takes every page, as the tag `site` does."""
+    here = await world()
+    await warmed(here, *(f"/{n}" for n in range(10)))
+    reply = (await here.purge(**what))["reply"]
+    assert reply["tags_affected"] == ["site"]
+    assert not here.bucket._objects
+    await here.drain()
+    assert len(here.origin.counts) == 10
+
+
+async def test_purge_without_preload():
+    """Where post-purge is switched off, a purge only purges."""
+    here = await world(preload_post_purge=False)
+    await warmed(here, "/a")
+    await here.purge(urls=[f"{SITE}/a"])
+    await here.drain()
+    assert not here.origin.asked
+    assert not here.bucket._objects
+
+
+async def test_purged_while_under_way():
+    """A page purged between its fetch and its storing is not left behind: it is fetched again."""
+    here = await world()
+    body = [b"old"]
+
+    async def page(_headers: Pairs) -> Answered:
+        answer = Answered(body=body[0])
+        if body[0] == b"old":
+            body[0] = b"new"
+            here.clock.advance(0.5)
+            await here.purge(urls=[f"{SITE}/a"])
+        return answer
+
+    here.origin.scripts[f"{SITE}/a"] = page
+    await here.enqueue("/a")
+    here.clock.advance(1)
+    await here.drain()
+    [stored] = here.bucket._objects.values()
+    assert stored._content == b"new"
+
+
+async def test_purge_survives_a_crash():
+    """A purge that was accepted is carried out by the next alarm, whatever died before."""
+    here = await world()
+    await warmed(here, "/a", tags="post:1")
+    body = {"zone_id": ZONE, "idempotency_key": "purge-7f6c4a3e-0000-4000-8000-000000000000", "tags": ["post:1"]}
+    await here.call("purge", signed=here.signed(body, "/api/v1/purge"), body=body)
+    here.born()
+    await here.drain()
+    assert here.origin.counts == {"/a": 1}
+
+
+async def test_schedule():
+    """Every interval the pages of highest priority are warmed again: by traffic, then by age."""
+    here = await world()
+    await warmed(here, "/old", "/busy", "/young")
+    facts = [{"url": f"{SITE}/busy", "monthly_pageviews": 1000, "post_id": 7}]
+    assert await here.call("learn", body={"pages": facts}) == {"learned": 1}
+    here.clock.advance(1700)
+    await here.call("tick")
+    assert (await here.call("status"))["queue_depth"] == 0
+    here.clock.advance(101)
+    await here.call("tick")
+    mirror = json.loads(await here.kv.get_text(f"preload-queue:{ZONE}") or "")
+    assert [(each["url"].removeprefix(SITE), each["priority"], each["trigger"]) for each in mirror] == [
+        ("/busy", 80, "scheduled"),
+        ("/old", 50, "scheduled"),
+        ("/young", 50, "scheduled"),
+    ]
+    assert mirror[0]["post_id"] == 7
+
+
+async def test_deployment():
+    """A new version of the Worker has the whole site warmed, if the zone wants that."""
+    here = await world(preload_on_deployment=True)
+    await warmed(here, "/a", "/b")
+    for version, asked in (("v1", 0), ("v1", 0), ("v2", 3), ("v2", 3)):
+        here.deployment = version
+        here.born()
+        await here.call("tick")
+        await here.drain()
+        assert len(here.origin.asked) == asked
+    assert (await triggers(here))["/"] == "deployment"
+
+
+def sitemap(*urls: str, kind: str = "url", lastmod: str = "") -> Answered:
+    dated = f"<lastmod>{lastmod}</lastmod>" if lastmod else ""
+    inside = "".join(f"<{kind}><loc>{url}</loc>{dated}</{kind}>" for url in urls)
+    root = "urlset" if kind == "url" else "sitemapindex"
+    return Answered(body=f"<{root}>{inside}</{root}>".encode())
+
+
+async def test_sitemap():
+    """A crawl follows an index, takes the zone's own pages once each, and skips what is not."""
+    here = await world()
+    here.origin.scripts[f"{SITE}/sitemap.xml"] = sitemap(
+        f"{SITE}/1.xml", f"{SITE}/sitemap.xml", "https://other.com/2.xml", "http://127.0.0.1/3.xml", kind="sitemap"
+    )
+    here.origin.scripts[f"{SITE}/1.xml"] = sitemap(f"{SITE}/a", f"{SITE}/b?utm_x=1", f"{SITE}/b", "https://other.com/c")
+    reply = await here.call("sitemap", body={})
+    await here.drain()
+    assert here.origin.counts == {"/sitemap.xml": 1, "/1.xml": 1, "/a": 1, "/b": 1}
+    batch = await here.batch(reply["preload_batch_id"])
+    assert (batch["state"], batch["done"], batch["skipped"], batch["total"]) == ("finished", 2, 1, 3)
+    assert await triggers(here) == {"/a": "sitemap", "/b": "sitemap"}
+
+
+async def test_sitemap_respects_lastmod():
+    """A page warmed after its last change, and still fresh, is left alone."""
+    here = await world()
+    await warmed(here, "/a", "/b")
+    here.origin.scripts[f"{SITE}/sitemap.xml"] = sitemap(f"{SITE}/a", lastmod="2020-01-01")
+    await here.call("sitemap", body={})
+    await here.drain()
+    assert here.origin.counts == {"/sitemap.xml": 1}
+    here.origin.scripts[f"{SITE}/sitemap.xml"] = sitemap(f"{SITE}/a", lastmod="2099-01-01")
+    await here.call("sitemap", body={})
+    await here.drain()
+    assert here.origin.counts == {"/sitemap.xml": 2, "/a": 1}
+
+
+@pytest.mark.parametrize("place", ["/from-robots.xml", "/wp-sitemap.xml", "/sitemap_index.xml"])
+async def test_sitemap_is_found(place: str):
+    """Where the configured sitemap is missing, robots.txt, WordPress' and Yoast's places are tried."""
+    here = await world()
+    here.origin.default = Answered(404)
+    here.origin.scripts[f"{SITE}{place}"] = sitemap(f"{SITE}/a")
+    if place == "/from-robots.xml":
+        here.origin.scripts[f"{SITE}/robots.txt"] = Answered(body=f"Sitemap: {SITE}{place}".encode())
+    here.origin.scripts[f"{SITE}/a"] = Answered()
+    await here.call("sitemap", body={})
+    await here.drain()
+    assert here.origin.counts["/a"] == 1
+
+
+async def test_sitemap_failures():
+    """A hostile sitemap is refused, one that fails is tried again; the crawl ends in any case."""
+    here = await world()
+    here.origin.scripts[f"{SITE}/bomb.xml"] = Answered(body=b"<!DOCTYPE a [<!ENTITY b 'c'>]><urlset/>")
+    here.origin.scripts[f"{SITE}/down.xml"] = Answered(503)
+    here.origin.scripts[f"{SITE}/moved.xml"] = Answered(301, (("location", "/bomb.xml"),))
+    for path in ("/bomb.xml", "/down.xml", "/moved.xml"):
+        reply = await here.call("sitemap", body={"url": SITE + path})
+        await here.drain()
+        assert (await here.batch(reply["preload_batch_id"]))["state"] == "finished"
+    assert here.origin.counts["/down.xml"] == 4
+    rows = await here.rows("SELECT url, detail FROM preload_log WHERE status = 'sitemap_failed' ORDER BY id")
+    assert "document type" in rows[0]["detail"]
+    with pytest.raises(Invalid, match="not on one of the zone's hosts"):
+        await here.call("sitemap", body={"url": "http://127.0.0.1/sitemap.xml"})
+
+
+async def test_sitemap_on_activation():
+    """Switched on, sitemap crawling begins at once, and then comes once a day."""
+    here = await world()
+    here.origin.scripts[f"{SITE}/sitemap.xml"] = sitemap(f"{SITE}/a")
+    here.config["preload_sitemap_crawl_enabled"] = True
+    await here.call("configure", config=here.config)
+    await here.drain()
+    assert here.origin.counts["/sitemap.xml"] == 1
+    for advanced, count in ((3600, 1), (86_400, 2)):
+        here.clock.advance(advanced)
+        await here.call("tick")
+        await here.drain()
+        assert here.origin.counts["/sitemap.xml"] == count
+
+
+async def test_variants_are_warmed():
+    """Every form of a page is warmed under a key of its own."""
+    here = await world(cache_device_variants=True)
+    batch = await here.enqueue("/a")
+    await here.drain()
+    assert (await here.batch(batch))["done"] == 2
+    assert [("Mobile" in header(headers, "user-agent")) for _, _, headers in here.origin.asked] == [False, True]
+    assert len(here.edge.held) == len(here.bucket._objects) == 2
+
+
+async def test_nonce():
+    """A nonce is good once; of requests at the same time one gets through."""
+    here = await world()
+    await here.preload("/a", nonce="0" * 32)
+    with pytest.raises(Conflict, match="replay"):
+        await here.preload("/b", nonce="0" * 32)
+    here.clock.advance(401)
+    await here.preload("/b", nonce="0" * 32)
+
+
+async def test_bad_signature_burns_no_nonce():
+    """Who cannot sign cannot use up the nonce of somebody who can."""
+    here = await world()
+    with pytest.raises(Unauthorized):
+        await here.preload("/a", nonce="0" * 32, key="wrong")
+    await here.preload("/a", nonce="0" * 32)
+
+
+async def test_idempotency():
+    """The same key and body give the first answer for a day and do nothing more; another body is a conflict."""
+    here = await world()
+    key = {"idempotency_key": "preload-7f6c4a3e-0000-4000-8000-000000000000"}
+    first = await here.preload("/a", **key)
+    again = await here.preload("/a", **key)
+    assert (first["replayed"], again["replayed"], again["reply"]) == (False, True, first["reply"])
+    assert (await here.call("status"))["queue_depth"] == 1
+    with pytest.raises(Conflict, match="another body"):
+        await here.preload("/b", **key)
+    here.clock.advance(86_401)
+    assert not (await here.preload("/b", **key))["replayed"]
+
+
+async def test_rate_limit():
+    """500 preload requests in a minute, then the seconds to wait are told; five global purges in an hour."""
+    here = await world()
+    for _ in range(500):
+        await here.preload("/a")
+    with pytest.raises(TooManyRequests) as raised:
+        await here.preload("/a")
+    assert raised.value.retry_after_s == 1
+    here.clock.advance(1)
+    await here.preload("/a")
+    for _ in range(5):
+        await here.purge(**{"global": True})
+    with pytest.raises(TooManyRequests) as raised:
+        await here.purge(**{"global": True})
+    assert 700 <= raised.value.retry_after_s <= 720
+    await here.purge(tags=["post:1"])
+
+
+async def test_own_key():
+    """A zone with a key of its own takes that one alone; after a change the former is good for five minutes."""
+    here = await world()
+    for key in ("first-key-of-the-zone", "second-key-of-the-zone"):
+        await here.call("configure", config=here.config, signing_key=key)
+    await here.preload("/a", key="second-key-of-the-zone")
+    await here.preload("/a", key="first-key-of-the-zone")
+    with pytest.raises(Unauthorized):
+        await here.preload("/a", key=KEY)
+    here.clock.advance(301)
+    with pytest.raises(Unauthorized):
+        await here.preload("/a", key="first-key-of-the-zone")
+    shown = json.dumps(await here.call("config"))
+    assert "key-of-the-zone" not in shown + (await here.kv.get_text(f"config:{ZONE}") or "")
+    assert '"own_signing_key": true' in shown
+
+
+@pytest.mark.parametrize(
+    ("more", "path"),
+    [
+        ({"urls": []}, "urls"),
+        ({"urls": [f"{SITE}/{n}" for n in range(101)]}, "urls"),
+        ({"urls": ["https://other.com/", f"{SITE}/a"]}, "urls[0]"),
+        ({"urls": ["http://127.0.0.1/"]}, "urls[0]"),
+        ({"idempotency_key": "preload-1"}, "idempotency_key"),
+        ({"idempotency_key": "purge-7f6c4a3e-0000-4000-8000-000000000000"}, "idempotency_key"),
+        ({"priority": 101}, "priority"),
+        ({"priority": -1}, "priority"),
+        ({"trigger": "whim"}, "trigger"),
+        ({"extra": 1}, "extra"),
+    ],
+)
+async def test_bad_requests(more: dict[str, Any], path: str):
+    """What does not fit is refused by name, and nothing is enqueued."""
+    here = await world()
+    with pytest.raises(Invalid) as raised:
+        await here.preload("/a", **more)
+    assert [bad.path for bad in raised.value.fields] == [path]
+    assert (await here.call("status"))["queue_depth"] == 0
+
+
+async def test_priorities():
+    """An override is taken as it is; otherwise the trigger, the date and the traffic decide."""
+    here = await world()
+    await here.call("learn", body={"pages": [{"url": f"{SITE}/a", "published_at": here.clock.now() - 3600}]})
+    await here.call("pause")
+    await here.preload("/a", "/b", trigger="post-purge")
+    await here.preload("/c", priority=7)
+    await here.call("settle")
+    mirror = json.loads(await here.kv.get_text(f"preload-queue:{ZONE}") or "")
+    assert [(each["url"].removeprefix(SITE), each["priority"]) for each in mirror] == [
+        ("/a", 99),
+        ("/b", 80),
+        ("/c", 7),
+    ]
+
+
+async def test_mirror_stops():
+    """Past 1,000 entries, or with the other backend, there is no mirror rather than half of one."""
+    here = await world()
+    await here.call("pause")
+    await here.enqueue(*(f"/{n}" for n in range(1000)))
+    await here.call("tick")
+    assert len(json.loads(await here.kv.get_text(f"preload-queue:{ZONE}") or "")) == 1000
+    await here.enqueue("/more")
+    here.clock.advance(11)
+    await here.call("tick")
+    assert await here.kv.get_text(f"preload-queue:{ZONE}") is None
+
+
+async def test_configuration():
+    """A configuration is published to KV and kept in D1; an earlier one can be restored."""
+    here = await world()
+    await here.call("configure", config=here.config | {"preload_rps_limit": 5, "hosts": ["www2.example.com"]})
+    assert json.loads(await here.kv.get_text(f"config:{ZONE}") or "")["preload_rps_limit"] == 5
+    assert await here.kv.get_text("host:www2.example.com") == ZONE
+    versions = (await here.call("versions"))["versions"]
+    assert [(each["version"], each["config"]["preload_rps_limit"]) for each in versions] == [(2, 5), (1, 10)]
+    assert (await here.call("restore", version=1))["version"] == 3
+    assert (await here.call("config"))["config"]["preload_rps_limit"] == 10
+    assert await here.kv.get_text("host:www2.example.com") is None
+    with pytest.raises(NotFound):
+        await here.call("restore", version=9)
+
+
+async def test_configuration_by_hand():
+    """What somebody writes into KV is taken over within minutes; what does not fit is told and left."""
+    here = await world()
+    edited = (await here.call("config"))["config"] | {"preload_rps_limit": 3}
+    for text, limit in ((json.dumps(edited), 3), ("{}", 3), ("no json", 3)):
+        here.clock.advance(121)
+        await here.kv.put_text(f"config:{ZONE}", text)
+        await here.call("tick")
+        assert (await here.call("config"))["config"]["preload_rps_limit"] == limit
+    assert [name for name, _ in here.told].count("config.refused") == 2
+
+
+async def test_host_of_another_zone():
+    """A host is served by the zone that named it last, which another's leaving does not change."""
+    here = await world()
+    await here.kv.put_text("host:taken.example.com", "another")
+    await here.call("configure", config=here.config | {"hosts": ["taken.example.com"]})
+    assert await here.kv.get_text("host:taken.example.com") == ZONE
+    here.clock.advance(2)
+    await here.kv.put_text("host:taken.example.com", "another")
+    await here.call("unregister")
+    assert await here.kv.get_text("host:taken.example.com") == "another"
+
+
+async def test_unregister():
+    """An unregistered zone lets go of its hosts and its queue; registered again, it begins anew."""
+    here = await world(preload_retry_max=0)
+    here.origin.default = Answered(500)
+    await here.enqueue("/a")
+    await here.drain()
+    await here.enqueue("/b")
+    await here.call("unregister")
+    await here.drain()
+    for key in (f"config:{ZONE}", "host:www.example.com", f"preload-queue:{ZONE}", f"preload-dlq:{ZONE}"):
+        assert await here.kv.get_text(key) is None
+    with pytest.raises(NotFound):
+        await here.call("status")
+    assert (await here.call("configure", config=here.config))["version"] == 2
+    status = await here.call("status")
+    assert (status["queue_depth"], status["dead_letters"], here.origin.counts) == (0, 0, {"/a": 1})
+
+
+async def test_unregistered():
+    """A zone that was never registered says how to register it."""
+    with pytest.raises(NotFound, match="PUT /api/v1/zones/abc123xyz/config first"):
+        await World().call("status")

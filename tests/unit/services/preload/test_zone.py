@@ -1,0 +1,527 @@
+"""A zone from the request to the stored page: every row of the failure table, the breaker, alerts, dead letters."""
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from sluice.core.errors import Refused, TimedOut, Unavailable
+from sluice.services.preload.ports import Pairs, header
+from sluice.services.preload.queue.queue import MAX_CRASHES, Queue
+from unit.services.preload.world import SITE, ZONE, Answered, World
+
+
+async def world(**config: Any) -> World:
+    return await World(**config).registered()
+
+
+async def counts(here: World, batch_id: str) -> dict[str, int]:
+    batch = await here.batch(batch_id)
+    ends = ("done", "failed", "gone", "skipped", "dropped", "cancelled")
+    assert batch["total"] == batch["queued"] + sum(batch[name] for name in ends)
+    return {name: batch[name] for name in ("queued", *ends) if batch[name]}
+
+
+async def test_warmed():
+    """A page is fetched past caches, stored in R2 and at the edge, indexed with its tags, and logged with its latency."""
+    here = await world()
+    here.origin.scripts[f"{SITE}/a/"] = Answered(headers=(("etag", '"1"'), ("surrogate-key", "post:1 term:2")))
+    reply = await here.preload("/a/")
+    assert reply["reply"] | {"preload_batch_id": ""} == {
+        "preload_batch_id": "",
+        "status": "accepted",
+        "enqueued": 1,
+        "queue_depth": 1,
+    }
+    await here.drain()
+    assert await counts(here, reply["reply"]["preload_batch_id"]) == {"done": 1}
+    [(_, url, headers)] = here.origin.asked
+    assert (url, header(headers, "cache-control")) == (f"{SITE}/a/", "no-cache")
+    assert list(here.edge.held) == [f"{SITE}/a/"]
+    assert len(here.bucket._objects) == 1
+    tags = await here.rows("SELECT tag FROM page_tags ORDER BY tag")
+    assert [row["tag"] for row in tags] == ["post:1", "term:2"]
+    [row] = await here.rows("SELECT * FROM preload_log")
+    assert (row["zone_id"], row["status"], row["http_status"], row["latency_ms"]) == (ZONE, "warmed", 200, 0)
+
+
+async def test_unchanged():
+    """A page unchanged since last time costs a 304, and its copy counts as new."""
+    here = await world()
+    seen: list[str] = []
+
+    def page(headers: Pairs) -> Answered:
+        seen.append(header(headers, "if-none-match"))
+        return Answered(304) if header(headers, "if-none-match") == '"1"' else Answered(headers=(("etag", '"1"'),))
+
+    here.origin.scripts[f"{SITE}/a"] = page
+    for _ in range(2):
+        batch = await here.enqueue("/a")
+        await here.drain()
+        assert await counts(here, batch) == {"done": 1}
+        here.clock.advance(1000)
+    assert seen == ["", '"1"']
+    assert await here.log("/a") == ["warmed", "unchanged"]
+    [row] = await here.rows("SELECT stored_at FROM cached_pages")
+    assert row["stored_at"] > here.clock.now() - 1001
+
+
+async def test_unchanged_without_a_copy():
+    """When the copy is gone although the origin has not changed, the page is fetched whole."""
+    here = await world()
+    here.origin.scripts[f"{SITE}/a"] = lambda headers: (
+        Answered(304) if header(headers, "if-none-match") else Answered(headers=(("etag", '"1"'),))
+    )
+    await here.enqueue("/a")
+    await here.drain()
+    here.bucket._objects.clear()
+    await here.enqueue("/a")
+    await here.drain()
+    assert await here.log("/a") == ["warmed", "again", "warmed"]
+    assert len(here.bucket._objects) == 1
+
+
+async def test_server_errors_are_retried():
+    """5xx: three more attempts, after 5, 25 and 125 s, then the dead letters."""
+    here = await world(preload_circuit_breaker_threshold=100)
+    here.origin.scripts[f"{SITE}/a"] = Answered(503)
+    batch = await here.enqueue("/a")
+    await here.drain()
+    times = [at for at, _, _ in here.origin.asked]
+    assert [round(after - before) for before, after in pairwise(times)] == [5, 25, 125]
+    assert await here.log("/a") == ["retry", "retry", "retry", "failed"]
+    assert await counts(here, batch) == {"failed": 1}
+    [dead] = (await here.call("failed", limit=10))["failed"]
+    assert (dead["url"], dead["status"], dead["reason"], dead["attempt"]) == (f"{SITE}/a", 503, "status 503", 3)
+    assert '"reason":"status 503"' in (await here.kv.get_text(f"preload-dlq:{ZONE}") or "")
+
+
+async def test_timeouts_are_retried():
+    """No answer within 30 s: three more attempts."""
+    here = await world(preload_circuit_breaker_threshold=100)
+    here.origin.scripts[f"{SITE}/a"] = TimedOut("no answer within 30 s")
+    await here.enqueue("/a")
+    await here.drain()
+    assert here.origin.counts == {"/a": 4}
+    assert await here.log("/a") == ["retry", "retry", "retry", "failed"]
+
+
+@pytest.mark.parametrize("status", [404, 410])
+async def test_gone(status: int):
+    """404 and 410: no retry, logged as gone, and the stored copy goes too."""
+    here = await world()
+    await here.enqueue("/a")
+    await here.drain()
+    here.origin.scripts[f"{SITE}/a"] = Answered(status)
+    batch = await here.enqueue("/a")
+    await here.drain()
+    assert await counts(here, batch) == {"gone": 1}
+    assert await here.log("/a") == ["warmed", "gone"]
+    assert not here.bucket._objects
+    assert not here.edge.held
+    assert await here.rows("SELECT * FROM cached_pages") == []
+
+
+async def test_too_many_requests():
+    """429: tried again when the origin says, and the whole zone waits with it."""
+    here = await world()
+    answers = [Answered(429, (("retry-after", "40"),)), Answered()]
+    here.origin.scripts[f"{SITE}/a"] = lambda _headers: answers.pop(0)
+    await here.enqueue("/a", priority=100)
+    await here.ring()
+    await here.enqueue("/b")
+    await here.drain()
+    [first, *rest] = here.origin.asked
+    assert [url for _, url, _ in rest] == [f"{SITE}/a", f"{SITE}/b"]
+    assert all(at - first[0] >= 40 for at, _, _ in rest)
+
+
+async def test_other_client_errors_are_final():
+    """403: no retry, but visible among the failed."""
+    here = await world()
+    here.origin.scripts[f"{SITE}/a"] = Answered(403)
+    batch = await here.enqueue("/a")
+    await here.drain()
+    assert here.origin.counts == {"/a": 1}
+    assert await counts(here, batch) == {"failed": 1}
+    assert (await here.call("failed", limit=1))["failed"][0]["reason"] == "status 403"
+
+
+async def test_lost_connection():
+    """A kept connection that was closed is nobody's failure: the page is asked for again at once, under the limits."""
+    here = await world()
+    answers: list[Answered | Exception] = [Unavailable("x did not answer: Network connection lost."), Answered()]
+
+    def page(_headers: Pairs) -> Answered:
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    here.origin.scripts[f"{SITE}/a"] = page
+    await here.enqueue("/a")
+    await here.drain()
+    assert await here.log("/a") == ["warmed"]
+
+
+@pytest.mark.parametrize(("failures", "logged"), [(2, "warmed"), (3, "edge_only")])
+async def test_bucket_fails(failures: int, logged: str):
+    """R2 is tried twice more; then the edge alone holds the page."""
+    here = await world()
+    here.bucket.failures = failures
+    batch = await here.enqueue("/a")
+    await here.drain()
+    assert await here.log("/a") == [logged]
+    assert await counts(here, batch) == {"done": 1}
+    assert (len(here.bucket._objects), len(here.edge.held)) == (int(failures == 2), 1)
+
+
+async def test_nothing_stores():
+    """With R2 and the edge both failing, the page is tried again later."""
+    here = await world()
+    here.bucket.failures, here.edge.broken = 3, True
+    await here.enqueue("/a")
+    await here.ring()
+    assert await here.log("/a") == ["retry"]
+    here.edge.broken = False
+    await here.drain()
+    assert await here.log("/a") == ["retry", "warmed"]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        (("set-cookie", "session=1"),),
+        (("cache-control", "private"),),
+        (("cache-control", "no-store"),),
+        (("cache-control", "max-age=0"),),
+        (("vary", "Cookie"),),
+        (("vary", "Accept-Encoding, Authorization"),),
+        (("vary", "*"),),
+    ],
+)
+async def test_never_stored(headers: Pairs):
+    """What must not be shared is not stored, and a former copy goes."""
+    here = await world()
+    await here.enqueue("/a")
+    await here.drain()
+    here.origin.scripts[f"{SITE}/a"] = Answered(headers=headers)
+    batch = await here.enqueue("/a")
+    await here.drain()
+    assert await counts(here, batch) == {"skipped": 1}
+    assert not here.bucket._objects
+    assert not here.edge.held
+
+
+async def test_pages_never_asked_for():
+    """Logged-in, cart and preview pages are not even fetched."""
+    here = await world()
+    batch = await here.enqueue("/wp-admin/", "/cart/", "/p?preview=true", "/p")
+    await here.drain()
+    assert here.origin.counts == {"/p": 1}
+    assert await counts(here, batch) == {"done": 1, "skipped": 3}
+
+
+async def test_redirects():
+    """A redirect within the zone has its target warmed in the same batch; one that leads out is told and not followed."""
+    here = await world()
+    here.origin.scripts[f"{SITE}/old"] = Answered(301, (("location", "/new"),))
+    here.origin.scripts[f"{SITE}/out"] = Answered(302, (("location", "http://169.254.169.254/latest"),))
+    here.origin.scripts[f"{SITE}/loop"] = Answered(302, (("location", "/loop"),))
+    batch = await here.enqueue("/old", "/out", "/loop")
+    await here.drain()
+    assert here.origin.counts == {"/old": 1, "/new": 1, "/out": 1, "/loop": 1}
+    assert await counts(here, batch) == {"done": 1, "skipped": 3}
+    [row] = await here.rows("SELECT detail FROM preload_log WHERE url = ?", f"{SITE}/out")
+    assert row["detail"].startswith("redirects to http://169.254.169.254/latest")
+
+
+async def test_refused_address():
+    """An address that must not be fetched fails at once and for good."""
+    here = await world()
+    here.origin.scripts[f"{SITE}/a"] = Refused("10.0.0.1 is not a public address")
+    await here.enqueue("/a")
+    await here.drain()
+    assert await here.log("/a") == ["failed"]
+
+
+async def test_breaker_cycle():
+    """Three failures open it for 30 s, each failed probe doubles that to 30 min at most, a good probe closes it."""
+    here = await world(preload_retry_max=10)
+    here.origin.default = Answered(500)
+    await here.enqueue(*(f"/{n}" for n in range(40)))
+    await here.ring()
+    status = await here.call("status")
+    assert status["breaker"]["state"] == "open"
+    assert status["breaker"]["backoff_s"] == 30
+    # Those that were under way when the third failed come back too; none is started after.
+    assert 3 <= len(here.origin.asked) <= 6
+    assert status["alerts"] == ["breaker_open", "failure_rate"]
+
+    backoffs = []
+    for _ in range(9):
+        before = len(here.origin.asked)
+        here.clock.advance((await here.call("status"))["breaker"]["open_until"] - here.clock.now() + 1)
+        await here.zone.ring()
+        assert len(here.origin.asked) == before + 1
+        backoffs.append((await here.call("status"))["breaker"]["backoff_s"])
+    assert backoffs == [60, 120, 240, 480, 960, 1800, 1800, 1800, 1800]
+
+    here.origin.default = Answered()
+    here.clock.advance(1801)
+    await here.drain()
+    status = await here.call("status")
+    assert (status["breaker"]["state"], status["queue_depth"]) == ("closed", 0)
+    [alert] = await here.rows("SELECT * FROM preload_alerts WHERE kind = 'breaker_open'")
+    assert alert["level"] == "critical"
+    assert alert["resolved_at"] is not None
+
+
+async def test_breaker_is_not_closed_by_a_missing_page():
+    """A 404 while half-open proves nothing; the next probe decides."""
+    here = await world(preload_retry_max=0)
+    here.origin.default = Answered(500)
+    await here.enqueue("/1", "/2", "/3")
+    await here.drain()
+    here.origin.scripts[f"{SITE}/gone"] = Answered(404)
+    here.origin.scripts[f"{SITE}/good"] = Answered()
+    here.clock.advance(31)
+    await here.enqueue("/gone", priority=100)
+    await here.enqueue("/good", priority=50)
+    await here.drain()
+    assert here.origin.counts["/gone"] == here.origin.counts["/good"] == 1
+    assert (await here.call("status"))["breaker"]["state"] == "closed"
+
+
+async def test_failures_in_between_do_not_add_up():
+    """Only failures in a row open the breaker."""
+    here = await world(preload_retry_max=0, preload_max_concurrency=1, preload_rps_limit=1000)
+    for n in range(8):
+        here.origin.scripts[f"{SITE}/{n}"] = Answered(200 if n % 3 == 2 else 500)
+    await here.enqueue(*(f"/{n}" for n in range(8)))
+    await here.drain()
+    assert sum(here.origin.counts.values()) == 8
+    assert (await here.call("status"))["breaker"]["state"] == "closed"
+
+
+async def test_overflow():
+    """A full queue drops the lowest priority and logs queue_overflow; the counts stay exact."""
+    here = await world(preload_queue_max_depth=3)
+    low = await here.enqueue("/1", "/2", "/3", priority=10)
+    high = await here.enqueue("/4", "/5", priority=90)
+    lower = await here.enqueue("/6", priority=5)
+    assert await counts(here, low) == {"queued": 1, "dropped": 2}
+    assert await counts(here, high) == {"queued": 2}
+    assert await counts(here, lower) == {"dropped": 1}
+    await here.drain()
+    assert here.origin.counts == {"/1": 1, "/4": 1, "/5": 1}
+    rows = await here.rows("SELECT url FROM preload_log WHERE status = 'queue_overflow' ORDER BY id")
+    assert [row["url"] for row in rows] == [f"{SITE}/3", f"{SITE}/2", f"{SITE}/6"]
+
+
+async def test_dead_letters_are_replayed():
+    """Every hour ten dead letters are tried again, the oldest first; after seven days they are cleared."""
+    here = await world(preload_retry_max=0, preload_circuit_breaker_threshold=100)
+    here.origin.default = Answered(500)
+    await here.enqueue(*(f"/{n:02}" for n in range(12)))
+    await here.drain()
+    assert (await here.call("failed", limit=100))["count"] == 12
+    here.origin.default = Answered()
+    here.origin.scripts[f"{SITE}/00"] = Answered(500)
+    here.origin.asked.clear()
+    await here.call("tick")
+    assert not here.origin.asked
+
+    here.clock.advance(3601)
+    here.zone.parts.state.put("scheduled_at", here.clock.now())
+    await here.call("tick")
+    await here.drain()
+    assert len(here.origin.counts) == 10
+    assert [each["url"] for each in (await here.call("failed", limit=100))["failed"]] == [
+        *(f"{SITE}/{n}" for n in (10, 11)),
+        f"{SITE}/00",
+    ]
+
+    here.clock.advance(7 * 86_400)
+    await here.call("tick")
+    assert (await here.call("failed", limit=100))["count"] == 0
+
+
+async def test_failed_by_hand():
+    """The operator replays or deletes failed pages, some or all."""
+    here = await world(preload_retry_max=0, preload_circuit_breaker_threshold=100)
+    here.origin.default = Answered(500)
+    await here.enqueue("/1", "/2", "/3")
+    await here.drain()
+    listed = (await here.call("failed", limit=100))["failed"]
+    here.origin.default = Answered()
+    assert await here.call("replay", body={"ids": [listed[1]["id"]]}) == {"replayed": 1}
+    await here.drain()
+    assert (await here.call("failed", limit=100))["count"] == 2
+    assert await here.call("delete_failed", body={"ids": [listed[0]["id"]]}) == {"deleted": 1}
+    assert await here.call("delete_failed", body={}) == {"deleted": 1}
+
+
+async def test_alerts():
+    """Each incident is told once to D1 and to the webhook, and once more when it is over."""
+    here = await world(preload_retry_max=0, preload_circuit_breaker_threshold=100, preload_queue_max_depth=20_000)
+    here.origin.default = Answered(500)
+    await here.enqueue("/1", "/2", "/3", "/4")
+    await here.drain()
+    for _ in range(3):
+        await here.call("tick")
+    [alert] = await here.rows("SELECT * FROM preload_alerts")
+    assert (alert["kind"], alert["resolved_at"]) == ("failure_rate", None)
+    assert "3 of 3 fetches failed" in alert["message"]
+    here.clock.advance(301)
+    await here.call("tick")
+    [alert] = await here.rows("SELECT * FROM preload_alerts")
+    assert alert["resolved_at"] == here.clock.now() or alert["resolved_at"] > alert["raised_at"]
+    assert [(each["kind"], each["resolved_at"] is None) for each in here.webhook] == [
+        ("failure_rate", True),
+        ("failure_rate", False),
+    ]
+
+
+async def test_failing_is_over_only_when_proven():
+    """Neither a pause nor a single good page ends a failure rate; pages that come do."""
+    here = await world(preload_retry_max=0, preload_circuit_breaker_threshold=3)
+    here.origin.default = Answered(500)
+    await here.enqueue("/1", "/2", "/3")
+    await here.drain()
+    here.origin.default = Answered()
+    for paths in (("/a",), ("/b", "/c"), tuple(f"/{n}" for n in range(40))):
+        here.clock.advance(100)
+        await here.call("tick")
+        await here.enqueue(*paths)
+        await here.drain()
+    rows = await here.rows("SELECT kind, resolved_at FROM preload_alerts ORDER BY kind")
+    assert [row["kind"] for row in rows] == ["breaker_open", "failure_rate"]
+    assert all(row["resolved_at"] for row in rows)
+
+
+async def test_depth_alert():
+    """More than 5,000 waiting pages are an incident of their own."""
+    here = await world(preload_queue_max_depth=20_000)
+    await here.call("pause")
+    for start in range(0, 6000, 1000):
+        await here.enqueue(*(f"/{n}" for n in range(start, start + 1000)))
+    await here.call("tick")
+    [alert] = await here.rows("SELECT kind, message FROM preload_alerts")
+    assert alert == {"kind": "queue_depth", "message": "6000 pages are waiting"}
+
+
+async def test_pause_and_resume():
+    """A paused zone asks for nothing; resumed, it goes on."""
+    here = await world()
+    await here.call("pause")
+    batch = await here.enqueue("/a")
+    await here.drain()
+    assert not here.origin.asked
+    assert (await here.batch(batch))["eta_s"] is None
+    await here.call("resume")
+    await here.drain()
+    assert await counts(here, batch) == {"done": 1}
+
+
+async def test_cancel():
+    """A cancelled batch gives up its own pages, but not those that another one wants too."""
+    here = await world()
+    await here.call("pause")
+    first = await here.enqueue("/a", "/b")
+    second = await here.enqueue("/b")
+    cancelled = await here.call("cancel", batch_id=first)
+    assert (cancelled["cancelled"], cancelled["state"]) == (2, "finished")
+    await here.call("resume")
+    await here.drain()
+    assert here.origin.counts == {"/b": 1}
+    assert await counts(here, second) == {"done": 1}
+
+
+async def test_wanted_again_while_under_way():
+    """A page wanted again while it is being fetched is fetched once more, since it may have changed."""
+    here = await world()
+
+    async def page(_headers: Pairs) -> Answered:
+        if here.origin.counts["/a"] == 1:
+            await here.enqueue("/a")
+        return Answered()
+
+    here.origin.scripts[f"{SITE}/a"] = page
+    batch = await here.enqueue("/a")
+    await here.drain()
+    assert here.origin.counts == {"/a": 2}
+    assert await counts(here, batch) == {"done": 1}
+
+
+async def test_crash_loses_nothing():
+    """Pages under way when the object dies are fetched again after a while; the dead requests still count as slots."""
+    here = await world()
+    await here.enqueue(*(f"/{n}" for n in range(3)))
+    queue_rows = here.sql
+    queue_rows.execute("UPDATE entry SET state = 2, due_at = ?", here.clock.now() + 90)
+    for _ in range(3):
+        here.zone.parts.origin.throttle.grant(here.clock.now())
+    here.born()
+    assert (await here.call("status"))["in_flight"] == 3
+    here.storage.alarm_ms = int(here.clock.now() * 1000)
+    await here.drain()
+    assert here.origin.counts == {"/0": 1, "/1": 1, "/2": 1}
+    assert (await here.call("status"))["queue_depth"] == 0
+
+
+async def test_deadly_page():
+    """A page on which the Worker dies again and again is given up, not tried for ever."""
+    here = await world()
+    batch = await here.enqueue("/a")
+    queue, now = Queue(here.sql), here.clock.now()
+    for _ in range(MAX_CRASHES):
+        assert queue.lease(now, 0)
+        queue.reclaim(now)
+    assert queue.lease(now, 0)
+    await here.drain()
+    assert await counts(here, batch) == {"failed": 1}
+    assert not here.origin.asked
+
+
+async def test_budget():
+    """An invocation makes only as many calls as the platform allows; the rest is left for the next one."""
+    here = await World(subrequests=50).registered()
+    await here.enqueue(*(f"/{n}" for n in range(20)))
+    await here.ring()
+    assert len(here.origin.asked) == 7
+    assert here.storage.alarm_ms is not None
+    await here.drain()
+    assert len(here.origin.asked) == 20
+
+
+async def test_disabled():
+    """A zone that is switched off takes no orders and warms nothing."""
+    here = await world(preload_enabled=False)
+    with pytest.raises(Exception, match="preload_enabled is false"):
+        await here.enqueue("/a")
+    await here.call("tick")
+    await here.drain()
+    assert not here.origin.asked
+
+
+async def test_a_page_that_hangs_holds_nobody_up():
+    """Pages that come while another one hangs are warmed at once."""
+    here = await world()
+    order: list[str] = []
+
+    async def hanging(_headers: Pairs) -> Answered:
+        await here.enqueue("/quick")
+        for _ in range(20):
+            await here.clock.sleep(1)
+        order.append("/hangs")
+        return Answered()
+
+    def quick(_headers: Pairs) -> Answered:
+        order.append("/quick")
+        return Answered()
+
+    here.origin.scripts |= {f"{SITE}/hangs": hanging, f"{SITE}/quick": quick}
+    await here.enqueue("/hangs")
+    await here.drain()
+    assert order == ["/quick", "/hangs"]
