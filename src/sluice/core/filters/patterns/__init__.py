@@ -1,0 +1,1 @@
+"""Exclusions and inclusions: patterns that lines are matched against."""

@@ -1,0 +1,1 @@
+"""Articles, the checkpoint and its transitions, feeds, extraction, analysts and stories."""

@@ -1,0 +1,1 @@
+"""What each service does with the core, through ports."""

@@ -1,0 +1,1 @@
+"""What adblock-compiler answers over HTTP."""

@@ -1,0 +1,1 @@
+"""The updater: collects new articles."""

@@ -1,0 +1,1 @@
+"""What the three news Workers answer over HTTP."""

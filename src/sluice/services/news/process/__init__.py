@@ -1,0 +1,1 @@
+"""The processor: adds sentiment and summary to one article after another."""

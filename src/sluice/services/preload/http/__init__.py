@@ -1,0 +1,1 @@
+"""What edge-preload answers over HTTP."""

@@ -1,0 +1,1 @@
+"""The queue of pages to warm, with batches and dead letters."""

@@ -1,0 +1,1 @@
+"""Serving visitors from stored copies, and purging those."""

@@ -1,0 +1,1 @@
+"""Warming pages: draining the queue, asking the origin, storing what it answers."""

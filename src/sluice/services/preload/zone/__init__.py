@@ -1,0 +1,1 @@
+"""The object of a zone: its calls, its state and its housekeeping."""

@@ -1,0 +1,1 @@
+"""What sluice-tail answers over HTTP."""
