@@ -2,8 +2,6 @@
 
 import asyncio
 
-from sluice.platform.clock import iso
-
 
 class ManualClock:
     def __init__(self, now: float = 1_800_000_000.0) -> None:
@@ -12,9 +10,6 @@ class ManualClock:
 
     def now(self) -> float:
         return self._now
-
-    def now_iso(self) -> str:
-        return iso(self._now)
 
     async def sleep(self, seconds: float) -> None:
         """Over at once, with the clock moved on."""

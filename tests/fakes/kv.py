@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fakes.binding import Fake, JsError, check_sendable
-from sluice.platform.clock import Clock
+from sluice.core.ports import Clock
 
 
 @dataclass(frozen=True, slots=True)

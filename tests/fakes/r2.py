@@ -5,7 +5,7 @@ from hashlib import md5
 from typing import Any
 
 from fakes.binding import Fake, JsError, check_sendable
-from sluice.platform.clock import Clock
+from sluice.core.ports import Clock
 
 
 class FakeR2(Fake):

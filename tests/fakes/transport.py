@@ -5,7 +5,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from sluice.core.net.fetch import Answer, Outgoing, Pairs
+from sluice.core.net.fetch import Answer, Outgoing
+from sluice.core.ports import HeaderPairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +14,7 @@ class Scripted:
     """An answer as it goes over the wire; gzip is decoded on arrival, as workerd does."""
 
     status: int = 200
-    headers: Pairs = ()
+    headers: HeaderPairs = ()
     body: bytes = b""
 
     def chunks(self, size: int) -> list[bytes]:

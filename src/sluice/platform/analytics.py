@@ -2,16 +2,14 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final
+
+from sluice.core.ports import Log
 
 MAX_INDEX_BYTES: Final = 96
 MAX_BLOBS: Final = 20
 MAX_BLOB_BYTES: Final = 16 * 1024  # of all blobs together
 MAX_DOUBLES: Final = 20
-
-
-class Log(Protocol):
-    def event(self, name: str, /, **fields: object) -> None: ...
 
 
 class Analytics:

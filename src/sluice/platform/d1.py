@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sluice.core.ports import Row, Scalar, Statement
 from sluice.platform.failures import translated
-from sluice.platform.parameters import Row, Scalar, checked
-
-Statement = tuple[str, Sequence[object]]
+from sluice.platform.parameters import checked
 
 
 @dataclass(frozen=True, slots=True)

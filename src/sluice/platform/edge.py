@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import js
 from pyodide.ffi import to_js
 
-from sluice.core.net.fetch import Pairs
+from sluice.core.ports import HeaderPairs
 from sluice.platform.failures import translated
 
 
@@ -14,7 +14,7 @@ class Cached:
     """An answer as it was put, with the `age` and `cf-cache-status` headers of the cache."""
 
     status: int
-    headers: Pairs
+    headers: HeaderPairs
     body: bytes
 
 
@@ -29,7 +29,7 @@ class EdgeCache:
             headers = tuple((name, value) for name, value in response.headers)
             return Cached(response.status, headers, (await response.bytes()).to_bytes())
 
-    async def put(self, url: str, *, status: int, headers: Pairs, body: bytes) -> None:
+    async def put(self, url: str, *, status: int, headers: HeaderPairs, body: bytes) -> None:
         """Keep the answer for as long as its Cache-Control says; a 206 or `Vary: *` raises Refused."""
         options = {"status": status, "headers": [list(pair) for pair in headers]}
         with translated(f"edge cache put of {url!r}"):

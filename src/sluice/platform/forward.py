@@ -6,12 +6,12 @@ import js
 from pyodide.ffi import to_js
 
 from sluice.core.net.addresses import Allowed, check_url
-from sluice.core.net.fetch import Pairs
+from sluice.core.ports import HeaderPairs
 from sluice.platform.failures import translated
 from sluice.web import Reply
 
 
-async def forward(request: Any, url: str, headers: Pairs, allowed: Allowed) -> Reply:
+async def forward(request: Any, url: str, headers: HeaderPairs, allowed: Allowed) -> Reply:
     """The origin's answer as it comes; redirects are for the visitor to follow."""
     target = check_url(url, allowed)
     options = to_js({"redirect": "manual", "cache": "no-store"}, dict_converter=js.Object.fromEntries)

@@ -4,12 +4,11 @@ import builtins
 import json
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
 from sluice.core.errors import Invalid, SluiceError, TooLarge
-from sluice.platform.clock import Clock
+from sluice.core.ports import Clock, KvBytes, KvKey, KvListing, KvText
 from sluice.platform.failures import message_of, translated
 from sluice.platform.values import chunks, encoded, json_size, plain
 
@@ -23,39 +22,6 @@ WRITE_GAP_S: Final = 1.05
 # Guesses: within 7 s another isolate's burst on the key is over, or waiting longer will not help this request.
 THROTTLE_WAITS_S: Final = (1.0, 2.0, 4.0)
 MAX_TRACKED_KEYS: Final = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """A text with the metadata it was written with."""
-
-    value: str
-    metadata: Any
-
-
-@dataclass(frozen=True, slots=True)
-class StoredBytes:
-    """Bytes with the metadata they were written with."""
-
-    value: bytes
-    metadata: Any
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """One entry of a listing; `expires_at` in epoch seconds."""
-
-    name: str
-    metadata: Any
-    expires_at: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """Part of a listing; the cursor of the next part, or None after the last."""
-
-    keys: tuple[Key, ...]
-    cursor: str | None
 
 
 class Pace:
@@ -107,15 +73,15 @@ class KV:
         view = await self._call("get", key, lambda: self._namespace.get(key, "arrayBuffer"))
         return None if view is None else bytes(view)
 
-    async def get_with_metadata(self, key: str) -> Stored | None:
+    async def get_with_metadata(self, key: str) -> KvText | None:
         _check_key(key)
         found = await self._call("get", key, lambda: self._namespace.getWithMetadata(key, "text"))
-        return None if found["value"] is None else Stored(found["value"], plain(found["metadata"]))
+        return None if found["value"] is None else KvText(found["value"], plain(found["metadata"]))
 
-    async def get_bytes_with_metadata(self, key: str) -> StoredBytes | None:
+    async def get_bytes_with_metadata(self, key: str) -> KvBytes | None:
         _check_key(key)
         found = await self._call("get", key, lambda: self._namespace.getWithMetadata(key, "arrayBuffer"))
-        return None if found["value"] is None else StoredBytes(bytes(found["value"]), plain(found["metadata"]))
+        return None if found["value"] is None else KvBytes(bytes(found["value"]), plain(found["metadata"]))
 
     async def get_many(self, keys: Iterable[str]) -> dict[str, str | None]:
         """Every key with its text, None where missing; 100 keys cost one operation."""
@@ -142,17 +108,17 @@ class KV:
         _check_key(key)
         await self._write("delete", key, lambda: self._namespace.delete(key))
 
-    async def list(self, prefix: str = "", *, limit: int = 1000, cursor: str | None = None) -> Page:
+    async def list(self, prefix: str = "", *, limit: int = 1000, cursor: str | None = None) -> KvListing:
         options = {"prefix": prefix, "limit": limit} | ({"cursor": cursor} if cursor else {})
         found = await self._call("list", prefix, lambda: self._namespace.list(options))
-        keys = tuple(Key(k["name"], plain(k.get("metadata")), k.get("expiration")) for k in found["keys"])
-        return Page(keys, None if found["list_complete"] else found["cursor"])
+        keys = tuple(KvKey(k["name"], plain(k.get("metadata")), k.get("expiration")) for k in found["keys"])
+        return KvListing(keys, None if found["list_complete"] else found["cursor"])
 
     async def names(self, prefix: str = "", *, limit: int = 1000) -> "builtins.list[str]":
         """The first keys with the prefix, in the order of their bytes."""
         return [key.name for key in (await self.list(prefix, limit=limit)).keys]
 
-    async def keys(self, prefix: str = "") -> AsyncIterator[Key]:
+    async def keys(self, prefix: str = "") -> AsyncIterator[KvKey]:
         """Every key with the prefix, page after page."""
         cursor: str | None = None
         while True:

@@ -6,7 +6,8 @@ import traceback
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from sluice.platform.clock import Clock
+from sluice.core.ports import Clock
+from sluice.core.timestamps import iso
 
 MAX_TEXT: Final = 2000
 MAX_TRACEBACK: Final = 8000
@@ -34,7 +35,7 @@ class Log:
         self._line("error", name, fields, **said, traceback=place)
 
     def _line(self, level: str, name: str, fields: Mapping[str, object], **more: str) -> None:
-        head = {"time": self._clock.now_iso(), "level": level, "worker": self._worker, "event": name}
+        head = {"time": iso(self._clock.now()), "level": level, "worker": self._worker, "event": name}
         own = {key: value for key, value in _masked(fields, 0).items() if key not in head}
         self._write(level, json.dumps({**head, **own, **more}, ensure_ascii=False))
 

@@ -3,8 +3,9 @@
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
+from sluice.core.ports import Row, Scalar
 from sluice.platform.failures import translated
-from sluice.platform.parameters import Row, Scalar, checked
+from sluice.platform.parameters import checked
 from sluice.platform.values import plain
 
 Outcome = TypeVar("Outcome")

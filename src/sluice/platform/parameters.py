@@ -4,12 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from sluice.core.errors import Invalid
+from sluice.core.ports import Scalar
 from sluice.platform.values import check_int, chunks, encoded
 
 MAX_PARAMS: Final = 100
-
-Scalar = str | int | float | bytes | None
-Row = dict[str, Scalar]
 
 
 def checked(params: Sequence[object]) -> list[Scalar]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sluice.core.errors import Invalid, TooLarge
+from sluice.core.ports import ObjectInfo, StoredObject
 from sluice.platform.failures import translated
 from sluice.platform.values import chunks, encoded
 
@@ -14,30 +15,10 @@ MAX_DELETE_KEYS: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Object:
-    """What is known of an object without its content; `uploaded_at` in epoch seconds, `size` always of the whole."""
-
-    key: str
-    etag: str
-    size: int
-    uploaded_at: float
-    http_metadata: Mapping[str, str]
-    custom_metadata: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """An object and the bytes asked for."""
-
-    object: Object
-    body: bytes
-
-
-@dataclass(frozen=True, slots=True)
 class Opened:
     """An object and its content as a stream of the platform, to be replied without passing through Python."""
 
-    object: Object
+    object: ObjectInfo
     stream: Any
 
 
@@ -45,7 +26,7 @@ class Opened:
 class Listing:
     """Part of a listing; the cursor of the next part, or None after the last."""
 
-    objects: tuple[Object, ...]
+    objects: tuple[ObjectInfo, ...]
     cursor: str | None
 
 
@@ -59,12 +40,12 @@ class R2:
         found = await self.get(key)
         return found.body if found else None
 
-    async def get(self, key: str, *, offset: int = 0, length: int | None = None) -> Found | None:
+    async def get(self, key: str, *, offset: int = 0, length: int | None = None) -> StoredObject | None:
         """The object and its bytes, or the part of them from `offset` on."""
         wanted: dict[str, int] = {"offset": offset} | ({} if length is None else {"length": length})
         with translated(f"R2 get of {key!r}"):
             raw = await self._bucket.get(_checked(key), {"range": wanted} if offset or length is not None else {})
-            return Found(_object(raw), bytes(await raw.arrayBuffer())) if raw else None
+            return StoredObject(_object(raw), bytes(await raw.arrayBuffer())) if raw else None
 
     async def open(self, key: str) -> Opened | None:
         """The object with its content still unread."""
@@ -72,7 +53,7 @@ class R2:
             raw = await self._bucket.get(_checked(key))
             return Opened(_object(raw), raw.body) if raw else None
 
-    async def head(self, key: str) -> Object | None:
+    async def head(self, key: str) -> ObjectInfo | None:
         with translated(f"R2 head of {key!r}"):
             raw = await self._bucket.head(_checked(key))
             return _object(raw) if raw else None
@@ -87,7 +68,7 @@ class R2:
         custom_metadata: Mapping[str, str] | None = None,
         if_etag: str | None = None,
         if_absent: bool = False,
-    ) -> Object | None:
+    ) -> ObjectInfo | None:
         """The object as stored, or None when a condition did not hold and nothing was."""
         http = {"contentType": content_type, "cacheControl": cache_control}
         options: dict[str, Any] = {
@@ -116,7 +97,7 @@ class R2:
         objects = tuple(_object(raw) for raw in found["objects"])
         return Listing(objects, found["cursor"] if found["truncated"] else None)
 
-    async def objects(self, prefix: str = "") -> AsyncIterator[Object]:
+    async def objects(self, prefix: str = "") -> AsyncIterator[ObjectInfo]:
         """Every object with the prefix, page after page."""
         cursor: str | None = None
         while True:
@@ -144,8 +125,8 @@ def _checked_metadata(key: str, metadata: Mapping[str, str]) -> dict[str, str]:
     return dict(metadata)
 
 
-def _object(raw: Any) -> Object:
-    return Object(
+def _object(raw: Any) -> ObjectInfo:
+    return ObjectInfo(
         key=raw.key,
         etag=raw.etag,
         size=raw.size,

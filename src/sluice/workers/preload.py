@@ -8,11 +8,13 @@ from typing import Any, Final
 from sluice.core import errors
 from sluice.core.errors import BadField, Invalid, SluiceError, TooManyRequests, Unavailable
 from sluice.core.net.addresses import Allowed, check_url
-from sluice.core.net.fetch import Fetched, Fetcher, Pairs
+from sluice.core.net.fetch import Fetcher
+from sluice.core.ports import Clock, Fetch, HeaderPairs
 from sluice.core.preload.zone_config import ZoneConfig, netloc_of, parse_zone
+from sluice.core.timestamps import iso
 from sluice.platform.assets import file, page
 from sluice.platform.bindings import Binding
-from sluice.platform.clock import Clock, SystemClock
+from sluice.platform.clock import SystemClock
 from sluice.platform.d1 import D1
 from sluice.platform.edge import EdgeCache
 from sluice.platform.forward import forward
@@ -27,9 +29,7 @@ from sluice.services.preload.discovery.page_index import Pages
 from sluice.services.preload.http.api import Api
 from sluice.services.preload.serving.copies import Copies
 from sluice.services.preload.serving.serving import Serving
-from sluice.services.preload.warming.origin import TIMEOUT_S
 from sluice.services.preload.zone.housekeeping import LOG_KEPT_S, forget_old_rows
-from sluice.services.preload.zone.outbox import iso
 from sluice.services.preload.zone.requests_shared import Settings
 from sluice.services.preload.zone.services import Outside
 from sluice.services.preload.zone.zone_object import ZoneObject
@@ -74,14 +74,10 @@ class Cloud:
         else:
             self.log.error(name, error, **fields)
 
-    async def fetch(
-        self, url: str, *, headers: Pairs, max_bytes: int, sink: Callable[[bytes], None] | None = None
-    ) -> Fetched:
-        """One request to an origin, past every cache."""
-        fetcher = Fetcher(single_transport, self.allowed)
-        return await fetcher.fetch(
-            url, headers=headers, max_bytes=max_bytes, timeout_s=TIMEOUT_S, follow=False, fresh=True, sink=sink
-        )
+    @property
+    def fetch(self) -> Fetch:
+        """Requests to an origin, each sent once."""
+        return Fetcher(single_transport, self.allowed).fetch
 
     @property
     def outside(self) -> Outside:
@@ -254,7 +250,7 @@ def _api(worker: Any, cloud: Cloud) -> Api:
 def _serving(worker: Any, request: Any, cloud: Cloud, zone_id: str, zone: ZoneConfig) -> Serving:
     outside = cloud.outside
 
-    async def passed_on(url: str, headers: Pairs) -> Reply:
+    async def passed_on(url: str, headers: HeaderPairs) -> Reply:
         return await forward(request, url, headers, cloud.allowed)
 
     return Serving(

@@ -34,6 +34,9 @@ class ListLog:
     def event(self, name: str, /, **_fields: object) -> None:
         self.events.append(name)
 
+    def error(self, name: str, _error: BaseException, /, **_fields: object) -> None:
+        self.events.append(name)
+
 
 def test_point():
     """A point is its event's name, its texts and its numbers."""

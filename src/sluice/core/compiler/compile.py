@@ -12,11 +12,13 @@ from sluice.core.compiler.limits import Budget, Limits
 from sluice.core.compiler.metrics import Metrics
 from sluice.core.compiler.report import Detective, Report
 from sluice.core.compiler.session import Session
-from sluice.core.compiler.sources.download import Clock, Download, Draw, retrying
+from sluice.core.compiler.sources.download import Download, retrying
 from sluice.core.compiler.sources.origins import Origins
 from sluice.core.compiler.sources.source_compiler import DOWNLOAD, PatternReader, SourceCompiler
 from sluice.core.compiler.sources.sources import Library, Text, in_parallel
 from sluice.core.filters.patterns.patterns import Patterns
+from sluice.core.ports import Clock, Draw
+from sluice.core.timestamps import iso
 
 _NO_CONTENT: Mapping[str, str] = {}
 
@@ -115,7 +117,7 @@ class FilterCompiler:
         with session.stage("header") as stage:
             rules = text.take()
             stage.lines_in = len(rules)
-            rules[:0] = self.headers.list_header(configuration, self.clock.now_iso())
+            rules[:0] = self.headers.list_header(configuration, iso(self.clock.now()))
             rules.insert(0, checksum_line(rules))
             stage.lines_out = len(rules)
         session.emit(events.progress("finalize", 1, 1, "Done"))

@@ -5,7 +5,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from sluice.core.compiler.sources.download import Clock
+from sluice.core.ports import Clock
+from sluice.core.timestamps import iso
 
 OperationEvent = Literal["operationStart", "operationComplete", "operationError"]
 Category = Literal["compilation", "download", "transformation", "validation"]
@@ -79,7 +80,7 @@ class TracingContext:
         diagnostic = Diagnostic(
             event_id=str(len(self.diagnostics) + 1),
             type=kind,
-            timestamp=self._clock.now_iso(),
+            timestamp=iso(self._clock.now()),
             category=category,
             operation=name,
             details=details,

@@ -8,7 +8,7 @@ from sluice.core.compiler.diagnostics import TracingContext
 from sluice.core.compiler.events import Emit
 from sluice.core.compiler.metrics import Stage
 from sluice.core.compiler.report import Detective, Report
-from sluice.core.compiler.sources.download import Clock
+from sluice.core.ports import Clock
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from urllib.parse import urljoin
 
 from sluice.core.errors import Oversized, Refused, TimedOut, Unavailable
 from sluice.core.net.addresses import Allowed, Target, check_url
-from sluice.platform.failures import message_of
+from sluice.core.ports import FetchResponse, HeaderPairs, Sink
 
 MAX_REDIRECTS: Final = 5
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
@@ -18,8 +18,6 @@ _OF_A_BODY: Final = frozenset({"content-encoding", "content-language", "content-
 # workerd decodes these two and leaves their headers in place; deflate and zstd it would hand over undecoded.
 _DECODED: Final = frozenset({"", "identity", "gzip", "br"})
 
-Pairs = tuple[tuple[str, str], ...]
-
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
@@ -27,7 +25,7 @@ class Outgoing:
 
     method: str
     url: str
-    headers: Pairs
+    headers: HeaderPairs
     body: bytes | None
     fresh: bool = False  # past every cache on the way
 
@@ -37,12 +35,8 @@ class Answer:
     """The answer to one hop: names of headers in lower case, body decoded and in chunks."""
 
     status: int
-    headers: Pairs
+    headers: HeaderPairs
     chunks: AsyncIterable[bytes]
-
-
-# Is given a body chunk by chunk, so that nobody needs to hold the whole of it.
-Sink = Callable[[bytes], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,22 +48,12 @@ class Reading:
     sink: Sink | None
 
 
+class TransportFailed(Exception):
+    """The connection failed, before or in the middle of the answer; the text is the platform's reason."""
+
+
 # Does one request without following redirects; leaving the context drops whatever of the body is unread.
 Transport = Callable[[Outgoing], AbstractAsyncContextManager[Answer]]
-
-
-@dataclass(frozen=True, slots=True)
-class Fetched:
-    """The last answer, whatever its status; `url` is where it came from after redirects."""
-
-    url: str
-    status: int
-    headers: Pairs
-    body: bytes
-
-    def header(self, name: str) -> str | None:
-        """The first value of a header, by its name in lower case."""
-        return next((value for key, value in self.headers if key == name), None)
 
 
 class Fetcher:
@@ -86,12 +70,12 @@ class Fetcher:
         max_bytes: int,
         timeout_s: float,
         method: str = "GET",
-        headers: Pairs = (),
+        headers: HeaderPairs = (),
         body: bytes | None = None,
         follow: bool = True,
         fresh: bool = False,
         sink: Sink | None = None,
-    ) -> Fetched:
+    ) -> FetchResponse:
         """The answer after at most five redirects; Refused, TimedOut, Unavailable or Oversized name the URL.
 
         Without `follow` a redirect is the answer; `fresh` passes every cache; a `sink` is given the body as it comes,
@@ -106,10 +90,10 @@ class Fetcher:
         except TimeoutError:
             raise TimedOut(f"{target.shown} did not answer within {timeout_s:g} s") from None
 
-    async def _follow(self, target: Target, request: Outgoing, reading: Reading) -> Fetched:
+    async def _follow(self, target: Target, request: Outgoing, reading: Reading) -> FetchResponse:
         for _ in range(MAX_REDIRECTS + 1):
             outcome = await self._hop(target, request, reading)
-            if isinstance(outcome, Fetched):
+            if isinstance(outcome, FetchResponse):
                 return outcome
             status, location = outcome
             onward = self._onward(target, location)
@@ -117,17 +101,15 @@ class Fetcher:
             target = onward
         raise Unavailable(f"{target.shown} is reached only after more than {MAX_REDIRECTS} redirects")
 
-    async def _hop(self, target: Target, request: Outgoing, reading: Reading) -> Fetched | tuple[int, str]:
+    async def _hop(self, target: Target, request: Outgoing, reading: Reading) -> FetchResponse | tuple[int, str]:
         try:
             async with self._transport(request) as answer:
                 location = _value(answer.headers, "location")
                 if reading.follow and answer.status in _REDIRECTS and location:
                     return answer.status, location
                 return await _read(target, answer, reading)
-        except Exception as error:
-            if (message := message_of(error)) is None:
-                raise
-            raise Unavailable(f"{target.shown} did not answer: {message}") from error
+        except TransportFailed as error:
+            raise Unavailable(f"{target.shown} did not answer: {error}") from error
 
     def _onward(self, target: Target, location: str) -> Target:
         try:
@@ -136,7 +118,7 @@ class Fetcher:
             raise Refused(f"{target.shown} redirects to where is not fetched: {error}") from error
 
 
-async def _read(target: Target, answer: Answer, reading: Reading) -> Fetched:
+async def _read(target: Target, answer: Answer, reading: Reading) -> FetchResponse:
     encoding = (_value(answer.headers, "content-encoding") or "").strip().lower()
     if encoding not in _DECODED:
         raise Unavailable(f"{target.shown} answered in the encoding {encoding!r}, which was not asked for")
@@ -150,7 +132,7 @@ async def _read(target: Target, answer: Answer, reading: Reading) -> Fetched:
         take(chunk)
     # They describe the encoded form, and the body is not in it any more.
     kept = tuple(pair for pair in answer.headers if pair[0] not in {"content-encoding", "content-length"})
-    return Fetched(target.url, answer.status, kept, bytes(body))
+    return FetchResponse(target.url, answer.status, kept, bytes(body))
 
 
 def _redirected(request: Outgoing, status: int, target: Target, *, same_origin: bool) -> Outgoing:
@@ -163,5 +145,5 @@ def _redirected(request: Outgoing, status: int, target: Target, *, same_origin: 
     return replace(request, url=target.url, headers=kept)
 
 
-def _value(headers: Pairs, name: str) -> str | None:
+def _value(headers: HeaderPairs, name: str) -> str | None:
     return next((value for key, value in headers if key == name), None)

@@ -5,8 +5,8 @@ from typing import Final
 
 from sluice.core.errors import Refused, SluiceError, Unavailable
 from sluice.core.news.extraction import decode, extract
-from sluice.core.news.feeds.source import Fetch
 from sluice.core.news.sentences import cut_at_sentence
+from sluice.core.ports import Fetch
 
 TIMEOUT_S: Final = 10.0
 MAX_BYTES: Final = 5 * 1024 * 1024

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
+from sluice.core.header_values import header_value
 from sluice.core.http_dates import parse_http_date
+from sluice.core.ports import HeaderPairs
 from sluice.core.preload.bypass import bypassed_page
 from sluice.core.preload.zone_config import ZoneConfig
-from sluice.services.preload.ports import Pairs, header
 
 MAX_TTL_S: Final = 31_536_000
 MAX_TAGS: Final = 50
@@ -43,19 +44,19 @@ class Freshness:
     immutable: bool = False
 
 
-def unshareable(status: int, headers: Pairs, url: str, zone: ZoneConfig) -> str | None:
+def unshareable(status: int, headers: HeaderPairs, url: str, zone: ZoneConfig) -> str | None:
     """Why an answer must not be kept for others; None for one that may."""
     if status != 200:
         return f"status {status}"
     if reason := bypassed_page(url):
         return reason
-    if header(headers, "set-cookie"):
+    if header_value(headers, "set-cookie"):
         return "it sets a cookie"
     for name in ("cache-control", "cdn-cache-control", "surrogate-control"):
         for directive in ("no-store", "private", "no-cache"):
-            if directive in directives(header(headers, name)):
+            if directive in directives(header_value(headers, name)):
                 return f"its {name} says {directive}"
-    varying = {name.strip().lower() for name in header(headers, "vary").split(",")}
+    varying = {name.strip().lower() for name in header_value(headers, "vary").split(",")}
     if unkeyed := varying - _VARY_HARMLESS - _keyed(zone):
         return f"it varies on {', '.join(sorted(unkeyed))}"
     if freshness(headers, url, zone).edge_s <= 0:
@@ -63,9 +64,12 @@ def unshareable(status: int, headers: Pairs, url: str, zone: ZoneConfig) -> str 
     return None
 
 
-def freshness(headers: Pairs, url: str, zone: ZoneConfig) -> Freshness:
+def freshness(headers: HeaderPairs, url: str, zone: ZoneConfig) -> Freshness:
     """What the origin says, and where it says nothing the tier of the page."""
-    shared, browser = directives(header(headers, "cdn-cache-control")), directives(header(headers, "cache-control"))
+    shared, browser = (
+        directives(header_value(headers, "cdn-cache-control")),
+        directives(header_value(headers, "cache-control")),
+    )
     tier = tier_of(url, zone)
     tier_browser_s, tier_edge_s = TIERS[tier]
     told_edge = _first(shared, "s-maxage", "max-age")
@@ -101,9 +105,9 @@ def directives(text: str) -> dict[str, str]:
     return {name.strip().lower(): value.strip().strip('"') for name, _, value in pairs}
 
 
-def tags_of(headers: Pairs) -> list[str]:
+def tags_of(headers: HeaderPairs) -> list[str]:
     """The tags of a page, from Surrogate-Key and Cache-Tag, separated by spaces or commas."""
-    given = f"{header(headers, 'surrogate-key')} {header(headers, 'cache-tag')}".replace(",", " ").split()
+    given = f"{header_value(headers, 'surrogate-key')} {header_value(headers, 'cache-tag')}".replace(",", " ").split()
     return list(dict.fromkeys(tag for tag in given if TAG.fullmatch(tag)))[:MAX_TAGS]
 
 
@@ -121,8 +125,8 @@ def _first(given: dict[str, str], *names: str) -> int | None:
     return None
 
 
-def _expires_s(headers: Pairs) -> int | None:
-    expires, date = parse_http_date(header(headers, "expires")), parse_http_date(header(headers, "date"))
+def _expires_s(headers: HeaderPairs) -> int | None:
+    expires, date = parse_http_date(header_value(headers, "expires")), parse_http_date(header_value(headers, "date"))
     if not expires or not date:
         return None
     return max(0, min(MAX_TTL_S, int((expires - date).total_seconds())))

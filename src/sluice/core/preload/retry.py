@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
 
+from sluice.core.header_values import header_value
 from sluice.core.http_dates import parse_http_date
-from sluice.services.preload.ports import Pairs, header
+from sluice.core.ports import HeaderPairs
 
 FIRST_DELAY_S: Final = 5
 MAX_DELAY_S: Final = 3600.0  # neither our steps nor an origin's Retry-After put a page off for longer
@@ -26,7 +27,7 @@ class Verdict:
     retry_after_s: float | None = None
 
 
-def judge(status: int, headers: Pairs, now: float) -> Verdict:
+def judge(status: int, headers: HeaderPairs, now: float) -> Verdict:
     """The verdict on an answer by its status."""
     match status:
         case 200:
@@ -51,7 +52,7 @@ def judge(status: int, headers: Pairs, now: float) -> Verdict:
         case _ if status >= 400:
             return Verdict(kind="failed", health="neutral", status=status, reason=f"status {status}")
         case 301 | 302 | 303 | 307 | 308:
-            return Verdict(kind="redirect", health="neutral", status=status, reason=header(headers, "location"))
+            return Verdict(kind="redirect", health="neutral", status=status, reason=header_value(headers, "location"))
         case _:
             health: Health = "good" if 200 <= status < 300 else "neutral"
             return Verdict(kind="skipped", health=health, status=status, reason=f"status {status}")
@@ -62,9 +63,9 @@ def delay_s(attempt: int) -> float:
     return float(min(MAX_DELAY_S, FIRST_DELAY_S ** (attempt + 1)))
 
 
-def retry_after_s(headers: Pairs, now: float) -> float | None:
+def retry_after_s(headers: HeaderPairs, now: float) -> float | None:
     """How long the origin asks to wait, in seconds or as a date; None when it does not say."""
-    text = header(headers, "retry-after").strip()
+    text = header_value(headers, "retry-after").strip()
     if _SECONDS.fullmatch(text):
         return min(MAX_DELAY_S, float(text))
     moment: datetime | None = parse_http_date(text)

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Self
 
 from sluice.core.bounded_json import parsed
+from sluice.core.ports import KvReader, KvWriter
 from sluice.services.news.keys import INDEX
-from sluice.services.news.ports import Reading, Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class Index:
     version: int = 0
 
     @classmethod
-    async def read(cls, store: Reading) -> Self:
+    async def read(cls, store: KvReader) -> Self:
         """What is stored; a list that cannot be read counts as empty, since the articles themselves are elsewhere."""
         found = await store.get_with_metadata(INDEX)
         if found is None:
@@ -24,7 +24,7 @@ class Index:
         version = found.metadata.get("version", 0) if isinstance(found.metadata, dict) else 0
         return cls(ids_of(found.value), version if isinstance(version, int) else 0)
 
-    async def write(self, store: Store, *, ttl_s: int) -> None:
+    async def write(self, store: KvWriter, *, ttl_s: int) -> None:
         await store.put_json(INDEX, list(self.ids), ttl_s=ttl_s, metadata={"version": self.version})
 
     def adding(self, article_id: str, *, max_size: int, now_ms: int) -> "tuple[Index, tuple[str, ...]]":

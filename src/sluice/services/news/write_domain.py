@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from sluice.core.errors import SluiceError
-from sluice.platform.kv import KV, Stored
+from sluice.core.ports import KvText
+from sluice.platform.kv import KV
 
 
 class OutsideDomain(SluiceError):
@@ -23,7 +24,7 @@ class Domain:
     async def get_text(self, key: str) -> str | None:
         return await self._kv.get_text(key)
 
-    async def get_with_metadata(self, key: str) -> Stored | None:
+    async def get_with_metadata(self, key: str) -> KvText | None:
         return await self._kv.get_with_metadata(key)
 
     async def get_many(self, keys: Iterable[str]) -> dict[str, str | None]:

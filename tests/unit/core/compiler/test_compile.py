@@ -13,6 +13,7 @@ from sluice.core.compiler.sources.download import through
 from sluice.core.compiler.sources.failures import SourceFailed, SourceMissing
 from sluice.core.errors import Invalid, Unavailable
 from sluice.core.filters.pipeline import TRANSFORMATIONS
+from sluice.core.ports import FetchResponse
 from unit.core.compiler.scripted import body, compiled, compiler, configuration
 
 NAMES = [name for name in TRANSFORMATIONS if not name.startswith("Validate")]
@@ -115,16 +116,10 @@ def test_same_input_same_bytes(first: list[str], second: list[str], names: list[
     assert results[0] == results[1] == results[2]
 
 
-class Answer:
-    def __init__(self, status: int) -> None:
-        self.status = status
-        self.body = b"||a^"
-
-
 async def fetch_with(status: int, calls: list[Any]) -> bytes | str:
-    async def fetch(url: str, *, max_bytes: int, timeout_s: float) -> Answer:
+    async def fetch(url: str, *, max_bytes: int, timeout_s: float, **_: object) -> FetchResponse:
         calls.append((url, max_bytes, timeout_s))
-        return Answer(status)
+        return FetchResponse(url, status, (), b"||a^")
 
     return await through(fetch, max_bytes=10, timeout_s=2.0)("https://h.example/a")
 

@@ -5,11 +5,11 @@ import gzip
 
 import pytest
 
-from fakes.binding import JsError
 from fakes.transport import FakeTransport, Scripted
 from sluice.core.errors import Oversized, Refused, TimedOut, Unavailable
 from sluice.core.net.addresses import Allowed
-from sluice.core.net.fetch import Fetched, Fetcher, Outgoing
+from sluice.core.net.fetch import Fetcher, Outgoing, TransportFailed
+from sluice.core.ports import FetchResponse
 
 A = "https://a.example"
 B = "https://b.example"
@@ -20,7 +20,7 @@ def to(location: str, status: int = 302) -> Scripted:
     return Scripted(status, (("location", location),))
 
 
-async def fetch(transport: FakeTransport, url: str = f"{A}/", **options) -> Fetched:
+async def fetch(transport: FakeTransport, url: str = f"{A}/", **options) -> FetchResponse:
     return await Fetcher(transport, Allowed()).fetch(url, **({"max_bytes": 1000, "timeout_s": 5} | options))
 
 
@@ -113,7 +113,7 @@ async def test_failure_names_the_url_without_its_query():
     """A failing connection is Unavailable, and its message gives no secret away."""
 
     async def lost(_: Outgoing) -> Scripted:
-        raise JsError("Network connection lost.")
+        raise TransportFailed("Network connection lost.")
 
     with pytest.raises(Unavailable, match=r"^https://a\.example/x did not answer: Network connection lost\.$"):
         await fetch(FakeTransport({f"{A}/x?key=secret": lost}), f"{A}/x?key=secret")

@@ -2,9 +2,9 @@
 
 import pytest
 
+from sluice.core.ports import HeaderPairs
 from sluice.core.preload.freshness import freshness, tags_of, tier_of, unshareable
 from sluice.core.preload.zone_config import parse_zone
-from sluice.services.preload.ports import Pairs
 
 ZONE = parse_zone({"site_url": "https://e.com"})
 
@@ -65,7 +65,7 @@ def test_origin_speaks():
         ((("cache-control", "s-maxage=0"),), False),
     ],
 )
-def test_shareable(headers: Pairs, shareable: bool):
+def test_shareable(headers: HeaderPairs, shareable: bool):
     """Only what is the same for everyone is kept."""
     assert (unshareable(200, headers, "https://e.com/a", ZONE) is None) == shareable
 

@@ -2,11 +2,11 @@
 
 import pytest
 
+from sluice.core.identifiers import format_uuid4
 from sluice.core.preload.breaker import Breaker
 from sluice.core.preload.bypass import bypassed_page, bypassed_request
 from sluice.core.preload.priority import NOTHING_KNOWN, Facts, priority
 from sluice.core.preload.retry import delay_s, judge, retry_after_s
-from sluice.services.preload.ports import uuid4_text
 
 NOW = 1_800_000_000.0
 HOUR = 3600.0
@@ -144,4 +144,4 @@ def test_bypassed_requests(method: str, headers: dict[str, str], bypassed: bool)
 
 def test_uuid4():
     """Chance becomes a UUID of version 4."""
-    assert uuid4_text("0123456789abcdef0123456789abcdef") == "01234567-89ab-4def-8123-456789abcdef"
+    assert format_uuid4("0123456789abcdef0123456789abcdef") == "01234567-89ab-4def-8123-456789abcdef"

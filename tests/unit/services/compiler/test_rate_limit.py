@@ -217,17 +217,18 @@ async def test_silent_object_is_not_waited_for():
     await later.run()
 
 
-class BrokenKV:
+class BrokenKV(KV):
     """KV on a bad day: `hang` makes it silent, else it refuses."""
 
     def __init__(self, *, hang: bool) -> None:
+        super().__init__(None, ManualClock())
         self.hang = hang
 
     async def get_json(self, _key: str) -> Any:
         return await self._fail()
 
-    async def put_json(self, _key: str, _value: object, *, ttl_s: int | None = None) -> None:
-        del ttl_s
+    async def put_json(self, _key: str, _value: object, *, ttl_s: int | None = None, metadata: Any = None) -> None:
+        del ttl_s, metadata
         await self._fail()
 
     async def _fail(self) -> None:

@@ -10,6 +10,7 @@ import pytest
 from fakes.clock import ManualClock
 from fakes.d1 import FakeD1
 from sluice.core.errors import Invalid, Unavailable
+from sluice.core.timestamps import iso
 from sluice.platform.d1 import D1
 from sluice.services.compiler.http.metrics import routes
 from sluice.services.compiler.metrics.prometheus import exposition
@@ -96,7 +97,7 @@ async def test_metrics():
     reply = await isolate.page("/metrics")
     assert reply.header("Cache-Control") == "no-cache"
     told = parsed(reply)
-    assert (told["window"], told["timestamp"]) == ("30 minutes", isolate.clock.now_iso())
+    assert (told["window"], told["timestamp"]) == ("30 minutes", iso(isolate.clock.now()))
     assert told["endpoints"] == {
         "/compile": {"count": 4, "success": 2, "failed": 2, "avgDuration": 150, "errors": {"name is required": 2}},
         "/compile/stream": {"count": 1, "success": 0, "failed": 1, "avgDuration": 0, "errors": {"internal error": 1}},

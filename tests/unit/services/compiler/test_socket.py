@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sluice.core.compiler.events import Emit, Event
 from sluice.core.errors import BadField, Invalid, TooManyRequests
-from sluice.platform.clock import iso
+from sluice.core.timestamps import iso
 from sluice.services.compiler.live import socket as conversation
 from sluice.services.compiler.live.socket import MAX_MISUSES, MAX_WAITING, Conversation, Talk, socket_handler
 from sluice.services.compiler.live.socket_messages import MAX_MESSAGE_BYTES, Misuse, parse_message
@@ -38,9 +38,6 @@ class SteppedClock:
 
     def now(self) -> float:
         return self._now
-
-    def now_iso(self) -> str:
-        return iso(self._now)
 
     async def sleep(self, seconds: float) -> None:
         woken = asyncio.get_running_loop().create_future()
@@ -164,7 +161,7 @@ async def test_welcome():
         "connectionId": "ws-1",
         "capabilities": {"maxConcurrentCompilations": 3, "supportsPauseResume": False, "supportsStreaming": True},
     }
-    assert line.client.heard[0]["timestamp"] == line.clock.now_iso()
+    assert line.client.heard[0]["timestamp"] == iso(line.clock.now())
     await line.end()
 
 

@@ -9,7 +9,7 @@ import pytest
 from fakes.transport import FakeTransport, Scripted
 from sluice.core.errors import Forbidden
 from sluice.core.net.addresses import Allowed
-from sluice.core.net.fetch import Fetcher
+from sluice.core.net.fetch import Fetcher, TransportFailed
 from sluice.services.compiler.guard.turnstile import MAX_ANSWER_BYTES, VERIFY_URL, Turnstile
 from unit.services.compiler.listeners import ListLog
 
@@ -95,9 +95,7 @@ async def test_unreachable():
     """When the verifier cannot be asked, nobody passes, and the log says why."""
 
     async def down(_request: Any) -> Scripted:
-        error = Exception("Network connection lost.")
-        error.message = "Network connection lost."  # type: ignore[attr-defined]
-        raise error
+        raise TransportFailed("Network connection lost.")
 
     log = ListLog()
     with pytest.raises(Forbidden, match="could not be asked"):

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from sluice.core.errors import Unavailable
-from sluice.services.preload.ports import Pairs, header
+from sluice.core.header_values import header_value
+from sluice.core.ports import HeaderPairs
 from sluice.services.preload.serving.serving import Serving
 from sluice.web import Headers, Reply, Request
 from unit.services.preload.world import SITE, Answered, World
@@ -18,10 +19,10 @@ class Visits:
     def __init__(self, **config: Any) -> None:
         self.world = World(**config)
         self.deferred: list[Awaitable[None]] = []
-        self.forwarded: list[tuple[str, Pairs]] = []
+        self.forwarded: list[tuple[str, HeaderPairs]] = []
         self.refreshing: set[str] = set()
 
-    async def forward(self, url: str, headers: Pairs) -> Reply:
+    async def forward(self, url: str, headers: HeaderPairs) -> Reply:
         self.forwarded.append((url, headers))
         return Reply.text("from the origin itself")
 
@@ -113,7 +114,7 @@ async def test_revalidation_by_304():
     here.world.origin.default = Answered(304)
     await here.get()
     await here.settle()
-    assert header(here.world.origin.asked[-1][2], "if-none-match") == '"1"'
+    assert header_value(here.world.origin.asked[-1][2], "if-none-match") == '"1"'
     assert seen(await here.get()) == ("EDGE", "HIT")
 
 
@@ -179,7 +180,7 @@ async def test_variants():
     """Each visitor gets his form, and caches on the way are told."""
     here = await visits(cache_device_variants=True)
     here.world.origin.default = lambda headers: Answered(
-        body=b"mobile" if "Mobile" in header(headers, "user-agent") else b"plain"
+        body=b"mobile" if "Mobile" in header_value(headers, "user-agent") else b"plain"
     )
     await here.world.enqueue("/a")
     await here.world.drain()

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from sluice.core.errors import Conflict, Invalid, NotFound, TooManyRequests, Unauthorized
-from sluice.services.preload.ports import Pairs, header
+from sluice.core.header_values import header_value
+from sluice.core.ports import HeaderPairs
 from unit.services.preload.world import KEY, SITE, ZONE, Answered, World
 
 
@@ -40,7 +41,7 @@ async def test_purge_by_tag():
     assert (row["purge_id"], row["pages_purged"], row["tags"]) == (reply["purge_id"], 2, '["post:1"]')
     await here.drain()
     assert here.origin.counts == {"/a": 1, "/b": 1}
-    assert all(not header(headers, "if-none-match") for _, _, headers in here.origin.asked)
+    assert all(not header_value(headers, "if-none-match") for _, _, headers in here.origin.asked)
     assert len(here.bucket._objects) == 3
     assert await triggers(here) == {"/a": "post-purge", "/b": "post-purge", "/c": "manual"}
 
@@ -81,7 +82,7 @@ async def test_purged_while_under_way():
     here = await world()
     body = [b"old"]
 
-    async def page(_headers: Pairs) -> Answered:
+    async def page(_headers: HeaderPairs) -> Answered:
         answer = Answered(body=body[0])
         if body[0] == b"old":
             body[0] = b"new"
@@ -229,7 +230,7 @@ async def test_variants_are_warmed():
     batch = await here.enqueue("/a")
     await here.drain()
     assert (await here.batch(batch))["done"] == 2
-    assert [("Mobile" in header(headers, "user-agent")) for _, _, headers in here.origin.asked] == [False, True]
+    assert [("Mobile" in header_value(headers, "user-agent")) for _, _, headers in here.origin.asked] == [False, True]
     assert len(here.edge.held) == len(here.bucket._objects) == 2
 
 

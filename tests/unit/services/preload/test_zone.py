@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from sluice.core.errors import Refused, TimedOut, Unavailable
-from sluice.services.preload.ports import Pairs, header
+from sluice.core.header_values import header_value
+from sluice.core.ports import HeaderPairs
 from sluice.services.preload.queue.queue import MAX_CRASHES, Queue
 from unit.services.preload.world import SITE, ZONE, Answered, World
 
@@ -36,7 +37,7 @@ async def test_warmed():
     await here.drain()
     assert await counts(here, reply["reply"]["preload_batch_id"]) == {"done": 1}
     [(_, url, headers)] = here.origin.asked
-    assert (url, header(headers, "cache-control")) == (f"{SITE}/a/", "no-cache")
+    assert (url, header_value(headers, "cache-control")) == (f"{SITE}/a/", "no-cache")
     assert list(here.edge.held) == [f"{SITE}/a/"]
     assert len(here.bucket._objects) == 1
     tags = await here.rows("SELECT tag FROM page_tags ORDER BY tag")
@@ -50,9 +51,11 @@ async def test_unchanged():
     here = await world()
     seen: list[str] = []
 
-    def page(headers: Pairs) -> Answered:
-        seen.append(header(headers, "if-none-match"))
-        return Answered(304) if header(headers, "if-none-match") == '"1"' else Answered(headers=(("etag", '"1"'),))
+    def page(headers: HeaderPairs) -> Answered:
+        seen.append(header_value(headers, "if-none-match"))
+        return (
+            Answered(304) if header_value(headers, "if-none-match") == '"1"' else Answered(headers=(("etag", '"1"'),))
+        )
 
     here.origin.scripts[f"{SITE}/a"] = page
     for _ in range(2):
@@ -70,7 +73,7 @@ async def test_unchanged_without_a_copy():
     """When the copy is gone although the origin has not changed, the page is fetched whole."""
     here = await world()
     here.origin.scripts[f"{SITE}/a"] = lambda headers: (
-        Answered(304) if header(headers, "if-none-match") else Answered(headers=(("etag", '"1"'),))
+        Answered(304) if header_value(headers, "if-none-match") else Answered(headers=(("etag", '"1"'),))
     )
     await here.enqueue("/a")
     await here.drain()
@@ -152,7 +155,7 @@ async def test_lost_connection():
     here = await world()
     answers: list[Answered | Exception] = [Unavailable("x did not answer: Network connection lost."), Answered()]
 
-    def page(_headers: Pairs) -> Answered:
+    def page(_headers: HeaderPairs) -> Answered:
         answer = answers.pop(0)
         if isinstance(answer, Exception):
             raise answer
@@ -200,7 +203,7 @@ async def test_nothing_stores():
         (("vary", "*"),),
     ],
 )
-async def test_never_stored(headers: Pairs):
+async def test_never_stored(headers: HeaderPairs):
     """What must not be shared is not stored, and a former copy goes."""
     here = await world()
     await here.enqueue("/a")
@@ -442,7 +445,7 @@ async def test_wanted_again_while_under_way():
     """A page wanted again while it is being fetched is fetched once more, since it may have changed."""
     here = await world()
 
-    async def page(_headers: Pairs) -> Answered:
+    async def page(_headers: HeaderPairs) -> Answered:
         if here.origin.counts["/a"] == 1:
             await here.enqueue("/a")
         return Answered()
@@ -510,14 +513,14 @@ async def test_a_page_that_hangs_holds_nobody_up():
     here = await world()
     order: list[str] = []
 
-    async def hanging(_headers: Pairs) -> Answered:
+    async def hanging(_headers: HeaderPairs) -> Answered:
         await here.enqueue("/quick")
         for _ in range(20):
             await here.clock.sleep(1)
         order.append("/hangs")
         return Answered()
 
-    def quick(_headers: Pairs) -> Answered:
+    def quick(_headers: HeaderPairs) -> Answered:
         order.append("/quick")
         return Answered()
 

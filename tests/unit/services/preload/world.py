@@ -15,13 +15,13 @@ from fakes.kv import FakeKV
 from fakes.objects import FakeStorage
 from fakes.r2 import FakeR2
 from sluice.core.errors import Unavailable
+from sluice.core.ports import FetchResponse, HeaderPairs
 from sluice.core.preload.signing import SignedRequest, sign
 from sluice.core.preload.zone_config import ZoneConfig, parse_zone
 from sluice.platform.d1 import D1
 from sluice.platform.kv import KV
 from sluice.platform.objects import Alarm, Sql
 from sluice.platform.r2 import R2
-from sluice.services.preload.ports import Pairs
 from sluice.services.preload.zone.requests_shared import Settings
 from sluice.services.preload.zone.services import Outside
 from sluice.services.preload.zone.zone_object import ZoneObject
@@ -35,7 +35,7 @@ ZONE = "abc123xyz"
 @dataclass
 class Answered:
     status: int = 200
-    headers: Pairs = ()
+    headers: HeaderPairs = ()
     body: bytes = b"<html>"
 
 
@@ -48,7 +48,7 @@ class PatientClock(ManualClock):
         await super().sleep(seconds)
 
 
-Script = Callable[[Pairs], Awaitable[Answered] | Answered]
+Script = Callable[[HeaderPairs], Awaitable[Answered] | Answered]
 
 
 @dataclass
@@ -58,15 +58,28 @@ class FakeOrigin:
     clock: ManualClock
     scripts: dict[str, Answered | Script | Exception] = field(default_factory=dict)
     default: Answered | Script | Exception = field(default_factory=Answered)
-    asked: list[tuple[float, str, Pairs]] = field(default_factory=list)
+    asked: list[tuple[float, str, HeaderPairs]] = field(default_factory=list)
     latency_s: float = 0.0
     at_once: int = 0
     most_at_once: int = 0
 
     async def __call__(
-        self, url: str, *, headers: Pairs, max_bytes: int, sink: Callable[[bytes], None] | None = None
-    ) -> Answered:
+        self,
+        url: str,
+        *,
+        max_bytes: int,
+        timeout_s: float,
+        headers: HeaderPairs = (),
+        follow: bool = True,
+        fresh: bool = False,
+        sink: Callable[[bytes], None] | None = None,
+        **_: object,
+    ) -> FetchResponse:
+        """Requests to an origin are bounded, pass every cache, and leave redirects to the caller."""
         assert max_bytes > 0
+        assert timeout_s > 0
+        assert fresh
+        assert not follow
         self.asked.append((self.clock.now(), url, headers))
         self.at_once += 1
         self.most_at_once = max(self.most_at_once, self.at_once)
@@ -85,7 +98,7 @@ class FakeOrigin:
                 answer = made if isinstance(made, Answered) else await made
             if sink:
                 sink(answer.body)
-            return answer
+            return FetchResponse(url, answer.status, answer.headers, b"" if sink else answer.body)
         finally:
             self.at_once -= 1
 
@@ -105,7 +118,7 @@ class FakeOrigin:
 @dataclass
 class _Held:
     status: int
-    headers: Pairs
+    headers: HeaderPairs
     body: bytes
     until: float
 
@@ -122,7 +135,7 @@ class FakeEdge:
         found = self.held.get(url)
         return found if found and found.until > self._clock.now() else None
 
-    async def put(self, url: str, *, status: int, headers: Pairs, body: bytes) -> None:
+    async def put(self, url: str, *, status: int, headers: HeaderPairs, body: bytes) -> None:
         if self.broken:
             raise Unavailable("edge cache put")
         age = next(int(value.partition("max-age=")[2]) for name, value in headers if name == "cache-control")

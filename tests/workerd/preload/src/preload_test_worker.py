@@ -8,7 +8,6 @@ from urllib.parse import parse_qsl, urlsplit
 from workers import DurableObject, Response, WorkerEntrypoint
 
 from sluice.platform.bindings import Binding
-from sluice.platform.clock import iso
 from sluice.platform.edge import EdgeCache
 from sluice.platform.objects import Sql
 from sluice.workers.preload import Cloud, called, fetched, ticked, zone_object
@@ -23,9 +22,6 @@ SET = {"ahead_s": 0.0, "bucket_failures": 0.0}
 class MovedClock:
     def now(self) -> float:
         return time.time() + SET["ahead_s"]
-
-    def now_iso(self) -> str:
-        return iso(self.now())
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)

@@ -1,10 +1,11 @@
 """Sources from elsewhere: what a download is, which answers count, and when it is tried again."""
 
 from collections.abc import Awaitable, Callable
-from typing import Final, Protocol
+from typing import Final
 
 from sluice.core.compiler.sources.failures import SourceMissing
 from sluice.core.errors import SluiceError, Unavailable
+from sluice.core.ports import Clock, Draw, Fetch
 
 RETRIES: Final = 3
 _BASE_DELAY_S: Final = 1.0
@@ -13,37 +14,6 @@ _PASSING: Final = frozenset({408, 425, 429})  # and every 5xx: later the answer 
 
 # The content behind an address; a SluiceError tells whether trying again may help.
 Download = Callable[[str], Awaitable[bytes | str]]
-# A number from 0 to 1, drawn anew by each call.
-Draw = Callable[[], float]
-
-
-class Clock(Protocol):
-    """What tells the time and lets it pass."""
-
-    def now(self) -> float:
-        """Seconds since the epoch."""
-
-    def now_iso(self) -> str:
-        """The same moment as RFC 3339 text with milliseconds, in UTC."""
-
-    async def sleep(self, seconds: float) -> None:
-        """Let the time pass."""
-
-
-class Answer(Protocol):
-    """What a fetch brings back."""
-
-    @property
-    def status(self) -> int: ...
-
-    @property
-    def body(self) -> bytes: ...
-
-
-class Fetch(Protocol):
-    """A guarded fetch, which refuses what must not be fetched."""
-
-    async def __call__(self, url: str, *, max_bytes: int, timeout_s: float) -> Answer: ...
 
 
 def through(fetch: Fetch, *, max_bytes: int, timeout_s: float) -> Download:

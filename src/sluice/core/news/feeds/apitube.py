@@ -9,7 +9,8 @@ from sluice.core.errors import SluiceError, Unavailable
 from sluice.core.news.article import SENTIMENTS, Article
 from sluice.core.news.feeds.normalise import normalised, text_list
 from sluice.core.news.feeds.paging import Paged, harvested
-from sluice.core.news.feeds.source import MAX_BYTES, TIMEOUT_S, Fetch, Harvest, check_status, parsed_json
+from sluice.core.news.feeds.source import MAX_BYTES, TIMEOUT_S, Harvest, check_status, parsed_json
+from sluice.core.ports import Fetch
 
 _CLEAR_SCORE: Final = 0.1
 

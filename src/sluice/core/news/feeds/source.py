@@ -7,31 +7,11 @@ from typing import Any, Final, Protocol
 from sluice.core.bounded_json import loads
 from sluice.core.errors import SluiceError, TooManyRequests, Unavailable
 from sluice.core.news.article import Article
+from sluice.core.ports import FetchResponse
 
 TIMEOUT_S: Final = 20.0
 MAX_BYTES: Final = 5 * 1024 * 1024
 _MAX_WAIT_S: Final = 3600
-
-
-class Answer(Protocol):
-    """What a fetch brings back."""
-
-    @property
-    def url(self) -> str: ...
-    @property
-    def status(self) -> int: ...
-    @property
-    def body(self) -> bytes: ...
-
-    def header(self, name: str) -> str | None: ...
-
-
-class Fetch(Protocol):
-    """A guarded fetch, which refuses what must not be fetched."""
-
-    async def __call__(
-        self, url: str, *, max_bytes: int, timeout_s: float, headers: tuple[tuple[str, str], ...] = ()
-    ) -> Answer: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +33,7 @@ class Source(Protocol):
         """Page by page until one holds an article that is `known`; never raises a SluiceError."""
 
 
-def parsed_json(answer: Answer, who: str) -> Any:
+def parsed_json(answer: FetchResponse, who: str) -> Any:
     """The JSON of a service's answer, whatever its status, since errors are JSON too."""
     try:
         return loads(answer.body.decode())
@@ -62,7 +42,7 @@ def parsed_json(answer: Answer, who: str) -> Any:
         raise Unavailable(f"{who} answered with what is no JSON: {str(error)[:80]}") from None
 
 
-def check_status(answer: Answer, who: str, told: str = "") -> None:
+def check_status(answer: FetchResponse, who: str, told: str = "") -> None:
     """Raise for anything but success."""
     if answer.status < 300:
         return

@@ -9,7 +9,8 @@ from xml.parsers import expat
 from sluice.core.errors import SluiceError
 from sluice.core.news.article import Article
 from sluice.core.news.feeds.normalise import normalised
-from sluice.core.news.feeds.source import MAX_BYTES, TIMEOUT_S, Fetch, Harvest, check_status
+from sluice.core.news.feeds.source import MAX_BYTES, TIMEOUT_S, Harvest, check_status
+from sluice.core.ports import Fetch
 
 MAX_ITEMS: Final = 200
 MAX_DEPTH: Final = 64

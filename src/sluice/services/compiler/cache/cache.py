@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sluice.core.compiler.configuration import Configuration
-from sluice.core.compiler.sources.download import Clock
 from sluice.core.errors import SluiceError
 from sluice.core.json_text import to_utf8
+from sluice.core.ports import Bucket, Clock, Kv, Log
 from sluice.services.compiler.cache.results import CACHED, File, Result, unpacked
-from sluice.services.compiler.ports import Bucket, KeyValue, Log
 
 SYNC_TTL_S: Final = 3600
 WORKFLOW_TTL_S: Final = 24 * 3600
@@ -53,7 +52,7 @@ class Previous:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultCache:
-    store: KeyValue
+    store: Kv
     bucket: Bucket
     clock: Clock
     log: Log

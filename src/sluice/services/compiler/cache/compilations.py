@@ -8,14 +8,14 @@ from sluice.core.compiler.compile import FilterCompiler
 from sluice.core.compiler.configuration import Configuration
 from sluice.core.compiler.diagnostics import Diagnostic, Notify
 from sluice.core.compiler.events import Emit, silent
-from sluice.core.compiler.sources.download import Clock
 from sluice.core.compiler.sources.failures import plain
 from sluice.core.errors import SluiceError
+from sluice.core.ports import Clock, Log
+from sluice.core.timestamps import iso
 from sluice.services.compiler.cache.cache import ResultCache, cache_key, private_key
 from sluice.services.compiler.cache.records import Records
 from sluice.services.compiler.cache.results import Result
 from sluice.services.compiler.cache.versions import compared
-from sluice.services.compiler.ports import Log
 
 NO_CONTENT: Final[Mapping[str, str]] = {}
 
@@ -68,7 +68,7 @@ class Compilations:
             compiled,
             cache_key=key,
             name=configuration.name,
-            compiled_at=self.clock.now_iso(),
+            compiled_at=iso(self.clock.now()),
             previous=None if content else await self._previous(key, compiled.rules),
             detailed=detailed,
         )

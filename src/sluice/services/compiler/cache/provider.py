@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from sluice.core.compiler.configuration import Configuration
 from sluice.core.errors import SluiceError
+from sluice.core.ports import Log
 from sluice.services.compiler.cache.cache import ResultCache, cache_key
 from sluice.services.compiler.cache.compilations import Compilations
 from sluice.services.compiler.cache.records import Count
 from sluice.services.compiler.cache.results import FRESH, Compiled, File, Result
 from sluice.services.compiler.cache.single_flight import Flights, Flown, Form, find
-from sluice.services.compiler.ports import Log
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

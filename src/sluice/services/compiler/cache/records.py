@@ -6,10 +6,10 @@ from typing import Any, Final
 
 from sluice.core.compiler.configuration import Configuration
 from sluice.core.compiler.diagnostics import Diagnostic
-from sluice.core.compiler.sources.download import Clock
 from sluice.core.errors import SluiceError
+from sluice.core.ports import Clock, Database, Log
 from sluice.services.compiler.cache.results import MAX_NAME_CHARS, Compiled
-from sluice.services.compiler.ports import Analytics, Database, Log
+from sluice.services.compiler.ports import Analytics
 
 RETENTION_S: Final = 30 * 24 * 3600
 _MAX_ERROR_CHARS: Final = 500

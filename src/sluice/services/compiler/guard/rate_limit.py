@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final, Protocol
 
 from sluice.core.errors import TooManyRequests
-from sluice.services.compiler.ports import Log
+from sluice.core.ports import Alarm, Clock, Kv, Log, Sql
 
 MAX_REQUESTS: Final = 10
 WINDOW_S: Final = 60
@@ -27,27 +27,6 @@ _MIN_TTL_S: Final = 60  # KV takes nothing shorter
 _LINGER_S: Final = 60
 
 Background = Callable[[Coroutine[Any, Any, None]], None]
-
-
-class Clock(Protocol):
-    def now(self) -> float: ...
-
-
-class Sql(Protocol):
-    """The object's own database: synchronous, so what happens between two awaits is one step."""
-
-    def rows(self, sql: str, *params: object) -> list[dict[str, Any]]: ...
-
-
-class Alarm(Protocol):
-    async def set(self, at_s: float) -> None: ...
-
-
-class Counts(Protocol):
-    """The part of KV used here."""
-
-    async def get_json(self, key: str) -> Any: ...
-    async def put_json(self, key: str, value: object, *, ttl_s: int | None = None) -> None: ...
 
 
 class Remote(Protocol):
@@ -108,7 +87,7 @@ class Window:
             "create table if not exists rate_window (id integer primary key check (id = 1), count integer, reset_at real)"
         )
         rows = self._sql.rows("select count, reset_at from rate_window")
-        return (int(rows[0]["count"]), float(rows[0]["reset_at"])) if rows else None
+        return (int(rows[0]["count"] or 0), float(rows[0]["reset_at"] or 0)) if rows else None
 
 
 class ClientLimit:
@@ -138,7 +117,7 @@ class ClientLimit:
 class SharedCount:
     """The count in KV, for as long as the objects cannot be reached; a failure of KV lets the request pass."""
 
-    def __init__(self, counts: Counts, clock: Clock, background: Background, patience_s: float = KV_PATIENCE_S) -> None:
+    def __init__(self, counts: Kv, clock: Clock, background: Background, patience_s: float = KV_PATIENCE_S) -> None:
         self._counts = counts
         self._clock = clock
         self._background = background

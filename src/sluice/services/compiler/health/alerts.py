@@ -5,11 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sluice.core.compiler.sources.download import Clock
 from sluice.core.errors import Unavailable
 from sluice.core.json_text import to_json, to_utf8
+from sluice.core.ports import Clock, Database, Fetch
 from sluice.core.timestamps import iso
-from sluice.services.compiler.ports import Database, Fetch
 
 TIMEOUT_S: Final = 10.0
 MAX_REPLY_BYTES: Final = 64 * 1024
@@ -87,7 +86,7 @@ def _payload(alert_id: str, run_id: str, now_ms: int, result: Mapping[str, Any],
         "type": "source-unhealthy",
         "alertId": alert_id,
         "runId": run_id,
-        "timestamp": iso(now_ms),
+        "timestamp": iso(now_ms / 1000),
         "source": {"name": result["name"], "url": result["url"]},
         "consecutiveFailures": failures,
         "statusCode": result["statusCode"],

@@ -8,9 +8,8 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sluice.core.compiler.sources.download import Clock
 from sluice.core.errors import SluiceError, TimedOut
-from sluice.services.compiler.ports import Fetch, FetchAnswer
+from sluice.core.ports import Clock, Fetch, FetchResponse
 from sluice.services.compiler.workflows.events import short
 
 TIMEOUT_S: Final = 30.0
@@ -120,7 +119,7 @@ class SourceCheck:
             return None
         return _judged(source, answer, self._since_ms(began_s), known.rule_count)
 
-    async def _asked(self, source: HealthSource, method: str) -> FetchAnswer:
+    async def _asked(self, source: HealthSource, method: str) -> FetchResponse:
         return await self.fetch(
             source.url, method=method, headers=_USER_AGENT, max_bytes=MAX_BYTES, timeout_s=TIMEOUT_S
         )
@@ -140,7 +139,7 @@ def _same(known: str | None, now: str | None) -> bool | None:
     return known == now if known and now else None
 
 
-def _judged(source: HealthSource, answer: FetchAnswer, took_ms: int, rules: int) -> SourceHealth:
+def _judged(source: HealthSource, answer: FetchResponse, took_ms: int, rules: int) -> SourceHealth:
     error = None
     if answer.status != 200:
         error, rules = f"Status {answer.status} instead of 200", 0
@@ -158,7 +157,7 @@ def _found(
     *,
     rules: int = 0,
     error: str | None = None,
-    answer: FetchAnswer | None = None,
+    answer: FetchResponse | None = None,
 ) -> SourceHealth:
     return SourceHealth(
         name=source.name,

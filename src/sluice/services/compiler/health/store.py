@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sluice.core.compiler.sources.download import Clock
+from sluice.core.ports import Clock, Database
 from sluice.core.timestamps import iso
 from sluice.services.compiler.health.source import SourceHealth, Validators, summary
-from sluice.services.compiler.ports import Database
 
 RETENTION_S: Final = 30 * 24 * 3600
 ALERT_AFTER: Final = 3  # failures in a row
@@ -116,7 +115,7 @@ class HealthStore:
             run["results"][row["source"]] = bool(row["success"])
         told = list(runs.values())[-MAX_TOLD_RUNS:]
         return {
-            "timestamps": [iso(run["at_ms"]) for run in told],
+            "timestamps": [iso(run["at_ms"] / 1000) for run in told],
             "sourceResults": {name: [run["results"].get(source) for run in told] for source, name in sources.items()},
             "consecutiveFailures": max((await self.failing(list(sources))).values(), default=0),
         }
@@ -128,7 +127,7 @@ class HealthStore:
             return None
         rows = await self.database.all(_LATEST, run["id"])
         results = [_health(row).as_json() for row in rows]
-        timestamp = iso(max(row["at_ms"] for row in rows))
+        timestamp = iso(max(row["at_ms"] for row in rows) / 1000)
         return {"timestamp": timestamp, "runId": run["id"], "results": results, "summary": summary(results)}
 
     async def tidy(self) -> None:

@@ -9,13 +9,14 @@ from typing import Annotated, Any, Final, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from sluice.core.compiler.sources.download import Clock
 from sluice.core.errors import SluiceError
 from sluice.core.models import parse_model
+from sluice.core.ports import Clock, Kv
+from sluice.core.timestamps import iso
 from sluice.services.compiler.health.alerts import Alerts
 from sluice.services.compiler.health.source import HealthSource, SourceCheck, check_distinct, summary
 from sluice.services.compiler.health.store import ALERT_AFTER, HealthStore
-from sluice.services.compiler.ports import Instances, KeyValue, Steps
+from sluice.services.compiler.ports import Instances, Steps
 from sluice.services.compiler.workflows.course import Course, Policy
 from sluice.services.compiler.workflows.events import (
     Run,
@@ -79,7 +80,7 @@ class HealthMonitoringWorkflow:
     instances: Instances
     defaults: Sequence[HealthSource]
     recheck_delay_s: int
-    published: KeyValue
+    published: Kv
     reporting: Reporting
     clock: Clock
 
@@ -201,7 +202,7 @@ class HealthMonitoringWorkflow:
         history = await self.store.history({result["url"]: result["name"] for result in results})
         return {
             "runId": run.id,
-            "timestamp": self.clock.now_iso(),
+            "timestamp": iso(self.clock.now()),
             "recheck": request.recheck,
             "results": list(results),
             "summary": counts,

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sluice.core.compiler.sources.download import Clock
 from sluice.core.errors import Conflict, NotFound
+from sluice.core.ports import Clock
 from sluice.services.compiler.cache.cache import ResultCache
 from sluice.services.compiler.cache.records import Count
 from sluice.services.compiler.cache.single_flight import Flown

@@ -2,9 +2,11 @@
 
 from typing import Final
 
+from sluice.core.ports import Clock
+from sluice.core.timestamps import iso
 from sluice.services.compiler.http.docs import endpoints as docs
 from sluice.services.compiler.metrics.prometheus import CONTENT_TYPE, exposition
-from sluice.services.compiler.metrics.requests import WINDOW_S, WINDOWS, Clock, RequestMetrics
+from sluice.services.compiler.metrics.requests import WINDOW_S, WINDOWS, RequestMetrics
 from sluice.web import Reply, Request, Route
 
 _FRESH: Final = {"Cache-Control": "no-cache"}
@@ -15,7 +17,7 @@ def routes(metrics: RequestMetrics, clock: Clock, *, site_key: str, turnstile_en
     async def as_json(_request: Request) -> Reply:
         endpoints = await metrics.endpoints()
         window = f"{WINDOW_S * WINDOWS // 60} minutes"
-        return Reply.json({"window": window, "timestamp": clock.now_iso(), "endpoints": endpoints}, headers=_FRESH)
+        return Reply.json({"window": window, "timestamp": iso(clock.now()), "endpoints": endpoints}, headers=_FRESH)
 
     async def as_text(_request: Request) -> Reply:
         page = exposition(await metrics.counters())

@@ -7,10 +7,10 @@ from typing import Annotated, Any, Final, Protocol
 from pydantic import BaseModel, ConfigDict, Field
 
 from sluice.core.compiler.configuration import Configuration
-from sluice.core.compiler.sources.download import Clock
 from sluice.core.errors import Invalid
 from sluice.core.models import parse_model
-from sluice.core.timestamps import ms_of
+from sluice.core.ports import Clock
+from sluice.core.timestamps import iso, parse_iso_ms
 from sluice.services.compiler.health.source import HealthSource
 from sluice.services.compiler.health.store import HealthStore
 from sluice.services.compiler.health.workflow import HealthRequest
@@ -99,7 +99,7 @@ class WorkflowApi:
     async def events(self, request: Request) -> Reply:
         workflow_id = request.params["id"]
         since = query_model(request, EventsQuery).since
-        log = await self.run_log.read(workflow_id, None if since is None else ms_of(since, "since"))
+        log = await self.run_log.read(workflow_id, None if since is None else parse_iso_ms(since, "since"))
         if log is None:
             message = "No events: the id is not known, or the workflow has not begun"
             log = {"workflowId": workflow_id, "progress": 0, "isComplete": False, "events": [], "message": message}
@@ -108,7 +108,7 @@ class WorkflowApi:
     async def metrics(self, _request: Request) -> Reply:
         figures = await self.run_log.metrics()
         told = {name: figures.get(kind) for kind, name in _FIGURES.items()}
-        return _found({"timestamp": self.clock.now_iso(), "workflows": told})
+        return _found({"timestamp": iso(self.clock.now()), "workflows": told})
 
     async def latest(self, _request: Request) -> Reply:
         report = await self.health.latest()

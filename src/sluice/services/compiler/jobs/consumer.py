@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeVar
 
 from sluice.core.compiler.configuration import parse_configuration
-from sluice.core.compiler.sources.download import Clock
 from sluice.core.errors import Invalid, SluiceError, Unavailable
+from sluice.core.ports import Clock, Log
 from sluice.services.compiler.cache.cache import SYNC_TTL_S
 from sluice.services.compiler.cache.records import Count
 from sluice.services.compiler.cache.results import Compiled
@@ -21,7 +21,6 @@ from sluice.services.compiler.jobs.messages import (
     is_unknown,
     read_message,
 )
-from sluice.services.compiler.ports import Log
 from sluice.services.compiler.workflows.items import CompileOne, Item, Items
 
 T = TypeVar("T")

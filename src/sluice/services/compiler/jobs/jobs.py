@@ -8,12 +8,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sluice.core.compiler.sources.download import Clock
 from sluice.core.errors import SluiceError
 from sluice.core.json_text import to_json, to_utf8
+from sluice.core.ports import Bucket, Clock, Database, Log
 from sluice.services.compiler.cache.results import MAX_NAME_CHARS, Compiled
 from sluice.services.compiler.jobs.messages import Message, read_message
-from sluice.services.compiler.ports import Bucket, Database, Log
 from sluice.services.compiler.requests import Priority, priority_of
 
 MAX_TRIES: Final = 5

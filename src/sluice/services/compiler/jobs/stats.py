@@ -3,8 +3,8 @@
 import json
 from typing import Any, Final
 
-from sluice.core.compiler.sources.download import Clock
-from sluice.services.compiler.ports import Database
+from sluice.core.ports import Clock, Database
+from sluice.core.timestamps import iso
 
 HISTORY: Final = 50
 DEPTHS: Final = 100
@@ -58,7 +58,7 @@ class QueueStats:
             "unknownMessages": seen.get("unknown", 0),
             "malformedMessages": seen.get("malformed", 0),
             "retriedMessages": seen.get("retried", 0),
-            "lastUpdate": self._clock.now_iso(),
+            "lastUpdate": iso(self._clock.now()),
         }
 
     async def history(self) -> list[dict[str, Any]]:

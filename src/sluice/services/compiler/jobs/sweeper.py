@@ -1,16 +1,11 @@
 """Looks after the jobs on an alarm of its own, which survives every crash."""
 
-from typing import Final, Protocol
+from typing import Final
 
-from sluice.core.compiler.sources.download import Clock
+from sluice.core.ports import Alarm, Clock
 from sluice.services.compiler.jobs.jobs import Jobs
 
 INTERVAL_S: Final = 15.0
-
-
-class Alarm(Protocol):
-    async def get(self) -> float | None: ...
-    async def set(self, at_s: float) -> None: ...
 
 
 class Sweeper:

@@ -9,6 +9,8 @@ from typing import Any, Final, Protocol
 
 from sluice.core.compiler.events import Emit, Event
 from sluice.core.errors import SluiceError, TooLarge
+from sluice.core.ports import Clock, Log
+from sluice.core.timestamps import iso
 from sluice.services.compiler.live.socket_messages import (
     CompileRequest,
     Message,
@@ -17,7 +19,6 @@ from sluice.services.compiler.live.socket_messages import (
     parse_message,
     told,
 )
-from sluice.services.compiler.ports import Log
 from sluice.web import Handler, Reply, Request, problem, to_json
 
 MAX_COMPILATIONS: Final = 3
@@ -37,12 +38,6 @@ class Socket(Protocol):
     async def send_text(self, text: str) -> None: ...
     def close(self, code: int, reason: str) -> None: ...
     def __aiter__(self) -> AsyncIterator[str]: ...
-
-
-class Clock(Protocol):
-    def now(self) -> float: ...
-    def now_iso(self) -> str: ...
-    async def sleep(self, seconds: float) -> None: ...
 
 
 class Compile(Protocol):
@@ -257,7 +252,7 @@ class Conversation:
         self._outbox.put(self._message(kind, **members))
 
     def _message(self, kind: str, **members: object) -> str:
-        return to_json({"type": kind, **members, "timestamp": self._clock.now_iso()})
+        return to_json({"type": kind, **members, "timestamp": iso(self._clock.now())})
 
 
 async def _stopped(tasks: list[asyncio.Future[Any]]) -> None:

@@ -8,10 +8,11 @@ from typing import Any, Final
 from sluice.core.compiler.diagnostics import Diagnostic
 from sluice.core.compiler.events import Event
 from sluice.core.errors import SluiceError
+from sluice.core.ports import Log
 from sluice.services.compiler.cache.cache import SYNC_TTL_S
 from sluice.services.compiler.cache.compilations import Compilations
 from sluice.services.compiler.cache.results import Result, unpacked
-from sluice.services.compiler.ports import Guarded, Log
+from sluice.services.compiler.ports import Guarded
 from sluice.services.compiler.requests import MAX_BODY_BYTES, CompileRequest
 from sluice.web import Reply, Request, SseComment, SseEvent, parse_model, sse, to_json
 

@@ -6,10 +6,11 @@ each other. Nothing here can fail a request.
 
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from sluice.core.errors import SluiceError
-from sluice.services.compiler.ports import Analytics, Database, Log
+from sluice.core.ports import Clock, Database, Log
+from sluice.services.compiler.ports import Analytics
 from sluice.web import Handler, Reply, Request, to_json
 
 WINDOW_S: Final = 300
@@ -42,12 +43,6 @@ on conflict do update set value = value + excluded.value
 """
 
 Background = Callable[[Coroutine[Any, Any, None]], None]
-
-
-class Clock(Protocol):
-    def now(self) -> float: ...
-    def now_iso(self) -> str: ...
-    async def sleep(self, seconds: float) -> None: ...
 
 
 @dataclass(slots=True)

@@ -7,9 +7,9 @@ from typing import Any, Final, Protocol
 
 from sluice.core.compiler.configuration import Configuration
 from sluice.core.compiler.events import Emit
-from sluice.core.compiler.sources.download import Clock
 from sluice.core.errors import SluiceError
 from sluice.core.models import parse_model
+from sluice.core.ports import Clock
 from sluice.services.compiler.cache.cache import WORKFLOW_TTL_S
 from sluice.services.compiler.cache.results import Result
 from sluice.services.compiler.ports import Steps

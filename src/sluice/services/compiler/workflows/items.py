@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from sluice.core.compiler.configuration import Configuration
-from sluice.core.compiler.sources.download import Clock
 from sluice.core.compiler.sources.sources import in_parallel
 from sluice.core.errors import SluiceError
+from sluice.core.ports import Clock, Database
 from sluice.services.compiler.cache.results import Compiled
-from sluice.services.compiler.ports import Database
 
 MAX_CONCURRENT: Final = 3
 MAX_ERROR_CHARS: Final = 500

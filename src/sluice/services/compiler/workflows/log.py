@@ -9,10 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sluice.core.compiler.sources.download import Clock
 from sluice.core.json_text import to_json
+from sluice.core.ports import Clock, Database, Statement
 from sluice.core.timestamps import iso
-from sluice.services.compiler.ports import Database, Statement
 from sluice.services.compiler.workflows.events import Run, RunEvent, WorkflowType
 
 MAX_EVENTS: Final = 100
@@ -72,11 +71,11 @@ class RunLog:
         oldest_ms = self._now_ms() - EVENTS_TTL_S * 1000
         since_ms = oldest_ms if since_ms is None else since_ms
         rows = await self.database.all(_READ, workflow_id, oldest_ms, since_ms)
-        ended = {} if run["completed_ms"] is None else {"completedAt": iso(run["completed_ms"])}
+        ended = {} if run["completed_ms"] is None else {"completedAt": iso(run["completed_ms"] / 1000)}
         return {
             "workflowId": workflow_id,
             "workflowType": run["type"],
-            "startedAt": iso(run["started_ms"]),
+            "startedAt": iso(run["started_ms"] / 1000),
             **ended,
             "progress": run["progress"],
             "isComplete": bool(ended),
@@ -122,7 +121,7 @@ class RunLog:
 
 def _told(workflow_id: str, workflow_type: str, row: Mapping[str, Any]) -> dict[str, Any]:
     head = {"type": row["type"], "workflowId": workflow_id, "workflowType": workflow_type}
-    return {**head, "timestamp": iso(row["at_ms"]), **json.loads(row["body"])}
+    return {**head, "timestamp": iso(row["at_ms"] / 1000), **json.loads(row["body"])}
 
 
 def _numbers(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -133,5 +132,5 @@ def _numbers(row: Mapping[str, Any]) -> dict[str, Any]:
         "unfinished": row["unfinished"],
         "avgDurationMs": None if row["average_ms"] is None else round(row["average_ms"]),
         "maxDurationMs": row["longest_ms"],
-        "lastRunAt": iso(row["last_ms"]),
+        "lastRunAt": iso(row["last_ms"] / 1000),
     }

@@ -5,11 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sluice.core.compiler.sources.download import Clock
 from sluice.core.errors import SluiceError
 from sluice.core.json_text import to_json, to_utf8
+from sluice.core.ports import Bucket, Clock
 from sluice.services.compiler.cache.cache import HANDOVER
-from sluice.services.compiler.ports import Bucket
 
 # The engine takes 1 MiB in its own encoding, in which a text may need twice its bytes.
 MAX_INLINE_BYTES: Final = 400_000

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sluice.core.errors import SluiceError
-from sluice.services.compiler.ports import Analytics, KeyValue, Log
+from sluice.core.ports import Kv, Log
+from sluice.services.compiler.ports import Analytics
 from sluice.services.compiler.workflows.course import Course, Policy
 from sluice.services.compiler.workflows.events import Run, RunEvent, WorkflowType, failed, step_failed
 from sluice.services.compiler.workflows.log import RunLog
@@ -27,7 +28,7 @@ PUBLISHED: Final[dict[WorkflowType, tuple[str, int]]] = {
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reporting:
     run_log: RunLog
-    metrics: KeyValue
+    metrics: Kv
     analytics: Analytics
     log: Log
     patience_s: float = 3.0

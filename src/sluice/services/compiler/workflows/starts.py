@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from sluice.core.compiler.configuration import Configuration
-from sluice.core.compiler.sources.download import Clock
+from sluice.core.ports import Clock
 from sluice.services.compiler.health.source import HealthSource
 from sluice.services.compiler.ports import Instances
 from sluice.services.compiler.workflows.parcels import Parcels

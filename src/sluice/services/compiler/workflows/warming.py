@@ -8,9 +8,9 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from sluice.core.compiler.configuration import Configuration
-from sluice.core.compiler.sources.download import Clock
 from sluice.core.errors import SluiceError
 from sluice.core.models import parse_model
+from sluice.core.ports import Clock
 from sluice.services.compiler.cache.cache import WORKFLOW_TTL_S
 from sluice.services.compiler.ports import Steps
 from sluice.services.compiler.workflows.course import Course, Policy

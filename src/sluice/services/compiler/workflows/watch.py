@@ -7,10 +7,9 @@ from dataclasses import replace
 from typing import Any, Final
 
 from sluice.core.compiler.events import Event
-from sluice.core.compiler.sources.download import Clock
 from sluice.core.compiler.sources.failures import shown
 from sluice.core.errors import SluiceError
-from sluice.services.compiler.ports import Log
+from sluice.core.ports import Clock, Log
 from sluice.services.compiler.workflows.events import Run, RunEvent, progressed, short
 from sluice.services.compiler.workflows.log import RunLog
 

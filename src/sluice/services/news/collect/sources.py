@@ -2,8 +2,9 @@
 
 from sluice.core.news.feeds.apitube import ApiTube
 from sluice.core.news.feeds.newsdata import NewsData
-from sluice.core.news.feeds.source import Fetch, Source
+from sluice.core.news.feeds.source import Source
 from sluice.core.news.feeds.xml_feed import Feed
+from sluice.core.ports import Fetch
 from sluice.services.news.settings import UpdaterSettings
 
 

@@ -9,8 +9,8 @@ from sluice.core.news.article import Article
 from sluice.core.news.checkpoint import Checkpoint, Corrupt
 from sluice.core.news.feeds.source import Harvest, Source
 from sluice.core.news.pending import Merge, entries_of, merge
+from sluice.core.ports import Clock, KvWriter, Log
 from sluice.services.news.keys import CHECKPOINT, PENDING
-from sluice.services.news.ports import Clock, Log, Store
 from sluice.services.news.settings import UpdaterSettings
 from sluice.services.news.turns import Turn, Turns
 
@@ -41,7 +41,7 @@ class Notes:
 class Updater:
     """Fetches from all sources and adds what is new to the pending list, the only key it writes."""
 
-    store: Store
+    store: KvWriter
     turns: Turns
     sources: Sequence[Source]
     clock: Clock

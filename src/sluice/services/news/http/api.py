@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 
 from sluice.core.errors import NotFound
 from sluice.core.news.stories import Story, stories_of
+from sluice.core.ports import Clock, KvReader
 from sluice.services.news.http import docs
-from sluice.services.news.ports import Clock, Reading
 from sluice.services.news.serve import cursor as cursors
 from sluice.services.news.serve.query import BucketQuery, ListQuery, TrendQuery
 from sluice.services.news.serve.snapshot import Item, Snapshot, read_snapshot
@@ -41,7 +41,7 @@ _FEEDS: Final[dict[str, tuple[str, Callable[[Sequence[Story], Feed], bytes]]]] =
 class Api:
     """Answers from one snapshot of the store each; `public_url` is how the world calls this Worker, if not as asked."""
 
-    store: Reading
+    store: KvReader
     clock: Clock
     public_url: str = ""
 

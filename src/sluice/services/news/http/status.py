@@ -6,10 +6,10 @@ from typing import Any
 from sluice.core.bounded_json import parsed
 from sluice.core.news.checkpoint import Checkpoint, Corrupt
 from sluice.core.news.pending import entries_of
+from sluice.core.ports import Clock, KvReader
 from sluice.services.news.collect.updater import Notes
 from sluice.services.news.http import docs
 from sluice.services.news.keys import CHECKPOINT, PENDING
-from sluice.services.news.ports import Clock, Reading
 from sluice.web import Reply, Request, Route
 
 
@@ -17,7 +17,7 @@ from sluice.web import Reply, Request, Route
 class Status:
     """Two reads."""
 
-    store: Reading
+    store: KvReader
     clock: Clock
 
     async def report(self) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from sluice.core.news.article import Article
 from sluice.core.news.checkpoint import Checkpoint, Corrupt, Place, place_after, rebuilt
 from sluice.core.news.pending import Entry, entries_of
 from sluice.core.news.stages import Phases
+from sluice.core.ports import Clock, KvWriter, Log
 from sluice.services.news.article_index import Index
 from sluice.services.news.keys import CHECKPOINT, CORRUPT_PREFIX, PENDING, article_key
-from sluice.services.news.ports import Clock, Log, Store
 from sluice.services.news.settings import ProcessorSettings
 from sluice.services.news.turns import SETTLE_MS, Turn, Turns
 
@@ -42,7 +42,7 @@ class Run:
 class Ledger:
     """Every write of the processor goes through here."""
 
-    store: Store
+    store: KvWriter
     turns: Turns
     phases: Phases
     clock: Clock

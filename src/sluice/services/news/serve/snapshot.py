@@ -7,9 +7,9 @@ from typing import Any, Final
 from sluice.core.bounded_json import parsed
 from sluice.core.news.article import Article, Stage
 from sluice.core.news.feeds.normalise import canonical_url, parsed_time
+from sluice.core.ports import KvReader
 from sluice.services.news.article_index import Index
 from sluice.services.news.keys import LEGACY, article_key
-from sluice.services.news.ports import Reading
 
 # What is served; the text of the page is not ours to publish, and how often it was tried is nobody's business.
 _PUBLIC: Final = (
@@ -71,7 +71,7 @@ class Snapshot:
         return {name: found.count(name) for name in ("positive", "negative", "neutral")}
 
 
-async def read_snapshot(store: Reading) -> Snapshot:
+async def read_snapshot(store: KvReader) -> Snapshot:
     """Everything in the index; without an index, what the architecture before it left."""
     index = await Index.read(store)
     if not index.ids:
@@ -81,7 +81,7 @@ async def read_snapshot(store: Reading) -> Snapshot:
     return _snapshot([each for each in articles if each is not None], index.version)
 
 
-async def _read_legacy(store: Reading) -> Snapshot:
+async def _read_legacy(store: KvReader) -> Snapshot:
     kept = parsed(await store.get_text(LEGACY))
     listed = kept.get("articles") if isinstance(kept, dict) else None
     articles = []

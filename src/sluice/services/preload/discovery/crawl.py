@@ -6,13 +6,13 @@ from typing import Final
 from urllib.parse import urljoin
 
 from sluice.core.errors import Invalid, PeerError, Refused
+from sluice.core.ports import Clock, FetchResponse, Row, Sql
 from sluice.core.preload.canonical import canonical_url
 from sluice.core.preload.priority import Facts
 from sluice.core.preload.retry import delay_s, judge
 from sluice.core.preload.sitemap import MAX_BYTES, Located, Sitemap, SitemapReader, robots_sitemaps
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.discovery.known_pages import KnownPages
-from sluice.services.preload.ports import Clock, Fetched, Row, Sql
 from sluice.services.preload.queue.batches import Batches
 from sluice.services.preload.queue.enqueue import Enqueueing, Order
 from sluice.services.preload.warming.grants import Limits
@@ -86,7 +86,7 @@ class Crawl:
             case _:
                 self._missing(row, zone, verdict.reason)
 
-    async def _asked(self, row: Row, zone: ZoneConfig, flight: int, reader: SitemapReader | None) -> Fetched:
+    async def _asked(self, row: Row, zone: ZoneConfig, flight: int, reader: SitemapReader | None) -> FetchResponse:
         mistakes: list[Refused] = []
 
         def sink(chunk: bytes) -> None:

@@ -4,17 +4,18 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sluice.core.header_values import header_value
+from sluice.core.ports import HeaderPairs, Row, Sql
 from sluice.services.preload.discovery.page_index import Page
-from sluice.services.preload.ports import Pairs, Row, Sql, header
 
 
 @dataclass(frozen=True, slots=True)
 class KnownPages:
     sql: Sql
 
-    def keep(self, page: Page, headers: Pairs, *, now: float, fresh_until: float) -> None:
+    def keep(self, page: Page, headers: HeaderPairs, *, now: float, fresh_until: float) -> None:
         """Note a page whose copy is in R2."""
-        validators = (header(headers, "etag") or None, header(headers, "last-modified") or None)
+        validators = (header_value(headers, "etag") or None, header_value(headers, "last-modified") or None)
         self.sql.execute(
             "INSERT OR REPLACE INTO page VALUES (?, ?, ?, ?, ?, ?)",
             page.url,
@@ -30,7 +31,7 @@ class KnownPages:
             *(now, fresh_until, page.url, page.variant),
         )
 
-    def validators(self, page: Page) -> Pairs:
+    def validators(self, page: Page) -> HeaderPairs:
         """The headers that ask for a page only if it has changed."""
         found = self.sql.rows("SELECT * FROM page WHERE url = ? AND variant = ?", page.url, page.variant)
         if not found:

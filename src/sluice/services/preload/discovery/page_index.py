@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from sluice.core.ports import Database, Row
 from sluice.core.preload.priority import Facts
-from sluice.services.preload.ports import Database, Row
 
 MAX_TAG_ROWS: Final = 20  # 5 parameters each, 100 in a statement
 

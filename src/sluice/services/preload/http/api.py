@@ -7,12 +7,12 @@ from urllib.parse import urlsplit
 
 from sluice.core.errors import BadField, Invalid, Refused, UnsupportedMediaType
 from sluice.core.models import invalid_fields
+from sluice.core.ports import Clock, Database, Defer
 from sluice.core.preload.signing import SignedRequest
 from sluice.core.preload.zone_config import check_zone_id, parse_zone
 from sluice.core.strict_json import parse_json
 from sluice.services.preload.http import docs
 from sluice.services.preload.http.requests import MAX_BODY_BYTES, MIN_KEY_CHARS, zone_of
-from sluice.services.preload.ports import Clock, Database, Defer
 from sluice.web import Reply, Request, Route, query_model, read_bytes, read_json
 from sluice.web.admin import require_admin
 

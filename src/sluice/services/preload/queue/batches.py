@@ -5,7 +5,7 @@ from math import ceil
 from typing import Any, Final, Literal
 
 from sluice.core.errors import NotFound
-from sluice.services.preload.ports import Row, Sql
+from sluice.core.ports import Row, Sql
 
 KEPT_S: Final = 7 * 86_400
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sluice.services.preload.ports import Row, Sql
+from sluice.core.ports import Row, Sql
 from sluice.services.preload.queue.queue import Entry, Wanted
 
 REPLAY_INTERVAL_S: Final = 3600

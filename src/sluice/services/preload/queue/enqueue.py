@@ -6,11 +6,11 @@ from typing import Any, Final
 
 from sluice.core.errors import BadField, Invalid
 from sluice.core.models import invalid_fields
+from sluice.core.ports import Sql
 from sluice.core.preload.bypass import bypassed_page
 from sluice.core.preload.canonical import canonical_url, variants_of
 from sluice.core.preload.priority import NOTHING_KNOWN, Facts, priority
 from sluice.core.preload.zone_config import ZoneConfig
-from sluice.services.preload.ports import Sql
 from sluice.services.preload.queue.batches import Batches
 from sluice.services.preload.queue.queue import Queue, Wanted
 from sluice.services.preload.zone.outbox import Outbox

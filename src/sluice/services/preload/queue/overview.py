@@ -3,7 +3,7 @@
 from itertools import pairwise
 from typing import Any, Final
 
-from sluice.services.preload.ports import Sql
+from sluice.core.ports import Sql
 from sluice.services.preload.queue.queue import Entry, mirrored
 from sluice.services.preload.zone.schema import READY
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
-from sluice.services.preload.ports import Row, Sql
+from sluice.core.ports import Row, Sql
 from sluice.services.preload.queue.batches import Batches, Count
 from sluice.services.preload.zone.schema import LEASED, READY, WAITING
 

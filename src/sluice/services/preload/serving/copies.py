@@ -6,12 +6,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from sluice.core.errors import SluiceError
+from sluice.core.header_values import header_value
 from sluice.core.json_text import to_json
+from sluice.core.ports import Bucket, Clock, HeaderPairs
 from sluice.core.preload.canonical import bucket_key, edge_url, key_hash
 from sluice.core.preload.freshness import Freshness, freshness, tags_of
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.discovery.page_index import Page, Pages
-from sluice.services.preload.ports import Bucket, Clock, Edge, Pairs, header
+from sluice.services.preload.ports import Edge
 
 # How long one data centre keeps its own copy before it looks into R2 again: a purge reaches the copies of other data
 # centres only so.
@@ -34,7 +36,7 @@ class Copy:
     """One form of a page as it is stored; `headers` are those for a visitor, without any about caching."""
 
     page: Page
-    headers: Pairs
+    headers: HeaderPairs
     body: bytes
     stored_at: float
     freshness: Freshness
@@ -56,7 +58,7 @@ class Copy:
         return now < self.fresh_until + max(self.freshness.if_error_s, self.freshness.while_revalidate_s)
 
 
-def copy_of(page: Page, headers: Pairs, body: bytes, zone: ZoneConfig, now: float) -> Copy:
+def copy_of(page: Page, headers: HeaderPairs, body: bytes, zone: ZoneConfig, now: float) -> Copy:
     """The copy to be made of an answer."""
     return Copy(
         page=page,
@@ -68,7 +70,7 @@ def copy_of(page: Page, headers: Pairs, body: bytes, zone: ZoneConfig, now: floa
     )
 
 
-def kept_headers(headers: Pairs) -> Pairs:
+def kept_headers(headers: HeaderPairs) -> HeaderPairs:
     return tuple((name.lower(), value) for name, value in headers if name.lower() not in _NOT_KEPT)
 
 
@@ -106,7 +108,7 @@ class Copies:
             tags=copy.tags,
         )
 
-    async def renew(self, page: Page, headers: Pairs, zone: ZoneConfig, asked_at: float) -> bool:
+    async def renew(self, page: Page, headers: HeaderPairs, zone: ZoneConfig, asked_at: float) -> bool:
         """Count a stored copy as new, after the origin said that it has not changed; False when there is none."""
         stored = await self.in_bucket(page)
         if stored is None:
@@ -121,9 +123,9 @@ class Copies:
         found = await self.edge.match(edge_url(page.url, page.variant))
         if found is None:
             return None
-        stored_at, fresh = header(found.headers, STORED_AT), header(found.headers, FRESHNESS)
+        stored_at, fresh = header_value(found.headers, STORED_AT), header_value(found.headers, FRESHNESS)
         # Two zones may name the same host, and then share the address but not the page.
-        if header(found.headers, ZONE) != self.zone_id or not stored_at or not fresh:
+        if header_value(found.headers, ZONE) != self.zone_id or not stored_at or not fresh:
             return None
         return Copy(
             page=page,
@@ -156,7 +158,10 @@ class Copies:
         for wait_s in (*R2_RETRY_WAITS_S, None):
             try:
                 await self.bucket.put(
-                    key, copy.body, content_type=header(copy.headers, "content-type") or None, custom_metadata=metadata
+                    key,
+                    copy.body,
+                    content_type=header_value(copy.headers, "content-type") or None,
+                    custom_metadata=metadata,
                 )
             except SluiceError:
                 if wait_s is not None:
@@ -169,7 +174,7 @@ class Copies:
         left_s = int(copy.fresh_until + copy.freshness.while_revalidate_s - self.clock.now())
         if left_s <= 0:
             return
-        headers: Pairs = (
+        headers: HeaderPairs = (
             *copy.headers,
             ("cache-control", f"public, max-age={min(left_s, EDGE_MAX_S)}"),
             (ZONE, self.zone_id),

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
 
+from sluice.core.ports import Clock, Database, Sql
 from sluice.services.preload.discovery.known_pages import KnownPages
 from sluice.services.preload.discovery.page_index import Page
-from sluice.services.preload.ports import Clock, Database, Sql
 from sluice.services.preload.queue.queue import Queue
 from sluice.services.preload.serving.copies import Copies
 

@@ -5,14 +5,16 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from sluice.core.errors import Invalid, Oversized, SluiceError
+from sluice.core.header_values import header_value
+from sluice.core.ports import Clock, Defer, Fetch, FetchResponse, HeaderPairs
 from sluice.core.preload.bypass import bypassed_page, bypassed_request
 from sluice.core.preload.canonical import canonical_url, key_hash, variant_for
 from sluice.core.preload.freshness import unshareable
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.discovery.page_index import Page
-from sluice.services.preload.ports import Clock, Defer, Fetch, Fetched, Pairs, Tell, header
+from sluice.services.preload.ports import Tell
 from sluice.services.preload.serving.copies import Copies, Copy, copy_of
-from sluice.services.preload.warming.origin import origin_address, page_headers
+from sluice.services.preload.warming.origin import TIMEOUT_S, origin_address, page_headers
 from sluice.services.preload.warming.warming import MAX_PAGE_BYTES
 from sluice.web import Reply, Request, conditional
 from sluice.web.problems import internal_problem, problem_of
@@ -25,7 +27,7 @@ _NOT_FOR_VISITORS: Final = frozenset(
 )
 
 # Passes the visitor's own request on to this address, with these headers on top.
-Forward = Callable[[str, Pairs], Awaitable[Reply]]
+Forward = Callable[[str, HeaderPairs], Awaitable[Reply]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +128,7 @@ class Serving:
     async def _refresh(self, copy: Copy) -> None:
         asked_at, page = self.clock.now(), copy.page
         names = (("if-none-match", "etag"), ("if-modified-since", "last-modified"))
-        validators = tuple((name, value) for name, key in names if (value := header(copy.headers, key)))
+        validators = tuple((name, value) for name, key in names if (value := header_value(copy.headers, key)))
         answer = await self._asked(page, validators)
         if answer.status == 304 and await self.copies.renew(page, answer.headers, self.zone, asked_at):
             return
@@ -151,10 +153,12 @@ class Serving:
         except SluiceError as error:
             self.tell("store.failed", error, url=copy.page.url)
 
-    async def _asked(self, page: Page, validators: Pairs) -> Fetched:
+    async def _asked(self, page: Page, validators: HeaderPairs) -> FetchResponse:
         address, told = origin_address(page.url, self.zone)
         headers = (*page_headers(page.variant), *told, *validators)
-        return await self.fetch(address, headers=headers, max_bytes=MAX_PAGE_BYTES)
+        return await self.fetch(
+            address, headers=headers, max_bytes=MAX_PAGE_BYTES, timeout_s=TIMEOUT_S, follow=False, fresh=True
+        )
 
     async def _passed_on(self, request: Request, url: str, reason: str) -> Reply:
         # The address as the visitor wrote it, in the zone's scheme: what counts for a cache key may not be all that counts.
@@ -170,7 +174,7 @@ class Serving:
         if fresh.immutable:
             caching.append("immutable")
         age_s = max(0, int(now - copy.stored_at))
-        headers: Pairs = (
+        headers: HeaderPairs = (
             *copy.headers,
             ("cache-control", f"public, {', '.join(caching)}"),
             ("x-cache", outcome),
@@ -183,7 +187,7 @@ class Serving:
             reply = reply.varying_on("User-Agent")
         return reply.varying_on("Accept-Language") if self.zone.cache_languages else reply
 
-    def _as_answered(self, answer: Fetched, page: Page, reason: str) -> Reply:
+    def _as_answered(self, answer: FetchResponse, page: Page, reason: str) -> Reply:
         """The origin's own words, which no cache keeps."""
         self.tell("unshared", url=page.url, reason=reason)
         dropped = _HOP_BY_HOP | _NOT_FOR_VISITORS

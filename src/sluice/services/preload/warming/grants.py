@@ -8,8 +8,8 @@ limit. Grants are written down before the request is sent, so a crash forgets no
 from dataclasses import dataclass
 from typing import Final
 
+from sluice.core.ports import Sql
 from sluice.core.preload.zone_config import ZoneConfig
-from sluice.services.preload.ports import Sql
 
 # The origin may still be clearing up when we have its last byte.
 SETTLE_S: Final = 0.25

@@ -6,9 +6,9 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from sluice.core.errors import SluiceError, TimedOut, Unavailable
+from sluice.core.ports import Clock, Fetch, FetchResponse, HeaderPairs, Sql
 from sluice.core.preload.canonical import variant_headers
 from sluice.core.preload.zone_config import ZoneConfig
-from sluice.services.preload.ports import Clock, Fetch, Fetched, Pairs, Sql
 from sluice.services.preload.warming.grants import SETTLE_AFTER_TIMEOUT_S, SETTLE_S, Limits, Throttle
 from sluice.services.preload.zone.alerts import Alerts
 
@@ -20,7 +20,7 @@ LOST: Final = "Network connection lost"
 MAX_SENDS: Final = 3
 
 
-def origin_address(url: str, zone: ZoneConfig) -> tuple[str, Pairs]:
+def origin_address(url: str, zone: ZoneConfig) -> tuple[str, HeaderPairs]:
     """Where a page is asked for, and the headers that tell the origin which page is meant."""
     parts = urlsplit(url)
     if zone.origin_url is None:
@@ -29,7 +29,7 @@ def origin_address(url: str, zone: ZoneConfig) -> tuple[str, Pairs]:
     return zone.origin_url + rest, (("x-forwarded-host", parts.netloc), ("x-forwarded-proto", parts.scheme))
 
 
-def page_headers(variant: str) -> Pairs:
+def page_headers(variant: str) -> HeaderPairs:
     """What a request for a page to be stored carries: never a cookie, never a kept answer."""
     return (*variant_headers(variant, AGENT), ("cache-control", "no-cache"), ("pragma", "no-cache"))
 
@@ -57,16 +57,24 @@ class Origin:
         zone: ZoneConfig,
         *,
         flight: int,
-        headers: Pairs,
+        headers: HeaderPairs,
         max_bytes: int,
         sink: Callable[[bytes], None] | None = None,
-    ) -> Fetched:
+    ) -> FetchResponse:
         """The answer to a request that was granted as `flight`; it is asked again only after a grant of its own."""
         address, told = origin_address(url, zone)
         for sends_left in reversed(range(MAX_SENDS)):
             settle_s = SETTLE_S
             try:
-                return await self.fetch(address, headers=(*headers, *told), max_bytes=max_bytes, sink=sink)
+                return await self.fetch(
+                    address,
+                    headers=(*headers, *told),
+                    max_bytes=max_bytes,
+                    timeout_s=TIMEOUT_S,
+                    follow=False,
+                    fresh=True,
+                    sink=sink,
+                )
             except Unavailable as error:
                 if LOST not in str(error) or not sends_left:
                     raise

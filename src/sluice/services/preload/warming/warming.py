@@ -5,6 +5,7 @@ from typing import Final
 from urllib.parse import urljoin
 
 from sluice.core.errors import Invalid, Oversized, Refused, SluiceError
+from sluice.core.ports import Clock, FetchResponse, NewId, Sql
 from sluice.core.preload.bypass import bypassed_page
 from sluice.core.preload.canonical import canonical_url
 from sluice.core.preload.freshness import freshness, unshareable
@@ -12,7 +13,6 @@ from sluice.core.preload.retry import Kind, Verdict, delay_s, judge
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.discovery.known_pages import KnownPages
 from sluice.services.preload.discovery.page_index import Page
-from sluice.services.preload.ports import Clock, Fetched, NewId, Sql
 from sluice.services.preload.queue.batches import Count
 from sluice.services.preload.queue.dead_letters import DeadLetters
 from sluice.services.preload.queue.queue import Entry, Queue, Wanted
@@ -62,7 +62,7 @@ class Warming:
 
     async def _asked(
         self, entry: Entry, zone: ZoneConfig, flight: int, validators: tuple[tuple[str, str], ...]
-    ) -> tuple[Fetched | None, Verdict]:
+    ) -> tuple[FetchResponse | None, Verdict]:
         headers = (*page_headers(entry.variant), *validators)
         try:
             answer = await self.origin.ask(entry.url, zone, flight=flight, headers=headers, max_bytes=MAX_PAGE_BYTES)
@@ -78,7 +78,7 @@ class Warming:
         return answer, verdict
 
     async def _kept(
-        self, page: Page, zone: ZoneConfig, answer: Fetched | None, verdict: Verdict, asked_at: float
+        self, page: Page, zone: ZoneConfig, answer: FetchResponse | None, verdict: Verdict, asked_at: float
     ) -> tuple[Verdict, Copy | None]:
         """Store or remove the copy, as the verdict says."""
         if verdict.kind == "gone":

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from sluice.core.ports import Sql
 from sluice.core.preload.breaker import Breaker
-from sluice.services.preload.ports import Sql
 from sluice.services.preload.zone.outbox import Outbox
 
 WINDOW_S: Final = 300.0

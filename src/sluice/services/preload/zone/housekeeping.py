@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from sluice.core.errors import SluiceError
+from sluice.core.identifiers import format_uuid4
+from sluice.core.ports import Database
 from sluice.core.preload.priority import NOTHING_KNOWN, Facts, priority
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.discovery.known_pages import KnownPages
-from sluice.services.preload.ports import Database, uuid4_text
 from sluice.services.preload.queue.batches import Batches
 from sluice.services.preload.queue.dead_letters import REPLAY_INTERVAL_S, REPLAYED_AT_ONCE, DeadLetters
 from sluice.services.preload.queue.enqueue import Order
@@ -69,7 +70,7 @@ class Housekeeping:
             return {}
 
     def new_batch_id(self) -> str:
-        return f"preload-{uuid4_text(self.parts.outside.new_id())}"
+        return f"preload-{format_uuid4(self.parts.outside.new_id())}"
 
     async def _scheduled(self, zone: ZoneConfig, now: float) -> None:
         """The pages of highest priority; among equals, those warmed longest ago."""

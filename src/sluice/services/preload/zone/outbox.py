@@ -3,16 +3,14 @@
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, Final
 
 from sluice.core.json_text import to_json
-from sluice.services.preload.ports import Database, Sql
+from sluice.core.ports import Database, Sql, Statement
+from sluice.core.timestamps import iso
 
 BATCH: Final = 50  # statements sent together: a guess; more would risk the time one D1 call may take
 MAX_KEPT: Final = 5000  # with D1 away for hours, the oldest lines of the log go first
-
-Statement = tuple[str, list[object]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +50,6 @@ class Outbox:
     @property
     def waiting(self) -> bool:
         return bool(self.sql.value("SELECT 1 FROM outbox LIMIT 1"))
-
-
-def iso(epoch_s: float) -> str:
-    return datetime.fromtimestamp(epoch_s, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _log_row(body: dict[str, Any]) -> Statement:

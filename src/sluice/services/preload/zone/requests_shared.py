@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from sluice.core.errors import Conflict, SluiceError
+from sluice.core.identifiers import format_uuid4
+from sluice.core.ports import Sql
 from sluice.core.preload.priority import Facts
 from sluice.core.preload.zone_config import ZoneConfig
-from sluice.services.preload.ports import Sql, uuid4_text
 from sluice.services.preload.zone.services import Parts
 
 Json = dict[str, Any]
@@ -49,4 +50,4 @@ class Desk:
             return {}
 
     def new_id(self, prefix: str) -> str:
-        return f"{prefix}-{uuid4_text(self.parts.outside.new_id())}"
+        return f"{prefix}-{format_uuid4(self.parts.outside.new_id())}"

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sluice.services.preload.ports import Sql
+from sluice.core.ports import Sql
 
 READY: Final = 0
 WAITING: Final = 1  # for its next attempt, at `due_at`

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
+from sluice.core.ports import Bucket, Clock, Database, Fetch, Kv, NewId, Sql
 from sluice.services.preload.discovery.crawl import Crawl
 from sluice.services.preload.discovery.page_index import Pages
-from sluice.services.preload.ports import Bucket, Clock, Database, Edge, Fetch, Kv, NewId, Sql, Tell
+from sluice.services.preload.ports import Edge, Tell
 from sluice.services.preload.queue.enqueue import Enqueueing
 from sluice.services.preload.serving.copies import Copies
 from sluice.services.preload.serving.purge import Purging

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from sluice.core.json_text import to_json
+from sluice.core.ports import Sql
 from sluice.core.preload.breaker import Breaker
 from sluice.core.preload.zone_config import ZoneConfig, parse_zone, zone_as_json
-from sluice.services.preload.ports import Sql
 
 
 @dataclass(frozen=True, slots=True)

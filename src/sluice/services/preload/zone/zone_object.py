@@ -1,11 +1,11 @@
 """A zone's object: the one truth about its queue. Every method takes and returns plain JSON values."""
 
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final
 
 from sluice.core.errors import NotFound, SluiceError
+from sluice.core.ports import Alarm, Sql
 from sluice.core.preload.zone_config import ZoneConfig
-from sluice.services.preload.ports import Sql
 from sluice.services.preload.queue.enqueue import Order
 from sluice.services.preload.queue.queue import Queue
 from sluice.services.preload.warming.drain import INTERVAL_S, Drain
@@ -22,14 +22,6 @@ FILES_AT_ONCE: Final = 3  # sitemaps read in one invocation
 ALARM_PRECISION_S: Final = 0.01
 MIRROR_INTERVAL_S: Final = 10.0
 MIRRORS_AT_ONCE: Final = 5  # writes in a row, a second apart, before somebody else may go on
-
-
-class Alarm(Protocol):
-    """The object's one alarm, in epoch seconds."""
-
-    async def get(self) -> float | None: ...
-    async def set(self, at_s: float) -> None: ...
-    async def delete(self) -> None: ...
 
 
 @dataclass(slots=True)

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from contract.raises import raises
 from sluice.core.errors import Oversized, Refused, Unavailable
-from sluice.core.net.fetch import Fetched, Fetcher, Pairs
+from sluice.core.net.fetch import Fetcher
+from sluice.core.ports import FetchResponse, HeaderPairs
 
 
 @dataclass
@@ -15,11 +16,11 @@ class Web:
     fetcher: Fetcher
     origin: str
 
-    async def get(self, path: str, *, max_bytes: int = 1_000_000) -> Fetched:
+    async def get(self, path: str, *, max_bytes: int = 1_000_000) -> FetchResponse:
         return await self.fetcher.fetch(self.origin + path, max_bytes=max_bytes, timeout_s=25)
 
 
-def upstream(origin: str) -> dict[str, tuple[int, Pairs, bytes]]:
+def upstream(origin: str) -> dict[str, tuple[int, HeaderPairs, bytes]]:
     """Status, headers and raw body by path; the same for a scripted transport and for a server."""
     packed = ("content-encoding", "gzip")
     return {

@@ -2,7 +2,8 @@
 
 from contract.raises import raises
 from sluice.core.errors import Invalid, TooLarge
-from sluice.platform.kv import KV, Stored
+from sluice.core.ports import KvText
+from sluice.platform.kv import KV
 
 
 async def check_missing_key_reads_as_none(kv: KV, unique: str):
@@ -40,8 +41,8 @@ async def check_metadata_comes_back(kv: KV, unique: str):
     """Metadata is read with the value and in the listing; without it there is None."""
     await kv.put_text(f"{unique}-with", "v", metadata={"a": [1, None]})
     await kv.put_text(f"{unique}-without", "v")
-    assert await kv.get_with_metadata(f"{unique}-with") == Stored("v", {"a": [1, None]})
-    assert await kv.get_with_metadata(f"{unique}-without") == Stored("v", None)
+    assert await kv.get_with_metadata(f"{unique}-with") == KvText("v", {"a": [1, None]})
+    assert await kv.get_with_metadata(f"{unique}-without") == KvText("v", None)
     assert [key.metadata for key in (await kv.list(unique)).keys] == [{"a": [1, None]}, None]
 
 
@@ -105,4 +106,4 @@ async def check_exact_limits_are_taken(kv: KV, unique: str):
     """A key of 512 bytes, metadata of 1,024 and a lifetime of 60 s are within the limits."""
     key = unique + "k" * (512 - len(unique))
     await kv.put_text(key, "v", ttl_s=60, metadata="x" * 1022)
-    assert await kv.get_with_metadata(key) == Stored("v", "x" * 1022)
+    assert await kv.get_with_metadata(key) == KvText("v", "x" * 1022)

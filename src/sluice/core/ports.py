@@ -1,0 +1,205 @@
+"""What the core and the services ask of the outside, each port declared once; the adapters in `sluice.platform` fit them."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+HeaderPairs = tuple[tuple[str, str], ...]
+Scalar = str | int | float | bytes | None
+Row = dict[str, Scalar]
+Statement = tuple[str, Sequence[object]]
+Outcome = TypeVar("Outcome")
+
+# Receives a body chunk by chunk, so that nobody needs to hold all of it.
+Sink = Callable[[bytes], None]
+# Hands work over to the platform, so that the reply does not wait for it.
+Defer = Callable[[Awaitable[None]], object]
+# Returns 32 hexadecimal digits that nobody can guess.
+NewId = Callable[[], str]
+# Returns a number from 0 to 1, a new one for each call.
+Draw = Callable[[], float]
+
+
+class Clock(Protocol):
+    """Tells the time and lets it pass."""
+
+    def now(self) -> float:
+        """Seconds since the epoch."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
+
+
+class Log(Protocol):
+    """Writes one structured line per call; fields whose name contains "key" or "token" are masked."""
+
+    def event(self, name: str, /, **fields: object) -> None: ...
+    def error(self, name: str, error: BaseException, /, **fields: object) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class FetchResponse:
+    """The response after redirects, whatever its status; header names are in lower case, the body is decoded."""
+
+    url: str
+    status: int
+    headers: HeaderPairs
+    body: bytes
+
+    def header(self, name: str) -> str | None:
+        """The first value of a header, by its name in lower case."""
+        return next((value for key, value in self.headers if key == name), None)
+
+
+class Fetch(Protocol):
+    """A guarded fetch: refuses what must not be fetched, and stops at the given size and time.
+
+    Without `follow` a redirect is the response. With `fresh` no cache answers. A `sink` receives the body as it arrives,
+    and the response then has none.
+    """
+
+    async def __call__(
+        self,
+        url: str,
+        *,
+        max_bytes: int,
+        timeout_s: float,
+        method: str = "GET",
+        headers: HeaderPairs = (),
+        body: bytes | None = None,
+        follow: bool = True,
+        fresh: bool = False,
+        sink: Sink | None = None,
+    ) -> FetchResponse: ...
+
+
+class Sql(Protocol):
+    """A Durable Object's own SQLite: synchronous, and atomic up to the next await."""
+
+    def rows(self, sql: str, *params: object) -> list[Row]: ...
+    def value(self, sql: str, *params: object) -> Scalar: ...
+    def execute(self, sql: str, *params: object) -> int: ...
+    def transaction(self, work: Callable[[], Outcome]) -> Outcome: ...
+
+
+class Alarm(Protocol):
+    """A Durable Object's one alarm, in epoch seconds."""
+
+    async def get(self) -> float | None: ...
+    async def set(self, at_s: float) -> None: ...
+    async def delete(self) -> None: ...
+
+
+class StatementResult(Protocol):
+    """What a statement did."""
+
+    @property
+    def rows(self) -> list[dict[str, Any]]: ...
+    @property
+    def changes(self) -> int: ...
+
+
+class Database(Protocol):
+    """D1: SQLite over the network; a batch is one transaction."""
+
+    async def all(self, sql: str, *params: object) -> list[dict[str, Any]]: ...
+    async def first(self, sql: str, *params: object) -> dict[str, Any] | None: ...
+    async def value(self, sql: str, *params: object) -> Any: ...
+    async def run(self, sql: str, *params: object) -> StatementResult: ...
+    async def batch(self, statements: Sequence[Statement]) -> Sequence[StatementResult]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class KvText:
+    """A text with the metadata it was written with."""
+
+    value: str
+    metadata: Any
+
+
+@dataclass(frozen=True, slots=True)
+class KvBytes:
+    """Bytes with the metadata they were written with."""
+
+    value: bytes
+    metadata: Any
+
+
+@dataclass(frozen=True, slots=True)
+class KvKey:
+    """One entry of a listing; `expires_at` in epoch seconds."""
+
+    name: str
+    metadata: Any
+    expires_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class KvListing:
+    """Part of a listing; the cursor of the next part, or None after the last."""
+
+    keys: tuple[KvKey, ...]
+    cursor: str | None
+
+
+class KvReader(Protocol):
+    """Workers KV, for those who only read: eventually consistent."""
+
+    async def get_text(self, key: str) -> str | None: ...
+    async def get_with_metadata(self, key: str) -> KvText | None: ...
+    async def get_many(self, keys: Iterable[str]) -> dict[str, str | None]: ...
+
+
+class KvWriter(KvReader, Protocol):
+    """The part of KV that holds texts, read and written."""
+
+    async def put_text(self, key: str, value: str, *, ttl_s: int | None = None, metadata: Any = None) -> None: ...
+    async def put_json(self, key: str, value: object, *, ttl_s: int | None = None, metadata: Any = None) -> None: ...
+    async def delete(self, key: str) -> None: ...
+
+
+class Kv(KvWriter, Protocol):
+    """Workers KV: values by key, seen elsewhere a little later; one write a second for each key."""
+
+    async def get_json(self, key: str) -> Any: ...
+    async def get_bytes_with_metadata(self, key: str) -> KvBytes | None: ...
+    async def put_bytes(self, key: str, value: bytes, *, ttl_s: int | None = None, metadata: Any = None) -> None: ...
+    async def list(self, prefix: str = "", *, limit: int = 1000, cursor: str | None = None) -> KvListing: ...
+    def keys(self, prefix: str = "") -> AsyncIterator[KvKey]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectInfo:
+    """What is known of a stored object without its content; `uploaded_at` in epoch seconds, `size` of the whole."""
+
+    key: str
+    etag: str
+    size: int
+    uploaded_at: float
+    http_metadata: Mapping[str, str]
+    custom_metadata: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredObject:
+    """A stored object and the bytes asked for."""
+
+    object: ObjectInfo
+    body: bytes
+
+
+class Bucket(Protocol):
+    """R2: large objects by key, seen everywhere at once."""
+
+    async def get(self, key: str) -> StoredObject | None: ...
+    async def get_bytes(self, key: str) -> bytes | None: ...
+    async def put(
+        self,
+        key: str,
+        body: bytes,
+        *,
+        content_type: str | None = None,
+        custom_metadata: Mapping[str, str] | None = None,
+    ) -> object: ...
+    async def delete(self, keys: str | Iterable[str]) -> None: ...
+    def objects(self, prefix: str = "") -> AsyncIterator[ObjectInfo]: ...

@@ -1,0 +1,43 @@
+"""Errors that travel between objects arrive as what they were."""
+
+import json
+
+import pytest
+
+from sluice.core import errors
+from sluice.core.errors import BadField, Invalid, SluiceError, TooManyRequests
+from sluice.core.remote_errors import decode_error, encode_error
+
+KINDS = [
+    kind
+    for kind in vars(errors).values()
+    if isinstance(kind, type) and issubclass(kind, SluiceError) and kind not in {Invalid, TooManyRequests}
+]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: str(kind.__name__))
+def test_kind_and_text_survive(kind: type[SluiceError]):
+    """Every leaf of the tree comes back as itself, whatever its text."""
+    decoded = decode_error(encode_error(kind('a: "b"\nc é')))
+    assert (type(decoded), str(decoded)) == (kind, 'a: "b"\nc é')
+
+
+def test_retry_after_survives():
+    """The caller is told to wait as long as the object said."""
+    decoded = decode_error(encode_error(TooManyRequests("later", 17)))
+    assert isinstance(decoded, TooManyRequests)
+    assert decoded.retry_after_s == 17
+
+
+def test_fields_survive():
+    """Every field that does not fit is still named."""
+    decoded = decode_error(encode_error(Invalid("bad", [BadField("a.b[2]", "is no URL")])))
+    assert isinstance(decoded, Invalid)
+    assert decoded.fields == (BadField("a.b[2]", "is no URL"),)
+
+
+@pytest.mark.parametrize("kind", ["Newer", "Sequence", "dataclass"])
+def test_unknown_kinds_stay_errors(kind: str):
+    """An error of a newer version, or a name that is no error at all, is a plain SluiceError."""
+    decoded = decode_error(json.dumps({"kind": kind, "message": "m", "retryAfterS": None, "fields": []}))
+    assert (type(decoded), str(decoded)) == (SluiceError, "m")
