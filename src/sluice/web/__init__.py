@@ -1,7 +1,7 @@
 """A small HTTP layer for Workers, free of any framework and of the platform itself."""
 
 from sluice.core.http_dates import format_http_date, parse_http_date
-from sluice.core.json_text import to_json
+from sluice.core.json_text import encode_json
 from sluice.core.models import parse_model
 from sluice.web.app import App, OnError
 from sluice.web.bodies import query_model, read_bytes, read_json, read_model
@@ -46,6 +46,7 @@ __all__ = [
     "check_preconditions",
     "conditional",
     "document",
+    "encode_json",
     "format_http_date",
     "health_reply",
     "openapi_reply",
@@ -59,5 +60,4 @@ __all__ = [
     "read_json",
     "read_model",
     "sse",
-    "to_json",
 ]

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, Self
 from urllib.parse import parse_qsl
 
-from sluice.core.json_text import to_json, to_utf8
+from sluice.core.json_text import encode_json, encode_utf8
 from sluice.web.headers import HeaderPairs, Headers, HeadersLike, check_header, pairs_of
 
 # Takes the most bytes wanted; may raise TooLarge as soon as it sees more.
@@ -98,17 +98,17 @@ class Reply:
     @classmethod
     def json(cls, value: object, status: int = 200, headers: HeadersLike = ()) -> Self:
         """JSON of plain values; `headers` may name a more exact content type."""
-        return cls(status, _typed("application/json", headers), to_utf8(to_json(value)))
+        return cls(status, _typed("application/json", headers), encode_utf8(encode_json(value)))
 
     @classmethod
     def text(cls, text: str, status: int = 200, headers: HeadersLike = ()) -> Self:
         """Plain text in UTF-8."""
-        return cls(status, _typed("text/plain; charset=utf-8", headers), to_utf8(text))
+        return cls(status, _typed("text/plain; charset=utf-8", headers), encode_utf8(text))
 
     @classmethod
     def html(cls, markup: str, status: int = 200, headers: HeadersLike = ()) -> Self:
         """An HTML page in UTF-8; escaping is the caller's part."""
-        return cls(status, _typed("text/html; charset=utf-8", headers), to_utf8(markup))
+        return cls(status, _typed("text/html; charset=utf-8", headers), encode_utf8(markup))
 
     @classmethod
     def empty(cls, status: int = 204, headers: HeadersLike = ()) -> Self:

@@ -4,7 +4,7 @@ import re
 from collections.abc import AsyncGenerator, AsyncIterable
 from dataclasses import dataclass
 
-from sluice.core.json_text import to_utf8
+from sluice.core.json_text import encode_utf8
 from sluice.web.headers import HeadersLike, pairs_of
 from sluice.web.messages import Reply
 
@@ -33,7 +33,7 @@ class SseEvent:
         """The event as the bytes of the stream, its closing empty line included."""
         fields = (("event", self.name), ("id", self.id), ("retry", self.retry_ms))
         head = [f"{label}: {value}" for label, value in fields if value is not None]
-        return to_utf8("\n".join([*head, *_lines("data: ", self.data)]) + "\n\n")
+        return encode_utf8("\n".join([*head, *_lines("data: ", self.data)]) + "\n\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class SseComment:
 
     def encode(self) -> bytes:
         """The comment as the bytes of the stream."""
-        return to_utf8("\n".join(_lines(": ", self.text)) + "\n\n")
+        return encode_utf8("\n".join(_lines(": ", self.text)) + "\n\n")
 
 
 def sse(events: AsyncIterable[SseEvent | SseComment], headers: HeadersLike = ()) -> Reply:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from sluice.core.compiler.configuration import Configuration
 from sluice.core.errors import SluiceError
-from sluice.core.json_text import to_utf8
+from sluice.core.json_text import encode_utf8
 from sluice.core.ports import Bucket, Clock, Kv, Log
 from sluice.services.compiler.cache.results import CACHED, File, Result, unpacked
 
@@ -27,13 +27,13 @@ _HASH_PREFIX: Final = "cache:"
 
 def cache_key(configuration: Configuration) -> str:
     """The same for equal configurations, whatever the order of their members, and for no others."""
-    return _HASH_PREFIX + hashlib.sha256(to_utf8(_canonical(configuration.model_dump(mode="json")))).hexdigest()
+    return _HASH_PREFIX + hashlib.sha256(encode_utf8(_canonical(configuration.model_dump(mode="json")))).hexdigest()
 
 
 def private_key(configuration: Configuration, content: Mapping[str, str]) -> str:
     """Where the result of content sent along is kept for its sender; no other request ever looks there."""
     given = [configuration.model_dump(mode="json"), dict(content)]
-    return f"{_HASH_PREFIX}private-{hashlib.sha256(to_utf8(_canonical(given))).hexdigest()}"
+    return f"{_HASH_PREFIX}private-{hashlib.sha256(encode_utf8(_canonical(given))).hexdigest()}"
 
 
 def list_key(key: str) -> str:

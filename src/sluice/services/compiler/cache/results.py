@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final, Self
 
 from sluice.core.compiler.compile import CompilationResult
-from sluice.core.json_text import to_json, to_utf8
+from sluice.core.json_text import encode_json, encode_utf8
 from sluice.services.compiler.cache.packing import Packed, packed_head
 
 # How the members before the list tell the caller where it came from.
@@ -70,13 +70,13 @@ class Result:
             compiled_at=compiled_at,
             duration_ms=round(metrics.total_duration_ms) if metrics else 0,
         )
-        members = Packed.of(to_utf8(f'"rules":{to_json(result.rules)},{to_json(told)[1:]}'))
-        return cls(compiled=compiled, members=members, text=Packed.of(to_utf8("\n".join(result.rules))))
+        members = Packed.of(encode_utf8(f'"rules":{encode_json(result.rules)},{encode_json(told)[1:]}'))
+        return cls(compiled=compiled, members=members, text=Packed.of(encode_utf8("\n".join(result.rules))))
 
     def to_bytes(self) -> bytes:
         """Everything in one piece, for the way to another isolate."""
         parts = [[len(packed.data), packed.crc, packed.size] for packed in (self.members, self.text)]
-        about = to_utf8(to_json({"compiled": self.compiled.as_json(), "parts": parts}))
+        about = encode_utf8(encode_json({"compiled": self.compiled.as_json(), "parts": parts}))
         return b"".join((about, b"\n", self.members.data, self.text.data))
 
     @classmethod

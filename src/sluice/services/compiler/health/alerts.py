@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sluice.core.errors import Unavailable
-from sluice.core.json_text import to_json, to_utf8
+from sluice.core.json_text import encode_json, encode_utf8
 from sluice.core.ports import Clock, Database, Fetch
 from sluice.core.timestamps import iso
 
@@ -39,7 +39,7 @@ class Alerts:
             if result["url"] in failing:
                 alert_id = f"{run_id}-{at}"
                 told = _payload(alert_id, run_id, now_ms, result, failing[result["url"]])
-                await self.database.run(_OPEN, alert_id, result["url"], run_id, to_json(told), now_ms)
+                await self.database.run(_OPEN, alert_id, result["url"], run_id, encode_json(told), now_ms)
         rows = await self.database.all("select payload from health_alerts where run_id = ? order by id", run_id)
         return [json.loads(row["payload"]) for row in rows]
 
@@ -70,7 +70,7 @@ class Alerts:
             self.url,
             method="POST",
             headers=headers,
-            body=to_utf8(payload),
+            body=encode_utf8(payload),
             max_bytes=MAX_REPLY_BYTES,
             timeout_s=TIMEOUT_S,
         )

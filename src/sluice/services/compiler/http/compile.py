@@ -14,7 +14,7 @@ from sluice.services.compiler.cache.results import CACHED, FRESH, SHARED, unpack
 from sluice.services.compiler.cache.single_flight import Flown, Form
 from sluice.services.compiler.ports import Guarded
 from sluice.services.compiler.requests import MAX_BODY_BYTES, BatchItem, BatchRequest, CompileRequest
-from sluice.web import Reply, Request, best_media_type, parse_model, to_json
+from sluice.web import Reply, Request, best_media_type, encode_json, parse_model
 from sluice.web.headers import HeaderPairs
 from sluice.web.negotiate import accepts_gzip
 
@@ -60,11 +60,11 @@ class CompileApi:
         return await self.desk.take(configuration, form=form, ttl_s=SYNC_TTL_S, path="sync")
 
     async def _settled(self, item: BatchItem) -> bytes:
-        head = f'{{"id":{to_json(item.id)},'.encode()
+        head = f'{{"id":{encode_json(item.id)},'.encode()
         try:
             flown = await self._item(parse_configuration(item.configuration), item.pre_fetched_content)
         except SluiceError as error:
-            return head + to_json(_failure(error))[1:].encode()
+            return head + encode_json(_failure(error))[1:].encode()
         assert flown.file  # noqa: S101 - asked for as JSON
         return head + _HEADS[flown.origin][1:] + unpacked(flown.file.packed)
 

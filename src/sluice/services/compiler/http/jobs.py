@@ -18,7 +18,7 @@ from sluice.services.compiler.jobs.stats import QueueStats
 from sluice.services.compiler.ports import Guarded
 from sluice.services.compiler.requests import MAX_BODY_BYTES, AsyncBatchRequest, CompileRequest, priority_of
 from sluice.services.compiler.workflows.items import Items
-from sluice.web import Reply, Request, parse_model, query_model, to_json
+from sluice.web import Reply, Request, encode_json, parse_model, query_model
 
 _NOTE: Final = (
     "The result is at /queue/results/{id}, and POST /compile with the same configuration finds it in the cache."
@@ -118,7 +118,7 @@ class QueueApi:
             told = {"success": False, "status": "cache_miss", "error": error, "jobInfo": _info(job)}
             return Reply.json(told, headers=_FRESH)
         head = {"success": True, "status": "completed", "jobInfo": _info(job)}
-        told_file = file.with_head((to_json(head)[:-1] + ",").encode())
+        told_file = file.with_head((encode_json(head)[:-1] + ",").encode())
         return list_reply(request, Flown(file.compiled, "cached", told_file), "json")
 
     async def _batch_results(self, request: Request, job: dict[str, Any], item: str | None) -> Reply:

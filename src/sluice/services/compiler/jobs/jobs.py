@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sluice.core.errors import SluiceError
-from sluice.core.json_text import to_json, to_utf8
+from sluice.core.json_text import encode_json, encode_utf8
 from sluice.core.ports import Bucket, Clock, Database, Log
 from sluice.services.compiler.cache.results import MAX_NAME_CHARS, Compiled
 from sluice.services.compiler.jobs.messages import Message, read_message
@@ -70,7 +70,7 @@ class Jobs:
         await self.arm()
         body = await self._sendable(message)
         priority = priority_of(message.priority)
-        row = (_id(message), message.type, priority, message.name[:MAX_NAME_CHARS], to_json(body), self._now_ms())
+        row = (_id(message), message.type, priority, message.name[:MAX_NAME_CHARS], encode_json(body), self._now_ms())
         await self.database.run(_INSERT, *row)
         try:
             await self._dispatch(_id(message), priority, body)
@@ -79,7 +79,7 @@ class Jobs:
 
     async def adopt(self, message: Message) -> None:
         """Make a row for a message that somebody else sent, unless there is one."""
-        body = to_json(message.model_dump(mode="json", by_alias=True))
+        body = encode_json(message.model_dump(mode="json", by_alias=True))
         name = message.name[:MAX_NAME_CHARS]
         row = (_id(message), message.type, priority_of(message.priority), name, body, self._now_ms())
         await self.database.run(_INSERT, *row)
@@ -188,7 +188,7 @@ class Jobs:
     async def _sendable(self, message: Message) -> dict[str, Any]:
         """The message itself, or the key under which its content stands."""
         body = message.model_dump(mode="json", by_alias=True, exclude_defaults=True) | {"type": message.type}
-        if len(content := to_utf8(to_json(body))) <= MAX_MESSAGE_BYTES:
+        if len(content := encode_utf8(encode_json(body))) <= MAX_MESSAGE_BYTES:
             return body
         key = CONTENT + _id(message)
         ends = {"expires_at": str(round(self.clock.now()) + RETENTION_S)}

@@ -19,7 +19,7 @@ from sluice.services.compiler.live.socket_messages import (
     parse_message,
     told,
 )
-from sluice.web import Handler, Reply, Request, problem, to_json
+from sluice.web import Handler, Reply, Request, encode_json, problem
 
 MAX_COMPILATIONS: Final = 3
 HEARTBEAT_S: Final = 30.0
@@ -252,7 +252,7 @@ class Conversation:
         self._outbox.put(self._message(kind, **members))
 
     def _message(self, kind: str, **members: object) -> str:
-        return to_json({"type": kind, **members, "timestamp": iso(self._clock.now())})
+        return encode_json({"type": kind, **members, "timestamp": iso(self._clock.now())})
 
 
 async def _stopped(tasks: list[asyncio.Future[Any]]) -> None:

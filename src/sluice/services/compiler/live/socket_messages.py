@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from sluice.core.errors import Invalid, SluiceError, TooManyRequests
-from sluice.core.json_text import to_utf8
+from sluice.core.json_text import encode_utf8
 from sluice.core.strict_json import parse_json
 from sluice.services.compiler.requests import Content
 from sluice.web import parse_model
@@ -70,7 +70,7 @@ KINDS: Final[Mapping[str, type[Message]]] = {
 
 def parse_message(text: str) -> tuple[Message, dict[str, Any]]:
     """A client's message, and its plain members; Misuse says what is wrong with it."""
-    content = to_utf8(text)
+    content = encode_utf8(text)
     if len(content) > MAX_MESSAGE_BYTES:
         raise Misuse("MESSAGE_TOO_LARGE", f"a message takes at most {MAX_MESSAGE_BYTES} bytes; this has {len(content)}")
     try:

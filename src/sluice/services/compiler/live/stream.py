@@ -14,7 +14,7 @@ from sluice.services.compiler.cache.compilations import Compilations
 from sluice.services.compiler.cache.results import Result, unpacked
 from sluice.services.compiler.ports import Guarded
 from sluice.services.compiler.requests import MAX_BODY_BYTES, CompileRequest
-from sluice.web import Reply, Request, SseComment, SseEvent, parse_model, sse, to_json
+from sluice.web import Reply, Request, SseComment, SseEvent, encode_json, parse_model, sse
 
 # Often enough that a client who left is noticed soon, and no proxy takes the silence for the end.
 HEARTBEAT_S: Final = 5.0
@@ -98,4 +98,4 @@ async def _until_done(
 
 
 def _event(name: str, data: Any) -> SseEvent:
-    return SseEvent(to_json(dict(data)), name=name)
+    return SseEvent(encode_json(dict(data)), name=name)

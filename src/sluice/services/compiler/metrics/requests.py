@@ -11,7 +11,7 @@ from typing import Any, Final
 from sluice.core.errors import SluiceError
 from sluice.core.ports import Clock, Database, Log
 from sluice.services.compiler.ports import Analytics
-from sluice.web import Handler, Reply, Request, to_json
+from sluice.web import Handler, Reply, Request, encode_json
 
 WINDOW_S: Final = 300
 WINDOWS: Final = 6
@@ -138,7 +138,7 @@ class RequestMetrics:
         self.add(name, label)
 
     def add(self, name: str, *labels: str, value: float = 1) -> None:
-        self.gathered.add_count(name, to_json(list(labels)), value)
+        self.gathered.add_count(name, encode_json(list(labels)), value)
         self._schedule()
 
     async def flush(self) -> None:
@@ -202,9 +202,9 @@ class RequestMetrics:
         counters = [[*key, value] for key, value in taken.counters.items()]
         oldest = self._oldest()
         return [
-            (_ADD_REQUESTS, (to_json(requests),)),
-            (_ADD_ERRORS, (to_json(errors),)),
-            (_ADD_COUNTERS, (to_json(counters),)),
+            (_ADD_REQUESTS, (encode_json(requests),)),
+            (_ADD_ERRORS, (encode_json(errors),)),
+            (_ADD_COUNTERS, (encode_json(counters),)),
             ("delete from request_windows where window_s < ?", (oldest,)),
             ("delete from request_errors where window_s < ?", (oldest,)),
         ]

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sluice.core.json_text import to_json
+from sluice.core.json_text import encode_json
 from sluice.core.ports import Clock, Database, Statement
 from sluice.core.timestamps import iso
 from sluice.services.compiler.workflows.events import Run, RunEvent, WorkflowType
@@ -106,7 +106,7 @@ class RunLog:
         first_ms = min(event.at_ms or now_ms for event in events)
         statements: list[Statement] = [(_OPEN, (run.id, run.type, first_ms))]
         for event in events:
-            row = (run.id, event.at_ms or now_ms, event.key, event.type, to_json(event.as_json()))
+            row = (run.id, event.at_ms or now_ms, event.key, event.type, encode_json(event.as_json()))
             statements.append((_INSERT, row))
             if event.progress:
                 statements.append((_PROGRESS, (event.progress, run.id)))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sluice.core.errors import SluiceError
-from sluice.core.json_text import to_json, to_utf8
+from sluice.core.json_text import encode_json, encode_utf8
 from sluice.core.ports import Bucket, Clock
 from sluice.services.compiler.cache.cache import HANDOVER
 
@@ -26,7 +26,7 @@ class Parcels:
 
     async def packed(self, workflow_id: str, params: Mapping[str, Any]) -> dict[str, Any]:
         """What to start the workflow with: the parameters, or where they are."""
-        content = to_utf8(to_json(params))
+        content = encode_utf8(encode_json(params))
         if len(content) <= MAX_INLINE_BYTES:
             return dict(params)
         key = f"{HANDOVER}params/{workflow_id}"

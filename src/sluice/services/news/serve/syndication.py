@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from sluice.core.news.stories import Story
 from sluice.services.news.serve.snapshot import Item
-from sluice.web import format_http_date, to_json
+from sluice.web import encode_json, format_http_date
 
 TITLE: Final = "Bitcoin news"
 DESCRIPTION: Final = "Bitcoin news from many sources, with sentiment and summary."
@@ -67,7 +67,9 @@ def json_feed(stories: Sequence[Story], feed: Feed) -> bytes:
         "language": "en",
         "items": [_json_item(story) for story in stories],
     }
-    return to_json(body | ({"next_url": feed.following} if feed.following else {})).encode("utf-8", "backslashreplace")
+    return encode_json(body | ({"next_url": feed.following} if feed.following else {})).encode(
+        "utf-8", "backslashreplace"
+    )
 
 
 def _rss_item(item: Item) -> str:

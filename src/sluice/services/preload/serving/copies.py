@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from sluice.core.errors import SluiceError
 from sluice.core.header_values import header_value
-from sluice.core.json_text import to_json
+from sluice.core.json_text import encode_json
 from sluice.core.ports import Bucket, Clock, HeaderPairs
 from sluice.core.preload.canonical import bucket_key, edge_url, key_hash
 from sluice.core.preload.freshness import Freshness, freshness, tags_of
@@ -217,4 +217,4 @@ def _from_bucket(page: Page, metadata: Mapping[str, str], body: bytes) -> Copy |
 
 
 def _written(fresh: Freshness) -> str:
-    return to_json([fresh.browser_s, fresh.edge_s, fresh.while_revalidate_s, fresh.if_error_s, fresh.immutable])
+    return encode_json([fresh.browser_s, fresh.edge_s, fresh.while_revalidate_s, fresh.if_error_s, fresh.immutable])

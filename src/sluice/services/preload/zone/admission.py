@@ -6,7 +6,7 @@ from math import ceil
 from typing import Any, Final
 
 from sluice.core.errors import Conflict, TooManyRequests
-from sluice.core.json_text import to_json
+from sluice.core.json_text import encode_json
 from sluice.core.ports import Sql
 from sluice.core.preload.signing import NONCE_KEPT_S
 
@@ -66,7 +66,7 @@ class Admission:
     def keep_response(self, name: str, body_hash: str, response: object, now: float) -> None:
         self.sql.execute(
             "INSERT OR REPLACE INTO replay VALUES (?, ?, ?, ?)",
-            *(name, body_hash, to_json(response), now + REPLAY_KEPT_S),
+            *(name, body_hash, encode_json(response), now + REPLAY_KEPT_S),
         )
 
     def _forget(self, table: str, now: float) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sluice.core.errors import Invalid, SluiceError
-from sluice.core.json_text import to_json
+from sluice.core.json_text import encode_json
 from sluice.core.preload.zone_config import ZoneConfig, parse_zone, zone_as_json
 from sluice.services.preload.queue.dead_letters import DeadLetters
 from sluice.services.preload.queue.queue import Queue, mirrored
@@ -39,7 +39,7 @@ class Publishing:
         zone, version = state.zone, int(state.get("version", default=0))
         if zone is None or state.get("published", default=0) == version:
             return
-        text = to_json(zone_as_json(zone))
+        text = encode_json(zone_as_json(zone))
         await self.parts.outside.database.run(
             "INSERT OR REPLACE INTO config_snapshots VALUES (?, ?, ?, ?)", zone_id, version, text, self.parts.now()
         )
@@ -112,7 +112,7 @@ class Publishing:
             if entries is None and not empty:
                 await self.parts.outside.kv.delete(key)
             else:
-                await self.parts.outside.kv.put_text(key, to_json(entries or []))
+                await self.parts.outside.kv.put_text(key, encode_json(entries or []))
         except SluiceError as error:
             self.parts.outside.tell("mirror.failed", key_name=key, reason=str(error))
 

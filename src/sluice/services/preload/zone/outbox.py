@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sluice.core.json_text import to_json
+from sluice.core.json_text import encode_json
 from sluice.core.ports import Database, Sql, Statement
 from sluice.core.timestamps import iso
 
@@ -30,7 +30,7 @@ class Outbox:
         self._add("webhook", fields)
 
     def _add(self, kind: str, body: dict[str, Any]) -> None:
-        newest = self.sql.value("INSERT INTO outbox (kind, body) VALUES (?, ?) RETURNING id", kind, to_json(body))
+        newest = self.sql.value("INSERT INTO outbox (kind, body) VALUES (?, ?) RETURNING id", kind, encode_json(body))
         self.sql.execute("DELETE FROM outbox WHERE kind != 'alert' AND id <= ?", int(newest or 0) - MAX_KEPT)
 
     async def flush(self, database: Database) -> None:

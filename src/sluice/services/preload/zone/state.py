@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from sluice.core.json_text import to_json
+from sluice.core.json_text import encode_json
 from sluice.core.ports import Sql
 from sluice.core.preload.breaker import Breaker
 from sluice.core.preload.zone_config import ZoneConfig, parse_zone, zone_as_json
@@ -19,7 +19,7 @@ class State:
         return default if text is None else json.loads(str(text))
 
     def put(self, name: str, value: object) -> None:
-        self.sql.execute("INSERT OR REPLACE INTO state VALUES (?, ?)", name, to_json(value))
+        self.sql.execute("INSERT OR REPLACE INTO state VALUES (?, ?)", name, encode_json(value))
 
     def tally(self, name: str) -> int:
         return int(self.sql.value("SELECT n FROM tally WHERE name = ?", name) or 0)
