@@ -10,7 +10,7 @@ from threading import Thread
 from typing import Any
 
 from cli.sluice_process import COMMAND, ENVIRONMENT, host
-from sluice.core.preload.signing import SignedRequest
+from sluice.core.preload.request_signing import SignedRequest
 
 KEY = "the-signing-key-of-a-zone"
 

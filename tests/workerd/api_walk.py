@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 
 from runtime import until
-from sluice.core.preload.signing import sign
+from sluice.core.preload.request_signing import sign
 from workerd.api_document import ApiDocument, Operation
 
 TOKEN = "the-operators-token"

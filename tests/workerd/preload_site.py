@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 
 from runtime import Runtime, until
-from sluice.core.preload.signing import sign
+from sluice.core.preload.request_signing import sign
 
 KEY = "a-signing-key-of-all-zones-0123456789"
 TOKEN = "the-operators-token"

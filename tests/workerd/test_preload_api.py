@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from runtime import Runtime, until
-from sluice.core.preload.signing import sign
+from sluice.core.preload.request_signing import sign
 from workerd.preload_site import ADMIN, API, KEY, Page, Service, Site, site
 
 PATH = "/api/v1/preload"

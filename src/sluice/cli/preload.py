@@ -20,7 +20,7 @@ from sluice.cli.web_client import read_url
 from sluice.core.compiler.events import Event
 from sluice.core.errors import ConfigError, Invalid, SluiceError, Unavailable
 from sluice.core.preload.priority import TRIGGERS
-from sluice.core.preload.signing import sign
+from sluice.core.preload.request_signing import sign
 from sluice.core.preload.sitemap import MAX_BYTES, SitemapReader
 from sluice.services.preload.http.requests import MAX_URLS
 

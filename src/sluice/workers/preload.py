@@ -28,7 +28,7 @@ from sluice.platform.worker import answer, kv_of, log_of, variables_of
 from sluice.services.preload.discovery.page_index import Pages
 from sluice.services.preload.http.api import Api
 from sluice.services.preload.serving.copies import Copies
-from sluice.services.preload.serving.serving import Serving
+from sluice.services.preload.serving.page_server import Serving
 from sluice.services.preload.zone.housekeeping import LOG_KEPT_S, forget_old_rows
 from sluice.services.preload.zone.requests_shared import Settings
 from sluice.services.preload.zone.services import Outside

@@ -3,10 +3,10 @@
 import pytest
 
 from sluice.core.identifiers import format_uuid4
-from sluice.core.preload.breaker import Breaker
 from sluice.core.preload.bypass import bypassed_page, bypassed_request
+from sluice.core.preload.circuit_breaker import Breaker
 from sluice.core.preload.priority import NOTHING_KNOWN, Facts, priority
-from sluice.core.preload.retry import delay_s, judge, retry_after_s
+from sluice.core.preload.retry_backoff import delay_s, judge, retry_after_s
 
 NOW = 1_800_000_000.0
 HOUR = 3600.0

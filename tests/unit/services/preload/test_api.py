@@ -7,7 +7,7 @@ import pytest
 
 from fakes.clock import ManualClock
 from sluice.core.errors import NotFound, Refused
-from sluice.core.preload.signing import sign
+from sluice.core.preload.request_signing import sign
 from sluice.services.preload.http.api import Api
 from sluice.web import App, Headers, Reply, Request, document
 from unit.services.preload.world import KEY

@@ -16,7 +16,7 @@ from fakes.objects import FakeStorage
 from fakes.r2 import FakeR2
 from sluice.core.errors import Unavailable
 from sluice.core.ports import FetchResponse, HeaderPairs
-from sluice.core.preload.signing import SignedRequest, sign
+from sluice.core.preload.request_signing import SignedRequest, sign
 from sluice.core.preload.zone_config import ZoneConfig, parse_zone
 from sluice.platform.d1 import D1
 from sluice.platform.kv import KV

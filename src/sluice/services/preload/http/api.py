@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from sluice.core.errors import BadField, Invalid, Refused, UnsupportedMediaType
 from sluice.core.models import invalid_fields
 from sluice.core.ports import Clock, Database, Defer
-from sluice.core.preload.signing import SignedRequest
+from sluice.core.preload.request_signing import SignedRequest
 from sluice.core.preload.zone_config import check_zone_id, parse_zone
 from sluice.core.strict_json import parse_json
 from sluice.services.preload.http import docs

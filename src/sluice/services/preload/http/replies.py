@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from sluice.core.preload.breaker import State
+from sluice.core.preload.circuit_breaker import State
 from sluice.core.preload.priority import Trigger
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.web.docs import Absent, Told

@@ -8,7 +8,7 @@ from sluice.core.errors import BadField, Invalid
 from sluice.core.models import invalid_fields
 from sluice.core.ports import Sql
 from sluice.core.preload.bypass import bypassed_page
-from sluice.core.preload.canonical import canonical_url, variants_of
+from sluice.core.preload.cache_keys import canonical_url, variants_of
 from sluice.core.preload.priority import NOTHING_KNOWN, Facts, priority
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.queue.batches import Batches

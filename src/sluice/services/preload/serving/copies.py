@@ -9,7 +9,7 @@ from sluice.core.errors import SluiceError
 from sluice.core.header_values import header_value
 from sluice.core.json_text import encode_json
 from sluice.core.ports import Bucket, Clock, HeaderPairs
-from sluice.core.preload.canonical import bucket_key, edge_url, key_hash
+from sluice.core.preload.cache_keys import bucket_key, edge_url, key_hash
 from sluice.core.preload.freshness import Freshness, freshness, tags_of
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.discovery.page_index import Page, Pages

@@ -7,8 +7,8 @@ from typing import Final
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.queue.dead_letters import DeadLetters
 from sluice.services.preload.queue.queue import Entry, Queue
-from sluice.services.preload.warming.grants import Limits, Throttle
-from sluice.services.preload.warming.warming import Warming
+from sluice.services.preload.warming.grant_store import Limits, Throttle
+from sluice.services.preload.warming.warm_page import Warming
 from sluice.services.preload.zone.outbox import Outbox
 from sluice.services.preload.zone.state import State
 

@@ -7,9 +7,9 @@ from urllib.parse import urlsplit
 
 from sluice.core.errors import SluiceError, TimedOut, Unavailable
 from sluice.core.ports import Clock, Fetch, FetchResponse, HeaderPairs, Sql
-from sluice.core.preload.canonical import variant_headers
+from sluice.core.preload.cache_keys import variant_headers
 from sluice.core.preload.zone_config import ZoneConfig
-from sluice.services.preload.warming.grants import SETTLE_AFTER_TIMEOUT_S, SETTLE_S, Limits, Throttle
+from sluice.services.preload.warming.grant_store import SETTLE_AFTER_TIMEOUT_S, SETTLE_S, Limits, Throttle
 from sluice.services.preload.zone.alerts import Alerts
 
 AGENT: Final = "sluice-preload"

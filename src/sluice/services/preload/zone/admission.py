@@ -8,7 +8,7 @@ from typing import Any, Final
 from sluice.core.errors import Conflict, TooManyRequests
 from sluice.core.json_text import encode_json
 from sluice.core.ports import Sql
-from sluice.core.preload.signing import NONCE_KEPT_S
+from sluice.core.preload.request_signing import NONCE_KEPT_S
 
 REPLAY_KEPT_S: Final = 86_400
 MAX_FORGOTTEN: Final = 1000  # rows cleared at once, so that no request pays for a busy day

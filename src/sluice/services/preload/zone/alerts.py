@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sluice.core.ports import Sql
-from sluice.core.preload.breaker import Breaker
+from sluice.core.preload.circuit_breaker import Breaker
 from sluice.services.preload.zone.outbox import Outbox
 
 WINDOW_S: Final = 300.0

@@ -11,9 +11,9 @@ from sluice.services.preload.http.requests import EnqueueBody, IdsBody, PagesBod
 from sluice.services.preload.queue.batches import Batches
 from sluice.services.preload.queue.dead_letters import DeadLetters
 from sluice.services.preload.queue.enqueue import Order, canonical_urls
-from sluice.services.preload.queue.overview import waiting
+from sluice.services.preload.queue.queue_summary import waiting
+from sluice.services.preload.zone.configuration import Publishing
 from sluice.services.preload.zone.housekeeping import CANDIDATES, Housekeeping
-from sluice.services.preload.zone.mirror import Publishing
 from sluice.services.preload.zone.requests_shared import Call, Desk, Json
 from sluice.services.preload.zone.status import Status
 

@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 
 from sluice.core.ports import Bucket, Clock, Database, Fetch, Kv, NewId, Sql
-from sluice.services.preload.discovery.crawl import Crawl
 from sluice.services.preload.discovery.page_index import Pages
+from sluice.services.preload.discovery.sitemap_crawl import Crawl
 from sluice.services.preload.ports import Edge, Tell
 from sluice.services.preload.queue.enqueue import Enqueueing
 from sluice.services.preload.serving.copies import Copies
-from sluice.services.preload.serving.purge import Purging
+from sluice.services.preload.serving.purging import Purging
 from sluice.services.preload.warming.origin import Origin
-from sluice.services.preload.warming.warming import Warming
+from sluice.services.preload.warming.warm_page import Warming
 from sluice.services.preload.zone.state import State
 
 

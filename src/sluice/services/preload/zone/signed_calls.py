@@ -7,11 +7,11 @@ from typing import Any
 
 from sluice.core.errors import Invalid
 from sluice.core.models import parse_model
-from sluice.core.preload.signing import SignedRequest
+from sluice.core.preload.request_signing import SignedRequest
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.http.requests import PreloadBody, PurgeBody
 from sluice.services.preload.queue.enqueue import Order, canonical_urls
-from sluice.services.preload.serving.purge import MS_PER_PAGE, SITE_TAG, Purge
+from sluice.services.preload.serving.purging import MS_PER_PAGE, SITE_TAG, Purge
 from sluice.services.preload.zone.admission import ANY, GLOBAL_PURGE, PRELOAD, PURGE, Admission, Rate
 from sluice.services.preload.zone.requests_shared import Call, Desk, Json
 from sluice.services.preload.zone.status import Status

@@ -6,7 +6,7 @@ from typing import Any
 
 from sluice.core.json_text import encode_json
 from sluice.core.ports import Sql
-from sluice.core.preload.breaker import Breaker
+from sluice.core.preload.circuit_breaker import Breaker
 from sluice.core.preload.zone_config import ZoneConfig, parse_zone, zone_as_json
 
 

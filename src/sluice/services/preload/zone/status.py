@@ -7,7 +7,7 @@ from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.queue.batches import Batches, batch_as_json
 from sluice.services.preload.queue.dead_letters import DeadLetters
 from sluice.services.preload.queue.queue import Queue
-from sluice.services.preload.warming.grants import Limits, Throttle
+from sluice.services.preload.warming.grant_store import Limits, Throttle
 from sluice.services.preload.zone.alerts import Alerts
 from sluice.services.preload.zone.services import Parts
 

@@ -9,8 +9,8 @@ from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.queue.enqueue import Order
 from sluice.services.preload.queue.queue import Queue
 from sluice.services.preload.warming.drain import INTERVAL_S, Drain
+from sluice.services.preload.zone.configuration import Publishing
 from sluice.services.preload.zone.housekeeping import CANDIDATES, Housekeeping
-from sluice.services.preload.zone.mirror import Publishing
 from sluice.services.preload.zone.operator_calls import OperatorCalls
 from sluice.services.preload.zone.outbox import Outbox
 from sluice.services.preload.zone.requests_shared import Call, Desk, Json, Settings

@@ -7,15 +7,15 @@ from urllib.parse import urljoin
 
 from sluice.core.errors import Invalid, PeerError, Refused
 from sluice.core.ports import Clock, FetchResponse, Row, Sql
-from sluice.core.preload.canonical import canonical_url
+from sluice.core.preload.cache_keys import canonical_url
 from sluice.core.preload.priority import Facts
-from sluice.core.preload.retry import delay_s, judge
+from sluice.core.preload.retry_backoff import delay_s, judge
 from sluice.core.preload.sitemap import MAX_BYTES, Located, Sitemap, SitemapReader, robots_sitemaps
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.discovery.known_pages import KnownPages
 from sluice.services.preload.queue.batches import Batches
 from sluice.services.preload.queue.enqueue import Enqueueing, Order
-from sluice.services.preload.warming.grants import Limits
+from sluice.services.preload.warming.grant_store import Limits
 from sluice.services.preload.warming.origin import AGENT, Origin
 from sluice.services.preload.zone.outbox import Outbox
 

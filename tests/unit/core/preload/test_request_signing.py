@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from sluice.core.errors import Unauthorized
-from sluice.core.preload.signing import SignedRequest, sign, signature, signed_text
+from sluice.core.preload.request_signing import SignedRequest, sign, signature, signed_text
 
 KEY = "0123456789abcdef0123456789abcdef"
 NOW = 1_700_000_000.0

@@ -8,14 +8,14 @@ from sluice.core.errors import Invalid, Oversized, SluiceError
 from sluice.core.header_values import header_value
 from sluice.core.ports import Clock, Defer, Fetch, FetchResponse, HeaderPairs
 from sluice.core.preload.bypass import bypassed_page, bypassed_request
-from sluice.core.preload.canonical import canonical_url, key_hash, variant_for
+from sluice.core.preload.cache_keys import canonical_url, key_hash, variant_for
 from sluice.core.preload.freshness import unshareable
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.discovery.page_index import Page
 from sluice.services.preload.ports import Tell
 from sluice.services.preload.serving.copies import Copies, Copy, copy_of
 from sluice.services.preload.warming.origin import TIMEOUT_S, origin_address, page_headers
-from sluice.services.preload.warming.warming import MAX_PAGE_BYTES
+from sluice.services.preload.warming.warm_page import MAX_PAGE_BYTES
 from sluice.web import Reply, Request, conditional
 from sluice.web.problems import internal_problem, problem_of
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from fakes.objects import FakeStorage
 from sluice.platform.objects import Sql
 from sluice.services.preload.queue.batches import Batches
-from sluice.services.preload.queue.overview import BANDS, SHOWN, waiting
 from sluice.services.preload.queue.queue import Queue, Wanted
+from sluice.services.preload.queue.queue_summary import BANDS, SHOWN, waiting
 from sluice.services.preload.zone.schema import create_tables
 
 URL = "https://example.com/"

@@ -7,9 +7,9 @@ from urllib.parse import urljoin
 from sluice.core.errors import Invalid, Oversized, Refused, SluiceError
 from sluice.core.ports import Clock, FetchResponse, NewId, Sql
 from sluice.core.preload.bypass import bypassed_page
-from sluice.core.preload.canonical import canonical_url
+from sluice.core.preload.cache_keys import canonical_url
 from sluice.core.preload.freshness import freshness, unshareable
-from sluice.core.preload.retry import Kind, Verdict, delay_s, judge
+from sluice.core.preload.retry_backoff import Kind, Verdict, delay_s, judge
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.discovery.known_pages import KnownPages
 from sluice.services.preload.discovery.page_index import Page

@@ -8,7 +8,7 @@ import pytest
 from sluice.core.errors import Unavailable
 from sluice.core.header_values import header_value
 from sluice.core.ports import HeaderPairs
-from sluice.services.preload.serving.serving import Serving
+from sluice.services.preload.serving.page_server import Serving
 from sluice.web import Headers, Reply, Request
 from unit.services.preload.world import SITE, Answered, World
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sluice.core.errors import Invalid
-from sluice.core.preload.canonical import (
+from sluice.core.preload.cache_keys import (
     bucket_key,
     cache_key,
     canonical_url,
