@@ -20,7 +20,7 @@ from sluice.cli.web_client import read_url
 from sluice.core.compiler.events import Event
 from sluice.core.errors import ConfigError, Invalid, SluiceError, Unavailable
 from sluice.core.preload.priority import TRIGGERS
-from sluice.core.preload.request_signing import sign
+from sluice.core.preload.request_signing import sign_request
 from sluice.core.preload.sitemap import MAX_BYTES, SitemapReader
 from sluice.services.preload.http.requests import MAX_URLS
 
@@ -101,7 +101,7 @@ class Service:
         address = "127.0.0.1" if host.endswith(".localhost") else host
         kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
         connection = kind(address, parts.port, timeout=TIMEOUT_S)
-        headers = sign(self.key, method, path, body, now=time.time(), nonce=secrets.token_hex(16))
+        headers = sign_request(self.key, method, path, body, now=time.time(), nonce=secrets.token_hex(16))
         headers |= {"Host": parts.netloc, "Content-Type": "application/json", "User-Agent": f"sluice/{__version__}"}
         try:
             connection.request(method, path, body or None, headers)

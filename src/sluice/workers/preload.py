@@ -10,7 +10,7 @@ from sluice.core.errors import BadField, Invalid, SluiceError, TooManyRequests, 
 from sluice.core.net.addresses import Allowed, check_url
 from sluice.core.net.fetch import Fetcher
 from sluice.core.ports import Clock, Fetch, HeaderPairs
-from sluice.core.preload.zone_config import ZoneConfig, netloc_of, parse_zone
+from sluice.core.preload.zone_config import ZoneConfig, netloc_of, parse_config
 from sluice.core.timestamps import iso
 from sluice.platform.assets import file, page
 from sluice.platform.bindings import Binding
@@ -223,7 +223,7 @@ async def _looked_up(host: str, cloud: Cloud) -> tuple[str, ZoneConfig] | None:
     kv = kv_of(cloud.env, "PRELOAD_KV")
     zone_id = await kv.get_text(f"host:{host}")
     config = await kv.get_json(f"config:{zone_id}") if zone_id else None
-    return (zone_id, parse_zone(config)) if zone_id and config else None
+    return (zone_id, parse_config(config)) if zone_id and config else None
 
 
 def _routes(worker: Any, cloud: Cloud) -> list[Route]:

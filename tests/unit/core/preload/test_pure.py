@@ -3,9 +3,9 @@
 import pytest
 
 from sluice.core.identifiers import format_uuid4
-from sluice.core.preload.bypass import bypassed_page, bypassed_request
+from sluice.core.preload.cache_bypass import bypassed_page, bypassed_request
 from sluice.core.preload.circuit_breaker import Breaker
-from sluice.core.preload.priority import NOTHING_KNOWN, Facts, priority
+from sluice.core.preload.priority import NOTHING_KNOWN, Facts, compute_priority
 from sluice.core.preload.retry_backoff import delay_s, judge, retry_after_s
 
 NOW = 1_800_000_000.0
@@ -17,7 +17,7 @@ HOUR = 3600.0
 )
 def test_base_priority(trigger: str, base: int):
     """Each trigger has its base."""
-    assert priority(trigger, NOTHING_KNOWN, NOW) == base
+    assert compute_priority(trigger, NOTHING_KNOWN, NOW) == base
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_base_priority(trigger: str, base: int):
 )
 def test_bonuses(facts: Facts, bonus: int):
     """Up to 20 for a fresh post, up to 30 for traffic; the sum may exceed 100."""
-    assert priority("manual", facts, NOW) == 100 + bonus
+    assert compute_priority("manual", facts, NOW) == 100 + bonus
 
 
 def test_delays():

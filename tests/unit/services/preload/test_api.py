@@ -7,7 +7,7 @@ import pytest
 
 from fakes.clock import ManualClock
 from sluice.core.errors import NotFound, Refused
-from sluice.core.preload.request_signing import sign
+from sluice.core.preload.request_signing import sign_request
 from sluice.services.preload.http.api import Api
 from sluice.web import App, Headers, Reply, Request, document
 from unit.services.preload.world import KEY
@@ -87,7 +87,7 @@ def test_strangers_make_no_zones():
     path, body = "/api/v1/preload", b'{"zone_id":"unknown"}'
     for key, status, calls in (("wrong", 401, 0), (KEY, 404, 1)):
         zones = NoZones()
-        headers = sign(key, "POST", path, body, now=1_700_000_000, nonce="0" * 32)
+        headers = sign_request(key, "POST", path, body, now=1_700_000_000, nonce="0" * 32)
         signed = {name.replace("-", "_"): value for name, value in headers.items()}
         reply = answered(zones, request("POST", path, body, content_type="application/json", **signed))
         assert (reply.status, len(zones.calls)) == (status, calls)
@@ -98,7 +98,7 @@ def test_unreadable_bodies(body: bytes):
     """A body that names no zone is 401 from strangers and 400 from who can sign."""
     path = "/api/v1/purge"
     for key, status in (("wrong", 401), (KEY, 400)):
-        headers = sign(key, "POST", path, body, now=1_700_000_000, nonce="0" * 32)
+        headers = sign_request(key, "POST", path, body, now=1_700_000_000, nonce="0" * 32)
         signed = {name.replace("-", "_"): value for name, value in headers.items()}
         reply = answered(NoZones(), request("POST", path, body, content_type="application/json", **signed))
         assert reply.status == status

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sluice.core.preload.zone_config import ZoneConfig, parse_zone
+from sluice.core.preload.zone_config import ZoneConfig, parse_config
 from sluice.services.preload.http import docs as api_docs
 from sluice.services.preload.http.requests import PreloadBody, PurgeBody
 from sluice.web import Doc, parse_model
@@ -17,14 +17,14 @@ def test_example_is_taken(doc: Doc):
     """Who takes a body has an example of one, which the model that serves takes as it stands."""
     assert (doc.body is None) == (doc.example is None)
     if doc.body is api_docs.ZoneBody:
-        parse_zone(doc.example)
+        parse_config(doc.example)
     elif doc.body:
         parse_model(doc.body, doc.example)
 
 
 def test_examples_fit_together():
     """All examples speak of one zone, and of pages on its hosts."""
-    zone = parse_zone(api_docs.CONFIGURE.example)
+    zone = parse_config(api_docs.CONFIGURE.example)
     asked: list[Any] = [api_docs.PRELOAD.example, api_docs.PURGE.example]
     assert {each["zone_id"] for each in asked} == {api_docs.ZONE["zone"].example}
     pages = [*api_docs.PRELOAD.example["urls"], *api_docs.ENQUEUE.example["urls"], api_docs.SITEMAP.example["url"]]

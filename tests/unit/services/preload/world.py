@@ -16,8 +16,8 @@ from fakes.objects import FakeStorage
 from fakes.r2 import FakeR2
 from sluice.core.errors import Unavailable
 from sluice.core.ports import FetchResponse, HeaderPairs
-from sluice.core.preload.request_signing import SignedRequest, sign
-from sluice.core.preload.zone_config import ZoneConfig, parse_zone
+from sluice.core.preload.request_signing import SignedRequest, sign_request
+from sluice.core.preload.zone_config import ZoneConfig, parse_config
 from sluice.platform.d1 import D1
 from sluice.platform.kv import KV
 from sluice.platform.objects import Alarm, Sql
@@ -205,7 +205,7 @@ class World:
 
     @property
     def zone_config(self) -> ZoneConfig:
-        return parse_zone(self.config)
+        return parse_config(self.config)
 
     def _tell(self, name: str, error: Exception | None = None, **fields: Any) -> None:
         if error is not None:
@@ -224,7 +224,7 @@ class World:
 
     def signed(self, body: dict[str, Any], path: str, *, key: str = KEY, nonce: str | None = None) -> dict[str, Any]:
         content = repr(body).encode()
-        headers = sign(key, "POST", path, content, now=self.clock.now(), nonce=nonce or random.randbytes(16).hex())
+        headers = sign_request(key, "POST", path, content, now=self.clock.now(), nonce=nonce or random.randbytes(16).hex())
         lowered = {name.lower(): value for name, value in headers.items()}
         request = SignedRequest.read("POST", path, lowered, content)
         names = ("method", "path", "timestamp", "nonce", "body_hash", "signature")

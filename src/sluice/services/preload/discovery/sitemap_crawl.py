@@ -10,7 +10,7 @@ from sluice.core.ports import Clock, FetchResponse, Row, Sql
 from sluice.core.preload.cache_keys import canonical_url
 from sluice.core.preload.priority import Facts
 from sluice.core.preload.retry_backoff import delay_s, judge
-from sluice.core.preload.sitemap import MAX_BYTES, Located, Sitemap, SitemapReader, robots_sitemaps
+from sluice.core.preload.sitemap import MAX_BYTES, SitemapLink, Sitemap, SitemapReader, parse_robots_sitemaps
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.discovery.known_pages import KnownPages
 from sluice.services.preload.queue.batches import Batches
@@ -67,8 +67,8 @@ class Crawl:
     async def _read(self, row: Row, zone: ZoneConfig, flight: int, facts: Mapping[str, Facts]) -> None:
         if str(row["url"]).endswith("/robots.txt"):
             answer = await self._asked(row, zone, flight, None)
-            named = robots_sitemaps(answer.body.decode("utf-8", "replace")) if answer.status == 200 else []
-            self._take(row, zone, Sitemap(sitemaps=[Located(url, None) for url in named]), facts)
+            named = parse_robots_sitemaps(answer.body.decode("utf-8", "replace")) if answer.status == 200 else []
+            self._take(row, zone, Sitemap(sitemaps=[SitemapLink(url, None) for url in named]), facts)
             if not named:
                 self._fall_back(row, zone)
             return
@@ -79,7 +79,7 @@ class Crawl:
             case "store":
                 self._take(row, zone, reader.finish(), facts)
             case "redirect":
-                target = Located(urljoin(str(row["url"]), verdict.reason), None)
+                target = SitemapLink(urljoin(str(row["url"]), verdict.reason), None)
                 self._take(row, zone, Sitemap(sitemaps=[target]), facts, deeper=False)
             case "retry":
                 self._put_off(row, zone, verdict.reason)
@@ -123,7 +123,7 @@ class Crawl:
         self._done(row)
 
     def _enqueue(
-        self, pages: list[Located], batch_id: str, trigger: str, zone: ZoneConfig, facts: Mapping[str, Facts]
+        self, pages: list[SitemapLink], batch_id: str, trigger: str, zone: ZoneConfig, facts: Mapping[str, Facts]
     ) -> None:
         if not pages:
             return

@@ -9,7 +9,7 @@ from sluice.core.errors import BadField, Invalid, Refused, UnsupportedMediaType
 from sluice.core.models import invalid_fields
 from sluice.core.ports import Clock, Database, Defer
 from sluice.core.preload.request_signing import SignedRequest
-from sluice.core.preload.zone_config import check_zone_id, parse_zone
+from sluice.core.preload.zone_config import check_zone_id, parse_config
 from sluice.core.strict_json import parse_json
 from sluice.services.preload.http import docs
 from sluice.services.preload.http.requests import MAX_BODY_BYTES, MIN_KEY_CHARS, zone_of
@@ -109,7 +109,7 @@ class Api:
         return Reply.json(done, headers=NO_STORE)
 
     def _check_addresses(self, given: object) -> None:
-        zone = parse_zone(given)
+        zone = parse_config(given)
         named: dict[str, str | None] = {
             "site_url": zone.site_url,
             "origin_url": zone.origin_url,

@@ -7,9 +7,9 @@ from typing import Any, Final
 from sluice.core.errors import BadField, Invalid
 from sluice.core.models import invalid_fields
 from sluice.core.ports import Sql
-from sluice.core.preload.bypass import bypassed_page
-from sluice.core.preload.cache_keys import canonical_url, variants_of
-from sluice.core.preload.priority import NOTHING_KNOWN, Facts, priority
+from sluice.core.preload.cache_bypass import bypassed_page
+from sluice.core.preload.cache_keys import canonical_url, list_variants
+from sluice.core.preload.priority import NOTHING_KNOWN, Facts, compute_priority
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.queue.batches import Batches
 from sluice.services.preload.queue.queue import Queue, Wanted
@@ -52,7 +52,7 @@ class Enqueueing:
         batches, queue = Batches(self.sql), Queue(self.sql)
         batches.open(order.batch_id, order.trigger, now)
         allowed = [url for url in order.urls if bypassed_page(url) is None]
-        forms = len(variants_of(zone))
+        forms = len(list_variants(zone))
         if skipped := (len(order.urls) - len(allowed)) * forms:
             batches.settled_at_once(order.batch_id, "skipped", skipped)
         wanted = list(_wanted(allowed, order, zone, facts, now))
@@ -79,6 +79,6 @@ def _wanted(
 ) -> Iterator[Wanted]:
     for url in urls:
         known = facts.get(url, NOTHING_KNOWN)
-        score = priority(order.trigger, known, now) if order.override is None else order.override
-        for variant in variants_of(zone):
+        score = compute_priority(order.trigger, known, now) if order.override is None else order.override
+        for variant in list_variants(zone):
             yield Wanted(url=url, variant=variant, priority=score, trigger=order.trigger, post_id=known.post_id)

@@ -10,7 +10,7 @@ from sluice.core.header_values import header_value
 from sluice.core.json_text import encode_json
 from sluice.core.ports import Bucket, Clock, HeaderPairs
 from sluice.core.preload.cache_keys import bucket_key, edge_url, key_hash
-from sluice.core.preload.freshness import Freshness, freshness, tags_of
+from sluice.core.preload.freshness import Freshness, compute_freshness, parse_tags
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.discovery.page_index import Page, Pages
 from sluice.services.preload.ports import Edge
@@ -39,7 +39,7 @@ class Copy:
     headers: HeaderPairs
     body: bytes
     stored_at: float
-    freshness: Freshness
+    compute_freshness: Freshness
     tags: Sequence[str] = ()
 
     @property
@@ -65,8 +65,8 @@ def copy_of(page: Page, headers: HeaderPairs, body: bytes, zone: ZoneConfig, now
         headers=kept_headers(headers),
         body=body,
         stored_at=now,
-        freshness=freshness(headers, page.url, zone),
-        tags=tags_of(headers),
+        freshness=compute_freshness(headers, page.url, zone),
+        tags=parse_tags(headers),
     )
 
 
@@ -115,8 +115,8 @@ class Copies:
             return False
         told = {name for name, _ in headers}
         caching = {"cache-control", "cdn-cache-control", "expires"} & told
-        renewed = freshness(headers, page.url, zone) if caching else stored.freshness
-        copy = replace(stored, stored_at=self.clock.now(), freshness=renewed, tags=tags_of(headers) or stored.tags)
+        renewed = compute_freshness(headers, page.url, zone) if caching else stored.freshness
+        copy = replace(stored, stored_at=self.clock.now(), freshness=renewed, tags=parse_tags(headers) or stored.tags)
         return await self.store(copy, asked_at) != "purged"
 
     async def at_edge(self, page: Page) -> Copy | None:

@@ -7,9 +7,9 @@ from typing import Final
 from sluice.core.errors import Invalid, Oversized, SluiceError
 from sluice.core.header_values import header_value
 from sluice.core.ports import Clock, Defer, Fetch, FetchResponse, HeaderPairs
-from sluice.core.preload.bypass import bypassed_page, bypassed_request
-from sluice.core.preload.cache_keys import canonical_url, key_hash, variant_for
-from sluice.core.preload.freshness import unshareable
+from sluice.core.preload.cache_bypass import bypassed_page, bypassed_request
+from sluice.core.preload.cache_keys import canonical_url, key_hash, choose_variant
+from sluice.core.preload.freshness import unshareable_reason
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.discovery.page_index import Page
 from sluice.services.preload.ports import Tell
@@ -64,7 +64,7 @@ class Serving:
             return await self._passed_on(request, request.url, str(error))
         if reason := reason or bypassed_page(request.url):
             return await self._passed_on(request, url, reason)
-        variant = variant_for(
+        variant = choose_variant(
             self.zone,
             user_agent=request.headers.get("user-agent", ""),
             accept_language=request.headers.get("accept-language", ""),
@@ -99,7 +99,7 @@ class Serving:
             return self._instead(kept, error)
         if answer.status >= 500 and kept and kept.is_better_than_nothing(self.clock.now()):
             return self._shown(kept, "R2", "STALE")
-        if reason := unshareable(answer.status, answer.headers, page.url, self.zone):
+        if reason := unshareable_reason(answer.status, answer.headers, page.url, self.zone):
             if "cookie" in request.headers:
                 return await self._passed_on(request, page.url, reason)
             return self._as_answered(answer, page, reason)
@@ -136,7 +136,7 @@ class Serving:
             answer = await self._asked(page, ())
         if answer.status in {404, 410}:
             await self.copies.remove([page])
-        elif unshareable(answer.status, answer.headers, page.url, self.zone) is None:
+        elif unshareable_reason(answer.status, answer.headers, page.url, self.zone) is None:
             await self.copies.store(copy_of(page, answer.headers, answer.body, self.zone, self.clock.now()), asked_at)
         elif answer.status == 200:
             await self.copies.remove([page])

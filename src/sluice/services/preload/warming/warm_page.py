@@ -6,9 +6,9 @@ from urllib.parse import urljoin
 
 from sluice.core.errors import Invalid, Oversized, Refused, SluiceError
 from sluice.core.ports import Clock, FetchResponse, NewId, Sql
-from sluice.core.preload.bypass import bypassed_page
+from sluice.core.preload.cache_bypass import bypassed_page
 from sluice.core.preload.cache_keys import canonical_url
-from sluice.core.preload.freshness import freshness, unshareable
+from sluice.core.preload.freshness import compute_freshness, unshareable_reason
 from sluice.core.preload.retry_backoff import Kind, Verdict, delay_s, judge
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.discovery.known_pages import KnownPages
@@ -89,7 +89,7 @@ class Warming:
         if verdict.kind == "unchanged":
             renewed = await self.copies.renew(page, answer.headers, zone, asked_at)
             return replace(verdict, reason="" if renewed else "again"), None
-        if reason := unshareable(answer.status, answer.headers, page.url, zone):
+        if reason := unshareable_reason(answer.status, answer.headers, page.url, zone):
             await self.copies.remove([page])
             return replace(verdict, kind="skipped", reason=reason), None
         copy = copy_of(page, answer.headers, answer.body, zone, self.clock.now())
@@ -127,7 +127,7 @@ class Warming:
         if copy is not None:
             known.keep(page, copy.headers, now=now, fresh_until=copy.fresh_until)
         elif verdict.kind == "unchanged" and not verdict.reason:
-            known.renewed(page, now=now, fresh_until=now + freshness((), entry.url, zone).edge_s)
+            known.renewed(page, now=now, fresh_until=now + compute_freshness((), entry.url, zone).edge_s)
         elif verdict.kind not in {"retry", "failed"}:
             known.forget([page])
 

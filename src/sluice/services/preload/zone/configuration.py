@@ -6,7 +6,7 @@ from typing import Final
 
 from sluice.core.errors import Invalid, SluiceError
 from sluice.core.json_text import encode_json
-from sluice.core.preload.zone_config import ZoneConfig, parse_zone, zone_as_json
+from sluice.core.preload.zone_config import ZoneConfig, parse_config, config_as_json
 from sluice.services.preload.queue.dead_letters import DeadLetters
 from sluice.services.preload.queue.queue import Queue, mirrored
 from sluice.services.preload.zone.services import Parts
@@ -39,7 +39,7 @@ class Publishing:
         zone, version = state.zone, int(state.get("version", default=0))
         if zone is None or state.get("published", default=0) == version:
             return
-        text = encode_json(zone_as_json(zone))
+        text = encode_json(config_as_json(zone))
         await self.parts.outside.database.run(
             "INSERT OR REPLACE INTO config_snapshots VALUES (?, ?, ?, ?)", zone_id, version, text, self.parts.now()
         )
@@ -77,7 +77,7 @@ class Publishing:
             return
         text = await self.parts.outside.kv.get_text(f"config:{self.parts.zone_id}")
         try:
-            edited = None if text is None else parse_zone(json.loads(text))
+            edited = None if text is None else parse_config(json.loads(text))
             if edited is not None and edited != state.zone:
                 await self.configure(edited)
         except (ValueError, Invalid) as error:

@@ -6,7 +6,7 @@ from typing import Final
 from sluice.core.errors import SluiceError
 from sluice.core.identifiers import format_uuid4
 from sluice.core.ports import Database
-from sluice.core.preload.priority import NOTHING_KNOWN, Facts, priority
+from sluice.core.preload.priority import NOTHING_KNOWN, Facts, compute_priority
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.discovery.known_pages import KnownPages
 from sluice.services.preload.queue.batches import Batches
@@ -78,7 +78,7 @@ class Housekeeping:
             return
         facts = await self.facts_of_busiest(CANDIDATES)
         candidates = list(dict.fromkeys([*self._known(CANDIDATES), *facts])) or [f"{zone.site_url}/"]
-        by_score = sorted(candidates, key=lambda url: -priority("scheduled", facts.get(url, NOTHING_KNOWN), now))
+        by_score = sorted(candidates, key=lambda url: -compute_priority("scheduled", facts.get(url, NOTHING_KNOWN), now))
         order = Order(batch_id=self.new_batch_id(), trigger="scheduled", urls=by_score[:SCHEDULED_AT_ONCE])
         self.parts.enqueueing.place(order, zone, facts, now)
 

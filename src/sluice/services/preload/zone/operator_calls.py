@@ -6,7 +6,7 @@ from typing import Final
 from sluice.core.errors import Invalid, NotFound
 from sluice.core.models import parse_model
 from sluice.core.preload.priority import Facts
-from sluice.core.preload.zone_config import ZoneConfig, parse_zone, zone_as_json
+from sluice.core.preload.zone_config import ZoneConfig, parse_config, config_as_json
 from sluice.services.preload.http.requests import EnqueueBody, IdsBody, PagesBody, SitemapBody
 from sluice.services.preload.queue.batches import Batches
 from sluice.services.preload.queue.dead_letters import DeadLetters
@@ -46,7 +46,7 @@ class OperatorCalls:
         }
 
     async def configure(self, given: Json) -> Json:
-        zone = parse_zone(given["config"])
+        zone = parse_config(given["config"])
         before = self.desk.parts.state.zone
         if before is None:
             # A new zone's clocks begin now, so that nothing is due at once that nobody asked for.
@@ -71,7 +71,7 @@ class OperatorCalls:
 
     def _shown(self, zone: ZoneConfig) -> Json:
         own_key = bool(self.desk.parts.state.get("signing_keys", default=[]))
-        return {"zone_id": self.desk.parts.zone_id, "own_signing_key": own_key, "config": zone_as_json(zone)}
+        return {"zone_id": self.desk.parts.zone_id, "own_signing_key": own_key, "config": config_as_json(zone)}
 
     async def _config(self, zone: ZoneConfig, _given: Json) -> Json:
         return {"version": self.desk.parts.state.get("version"), **self._shown(zone)}

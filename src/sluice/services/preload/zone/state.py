@@ -7,7 +7,7 @@ from typing import Any
 from sluice.core.json_text import encode_json
 from sluice.core.ports import Sql
 from sluice.core.preload.circuit_breaker import Breaker
-from sluice.core.preload.zone_config import ZoneConfig, parse_zone, zone_as_json
+from sluice.core.preload.zone_config import ZoneConfig, parse_config, config_as_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +28,10 @@ class State:
     def zone(self) -> ZoneConfig | None:
         """The configuration; None for a zone that was never registered."""
         raw = self.get("config")
-        return None if raw is None else parse_zone(raw)
+        return None if raw is None else parse_config(raw)
 
     def configure(self, zone: ZoneConfig) -> None:
-        self.put("config", zone_as_json(zone))
+        self.put("config", config_as_json(zone))
 
     @property
     def breaker(self) -> Breaker:
