@@ -5,7 +5,7 @@ from typing import Any
 from workers import DurableObject
 
 from sluice.platform.clock import SystemClock
-from sluice.platform.objects import Alarm, Sql, erase
+from sluice.platform.durable_objects import Alarm, Sql, erase
 from sluice.services.compiler.cache.shared_flight import take_in_object
 from sluice.services.compiler.cache.single_flight import SingleFlight
 from sluice.services.compiler.guard.rate_limit import ClientLimit, Window

@@ -4,14 +4,14 @@ from typing import Any
 
 from workers import WorkerEntrypoint
 
-from sluice.platform.assets import page
 from sluice.platform.bindings import Binding
 from sluice.platform.clock import SystemClock
+from sluice.platform.http.assets import page
 from sluice.platform.worker import answer, variables_of
 from sluice.services.news.http.api import EXPOSED, Api
 from sluice.services.news.settings import ApiSettings
 from sluice.web import Cors, Route
-from sluice.web.common_docs import page_doc
+from sluice.web.openapi.common_docs import page_doc
 from sluice.workers.news import reader_of, status_of
 
 __all__ = ["Default"]

@@ -8,8 +8,8 @@ from sluice.core.net.addresses import Allowed
 from sluice.core.net.fetch import Fetcher
 from sluice.platform.bindings import Binding
 from sluice.platform.clock import SystemClock
+from sluice.platform.http.transport import workers_transport
 from sluice.platform.identity import random_id
-from sluice.platform.transport import workers_transport
 from sluice.platform.worker import answer, kv_of, log_of, variables_of
 from sluice.services.tail.http.api import routes
 from sluice.services.tail.journal import Journal

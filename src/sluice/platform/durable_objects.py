@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from sluice.core.ports import Row, Scalar
 from sluice.platform.failures import translated
-from sluice.platform.parameters import checked
+from sluice.platform.storage.parameters import checked
 from sluice.platform.values import plain
 
 Outcome = TypeVar("Outcome")

@@ -11,11 +11,11 @@ from sluice.core.errors import SluiceError
 from sluice.core.variables import Variables
 from sluice.platform.bindings import Binding, probe
 from sluice.platform.clock import SystemClock
-from sluice.platform.kv import KV, Pace
+from sluice.platform.http.conversion import to_request, to_response
 from sluice.platform.log import Log
-from sluice.platform.shell import to_request, to_response
+from sluice.platform.storage.kv import KV, Pace
 from sluice.web import App, Cors, Reply, Request, Route, conditional, health_reply, openapi_reply, problem_of
-from sluice.web.common_docs import HEALTH, OPENAPI
+from sluice.web.openapi.common_docs import HEALTH, OPENAPI
 
 # All requests of an isolate keep the same pace.
 _PACES: Final[dict[str, Pace]] = {}

@@ -7,12 +7,12 @@ from sluice.web.app import App, OnError
 from sluice.web.bodies import query_model, read_bytes, read_json, read_model
 from sluice.web.conditional import ETag, Validators, check_preconditions, conditional, parse_etags
 from sluice.web.cors import Cors
-from sluice.web.docs import Absent, Answer, CamelTold, Doc, Media, Param, Told
 from sluice.web.headers import Headers, HeadersLike
 from sluice.web.health import Check, health_reply
 from sluice.web.messages import Native, Passthrough, ReadBody, Reply, Request
 from sluice.web.negotiate import best_media_type
-from sluice.web.openapi import document, openapi_reply
+from sluice.web.openapi.docs import Absent, Answer, CamelTold, Doc, Media, Param, Told
+from sluice.web.openapi.document import document, openapi_reply
 from sluice.web.problems import problem, problem_of
 from sluice.web.router import Handler, Route
 from sluice.web.sse import SseComment, SseEvent, sse

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from urllib.parse import unquote_to_bytes
 
 from sluice.core.errors import Invalid
-from sluice.web.docs import Doc
 from sluice.web.messages import Reply, Request
+from sluice.web.openapi.docs import Doc
 
 Handler = Callable[[Request], Awaitable[Reply]]
 # One entry per path segment; None stands for a parameter.

@@ -18,12 +18,12 @@ from sluice.core.net.fetch import Fetcher
 from sluice.platform.analytics import Analytics
 from sluice.platform.background import in_background
 from sluice.platform.clock import SystemClock
-from sluice.platform.d1 import D1
+from sluice.platform.durable_objects import Objects
+from sluice.platform.http.transport import workers_transport
 from sluice.platform.identity import random_id
-from sluice.platform.objects import Objects
 from sluice.platform.queues import Producer
-from sluice.platform.r2 import R2
-from sluice.platform.transport import workers_transport
+from sluice.platform.storage.d1 import D1
+from sluice.platform.storage.r2 import R2
 from sluice.platform.worker import kv_of, log_of, variables_of
 from sluice.services.compiler.cache.cache import SYNC_TTL_S, Handover, ResultCache
 from sluice.services.compiler.cache.compilations import Compilations

@@ -11,9 +11,9 @@ from sluice.core.news.scrape import Scraper
 from sluice.core.news.stages import Phases
 from sluice.platform.ai import AI
 from sluice.platform.clock import SystemClock
+from sluice.platform.durable_objects import Objects
+from sluice.platform.http.transport import workers_transport
 from sluice.platform.identity import random_id
-from sluice.platform.objects import Objects
-from sluice.platform.transport import workers_transport
 from sluice.platform.worker import kv_of, log_of
 from sluice.services.news.collect.sources import sources_of
 from sluice.services.news.collect.updater import Updater

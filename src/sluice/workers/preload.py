@@ -12,18 +12,18 @@ from sluice.core.net.fetch import Fetcher
 from sluice.core.ports import Clock, Fetch, HeaderPairs
 from sluice.core.preload.zone_config import ZoneConfig, netloc_of, parse_zone
 from sluice.core.timestamps import iso
-from sluice.platform.assets import file, page
 from sluice.platform.bindings import Binding
 from sluice.platform.clock import SystemClock
-from sluice.platform.d1 import D1
-from sluice.platform.edge import EdgeCache
-from sluice.platform.forward import forward
+from sluice.platform.durable_objects import Alarm, Objects, Sql
+from sluice.platform.http.assets import file, page
+from sluice.platform.http.conversion import to_request, to_response
+from sluice.platform.http.edge_cache import EdgeCache
+from sluice.platform.http.forward import forward
+from sluice.platform.http.transport import single_transport, workers_transport
 from sluice.platform.identity import random_id
 from sluice.platform.log import Log
-from sluice.platform.objects import Alarm, Objects, Sql
-from sluice.platform.r2 import R2
-from sluice.platform.shell import to_request, to_response
-from sluice.platform.transport import single_transport, workers_transport
+from sluice.platform.storage.d1 import D1
+from sluice.platform.storage.r2 import R2
 from sluice.platform.worker import answer, kv_of, log_of, variables_of
 from sluice.services.preload.discovery.page_index import Pages
 from sluice.services.preload.http.api import Api
@@ -34,7 +34,7 @@ from sluice.services.preload.zone.requests_shared import Settings
 from sluice.services.preload.zone.services import Outside
 from sluice.services.preload.zone.zone_object import ZoneObject
 from sluice.web import Reply, Route
-from sluice.web.common_docs import FILE, page_doc
+from sluice.web.openapi.common_docs import FILE, page_doc
 
 NAME: Final = "edge-preload"
 KNOWN_S: Final = 30.0  # for so long an isolate trusts what it read of a host

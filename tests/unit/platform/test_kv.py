@@ -8,7 +8,7 @@ from fakes.binding import JsError
 from fakes.clock import ManualClock
 from fakes.kv import FakeKV
 from sluice.core.errors import SluiceError, Unavailable
-from sluice.platform.kv import KV, MAX_TRACKED_KEYS, THROTTLE_WAITS_S, WRITE_GAP_S, Pace
+from sluice.platform.storage.kv import KV, MAX_TRACKED_KEYS, THROTTLE_WAITS_S, WRITE_GAP_S, Pace
 
 
 class Busy:

@@ -4,7 +4,7 @@ import pytest
 
 from fakes.objects import FakeObjects
 from sluice.core.errors import ConfigError, Conflict
-from sluice.platform.objects import Objects
+from sluice.platform.durable_objects import Objects
 
 
 class Counter:

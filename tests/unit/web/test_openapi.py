@@ -24,8 +24,8 @@ from sluice.web import (
     openapi_reply,
     problem,
 )
-from sluice.web.common_docs import HEALTH, OPENAPI, Health, page_doc
-from sluice.web.openapi_problems import Problem
+from sluice.web.openapi.common_docs import HEALTH, OPENAPI, Health, page_doc
+from sluice.web.openapi.problem_replies import Problem
 from unit.web.calls import get, parsed
 
 

@@ -13,7 +13,7 @@ from sluice.core.filters.pipeline import transform
 from sluice.core.net.addresses import Allowed
 from sluice.core.net.fetch import Fetcher
 from sluice.platform.clock import SystemClock
-from sluice.platform.transport import workers_transport
+from sluice.platform.http.transport import workers_transport
 
 __all__ = ["Default"]
 

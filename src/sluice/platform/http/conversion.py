@@ -9,7 +9,7 @@ from workers import Response
 
 from sluice.core.errors import TooLarge
 from sluice.platform.background import in_background
-from sluice.platform.streams import read_chunks
+from sluice.platform.http.streams import read_chunks
 from sluice.web.headers import Headers
 from sluice.web.messages import Native, Passthrough, Reply, Request
 

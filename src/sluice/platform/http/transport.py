@@ -9,7 +9,7 @@ from pyodide.ffi import JsException, to_js
 
 from sluice.core.errors import Refused
 from sluice.core.net.fetch import Answer, Outgoing, TransportFailed
-from sluice.platform.streams import read_chunks
+from sluice.platform.http.streams import read_chunks
 
 # workerd keeps a connection for the next request although a server that speaks HTTP/1.0 has closed it, as Python's own
 # does: 7 of 20 requests in a row failed so, measured. Each failure drops one such connection.

@@ -6,7 +6,7 @@ from typing import Any
 
 from sluice.core.ports import Row, Scalar, Statement
 from sluice.platform.failures import translated
-from sluice.platform.parameters import checked
+from sluice.platform.storage.parameters import checked
 
 
 @dataclass(frozen=True, slots=True)

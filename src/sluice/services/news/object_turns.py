@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sluice.platform.objects import Stub
+from sluice.platform.durable_objects import Stub
 from sluice.services.news.turns import Turn
 
 

@@ -4,7 +4,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from sluice.web.docs import SERVICE, Absent, Answer, Doc, Media, Param, Told
+from sluice.web.openapi.docs import SERVICE, Absent, Answer, Doc, Media, Param, Told
 
 
 class BindingHealth(Told):

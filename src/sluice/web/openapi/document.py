@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from sluice.web.conditional import ETag
-from sluice.web.docs import SERVICE, Answer, Doc, Media, Param, Security
 from sluice.web.messages import Reply
-from sluice.web.openapi_problems import problem_responses, problems_of, response_name
-from sluice.web.openapi_schemas import JSON, Schemas
+from sluice.web.openapi.docs import SERVICE, Answer, Doc, Media, Param, Security
+from sluice.web.openapi.problem_replies import problem_responses, problems_of, response_name
+from sluice.web.openapi.schemas import JSON, Schemas
 from sluice.web.router import Route, Shape
 
 Json = dict[str, Any]

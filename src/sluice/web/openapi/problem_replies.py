@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
-from sluice.web.docs import Absent, Doc, Told
+from sluice.web.openapi.docs import Absent, Doc, Told
 from sluice.web.problems import PROBLEM_TYPE
 from sluice.web.router import Route
 

@@ -13,8 +13,8 @@ from fakes.clock import ManualClock
 from fakes.kv import FakeKV
 from fakes.objects import FakeObjects, FakeStorage
 from sluice.core.errors import TooManyRequests, Unavailable
-from sluice.platform.kv import KV
-from sluice.platform.objects import Alarm, Objects, Sql, erase
+from sluice.platform.durable_objects import Alarm, Objects, Sql, erase
+from sluice.platform.storage.kv import KV
 from sluice.services.compiler.guard.rate_limit import ClientLimit, RateLimiter, SharedCount, Window, client_of, decided
 from unit.services.compiler.listeners import ListLog
 

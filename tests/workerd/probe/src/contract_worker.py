@@ -14,12 +14,12 @@ from contract.sql import Storage
 from sluice.core.net.addresses import Allowed
 from sluice.core.net.fetch import Fetcher
 from sluice.platform.clock import SystemClock
-from sluice.platform.d1 import D1
-from sluice.platform.kv import KV
-from sluice.platform.objects import Alarm, Objects, Sql, erase
+from sluice.platform.durable_objects import Alarm, Objects, Sql, erase
+from sluice.platform.http.transport import workers_transport
 from sluice.platform.queues import Producer, messages
-from sluice.platform.r2 import R2
-from sluice.platform.transport import workers_transport
+from sluice.platform.storage.d1 import D1
+from sluice.platform.storage.kv import KV
+from sluice.platform.storage.r2 import R2
 
 __all__ = ["Default", "Store"]
 

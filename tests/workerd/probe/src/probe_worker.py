@@ -12,10 +12,10 @@ from workers.workflows import NonRetryableError
 from sluice.core.errors import Invalid, Unavailable
 from sluice.platform.analytics import Analytics
 from sluice.platform.clock import SystemClock
-from sluice.platform.edge import EdgeCache
+from sluice.platform.http.conversion import to_response
+from sluice.platform.http.edge_cache import EdgeCache
+from sluice.platform.http.sockets import ServerSocket, open_socket
 from sluice.platform.log import Log
-from sluice.platform.shell import to_response
-from sluice.platform.sockets import ServerSocket, open_socket
 from sluice.platform.workflows import Steps, Workflows
 from sluice.web import SseEvent, sse
 

@@ -5,9 +5,9 @@ from typing import Any, Final
 
 from sluice.core.compiler.configuration import Configuration, parse_configuration
 from sluice.core.errors import SluiceError, Unavailable
+from sluice.platform.durable_objects import Objects
 from sluice.platform.failures import revived, written
 from sluice.platform.log import Log
-from sluice.platform.objects import Objects
 from sluice.services.compiler.cache.cache import cache_key
 from sluice.services.compiler.cache.compilations import Compilations
 from sluice.services.compiler.cache.single_flight import Flown, Form, SingleFlight, find

@@ -9,7 +9,7 @@ from sluice.core.news.article import Stage
 from sluice.core.news.checkpoint import Place
 from sluice.services.news.serve.query import BucketQuery, ListQuery, TrendQuery
 from sluice.web import Answer, Doc, Media, Param
-from sluice.web.docs import Absent, CamelTold, Told
+from sluice.web.openapi.docs import Absent, CamelTold, Told
 
 _NEWS: Final = "News"
 _FEEDS: Final = "Feeds"

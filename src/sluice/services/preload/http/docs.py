@@ -15,7 +15,7 @@ from sluice.services.preload.http.requests import (
     PurgeBody,
     SitemapBody,
 )
-from sluice.web.docs import Absent, Answer, Doc, Param, Security
+from sluice.web.openapi.docs import Absent, Answer, Doc, Param, Security
 
 SITES: Final = "For sites"
 OPERATOR: Final = "For the operator"

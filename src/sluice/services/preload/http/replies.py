@@ -7,7 +7,7 @@ from pydantic import Field
 from sluice.core.preload.breaker import State
 from sluice.core.preload.priority import Trigger
 from sluice.core.preload.zone_config import ZoneConfig
-from sluice.web.docs import Absent, Told
+from sluice.web.openapi.docs import Absent, Told
 
 EpochS = Annotated[float, Field(description="Seconds since 1970.")]
 Count = Annotated[int, Field(ge=0)]

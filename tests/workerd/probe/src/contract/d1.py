@@ -4,8 +4,8 @@
 
 from contract.raises import raises
 from sluice.core.errors import ConfigError, Conflict, Invalid, SluiceError
-from sluice.platform.d1 import D1
-from sluice.platform.parameters import row_groups
+from sluice.platform.storage.d1 import D1
+from sluice.platform.storage.parameters import row_groups
 
 
 async def _table(db: D1, unique: str) -> str:

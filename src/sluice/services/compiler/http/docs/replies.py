@@ -8,7 +8,7 @@ from sluice.services.compiler.requests import Priority
 from sluice.services.compiler.workflows.events import EventType, WorkflowType
 from sluice.services.compiler.workflows.starts import ApiType
 from sluice.web import Absent, CamelTold
-from sluice.web.openapi_problems import FieldProblem
+from sluice.web.openapi.problem_replies import FieldProblem
 
 Moment = Annotated[str, Field(description="A moment as in 2026-01-31T12:00:00.000Z.")]
 EpochMs = Annotated[int, Field(description="Milliseconds since 1970.")]
