@@ -17,12 +17,12 @@ _LOST: Final = "Network connection lost."
 _TRIES: Final = 3
 
 
-def workers_transport(request: Outgoing) -> AbstractAsyncContextManager[Answer]:
+def send_request(request: Outgoing) -> AbstractAsyncContextManager[Answer]:
     """One request without following redirects; leaving the context aborts what is still under way."""
     return _sent(request, _TRIES if request.method in {"GET", "HEAD"} else 1)
 
 
-def single_transport(request: Outgoing) -> AbstractAsyncContextManager[Answer]:
+def send_request_once(request: Outgoing) -> AbstractAsyncContextManager[Answer]:
     """The same, sent once whatever happens, for whoever counts the requests of an origin."""
     return _sent(request, 1)
 

@@ -13,7 +13,7 @@ from fakes.clock import ManualClock
 from fakes.kv import FakeKV
 from fakes.objects import FakeObjects, FakeStorage
 from sluice.core.errors import TooManyRequests, Unavailable
-from sluice.platform.durable_objects import Alarm, Objects, Sql, erase
+from sluice.platform.durable_objects import Alarm, DurableObjects, Sql, erase_storage
 from sluice.platform.storage.kv import KV
 from sluice.services.compiler.guard.rate_limit import ClientLimit, RateLimiter, SharedCount, Window, client_of, decided
 from unit.services.compiler.listeners import ListLog
@@ -24,7 +24,7 @@ def window(clock: ManualClock, storage: FakeStorage | None = None) -> Window:
 
 
 def client_limit(clock: ManualClock, storage: FakeStorage) -> ClientLimit:
-    return ClientLimit(Window(Sql(storage), clock), Alarm(storage), lambda: erase(storage))
+    return ClientLimit(Window(Sql(storage), clock), Alarm(storage), lambda: erase_storage(storage))
 
 
 class Later:
@@ -164,7 +164,7 @@ async def test_alarm_follows_the_window():
 async def test_clients_are_limited_separately():
     """Twenty clients have ten requests each."""
     clock = ManualClock()
-    objects = Objects(FakeObjects(lambda _name: client_limit(clock, FakeStorage())))
+    objects = DurableObjects(FakeObjects(lambda _name: client_limit(clock, FakeStorage())))
     limit = limiter(clock, objects, FakeKV(clock), Later())
     clients = [f"198.51.100.{number}" for number in range(20)]
     assert [await allowed(limit, client, 12) for client in clients] == [10] * 20
@@ -173,7 +173,7 @@ async def test_clients_are_limited_separately():
 async def test_refusal_tells_when_to_come_back():
     """The refusal says the limit and the seconds until the reset."""
     clock = ManualClock()
-    objects = Objects(FakeObjects(lambda _name: client_limit(clock, FakeStorage())))
+    objects = DurableObjects(FakeObjects(lambda _name: client_limit(clock, FakeStorage())))
     limit = limiter(clock, objects, FakeKV(clock), Later())
     assert await allowed(limit, "a", 10) == 10
     clock.advance(20.5)
