@@ -43,7 +43,7 @@ class Later:
 
 def limiter(clock: ManualClock, objects: Any, kv: Any, later: Later, log: ListLog | None = None) -> RateLimiter:
     return RateLimiter(
-        object_of=objects.named,
+        object_of=objects.get,
         fallback=SharedCount(KV(kv, clock), clock, later),
         clock=clock,
         log=log or ListLog(),
@@ -69,14 +69,14 @@ async def allowed(limit: RateLimiter, client: str, tries: int, later: Later | No
 class Unreachable:
     """Objects that cannot be reached."""
 
-    def named(self, _client: str) -> Any:
+    def get(self, _client: str) -> Any:
         raise Unavailable("no object today")
 
 
 class Silent:
     """Objects that never answer."""
 
-    def named(self, _client: str) -> "Silent":
+    def get(self, _client: str) -> "Silent":
         return self
 
     async def take(self, _max_requests: int, _window_s: int) -> dict[str, Any]:
@@ -207,7 +207,7 @@ async def test_silent_object_is_not_waited_for():
     """An object that never answers costs a moment, not the request."""
     clock, later = ManualClock(), Later()
     limit = RateLimiter(
-        object_of=Silent().named,
+        object_of=Silent().get,
         fallback=SharedCount(KV(FakeKV(clock), clock), clock, later),
         clock=clock,
         log=ListLog(),
@@ -242,7 +242,7 @@ async def test_failing_kv_lets_everyone_pass(hang: bool):
     """With neither objects nor KV, no request fails and none waits for the write."""
     clock, later = ManualClock(), Later()
     fallback = SharedCount(BrokenKV(hang=hang), clock, later, patience_s=0.01)
-    limit = RateLimiter(object_of=Unreachable().named, fallback=fallback, clock=clock, log=ListLog())
+    limit = RateLimiter(object_of=Unreachable().get, fallback=fallback, clock=clock, log=ListLog())
     assert await allowed(limit, "a", 15) == 15
     await later.run()
 
