@@ -8,6 +8,7 @@
     - Refused: an address or content that must not be fetched
   - PeerError: another service is at fault, and trying again may help
     - Unavailable: it did not answer, or answered that it cannot
+      - ConnectionLost: a reused connection turned out to be closed, so the same request may be sent again at once
     - TimedOut: it did not answer in time
     - Oversized: it answered with more than we take; trying again does not help
     - Unusable: it answered with what cannot be used; trying again does not help
@@ -112,6 +113,10 @@ class PeerError(SluiceError):
 
 class Unavailable(PeerError):
     """A service did not answer, or answered that it cannot."""
+
+
+class ConnectionLost(Unavailable):
+    """A reused connection turned out to be closed; the same request may be sent again at once."""
 
 
 class TimedOut(PeerError):

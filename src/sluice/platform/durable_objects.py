@@ -52,6 +52,10 @@ class Sql:
         """The first column of the first row, or None when there is none."""
         return next((value for row in self.rows(sql, *params) for value in row.values()), None)
 
+    def run(self, sql: str, *params: object) -> None:
+        """Run a statement whose result nobody needs."""
+        self.rows(sql, *params)
+
     def execute(self, sql: str, *params: object) -> int:
         """The number of rows changed; the cursor's own rowsWritten would count index entries too."""
         self.rows(sql, *params)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import urljoin
 
-from sluice.core.errors import Oversized, Refused, TimedOut, Unavailable
+from sluice.core.errors import ConnectionLost, Oversized, Refused, TimedOut, Unavailable
 from sluice.core.net.addresses import Allowed, Target, check_url
 from sluice.core.ports import FetchResponse, HeaderPairs, Sink
 
@@ -50,6 +50,10 @@ class Reading:
 
 class TransportFailed(Exception):
     """The connection failed, before or in the middle of the answer; the text is the platform's reason."""
+
+
+class TransportLost(TransportFailed):
+    """A reused connection turned out to be closed."""
 
 
 # Does one request without following redirects; leaving the context drops whatever of the body is unread.
@@ -108,6 +112,8 @@ class Fetcher:
                 if reading.follow and answer.status in _REDIRECTS and location:
                     return answer.status, location
                 return await _read(target, answer, reading)
+        except TransportLost as error:
+            raise ConnectionLost(f"{target.shown} did not answer: {error}") from error
         except TransportFailed as error:
             raise Unavailable(f"{target.shown} did not answer: {error}") from error
 

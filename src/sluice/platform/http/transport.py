@@ -8,7 +8,7 @@ import js
 from pyodide.ffi import JsException, to_js
 
 from sluice.core.errors import Refused
-from sluice.core.net.fetch import Answer, Outgoing, TransportFailed
+from sluice.core.net.fetch import Answer, Outgoing, TransportFailed, TransportLost
 from sluice.platform.http.streams import read_chunks
 
 # workerd keeps a connection for the next request although a server that speaks HTTP/1.0 has closed it, as Python's own
@@ -46,7 +46,8 @@ async def _sent(request: Outgoing, tries: int) -> AsyncIterator[Answer]:
         headers = tuple((name, value) for name, value in response.headers)
         yield Answer(response.status, headers, read_chunks(response.body))
     except JsException as error:
-        raise TransportFailed(error.message) from error
+        kind = TransportLost if error.message == _LOST else TransportFailed
+        raise kind(error.message) from error
     finally:
         abort.abort()
 

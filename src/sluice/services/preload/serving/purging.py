@@ -1,96 +1,84 @@
-"""Purging: what was purged is looked up in the index, taken away everywhere, and warmed again."""
+"""Purging: the copies that a purge covers are found in the index, removed everywhere, and warmed again."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from sluice.core.ports import Clock, Database, Sql
+from sluice.core.ports import Database, Sql
+from sluice.core.preload.purges import Purge
 from sluice.services.preload.discovery.known_pages import KnownPages
 from sluice.services.preload.discovery.page_index import Page
-from sluice.services.preload.queue.queue import Queue
-from sluice.services.preload.serving.copies import Copies
+from sluice.services.preload.queue.leases import Leases
+from sluice.services.preload.serving.copies import CopyStore
 
-SITE_TAG: Final = "site"  # purging this tag is purging everything
 CHUNK: Final = 200
-MS_PER_PAGE: Final = 5  # measured nowhere: a guess for estimated_completion_ms
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Purge:
-    """One accepted purge, of canonical URLs."""
-
-    purge_id: str
-    idempotency_key: str
-    nonce: str
-    tags: tuple[str, ...]
-    urls: tuple[str, ...]
-    everything: bool
-    created_at: float
+MS_PER_PAGE: Final = 5  # for estimated_completion_ms: a guess, unmeasured
 
 
 @dataclass(frozen=True, slots=True)
-class Purging:
+class Purger:
     zone_id: str
     sql: Sql
-    clock: Clock
     database: Database
-    copies: Copies
+    copies: CopyStore
+    known_pages: KnownPages
+    leases: Leases
 
     def accept(self, purge: Purge) -> None:
-        """Write the purge down; from now on it happens, whatever dies."""
-        self.sql.execute(
-            "INSERT OR IGNORE INTO purge VALUES (?, ?, ?)", purge.purge_id, json.dumps(asdict(purge)), purge.created_at
-        )
+        """Stores the purge; from now on it is carried out, whatever crashes."""
+        body = json.dumps(purge.as_json())
+        self.sql.run("INSERT OR IGNORE INTO purge VALUES (?, ?, ?)", purge.purge_id, body, purge.created_at)
 
-    async def run(self) -> list[tuple[str, list[str]]]:
-        """Carry out what was accepted; returns each purge's id with the pages to be warmed again."""
-        finished = []
-        for row in self.sql.rows("SELECT id, body FROM purge ORDER BY created_at, id"):
-            given = json.loads(str(row["body"]))
-            purge = Purge(**{**given, "tags": tuple(given["tags"]), "urls": tuple(given["urls"])})
-            finished.append((purge.purge_id, await self._carry_out(purge)))
-        return finished
+    def estimate_ms(self, purge: Purge) -> int:
+        """A guess of how long the purge takes."""
+        pages = self.known_pages.count if purge.everything else len(purge.urls)
+        return (pages + 10 * len(purge.tags) + 10) * MS_PER_PAGE
 
-    def done(self, purge_id: str) -> None:
-        self.sql.execute("DELETE FROM purge WHERE id = ?", purge_id)
+    async def carry_out_all(self) -> AsyncIterator[tuple[str, list[str]]]:
+        """Carries out the accepted purges; yields each one's id with the URLs to be warmed again."""
+        for row in self.sql.rows("SELECT body FROM purge ORDER BY created_at, id"):
+            purge = Purge.from_json(json.loads(str(row["body"])))
+            yield purge.purge_id, await self._carry_out(purge)
+
+    def forget(self, purge_id: str) -> None:
+        """Deletes a purge that is complete."""
+        self.sql.run("DELETE FROM purge WHERE id = ?", purge_id)
 
     async def _carry_out(self, purge: Purge) -> list[str]:
-        # Logged first: a page being stored right now looks here afterwards.
+        # Logged first: whoever stores a page right now looks into the log afterwards.
         await self._log(purge)
         removed: dict[str, None] = dict.fromkeys(purge.urls)
-        pages = await self._next_pages(purge)
-        while pages:
-            self._forget(pages)
+        while pages := await self._find_copies(purge):
+            self._forget_pages(pages)
             await self.copies.remove(pages)
             removed.update(dict.fromkeys(page.url for page in pages))
-            pages = await self._next_pages(purge)
-        await self._forget_unindexed(purge)
+        await self._remove_unindexed(purge)
         await self.database.run(
             "UPDATE purge_log SET pages_purged = ? WHERE purge_id = ?", len(removed), purge.purge_id
         )
         return list(removed)
 
-    async def _next_pages(self, purge: Purge) -> list[Page]:
-        """Pages that are still in the index: each round removes what it got."""
+    async def _find_copies(self, purge: Purge) -> list[Page]:
+        """Some of the pages that are still in the index; each round removes what it found."""
         index = self.copies.pages
         if purge.everything:
-            return await index.some(CHUNK, stored_before=purge.created_at)
-        tagged = await index.tagged(purge.tags, CHUNK) if purge.tags else []
-        return tagged or (await index.forms_of(purge.urls) if purge.urls else [])
+            return await index.list_any(CHUNK, stored_before=purge.created_at)
+        tagged = await index.list_tagged(purge.tags, CHUNK) if purge.tags else []
+        return tagged or (await index.list_variants(purge.urls) if purge.urls else [])
 
-    def _forget(self, pages: Sequence[Page]) -> None:
-        KnownPages(self.sql).forget(pages)
-        Queue(self.sql).fetch_again([page.url for page in pages])
+    def _forget_pages(self, pages: Sequence[Page]) -> None:
+        self.known_pages.forget(pages)
+        self.leases.mark_wanted_again([page.url for page in pages])
 
-    async def _forget_unindexed(self, purge: Purge) -> None:
-        """A page may be on its way into the index: its address is known here in any case."""
+    async def _remove_unindexed(self, purge: Purge) -> None:
+        """Removes pages that are not in the index yet because they are being stored right now."""
         if purge.everything:
-            KnownPages(self.sql).forget_all()
-        named = [Page(url, "") for url in purge.urls]
-        if named:
-            self._forget(named)
-            await self.copies.remove(named)
+            self.known_pages.forget_all()
+        if purge.urls:
+            pages = [Page(url, "") for url in purge.urls]
+            self._forget_pages(pages)
+            await self.copies.remove(pages)
 
     async def _log(self, purge: Purge) -> None:
         await self.database.run(

@@ -1,82 +1,84 @@
-"""How fast an origin is asked: never more at once, in a second or in a minute than the zone allows.
+"""The grants of a zone: stored in SQL before each request is sent, so that a crash forgets none.
 
-A request counts against a window from the moment it is granted until the window's length after its answer has ended.
-The origin saw it somewhere in between, so however long requests travel, no window at the origin holds more than the
-limit. Grants are written down before the request is sent, so a crash forgets none.
+The arithmetic is in `sluice.core.preload.rate_limits`. The few grants that still count are loaded once and kept in memory.
 """
 
-from dataclasses import dataclass
-from typing import Final
+from bisect import insort
+from dataclasses import replace
 
-from sluice.core.ports import Sql
-from sluice.core.preload.zone_config import ZoneConfig
-
-# The origin may still be clearing up when we have its last byte.
-SETTLE_S: Final = 0.25
-# The origin may work on long after we have stopped waiting for it.
-SETTLE_AFTER_TIMEOUT_S: Final = 15.0
-# Two clocks and their rounding.
-MARGIN_S: Final = 0.02
-WINDOWS_S: Final = (1.0, 60.0)
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    concurrency: int
-    per_second: int
-    per_minute: int
-
-    @classmethod
-    def of(cls, zone: ZoneConfig) -> "Limits":
-        return cls(zone.preload_max_concurrency, zone.preload_rps_limit, zone.preload_rpm_limit)
+from sluice.core.ports import Scalar, Sql
+from sluice.core.preload.rate_limits import (
+    MINUTE_S,
+    SETTLE_S,
+    Grant,
+    Limits,
+    count_in_flight,
+    next_grant_wait_s,
+)
 
 
-@dataclass(frozen=True, slots=True)
-class Throttle:
-    sql: Sql
+class GrantStore:
+    def __init__(self, sql: Sql) -> None:
+        self._sql = sql
+        self._under_way: dict[int, Grant] = {}
+        self._finished: list[Grant] = []  # ordered by their end
+        self._load()
 
-    def wait_s(self, limits: Limits, now: float) -> float | None:
-        """Seconds until one more request may go out; None when only the end of one under way can tell."""
-        waits = [self._slot_wait_s(limits.concurrency, now)]
-        for window_s, limit in zip(WINDOWS_S, (limits.per_second, limits.per_minute), strict=True):
-            waits.append(self._window_wait_s(window_s + MARGIN_S, limit, now))
-        known = [wait for wait in waits if wait is not None]
-        return max(known) if len(known) == len(waits) else None
+    @property
+    def grants(self) -> list[Grant]:
+        """The grants that still count, ordered by their end, those under way last."""
+        return [*self._finished, *self._under_way.values()]
+
+    def next_wait_s(self, limits: Limits, now: float) -> float | None:
+        """Seconds until one more request may be sent; None when that depends on a request that is under way."""
+        return next_grant_wait_s(self.grants, limits, now)
+
+    def count_in_flight(self, now: float) -> int:
+        return count_in_flight(self.grants, now)
 
     def grant(self, now: float) -> int:
-        """Write down a request that is about to be sent."""
-        self.sql.execute("DELETE FROM flight WHERE ended_at < ? AND slot_until < ?", now - max(WINDOWS_S) - 1, now)
-        return int(self.sql.value("INSERT INTO flight (granted_at) VALUES (?) RETURNING id", now) or 0)
+        """Stores a request that is about to be sent; returns its id."""
+        grant_id = int(self._sql.value("INSERT INTO flight (granted_at) VALUES (?) RETURNING id", now) or 0)
+        self._under_way[grant_id] = Grant(now)
+        self._forget_in_memory(now)
+        return grant_id
 
-    def end(self, flight_id: int, now: float, *, settle_s: float = SETTLE_S) -> None:
-        self.sql.execute("UPDATE flight SET ended_at = ?, slot_until = ? WHERE id = ?", now, now + settle_s, flight_id)
+    def end(self, grant_id: int, now: float, *, settle_s: float = SETTLE_S) -> None:
+        """Stores the end of a request; its slot is free after `settle_s`."""
+        self._sql.run("UPDATE flight SET ended_at = ?, slot_until = ? WHERE id = ?", now, now + settle_s, grant_id)
+        grant = self._under_way.pop(grant_id, None)
+        if grant is not None:
+            insort(self._finished, replace(grant, ended_at=now, slot_until=now + settle_s), key=lambda each: each.end)
 
     def abandon(self, now: float, hold_s: float) -> None:
-        """After a crash: nobody will ever tell the end of these, so they count as under way for a while yet."""
-        self.sql.execute(
+        """Ends all requests after a crash. Nobody will see their real end, so they count as under way for `hold_s`."""
+        self._sql.run(
             "UPDATE flight SET ended_at = max(?, granted_at + ?), slot_until = max(?, granted_at + ?) WHERE ended_at IS NULL",
             *(now, hold_s, now, hold_s),
         )
+        self._load()
 
-    def in_flight(self, now: float) -> int:
-        return self._count("ended_at IS NULL OR slot_until > ?", now)
+    def forget_old(self, now: float) -> None:
+        """Deletes the rows of grants that no longer count."""
+        self._sql.run("DELETE FROM flight WHERE ended_at < ? AND slot_until < ?", now - MINUTE_S - 1, now)
+        self._forget_in_memory(now)
 
-    def _slot_wait_s(self, limit: int, now: float) -> float | None:
-        return self._wait_for("slot_until", limit, 0.0, now)
+    def _forget_in_memory(self, now: float) -> None:
+        while self._finished and not self._finished[0].still_counts(now):
+            del self._finished[0]
 
-    def _window_wait_s(self, window_s: float, limit: int, now: float) -> float | None:
-        return self._wait_for("ended_at", limit, window_s, now)
+    def _load(self) -> None:
+        rows = self._sql.rows("SELECT * FROM flight ORDER BY ended_at")
+        grants = {
+            int(row["id"] or 0): _parse_grant(row["granted_at"], row["ended_at"], row["slot_until"]) for row in rows
+        }
+        self._under_way = {grant_id: grant for grant_id, grant in grants.items() if grant.ended_at is None}
+        self._finished = [grant for grant in grants.values() if grant.ended_at is not None]
 
-    def _wait_for(self, column: str, limit: int, window_s: float, now: float) -> float | None:
-        """Until so many have stopped counting that one more fits; one without an end counts for ever."""
-        over = self._count(f"{column} > ?", now - window_s)
-        excess = self._count("ended_at IS NULL") + over - limit
-        if excess < 0:
-            return 0.0
-        if excess >= over:
-            return None
-        ends = f"SELECT {column} FROM flight WHERE {column} > ? ORDER BY {column} LIMIT 1 OFFSET ?"  # noqa: S608
-        return max(0.0, float(self.sql.value(ends, now - window_s, excess) or 0) + window_s - now)
 
-    def _count(self, condition: str, *params: object) -> int:
-        return int(self.sql.value(f"SELECT count(*) FROM flight WHERE {condition}", *params) or 0)  # noqa: S608
+def _parse_grant(granted_at: Scalar, ended_at: Scalar, slot_until: Scalar) -> Grant:
+    return Grant(
+        float(granted_at or 0),
+        None if ended_at is None else float(ended_at),
+        None if slot_until is None else float(slot_until),
+    )

@@ -1,197 +1,125 @@
-"""One page from the queue to its end: asked for, judged, stored, and every count settled in one step."""
+"""One leased page: fetch it from the origin, store or remove its copy, settle its entry."""
 
-from dataclasses import dataclass, replace
-from typing import Final
-from urllib.parse import urljoin
+from dataclasses import dataclass
+from typing import Final, assert_never
 
-from sluice.core.errors import Invalid, Oversized, Refused, SluiceError
-from sluice.core.ports import Clock, FetchResponse, NewId, Sql
-from sluice.core.preload.cache_bypass import bypassed_page
-from sluice.core.preload.cache_keys import canonical_url
-from sluice.core.preload.freshness import compute_freshness, unshareable_reason
-from sluice.core.preload.retry_backoff import Kind, Verdict, delay_s, judge
+from sluice.core.errors import Oversized, Refused, SluiceError
+from sluice.core.ports import Clock, FetchResponse, HeaderPairs
+from sluice.core.preload.entries import QueueEntry
+from sluice.core.preload.freshness import unshareable_reason
+from sluice.core.preload.outcomes import (
+    EdgeOnly,
+    Failed,
+    FetchAgain,
+    Gone,
+    Health,
+    Outcome,
+    Redirect,
+    Retry,
+    Skipped,
+    Storable,
+    Stored,
+    Unchanged,
+    classify_response,
+    health_of,
+)
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.discovery.known_pages import KnownPages
 from sluice.services.preload.discovery.page_index import Page
-from sluice.services.preload.queue.batches import Count
-from sluice.services.preload.queue.dead_letters import DeadLetters
-from sluice.services.preload.queue.queue import Entry, Queue, Wanted
-from sluice.services.preload.serving.copies import Copies, Copy, copy_of
-from sluice.services.preload.warming.origin import Origin, page_headers
-from sluice.services.preload.zone.alerts import Alerts
-from sluice.services.preload.zone.outbox import Outbox
-from sluice.services.preload.zone.state import State
+from sluice.services.preload.serving.copies import Copy, CopyStore, StoreResult, build_copy
+from sluice.services.preload.warming.origin import MAX_PAGE_BYTES, Origin, page_headers
+from sluice.services.preload.warming.settle_page import Attempt, PageSettler
 
-MAX_PAGE_BYTES: Final = 10 * 1024 * 1024
-MAX_HOPS: Final = 5
-MAX_HOLD_S: Final = 300.0  # the longest that one page's Retry-After stops the whole zone
-
-# How each end of a page is counted in its batches and called in the log.
-ENDS: Final[dict[Kind, tuple[Count, str]]] = {
-    "store": ("done", "warmed"),
-    "unchanged": ("done", "unchanged"),
-    "gone": ("gone", "gone"),
-    "redirect": ("skipped", "redirected"),
-    "skipped": ("skipped", "skipped"),
-    "failed": ("failed", "failed"),
-}
+PURGED_MEANWHILE: Final = FetchAgain("it was purged while it was fetched")
+COPY_IS_MISSING: Final = FetchAgain("it has not changed, but its stored copy is missing")
+UNEXPECTED_304: Final = Skipped("status 304 to a request without conditions")
 
 
 @dataclass(frozen=True, slots=True)
-class Warming:
-    zone_id: str
-    sql: Sql
+class PageWarmer:
     clock: Clock
     origin: Origin
-    copies: Copies
-    new_id: NewId
+    copies: CopyStore
+    known_pages: KnownPages
+    settler: PageSettler
 
-    async def warm(self, entry: Entry, zone: ZoneConfig, flight: int, era: int) -> None:
-        """See the page through; whatever happens, it is settled."""
-        asked_at = self.clock.now()
+    async def warm(self, entry: QueueEntry, config: ZoneConfig, grant_id: int, era: int) -> None:
+        """Warms a leased page; its entry is settled whatever happens."""
+        fetched_at = self.clock.now()
         page = Page(entry.url, entry.variant)
-        validators = KnownPages(self.sql).validators(page)
-        answer, verdict = await self._asked(entry, zone, flight, validators)
-        latency_ms = round((self.clock.now() - asked_at) * 1000, 1)
+        validators = self.known_pages.load_validators(page)
+        response = await self._fetch_page(page, config, grant_id, validators)
+        latency_ms = round((self.clock.now() - fetched_at) * 1000, 1)
+        if isinstance(response, FetchResponse):
+            outcome, copy = await self._store_or_remove(page, config, response, fetched_at, bool(validators))
+            attempt = Attempt(outcome, health_of(response.status), response.status, latency_ms, copy)
+        else:
+            attempt = Attempt(response, _health_without_response(response), None, latency_ms, None)
+        self.settler.settle(entry, config, attempt, era=era, now=self.clock.now())
+
+    async def _fetch_page(
+        self, page: Page, config: ZoneConfig, grant_id: int, validators: HeaderPairs
+    ) -> FetchResponse | Skipped | Failed | Retry:
+        headers = (*page_headers(page.variant), *validators)
         try:
-            verdict, copy = await self._kept(page, zone, answer, verdict, asked_at)
-        except SluiceError as error:
-            copy = None
-            verdict = Verdict(kind="retry", health=verdict.health, status=verdict.status, reason=f"storing: {error}")
-        self._settle(entry, zone, verdict, copy, latency_ms=latency_ms, era=era)
-
-    async def _asked(
-        self, entry: Entry, zone: ZoneConfig, flight: int, validators: tuple[tuple[str, str], ...]
-    ) -> tuple[FetchResponse | None, Verdict]:
-        headers = (*page_headers(entry.variant), *validators)
-        try:
-            answer = await self.origin.ask(entry.url, zone, flight=flight, headers=headers, max_bytes=MAX_PAGE_BYTES)
-        except Oversized as error:
-            return None, Verdict(kind="skipped", health="neutral", reason=str(error))
-        except Refused as error:
-            return None, Verdict(kind="failed", health="neutral", reason=str(error))
-        except SluiceError as error:
-            return None, Verdict(kind="retry", health="trouble", reason=str(error))
-        verdict = judge(answer.status, answer.headers, self.clock.now())
-        if verdict.kind == "unchanged" and not validators:
-            return answer, replace(verdict, kind="skipped", reason="status 304 to a request without conditions")
-        return answer, verdict
-
-    async def _kept(
-        self, page: Page, zone: ZoneConfig, answer: FetchResponse | None, verdict: Verdict, asked_at: float
-    ) -> tuple[Verdict, Copy | None]:
-        """Store or remove the copy, as the verdict says."""
-        if verdict.kind == "gone":
-            await self.copies.remove([page])
-            return verdict, None
-        if answer is None or verdict.kind not in {"store", "unchanged"}:
-            return verdict, None
-        if verdict.kind == "unchanged":
-            renewed = await self.copies.renew(page, answer.headers, zone, asked_at)
-            return replace(verdict, reason="" if renewed else "again"), None
-        if reason := unshareable_reason(answer.status, answer.headers, page.url, zone):
-            await self.copies.remove([page])
-            return replace(verdict, kind="skipped", reason=reason), None
-        copy = copy_of(page, answer.headers, answer.body, zone, self.clock.now())
-        outcome = await self.copies.store(copy, asked_at)
-        told = {"stored": "", "edge-only": "edge only: R2 refused it", "purged": "again"}[outcome]
-        return replace(verdict, reason=told), copy if outcome == "stored" else None
-
-    def _settle(
-        self, entry: Entry, zone: ZoneConfig, verdict: Verdict, copy: Copy | None, *, latency_ms: float, era: int
-    ) -> None:
-        now = self.clock.now()
-        if verdict.kind == "redirect":
-            verdict = self._redirected(entry, zone, verdict, now)
-        self._note_page(entry, zone, verdict, copy, now)
-        status = self._move(entry, zone, verdict, now)
-        Outbox(self.sql).log(
-            *(self.zone_id, entry.url, status),
-            now=now,
-            http_status=verdict.status,
-            latency_ms=int(latency_ms),
-            trigger_name=entry.trigger,
-            attempt=entry.attempt,
-            detail=verdict.reason[:500] or None,
-        )
-        Alerts(self.sql).count_result(now, ok=verdict.kind not in {"retry", "failed"}, latency_ms=latency_ms)
-        self._tell_breaker(verdict, zone, era, now)
-        self.review(now)
-
-    def review(self, now: float) -> None:
-        depth, breaker = Queue(self.sql).depth, State(self.sql).breaker
-        Alerts(self.sql).review(self.zone_id, now=now, depth=depth, breaker=breaker, new_id=self.new_id())
-
-    def _note_page(self, entry: Entry, zone: ZoneConfig, verdict: Verdict, copy: Copy | None, now: float) -> None:
-        known, page = KnownPages(self.sql), Page(entry.url, entry.variant)
-        if copy is not None:
-            known.keep(page, copy.headers, now=now, fresh_until=copy.fresh_until)
-        elif verdict.kind == "unchanged" and not verdict.reason:
-            known.renewed(page, now=now, fresh_until=now + compute_freshness((), entry.url, zone).edge_s)
-        elif verdict.kind not in {"retry", "failed"}:
-            known.forget([page])
-
-    def _move(self, entry: Entry, zone: ZoneConfig, verdict: Verdict, now: float) -> str:
-        """Take the page out of the queue, or put it off; returns what the log says of it."""
-        queue, dead = Queue(self.sql), DeadLetters(self.sql)
-        if verdict.kind in {"store", "unchanged"} and verdict.reason == "again":
-            queue.unlease(entry)
-            return "again"
-        if verdict.kind == "retry" and entry.attempt < zone.preload_retry_max:
-            self._put_off(entry, verdict, now)
-            return "retry"
-        if verdict.kind in {"retry", "failed"}:
-            dead.add(entry, status=verdict.status, reason=verdict.reason, now=now)
-            queue.finish(entry, "failed", now)
-            return "failed"
-        count, called = ENDS[verdict.kind]
-        dead.remove(entry.url, entry.variant)
-        queue.finish(entry, count, now)
-        return "edge_only" if verdict.reason.startswith("edge only") else called
-
-    def _put_off(self, entry: Entry, verdict: Verdict, now: float) -> None:
-        wait_s = max(delay_s(entry.attempt), verdict.retry_after_s or 0)
-        Queue(self.sql).retry(entry, now + wait_s, now)
-        if verdict.status == 429:
-            # The origin speaks for all its pages: asking for the others meanwhile would only earn more of the same.
-            State(self.sql).put("hold_until", now + min(MAX_HOLD_S, verdict.retry_after_s or 0))
-
-    def _redirected(self, entry: Entry, zone: ZoneConfig, verdict: Verdict, now: float) -> Verdict:
-        """Have the page warmed to which this one leads, if it is one of ours."""
-        try:
-            target = canonical_url(urljoin(entry.url, verdict.reason), zone)
-        except (Invalid, ValueError) as error:
-            return replace(verdict, kind="skipped", reason=f"redirects to {verdict.reason[:300]}: {error}")
-        if target != entry.url and entry.hops < MAX_HOPS and not bypassed_page(target):
-            wanted = Wanted(
-                url=target,
-                variant=entry.variant,
-                priority=entry.priority,
-                trigger=entry.trigger,
-                post_id=entry.post_id,
-                hops=entry.hops + 1,
+            return await self.origin.fetch_granted(
+                page.url, config, grant_id=grant_id, headers=headers, max_bytes=MAX_PAGE_BYTES
             )
-            for row in self.sql.rows("SELECT batch_id FROM membership WHERE entry_id = ?", entry.id):
-                Queue(self.sql).enqueue(
-                    [wanted], str(row["batch_id"]), now=now, max_depth=zone.preload_queue_max_depth + 1
-                )
-        return verdict
+        except Oversized as error:
+            return Skipped(str(error))
+        except Refused as error:
+            return Failed(str(error))
+        except SluiceError as error:
+            return Retry(str(error))
 
-    def _tell_breaker(self, verdict: Verdict, zone: ZoneConfig, era: int, now: float) -> None:
-        state = State(self.sql)
-        breaker = state.breaker
-        if breaker.era != era:
-            return
-        match verdict.health:
-            case "good":
-                state.keep_breaker(breaker.answered())
-            case "neutral":
-                state.keep_breaker(breaker.refused())
-            case "trouble":
-                state.keep_breaker(
-                    breaker.failed(
-                        now,
-                        threshold=zone.preload_circuit_breaker_threshold,
-                        max_backoff_s=zone.preload_circuit_breaker_max_backoff_s,
-                    )
-                )
+    async def _store_or_remove(
+        self, page: Page, config: ZoneConfig, response: FetchResponse, fetched_at: float, is_conditional: bool
+    ) -> tuple[Outcome, Copy | None]:
+        """Applies the response to the stored copy; a store that fails is a reason to try again."""
+        try:
+            match classify_response(response.status, response.headers, self.clock.now()):
+                case Storable():
+                    return await self._store_copy(page, config, response, fetched_at)
+                case Unchanged() if is_conditional:
+                    return await self._renew_copy(page, config, response, fetched_at), None
+                case Unchanged():
+                    return UNEXPECTED_304, None
+                case Gone() as gone:
+                    await self.copies.remove([page])
+                    return gone, None
+                case (Redirect() | Skipped() | Retry() | Failed()) as outcome:
+                    return outcome, None
+        except SluiceError as error:
+            return Retry(f"storing: {error}"), None
+
+    async def _store_copy(
+        self, page: Page, config: ZoneConfig, response: FetchResponse, fetched_at: float
+    ) -> tuple[Outcome, Copy | None]:
+        if reason := unshareable_reason(response.status, response.headers, page.url, config):
+            await self.copies.remove([page])
+            return Skipped(reason), None
+        copy = build_copy(page, response.headers, response.body, config, self.clock.now())
+        match await self.copies.store(copy, fetched_at):
+            case StoreResult.STORED:
+                return Stored(), copy
+            case StoreResult.EDGE_ONLY:
+                return EdgeOnly(), None
+            case StoreResult.PURGED:
+                return PURGED_MEANWHILE, None
+
+    async def _renew_copy(
+        self, page: Page, config: ZoneConfig, response: FetchResponse, fetched_at: float
+    ) -> Unchanged | FetchAgain:
+        is_renewed = await self.copies.renew(page, response.headers, config, fetched_at)
+        return Unchanged() if is_renewed else COPY_IS_MISSING
+
+
+def _health_without_response(outcome: Skipped | Failed | Retry) -> Health:
+    """A page that is too large or must not be fetched says nothing about the origin's health."""
+    match outcome:
+        case Retry():
+            return Health.TROUBLE
+        case Skipped() | Failed():
+            return Health.NEUTRAL
+        case _:
+            assert_never(outcome)
