@@ -5,17 +5,17 @@ from dataclasses import dataclass, field, replace
 
 from sluice.core.compiler import events
 from sluice.core.compiler.configuration import Configuration, parse_configuration
+from sluice.core.compiler.context import Session
 from sluice.core.compiler.diagnostics import Diagnostic, Notify, TracingContext
 from sluice.core.compiler.header import HeaderGenerator, checksum_line
-from sluice.core.compiler.levels import TransformationPipeline
 from sluice.core.compiler.limits import Budget, Limits
 from sluice.core.compiler.metrics import Metrics
 from sluice.core.compiler.report import Detective, Report
-from sluice.core.compiler.session import Session
 from sluice.core.compiler.sources.download import Download, retrying
-from sluice.core.compiler.sources.origins import Origins
+from sluice.core.compiler.sources.line_origins import Origins
 from sluice.core.compiler.sources.source_compiler import DOWNLOAD, PatternReader, SourceCompiler
-from sluice.core.compiler.sources.sources import Library, Text, in_parallel
+from sluice.core.compiler.sources.source_reader import Library, Text, in_parallel
+from sluice.core.compiler.transformation_pipeline import TransformationPipeline
 from sluice.core.filters.patterns.patterns import Patterns
 from sluice.core.ports import Clock, Draw
 from sluice.core.timestamps import iso

@@ -7,7 +7,7 @@ from typing import Final
 
 from sluice import __version__
 from sluice.core.compiler.configuration import Configuration, Source
-from sluice.core.compiler.sources.text import one_line
+from sluice.core.compiler.sources.line_splitting import one_line
 
 _CHUNK_LINES: Final = 8_192  # hashed at a time: the whole text need not exist a second time
 

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from sluice.core.compiler.metrics import Stage
-from sluice.core.compiler.sources.origins import OURS, Origins, Places
+from sluice.core.compiler.sources.line_origins import OURS, Origins, Places
 from sluice.core.filters.pipeline import DroppedLine as Entry
 
 MAX_DROPPED: Final = 100_000  # told one by one; of the rest only how many they are

@@ -15,7 +15,7 @@ from sluice.core.filters.transformations.invert_allow import INVERT_ALLOW
 from sluice.core.filters.transformations.remove_comments import REMOVE_COMMENTS
 from sluice.core.filters.transformations.remove_empty_lines import REMOVE_EMPTY_LINES
 from sluice.core.filters.transformations.remove_modifiers import REMOVE_MODIFIERS
-from sluice.core.filters.transformations.trace import Transformation
+from sluice.core.filters.transformations.transformation import Transformation
 from sluice.core.filters.transformations.trim_lines import TRIM_LINES
 from sluice.core.filters.transformations.validate import (
     VALIDATE,

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from sluice.core.compiler.report import Detective
-from sluice.core.compiler.sources.origins import Origins, Place
+from sluice.core.compiler.sources.line_origins import Origins, Place
 from sluice.core.filters.pipeline import DroppedLine as Entry
 from unit.core.compiler.scripted import compiler, configuration
 

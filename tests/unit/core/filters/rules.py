@@ -3,7 +3,7 @@
 from hypothesis import strategies as st
 
 from sluice.core.filters.pipeline import TRANSFORMATIONS
-from sluice.core.filters.transformations.trace import Trace
+from sluice.core.filters.transformations.transformation import Trace
 
 HOSTS = [
     "example.com", "sub.example.com", "ads.example.com", "com", "co.uk", "example", "EXAMPLE.com", "1.2.3.4", "1.2.3.",

@@ -8,7 +8,7 @@ from typing import Final
 
 from sluice.core.compiler.sources.directives import BadDirective, include_target, surviving
 from sluice.core.compiler.sources.failures import BadSource
-from sluice.core.compiler.sources.text import line_numbers, split
+from sluice.core.compiler.sources.line_splitting import line_numbers, split
 
 _PAGE: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+html|html|head|body|\?xml)\b", re.IGNORECASE)
 

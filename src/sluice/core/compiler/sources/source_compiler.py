@@ -5,10 +5,10 @@ from typing import Final
 
 from sluice.core.compiler import events
 from sluice.core.compiler.configuration import Filters, Source
-from sluice.core.compiler.levels import TransformationPipeline
-from sluice.core.compiler.session import Session
+from sluice.core.compiler.context import Session
 from sluice.core.compiler.sources.failures import SourceFailed, shown
-from sluice.core.compiler.sources.sources import Library, Text, in_parallel
+from sluice.core.compiler.sources.source_reader import Library, Text, in_parallel
+from sluice.core.compiler.transformation_pipeline import TransformationPipeline
 from sluice.core.errors import Invalid, SluiceError
 from sluice.core.filters.patterns.patterns import Patterns
 from sluice.core.filters.syntax.lines import is_blank, is_comment

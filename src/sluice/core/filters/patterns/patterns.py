@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, Self
 from sluice.core.errors import BadField, Invalid
 from sluice.core.filters.patterns.literals import Literals
 from sluice.core.filters.patterns.regexes import Regex
-from sluice.core.filters.transformations.trace import Trace, selected
+from sluice.core.filters.transformations.transformation import Trace, selected
 
 
 class _Wildcard(NamedTuple):

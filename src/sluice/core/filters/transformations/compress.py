@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 from sluice.core.filters.syntax.domains import is_compressible, is_plain_domain
 from sluice.core.filters.syntax.hosts import hostnames_of, is_hosts_rule
 from sluice.core.filters.syntax.rules import parse
-from sluice.core.filters.transformations.trace import Dropped, Trace, Transformation
+from sluice.core.filters.transformations.transformation import Dropped, Trace, Transformation
 
 # No domain name is longer, so no longer rule covers one; it also bounds the work for a line of a million dots.
 _MAX_DOMAIN: Final = 255

@@ -12,7 +12,7 @@ import idna
 from sluice.core.filters.syntax.cosmetic import split_cosmetic
 from sluice.core.filters.syntax.lines import WHITESPACE, is_comment
 from sluice.core.filters.syntax.rules import is_regex, parse
-from sluice.core.filters.transformations.trace import Rewrite, Transformation
+from sluice.core.filters.transformations.transformation import Rewrite, Transformation
 
 # Names may be separated by any of these.
 _TOKEN: Final = re.compile(rf"[^{WHITESPACE}^$|=,;]+")

@@ -5,8 +5,8 @@ from itertools import compress, count
 from typing import Final
 
 from sluice.core.filters.syntax.lines import is_heading
-from sluice.core.filters.transformations.headings import HEADING_REASON, kept_with_headings
-from sluice.core.filters.transformations.trace import Trace, Transformation, selected
+from sluice.core.filters.transformations.leading_comments import HEADING_REASON, kept_with_headings
+from sluice.core.filters.transformations.transformation import Trace, Transformation, selected
 
 _REASON: Final = "duplicate of a later line"
 

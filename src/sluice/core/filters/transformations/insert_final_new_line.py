@@ -3,7 +3,7 @@
 from typing import Final
 
 from sluice.core.filters.syntax.lines import is_blank
-from sluice.core.filters.transformations.trace import Trace, Transformation
+from sluice.core.filters.transformations.transformation import Trace, Transformation
 
 
 class _InsertFinalNewLine:

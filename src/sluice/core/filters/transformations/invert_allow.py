@@ -4,7 +4,7 @@ from typing import Final
 
 from sluice.core.filters.syntax.hosts import is_hosts_rule
 from sluice.core.filters.syntax.lines import is_comment
-from sluice.core.filters.transformations.trace import Rewrite, Transformation
+from sluice.core.filters.transformations.transformation import Rewrite, Transformation
 
 
 def _invert(line: str) -> str:

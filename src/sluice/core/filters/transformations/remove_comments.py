@@ -3,6 +3,6 @@
 from typing import Final
 
 from sluice.core.filters.syntax.lines import is_comment
-from sluice.core.filters.transformations.trace import Removal, Transformation
+from sluice.core.filters.transformations.transformation import Removal, Transformation
 
 REMOVE_COMMENTS: Final[Transformation] = Removal(is_comment, "comment")

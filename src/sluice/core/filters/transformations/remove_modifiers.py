@@ -4,7 +4,7 @@ from typing import Final
 
 from sluice.core.filters.syntax.lines import WHITESPACE, is_comment
 from sluice.core.filters.syntax.rules import modifier_name, only_modifier, parse
-from sluice.core.filters.transformations.trace import Rewrite, Transformation
+from sluice.core.filters.transformations.transformation import Rewrite, Transformation
 
 _REMOVED: Final = frozenset({"third-party", "3p", "all", "document", "doc", "popup", "network"})
 

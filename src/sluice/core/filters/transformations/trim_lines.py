@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sluice.core.filters.transformations.trace import Rewrite, Transformation
+from sluice.core.filters.transformations.transformation import Rewrite, Transformation
 
 
 def _trim(line: str) -> str:

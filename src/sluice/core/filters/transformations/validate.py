@@ -17,8 +17,8 @@ from sluice.core.filters.syntax.ip_patterns import IpPattern, is_address
 from sluice.core.filters.syntax.lines import WHITESPACE, is_blank, is_comment
 from sluice.core.filters.syntax.public_suffixes import suffixes
 from sluice.core.filters.syntax.rules import Rule, is_regex, modifier_name, only_modifier, parse
-from sluice.core.filters.transformations.headings import HEADING_REASON, kept_with_headings
-from sluice.core.filters.transformations.trace import Trace, Transformation, selected
+from sluice.core.filters.transformations.leading_comments import HEADING_REASON, kept_with_headings
+from sluice.core.filters.transformations.transformation import Trace, Transformation, selected
 
 _LIMITING: Final = frozenset({"denyallow", "badfilter", "client"})
 _SUPPORTED: Final = frozenset({"important", "~important", "dnstype", "dnsrewrite", "ctag"}) | _LIMITING

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from sluice.core.compiler.configuration import Configuration
-from sluice.core.compiler.sources.sources import in_parallel
+from sluice.core.compiler.sources.source_reader import in_parallel
 from sluice.core.errors import SluiceError
 from sluice.core.ports import Clock, Database
 from sluice.services.compiler.cache.results import Compiled

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from sluice.core.compiler import events
+from sluice.core.compiler.context import Session
 from sluice.core.compiler.metrics import Stage
-from sluice.core.compiler.session import Session
-from sluice.core.compiler.sources.sources import Text
+from sluice.core.compiler.sources.source_reader import Text
 from sluice.core.filters import pipeline
 from sluice.core.filters.patterns.patterns import Patterns
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.core.compiler.sources.text import count_lines, line_numbers, one_line, split
+from sluice.core.compiler.sources.line_splitting import count_lines, line_numbers, one_line, split
 from sluice.core.filters.syntax.lines import WHITESPACE
 
 # Made of what matters: breaks of all kinds, blanks, and something to keep.

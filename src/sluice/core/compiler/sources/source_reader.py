@@ -11,8 +11,8 @@ from sluice.core.compiler.sources.directives import resolve
 from sluice.core.compiler.sources.documents import Document, Include, check_is_text, read_document
 from sluice.core.compiler.sources.download import Download
 from sluice.core.compiler.sources.failures import BadSource, IncludeFailed, SourceFailed
-from sluice.core.compiler.sources.origins import Origins, Place, Places, origins_of_file
-from sluice.core.compiler.sources.text import count_lines
+from sluice.core.compiler.sources.line_origins import Origins, Place, Places, origins_of_file
+from sluice.core.compiler.sources.line_splitting import count_lines
 from sluice.core.errors import SluiceError
 
 T = TypeVar("T")
