@@ -1,13 +1,13 @@
-"""The transformations of one level, observed: a source's own, or the list's."""
+"""Applies the transformations of one source, or of the whole list, and records each as a stage."""
 
 import asyncio
 from collections.abc import Sequence
 from typing import TypeVar
 
 from sluice.core.compiler import events
-from sluice.core.compiler.context import Session
+from sluice.core.compiler.context import CompilationContext
 from sluice.core.compiler.metrics import Stage
-from sluice.core.compiler.sources.source_reader import Text
+from sluice.core.compiler.sources.line_buffer import LineBuffer
 from sluice.core.filters import pipeline
 from sluice.core.filters.patterns.patterns import Patterns
 
@@ -15,54 +15,54 @@ T = TypeVar("T")
 
 
 class TransformationPipeline:
-    """Applies filters and transformations; `source` names the source they belong to, None for the list."""
+    """Applies filters and transformations; `source` names the source they belong to, None for the whole list."""
 
-    def __init__(self, session: Session, source: str | None = None) -> None:
-        self._session = session
+    def __init__(self, context: CompilationContext, source: str | None = None) -> None:
+        self._context = context
         self._source = source
 
     async def apply_all(
-        self, text: Text, names: Sequence[str], *, exclusions: Patterns | None, inclusions: Patterns | None
-    ) -> Text:
-        """The text after all of them; the lines given are handed over."""
-        observer = _Observer(self._session, self._source)
-        detective = self._session.detective
-        if detective is None or text.origins is None:
-            work = pipeline.transforming(
+        self, text: LineBuffer, names: Sequence[str], *, exclusions: Patterns | None, inclusions: Patterns | None
+    ) -> LineBuffer:
+        """Return the lines after all steps; takes the lines out of the buffer."""
+        observer = _StageRecorder(self._context, self._source)
+        drops = self._context.drops
+        if drops is None or text.origins is None:
+            steps = pipeline.transform_stepwise(
                 text.take(), names, exclusions=exclusions, inclusions=inclusions, observer=observer
             )
-            return Text(await _in_turns(work))
-        traced = await _in_turns(
-            pipeline.tracing(text.take(), names, exclusions=exclusions, inclusions=inclusions, observer=observer)
+            return LineBuffer(await _run_with_pauses(steps))
+        trace = await _run_with_pauses(
+            pipeline.trace_stepwise(text.take(), names, exclusions=exclusions, inclusions=inclusions, observer=observer)
         )
-        detective.note(traced.dropped, text.origins)
-        return Text(traced.lines, text.origins.follow(traced.origins))
+        drops.collect(trace.dropped, text.origins)
+        return LineBuffer(trace.lines, text.origins.select(trace.origins))
 
 
-async def _in_turns(work: pipeline.Work[T]) -> T:
-    """Let others have their turn in every pause: what was told so far goes out, and a Worker's clock moves on."""
+async def _run_with_pauses(steps: pipeline.Stepwise[T]) -> T:
+    """Yield to the event loop in every pause: events are sent, and a Worker's clock advances."""
     while True:
         try:
-            next(work)
+            next(steps)
         except StopIteration as end:
             outcome: T = end.value
             return outcome
         await asyncio.sleep(0)
 
 
-class _Observer:
-    def __init__(self, session: Session, source: str | None) -> None:
-        self._session = session
+class _StageRecorder:
+    def __init__(self, context: CompilationContext, source: str | None) -> None:
+        self._context = context
         self._source = source
-        self._began = session.clock.now()
+        self._started_at = context.clock.now()
 
-    def started(self, name: str, count: int) -> None:
-        self._began = self._session.clock.now()
-        self._session.emit(events.transformation_start(name, count))
+    def on_step_start(self, name: str, count: int) -> None:
+        self._started_at = self._context.clock.now()
+        self._context.emit(events.transformation_start(name, count))
 
-    def completed(self, name: str, count_in: int, count_out: int) -> None:
-        duration_ms = self._session.elapsed_ms(self._began)
-        self._session.add_step(
+    def on_step_complete(self, name: str, count_in: int, count_out: int) -> None:
+        duration_ms = self._context.elapsed_ms(self._started_at)
+        self._context.add_transformation(
             Stage(name=name, source=self._source, duration_ms=duration_ms, lines_in=count_in, lines_out=count_out)
         )
-        self._session.emit(events.transformation_complete(name, count_in, count_out, round(duration_ms)))
+        self._context.emit(events.transformation_complete(name, count_in, count_out, round(duration_ms)))

@@ -1,4 +1,4 @@
-"""InvertAllow: every rule becomes an exception; comments, hosts lines, exceptions and empty lines stay."""
+"""InvertAllow: turns every rule into an exception; comments, hosts rules, exceptions and empty lines stay."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""RemoveComments: whole-line comments go; a comment behind a rule stays."""
+"""RemoveComments: drops whole-line comments; a comment after a rule stays."""
 
 from typing import Final
 

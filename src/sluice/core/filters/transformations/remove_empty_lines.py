@@ -1,4 +1,4 @@
-"""RemoveEmptyLines: lines without anything but white space go."""
+"""RemoveEmptyLines: drops lines that are empty or only white space."""
 
 from typing import Final
 

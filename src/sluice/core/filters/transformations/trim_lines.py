@@ -1,4 +1,4 @@
-"""TrimLines: spaces and tabs around a line go; other white space stays."""
+"""TrimLines: removes spaces and tabs around a line; other white space stays."""
 
 from typing import Final
 
