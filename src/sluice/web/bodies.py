@@ -40,7 +40,7 @@ async def read_model(request: Request, model: type[Model], *, max_bytes: int) ->
     return parse_model(model, await read_json(request, max_bytes=max_bytes))
 
 
-def query_model(request: Request, model: type[Model]) -> Model:
+def read_query(request: Request, model: type[Model]) -> Model:
     """The query string as a model; only a field for many values may be given more than once."""
     fields = _fields_by_query_name(model)
     repeated = [

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from urllib.parse import unquote_to_bytes
 
 from sluice.core.errors import Invalid
-from sluice.web.docs import Doc
 from sluice.web.messages import Reply, Request
+from sluice.web.openapi.docs import Doc
 
 Handler = Callable[[Request], Awaitable[Reply]]
 # One entry per path segment; None stands for a parameter.
@@ -93,7 +93,7 @@ class Router:
         return next((resource for resource in candidates if resource.matches(segments)), None)
 
 
-def path_segments(path: str) -> tuple[str, ...]:
+def split_path(path: str) -> tuple[str, ...]:
     """Decoded segments of a raw path: split first, so that an encoded slash stays inside its segment."""
     return tuple(_decoded(segment) for segment in _split(path))
 

@@ -6,7 +6,7 @@ from sluice.services.news.collect.updater import Updater
 from sluice.services.news.http import docs
 from sluice.services.news.http.status import Status
 from sluice.services.news.keys import PENDING
-from sluice.web import Reply, Request, Route, problem
+from sluice.web import Reply, Request, Route, build_problem
 from sluice.web.admin import require_admin
 
 _LATEST = 10
@@ -18,7 +18,7 @@ def routes(updater: Updater, status: Status, admin_token: str) -> list[Route]:
         entries = entries_of(parse_stored_json(await updater.store.get_text(PENDING)))
         if not entries:
             detail = "no article is pending: none was fetched yet, or all are processed"
-            return problem(404, "Nothing pending", detail, instance=request.path)
+            return build_problem(404, "Nothing pending", detail, instance=request.path)
         body = {
             "success": True,
             "totalArticles": len(entries),

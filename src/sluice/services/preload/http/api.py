@@ -12,7 +12,7 @@ from sluice.core.preload.zone_config import check_zone_id, parse_zone
 from sluice.core.strict_json import parse_json
 from sluice.services.preload.http import docs
 from sluice.services.preload.http.requests import MAX_BODY_BYTES, MIN_KEY_CHARS, zone_of
-from sluice.web import Reply, Request, Route, query_model, read_bytes, read_json
+from sluice.web import Reply, Request, Route, read_bytes, read_json, read_query
 from sluice.web.admin import require_admin
 
 NO_STORE: Final = {"Cache-Control": "no-store"}
@@ -152,7 +152,7 @@ class Api:
 
     async def _failed(self, request: Request) -> Reply:
         zone_id = self._admitted(request)
-        given = {"limit": query_model(request, docs.Listing).limit}
+        given = {"limit": read_query(request, docs.Listing).limit}
         return Reply.json(await self.zones.call(zone_id, "failed", given), headers=NO_STORE)
 
     def _ask(self, method: str) -> Callable[[Request], Awaitable[Reply]]:
@@ -177,7 +177,7 @@ class Api:
         async def handle(request: Request) -> Reply:
             zone_id = self._admitted(request)
             sql = f"SELECT * FROM {table} WHERE zone_id = ? ORDER BY {order} DESC LIMIT ?"  # noqa: S608
-            rows = await self.database.all(sql, zone_id, query_model(request, docs.Listing).limit)
+            rows = await self.database.all(sql, zone_id, read_query(request, docs.Listing).limit)
             return Reply.json({name: rows}, headers=NO_STORE)
 
         return handle

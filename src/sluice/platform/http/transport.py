@@ -9,7 +9,7 @@ from pyodide.ffi import JsException, to_js
 
 from sluice.core.errors import Refused
 from sluice.core.net.transport import TransportFailed, TransportRequest, TransportResponse
-from sluice.platform.streams import read_chunks
+from sluice.platform.http.streams import read_chunks
 
 # workerd keeps a connection for the next request although a server that speaks HTTP/1.0 has closed it, as Python's own
 # does: 7 of 20 requests in a row failed so, measured. Each failure drops one such connection.
@@ -17,12 +17,12 @@ _LOST: Final = "Network connection lost."
 _TRIES: Final = 3
 
 
-def workers_transport(request: TransportRequest) -> AbstractAsyncContextManager[TransportResponse]:
+def send_request(request: TransportRequest) -> AbstractAsyncContextManager[TransportResponse]:
     """One request without following redirects; leaving the context aborts what is still under way."""
     return _sent(request, _TRIES if request.method in {"GET", "HEAD"} else 1)
 
 
-def single_transport(request: TransportRequest) -> AbstractAsyncContextManager[TransportResponse]:
+def send_request_once(request: TransportRequest) -> AbstractAsyncContextManager[TransportResponse]:
     """The same, sent once whatever happens, for whoever counts the requests of an origin."""
     return _sent(request, 1)
 

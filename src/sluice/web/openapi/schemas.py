@@ -7,8 +7,8 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, models_json_schema
 from pydantic_core.core_schema import WithDefaultSchema
 
-from sluice.web.docs import Content, Doc, Media
-from sluice.web.openapi_problems import Problem
+from sluice.web.openapi.docs import Content, Doc, Media
+from sluice.web.openapi.problem_replies import Problem
 
 JSON: Final = "application/json"
 _REF: Final = "#/components/schemas/{model}"

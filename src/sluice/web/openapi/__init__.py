@@ -1,0 +1,1 @@
+"""The OpenAPI document of a Worker, made from its routes."""
