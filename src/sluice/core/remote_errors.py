@@ -21,7 +21,7 @@ def encode_error(error: SluiceError) -> str:
             "kind": type(error).__name__,
             "message": str(error),
             "retryAfterS": getattr(error, "retry_after_s", None),
-            "fields": [[bad.path, bad.reason] for bad in getattr(error, "fields", ())],
+            "fields": [[bad.field, bad.reason] for bad in getattr(error, "fields", ())],
         }
     )
 
@@ -48,6 +48,6 @@ def _from_json(encoded: dict[str, Any]) -> SluiceError:
     if kind is TooManyRequests:
         return TooManyRequests(message, encoded["retryAfterS"])
     if kind is Invalid:
-        return Invalid(message, [BadField(path, reason) for path, reason in encoded["fields"]])
-    is_ours = isinstance(kind, type) and issubclass(kind, SluiceError)
-    return kind(message) if is_ours else SluiceError(message)
+        return Invalid(message, [BadField(field, reason) for field, reason in encoded["fields"]])
+    is_known = isinstance(kind, type) and issubclass(kind, SluiceError)
+    return kind(message) if is_known else SluiceError(message)

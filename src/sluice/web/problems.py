@@ -29,7 +29,7 @@ def build_problem(
         "error": detail,
     }
     if fields:
-        body["errors"] = [{"path": field.path, "reason": field.reason} for field in fields]
+        body["errors"] = [{"path": field.field, "reason": field.reason} for field in fields]
     fixed = (("Content-Type", PROBLEM_TYPE), ("Cache-Control", "no-store"))
     return Reply.json(body, status, (*fixed, *to_pairs(headers)))
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 from sluice.core import errors
 from sluice.core.errors import BadField, Invalid, SluiceError, TooManyRequests, Unavailable
 from sluice.core.json_log import JsonLog
-from sluice.core.net.addresses import Allowed, check_url
+from sluice.core.net.addresses import AllowedHosts, check_url
 from sluice.core.net.fetch import Fetcher
 from sluice.core.ports import Clock, Fetch, HeaderPairs
 from sluice.core.preload.zone_config import ZoneConfig, netloc_of, parse_zone
@@ -65,8 +65,8 @@ class Cloud:
         return open_log(NAME)
 
     @property
-    def allowed(self) -> Allowed:
-        return Allowed.parse(read_variables(self.env).text("ALLOW_PRIVATE_HOSTS"))
+    def allowed(self) -> AllowedHosts:
+        return AllowedHosts.parse(read_variables(self.env).text("ALLOW_PRIVATE_HOSTS"))
 
     def tell(self, name: str, error: BaseException | None = None, **fields: object) -> None:
         if error is None:
@@ -277,7 +277,7 @@ def _packed(error: SluiceError) -> dict[str, Any]:
         "kind": type(error).__name__,
         "message": str(error),
         "retry_after_s": getattr(error, "retry_after_s", None),
-        "fields": [[bad.path, bad.reason] for bad in getattr(error, "fields", ())],
+        "fields": [[bad.field, bad.reason] for bad in getattr(error, "fields", ())],
     }
 
 

@@ -8,7 +8,7 @@ import js
 from pyodide.ffi import JsException, to_js
 
 from sluice.core.errors import Refused
-from sluice.core.net.fetch import Answer, Outgoing, TransportFailed
+from sluice.core.net.transport import TransportFailed, TransportRequest, TransportResponse
 from sluice.platform.failures import is_connection_lost
 from sluice.platform.http.streams import read_chunks
 
@@ -17,18 +17,18 @@ from sluice.platform.http.streams import read_chunks
 _TRIES: Final = 3
 
 
-def send_request(request: Outgoing) -> AbstractAsyncContextManager[Answer]:
+def send_request(request: TransportRequest) -> AbstractAsyncContextManager[TransportResponse]:
     """Send one request without following redirects; leaving the context aborts it. A lost GET or HEAD is sent again."""
     return _open_exchange(request, _TRIES if request.method in {"GET", "HEAD"} else 1)
 
 
-def send_request_once(request: Outgoing) -> AbstractAsyncContextManager[Answer]:
+def send_request_once(request: TransportRequest) -> AbstractAsyncContextManager[TransportResponse]:
     """Send a request as `send_request` does, but never twice: for callers that count the requests to an origin."""
     return _open_exchange(request, 1)
 
 
 @asynccontextmanager
-async def _open_exchange(request: Outgoing, tries: int) -> AsyncIterator[Answer]:
+async def _open_exchange(request: TransportRequest, tries: int) -> AsyncIterator[TransportResponse]:
     _check_spelling(request.url)
     abort = js.AbortController.new()
     options: dict[str, Any] = {
@@ -44,7 +44,7 @@ async def _open_exchange(request: Outgoing, tries: int) -> AsyncIterator[Answer]
     try:
         response = await _fetch(request, tries, to_js(options, dict_converter=js.Object.fromEntries))
         headers = tuple((name, value) for name, value in response.headers)
-        yield Answer(response.status, headers, read_chunks(response.body))
+        yield TransportResponse(response.status, headers, read_chunks(response.body))
     except JsException as error:
         raise TransportFailed(error.message) from error
     finally:
@@ -57,7 +57,7 @@ def _check_spelling(url: str) -> None:
         raise Refused("the URL is not in its canonical spelling: write its host as a browser shows it")
 
 
-async def _fetch(request: Outgoing, tries: int, options: Any) -> Any:
+async def _fetch(request: TransportRequest, tries: int, options: Any) -> Any:
     """Send the request, up to `tries` times if the connection is lost."""
     for _ in range(tries - 1):
         try:
