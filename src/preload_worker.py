@@ -5,7 +5,7 @@ from typing import Any
 from workers import DurableObject, WorkerEntrypoint
 
 from sluice.platform.bindings import Binding
-from sluice.platform.objects import Sql
+from sluice.platform.durable_objects import Sql
 from sluice.workers.preload import Cloud, called, fetched, ticked, zone_object
 
 __all__ = ["Default", "PreloadQueue"]

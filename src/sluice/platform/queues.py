@@ -1,12 +1,12 @@
-"""Queues: messages out in batches within the platform's limits, messages in as values with two answers."""
+"""Queues: sends messages in batches within the platform's limits, and reads the messages of a delivered batch."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 from sluice.core.errors import Invalid
-from sluice.platform.failures import translated
-from sluice.platform.values import json_size, plain
+from sluice.platform.failures import translate_errors
+from sluice.platform.values import measure_json, to_plain
 
 # The platform's kilobyte has 1,000 bytes, and it adds about 100 bytes of its own to each message.
 OVERHEAD_BYTES: Final = 100
@@ -23,21 +23,21 @@ class Producer:
         self._queue = queue
 
     async def send(self, body: object, *, delay_s: int | None = None) -> None:
-        json_size(body, "message", MAX_MESSAGE_BYTES)
-        with translated("queue send"):
-            await self._queue.send(body, _delay(delay_s))
+        measure_json(body, "message", MAX_MESSAGE_BYTES)
+        with translate_errors("queue send"):
+            await self._queue.send(body, _delay_options(delay_s))
 
     async def send_many(self, bodies: Iterable[object], *, delay_s: int | None = None) -> None:
-        """Send all; nothing is sent when one of them is too large, but a failure may leave the rest unsent."""
-        options = _delay(delay_s)
-        for batch in list(_batches(bodies)):
-            with translated(f"queue send of {len(batch)} messages"):
+        """Send all messages; if one is too large none is sent, but after a failure some may have been sent."""
+        options = _delay_options(delay_s)
+        for batch in list(_split_into_batches(bodies)):
+            with translate_errors(f"queue send of {len(batch)} messages"):
                 await self._queue.sendBatch([{"body": body} for body in batch], options)
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One delivery; without an answer it counts as acknowledged when the handler ends well."""
+    """One delivered message; it counts as acknowledged if the handler ends without an error."""
 
     id: str
     body: Any
@@ -45,24 +45,24 @@ class Message:
     raw: Any
 
     def ack(self) -> None:
-        """Never deliver it again."""
+        """Acknowledge the message, so that it is not delivered again."""
         self.raw.ack()
 
     def retry(self, delay_s: int | None = None) -> None:
-        """Deliver it again, after the delay."""
-        self.raw.retry(_delay(delay_s))
+        """Ask for another delivery after the delay."""
+        self.raw.retry(_delay_options(delay_s))
 
 
-def messages(batch: Any) -> list[Message]:
-    """The messages of a batch as the SDK hands it to the consumer."""
-    return [Message(raw.id, plain(raw.body), raw.attempts, raw) for raw in batch.messages]
+def read_messages(batch: Any) -> list[Message]:
+    """Return the messages of a batch that the SDK gives to the consumer."""
+    return [Message(raw.id, to_plain(raw.body), raw.attempts, raw) for raw in batch.messages]
 
 
-def _batches(bodies: Iterable[object]) -> Iterator[list[object]]:
+def _split_into_batches(bodies: Iterable[object]) -> Iterator[list[object]]:
     batch: list[object] = []
     total = 0
     for index, body in enumerate(bodies):
-        size = json_size(body, f"message {index}", MAX_MESSAGE_BYTES) + OVERHEAD_BYTES
+        size = measure_json(body, f"message {index}", MAX_MESSAGE_BYTES) + OVERHEAD_BYTES
         if batch and (len(batch) == MAX_BATCH or total + size > MAX_BATCH_BYTES):
             yield batch
             batch, total = [], 0
@@ -72,7 +72,7 @@ def _batches(bodies: Iterable[object]) -> Iterator[list[object]]:
         yield batch
 
 
-def _delay(delay_s: int | None) -> dict[str, int]:
+def _delay_options(delay_s: int | None) -> dict[str, int]:
     if delay_s is None:
         return {}
     if not 0 <= delay_s <= MAX_DELAY_S:

@@ -1,4 +1,4 @@
-"""What every entry module does with a request: wire the routes, answer, log what went wrong."""
+"""What every Worker needs of its environment, and how it answers a request."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -8,38 +8,38 @@ import js
 
 from sluice import __version__
 from sluice.core.errors import SluiceError
+from sluice.core.json_log import JsonLog
 from sluice.core.variables import Variables
 from sluice.platform.bindings import Binding, probe
 from sluice.platform.clock import SystemClock
-from sluice.platform.kv import KV, Pace
-from sluice.platform.log import Log
-from sluice.platform.shell import to_request, to_response
-from sluice.web import App, Cors, Reply, Request, Route, conditional, health_reply, openapi_reply, problem_of
-from sluice.web.common_docs import HEALTH, OPENAPI
+from sluice.platform.http.conversion import to_request, to_response
+from sluice.platform.storage.kv import KV, WritePacer
+from sluice.web import App, Cors, Reply, Request, Route, build_error_reply
+from sluice.web.common_routes import add_common_routes
 
-# All requests of an isolate keep the same pace.
-_PACES: Final[dict[str, Pace]] = {}
-# The document of the isolate's Worker, once somebody has asked for it.
+# One pacer for each namespace, shared by all requests of the isolate.
+_PACERS: Final[dict[str, WritePacer]] = {}
+# The OpenAPI document, built for the first request that asks for it.
 _DOCUMENTS: Final[dict[str, Reply]] = {}
 
 
-def kv_of(env: Any, name: str) -> KV:
-    """The namespace bound under a name."""
-    return KV(getattr(env, name), SystemClock(), _PACES.setdefault(name, Pace()))
+def open_kv(env: Any, name: str) -> KV:
+    """Return the namespace bound under the name."""
+    return KV(getattr(env, name), SystemClock(), _PACERS.setdefault(name, WritePacer()))
 
 
-def log_of(name: str) -> Log:
-    """The Worker's log, written where `wrangler tail` reads."""
+def open_log(name: str) -> JsonLog:
+    """Return the Worker's log, which writes to the console."""
     writers = {"info": js.console.log, "error": js.console.error}
-    return Log(lambda level, line: writers[level](line), worker=name, clock=SystemClock())
+    return JsonLog(lambda level, line: writers[level](line), worker=name, clock=SystemClock())
 
 
-def variables_of(env: Any) -> Variables:
-    """The Worker's variables and secrets."""
+def read_variables(env: Any) -> Variables:
+    """Return the Worker's variables and secrets."""
     return Variables(lambda name: getattr(env, name, None))
 
 
-async def answer(
+async def handle_request(
     worker: Any,
     request: Any,
     name: str,
@@ -48,34 +48,33 @@ async def answer(
     *,
     cors: Cors | None = None,
 ) -> Any:
-    """Answer one request by the Worker's routes; every Worker has GET /health and GET /openapi.json besides.
+    """Answer one request by the Worker's routes, GET /health and GET /openapi.json.
 
-    Routes that are made by a function may fail to be made: what is wrong with the Worker's variables is then the answer.
+    `routes` may be a function. If it raises, because a variable cannot be read, the reply says which one and why.
     """
 
-    async def health(_request: Request) -> Reply:
-        return health_reply(name, __version__, await probe(worker.env, bindings))
-
-    async def described(given: Request) -> Reply:
-        if name not in _DOCUMENTS:
-            _DOCUMENTS[name] = openapi_reply(name, __version__, table, about=_about(worker))
-        return conditional(given, _DOCUMENTS[name])
-
     def on_error(error: Exception, failed: Request) -> None:
-        log_of(name).error("request.failed", error, method=failed.method, path=failed.path)
+        open_log(name).error("request.failed", error, method=failed.method, path=failed.path)
 
-    common = [Route("GET", "/health", health, doc=HEALTH), Route("GET", "/openapi.json", described, doc=OPENAPI)]
-    given = to_request(request)
+    incoming = to_request(request)
     try:
-        table = [*common, *(routes() if callable(routes) else routes)]
-    except SluiceError as error:  # a variable that cannot be read
-        on_error(error, given)
-        return to_response(problem_of(error, instance=given.path), worker.ctx)
+        own_routes = routes() if callable(routes) else routes
+    except SluiceError as error:
+        on_error(error, incoming)
+        return to_response(build_error_reply(error, instance=incoming.path), worker.ctx)
+    table = add_common_routes(
+        own_routes,
+        name=name,
+        version=__version__,
+        about=_describe(worker),
+        check_bindings=lambda: probe(worker.env, bindings),
+        documents=_DOCUMENTS,
+    )
     app = App(table, on_error=on_error, cors=cors)
-    return to_response(await app.handle(given), worker.ctx)
+    return to_response(await app.handle(incoming), worker.ctx)
 
 
-def _about(worker: Any) -> str:
-    """What the entry module says of itself after the Worker's name."""
-    said = (sys.modules[type(worker).__module__].__doc__ or "").partition(": ")[2]
-    return said[:1].upper() + said[1:]
+def _describe(worker: Any) -> str:
+    """Return the docstring of the entry module without the Worker's name."""
+    text = (sys.modules[type(worker).__module__].__doc__ or "").partition(": ")[2]
+    return text[:1].upper() + text[1:]

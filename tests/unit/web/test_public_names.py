@@ -27,7 +27,7 @@ def test_all_is_sorted_and_complete():
     assert set(sluice.web.__all__) <= public
 
 
-@pytest.mark.parametrize("path", sorted(PACKAGE.glob("*.py")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: path.stem)
 def test_the_layer_stands_alone(path):
     """No module imports the platform, a clock, chance, or another package of ours but the errors."""
     modules = imported_modules(path)

@@ -5,8 +5,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 from workers import DurableObject, Response, WorkerEntrypoint
 
-from sluice.platform.edge import EdgeCache
-from sluice.platform.objects import Sql
+from sluice.platform.durable_objects import Sql
+from sluice.platform.http.edge_cache import EdgeCache
 from sluice.services.preload.queue.batches import Batches
 from sluice.services.preload.queue.queue import Queue, Wanted
 from sluice.services.preload.zone.schema import create_tables

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sluice.platform.objects import Stub
+from sluice.platform.durable_objects import ObjectStub
 from sluice.services.news.turns import Turn
 
 
@@ -11,7 +11,7 @@ from sluice.services.news.turns import Turn
 class ObjectTurns:
     """`stub` is the object whose class answers with a RunLock."""
 
-    stub: Stub
+    stub: ObjectStub
     new_token: Callable[[], str]
     lease_s: int
 

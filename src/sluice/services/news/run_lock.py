@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from sluice.core.errors import Conflict
-from sluice.platform.objects import Sql
+from sluice.platform.durable_objects import Sql
 
 _TABLE: Final = """
 create table if not exists run_lock (

@@ -5,7 +5,7 @@ from typing import Any
 
 from sluice.core.errors import SluiceError
 from sluice.core.ports import KvText
-from sluice.platform.kv import KV
+from sluice.platform.storage.kv import KV
 
 
 class OutsideDomain(SluiceError):

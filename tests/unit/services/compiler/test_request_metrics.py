@@ -11,7 +11,7 @@ from fakes.clock import ManualClock
 from fakes.d1 import FakeD1
 from sluice.core.errors import Invalid, Unavailable
 from sluice.core.timestamps import iso
-from sluice.platform.d1 import D1
+from sluice.platform.storage.d1 import D1
 from sluice.services.compiler.http.metrics import routes
 from sluice.services.compiler.metrics.prometheus import exposition
 from sluice.services.compiler.metrics.requests import (

@@ -15,9 +15,9 @@ from fakes.r2 import FakeR2
 from fakes.workflows import FakeStep, FakeWorkflows, NonRetryableError
 from sluice.core.compiler.configuration import Configuration
 from sluice.core.errors import SluiceError
-from sluice.platform.d1 import D1
-from sluice.platform.kv import KV
-from sluice.platform.r2 import R2
+from sluice.platform.storage.d1 import D1
+from sluice.platform.storage.kv import KV
+from sluice.platform.storage.r2 import R2
 from sluice.platform.workflows import Steps, Workflows
 from sluice.services.compiler.cache.results import Compiled
 from sluice.services.compiler.workflows.items import Items

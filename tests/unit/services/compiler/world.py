@@ -13,9 +13,9 @@ from sluice.core.compiler.compile import FilterCompiler
 from sluice.core.compiler.configuration import Configuration, parse_configuration
 from sluice.core.compiler.diagnostics import Notify
 from sluice.core.compiler.events import Emit
-from sluice.platform.d1 import D1
-from sluice.platform.kv import KV
-from sluice.platform.r2 import R2
+from sluice.platform.storage.d1 import D1
+from sluice.platform.storage.kv import KV
+from sluice.platform.storage.r2 import R2
 from sluice.services.compiler.cache.cache import Handover, ResultCache
 from sluice.services.compiler.cache.compilations import Compilations
 from sluice.services.compiler.cache.provider import Desk

@@ -16,8 +16,8 @@ from sluice.core.news.article import Article
 from sluice.core.news.feeds.source import Harvest
 from sluice.core.news.stages import Phases
 from sluice.core.variables import Variables
-from sluice.platform.kv import KV
-from sluice.platform.objects import Objects
+from sluice.platform.durable_objects import DurableObjects
+from sluice.platform.storage.kv import KV
 from sluice.services.news.collect.updater import Updater
 from sluice.services.news.keys import CHECKPOINT, INDEX, PENDING, PROCESSOR_WRITES, UPDATER_WRITES, article_key
 from sluice.services.news.object_turns import ObjectTurns
@@ -182,7 +182,7 @@ class World:
         return Domain(KV(self.kv, self.clock), writes)
 
     def turns(self, who: str) -> CountedTurns:
-        stub = Objects(self.objects[who]).named("news")
+        stub = DurableObjects(self.objects[who]).get("news")
         return CountedTurns(ObjectTurns(stub, self._token, self.settings.lease_s), self.steps)
 
     def processor(self) -> Processor:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fakes.objects import FakeStorage
-from sluice.platform.objects import Sql
+from sluice.platform.durable_objects import Sql
 from sluice.services.preload.queue.batches import Batches
 from sluice.services.preload.queue.queue import Queue, Wanted, mirrored
 from sluice.services.preload.zone.schema import create_tables

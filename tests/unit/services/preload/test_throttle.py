@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fakes.objects import FakeStorage
-from sluice.platform.objects import Sql
+from sluice.platform.durable_objects import Sql
 from sluice.services.preload.warming.grants import Limits, Throttle
 from sluice.services.preload.zone.schema import create_tables
 

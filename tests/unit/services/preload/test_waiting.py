@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fakes.objects import FakeStorage
-from sluice.platform.objects import Sql
+from sluice.platform.durable_objects import Sql
 from sluice.services.preload.queue.batches import Batches
 from sluice.services.preload.queue.overview import BANDS, SHOWN, waiting
 from sluice.services.preload.queue.queue import Queue, Wanted

@@ -18,10 +18,10 @@ from sluice.core.errors import Unavailable
 from sluice.core.ports import FetchResponse, HeaderPairs
 from sluice.core.preload.signing import SignedRequest, sign
 from sluice.core.preload.zone_config import ZoneConfig, parse_zone
-from sluice.platform.d1 import D1
-from sluice.platform.kv import KV
-from sluice.platform.objects import Alarm, Sql
-from sluice.platform.r2 import R2
+from sluice.platform.durable_objects import Alarm, Sql
+from sluice.platform.storage.d1 import D1
+from sluice.platform.storage.kv import KV
+from sluice.platform.storage.r2 import R2
 from sluice.services.preload.zone.requests_shared import Settings
 from sluice.services.preload.zone.services import Outside
 from sluice.services.preload.zone.zone_object import ZoneObject

@@ -8,8 +8,8 @@ from urllib.parse import parse_qsl, urlsplit
 from workers import DurableObject, Response, WorkerEntrypoint
 
 from sluice.platform.bindings import Binding
-from sluice.platform.edge import EdgeCache
-from sluice.platform.objects import Sql
+from sluice.platform.durable_objects import Sql
+from sluice.platform.http.edge_cache import EdgeCache
 from sluice.workers.preload import Cloud, called, fetched, ticked, zone_object
 
 __all__ = ["Default", "PreloadQueue"]

@@ -10,14 +10,14 @@ from workers import DurableObject, Request, Response, WorkerEntrypoint, Workflow
 from workers.workflows import NonRetryableError
 
 from sluice.core.errors import Invalid, Unavailable
+from sluice.core.json_log import JsonLog
 from sluice.platform.analytics import Analytics
 from sluice.platform.clock import SystemClock
-from sluice.platform.edge import EdgeCache
-from sluice.platform.log import Log
-from sluice.platform.shell import to_response
-from sluice.platform.sockets import ServerSocket, open_socket
+from sluice.platform.http.conversion import to_response
+from sluice.platform.http.edge_cache import EdgeCache
+from sluice.platform.http.sockets import ServerSocket, open_socket
 from sluice.platform.workflows import Steps, Workflows
-from sluice.web import SseEvent, sse
+from sluice.web import SseEvent, stream_events
 
 __all__ = ["Counter", "Default", "Flow"]
 
@@ -147,7 +147,7 @@ class Default(WorkerEntrypoint):
                 await asyncio.sleep(int(gap_ms) / 1000)
                 yield SseEvent(str(number))
 
-        return to_response(sse(produce()), self.ctx)
+        return to_response(stream_events(produce()), self.ctx)
 
     async def on_api_socket(self, key: str, slow_ms: str = "0") -> Any:
         """Says again what it hears, closes when told to, and notes in the KV when the client has left."""
@@ -168,7 +168,7 @@ class Default(WorkerEntrypoint):
 
     async def on_api_analytics(self, text: str) -> list[str]:
         lines: list[str] = []
-        log = Log(lambda _level, line: lines.append(line), worker="probe", clock=SystemClock())
+        log = JsonLog(lambda _level, line: lines.append(line), worker="probe", clock=SystemClock())
         Analytics(self.env.DATASET, log).write("api_request", blobs=[text] * 25, doubles=range(25))
         return lines
 

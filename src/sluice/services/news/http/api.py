@@ -15,7 +15,7 @@ from sluice.services.news.serve.query import BucketQuery, ListQuery, TrendQuery
 from sluice.services.news.serve.snapshot import Item, Snapshot, read_snapshot
 from sluice.services.news.serve.syndication import Feed, atom, json_feed, rss
 from sluice.services.news.serve.trends import buckets, trending
-from sluice.web import Doc, ETag, Reply, Request, Route, conditional, format_http_date, problem, query_model
+from sluice.web import Doc, ETag, Reply, Request, Route, apply_conditions, build_problem, format_http_date, read_query
 
 MAX_AGE_S: Final = 60
 STALE_S: Final = 300
@@ -63,8 +63,8 @@ class Api:
             snapshot = await read_snapshot(self.store)
             if not snapshot.items:
                 detail = "there are no articles yet: the updater has found none, or the processor has not begun"
-                return problem(503, "No news yet", detail, instance=request.path, headers={"Retry-After": "60"})
-            return conditional(request, answer(request, snapshot))
+                return build_problem(503, "No news yet", detail, instance=request.path, headers={"Retry-After": "60"})
+            return apply_conditions(request, answer(request, snapshot))
 
         return handle
 
@@ -88,7 +88,7 @@ class Api:
         return reply
 
     def _articles(self, request: Request, snapshot: Snapshot) -> Reply:
-        query = query_model(request, ListQuery)
+        query = read_query(request, ListQuery)
         page, total, following = _paged(query, snapshot)
         address = self._next_address(request, following)
         body = {
@@ -108,12 +108,12 @@ class Api:
         raise NotFound(f"no article has the id {wanted!r}")
 
     def _sentiment(self, request: Request, snapshot: Snapshot) -> Reply:
-        query = query_model(request, BucketQuery)
+        query = read_query(request, BucketQuery)
         found = query.matching(snapshot.items)
         return _json({"bucket": query.bucket, "total": len(found), "buckets": buckets(found, query.bucket)}, snapshot)
 
     def _trending(self, request: Request, snapshot: Snapshot) -> Reply:
-        query = query_model(request, TrendQuery)
+        query = read_query(request, TrendQuery)
         now_s = int(self.clock.now())
         now = datetime.fromtimestamp(now_s - now_s % _TREND_STEP_S, UTC)
         stories = stories_of(query.matching(snapshot.items))
@@ -125,7 +125,7 @@ class Api:
         content_type, write = _FEEDS[name]
 
         def answer(request: Request, snapshot: Snapshot) -> Reply:
-            query = query_model(request, ListQuery)
+            query = read_query(request, ListQuery)
             complete = query.model_copy(update={"status": "complete"})
             page, _, following = _paged(complete, snapshot)
             home = self._home(request)

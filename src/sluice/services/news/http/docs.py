@@ -8,8 +8,8 @@ from pydantic.alias_generators import to_camel
 from sluice.core.news.article import Stage
 from sluice.core.news.checkpoint import Place
 from sluice.services.news.serve.query import BucketQuery, ListQuery, TrendQuery
-from sluice.web import Answer, Doc, Media, Param
-from sluice.web.docs import Absent, CamelTold, Told
+from sluice.web import Doc, Media, Param, ReplyDoc
+from sluice.web.openapi.docs import Absent, CamelReplyModel, ReplyModel
 
 _NEWS: Final = "News"
 _FEEDS: Final = "Feeds"
@@ -21,7 +21,7 @@ _CACHED: Final = {
     "Last-Modified": "When the data last changed.",
     "Cache-Control": "A minute, and five more while it is fetched anew.",
 }
-_UNCHANGED: Final = Answer("The caller's copy is current.")
+_UNCHANGED: Final = ReplyDoc("The caller's copy is current.")
 
 # The names that NewsData gave them.
 _AS_THEY_ARE: Final = frozenset({"source_id", "source_name", "source_url", "source_icon", "image_url"})
@@ -34,7 +34,7 @@ def _name(name: str) -> str:
     return name if name in _AS_THEY_ARE else to_camel(name)
 
 
-class _ArticleTold(Told):
+class _ArticleTold(ReplyModel):
     model_config = ConfigDict(alias_generator=_name, validate_by_name=True)
 
 
@@ -85,20 +85,20 @@ class NewsStory(NewsArticle):
     alternates: list[Alternate]
 
 
-class SentimentCounts(Told):
+class SentimentCounts(ReplyModel):
     positive: int
     negative: int
     neutral: int
 
 
-class AllNews(CamelTold):
+class AllNews(CamelReplyModel):
     articles: list[NewsArticle]
     total_articles: int
     last_updated_external: Milliseconds
     sentiment_counts: SentimentCounts
 
 
-class StoryPage(CamelTold):
+class StoryPage(CamelReplyModel):
     articles: list[NewsStory]
     total: Annotated[int, Field(description="Of all pages.")]
     next: Annotated[str, Field(description="The `cursor` of the next page.")] | None
@@ -111,29 +111,29 @@ class SentimentBucket(SentimentCounts):
     total: int
 
 
-class SentimentBuckets(Told):
+class SentimentBuckets(ReplyModel):
     bucket: Literal["hour", "day", "week"]
     total: int
     buckets: list[SentimentBucket]
 
 
-class TrendingTerm(Told):
+class TrendingTerm(ReplyModel):
     term: str
     score: float
     articles: int
 
 
-class TrendingTerms(Told):
+class TrendingTerms(ReplyModel):
     hours: int
     terms: list[TrendingTerm]
 
 
-class CurrentArticle(Told):
+class CurrentArticle(ReplyModel):
     id: str
     stage: Stage
 
 
-class WaitingArticle(CamelTold):
+class WaitingArticle(CamelReplyModel):
     id: str
     title: str
     reason: str
@@ -141,13 +141,13 @@ class WaitingArticle(CamelTold):
     failed_at: Milliseconds
 
 
-class LastRuns(CamelTold):
+class LastRuns(CamelReplyModel):
     processor: Milliseconds | None
     updater: Milliseconds | None
     failed_sources: list[str]
 
 
-class PipelineStatus(CamelTold):
+class PipelineStatus(CamelReplyModel):
     status: Literal["ok", "degraded"]
     problem: str | None
     backlog: Annotated[int, Field(description="Articles that wait to be processed.")]
@@ -172,25 +172,25 @@ class StoredArticle(_ArticleTold):
     needs_summary: bool
 
 
-class PendingArticles(CamelTold):
+class PendingArticles(CamelReplyModel):
     success: Literal[True]
     total_articles: int
     article_ids: list[str]
     latest_articles: list[StoredArticle]
 
 
-class ProcessedArticle(Told):
+class ProcessedArticle(ReplyModel):
     success: Annotated[bool, Field(description="Whether the article is complete.")]
     stage: Annotated[Stage, Field(description="What it needs next.")]
     article: StoredArticle
 
 
-class SourceHarvest(Told):
+class SourceHarvest(ReplyModel):
     articles: int
     pages: int
 
 
-class UpdaterRun(Told):
+class UpdaterRun(ReplyModel):
     """What was found; a run that was busy or waiting has a reason instead."""
 
     outcome: Annotated[Literal["ok", "failed", "busy", "waiting"], Field(description="`failed`: every source did.")]
@@ -203,7 +203,7 @@ class UpdaterRun(Told):
     failed: Annotated[dict[str, str], Field(description="Why, for each source that failed.")] | Absent = None
 
 
-class ProcessorStep(Told):
+class ProcessorStep(ReplyModel):
     """One attempt at one stage of an article: what it needs next, where it is now, and why."""
 
     id: str
@@ -212,7 +212,7 @@ class ProcessorStep(Told):
     reason: str
 
 
-class ProcessorRun(Told):
+class ProcessorRun(ReplyModel):
     """What was done; a run that was busy or waiting has a reason instead."""
 
     outcome: Annotated[Literal["ok", "idle", "busy", "waiting"], Field(description="`idle`: nothing was to be done.")]
@@ -223,7 +223,7 @@ class ProcessorRun(Told):
 ALL_NEWS: Final = Doc(
     summary="Every article, the latest to be processed first",
     tag=_NEWS,
-    replies={200: Answer("All of them.", AllNews, _CACHED), 304: _UNCHANGED},
+    replies={200: ReplyDoc("All of them.", AllNews, _CACHED), 304: _UNCHANGED},
     problems=(412, *_EMPTY),
 )
 ARTICLES: Final = Doc(
@@ -231,51 +231,51 @@ ARTICLES: Final = Doc(
     description="Pages stay as they are while articles arrive. Near-duplicates of several sources are one story.",
     tag=_NEWS,
     query=ListQuery,
-    replies={200: Answer("A page.", StoryPage, {**_CACHED, "Link": "The next page."}), 304: _UNCHANGED},
+    replies={200: ReplyDoc("A page.", StoryPage, {**_CACHED, "Link": "The next page."}), 304: _UNCHANGED},
     problems=(412, *_EMPTY),
 )
 ARTICLE: Final = Doc(
     summary="One article, and the story it belongs to",
     tag=_NEWS,
     params={"id": Param("The id of an article.", ARTICLE_ID)},
-    replies={200: Answer("The article.", NewsStory, _CACHED), 304: _UNCHANGED},
+    replies={200: ReplyDoc("The article.", NewsStory, _CACHED), 304: _UNCHANGED},
     problems=(404, 412, *_EMPTY),
 )
 SENTIMENT: Final = Doc(
     summary="How many articles of each sentiment in each hour, day or week",
     tag=_NEWS,
     query=BucketQuery,
-    replies={200: Answer("The buckets, oldest first.", SentimentBuckets, _CACHED), 304: _UNCHANGED},
+    replies={200: ReplyDoc("The buckets, oldest first.", SentimentBuckets, _CACHED), 304: _UNCHANGED},
     problems=(412, *_EMPTY),
 )
 TRENDING: Final = Doc(
     summary="What is talked about",
     tag=_NEWS,
     query=TrendQuery,
-    replies={200: Answer("Words and pairs of words, the most telling first.", TrendingTerms), 304: _UNCHANGED},
+    replies={200: ReplyDoc("Words and pairs of words, the most telling first.", TrendingTerms), 304: _UNCHANGED},
     problems=(412, *_EMPTY),
 )
 STATUS: Final = Doc(
     summary="How the pipeline stands",
     tag=_PIPELINE,
-    replies={200: Answer("Backlog, what waits and why, and the last runs.", PipelineStatus)},
+    replies={200: ReplyDoc("Backlog, what waits and why, and the last runs.", PipelineStatus)},
 )
 PENDING: Final = Doc(
     summary="What waits to be processed",
     tag=_PIPELINE,
-    replies={200: Answer("All ids, and the ten newest articles.", PendingArticles)},
+    replies={200: ReplyDoc("All ids, and the ten newest articles.", PendingArticles)},
     problems=(404,),
 )
 UPDATER_RUN: Final = Doc(
     summary="Fetch news now",
     tag=_PIPELINE,
-    replies={200: Answer("What came of it.", UpdaterRun)},
+    replies={200: ReplyDoc("What came of it.", UpdaterRun)},
     security=("admin",),
 )
 PROCESSOR_RUN: Final = Doc(
     summary="Process articles now",
     tag=_PIPELINE,
-    replies={200: Answer("What came of it.", ProcessorRun)},
+    replies={200: ReplyDoc("What came of it.", ProcessorRun)},
     security=("admin",),
 )
 
@@ -286,6 +286,6 @@ def feed_doc(title: str, media_type: str) -> Doc:
         summary=f"The stories as {title}",
         tag=_FEEDS,
         query=ListQuery,
-        replies={200: Answer("The feed.", Media(media_type), _CACHED), 304: _UNCHANGED},
+        replies={200: ReplyDoc("The feed.", Media(media_type), _CACHED), 304: _UNCHANGED},
         problems=(412, *_EMPTY),
     )

@@ -8,7 +8,7 @@ from sluice.core.news.article import Stage
 from sluice.services.news.http import docs
 from sluice.services.news.http.status import Status
 from sluice.services.news.process.processor import Processor
-from sluice.web import Answer, Doc, Reply, Request, Route, query_model
+from sluice.web import Doc, Reply, ReplyDoc, Request, Route, read_query
 from sluice.web.admin import require_admin
 
 
@@ -44,7 +44,7 @@ ONE: Final = Doc(
     summary="One article by hand, all its stages at once",
     tag="Pipeline",
     query=OneArticle,
-    replies={200: Answer("The article as it is then.", docs.ProcessedArticle)},
+    replies={200: ReplyDoc("The article as it is then.", docs.ProcessedArticle)},
     problems=(404, 409),
     security=("admin",),
 )
@@ -53,7 +53,7 @@ ONE: Final = Doc(
 def routes(processor: Processor, status: Status, admin_token: str) -> list[Route]:
     async def one(request: Request) -> Reply:
         require_admin(request, admin_token)
-        wanted = query_model(request, OneArticle)
+        wanted = read_query(request, OneArticle)
         article = await processor.by_hand(wanted.article_id, force=wanted.is_forced)
         body = {"success": article.stage is Stage.COMPLETE, "stage": article.stage, "article": dict(article.data)}
         return Reply.json(body, headers={"Cache-Control": "no-store"})

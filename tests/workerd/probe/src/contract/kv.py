@@ -3,7 +3,7 @@
 from contract.raises import raises
 from sluice.core.errors import Invalid, TooLarge
 from sluice.core.ports import KvText
-from sluice.platform.kv import KV
+from sluice.platform.storage.kv import KV
 
 
 async def check_missing_key_reads_as_none(kv: KV, unique: str):

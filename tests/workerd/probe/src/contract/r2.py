@@ -4,7 +4,7 @@ import time
 
 from contract.raises import raises
 from sluice.core.errors import Invalid, TooLarge
-from sluice.platform.r2 import R2
+from sluice.platform.storage.r2 import R2
 
 
 async def check_missing_object_is_none(r2: R2, unique: str):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from contract.raises import raises
 from sluice.core.errors import Conflict, Invalid
-from sluice.platform.objects import Alarm, Sql
+from sluice.platform.durable_objects import Alarm, Sql
 
 
 @dataclass

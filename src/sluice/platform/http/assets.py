@@ -1,0 +1,34 @@
+"""The static files that are deployed with a Worker."""
+
+from typing import Any
+
+from sluice.core.errors import NotFound
+from sluice.platform.failures import translate_errors
+from sluice.web.messages import Reply, Request
+from sluice.web.router import Handler
+
+# The binding reads only the path of the URL.
+_HOST = "https://assets.invalid"
+
+
+def serve_page(env: Any, name: str) -> Handler:
+    """Return a handler that replies with the page of this name."""
+
+    async def show(_request: Request) -> Reply:
+        with translate_errors(f"page {name!r}"):
+            return Reply.passthrough(await env.ASSETS.fetch(f"{_HOST}/{name}"))
+
+    return show
+
+
+def serve_file(env: Any) -> Handler:
+    """Return a handler that replies with the file at the request's path; for a Worker that runs before its assets."""
+
+    async def show(request: Request) -> Reply:
+        with translate_errors(f"file {request.path!r}"):
+            response = await env.ASSETS.fetch(f"{_HOST}{request.path}")
+        if response.status == 404:
+            raise NotFound(f"nothing is served at {request.path}")
+        return Reply.passthrough(response)
+
+    return show

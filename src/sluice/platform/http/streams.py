@@ -1,0 +1,27 @@
+"""Reads JavaScript byte streams."""
+
+from collections.abc import AsyncIterator
+from typing import Any, Final
+
+import js
+
+# Reading 20 MB takes 0.1 s in chunks of this size, and 1.3 s in the 4 KB chunks of the default reader (measured in
+# workerd): each chunk costs a call into Python.
+CHUNK_BYTES: Final = 64 * 1024
+
+
+async def read_chunks(stream: Any) -> AsyncIterator[bytes]:
+    """Yield the bytes of a ReadableStream; leaving early cancels it, so that the sender stops."""
+    if not stream:
+        return
+    reader = stream.getReader(mode="byob")
+    finished = False
+    try:
+        while not finished:
+            chunk = await reader.readAtLeast(CHUNK_BYTES, js.Uint8Array.new(CHUNK_BYTES))
+            if chunk.value and chunk.value.byteLength:
+                yield chunk.value.to_bytes()
+            finished = chunk.done
+    finally:
+        if not finished:
+            await reader.cancel("the reader stopped")

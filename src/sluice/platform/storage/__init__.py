@@ -1,0 +1,1 @@
+"""Stores of bytes, text and rows: KV, D1 and R2."""

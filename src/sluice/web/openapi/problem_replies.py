@@ -1,0 +1,80 @@
+"""The problem replies of an OpenAPI document: one schema for all, and one reply for each status."""
+
+from collections.abc import Collection
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import Field
+
+from sluice.web.openapi.docs import Absent, Doc, ReplyModel
+from sluice.web.problems import PROBLEM_TYPE
+from sluice.web.router import Route
+
+
+class FieldProblem(ReplyModel):
+    """One invalid value: the field (`sources[2].url`) and the reason."""
+
+    path: str
+    reason: str
+
+
+class Problem(ReplyModel):
+    """An error (RFC 9457), with `success` and `error` for older clients."""
+
+    type: Literal["about:blank"]
+    title: str
+    status: Annotated[int, Field(ge=400, le=599)]
+    detail: Annotated[str, Field(description="One sentence for a person.")]
+    instance: Annotated[str, Field(description="The path of the request.")]
+    success: Literal[False]
+    error: Annotated[str, Field(description="The same as `detail`.")]
+    errors: Annotated[list[FieldProblem], Field(description="Every invalid field.")] | Absent = None
+
+
+# The name and the description of each reply; None is any other status.
+_REPLIES: Final[dict[int | None, tuple[str, str]]] = {
+    400: ("BadRequest", "Something in the request is invalid; `errors` names each field."),
+    401: ("Unauthorized", "The token or the signature is missing or wrong."),
+    403: ("Forbidden", "This is switched off, or not for this caller."),
+    404: ("NotFound", "There is no such thing."),
+    409: ("Conflict", "It does not go with how things stand."),
+    412: ("PreconditionFailed", "The caller's copy is not the current one."),
+    413: ("TooLarge", "The body is larger than the limit."),
+    415: ("UnsupportedMediaType", "The body is not sent as application/json."),
+    426: ("UpgradeRequired", "This path requires another protocol."),
+    429: ("TooManyRequests", "Too many requests; Retry-After says how long to wait."),
+    502: ("UpstreamFailed", "An upstream service failed."),
+    503: ("Unavailable", "The service is unavailable; try again later."),
+    504: ("UpstreamTimedOut", "An upstream service did not answer in time."),
+    None: ("Failure", "Any other error."),
+}
+_RETRY_AFTER: Final = {"Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer"}}}
+
+
+def response_name(status: int | None) -> str:
+    """Return the name of the shared reply of a status."""
+    return _REPLIES[status][0]
+
+
+def list_problem_statuses(route: Route, doc: Doc) -> list[int]:
+    """Return the statuses of all problems that an operation may reply with."""
+    statuses = set(doc.problems)
+    if doc.body:
+        statuses |= {400, 413, 415}
+    if doc.query or None in route.shape:
+        statuses.add(400)
+    if doc.security:
+        statuses.add(401)
+    if "admin" in doc.security:
+        statuses.add(403)
+    return sorted(statuses)
+
+
+def build_problem_responses(schema: dict[str, Any], statuses: Collection[int]) -> dict[str, Any]:
+    """Return the shared replies by name."""
+    responses: dict[str, Any] = {}
+    for status in (*sorted(statuses), None):
+        name, about = _REPLIES[status]
+        responses[name] = {"description": about, "content": {PROBLEM_TYPE: {"schema": schema}}}
+    if 429 in statuses:
+        responses[response_name(429)]["headers"] = _RETRY_AFTER
+    return responses

@@ -1,0 +1,81 @@
+"""How the bytes of a source become lines."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sluice.core.compiler.sources.line_splitting import count_lines, flatten_to_one_line, number_lines, split_lines
+from sluice.core.filters.syntax.lines import WHITESPACE
+
+# Made of what matters: breaks of all kinds, blanks, and something to keep.
+TEXTS = st.text(alphabet=st.sampled_from("ab\r\n \t\u00a0\u2028\u0085\ufeff"), max_size=40)
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("a\nb", ["a", "b"]),
+        ("a\r\nb\r\n", ["a", "b"]),
+        ("a\rb", ["a", "b"]),
+        ("\n\n a \n\n\n b \n\n", ["a ", " b"]),
+        ("a\n  \nb", ["a", "  ", "b"]),
+        ("\u00a0a\u00a0", ["a"]),
+        ("a\u2028b\u0085c\vd", ["a\u2028b\u0085c\vd"]),
+        ("", [""]),
+        (" \n\t\r\n", [""]),
+        ("a\0b\nc", ["a\0b", "c"]),
+    ],
+)
+def test_split(text: str, lines: list[str]):
+    """The text is trimmed as a whole, blank lines vanish, lines keep their own spaces, an empty text is one line."""
+    assert split_lines(text) == lines
+
+
+@given(TEXTS)
+def test_every_line_has_its_number(text: str):
+    """Each line stands in the text under the number that it is given, as editors count."""
+    rows = re.split(r"\r\n|\r|\n", text)
+    lines = split_lines(text)
+    numbers = number_lines(text)
+    assert len(numbers) == len(lines)
+    assert list(numbers) == sorted(set(numbers))
+    assert all(line in rows[number - 1] for line, number in zip(lines, numbers, strict=True))
+
+
+@given(TEXTS)
+def test_bytes_and_text_agree(text: str):
+    """A source gives the same lines whether it comes as bytes or as text, and not more than were counted."""
+    assert split_lines(text) == split_lines(text.encode()) == re.split(r"[\r\n]+", text.strip(WHITESPACE))
+    assert len(split_lines(text)) <= count_lines(text) == count_lines(text.encode())
+
+
+def test_long_sources():
+    """A source that is decoded in many pieces loses nothing where they meet."""
+    lines = [f"||{'ä' * (number % 50)}\U0001f600{number}^" for number in range(50_000)]
+    assert split_lines("\r\n".join(lines).encode()) == lines
+    assert split_lines("\r".join(lines).encode()) == lines
+    assert list(number_lines("\n\n".join(lines).encode())) == list(range(1, 100_000, 2))
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        (b"\xef\xbb\xbfa", ["a"]),
+        ("\ufeffa", ["a"]),
+        (b"caf\xe9\nb", ["caf\ufffd", "b"]),
+        (b"a\xe2\x82\nb", ["a\ufffd", "b"]),
+        (b"\xed\xa0\x80", ["\ufffd\ufffd\ufffd"]),
+        ("a\ud800b", ["a\ufffdb"]),
+        ("\U0001f600", ["\U0001f600"]),
+    ],
+)
+def test_characters(body: bytes | str, lines: list[str]):
+    """A byte order mark goes, and what is not Unicode becomes U+FFFD, so that every line can be written."""
+    assert split_lines(body) == lines
+
+
+def test_one_line():
+    """A line break in a title becomes a space, because what follows it would be a rule."""
+    assert flatten_to_one_line("a\r\n||b^\nc\ud800") == "a ||b^ c\ufffd"
