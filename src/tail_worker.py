@@ -4,7 +4,7 @@ from typing import Any
 
 from workers import WorkerEntrypoint
 
-from sluice.core.net.addresses import Allowed
+from sluice.core.net.addresses import AllowedHosts
 from sluice.core.net.fetch import Fetcher
 from sluice.platform.bindings import Binding
 from sluice.platform.clock import SystemClock
@@ -33,7 +33,7 @@ class Default(WorkerEntrypoint):
         now_ms = int(SystemClock().now() * 1000)
         events = events_from(items, now_ms)
         await self.journal(settings).keep(events, now_ms=now_ms, unique=generate_id())
-        fetcher = Fetcher(send_request, Allowed.parse(settings.allow_private_hosts))
+        fetcher = Fetcher(send_request, AllowedHosts.parse(settings.allow_private_hosts))
         for refusal in await report(events, settings.webhook_url, fetcher.fetch):
             open_log(NAME).event("webhook.failed", reason=refusal)
 

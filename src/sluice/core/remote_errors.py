@@ -1,36 +1,53 @@
-"""Errors of ours on their way between two objects or Workers: one encoder, one decoder, and nothing is lost on the way.
+"""Errors on their way between two objects, two Workers, or a workflow step and its workflow.
 
-A call between objects carries plain values, so an expected error travels as a JSON text and is raised again on the other
-side as what it was, with its fields and its Retry-After.
+Only text or plain values cross such a boundary. `encode_error` writes an error as one line of JSON, and `decode_error`
+makes the same error again on the other side, with its fields and its Retry-After.
 """
 
 import json
-from typing import Any
+import re
+from typing import Any, Final
 
 from sluice.core import errors
 from sluice.core.errors import BadField, Invalid, SluiceError, TooManyRequests
 
+_START: Final = re.compile(r'\{"kind": "')
+
 
 def encode_error(error: SluiceError) -> str:
-    """The error as one line of JSON text."""
+    """Write the error as one line of JSON text."""
     return json.dumps(
         {
             "kind": type(error).__name__,
             "message": str(error),
             "retryAfterS": getattr(error, "retry_after_s", None),
-            "fields": [[bad.path, bad.reason] for bad in getattr(error, "fields", ())],
+            "fields": [[bad.field, bad.reason] for bad in getattr(error, "fields", ())],
         }
     )
 
 
 def decode_error(text: str) -> SluiceError:
-    """The error that `encode_error` encoded; a kind that this version does not know is a plain SluiceError."""
-    encoded: dict[str, Any] = json.loads(text)
+    """Make the error that `encode_error` wrote; a kind that this version does not know is a plain SluiceError."""
+    return _from_json(json.loads(text))
+
+
+def find_encoded_error(text: str) -> SluiceError | None:
+    """Return the last encoded error within a longer text, such as a traceback, or None."""
+    decoder = json.JSONDecoder()
+    for start in reversed([match.start() for match in _START.finditer(text)]):
+        try:
+            return _from_json(decoder.raw_decode(text, start)[0])
+        except (KeyError, TypeError, ValueError):
+            continue
+    return None
+
+
+def _from_json(encoded: dict[str, Any]) -> SluiceError:
     kind = getattr(errors, encoded["kind"], SluiceError)
     message = encoded["message"]
     if kind is TooManyRequests:
         return TooManyRequests(message, encoded["retryAfterS"])
     if kind is Invalid:
-        return Invalid(message, [BadField(path, reason) for path, reason in encoded["fields"]])
-    is_ours = isinstance(kind, type) and issubclass(kind, SluiceError)
-    return kind(message) if is_ours else SluiceError(message)
+        return Invalid(message, [BadField(field, reason) for field, reason in encoded["fields"]])
+    is_known = isinstance(kind, type) and issubclass(kind, SluiceError)
+    return kind(message) if is_known else SluiceError(message)

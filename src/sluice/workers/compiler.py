@@ -11,9 +11,9 @@ from sluice.core.compiler.configuration import parse_configuration
 from sluice.core.compiler.diagnostics import Notify
 from sluice.core.compiler.events import Emit
 from sluice.core.compiler.limits import Limits
-from sluice.core.compiler.sources.download import through
+from sluice.core.compiler.sources.download import make_download
 from sluice.core.errors import SluiceError
-from sluice.core.net.addresses import Allowed
+from sluice.core.net.addresses import AllowedHosts
 from sluice.core.net.fetch import Fetcher
 from sluice.platform.analytics import Analytics
 from sluice.platform.background import run_in_background
@@ -79,7 +79,7 @@ class CompilerService:
 
     @cached_property
     def fetcher(self) -> Fetcher:
-        return Fetcher(send_request, Allowed.parse(self.settings.allow_private_hosts))
+        return Fetcher(send_request, AllowedHosts.parse(self.settings.allow_private_hosts))
 
     @cached_property
     def analytics(self) -> Analytics:
@@ -223,7 +223,7 @@ class CompilerService:
 
     def _compiler(self, emit: Emit, notify: Notify) -> FilterCompiler:
         fetch = partial(self.fetcher.fetch, headers=USER_AGENT)
-        download = through(fetch, max_bytes=_LIMITS.source_bytes, timeout_s=SOURCE_TIMEOUT_S)
+        download = make_download(fetch, max_bytes=_LIMITS.source_bytes, timeout_s=SOURCE_TIMEOUT_S)
         return FilterCompiler(
             download=download, clock=_CLOCK, draw=random.random, limits=_LIMITS, emit=emit, notify=notify
         )

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from sluice import __version__
-from sluice.core.net.addresses import Allowed
+from sluice.core.net.addresses import AllowedHosts
 from sluice.core.net.fetch import Fetcher
 from sluice.core.news.analysts import Analyst
 from sluice.core.news.analysts.embedded import EmbeddedAnalyst
@@ -80,4 +80,4 @@ def _turns(env: Any, lease_s: int) -> ObjectTurns:
 
 
 def _fetcher(allow_private_hosts: str) -> Fetcher:
-    return Fetcher(send_request, Allowed.parse(allow_private_hosts))
+    return Fetcher(send_request, AllowedHosts.parse(allow_private_hosts))

@@ -3,7 +3,7 @@
 from functools import cached_property, partial
 from typing import Any, Final
 
-from sluice.core.net.addresses import Allowed, check_url
+from sluice.core.net.addresses import AllowedHosts, check_url
 from sluice.core.net.fetch import Fetcher
 from sluice.core.ports import Alarm, Bucket, Clock, Database, Fetch, HeaderPairs, Kv, Log
 from sluice.core.variables import Variables
@@ -80,8 +80,8 @@ class PreloadWorker:
         return EdgeCache()
 
     @cached_property
-    def allowed(self) -> Allowed:
-        return Allowed.parse(self.variables.text("ALLOW_PRIVATE_HOSTS"))
+    def allowed(self) -> AllowedHosts:
+        return AllowedHosts.parse(self.variables.text("ALLOW_PRIVATE_HOSTS"))
 
     @cached_property
     def fetch(self) -> Fetch:

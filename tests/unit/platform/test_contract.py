@@ -16,7 +16,7 @@ from fakes.objects import FakeStorage
 from fakes.queues import FakeQueue
 from fakes.r2 import FakeR2
 from fakes.transport import FakeTransport, Scripted
-from sluice.core.net.addresses import Allowed
+from sluice.core.net.addresses import AllowedHosts
 from sluice.core.net.fetch import Fetcher
 from sluice.platform.durable_objects import Alarm, Sql, erase_storage
 from sluice.platform.queues import Producer, read_messages
@@ -49,7 +49,7 @@ def storage() -> Storage:
 def web() -> Web:
     origin = "http://upstream.test:8080"
     answers = {origin + path: Scripted(*answer) for path, answer in upstream(origin).items()}
-    return Web(Fetcher(FakeTransport(answers), Allowed()), origin)
+    return Web(Fetcher(FakeTransport(answers), AllowedHosts()), origin)
 
 
 SUBJECTS: dict[str, Callable[[], Any]] = {

@@ -145,7 +145,7 @@ def test_each_bad_field_is_named(value, fields):
     """Every bad field has the path its writer would use and a plain reason, and no value is repeated."""
     with pytest.raises(Invalid) as caught:
         parse_model(Configuration, value)
-    assert [(field.path, field.reason) for field in caught.value.fields] == fields
+    assert [(field.field, field.reason) for field in caught.value.fields] == fields
     assert "hush" not in str(caught.value).lower()
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Self
 
-from sluice.core.bounded_json import parsed
+from sluice.core.bounded_json import parse_stored_json
 from sluice.core.ports import KvReader, KvWriter
 from sluice.services.news.keys import INDEX
 
@@ -35,5 +35,5 @@ class Index:
 
 def ids_of(text: str) -> tuple[str, ...]:
     """The ids of a stored list, each once."""
-    found = parsed(text)
+    found = parse_stored_json(text)
     return tuple(dict.fromkeys(each for each in found if isinstance(each, str))) if isinstance(found, list) else ()

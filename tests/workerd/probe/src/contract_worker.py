@@ -11,7 +11,7 @@ from contract import run_case
 from contract.fetch import Web
 from contract.queues import Queue
 from contract.sql import Storage
-from sluice.core.net.addresses import Allowed
+from sluice.core.net.addresses import AllowedHosts
 from sluice.core.net.fetch import Fetcher
 from sluice.platform.clock import SystemClock
 from sluice.platform.durable_objects import Alarm, DurableObjects, Sql, erase_storage
@@ -36,12 +36,9 @@ class Store(DurableObject):
 
 
 async def received(mark: str, count: int) -> list[Any]:
-    for _ in range(25):
-        found = [body for body in RECEIVED if body["mark"] == mark]
-        if len(found) >= count:
-            return found
+    while len(found := [body for body in RECEIVED if body["mark"] == mark]) < count:  # noqa: ASYNC110 - of another event
         await asyncio.sleep(0.1)
-    return [body for body in RECEIVED if body["mark"] == mark]
+    return found
 
 
 class Default(WorkerEntrypoint):
@@ -57,7 +54,7 @@ class Default(WorkerEntrypoint):
         host = urlsplit(origin).netloc
         return {
             "d1": lambda: D1(self.env.DB),
-            "fetch": lambda: Web(Fetcher(send_request, Allowed.parse(host)), origin),
+            "fetch": lambda: Web(Fetcher(send_request, AllowedHosts.parse(host)), origin),
             "kv": lambda: KV(self.env.KV, SystemClock()),
             "queues": lambda: Queue(Producer(self.env.QUEUE), received),
             "r2": lambda: R2(self.env.BUCKET),

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from sluice.core.bounded_json import loads
+from sluice.core.bounded_json import parse_bounded_json
 from sluice.core.errors import SluiceError, TooManyRequests, Unavailable
 from sluice.core.news.article import Article
 from sluice.core.ports import FetchResponse
@@ -36,7 +36,7 @@ class Source(Protocol):
 def parsed_json(answer: FetchResponse, who: str) -> Any:
     """The JSON of a service's answer, whatever its status, since errors are JSON too."""
     try:
-        return loads(answer.body.decode())
+        return parse_bounded_json(answer.body.decode())
     except ValueError as error:
         check_status(answer, who)
         raise Unavailable(f"{who} answered with what is no JSON: {str(error)[:80]}") from None

@@ -91,5 +91,5 @@ def list_reply(request: Request, flown: Flown, form: Form) -> Reply:
 def _failure(error: SluiceError) -> dict[str, Any]:
     told: dict[str, Any] = {"success": False, "error": str(error), "status": error.status}
     if isinstance(error, Invalid) and error.fields:
-        told["errors"] = [{"path": field.path, "reason": field.reason} for field in error.fields]
+        told["errors"] = [{"path": field.field, "reason": field.reason} for field in error.fields]
     return told

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from sluice.core.bounded_json import loads, parsed
+from sluice.core.bounded_json import parse_bounded_json, parse_stored_json
 from sluice.core.news.article import Article
 from sluice.core.news.checkpoint import Checkpoint, Corrupt
 from sluice.core.news.feeds.source import Harvest, Source
@@ -66,7 +66,7 @@ class Updater:
         notes = Notes.of(found.metadata if found else None)
         if turn.is_stale(notes.version, self._now_ms()):
             return {"outcome": "waiting", "reason": "the pending list read is older than the last one written"}
-        entries = entries_of(parsed(found.value if found else None))
+        entries = entries_of(parse_stored_json(found.value if found else None))
         checkpoint = await self._checkpoint()
         known = checkpoint.known_ids | {entry.article.id for entry in entries}
         # In a list: two feeds may go by the same name.
@@ -95,7 +95,7 @@ class Updater:
     async def _checkpoint(self) -> Checkpoint:
         """Only read here. One that is corrupt is the processor's to mend; without it nothing is trimmed, nothing lost."""
         try:
-            return Checkpoint.from_json(loads(await self.store.get_text(CHECKPOINT) or "{}"))
+            return Checkpoint.from_json(parse_bounded_json(await self.store.get_text(CHECKPOINT) or "{}"))
         except (ValueError, Corrupt) as error:
             self.log.error("checkpoint.corrupt", error, alert="the processor will rebuild the checkpoint")
             return Checkpoint()

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sluice.core.bounded_json import parsed
+from sluice.core.bounded_json import parse_stored_json
 from sluice.core.news.checkpoint import Checkpoint, Corrupt
 from sluice.core.news.pending import entries_of
 from sluice.core.ports import Clock, KvReader
@@ -22,9 +22,9 @@ class Status:
 
     async def report(self) -> dict[str, Any]:
         found = await self.store.get_with_metadata(PENDING)
-        entries = entries_of(parsed(found.value if found else None))
+        entries = entries_of(parse_stored_json(found.value if found else None))
         notes = Notes.of(found.metadata if found else None)
-        checkpoint, problem = _understood(parsed(await self.store.get_text(CHECKPOINT)))
+        checkpoint, problem = _understood(parse_stored_json(await self.store.get_text(CHECKPOINT)))
         now_ms = int(self.clock.now() * 1000)
         waiting = [entry for entry in entries if entry.article.id not in checkpoint.known_ids]
         oldest = min((entry.added_at_ms for entry in waiting), default=None)

@@ -1,6 +1,6 @@
 """What worker-news-updater answers over HTTP."""
 
-from sluice.core.bounded_json import parsed
+from sluice.core.bounded_json import parse_stored_json
 from sluice.core.news.pending import entries_of
 from sluice.services.news.collect.updater import Updater
 from sluice.services.news.http import docs
@@ -15,7 +15,7 @@ _LATEST = 10
 def routes(updater: Updater, status: Status, admin_token: str) -> list[Route]:
     async def listed(request: Request) -> Reply:
         """What is pending, newest first."""
-        entries = entries_of(parsed(await updater.store.get_text(PENDING)))
+        entries = entries_of(parse_stored_json(await updater.store.get_text(PENDING)))
         if not entries:
             detail = "no article is pending: none was fetched yet, or all are processed"
             return build_problem(404, "Nothing pending", detail, instance=request.path)

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
 
-from sluice.core.bounded_json import loads, parsed
+from sluice.core.bounded_json import parse_bounded_json, parse_stored_json
 from sluice.core.news.article import Article
 from sluice.core.news.checkpoint import Checkpoint, Corrupt, Place, place_after, rebuilt
 from sluice.core.news.pending import Entry, entries_of
@@ -102,11 +102,11 @@ class Ledger:
         return stored if stored is not None and stored.further_than(article) else article
 
     async def stored(self, article_id: str) -> Article | None:
-        return Article.stored(article_id, parsed(await self.store.get_text(article_key(article_id))))
+        return Article.stored(article_id, parse_stored_json(await self.store.get_text(article_key(article_id))))
 
     async def pending(self, run: Run) -> list[Entry]:
         if run.pending is None:
-            run.pending = entries_of(parsed(await self.store.get_text(PENDING)))
+            run.pending = entries_of(parse_stored_json(await self.store.get_text(PENDING)))
         return run.pending
 
     def now_ms(self) -> int:
@@ -148,7 +148,7 @@ class Ledger:
         if text is None:
             return Checkpoint()
         try:
-            return Checkpoint.from_json(loads(text))
+            return Checkpoint.from_json(parse_bounded_json(text))
         except (ValueError, Corrupt) as error:
             return await self._rebuilt(text, error)
 
@@ -160,7 +160,7 @@ class Ledger:
         self.log.error("checkpoint.corrupt", error, alert="the checkpoint was rebuilt", kept_as=kept_as)
         ids = (await Index.read(self.store)).ids
         found = await self.store.get_many(article_key(each) for each in ids[:_REBUILD_ARTICLES])
-        articles = [Article.stored(each, parsed(found.get(article_key(each)))) for each in ids]
+        articles = [Article.stored(each, parse_stored_json(found.get(article_key(each)))) for each in ids]
         done = rebuilt([each for each in articles if each is not None], now_ms)
         unread = [each for each, article in zip(ids, articles, strict=True) if article is None]
         return replace(done, processed=(*done.processed, *unread))

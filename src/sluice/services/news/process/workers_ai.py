@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
-from sluice.core.bounded_json import loads
+from sluice.core.bounded_json import parse_bounded_json
 from sluice.core.news.analysts.analyst import Mismatch, Unreadable
 from sluice.core.news.article import SENTIMENTS
 
@@ -114,7 +114,7 @@ def _object(answer: object) -> Mapping[str, Any] | None:
         return response
     written = _OBJECT.search(response) if isinstance(response, str) else None
     try:
-        found = loads(written[0], strict=False) if written else None
+        found = parse_bounded_json(written[0], strict=False) if written else None
     except ValueError:
         return None
     return found if isinstance(found, dict) else None

@@ -3,7 +3,7 @@
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 
-from sluice.core.bounded_json import loads
+from sluice.core.bounded_json import parse_bounded_json
 from sluice.core.errors import BadField, Invalid
 
 
@@ -14,7 +14,7 @@ def encoded(order: tuple[str, str]) -> str:
 def decoded(cursor: str) -> tuple[str, str]:
     """Invalid for what no list has given out."""
     try:
-        time, name = loads(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode())
+        time, name = parse_bounded_json(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode())
         if isinstance(time, str) and isinstance(name, str):
             return time, name
     except (ValueError, TypeError):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from sluice.core.bounded_json import parsed
+from sluice.core.bounded_json import parse_stored_json
 from sluice.core.news.article import Article, Stage
 from sluice.core.news.feeds.normalise import canonical_url, parsed_time
 from sluice.core.ports import KvReader
@@ -77,12 +77,12 @@ async def read_snapshot(store: KvReader) -> Snapshot:
     if not index.ids:
         return await _read_legacy(store)
     found = await store.get_many(article_key(each) for each in index.ids)
-    articles = [Article.stored(each, parsed(found.get(article_key(each)))) for each in index.ids]
+    articles = [Article.stored(each, parse_stored_json(found.get(article_key(each)))) for each in index.ids]
     return _snapshot([each for each in articles if each is not None], index.version)
 
 
 async def _read_legacy(store: KvReader) -> Snapshot:
-    kept = parsed(await store.get_text(LEGACY))
+    kept = parse_stored_json(await store.get_text(LEGACY))
     listed = kept.get("articles") if isinstance(kept, dict) else None
     articles = []
     for each in listed if isinstance(listed, list) else []:

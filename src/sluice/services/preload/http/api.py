@@ -6,7 +6,6 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from sluice.core.errors import BadField, Invalid, Refused, UnsupportedMediaType
-from sluice.core.models import invalid_fields
 from sluice.core.ports import Clock, Database, Defer
 from sluice.core.preload.request_signing import SignedRequest
 from sluice.core.preload.zone_config import check_zone_id, parse_config
@@ -104,7 +103,7 @@ class PreloadApi:
                 raise mistake
             _require_json_type(request)
             if zone_id is None:
-                raise invalid_fields([BadField("zone_id", "is required: 1 to 64 letters, digits, - and _")])
+                raise Invalid.from_fields([BadField("zone_id", "is required: 1 to 64 letters, digits, - and _")])
             zone = self.zones.get(zone_id)
             result = await call(zone, signed, body)
             self.defer(zone.settle())
@@ -122,7 +121,7 @@ class PreloadApi:
         body = await read_json(request, max_bytes=MAX_BODY_BYTES)
         key = body.pop("signing_key", None) if isinstance(body, dict) else None
         if key is not None and (not isinstance(key, str) or len(key) < MIN_KEY_CHARS):
-            raise invalid_fields([BadField("signing_key", f"is a text of at least {MIN_KEY_CHARS} characters")])
+            raise Invalid.from_fields([BadField("signing_key", f"is a text of at least {MIN_KEY_CHARS} characters")])
         self._check_urls(body)
         return Reply.json(await zone.configure(body, key), headers=NO_STORE)
 
@@ -146,7 +145,7 @@ class PreloadApi:
             except Refused as error:
                 mistakes.append(BadField(field, str(error)))
         if mistakes:
-            raise invalid_fields(mistakes)
+            raise Invalid.from_fields(mistakes)
 
     async def _restore(self, request: Request) -> Reply:
         zone, version = self._admit(request), request.params["version"]

@@ -46,7 +46,8 @@ class ZoneBody(ZoneConfig):
         Annotated[
             str,
             Field(
-                min_length=MIN_KEY_CHARS, description="The zone's own key instead of SIGNING_KEY; it is never shown again."
+                min_length=MIN_KEY_CHARS,
+                description="The zone's own key instead of SIGNING_KEY; it is never shown again.",
             ),
         ]
         | Absent
@@ -113,7 +114,9 @@ RESTORE: Final = _operator(
     params=ZONE | {"version": Param("Its number.", "1")},
 )
 STATUS: Final = _operator("The status of a zone", "Queue, origin, incidents and batches.", replies.StatusReply)
-QUEUE: Final = _operator("What is in the queue", "How many pages of each priority, and the next ones.", replies.QueueReply)
+QUEUE: Final = _operator(
+    "What is in the queue", "How many pages of each priority, and the next ones.", replies.QueueReply
+)
 CANCEL: Final = _operator(
     "Cancel a batch",
     "The progress; pages that other batches want too, or that are being fetched, stay in the queue.",

@@ -51,7 +51,9 @@ class Batch(ReplyModel):
     cancelled: Count
     created_at: EpochS
     finished_at: EpochS | None
-    eta_s: Annotated[int | None, Field(description="Seconds until the whole queue is drained; null while it is not drained.")]
+    eta_s: Annotated[
+        int | None, Field(description="Seconds until the whole queue is drained; null while it is not drained.")
+    ]
 
 
 class BreakerReply(ReplyModel):

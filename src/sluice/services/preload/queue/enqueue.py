@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sluice.core.errors import BadField, Invalid
-from sluice.core.models import invalid_fields
 from sluice.core.preload.cache_bypass import page_bypass_reason
 from sluice.core.preload.cache_keys import canonical_url, list_variants
 from sluice.core.preload.entries import WantedPage
@@ -38,7 +37,7 @@ def canonicalize_urls(urls: Sequence[str], config: ZoneConfig) -> list[str]:
         except Invalid as error:
             mistakes.append(BadField(f"urls[{position}]", str(error)))
     if mistakes:
-        raise invalid_fields(mistakes)
+        raise Invalid.from_fields(mistakes)
     return list(canonical)
 
 

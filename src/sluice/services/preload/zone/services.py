@@ -58,9 +58,7 @@ class ObjectStorage:
 
 
 class ZoneServices:
-    def __init__(
-        self, zone_id: str, storage: ObjectStorage, outside: Dependencies, settings: PreloadSettings
-    ) -> None:
+    def __init__(self, zone_id: str, storage: ObjectStorage, outside: Dependencies, settings: PreloadSettings) -> None:
         sql = storage.sql
         self.zone_id = zone_id
         self.sql = sql
