@@ -27,7 +27,7 @@ class Api:
 
     def answer(self, handler: BaseHTTPRequestHandler, body: bytes) -> tuple[int, dict[str, str], dict[str, Any]]:
         headers = {name.lower(): value for name, value in handler.headers.items()}
-        request = SignedRequest.read(handler.command, handler.path, headers, body)
+        request = SignedRequest.from_request(handler.command, handler.path, headers, body)
         request.verify([KEY], float(request.timestamp))
         assert request.nonce not in self.nonces
         self.nonces.add(request.nonce)

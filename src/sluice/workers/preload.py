@@ -26,10 +26,10 @@ from sluice.services.preload.http.api import PreloadApi
 from sluice.services.preload.serving.copies import CopyStore
 from sluice.services.preload.serving.host_directory import HostCache, HostDirectory, Zone
 from sluice.services.preload.serving.page_server import PageServer
+from sluice.services.preload.zone.calls import RemoteZones
 from sluice.services.preload.zone.services import Dependencies
 from sluice.services.preload.zone.settings import PreloadSettings, read_signing_keys
 from sluice.services.preload.zone.zone_object import ZoneObject
-from sluice.services.preload.zones import RemoteZones
 from sluice.web import Reply, Route
 from sluice.web.openapi.common_docs import FILE, describe_page
 

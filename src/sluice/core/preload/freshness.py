@@ -141,7 +141,10 @@ def _first_seconds(directives: dict[str, str], *names: str) -> int | None:
 
 
 def _expires_s(headers: HeaderPairs) -> int | None:
-    expires, date = parse_http_date(header_value(headers, "expires")), parse_http_date(header_value(headers, "date"))
+    texts = header_value(headers, "expires"), header_value(headers, "date")
+    if not all(texts):
+        return None
+    expires, date = map(parse_http_date, texts)
     if not expires or not date:
         return None
     return max(0, min(MAX_TTL_S, int((expires - date).total_seconds())))

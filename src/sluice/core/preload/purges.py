@@ -1,6 +1,6 @@
 """A purge, and which stored copies it covers."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Self
 
@@ -42,8 +42,3 @@ class PurgeScope:
     def covers(self, url: str, tags: Collection[str]) -> bool:
         """Whether it covers the copies of a page: by its URL in every variant, by one of its tags, or because of `everything`."""
         return self.everything or url in self.urls or not self.tags.isdisjoint(tags)
-
-
-def is_purged(url: str, tags: Collection[str], scopes: Iterable[PurgeScope]) -> bool:
-    """Whether one of the purges covers the copies of a page."""
-    return any(scope.covers(url, tags) for scope in scopes)

@@ -1,6 +1,6 @@
-"""How fast an origin is asked: never more requests at once, in a second or in a minute than the zone allows.
+"""Rate limits: windows for the requests that an origin gets, and token buckets for the requests that the API takes.
 
-A grant is the permission for one request. It counts against a window from the time it is granted until the window's length
+An origin never gets more requests at once, in a second or in a minute than the zone allows. A grant is the permission for one request. It counts against a window from the time it is granted until the window's length
 after its response has ended. The origin saw the request somewhere in between. So no window at the origin holds more
 requests than the limit, however long they travel.
 """
@@ -8,9 +8,10 @@ requests than the limit, however long they travel.
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
+from math import ceil, inf
 from typing import Final, Self
 
+from sluice.core.errors import TooManyRequests
 from sluice.core.preload.zone_config import ZoneConfig
 
 # The origin may still be cleaning up when we have its last byte.
@@ -97,3 +98,37 @@ def _window_wait_s(finished: Sequence[Grant], under_way: int, limit: int, window
 
 def _end(grant: Grant) -> float:
     return grant.end
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A token bucket: full at first, one token for each request, refilled evenly with `count` tokens in `period_s`."""
+
+    name: str
+    count: int
+    period_s: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """The tokens left at a time."""
+
+    tokens: float
+    at: float
+
+
+ANY: Final = Rate("any", 10_000, 3600)
+PRELOAD: Final = Rate("preload", 500, 60)
+PURGE: Final = Rate("purge", 1000, 60)
+GLOBAL_PURGE: Final = Rate("global purge", 5, 3600)
+
+
+def take_token(rate: Rate, bucket: Bucket | None, now: float) -> Bucket:
+    """The bucket with one token less; raises TooManyRequests with the seconds until there is one. None is a full bucket."""
+    per_second = rate.count / rate.period_s
+    full = float(rate.count)
+    tokens = full if bucket is None else min(full, bucket.tokens + max(0.0, now - bucket.at) * per_second)
+    if tokens < 1:
+        wait_s = ceil((1 - tokens) / per_second)
+        raise TooManyRequests(f"more than {rate.count} {rate.name} requests in {rate.period_s} s", wait_s)
+    return Bucket(tokens - 1, now)

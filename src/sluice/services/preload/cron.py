@@ -6,7 +6,7 @@ from typing import Final
 from sluice.core.errors import SluiceError
 from sluice.core.ports import Clock, Database, Log
 from sluice.core.timestamps import iso
-from sluice.services.preload.zones import Zones
+from sluice.services.preload.zone.calls import Zones
 
 LOG_KEPT_S: Final = 30 * 86_400
 PURGES_KEPT_S: Final = 90 * 86_400

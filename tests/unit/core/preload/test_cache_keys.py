@@ -5,7 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sluice.core.errors import Invalid
-from sluice.core.preload.cache_keys import bucket_key, cache_key, canonical_url, edge_url, key_hash, choose_variant, list_variants
+from sluice.core.preload.cache_keys import (
+    bucket_key,
+    cache_key,
+    canonical_url,
+    choose_variant,
+    edge_url,
+    key_hash,
+    list_variants,
+)
 from sluice.core.preload.zone_config import ZoneConfig, parse_config
 
 

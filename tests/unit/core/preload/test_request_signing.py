@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from sluice.core.errors import Unauthorized
-from sluice.core.preload.request_signing import SignedRequest, sign_request, compute_signature, canonical_string
+from sluice.core.preload.request_signing import SignedRequest, canonical_string, compute_signature, sign_request
 
 KEY = "0123456789abcdef0123456789abcdef"
 NOW = 1_700_000_000.0
@@ -18,7 +18,7 @@ BODY = b'{"zone_id":"abc123xyz","urls":["https://example.com/"]}'
 def request(body: bytes = BODY, headers: dict[str, str] | None = None) -> SignedRequest:
     signed = sign_request(KEY, "POST", PATH, BODY, now=NOW, nonce=NONCE)
     given = {name.lower(): value for name, value in signed.items()} | (headers or {})
-    return SignedRequest.read("POST", PATH, given, body)
+    return SignedRequest.from_request("POST", PATH, given, body)
 
 
 def accepted(signed: SignedRequest, *keys: str, now: float = NOW) -> bool:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sluice.core.errors import Refused
-from sluice.core.preload.sitemap import SitemapLink, Sitemap, SitemapReader, parse_w3c_time, parse_robots_sitemaps
+from sluice.core.preload.sitemap import Sitemap, SitemapLink, SitemapReader, parse_robots_sitemaps, parse_w3c_time
 
 NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
 
@@ -89,7 +89,7 @@ def test_bombs():
     assert len(huge) < 100_000
     with pytest.raises(Refused, match="larger than 52428800 bytes"):
         read(huge, chunk=65_536)
-    with pytest.raises(Refused, match="more than 2 addresses"):
+    with pytest.raises(Refused, match="more than 2 URLs"):
         read(urlset("<url><loc>https://e.com/</loc></url>" * 3), max_urls=2)
 
 

@@ -12,8 +12,7 @@ from sluice.core.preload.zone_config import check_zone_id, parse_config
 from sluice.core.strict_json import parse_json
 from sluice.services.preload.http import docs
 from sluice.services.preload.http.requests import MAX_BODY_BYTES, MIN_KEY_CHARS, read_zone_id
-from sluice.services.preload.zone.calls import Json, SignedReply, ZoneCalls
-from sluice.services.preload.zones import Zones
+from sluice.services.preload.zone.calls import Json, SignedReply, ZoneCalls, Zones
 from sluice.web import Handler, Reply, Request, Route, read_bytes, read_json, read_query
 from sluice.web.admin import require_admin
 

@@ -12,7 +12,6 @@ from sluice.core.json_text import encode_json
 from sluice.core.ports import Bucket, Clock, HeaderPairs
 from sluice.core.preload.cache_keys import bucket_key, edge_url, key_hash
 from sluice.core.preload.freshness import Freshness, compute_freshness, parse_tags
-from sluice.core.preload.purges import is_purged
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.discovery.page_index import Page, PageIndex
 from sluice.services.preload.ports import Edge
@@ -109,7 +108,8 @@ class CopyStore:
 
     async def _is_purged_since(self, copy: Copy, since: float) -> bool:
         purges = await self.pages.load_purges(since, MAX_PURGES_COMPARED)
-        return len(purges) == MAX_PURGES_COMPARED or is_purged(copy.page.url, copy.tags, purges)
+        is_covered = any(purge.covers(copy.page.url, copy.tags) for purge in purges)
+        return is_covered or len(purges) == MAX_PURGES_COMPARED
 
     async def _index(self, copy: Copy) -> None:
         await self.pages.store(

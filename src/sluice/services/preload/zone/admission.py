@@ -8,8 +8,8 @@ from typing import Any, Final
 from sluice.core.errors import Conflict
 from sluice.core.json_text import encode_json
 from sluice.core.ports import Sql
+from sluice.core.preload.rate_limits import Bucket, Rate, take_token
 from sluice.core.preload.request_signing import NONCE_KEPT_S
-from sluice.core.preload.token_bucket import Bucket, Rate, take_token
 
 REPLAY_KEPT_S: Final = 86_400
 MAX_FORGOTTEN: Final = 1000  # rows deleted at once, so that no cron run pays for a busy day

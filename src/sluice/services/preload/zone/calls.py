@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from sluice.core.errors import NotFound, SluiceError
+from sluice.core.ports import Kv
 from sluice.core.preload.request_signing import SignedRequest
 from sluice.core.remote_errors import decode_error, encode_error
 
@@ -178,3 +179,29 @@ class RemoteZone:
         reply = await self._ask(name, **arguments)
         self._on_config_change()
         return reply
+
+
+class Zones(Protocol):
+    """All zones, as the API and the cron reach them."""
+
+    def get(self, zone_id: str) -> ZoneCalls: ...
+    async def list_ids(self) -> list[str]: ...
+    async def is_registered(self, zone_id: str) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteZones:
+    """The zones whose configuration is in KV, each behind its object."""
+
+    kv: Kv
+    send: Send
+    on_config_change: Callable[[], None]
+
+    def get(self, zone_id: str) -> ZoneCalls:
+        return RemoteZone(zone_id, self.send, self.on_config_change)
+
+    async def list_ids(self) -> list[str]:
+        return [key.name.removeprefix("config:") async for key in self.kv.keys("config:")]
+
+    async def is_registered(self, zone_id: str) -> bool:
+        return await self.kv.get_text(f"config:{zone_id}") is not None

@@ -26,7 +26,7 @@ class ConfigPublisher:
 
     async def configure(self, config: ZoneConfig) -> int:
         """Stores and publishes a configuration; returns its version. A host of two zones belongs to the later one."""
-        before, version = self.state.config, self.version
+        before, version = self.state.config, self.state.version
         if before != config:
             version += 1
             unlinked = sorted(before.own_hosts - config.own_hosts) if before else []
@@ -36,14 +36,10 @@ class ConfigPublisher:
         await self.publish()
         return version
 
-    @property
-    def version(self) -> int:
-        return int(self.state.get("version", default=0))
-
     async def publish(self) -> None:
         """Brings D1 and KV up to the current version; the next cron run repeats it if it fails."""
-        config, version = self.state.config, self.version
-        if config is None or self.state.get("published", default=0) == version:
+        config, version = self.state.config, self.state.version
+        if config is None or self.state.is_published:
             return
         text = encode_json(config_as_json(config))
         await self.database.run(

@@ -27,22 +27,28 @@ class KvMirror:
     _is_writing: bool = field(default=False)
 
     async def write(self) -> None:
-        """Writes what has changed, one writer at a time; what changes meanwhile is written again."""
+        """Writes what has changed."""
+        await self._write_until_current(self.queue.load_tallies())
+
+    async def write_if_due(self) -> None:
+        """While the queue drains, one write every few seconds is enough, because KV charges for each."""
+        is_old = self.clock.now() - self.state.get("mirrored_at", default=0) >= INTERVAL_S
+        tallies = self.queue.load_tallies()
+        if is_old or not tallies.depth:
+            await self._write_until_current(tallies)
+
+    async def _write_until_current(self, tallies: Tallies) -> None:
+        """One writer at a time; what changes while it writes is written again."""
         if self._is_writing:
             return
         self._is_writing = True
         try:
             for _ in range(WRITES_IN_A_ROW):
-                if not await self._write_changes(self.queue.load_tallies()):
+                if not await self._write_changes(tallies):
                     break
+                tallies = self.queue.load_tallies()
         finally:
             self._is_writing = False
-
-    async def write_if_due(self) -> None:
-        """While the queue drains, one write every few seconds is enough, because KV charges for each."""
-        is_old = self.clock.now() - self.state.get("mirrored_at", default=0) >= INTERVAL_S
-        if is_old or not self.queue.depth:
-            await self.write()
 
     async def _write_changes(self, tallies: Tallies) -> bool:
         """Returns False when nothing has changed since the last write."""

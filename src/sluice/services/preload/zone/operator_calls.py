@@ -38,7 +38,7 @@ class OperatorCalls:
         return self._describe_config(new, version)
 
     async def show_config(self) -> Json:
-        return self._describe_config(self.services.config, self.services.publisher.version)
+        return self._describe_config(self.services.config, self.services.state.version)
 
     async def unregister(self) -> Json:
         self.services.require_registered()

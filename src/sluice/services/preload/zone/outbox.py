@@ -41,15 +41,13 @@ class Outbox:
             self.sql.run("DELETE FROM outbox WHERE kind != 'webhook' AND id <= ?", rows[-1]["id"])
             is_full = len(rows) == BATCH
 
-    async def deliver(self, post: Callable[[dict[str, Any]], Awaitable[None]]) -> None:
-        """Posts alerts to the webhook in order, until it refuses one."""
-        for row in self._load_rows("kind = 'webhook'"):
+    async def deliver(self, post: Callable[[dict[str, Any]], Awaitable[None]]) -> bool:
+        """Posts some alerts to the webhook in order; returns whether these were all. What `post` raises ends it."""
+        rows = self._load_rows("kind = 'webhook'")
+        for row in rows:
             await post(json.loads(str(row["body"])))
             self.sql.run("DELETE FROM outbox WHERE id = ?", row["id"])
-
-    @property
-    def is_empty(self) -> bool:
-        return self.sql.value("SELECT 1 FROM outbox LIMIT 1") is None
+        return len(rows) < BATCH
 
     def _load_rows(self, condition: str) -> list[Row]:
         return self.sql.rows(f"SELECT id, kind, body FROM outbox WHERE {condition} ORDER BY id LIMIT ?", BATCH)  # noqa: S608

@@ -20,6 +20,7 @@ from sluice.services.preload.queue.leases import Leases
 from sluice.services.preload.queue.queue import Queue
 from sluice.services.preload.serving.copies import CopyStore
 from sluice.services.preload.serving.purging import Purger
+from sluice.services.preload.warming.drain import Drain
 from sluice.services.preload.warming.grant_store import GrantStore
 from sluice.services.preload.warming.origin import Origin
 from sluice.services.preload.warming.settle_page import PageSettler
@@ -103,6 +104,18 @@ class ZoneServices:
     @cached_property
     def warmer(self) -> PageWarmer:
         return PageWarmer(self.clock, self.origin, self.copies, self.known_pages, self.settler)
+
+    def build_drain(self) -> Drain:
+        """A drain of the queue for one invocation."""
+        return Drain(
+            clock=self.clock,
+            state=self.state,
+            leases=self.leases,
+            grants=self.grants,
+            warmer=self.warmer,
+            settler=self.settler,
+            subrequests=self.settings.subrequests,
+        )
 
     @cached_property
     def crawl(self) -> SitemapCrawl:

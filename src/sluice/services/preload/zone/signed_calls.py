@@ -6,8 +6,8 @@ from typing import Any
 from sluice.core.errors import Invalid
 from sluice.core.models import parse_model
 from sluice.core.preload.purges import SITE_TAG, Purge
+from sluice.core.preload.rate_limits import ANY, GLOBAL_PURGE, PRELOAD, PURGE, Rate
 from sluice.core.preload.request_signing import SignedRequest
-from sluice.core.preload.token_bucket import ANY, GLOBAL_PURGE, PRELOAD, PURGE, Rate
 from sluice.services.preload.http.requests import PreloadBody, PurgeBody
 from sluice.services.preload.queue.enqueue import PageOrder, canonicalize_urls
 from sluice.services.preload.zone.calls import Json, SignedReply

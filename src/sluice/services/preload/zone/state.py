@@ -57,5 +57,15 @@ class ZoneState:
             self.put(breaker=breaker.as_json())
 
     @property
+    def is_published(self) -> bool:
+        """Whether the current version of the configuration is in KV and D1."""
+        return self.config is None or self.get("published", default=0) == self.version
+
+    @property
+    def version(self) -> int:
+        """The version of the configuration."""
+        return int(self.get("version", default=0))
+
+    @property
     def is_paused(self) -> bool:
         return bool(self.get("paused", default=False))

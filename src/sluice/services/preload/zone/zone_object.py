@@ -1,14 +1,142 @@
 """The object of one zone: the only writer of its queue. It answers calls, and works when its alarm rings."""
 
+from typing import Final
+
+from sluice.core.errors import SluiceError
 from sluice.core.ports import Alarm, Sql
-from sluice.services.preload.zone.background import BackgroundWork
+from sluice.core.preload.zone_config import ZoneConfig
+from sluice.services.preload.queue.enqueue import PageOrder
+from sluice.services.preload.warming.drain import INTERVAL_S
 from sluice.services.preload.zone.calls import ZoneCalls, answer_call
+from sluice.services.preload.zone.housekeeping import CANDIDATES, Housekeeping
 from sluice.services.preload.zone.operator_calls import OperatorCalls
 from sluice.services.preload.zone.schema import create_tables
 from sluice.services.preload.zone.services import Dependencies, ObjectStorage, ZoneServices
 from sluice.services.preload.zone.settings import PreloadSettings
 from sluice.services.preload.zone.signed_calls import SignedCalls
 from sluice.services.preload.zone.state import ZoneState
+
+FILES_AT_ONCE: Final = 3  # sitemaps read in one invocation
+ALARM_PRECISION_S: Final = 0.01
+
+
+class BackgroundWork:
+    """What the object does without a caller waiting: purges, sitemaps, warming, and sending its rows out."""
+
+    def __init__(self, services: ZoneServices) -> None:
+        self.services = services
+        self._is_purging = False
+
+    def recover(self) -> None:
+        """Ends what was under way when the object last stopped: nobody is left to finish it."""
+        services, now = self.services, self.services.now()
+        hold_s = services.origin.hold_s()
+        services.grants.abandon(now, hold_s)
+        services.leases.shorten_all(now + hold_s)
+
+    async def handle_alarm(self) -> None:
+        """Carries out purges, reads sitemaps, warms pages; then sets the next alarm, even after a failure."""
+        # In case this invocation is cut off before its end.
+        fallback_at = self.services.now() + INTERVAL_S
+        await self.services.alarm.set(fallback_at)
+        next_at: float | None = fallback_at
+        try:
+            next_at = await self._work()
+        except Exception as error:  # noqa: BLE001 - the platform gives up an alarm that fails too often
+            self.services.log.error("drain.failed", error)
+        is_published = await self._publish()
+        if next_at is None and not is_published:
+            next_at = self.services.now() + INTERVAL_S
+        await self._set_next_alarm(next_at, fallback_at)
+
+    async def settle(self) -> None:
+        """Does the rest of a signed request. It runs after the reply; if it crashes, the alarm does the same."""
+        await self._carry_out_purges()
+        await self.services.mirror.write()
+
+    async def tick(self) -> None:
+        """Does what the cron asks for each minute."""
+        services = self.services
+        services.require_registered()
+        await services.publisher.adopt_edits()
+        config = services.config
+        await self._carry_out_purges()
+        await Housekeeping(services).run_due(config)
+        await self._publish()
+        if services.queue.depth or services.crawl.next_due_at() is not None:
+            await services.wake()
+
+    async def _set_next_alarm(self, next_at: float | None, fallback_at: float) -> None:
+        """Sets the alarm, unless a call has meanwhile set it to an earlier time."""
+        alarm = self.services.alarm
+        set_at = await alarm.get()
+        is_untouched = set_at is None or abs(set_at - fallback_at) < ALARM_PRECISION_S
+        if next_at is None:
+            if is_untouched:
+                await alarm.delete()
+        elif set_at is None or is_untouched or next_at < set_at:
+            await alarm.set(max(next_at, self.services.now()))
+
+    async def _work(self) -> float | None:
+        """Returns when there is more to do; None when there is nothing."""
+        await self._carry_out_purges()
+        config = self.services.state.config
+        if config is None:
+            return None
+        times = [await self._crawl_sitemaps(config)]
+        if not self.services.state.is_paused:
+            times.append(await self.services.build_drain().run())
+        latest = self.services.now() + INTERVAL_S
+        return min((min(time, latest) for time in times if time is not None), default=None)
+
+    async def _crawl_sitemaps(self, config: ZoneConfig) -> float | None:
+        """Returns when the next file may be read; None when there is none, or nothing is to be read now."""
+        services, state = self.services, self.services.state
+        if services.crawl.next_due_at() is None or state.is_paused or not config.preload_enabled:
+            return None
+        breaker = state.breaker.at(services.now())
+        if breaker.state == "open":
+            return breaker.open_until
+        facts = await services.load_busiest(CANDIDATES)
+        for _ in range(FILES_AT_ONCE):
+            if not await services.crawl.read_next_file(config, facts):
+                break
+        return services.crawl.next_due_at()
+
+    async def _publish(self) -> bool:
+        """Sends the configuration, the log, the alerts and the mirror out; returns whether nothing is left to send."""
+        services = self.services
+        try:
+            if not services.state.is_published:
+                await services.publisher.publish()
+            await services.outbox.flush(services.outside.database)
+            is_delivered = await services.outbox.deliver(services.webhook.post)
+            await services.mirror.write_if_due()
+        except SluiceError as error:
+            services.log.error("publish.failed", error)
+            return False
+        return is_delivered
+
+    async def _carry_out_purges(self) -> None:
+        config = self.services.state.config
+        if self._is_purging or config is None:
+            return
+        self._is_purging = True
+        try:
+            async for purge_id, urls in self.services.purger.carry_out_all():
+                await self._warm_again(config, urls)
+                self.services.purger.forget(purge_id)
+        finally:
+            self._is_purging = False
+
+    async def _warm_again(self, config: ZoneConfig, urls: list[str]) -> None:
+        if not (config.preload_enabled and config.preload_post_purge and urls):
+            return
+        services = self.services
+        facts = await services.load_facts(urls) if len(urls) <= CANDIDATES else {}
+        order = PageOrder(batch_id=services.create_id("preload"), trigger="post-purge", urls=urls)
+        services.enqueuer.enqueue(order, config, facts, services.now())
+        await services.wake()
 
 
 class ZoneHandlers(SignedCalls, OperatorCalls):
