@@ -131,7 +131,7 @@ def test_unbound_name(project: Path, capsys: pytest.CaptureFixture[str]):
     (project / "entry.py").write_text('BINDINGS = (Binding("CACHE", "kv"), Binding("LOST", "kv"))\n')
     account = Account()
     assert main(["compiler"], project, account) == 1
-    assert capsys.readouterr().err == "wrangler.toml does not bind what entry.py uses: LOST\n"
+    assert capsys.readouterr().err == "wrangler.toml does not bind what entry.py uses: add LOST\n"
     assert account.ran == []
 
 
