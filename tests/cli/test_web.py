@@ -106,7 +106,7 @@ def test_unreachable_hosts():
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         with pytest.raises(Unavailable):
-            read_url(f"http://127.0.0.1:{taken.getsockname()[1]}/", max_bytes=10, timeout_s=PATIENCE_S)
+            read_url(f"http://127.0.0.1:{closed.getsockname()[1]}/", max_bytes=10, timeout_s=PATIENCE_S)
     for address in ("http://", "http://a b/", "ftp://h.example/"):
         with pytest.raises(Refused):
             read_url(address, max_bytes=10, timeout_s=PATIENCE_S)

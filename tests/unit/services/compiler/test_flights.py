@@ -79,7 +79,7 @@ async def test_content_is_private():
         world.clock.advance(2)
     assert "private" in compiled.cache_key
     assert world.counts["compilations", "success"] == 2
-    with pytest.raises(Exception, match="nobody expected a download"):
+    with pytest.raises(Exception, match="unexpected download"):
         await world.desk.take(wanted, form="json", ttl_s=3600, path="test")
 
 
