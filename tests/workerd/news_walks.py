@@ -91,7 +91,11 @@ def unchanged(walk: Walk, address: str) -> None:
     """Who has the current version is not sent it again, and who wants another one is told so."""
     path, values = address.replace(ARTICLE_ID, "{id}"), {"id": ARTICLE_ID}
     tag = walk("GET", path, values).headers["ETag"]
-    assert walk("GET", path, values, headers={"If-None-Match": tag}).status_code == 304
+    again = walk("GET", path, values, headers={"If-None-Match": tag})
+    if again.status_code == 200:  # the next ten minutes have begun, and with them another version
+        assert again.headers["ETag"] != tag
+        again = walk("GET", path, values, headers={"If-None-Match": again.headers["ETag"]})
+    assert again.status_code == 304
     assert walk("GET", path, values, headers={"If-Match": '"another"'}).status_code == 412
 
 

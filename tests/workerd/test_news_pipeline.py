@@ -69,9 +69,8 @@ class News:
     origin: Origin
 
     def fire(self, worker: str) -> None:
-        """A cron by hand; a run of many stages takes longer than other requests may."""
-        query = {"worker": worker, "cron": "* * * * *"}
-        reply = httpx.get(f"{self.runtime.url}/cdn-cgi/handler/scheduled", params=query, timeout=120)
+        """A cron by hand."""
+        reply = self.runtime.cron(worker, "* * * * *")
         assert reply.status_code == 200, self.runtime.lines[-5:]
 
     def get(self, path: str, worker: str = "worker-api", **options: Any) -> httpx.Response:
