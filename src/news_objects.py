@@ -2,7 +2,7 @@
 
 from workers import DurableObject
 
-from sluice.services.news.run_lock import RunLock as Lock
+from sluice.services.news.run_lease.run_lock import RunLock as Lock
 
 __all__ = ["RunLock"]
 

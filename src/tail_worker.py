@@ -13,8 +13,8 @@ from sluice.platform.identity import random_id
 from sluice.platform.worker import answer, kv_of, log_of, variables_of
 from sluice.services.tail.http.api import routes
 from sluice.services.tail.journal import Journal
-from sluice.services.tail.platform_events import events_from
 from sluice.services.tail.settings import Settings
+from sluice.services.tail.trace_items import events_from
 from sluice.services.tail.webhook import report
 from sluice.web import Route
 

@@ -12,8 +12,8 @@ from typing import Any
 from runtime import ROOT
 from sluice.core.news.article import Article
 from sluice.core.news.checkpoint import Checkpoint, Waiting
-from sluice.core.news.pending import Entry
-from sluice.services.news.keys import CHECKPOINT, INDEX, PENDING, article_key
+from sluice.core.news.pending_list import Entry
+from sluice.services.news.storage.keys import CHECKPOINT, INDEX, PENDING, article_key
 
 # Title, hours ago, source, sentiment, summary.
 TOLD = (

@@ -8,7 +8,6 @@ from sluice.core.net.fetch import Fetcher
 from sluice.core.news.analysts import Analyst
 from sluice.core.news.analysts.embedded import EmbeddedAnalyst
 from sluice.core.news.scrape import Scraper
-from sluice.core.news.stages import Phases
 from sluice.platform.ai import AI
 from sluice.platform.clock import SystemClock
 from sluice.platform.durable_objects import Objects
@@ -18,13 +17,14 @@ from sluice.platform.worker import kv_of, log_of
 from sluice.services.news.collect.sources import sources_of
 from sluice.services.news.collect.updater import Updater
 from sluice.services.news.http.status import Status
-from sluice.services.news.keys import API_WRITES, PROCESSOR_WRITES, UPDATER_WRITES
-from sluice.services.news.object_turns import ObjectTurns
 from sluice.services.news.process.checkpoint_store import Ledger
 from sluice.services.news.process.processor import Processor
+from sluice.services.news.process.stages import Phases
 from sluice.services.news.process.workers_ai import WorkersAi
+from sluice.services.news.run_lease.object_leases import ObjectTurns
 from sluice.services.news.settings import ProcessorSettings, UpdaterSettings
-from sluice.services.news.write_domain import Domain
+from sluice.services.news.storage.keys import API_WRITES, PROCESSOR_WRITES, UPDATER_WRITES
+from sluice.services.news.storage.write_domain import Domain
 
 KV: Final = "CRYPTO_NEWS_CACHE"
 AI_TIMEOUT_S: Final = 45.0

@@ -14,13 +14,13 @@ from pydantic import BaseModel
 from fakes.clock import ManualClock
 from fakes.kv import FakeKV
 from sluice.platform.storage.kv import KV
-from sluice.services.news.http import docs
+from sluice.services.news.http import api_docs as docs
 from sluice.services.news.http import processor as processor_api
 from sluice.services.news.http import updater as updater_api
 from sluice.services.news.http.api import EXPOSED, Api
 from sluice.services.news.http.status import Status
-from sluice.services.news.keys import CHECKPOINT, INDEX, LEGACY, PENDING, article_key
-from sluice.services.news.write_domain import Domain
+from sluice.services.news.storage.keys import CHECKPOINT, INDEX, LEGACY, PENDING, article_key
+from sluice.services.news.storage.write_domain import Domain
 from sluice.web import App, Cors, Reply
 from sluice.web.openapi.document import document
 from unit.services.news.world import World

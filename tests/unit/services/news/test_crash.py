@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from fakes.binding import Crash
-from sluice.services.news.keys import PENDING
+from sluice.services.news.storage.keys import PENDING
 from unit.services.news.world import World, article
 
 STALENESS = [0, 60]

@@ -7,9 +7,16 @@ import pytest
 from sluice.core.errors import NotFound, Refused
 from sluice.core.news.article import Stage
 from sluice.core.news.checkpoint import MOVES, Checkpoint, Corrupt, IllegalMove, Outcome, Place, place_after
-from sluice.core.news.pending import MAX_WAIT_MS
-from sluice.services.news.keys import CHECKPOINT, CORRUPT_PREFIX, INDEX, PENDING, PROCESSOR_WRITES, UPDATER_WRITES
-from sluice.services.news.write_domain import OutsideDomain
+from sluice.core.news.pending_list import MAX_WAIT_MS
+from sluice.services.news.storage.keys import (
+    CHECKPOINT,
+    CORRUPT_PREFIX,
+    INDEX,
+    PENDING,
+    PROCESSOR_WRITES,
+    UPDATER_WRITES,
+)
+from sluice.services.news.storage.write_domain import OutsideDomain
 from unit.services.news.world import World, article
 
 RESET = '{"currentArticleId":null,"currentArticle":null,"processedIds":[],"tryLater":[],"lastUpdate":null}'

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sluice.services.news.keys import PENDING
+from sluice.services.news.storage.keys import PENDING
 from unit.services.news.world import CountedKV, World, article
 
 MAX_STALE_S = 60

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from sluice.core.errors import Unavailable
-from sluice.services.news.keys import CHECKPOINT, PENDING
+from sluice.services.news.storage.keys import CHECKPOINT, PENDING
 from unit.services.news.world import Listed, World, article
 
 

@@ -14,19 +14,19 @@ from fakes.objects import FakeObjects, FakeStorage
 from sluice.core.errors import SluiceError, Unavailable
 from sluice.core.news.article import Article
 from sluice.core.news.feeds.source import Harvest
-from sluice.core.news.stages import Phases
 from sluice.core.variables import Variables
 from sluice.platform.durable_objects import Objects
 from sluice.platform.storage.kv import KV
 from sluice.services.news.collect.updater import Updater
-from sluice.services.news.keys import CHECKPOINT, INDEX, PENDING, PROCESSOR_WRITES, UPDATER_WRITES, article_key
-from sluice.services.news.object_turns import ObjectTurns
 from sluice.services.news.process.checkpoint_store import Ledger
 from sluice.services.news.process.processor import Processor
-from sluice.services.news.run_lock import RunLock
+from sluice.services.news.process.stages import Phases
+from sluice.services.news.run_lease.lease import Turns
+from sluice.services.news.run_lease.object_leases import ObjectTurns
+from sluice.services.news.run_lease.run_lock import RunLock
 from sluice.services.news.settings import ProcessorSettings, UpdaterSettings
-from sluice.services.news.turns import Turns
-from sluice.services.news.write_domain import Domain
+from sluice.services.news.storage.keys import CHECKPOINT, INDEX, PENDING, PROCESSOR_WRITES, UPDATER_WRITES, article_key
+from sluice.services.news.storage.write_domain import Domain
 
 CONTENT = "Bitcoin rose on Monday. Analysts were glad. " * 10
 

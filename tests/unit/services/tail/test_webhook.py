@@ -6,7 +6,7 @@ from typing import Any
 
 from sluice.core.errors import TimedOut
 from sluice.services.tail.events import Event
-from sluice.services.tail.platform_events import events_from
+from sluice.services.tail.trace_items import events_from
 from sluice.services.tail.webhook import MAX_REPORTS, report
 
 HOOK = "https://hook.example/x"

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from sluice.core.news.extraction.blocks import Block, blocks_of
-from sluice.core.news.extraction.names import is_body, is_boilerplate, is_comments, naming
+from sluice.core.news.extraction.element_names import is_body, is_boilerplate, is_comments, naming
 from sluice.core.news.extraction.tags import FURNITURE, UNSEEN
 from sluice.core.news.extraction.tree import Node
 

@@ -8,11 +8,11 @@ from sluice.core.bounded_json import loads, parsed
 from sluice.core.news.article import Article
 from sluice.core.news.checkpoint import Checkpoint, Corrupt
 from sluice.core.news.feeds.source import Harvest, Source
-from sluice.core.news.pending import Merge, entries_of, merge
+from sluice.core.news.pending_list import Merge, entries_of, merge
 from sluice.core.ports import Clock, KvWriter, Log
-from sluice.services.news.keys import CHECKPOINT, PENDING
+from sluice.services.news.run_lease.lease import Turn, Turns
 from sluice.services.news.settings import UpdaterSettings
-from sluice.services.news.turns import Turn, Turns
+from sluice.services.news.storage.keys import CHECKPOINT, PENDING
 
 _LOGGED_IDS: Final = 50  # in one line: the log cuts longer lists
 

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from sluice.core.errors import NotFound
 from sluice.core.news.stories import Story, stories_of
 from sluice.core.ports import Clock, KvReader
-from sluice.services.news.http import docs
+from sluice.services.news.http import api_docs as docs
 from sluice.services.news.serve import cursor as cursors
 from sluice.services.news.serve.query import BucketQuery, ListQuery, TrendQuery
 from sluice.services.news.serve.snapshot import Item, Snapshot, read_snapshot

@@ -5,7 +5,7 @@ from typing import Annotated, Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from sluice.core.news.article import Stage
-from sluice.services.news.http import docs
+from sluice.services.news.http import api_docs as docs
 from sluice.services.news.http.status import Status
 from sluice.services.news.process.processor import Processor
 from sluice.web import Answer, Doc, Reply, Request, Route, query_model

@@ -5,11 +5,11 @@ from typing import Any
 
 from sluice.core.bounded_json import parsed
 from sluice.core.news.checkpoint import Checkpoint, Corrupt
-from sluice.core.news.pending import entries_of
+from sluice.core.news.pending_list import entries_of
 from sluice.core.ports import Clock, KvReader
 from sluice.services.news.collect.updater import Notes
-from sluice.services.news.http import docs
-from sluice.services.news.keys import CHECKPOINT, PENDING
+from sluice.services.news.http import api_docs as docs
+from sluice.services.news.storage.keys import CHECKPOINT, PENDING
 from sluice.web import Reply, Request, Route
 
 

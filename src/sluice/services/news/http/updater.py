@@ -1,11 +1,11 @@
 """What worker-news-updater answers over HTTP."""
 
 from sluice.core.bounded_json import parsed
-from sluice.core.news.pending import entries_of
+from sluice.core.news.pending_list import entries_of
 from sluice.services.news.collect.updater import Updater
-from sluice.services.news.http import docs
+from sluice.services.news.http import api_docs as docs
 from sluice.services.news.http.status import Status
-from sluice.services.news.keys import PENDING
+from sluice.services.news.storage.keys import PENDING
 from sluice.web import Reply, Request, Route, problem
 from sluice.web.admin import require_admin
 

@@ -7,13 +7,13 @@ from typing import Any, Final, TypeVar
 from sluice.core.bounded_json import loads, parsed
 from sluice.core.news.article import Article
 from sluice.core.news.checkpoint import Checkpoint, Corrupt, Place, place_after, rebuilt
-from sluice.core.news.pending import Entry, entries_of
-from sluice.core.news.stages import Phases
+from sluice.core.news.pending_list import Entry, entries_of
 from sluice.core.ports import Clock, KvWriter, Log
-from sluice.services.news.article_index import Index
-from sluice.services.news.keys import CHECKPOINT, CORRUPT_PREFIX, PENDING, article_key
+from sluice.services.news.process.stages import Phases
+from sluice.services.news.run_lease.lease import SETTLE_MS, Turn, Turns
 from sluice.services.news.settings import ProcessorSettings
-from sluice.services.news.turns import SETTLE_MS, Turn, Turns
+from sluice.services.news.storage.article_index import Index
+from sluice.services.news.storage.keys import CHECKPOINT, CORRUPT_PREFIX, PENDING, article_key
 
 _REBUILD_ARTICLES: Final = 500  # read to rebuild a checkpoint; the rest of a larger index counts as processed
 

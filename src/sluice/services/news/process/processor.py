@@ -6,7 +6,7 @@ from typing import Any
 from sluice.core.errors import Conflict, NotFound
 from sluice.core.news.article import Article, Stage
 from sluice.core.news.checkpoint import Place
-from sluice.core.news.pending import next_pending
+from sluice.core.news.pending_list import next_pending
 from sluice.services.news.process.checkpoint_store import Ledger, Run, Stale
 
 

@@ -8,8 +8,8 @@ from sluice.core.bounded_json import parsed
 from sluice.core.news.article import Article, Stage
 from sluice.core.news.feeds.normalise import canonical_url, parsed_time
 from sluice.core.ports import KvReader
-from sluice.services.news.article_index import Index
-from sluice.services.news.keys import LEGACY, article_key
+from sluice.services.news.storage.article_index import Index
+from sluice.services.news.storage.keys import LEGACY, article_key
 
 # What is served; the text of the page is not ours to publish, and how often it was tried is nobody's business.
 _PUBLIC: Final = (

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from html import unescape
 from typing import Final
 
+from sluice.core.news.extraction.asides import is_aside
 from sluice.core.news.extraction.blocks import Block, blocks_of
-from sluice.core.news.extraction.lines import is_aside
-from sluice.core.news.extraction.names import is_article_body, is_body
-from sluice.core.news.extraction.structured import article_body
+from sluice.core.news.extraction.element_names import is_article_body, is_body
+from sluice.core.news.extraction.json_ld import article_body
 from sluice.core.news.extraction.survey import Survey, prose_by_node, survey
 from sluice.core.news.extraction.tags import HEADINGS
 from sluice.core.news.extraction.tree import Node, parse

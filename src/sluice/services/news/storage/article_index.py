@@ -5,7 +5,7 @@ from typing import Self
 
 from sluice.core.bounded_json import parsed
 from sluice.core.ports import KvReader, KvWriter
-from sluice.services.news.keys import INDEX
+from sluice.services.news.storage.keys import INDEX
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ import pytest
 
 from fakes.objects import FakeStorage
 from sluice.core.errors import Conflict
-from sluice.services.news.run_lock import RunLock
-from sluice.services.news.turns import SETTLE_MS, Turn
+from sluice.services.news.run_lease.lease import SETTLE_MS, Turn
+from sluice.services.news.run_lease.run_lock import RunLock
 
 
 def test_one_holder():

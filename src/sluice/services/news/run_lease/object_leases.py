@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sluice.platform.durable_objects import Stub
-from sluice.services.news.turns import Turn
+from sluice.services.news.run_lease.lease import Turn
 
 
 @dataclass(frozen=True, slots=True)
