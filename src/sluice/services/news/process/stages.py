@@ -1,110 +1,86 @@
-"""The three stages of an article's way: what is asked of the outside, and what its answer makes of the article."""
+"""Performs one attempt at a stage: asks an analyst or fetches the page. The core decides what the answer means."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Protocol
 
 from sluice.core.errors import SluiceError
+from sluice.core.news import stage_results as results
 from sluice.core.news.analysts import Analyst, Mismatch
 from sluice.core.news.article import Article, Stage
-from sluice.core.news.checkpoint import Outcome
-
-MAX_REASON_CHARS: Final = 120
+from sluice.core.news.checkpoint_transitions import IllegalTransition
+from sluice.core.news.retry import Attempt, plan_attempt
+from sluice.core.news.stage_results import StageResult
 
 NowMs = Callable[[], int]
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
-    """An attempt's end; `interim` is stored before the article itself when its attempts have run out."""
-
-    article: Article
-    outcome: Outcome
-    reason: str = ""
-    interim: Article | None = None
-
-
 class Scrape(Protocol):
-    """Brings the text behind a link; a SluiceError tells why there is none and whether to try again."""
+    """Returns the text behind a link; a SluiceError says why there is none and whether a retry may help."""
 
     async def __call__(self, url: str) -> str: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Phases:
-    """`analyst` is asked first; when its attempts have run out, `reserve` speaks once."""
+class StageRunner:
+    """Asks `analyst` until its attempts are used up, then `fallback` once, if it is another analyst."""
 
     analyst: Analyst
-    reserve: Analyst
+    fallback: Analyst
     scrape: Scrape
     max_attempts: int
 
-    async def perform(self, article: Article, now_ms: NowMs) -> Result:
-        """One attempt at the article's stage, which is already counted."""
-        return await _STAGES[article.stage](self, article, now_ms)
+    async def attempt(self, article: Article, now_ms: NowMs) -> StageResult:
+        """Makes one attempt at the article's stage; the attempt is already counted."""
+        match article.stage:
+            case Stage.SENTIMENT:
+                return await self._attempt_sentiment(article, now_ms)
+            case Stage.CONTENT:
+                return await self._attempt_content(article, now_ms)
+            case Stage.SUMMARY:
+                return await self._attempt_summary(article, now_ms)
+            case Stage.COMPLETE:
+                raise IllegalTransition(f"article {article.id!r} is complete and has no further stage")
 
-    async def sentiment(self, article: Article, now_ms: NowMs) -> Result:
-        analyst = self._speaking(article.attempts)
+    async def _attempt_sentiment(self, article: Article, now_ms: NowMs) -> StageResult:
+        analyst = self._analyst_for(article.attempts)
         if analyst is None:
-            error = article.text("sentimentError") or "max_retries_reached"
-            return Result(article.without_sentiment(error, now_ms()), Outcome.GIVEN_UP, error)
+            return results.sentiment_out_of_attempts(article, now_ms())
         try:
-            verdict = await analyst.sentiment(article.title, article.description)
+            sentiment = await analyst.sentiment(article.title, article.description)
         except SluiceError as error:
-            reason = self._told("ai_error", error, article)
-            return Result(article.failing(reason), Outcome.FAILED, reason)
-        return Result(article.with_sentiment(verdict, analyst.name, now_ms()), Outcome.DONE)
+            return results.analyst_failed(article, error, self.max_attempts)
+        return results.sentiment_found(article, sentiment, analyst.name, now_ms())
 
-    async def content(self, article: Article, now_ms: NowMs) -> Result:
+    async def _attempt_content(self, article: Article, now_ms: NowMs) -> StageResult:
         if not article.link:
-            return Result(article.without_summary("no_link", now_ms()), Outcome.GIVEN_UP, "no_link")
-        if article.attempts > self.max_attempts:
-            # The last attempt was begun, and whoever made it did not live to tell.
-            return self._given_up(article.failing(article.text("summaryError") or "fetch_failed"), now_ms())
+            return results.content_without_link(article, now_ms())
+        if plan_attempt(article.attempts, self.max_attempts) is Attempt.NONE:
+            return results.content_out_of_attempts(article, now_ms())
         try:
             text = await self.scrape(article.link)
         except SluiceError as error:
-            reason = self._told("fetch_failed", error, article)
-            if not error.retryable:
-                return Result(article.without_summary(reason, now_ms()), Outcome.GIVEN_UP, reason)
-            failed = article.failing(reason)
-            if article.attempts >= self.max_attempts:
-                return self._given_up(failed, now_ms())
-            return Result(failed, Outcome.FAILED, reason)
-        return Result(article.with_content(text), Outcome.DONE)
+            return results.content_failed(article, error, self.max_attempts, now_ms())
+        return results.content_found(article, text)
 
-    async def summary(self, article: Article, now_ms: NowMs) -> Result:
-        analyst = self._speaking(article.attempts)
+    async def _attempt_summary(self, article: Article, now_ms: NowMs) -> StageResult:
+        analyst = self._analyst_for(article.attempts)
         if analyst is None:
-            return self._given_up(article.failing(article.text("summaryError") or "ai_error"), now_ms())
+            return results.summary_out_of_attempts(article, now_ms())
         try:
             summary = await analyst.summary(article.title, article.content)
         except Mismatch:
-            reason = "content_mismatch"
-            return Result(article.without_summary(reason, now_ms()), Outcome.GIVEN_UP, reason)
+            return results.summary_mismatch(article, now_ms())
         except SluiceError as error:
-            reason = self._told("ai_error", error, article)
-            return Result(article.failing(reason), Outcome.FAILED, reason)
-        return Result(article.with_summary(summary, analyst.name, now_ms()), Outcome.DONE)
+            return results.analyst_failed(article, error, self.max_attempts)
+        return results.summary_found(article, summary, analyst.name, now_ms())
 
-    def _speaking(self, attempt: int) -> Analyst | None:
-        if attempt <= self.max_attempts:
-            return self.analyst
-        return self.reserve if self.reserve is not self.analyst and attempt == self.max_attempts + 1 else None
-
-    def _given_up(self, failed: Article, now_ms: int) -> Result:
-        reason = "max_retries_reached"
-        last = failed.text("summaryError")
-        closed = failed.without_summary(f"{reason}: {last}" if last else reason, now_ms)
-        return Result(closed, Outcome.GIVEN_UP, reason, interim=failed)
-
-    def _told(self, what: str, error: SluiceError, article: Article) -> str:
-        text = " ".join(str(error).split())[:MAX_REASON_CHARS]
-        return f"{what}: {text} (attempt {article.attempts}/{self.max_attempts})"
-
-
-_STAGES: Final[dict[Stage, Callable[[Phases, Article, NowMs], Awaitable[Result]]]] = {
-    Stage.SENTIMENT: Phases.sentiment,
-    Stage.CONTENT: Phases.content,
-    Stage.SUMMARY: Phases.summary,
-}
+    def _analyst_for(self, attempt: int) -> Analyst | None:
+        has_fallback = self.fallback is not self.analyst
+        match plan_attempt(attempt, self.max_attempts, has_fallback=has_fallback):
+            case Attempt.PRIMARY:
+                return self.analyst
+            case Attempt.FALLBACK:
+                return self.fallback
+            case Attempt.NONE:
+                return None

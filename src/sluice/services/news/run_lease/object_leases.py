@@ -1,27 +1,33 @@
-"""Turns given out by a Durable Object."""
+"""Run leases granted by a Durable Object."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
-from sluice.platform.durable_objects import Stub
-from sluice.services.news.run_lease.lease import Turn
+from sluice.core.ports import NewId
+from sluice.services.news.run_lease.lease import RunLease
+
+
+class RemoteRunLock(Protocol):
+    """The Durable Object as its callers see it; it answers with a `RunLock`."""
+
+    async def acquire(self, token: str, now_ms: int, lease_ms: int) -> dict[str, int] | None: ...
+    async def announce(self, token: str, version: int, now_ms: int, lease_ms: int) -> None: ...
+    async def release(self, token: str) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
-class ObjectTurns:
-    """`stub` is the object whose class answers with a RunLock."""
-
-    stub: Stub
-    new_token: Callable[[], str]
+class ObjectRunLeases:
+    lock: RemoteRunLock
+    new_token: NewId
     lease_s: int
 
-    async def take(self, now_ms: int) -> Turn | None:
+    async def acquire(self, now_ms: int) -> RunLease | None:
         token = self.new_token()
-        found = await self.stub.take(token, now_ms, self.lease_s * 1000)
-        return None if found is None else Turn(token, found["version"], found["announced_at_ms"])
+        announced = await self.lock.acquire(token, now_ms, self.lease_s * 1000)
+        return None if announced is None else RunLease(token, announced["version"], announced["announced_at_ms"])
 
-    async def announce(self, turn: Turn, version: int, now_ms: int) -> None:
-        await self.stub.announce(turn.token, version, now_ms, self.lease_s * 1000)
+    async def announce(self, lease: RunLease, version: int, now_ms: int) -> None:
+        await self.lock.announce(lease.token, version, now_ms, self.lease_s * 1000)
 
-    async def release(self, turn: Turn) -> None:
-        await self.stub.release(turn.token)
+    async def release(self, lease: RunLease) -> None:
+        await self.lock.release(lease.token)

@@ -1,39 +1,48 @@
-"""The ordered list of stored articles: the latest to come first, bounded."""
+"""The index of stored articles: their ids, the latest to be processed first, bounded in number."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
 
 from sluice.core.bounded_json import parsed
+from sluice.core.news.article import Article
 from sluice.core.ports import KvReader, KvWriter
-from sluice.services.news.storage.keys import INDEX
+from sluice.services.news.storage.keys import INDEX, article_key
 
 
 @dataclass(frozen=True, slots=True)
-class Index:
-    """A value; the version is noted beside the stored list, whose shape is fixed."""
+class ArticleIndex:
+    """An immutable value. The version is stored in the metadata, because the shape of the list is fixed."""
 
     ids: tuple[str, ...] = ()
     version: int = 0
 
     @classmethod
-    async def read(cls, store: KvReader) -> Self:
-        """What is stored; a list that cannot be read counts as empty, since the articles themselves are elsewhere."""
-        found = await store.get_with_metadata(INDEX)
-        if found is None:
+    async def read(cls, kv: KvReader) -> Self:
+        """Reads the stored index; one that cannot be parsed counts as empty, because the articles are stored elsewhere."""
+        stored = await kv.get_with_metadata(INDEX)
+        if stored is None:
             return cls()
-        version = found.metadata.get("version", 0) if isinstance(found.metadata, dict) else 0
-        return cls(ids_of(found.value), version if isinstance(version, int) else 0)
+        version = stored.metadata.get("version", 0) if isinstance(stored.metadata, dict) else 0
+        return cls(_parse_ids(stored.value), version if isinstance(version, int) else 0)
 
-    async def write(self, store: KvWriter, *, ttl_s: int) -> None:
-        await store.put_json(INDEX, list(self.ids), ttl_s=ttl_s, metadata={"version": self.version})
+    async def write(self, kv: KvWriter, *, ttl_s: int) -> None:
+        await kv.put_json(INDEX, list(self.ids), ttl_s=ttl_s, metadata={"version": self.version})
 
-    def adding(self, article_id: str, *, max_size: int, now_ms: int) -> "tuple[Index, tuple[str, ...]]":
-        """The index with the article, and the ids for which there is no room any more."""
+    def add(self, article_id: str, *, max_size: int, now_ms: int) -> "tuple[ArticleIndex, tuple[str, ...]]":
+        """Returns the index with the article in front, and the ids that it dropped."""
         ids = self.ids if article_id in self.ids else (article_id, *self.ids)
-        return Index(ids[:max_size], max(now_ms, self.version + 1)), ids[max_size:]
+        return ArticleIndex(ids[:max_size], max(now_ms, self.version + 1)), ids[max_size:]
 
 
-def ids_of(text: str) -> tuple[str, ...]:
-    """The ids of a stored list, each once."""
-    found = parsed(text)
-    return tuple(dict.fromkeys(each for each in found if isinstance(each, str))) if isinstance(found, list) else ()
+async def read_articles(kv: KvReader, ids: Iterable[str]) -> dict[str, Article]:
+    """Reads articles, 100 in one operation; articles that are missing or cannot be parsed are left out."""
+    wanted = list(ids)
+    texts = await kv.get_many(article_key(each) for each in wanted)
+    articles = {each: Article.from_json(each, parsed(texts.get(article_key(each)))) for each in wanted}
+    return {each: article for each, article in articles.items() if article is not None}
+
+
+def _parse_ids(text: str) -> tuple[str, ...]:
+    value = parsed(text)
+    return tuple(dict.fromkeys(each for each in value if isinstance(each, str))) if isinstance(value, list) else ()
