@@ -5,7 +5,7 @@ from typing import Any
 from workers import DurableObject
 
 from sluice.platform.clock import SystemClock
-from sluice.platform.durable_objects import Alarm, Sql, erase
+from sluice.platform.durable_objects import Alarm, Sql, erase_storage
 from sluice.services.compiler.cache.shared_flight import take_in_object
 from sluice.services.compiler.cache.single_flight import SingleFlight
 from sluice.services.compiler.guard.rate_limit import ClientLimit, Window
@@ -37,7 +37,7 @@ class RateLimiter(_Object):
     def __init__(self, ctx: Any, env: Any) -> None:
         super().__init__(ctx, env)
         storage = ctx.storage
-        self.limit = ClientLimit(Window(Sql(storage), SystemClock()), Alarm(storage), lambda: erase(storage))
+        self.limit = ClientLimit(Window(Sql(storage), SystemClock()), Alarm(storage), lambda: erase_storage(storage))
 
     async def take(self, max_requests: int, window_s: int) -> dict[str, Any]:
         return await self.limit.take(max_requests, window_s)

@@ -9,8 +9,8 @@ import compiler_workflows
 from compiler_objects import *
 from compiler_workflows import *
 from sluice.platform.bindings import Binding
-from sluice.platform.queues import messages
-from sluice.platform.worker import answer
+from sluice.platform.queues import read_messages
+from sluice.platform.worker import handle_request
 from sluice.services.compiler.http.routes import compiler_routes
 from sluice.workers.compiler import CompilerService
 from sluice.workers.compiler_workflows import on_schedule
@@ -42,10 +42,10 @@ BINDINGS = (
 class Default(WorkerEntrypoint):
     async def fetch(self, request: Any) -> Any:
         service = CompilerService(self.env, self.ctx)
-        return await answer(self, request, NAME, BINDINGS, lambda: compiler_routes(service))
+        return await handle_request(self, request, NAME, BINDINGS, lambda: compiler_routes(service))
 
     async def queue(self, batch: Any, _env: Any, _ctx: Any) -> None:
-        await CompilerService(self.env, self.ctx).consume(batch.queue, messages(batch))
+        await CompilerService(self.env, self.ctx).consume(batch.queue, read_messages(batch))
 
     async def scheduled(self, controller: Any, _env: Any, _ctx: Any) -> None:
         await on_schedule(CompilerService(self.env, self.ctx), controller)

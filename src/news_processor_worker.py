@@ -6,7 +6,7 @@ from workers import WorkerEntrypoint
 
 from news_objects import RunLock
 from sluice.platform.bindings import Binding
-from sluice.platform.worker import answer, variables_of
+from sluice.platform.worker import handle_request, read_variables
 from sluice.services.news.http.processor import routes
 from sluice.services.news.settings import ProcessorSettings
 from sluice.workers.news import processor_of, status_of
@@ -20,9 +20,9 @@ BINDINGS = (Binding("ASSETS", "service"), Binding("CRYPTO_NEWS_CACHE", "kv"), Bi
 
 class Default(WorkerEntrypoint):
     async def fetch(self, request: Any) -> Any:
-        settings = ProcessorSettings.read(variables_of(self.env))
+        settings = ProcessorSettings.read(read_variables(self.env))
         table = routes(processor_of(self.env, settings, NAME), status_of(self.env), settings.admin_token)
-        return await answer(self, request, NAME, BINDINGS, table)
+        return await handle_request(self, request, NAME, BINDINGS, table)
 
     async def scheduled(self, _controller: Any, _env: Any, _ctx: Any) -> None:
-        await processor_of(self.env, ProcessorSettings.read(variables_of(self.env)), NAME).run()
+        await processor_of(self.env, ProcessorSettings.read(read_variables(self.env)), NAME).run()

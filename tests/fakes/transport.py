@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from sluice.core.net.fetch import Answer, Outgoing
+from sluice.core.net.transport import TransportRequest, TransportResponse
 from sluice.core.ports import HeaderPairs
 
 
@@ -27,22 +27,22 @@ class Scripted:
 class FakeTransport:
     """Answers by URL: a value, or a function of the request which may raise, or await forever."""
 
-    answers: Mapping[str, Scripted | Callable[[Outgoing], Awaitable[Scripted]]]
+    answers: Mapping[str, Scripted | Callable[[TransportRequest], Awaitable[Scripted]]]
     chunk_bytes: int = 1024
-    requests: list[Outgoing] = field(default_factory=list)
+    requests: list[TransportRequest] = field(default_factory=list)
     # Chunks handed over, and requests whose context was left: a reader that stops early takes few.
     chunks_taken: int = 0
     closed: int = 0
 
     @asynccontextmanager
-    async def __call__(self, request: Outgoing) -> AsyncIterator[Answer]:
+    async def __call__(self, request: TransportRequest) -> AsyncIterator[TransportResponse]:
         self.requests.append(request)
         if request.url not in self.answers:
             raise AssertionError(f"nobody scripted an answer for {request.url}")
         answer = self.answers[request.url]
         try:
             scripted = answer if isinstance(answer, Scripted) else await answer(request)
-            yield Answer(scripted.status, scripted.headers, self._taken(scripted))
+            yield TransportResponse(scripted.status, scripted.headers, self._taken(scripted))
         finally:
             self.closed += 1
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from sluice.cli.downloads import LIMITS, download
 from sluice.cli.files import read_file, write_file
 from sluice.cli.streams import Streams
-from sluice.cli.terminal import ProgressBar, sentence, stage_table
+from sluice.cli.terminal import ProgressBar, describe_event, format_stage_table
 from sluice.core.compiler.compile import CompilationResult, FilterCompiler
 from sluice.core.compiler.configuration import parse_configuration
 from sluice.core.compiler.events import Event
@@ -48,7 +48,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, streams: Streams) -> int:
     """Compile and write; the old output stays when anything fails."""
-    configuration = read_configuration(options.config) if options.config else default(options.input, options.input_type)
+    configuration = (
+        read_configuration(options.config)
+        if options.config
+        else build_default_configuration(options.input, options.input_type)
+    )
     bar = ProgressBar(streams.stderr)
     try:
         result = asyncio.run(_compiled(configuration, _listener(options, streams, bar), detailed=bool(options.report)))
@@ -58,7 +62,7 @@ def run(options: argparse.Namespace, streams: Streams) -> int:
     if options.report:
         write_file(options.report, [json.dumps(result.report.as_json(), ensure_ascii=False, indent=1).encode()])
     if options.benchmark and result.metrics:
-        streams.stdout.write(f"{stage_table(result.metrics)}\n".encode())
+        streams.stdout.write(f"{format_stage_table(result.metrics)}\n".encode())
     if options.verbose:
         streams.say(f"Wrote {len(result.rules):,} lines to {options.output}")
     return 0
@@ -74,7 +78,7 @@ def read_configuration(path: str) -> object:
         raise Invalid(f"{path} is not JSON: {error}") from error
 
 
-def default(inputs: Sequence[str], kind: str) -> dict[str, Any]:
+def build_default_configuration(inputs: Sequence[str], kind: str) -> dict[str, Any]:
     """The configuration for sources that came without one."""
     return {
         "name": DEFAULT_NAME,
@@ -88,7 +92,7 @@ def _listener(options: argparse.Namespace, streams: Streams, bar: ProgressBar) -
         return bar.show
 
     def tell(event: Event) -> None:
-        if text := sentence(event):
+        if text := describe_event(event):
             streams.say(text)
 
     return tell

@@ -4,10 +4,10 @@ import asyncio
 from typing import Final
 
 from sluice.cli.files import read_file
-from sluice.cli.threads import in_thread
+from sluice.cli.threads import run_in_thread
 from sluice.cli.web_client import read_url
 from sluice.core.compiler.limits import Limits
-from sluice.core.compiler.sources.directives import is_url
+from sluice.core.compiler.sources.locations import is_url
 from sluice.core.errors import TimedOut
 
 # Against accidents only: the machine is the user's own.
@@ -19,9 +19,9 @@ async def download(location: str) -> bytes:
     """The content behind a location."""
     max_bytes = LIMITS.source_bytes
     if not is_url(location):
-        return await in_thread(lambda: read_file(location, max_bytes=max_bytes))
+        return await run_in_thread(lambda: read_file(location, max_bytes=max_bytes))
     try:
         async with asyncio.timeout(TIMEOUT_S + 1):
-            return await in_thread(lambda: read_url(location, max_bytes=max_bytes, timeout_s=TIMEOUT_S))
+            return await run_in_thread(lambda: read_url(location, max_bytes=max_bytes, timeout_s=TIMEOUT_S))
     except TimeoutError:
         raise TimedOut("the host takes too long") from None

@@ -10,7 +10,7 @@ from types import FrameType
 from typing import Final
 
 from sluice import __version__
-from sluice.cli.streams import Streams, WrongUse
+from sluice.cli.streams import Streams, UsageError
 from sluice.core.errors import SluiceError
 
 FAILED: Final = 1
@@ -52,7 +52,7 @@ def run(arguments: Sequence[str], streams: Streams) -> int:
     command: Callable[[argparse.Namespace, Streams], int] = options.command
     try:
         return command(options, streams)
-    except WrongUse as error:
+    except UsageError as error:
         streams.say(f"sluice: {error}")
         return WRONG_USE
     except SluiceError as error:

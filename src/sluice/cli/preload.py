@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from sluice import __version__
 from sluice.cli.files import read_file
-from sluice.cli.streams import Streams, WrongUse
+from sluice.cli.streams import Streams, UsageError
 from sluice.cli.terminal import ProgressBar
 from sluice.cli.web_client import read_url
 from sluice.core.compiler.events import Event
@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, streams: Streams) -> int:
     """Send the pages in requests of 100; 1 when any page failed while it was waited for."""
     if not options.url and not options.sitemap:
-        raise WrongUse("name pages with --url, or a sitemap with --sitemap")
+        raise UsageError("name pages with --url, or a sitemap with --sitemap")
     service = Service(options.endpoint, options.zone, _key(options))
     urls = list(dict.fromkeys([*(options.url or []), *_in_sitemap(options.sitemap)]))
     batches = [_sent(service, chunk, options, streams) for chunk in _chunks(urls)]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import BinaryIO, TextIO
 
 
-class WrongUse(Exception):
+class UsageError(Exception):
     """The command line asks for something that cannot be done; the process ends with 2."""
 
 

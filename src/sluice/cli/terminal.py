@@ -58,13 +58,13 @@ _SENTENCES: Final[dict[str, Callable[[Any], str]]] = {
 }
 
 
-def sentence(event: Event) -> str | None:
+def describe_event(event: Event) -> str | None:
     """What happened, for the log of a verbose run; None for what only a progress bar needs."""
     words = _SENTENCES.get(event.name)
     return words(event.data) if words else None
 
 
-def stage_table(metrics: Metrics) -> str:
+def format_stage_table(metrics: Metrics) -> str:
     """Every stage with its duration and the lines in and out, and the total."""
     rows = [("stage", "ms", "lines in", "lines out"), *map(_row, metrics.stages)]
     rows.append(

@@ -9,7 +9,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-async def in_thread(work: Callable[[], T]) -> T:
+async def run_in_thread(work: Callable[[], T]) -> T:
     """The result of the work; unlike a pool's threads, this one holds nobody up who wants to leave."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()

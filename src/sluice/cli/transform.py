@@ -3,7 +3,7 @@
 import argparse
 import json
 
-from sluice.cli.streams import Streams, WrongUse
+from sluice.cli.streams import Streams, UsageError
 from sluice.core.errors import Invalid
 from sluice.core.filters.patterns.patterns import Patterns
 from sluice.core.filters.pipeline import TRANSFORMATIONS, check_names, transform
@@ -39,7 +39,7 @@ def _patterns(options: argparse.Namespace) -> tuple[Patterns, Patterns]:
         check_names(options.transformations)
         return Patterns.parse(options.exclude), Patterns.parse(options.include)
     except Invalid as error:
-        raise WrongUse(str(error)) from error
+        raise UsageError(str(error)) from error
 
 
 def _read(streams: Streams, *, as_json: bool) -> list[str]:

@@ -22,7 +22,7 @@ from urllib.request import (
 from sluice import __version__
 from sluice.core.compiler.sources.download import check_status
 from sluice.core.errors import Oversized, PeerError, TimedOut, Unavailable
-from sluice.core.net.addresses import Allowed, check_url
+from sluice.core.net.addresses import AllowedHosts, check_url
 
 _CHUNK_BYTES: Final = 65_536
 _IDLE_S: Final = 30.0
@@ -42,7 +42,7 @@ _HANDLERS: Final = (
 
 def read_url(url: str, *, max_bytes: int, timeout_s: float) -> bytes:
     """The decoded body; a PeerError tells whether trying again may help."""
-    target = check_url(url, Allowed(everything=True))
+    target = check_url(url, AllowedHosts(everything=True))
     headers = {"User-Agent": f"sluice/{__version__}", "Accept-Encoding": "gzip"}
     request = Request(quote(target.url, safe=_PRINTABLE), headers=headers)  # noqa: S310 (http and https only)
     deadline = time.monotonic() + timeout_s

@@ -1,1 +1,1 @@
-"""What the product knows and decides: pure, shared by the Workers, the command line and the tests."""
+"""What the product knows and decides; pure, and shared by the Workers, the command line and the tests."""

@@ -2,15 +2,15 @@
 
 - SluiceError: anything this project raises on purpose
   - CallerError: the caller is at fault, and the same call will fail again
-    - Invalid: a value does not fit; names each bad field
+    - Invalid: a value is not valid; names each bad field
     - Unauthorized, Forbidden, NotFound, Conflict, PreconditionFailed
     - TooLarge, UnsupportedMediaType, TooManyRequests
     - Refused: an address or content that must not be fetched
   - PeerError: another service is at fault, and trying again may help
-    - Unavailable: it did not answer, or answered that it cannot
+    - Unavailable: it did not answer, or answered that it cannot serve now
     - TimedOut: it did not answer in time
-    - Oversized: it answered with more than we take; trying again does not help
-    - Unusable: it answered with what cannot be used; trying again does not help
+    - Oversized: its response is larger than the limit; trying again does not help
+    - Unusable: its response cannot be used; trying again does not help
   - ConfigError: the operator is at fault: a variable or binding is missing or wrong
 
 Each boundary (HTTP, queue, workflow) maps the tree once, by `status` and `retryable`.
@@ -18,10 +18,13 @@ Each boundary (HTTP, queue, workflow) maps the tree once, by `status` and `retry
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final, Self
+
+_FIELDS_IN_MESSAGE: Final = 3  # enough for one line; `fields` has them all
 
 
 class SluiceError(Exception):
-    """Base of everything raised on purpose; `str()` of it is one sentence for a person."""
+    """Base of all errors raised on purpose; `str(error)` is one sentence for a person."""
 
     status = 500
     title = "Internal error"
@@ -35,20 +38,27 @@ class CallerError(SluiceError):
 
 @dataclass(frozen=True, slots=True)
 class BadField:
-    """One value that does not fit: where it stands (`sources[2].url`) and why."""
+    """One value that is not valid: its place in the body (`sources[2].url`) and the reason."""
 
-    path: str
+    field: str
     reason: str
 
 
 class Invalid(CallerError):
-    """Some fields do not fit; `fields` names all of them, not the first alone."""
+    """Some fields are not valid; `fields` names all of them, not only the first."""
 
     title = "Invalid request"
 
     def __init__(self, message: str, fields: Sequence[BadField] = ()) -> None:
         super().__init__(message)
         self.fields = tuple(fields)
+
+    @classmethod
+    def from_fields(cls, fields: Sequence[BadField]) -> Self:
+        """Build the error whose message names the first few of these fields."""
+        named = [f"{bad.field} {bad.reason}".strip() for bad in fields[:_FIELDS_IN_MESSAGE]]
+        more = len(fields) - len(named)
+        return cls("; ".join(named) + (f"; and {more} more" if more else ""), fields)
 
 
 class Unauthorized(CallerError):
@@ -89,7 +99,7 @@ class UnsupportedMediaType(CallerError):
 
 
 class Refused(CallerError):
-    """An address or content that must not be fetched, whoever asks."""
+    """An address or content that must not be fetched, no matter who asks."""
 
     title = "Refused"
 
@@ -111,7 +121,7 @@ class PeerError(SluiceError):
 
 
 class Unavailable(PeerError):
-    """A service did not answer, or answered that it cannot."""
+    """A service did not answer, or answered that it cannot serve now."""
 
 
 class TimedOut(PeerError):
@@ -120,13 +130,13 @@ class TimedOut(PeerError):
 
 
 class Oversized(PeerError):
-    """A service answered with more than is taken; asking again does not help."""
+    """The response of a service is larger than the limit; trying again does not help."""
 
     retryable = False
 
 
 class Unusable(PeerError):
-    """A service answered with what cannot be used; asking again does not help."""
+    """The response of a service cannot be used; trying again does not help."""
 
     retryable = False
 

@@ -1,8 +1,8 @@
-"""Header fields as pairs of name and value, read without regard to case."""
+"""Header fields as pairs of name and value, read case-insensitively."""
 
 from sluice.core.ports import HeaderPairs
 
 
 def header_value(headers: HeaderPairs, name: str) -> str:
-    """The values of a header joined as HTTP joins them; "" when it is not there."""
+    """Return the values of a header, joined by commas as in HTTP; "" if it is missing."""
     return ", ".join(value for key, value in headers if key.lower() == name)

@@ -1,4 +1,4 @@
-"""HTTP dates (RFC 9110, section 5.6.7): the one written form and the two old ones, without a clock."""
+"""HTTP dates (RFC 9110, section 5.6.7): formats the current form, parses it and the two obsolete ones, needs no clock."""
 
 import re
 from datetime import UTC, datetime
@@ -13,25 +13,25 @@ _FORMS = (
 )
 
 
-def format_http_date(moment: datetime) -> str:
-    """`Sun, 06 Nov 1994 08:49:37 GMT`; the moment must know its time zone."""
-    if moment.tzinfo is None:
-        raise ValueError("a moment without a time zone has no HTTP date")
-    utc = moment.astimezone(UTC)
-    # By hand, because strftime follows the locale.
+def format_http_date(time: datetime) -> str:
+    """Format as `Sun, 06 Nov 1994 08:49:37 GMT`; raises ValueError for a time without a time zone."""
+    if time.tzinfo is None:
+        raise ValueError("a time without a time zone has no HTTP date")
+    utc = time.astimezone(UTC)
+    # Not strftime, which follows the locale.
     day, month = _DAYS[utc.weekday()], _MONTHS[utc.month - 1]
     return f"{day}, {utc.day:02} {month} {utc.year:04} {utc:%H:%M:%S} GMT"
 
 
 def parse_http_date(text: str | None) -> datetime | None:
-    """The moment an HTTP date names, or None: a date nobody can read is to be ignored."""
-    found = next(filter(None, (form.fullmatch(text or "") for form in _FORMS)), None)
-    if found is None or found["month"] not in _MONTHS:
+    """Parse an HTTP date; returns None for any other text, because a malformed date is to be ignored."""
+    match = next(filter(None, (form.fullmatch(text or "") for form in _FORMS)), None)
+    if match is None or match["month"] not in _MONTHS:
         return None
-    month = _MONTHS.index(found["month"]) + 1
-    day, hour, minute, second = (int(found[name]) for name in ("day", "hour", "minute", "second"))
+    month = _MONTHS.index(match["month"]) + 1
+    day, hour, minute, second = (int(match[name]) for name in ("day", "hour", "minute", "second"))
     try:
-        return datetime(_full_year(found["year"]), month, day, hour, minute, second, tzinfo=UTC)
+        return datetime(_full_year(match["year"]), month, day, hour, minute, second, tzinfo=UTC)
     except ValueError:
         return None
 
@@ -40,5 +40,5 @@ def _full_year(digits: str) -> int:
     year = int(digits)
     if len(digits) == 4:
         return year
-    # HTTP was born in 1991, so a two-digit year from 70 on is of the last century.
+    # HTTP exists since 1991, so a two-digit year from 70 on belongs to the last century.
     return 1900 + year if year >= 70 else 2000 + year

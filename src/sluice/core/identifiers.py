@@ -1,4 +1,4 @@
-"""Identifiers made of random digits."""
+"""Identifiers built from random digits."""
 
 
 def format_uuid4(digits: str) -> str:

@@ -1,4 +1,4 @@
-"""What the core and the services ask of the outside, each port declared once; the adapters in `sluice.platform` fit them."""
+"""What the core and the services need from outside: each port is declared once and implemented in `sluice.platform`."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ Row = dict[str, Scalar]
 Statement = tuple[str, Sequence[object]]
 Outcome = TypeVar("Outcome")
 
-# Receives a body chunk by chunk, so that nobody needs to hold all of it.
+# Receives a body chunk by chunk, so that no part of the program holds all of it.
 Sink = Callable[[bytes], None]
 # Hands work over to the platform, so that the reply does not wait for it.
 Defer = Callable[[Awaitable[None]], object]
@@ -21,10 +21,10 @@ Draw = Callable[[], float]
 
 
 class Clock(Protocol):
-    """Tells the time and lets it pass."""
+    """The current time, and waiting."""
 
     def now(self) -> float:
-        """Seconds since the epoch."""
+        """Return the seconds since the epoch."""
 
     async def sleep(self, seconds: float) -> None:
         """Wait."""
@@ -47,14 +47,14 @@ class FetchResponse:
     body: bytes
 
     def header(self, name: str) -> str | None:
-        """The first value of a header, by its name in lower case."""
+        """Return the first value of a header, by its name in lower case."""
         return next((value for key, value in self.headers if key == name), None)
 
 
 class Fetch(Protocol):
-    """A guarded fetch: refuses what must not be fetched, and stops at the given size and time.
+    """A guarded fetch: refuses addresses that must not be fetched, and stops at the given size and time.
 
-    Without `follow` a redirect is the response. With `fresh` no cache answers. A `sink` receives the body as it arrives,
+    Without `follow` a redirect is the response. `fresh` bypasses every cache. A `sink` receives the body as it arrives,
     and the response then has none.
     """
 
@@ -91,7 +91,7 @@ class Alarm(Protocol):
 
 
 class StatementResult(Protocol):
-    """What a statement did."""
+    """The result of one statement."""
 
     @property
     def rows(self) -> list[dict[str, Any]]: ...
@@ -143,7 +143,7 @@ class KvListing:
 
 
 class KvReader(Protocol):
-    """Workers KV, for those who only read: eventually consistent."""
+    """Workers KV, read only; eventually consistent."""
 
     async def get_text(self, key: str) -> str | None: ...
     async def get_with_metadata(self, key: str) -> KvText | None: ...
@@ -151,7 +151,7 @@ class KvReader(Protocol):
 
 
 class KvWriter(KvReader, Protocol):
-    """The part of KV that holds texts, read and written."""
+    """Workers KV, reading and writing texts."""
 
     async def put_text(self, key: str, value: str, *, ttl_s: int | None = None, metadata: Any = None) -> None: ...
     async def put_json(self, key: str, value: object, *, ttl_s: int | None = None, metadata: Any = None) -> None: ...
@@ -159,7 +159,7 @@ class KvWriter(KvReader, Protocol):
 
 
 class Kv(KvWriter, Protocol):
-    """Workers KV: values by key, seen elsewhere a little later; one write a second for each key."""
+    """Workers KV: values by key, eventually consistent; one write per second and key."""
 
     async def get_json(self, key: str) -> Any: ...
     async def get_bytes_with_metadata(self, key: str) -> KvBytes | None: ...
@@ -170,7 +170,7 @@ class Kv(KvWriter, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ObjectInfo:
-    """What is known of a stored object without its content; `uploaded_at` in epoch seconds, `size` of the whole."""
+    """The metadata of a stored object; `uploaded_at` in epoch seconds, `size` of the whole object."""
 
     key: str
     etag: str
@@ -182,14 +182,14 @@ class ObjectInfo:
 
 @dataclass(frozen=True, slots=True)
 class StoredObject:
-    """A stored object and the bytes asked for."""
+    """A stored object with its bytes."""
 
     object: ObjectInfo
     body: bytes
 
 
 class Bucket(Protocol):
-    """R2: large objects by key, seen everywhere at once."""
+    """R2: large objects by key, strongly consistent."""
 
     async def get(self, key: str) -> StoredObject | None: ...
     async def get_bytes(self, key: str) -> bytes | None: ...

@@ -1,7 +1,7 @@
-"""Errors of ours on their way between two objects or Workers: one encoder, one decoder, and nothing is lost on the way.
+"""The encoding of expected errors between Durable Objects and Workers.
 
-A call between objects carries plain values, so an expected error travels as a JSON text and is raised again on the other
-side as what it was, with its fields and its Retry-After.
+A call between objects carries plain values only. An expected error is sent as JSON text and raised again on the other
+side with the same type, message, fields and Retry-After.
 """
 
 import json
@@ -12,25 +12,25 @@ from sluice.core.errors import BadField, Invalid, SluiceError, TooManyRequests
 
 
 def encode_error(error: SluiceError) -> str:
-    """The error as one line of JSON text."""
+    """Encode the error as one line of JSON text."""
     return json.dumps(
         {
             "kind": type(error).__name__,
             "message": str(error),
             "retryAfterS": getattr(error, "retry_after_s", None),
-            "fields": [[bad.path, bad.reason] for bad in getattr(error, "fields", ())],
+            "fields": [[bad.field, bad.reason] for bad in getattr(error, "fields", ())],
         }
     )
 
 
 def decode_error(text: str) -> SluiceError:
-    """The error that `encode_error` encoded; a kind that this version does not know is a plain SluiceError."""
+    """Decode what `encode_error` encoded; a kind that this version does not know becomes a plain SluiceError."""
     encoded: dict[str, Any] = json.loads(text)
     kind = getattr(errors, encoded["kind"], SluiceError)
     message = encoded["message"]
     if kind is TooManyRequests:
         return TooManyRequests(message, encoded["retryAfterS"])
     if kind is Invalid:
-        return Invalid(message, [BadField(path, reason) for path, reason in encoded["fields"]])
-    is_ours = isinstance(kind, type) and issubclass(kind, SluiceError)
-    return kind(message) if is_ours else SluiceError(message)
+        return Invalid(message, [BadField(field, reason) for field, reason in encoded["fields"]])
+    is_known = isinstance(kind, type) and issubclass(kind, SluiceError)
+    return kind(message) if is_known else SluiceError(message)

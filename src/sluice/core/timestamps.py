@@ -1,4 +1,4 @@
-"""Times as callers write and read them: RFC 3339 in UTC with milliseconds."""
+"""Times in requests and replies: RFC 3339 in UTC with milliseconds."""
 
 from datetime import UTC, datetime
 
@@ -8,17 +8,17 @@ from sluice.core.errors import BadField, Invalid
 def iso(epoch_s: float) -> str:
     """Format seconds since the epoch: `2026-11-16T01:34:26.598Z`."""
     at_s, ms = divmod(round(epoch_s * 1000), 1000)
-    moment = datetime.fromtimestamp(at_s, UTC).replace(microsecond=ms * 1000)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    time = datetime.fromtimestamp(at_s, UTC).replace(microsecond=ms * 1000)
+    return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def parse_iso_ms(text: str, field: str) -> int:
-    """Parse a time into milliseconds since 1970; without a zone it is UTC."""
+    """Parse a time into milliseconds since 1970; a time without a zone is UTC. Raises Invalid, which names the field."""
     try:
-        # A + that was not encoded arrives as a space.
-        moment = datetime.fromisoformat(text.strip().replace(" ", "+"))
+        # A + that was not percent-encoded arrives as a space.
+        time = datetime.fromisoformat(text.strip().replace(" ", "+"))
     except ValueError:
         reason = "is not a time such as 2026-11-16T01:34:26.598Z"
         raise Invalid(f"{field} {reason}", [BadField(field, reason)]) from None
-    since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - datetime(1970, 1, 1, tzinfo=UTC)
+    since = (time if time.tzinfo else time.replace(tzinfo=UTC)) - datetime(1970, 1, 1, tzinfo=UTC)
     return since.days * 86_400_000 + since.seconds * 1000 + since.microseconds // 1000

@@ -1,4 +1,4 @@
-"""Variables of a Worker, read once into typed settings; every mistake is told at once."""
+"""The variables of a Worker, read once into typed settings; one error names every mistake."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,19 +7,19 @@ from sluice.core.errors import ConfigError
 
 
 class Variables:
-    """Reads by name and notes what does not fit; `check()` raises for all of it together."""
+    """Reads variables by name and collects the mistakes; `check()` raises one error for all of them."""
 
     def __init__(self, get: Callable[[str], Any]) -> None:
         self._get = get
         self._mistakes: list[str] = []
 
     def text(self, name: str, default: str = "") -> str:
-        """A text; one that is empty counts as not set."""
-        return self._raw(name) or default
+        """Return a text; an empty one counts as not set."""
+        return self._read(name) or default
 
     def integer(self, name: str, default: int, *, minimum: int, maximum: int = 2**31) -> int:
-        """A whole number within limits."""
-        raw = self._raw(name)
+        """Return a whole number within the limits."""
+        raw = self._read(name)
         if not raw:
             return default
         if raw.isascii() and raw.isdigit() and minimum <= int(raw) <= maximum:
@@ -28,17 +28,17 @@ class Variables:
         return default
 
     def url(self, name: str) -> str:
-        """An http or https address, or "" when it is not set."""
-        raw = self._raw(name)
+        """Return an http or https address, or "" if it is not set."""
+        raw = self._read(name)
         if raw and not raw.startswith(("http://", "https://")):
             self._mistakes.append(f"{name} must start with http:// or https://")
         return raw
 
     def check(self) -> None:
-        """Raise when anything read so far does not fit."""
+        """Raise ConfigError if anything read so far is wrong."""
         if self._mistakes:
             raise ConfigError("; ".join(self._mistakes))
 
-    def _raw(self, name: str) -> str:
+    def _read(self, name: str) -> str:
         value = self._get(name)
         return "" if value is None else str(value).strip()

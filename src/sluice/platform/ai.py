@@ -4,8 +4,8 @@ import asyncio
 from typing import Any
 
 from sluice.core.errors import TimedOut
-from sluice.platform.failures import translated
-from sluice.platform.values import plain
+from sluice.platform.failures import translate_errors
+from sluice.platform.values import to_plain
 
 
 class AI:
@@ -19,7 +19,7 @@ class AI:
         """The model's answer as plain values."""
         try:
             async with asyncio.timeout(self._timeout_s):
-                with translated(f"AI model {model}"):
-                    return plain(await self._binding.run(model, inputs))
+                with translate_errors(f"AI model {model}"):
+                    return to_plain(await self._binding.run(model, inputs))
         except TimeoutError:
             raise TimedOut(f"AI model {model} did not answer within {self._timeout_s:g} s") from None

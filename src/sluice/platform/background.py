@@ -10,7 +10,7 @@ from pyodide.ffi import create_proxy
 _UNDER_WAY: Final[set[asyncio.Task[None]]] = set()
 
 
-def in_background(ctx: Any, work: Coroutine[Any, Any, None]) -> None:
+def run_in_background(ctx: Any, work: Coroutine[Any, Any, None]) -> None:
     """Start the work; `ctx` keeps the invocation alive until it ends, as far as the platform allows."""
     task = asyncio.ensure_future(work)
     proxy = create_proxy(task)

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from sluice.platform.failures import message_of
+from sluice.platform.failures import get_js_message
 from sluice.web.health import Check
 
 PROBE_TIMEOUT_S: Final = 5.0
@@ -42,7 +42,7 @@ async def _check(env: Any, binding: Binding, timeout_s: float) -> Check:
     except TimeoutError:
         return Check(binding.kind, ok=False, error=f"no answer within {timeout_s:g} s")
     except Exception as error:  # noqa: BLE001 - whatever goes wrong is the finding
-        return Check(binding.kind, ok=False, error=(message_of(error) or repr(error))[:300])
+        return Check(binding.kind, ok=False, error=(get_js_message(error) or repr(error))[:300])
     return Check(binding.kind, ok=True)
 
 
@@ -51,7 +51,7 @@ async def _workflow(bound: Any) -> None:
         await bound.get(_PROBED)
     except Exception as error:
         # That there is no such instance is an answer.
-        if "not_found" not in (message_of(error) or ""):
+        if "not_found" not in (get_js_message(error) or ""):
             raise
 
 

@@ -4,24 +4,24 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 from sluice.core.ports import Row, Scalar
-from sluice.platform.failures import translated
-from sluice.platform.storage.parameters import checked
-from sluice.platform.values import plain
+from sluice.platform.failures import translate_errors
+from sluice.platform.storage.parameters import check_parameters
+from sluice.platform.values import to_plain
 
 Outcome = TypeVar("Outcome")
 
 
-class Objects:
+class DurableObjects:
     """The objects of one class, each found by its name."""
 
     def __init__(self, namespace: Any) -> None:
         self._namespace = namespace
 
-    def named(self, name: str) -> "Stub":
-        return Stub(self._namespace.getByName(name), name)
+    def get(self, name: str) -> "ObjectStub":
+        return ObjectStub(self._namespace.getByName(name), name)
 
 
-class Stub:
+class ObjectStub:
     """One object: `await stub.method(...)` calls the method there; its SluiceErrors are raised here as they are."""
 
     def __init__(self, remote: Any, name: str) -> None:
@@ -30,8 +30,8 @@ class Stub:
 
     def __getattr__(self, method: str) -> Callable[..., Awaitable[Any]]:
         async def call(*args: Any) -> Any:
-            with translated(f"{method} of object {self._name!r}"):
-                return plain(await getattr(self._remote, method)(*args))
+            with translate_errors(f"{method} of object {self._name!r}"):
+                return to_plain(await getattr(self._remote, method)(*args))
 
         return call
 
@@ -43,10 +43,10 @@ class Sql:
         self._storage = storage
 
     def rows(self, sql: str, *params: object) -> list[Row]:
-        with translated(f"SQL {' '.join(sql.split())[:60]!r}"):
+        with translate_errors(f"SQL {' '.join(sql.split())[:60]!r}"):
             # Read to the end at once: a cursor left open locks the table against any later change of it.
-            found = self._storage.sql.exec(sql, *checked(params)).toArray()
-        return [plain(row) for row in found]
+            found = self._storage.sql.exec(sql, *check_parameters(params)).toArray()
+        return [to_plain(row) for row in found]
 
     def value(self, sql: str, *params: object) -> Scalar:
         """The first column of the first row, or None when there is none."""
@@ -83,8 +83,8 @@ class Alarm:
         await self._storage.deleteAlarm()
 
 
-async def erase(storage: Any) -> None:
+async def erase_storage(storage: Any) -> None:
     """Leave nothing of the object: an object without storage costs nothing and is not kept."""
-    with translated("deleteAll"):
+    with translate_errors("deleteAll"):
         await storage.deleteAlarm()
         await storage.deleteAll()

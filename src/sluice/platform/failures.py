@@ -37,19 +37,19 @@ TABLE: Final[tuple[tuple[str, type[SluiceError]], ...]] = (
 _OURS: Final = re.compile(r"^(?:sluice\.core\.errors\.)?(\w+): (.*)$", re.MULTILINE)
 
 
-def message_of(error: BaseException) -> str | None:
+def get_js_message(error: BaseException) -> str | None:
     """The text of a JavaScript error (pyodide's JsException); None for an error of Python's own."""
     message = getattr(error, "message", None)
     return message if isinstance(message, str) else None
 
 
 @contextmanager
-def translated(what: str) -> Iterator[None]:
+def translate_errors(what: str) -> Iterator[None]:
     """Within it, a JavaScript error is raised as a SluiceError that says `what` failed."""
     try:
         yield
     except Exception as error:
-        message = message_of(error)
+        message = get_js_message(error)
         if message is None:
             raise
         raise (revived(message) or _by_table(what, message)) from error

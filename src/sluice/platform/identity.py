@@ -3,6 +3,6 @@
 import secrets
 
 
-def random_id() -> str:
+def generate_id() -> str:
     """32 hexadecimal digits; call it inside a handler, the platform forbids chance at import."""
     return secrets.token_hex(16)

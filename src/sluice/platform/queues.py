@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sluice.core.errors import Invalid
-from sluice.platform.failures import translated
-from sluice.platform.values import json_size, plain
+from sluice.platform.failures import translate_errors
+from sluice.platform.values import measure_json, to_plain
 
 # The platform's kilobyte has 1,000 bytes, and it adds about 100 bytes of its own to each message.
 OVERHEAD_BYTES: Final = 100
@@ -23,15 +23,15 @@ class Producer:
         self._queue = queue
 
     async def send(self, body: object, *, delay_s: int | None = None) -> None:
-        json_size(body, "message", MAX_MESSAGE_BYTES)
-        with translated("queue send"):
+        measure_json(body, "message", MAX_MESSAGE_BYTES)
+        with translate_errors("queue send"):
             await self._queue.send(body, _delay(delay_s))
 
     async def send_many(self, bodies: Iterable[object], *, delay_s: int | None = None) -> None:
         """Send all; nothing is sent when one of them is too large, but a failure may leave the rest unsent."""
         options = _delay(delay_s)
         for batch in list(_batches(bodies)):
-            with translated(f"queue send of {len(batch)} messages"):
+            with translate_errors(f"queue send of {len(batch)} messages"):
                 await self._queue.sendBatch([{"body": body} for body in batch], options)
 
 
@@ -53,16 +53,16 @@ class Message:
         self.raw.retry(_delay(delay_s))
 
 
-def messages(batch: Any) -> list[Message]:
+def read_messages(batch: Any) -> list[Message]:
     """The messages of a batch as the SDK hands it to the consumer."""
-    return [Message(raw.id, plain(raw.body), raw.attempts, raw) for raw in batch.messages]
+    return [Message(raw.id, to_plain(raw.body), raw.attempts, raw) for raw in batch.messages]
 
 
 def _batches(bodies: Iterable[object]) -> Iterator[list[object]]:
     batch: list[object] = []
     total = 0
     for index, body in enumerate(bodies):
-        size = json_size(body, f"message {index}", MAX_MESSAGE_BYTES) + OVERHEAD_BYTES
+        size = measure_json(body, f"message {index}", MAX_MESSAGE_BYTES) + OVERHEAD_BYTES
         if batch and (len(batch) == MAX_BATCH or total + size > MAX_BATCH_BYTES):
             yield batch
             batch, total = [], 0

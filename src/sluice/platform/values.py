@@ -13,16 +13,16 @@ MAX_INT: Final = 2**53 - 2
 Item = TypeVar("Item")
 
 
-def plain(value: Any) -> Any:
+def to_plain(value: Any) -> Any:
     """The same value of dict, list and bytes only: the SDK gives dict subclasses and memory views."""
     if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
+        return {key: to_plain(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [plain(item) for item in value]
+        return [to_plain(item) for item in value]
     return bytes(value) if isinstance(value, memoryview) else value
 
 
-def encoded(text: str, what: str) -> bytes:
+def encode_text(text: str, what: str) -> bytes:
     """UTF-8 of a text; JavaScript would silently replace a lone surrogate, so it is refused."""
     try:
         return text.encode()
@@ -36,16 +36,16 @@ def check_int(value: int, where: str) -> None:
         raise Invalid(f"{where} is {value}, beyond ±{MAX_INT}; pass it as text")
 
 
-def json_size(value: object, what: str, max_bytes: int) -> int:
+def measure_json(value: object, what: str, max_bytes: int) -> int:
     """Bytes of a value as JSON; refuses what cannot cross and what is larger than the limit."""
     _check_crossing(value, what)
-    size = len(encoded(json.dumps(value, ensure_ascii=False, separators=(",", ":")), what))
+    size = len(encode_text(json.dumps(value, ensure_ascii=False, separators=(",", ":")), what))
     if size > max_bytes:
         raise TooLarge(f"{what} is {size} bytes as JSON; the limit is {max_bytes}")
     return size
 
 
-def chunks(items: list[Item], size: int) -> Iterator[list[Item]]:
+def split_into_chunks(items: list[Item], size: int) -> Iterator[list[Item]]:
     """The items in runs of at most `size`."""
     rest = iter(items)
     while run := list(islice(rest, size)):

@@ -13,33 +13,43 @@ from sluice.platform.bindings import Binding, probe
 from sluice.platform.clock import SystemClock
 from sluice.platform.http.conversion import to_request, to_response
 from sluice.platform.log import Log
-from sluice.platform.storage.kv import KV, Pace
-from sluice.web import App, Cors, Reply, Request, Route, conditional, health_reply, openapi_reply, problem_of
+from sluice.platform.storage.kv import KV, WritePacer
+from sluice.web import (
+    App,
+    Cors,
+    Reply,
+    Request,
+    Route,
+    apply_conditions,
+    build_error_reply,
+    build_health_reply,
+    build_openapi_reply,
+)
 from sluice.web.openapi.common_docs import HEALTH, OPENAPI
 
 # All requests of an isolate keep the same pace.
-_PACES: Final[dict[str, Pace]] = {}
+_PACES: Final[dict[str, WritePacer]] = {}
 # The document of the isolate's Worker, once somebody has asked for it.
 _DOCUMENTS: Final[dict[str, Reply]] = {}
 
 
-def kv_of(env: Any, name: str) -> KV:
+def open_kv(env: Any, name: str) -> KV:
     """The namespace bound under a name."""
-    return KV(getattr(env, name), SystemClock(), _PACES.setdefault(name, Pace()))
+    return KV(getattr(env, name), SystemClock(), _PACES.setdefault(name, WritePacer()))
 
 
-def log_of(name: str) -> Log:
+def open_log(name: str) -> Log:
     """The Worker's log, written where `wrangler tail` reads."""
     writers = {"info": js.console.log, "error": js.console.error}
     return Log(lambda level, line: writers[level](line), worker=name, clock=SystemClock())
 
 
-def variables_of(env: Any) -> Variables:
+def read_variables(env: Any) -> Variables:
     """The Worker's variables and secrets."""
     return Variables(lambda name: getattr(env, name, None))
 
 
-async def answer(
+async def handle_request(
     worker: Any,
     request: Any,
     name: str,
@@ -54,15 +64,15 @@ async def answer(
     """
 
     async def health(_request: Request) -> Reply:
-        return health_reply(name, __version__, await probe(worker.env, bindings))
+        return build_health_reply(name, __version__, await probe(worker.env, bindings))
 
     async def described(given: Request) -> Reply:
         if name not in _DOCUMENTS:
-            _DOCUMENTS[name] = openapi_reply(name, __version__, table, about=_about(worker))
-        return conditional(given, _DOCUMENTS[name])
+            _DOCUMENTS[name] = build_openapi_reply(name, __version__, table, about=_about(worker))
+        return apply_conditions(given, _DOCUMENTS[name])
 
     def on_error(error: Exception, failed: Request) -> None:
-        log_of(name).error("request.failed", error, method=failed.method, path=failed.path)
+        open_log(name).error("request.failed", error, method=failed.method, path=failed.path)
 
     common = [Route("GET", "/health", health, doc=HEALTH), Route("GET", "/openapi.json", described, doc=OPENAPI)]
     given = to_request(request)
@@ -70,7 +80,7 @@ async def answer(
         table = [*common, *(routes() if callable(routes) else routes)]
     except SluiceError as error:  # a variable that cannot be read
         on_error(error, given)
-        return to_response(problem_of(error, instance=given.path), worker.ctx)
+        return to_response(build_error_reply(error, instance=given.path), worker.ctx)
     app = App(table, on_error=on_error, cors=cors)
     return to_response(await app.handle(given), worker.ctx)
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from sluice.core.errors import Conflict, Invalid, SluiceError, TimedOut
-from sluice.platform.failures import message_of, revived, translated, written
-from sluice.platform.values import json_size, plain
+from sluice.platform.failures import get_js_message, revived, translate_errors, written
+from sluice.platform.values import measure_json, to_plain
 
 MAX_RESULT_BYTES: Final = 1024 * 1024
 MAX_STEP_NAME: Final = 256
@@ -17,7 +17,7 @@ Backoff = Literal["constant", "linear", "exponential"]
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class InstanceStatus:
     """How an instance stands: queued, running, paused, waiting, complete, errored, terminated or unknown."""
 
     state: str
@@ -35,17 +35,17 @@ class Workflows:
         """Start the instance; if the id is taken, its first start stands."""
         if not _INSTANCE_ID.fullmatch(instance_id):
             raise Invalid(f"a workflow id has 1 to 100 letters, digits, - and _: {instance_id[:120]!r}")
-        json_size(params, "workflow parameters", MAX_RESULT_BYTES)
+        measure_json(params, "workflow parameters", MAX_RESULT_BYTES)
         try:
-            with translated(f"workflow {instance_id!r}"):
+            with translate_errors(f"workflow {instance_id!r}"):
                 await self._binding.create({"id": instance_id, "params": params})
         except Conflict:
             return
 
-    async def status(self, instance_id: str) -> Status:
-        raw = plain(await self._on(instance_id, lambda instance: instance.status()))
+    async def status(self, instance_id: str) -> InstanceStatus:
+        raw = to_plain(await self._on(instance_id, lambda instance: instance.status()))
         error = raw.get("error")
-        return Status(raw["status"], raw.get("output"), error["message"] if isinstance(error, dict) else error)
+        return InstanceStatus(raw["status"], raw.get("output"), error["message"] if isinstance(error, dict) else error)
 
     async def pause(self, instance_id: str) -> None:
         await self._on(instance_id, lambda instance: instance.pause())
@@ -58,11 +58,11 @@ class Workflows:
         await self._on(instance_id, lambda instance: instance.terminate())
 
     async def send_event(self, instance_id: str, kind: str, payload: object) -> None:
-        json_size(payload, "event payload", MAX_RESULT_BYTES)
+        measure_json(payload, "event payload", MAX_RESULT_BYTES)
         await self._on(instance_id, lambda instance: instance.send_event({"type": kind, "payload": payload}))
 
     async def _on(self, instance_id: str, call: Callable[[Any], Awaitable[Any]]) -> Any:
-        with translated(f"workflow {instance_id!r}"):
+        with translate_errors(f"workflow {instance_id!r}"):
             return await call(await self._binding.get(instance_id))
 
 
@@ -91,7 +91,7 @@ class Steps:
         async def attempt() -> Any:
             try:
                 result = await work()
-                json_size(result, f"result of step {name!r}", MAX_RESULT_BYTES)
+                measure_json(result, f"result of step {name!r}", MAX_RESULT_BYTES)
             except SluiceError as error:
                 if error.retryable:
                     raise
@@ -101,11 +101,11 @@ class Steps:
         policy = {"limit": retries, "delay": int(delay_s * 1000), "backoff": backoff}
         config = {"retries": policy, "timeout": int(timeout_s * 1000)}
         try:
-            return plain(await self._step.do(name, config=config)(attempt)())
+            return to_plain(await self._step.do(name, config=config)(attempt)())
         except Exception as error:
             # Made anew from text, so that a replay after a restart sees the same error as the first run. Anything
             # else goes on untouched: a pause, too, arrives here as an error and must not look like a failed step.
-            message = str(error) if isinstance(error, self._non_retryable) else message_of(error) or ""
+            message = str(error) if isinstance(error, self._non_retryable) else get_js_message(error) or ""
             ours = TimedOut(f"step {name!r}: {message}") if "Execution timed out" in message else revived(message)
             if ours is None:
                 raise

@@ -4,24 +4,23 @@ from sluice.core.http_dates import format_http_date, parse_http_date
 from sluice.core.json_text import encode_json
 from sluice.core.models import parse_model
 from sluice.web.app import App, OnError
-from sluice.web.bodies import query_model, read_bytes, read_json, read_model
-from sluice.web.conditional import ETag, Validators, check_preconditions, conditional, parse_etags
+from sluice.web.bodies import read_bytes, read_json, read_model, read_query
+from sluice.web.conditional import ETag, Validators, apply_conditions, check_preconditions, parse_etags
 from sluice.web.cors import Cors
 from sluice.web.headers import Headers, HeadersLike
-from sluice.web.health import Check, health_reply
+from sluice.web.health import Check, build_health_reply
 from sluice.web.messages import Native, Passthrough, ReadBody, Reply, Request
-from sluice.web.negotiate import best_media_type
-from sluice.web.openapi.docs import Absent, Answer, CamelTold, Doc, Media, Param, Told
-from sluice.web.openapi.document import document, openapi_reply
-from sluice.web.problems import problem, problem_of
+from sluice.web.negotiate import choose_media_type
+from sluice.web.openapi.docs import Absent, CamelReplyModel, Doc, Media, Param, ReplyDoc, ReplyModel
+from sluice.web.openapi.document import build_document, build_openapi_reply
+from sluice.web.problems import build_error_reply, build_problem
 from sluice.web.router import Handler, Route
-from sluice.web.sse import SseComment, SseEvent, sse
+from sluice.web.sse import SseComment, SseEvent, stream_events
 
 __all__ = [
     "Absent",
-    "Answer",
     "App",
-    "CamelTold",
+    "CamelReplyModel",
     "Check",
     "Cors",
     "Doc",
@@ -36,28 +35,29 @@ __all__ = [
     "Passthrough",
     "ReadBody",
     "Reply",
+    "ReplyDoc",
+    "ReplyModel",
     "Request",
     "Route",
     "SseComment",
     "SseEvent",
-    "Told",
     "Validators",
-    "best_media_type",
+    "apply_conditions",
+    "build_document",
+    "build_error_reply",
+    "build_health_reply",
+    "build_openapi_reply",
+    "build_problem",
     "check_preconditions",
-    "conditional",
-    "document",
+    "choose_media_type",
     "encode_json",
     "format_http_date",
-    "health_reply",
-    "openapi_reply",
     "parse_etags",
     "parse_http_date",
     "parse_model",
-    "problem",
-    "problem_of",
-    "query_model",
     "read_bytes",
     "read_json",
     "read_model",
-    "sse",
+    "read_query",
+    "stream_events",
 ]

@@ -7,8 +7,8 @@ from dataclasses import replace
 from sluice.core.errors import NotFound, SluiceError
 from sluice.web.cors import Cors, is_preflight
 from sluice.web.messages import Passthrough, Reply, Request
-from sluice.web.problems import internal_problem, problem, problem_of
-from sluice.web.router import Resource, Route, Router, path_segments
+from sluice.web.problems import build_error_reply, build_internal_error_reply, build_problem
+from sluice.web.router import Resource, Route, Router, split_path
 
 OnError = Callable[[Exception, Request], None]
 
@@ -26,14 +26,14 @@ class App:
         try:
             return self._finished(await self._answer(request), request)
         except SluiceError as error:
-            reply = problem_of(error, instance=request.path)
+            reply = build_error_reply(error, instance=request.path)
         except Exception as error:  # noqa: BLE001 - this is the boundary: a defect becomes a plain 500
             self._report(error, request)
-            reply = internal_problem(instance=request.path)
+            reply = build_internal_error_reply(instance=request.path)
         return self._finished(reply, request)
 
     async def _answer(self, request: Request) -> Reply:
-        segments = path_segments(request.path)
+        segments = split_path(request.path)
         resource = self._router.resolve(segments)
         if resource is None:
             raise NotFound(f"nothing is served at {request.path}")
@@ -63,7 +63,7 @@ class App:
 
 def _method_not_allowed(resource: Resource, request: Request) -> Reply:
     allowed = ", ".join(resource.allowed)
-    return problem(
+    return build_problem(
         405,
         "Method not allowed",
         f"{request.method} is not allowed here; allowed: {allowed}",

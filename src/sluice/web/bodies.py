@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from sluice.core.errors import BadField, Invalid, TooLarge, UnsupportedMediaType
-from sluice.core.models import Model, invalid_fields, parse_model
+from sluice.core.models import Model, parse_model
 from sluice.core.strict_json import parse_json
 from sluice.web.messages import Request
 
@@ -40,7 +40,7 @@ async def read_model(request: Request, model: type[Model], *, max_bytes: int) ->
     return parse_model(model, await read_json(request, max_bytes=max_bytes))
 
 
-def query_model(request: Request, model: type[Model]) -> Model:
+def read_query(request: Request, model: type[Model]) -> Model:
     """The query string as a model; only a field for many values may be given more than once."""
     fields = _fields_by_query_name(model)
     repeated = [
@@ -49,7 +49,7 @@ def query_model(request: Request, model: type[Model]) -> Model:
         if name in fields and len(values) > 1 and not _takes_many(fields[name].annotation)
     ]
     if repeated:
-        raise invalid_fields(repeated)
+        raise Invalid.from_fields(repeated)
     many = {name for name, field in fields.items() if _takes_many(field.annotation)}
     return parse_model(model, _plain_query(request.query, many))
 

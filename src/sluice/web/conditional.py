@@ -79,7 +79,7 @@ def check_preconditions(request: Request, current: Validators | None) -> None:
         raise PreconditionFailed("the resource is at a version that If-None-Match excludes")
 
 
-def conditional(request: Request, reply: Reply) -> Reply:
+def apply_conditions(request: Request, reply: Reply) -> Reply:
     """The reply to a GET, or a 304 in its place when the caller's copy has the reply's ETag or Last-Modified."""
     if request.method not in {"GET", "HEAD"} or reply.status != 200:
         return reply

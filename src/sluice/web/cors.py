@@ -29,7 +29,7 @@ class Cors:
         """The reply with the headers that let an allowed page read it."""
         if self.origins != ("*",):
             # Also when the origin is refused or absent, or a shared cache would serve that copy to an allowed one.
-            reply = reply.varying_on("Origin")
+            reply = reply.with_vary("Origin")
         if (origin := self._allowed_origin(request)) is None:
             return reply
         reply = reply.with_header("Access-Control-Allow-Origin", origin)

@@ -16,7 +16,7 @@ class Headers(Mapping[str, str]):
 
     def __init__(self, headers: HeadersLike = ()) -> None:
         self._values: dict[str, str] = {}
-        for name, value in pairs_of(headers):
+        for name, value in to_pairs(headers):
             key = name.lower()
             self._values[key] = _joined(key, self._values[key], value) if key in self._values else value
 
@@ -34,7 +34,7 @@ class Headers(Mapping[str, str]):
         return f"Headers({', '.join(self._values)})"
 
 
-def pairs_of(headers: HeadersLike) -> HeaderPairs:
+def to_pairs(headers: HeadersLike) -> HeaderPairs:
     """The same headers as pairs, in their order."""
     return tuple(headers.items() if isinstance(headers, Mapping) else headers)
 

@@ -15,19 +15,19 @@ class Check:
     error: str | None = None
     detail: str | None = None
 
-    def to_plain(self) -> dict[str, object]:
+    def as_json(self) -> dict[str, object]:
         """The check as it stands in the reply, without the members that say nothing."""
         known = {"kind": self.kind, "ok": self.ok, "error": self.error, "detail": self.detail}
         return {name: value for name, value in known.items() if value is not None}
 
 
-def health_reply(name: str, version: str, checks: Mapping[str, Check]) -> Reply:
+def build_health_reply(name: str, version: str, checks: Mapping[str, Check]) -> Reply:
     """200 when every check is well, else 503 with the same body; never cached."""
     well = all(check.ok for check in checks.values())
     body = {
         "name": name,
         "version": version,
         "status": "ok" if well else "degraded",
-        "bindings": {binding: check.to_plain() for binding, check in checks.items()},
+        "bindings": {binding: check.as_json() for binding, check in checks.items()},
     }
     return Reply.json(body, 200 if well else 503, {"Cache-Control": "no-store"})

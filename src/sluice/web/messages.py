@@ -8,7 +8,7 @@ from typing import Any, Self
 from urllib.parse import parse_qsl
 
 from sluice.core.json_text import encode_json, encode_utf8
-from sluice.web.headers import HeaderPairs, Headers, HeadersLike, check_header, pairs_of
+from sluice.web.headers import HeaderPairs, Headers, HeadersLike, check_header, to_pairs
 
 # Takes the most bytes wanted; may raise TooLarge as soon as it sees more.
 ReadBody = Callable[[int], Awaitable[bytes]]
@@ -113,7 +113,7 @@ class Reply:
     @classmethod
     def empty(cls, status: int = 204, headers: HeadersLike = ()) -> Self:
         """A reply without a body."""
-        return cls(status, pairs_of(headers))
+        return cls(status, to_pairs(headers))
 
     @classmethod
     def stream(
@@ -130,7 +130,7 @@ class Reply:
     @classmethod
     def passthrough(cls, response: Any, status: int = 200, headers: HeadersLike = ()) -> Self:
         """A platform response handed on whole; `status` repeats its own, for logs."""
-        return cls(status, pairs_of(headers), Passthrough(response))
+        return cls(status, to_pairs(headers), Passthrough(response))
 
     def header(self, name: str) -> str | None:
         """The first value of a header, whatever the case of its name."""
@@ -141,11 +141,11 @@ class Reply:
         others = tuple(pair for pair in self.headers if pair[0].lower() != name.lower())
         return replace(self, headers=(*others, (name, value)))
 
-    def adding_header(self, name: str, value: str) -> Self:
+    def with_added_header(self, name: str, value: str) -> Self:
         """The same reply with one more header, beside any of the same name."""
         return replace(self, headers=(*self.headers, (name, value)))
 
-    def varying_on(self, name: str) -> Self:
+    def with_vary(self, name: str) -> Self:
         """The same reply, told to caches as dependent on one more request header."""
         values = [value for key, value in self.headers if key.lower() == "vary"]
         known = [item.strip() for value in values for item in value.split(",")]
@@ -155,7 +155,7 @@ class Reply:
 
 
 def _typed(content_type: str, headers: HeadersLike) -> HeaderPairs:
-    pairs = pairs_of(headers)
+    pairs = to_pairs(headers)
     if any(name.lower() == "content-type" for name, _ in pairs):
         return pairs
     return (("Content-Type", content_type), *pairs)

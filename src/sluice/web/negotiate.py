@@ -7,7 +7,7 @@ _RANGE = re.compile(r"\s*([^\s;,/]+)/([^\s;,/]+)\s*(?:;(.*))?", re.DOTALL)
 _QUALITY = re.compile(r"\s*q\s*=\s*(0(?:\.[0-9]*)?|1(?:\.0*)?)\s*", re.IGNORECASE)
 
 
-def best_media_type(accept: str | None, offered: Sequence[str]) -> str | None:
+def choose_media_type(accept: str | None, offered: Sequence[str]) -> str | None:
     """The best of the offered types, the earlier one on a tie; None when the caller accepts none of them."""
     if accept is None or not accept.strip():
         return offered[0]

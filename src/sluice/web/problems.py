@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from sluice.core.errors import BadField, Invalid, SluiceError, TooManyRequests, Unauthorized
-from sluice.web.headers import HeaderPairs, HeadersLike, pairs_of
+from sluice.web.headers import HeaderPairs, HeadersLike, to_pairs
 from sluice.web.messages import Reply
 
 PROBLEM_TYPE = "application/problem+json"
 
 
-def problem(
+def build_problem(
     status: int,
     title: str,
     detail: str,
@@ -29,14 +29,14 @@ def problem(
         "error": detail,
     }
     if fields:
-        body["errors"] = [{"path": field.path, "reason": field.reason} for field in fields]
+        body["errors"] = [{"path": field.field, "reason": field.reason} for field in fields]
     fixed = (("Content-Type", PROBLEM_TYPE), ("Cache-Control", "no-store"))
-    return Reply.json(body, status, (*fixed, *pairs_of(headers)))
+    return Reply.json(body, status, (*fixed, *to_pairs(headers)))
 
 
-def problem_of(error: SluiceError, *, instance: str) -> Reply:
+def build_error_reply(error: SluiceError, *, instance: str) -> Reply:
     """The problem an expected error stands for."""
-    return problem(
+    return build_problem(
         error.status,
         error.title,
         str(error) or error.title,
@@ -46,9 +46,9 @@ def problem_of(error: SluiceError, *, instance: str) -> Reply:
     )
 
 
-def internal_problem(*, instance: str) -> Reply:
+def build_internal_error_reply(*, instance: str) -> Reply:
     """The problem for a defect of ours: it tells the caller nothing of the inside."""
-    return problem(500, "Internal error", "the request could not be handled", instance=instance)
+    return build_problem(500, "Internal error", "the request could not be handled", instance=instance)
 
 
 def _headers_of(error: SluiceError) -> HeaderPairs:

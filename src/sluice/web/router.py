@@ -93,7 +93,7 @@ class Router:
         return next((resource for resource in candidates if resource.matches(segments)), None)
 
 
-def path_segments(path: str) -> tuple[str, ...]:
+def split_path(path: str) -> tuple[str, ...]:
     """Decoded segments of a raw path: split first, so that an encoded slash stays inside its segment."""
     return tuple(_decoded(segment) for segment in _split(path))
 

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, AsyncIterable
 from dataclasses import dataclass
 
 from sluice.core.json_text import encode_utf8
-from sluice.web.headers import HeadersLike, pairs_of
+from sluice.web.headers import HeadersLike, to_pairs
 from sluice.web.messages import Reply
 
 # The three line ends of the format; splitlines() would also cut at U+2028 and lose it.
@@ -47,12 +47,12 @@ class SseComment:
         return encode_utf8("\n".join(_lines(": ", self.text)) + "\n\n")
 
 
-def sse(events: AsyncIterable[SseEvent | SseComment], headers: HeadersLike = ()) -> Reply:
+def stream_events(events: AsyncIterable[SseEvent | SseComment], headers: HeadersLike = ()) -> Reply:
     """A reply that streams the events as they come."""
     return Reply.stream(
         _encoded(events),
         content_type="text/event-stream",
-        headers=(("Cache-Control", "no-cache"), *pairs_of(headers)),
+        headers=(("Cache-Control", "no-cache"), *to_pairs(headers)),
     )
 
 

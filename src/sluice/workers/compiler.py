@@ -11,20 +11,20 @@ from sluice.core.compiler.configuration import parse_configuration
 from sluice.core.compiler.diagnostics import Notify
 from sluice.core.compiler.events import Emit
 from sluice.core.compiler.limits import Limits
-from sluice.core.compiler.sources.download import through
+from sluice.core.compiler.sources.download import make_download
 from sluice.core.errors import SluiceError
-from sluice.core.net.addresses import Allowed
+from sluice.core.net.addresses import AllowedHosts
 from sluice.core.net.fetch import Fetcher
 from sluice.platform.analytics import Analytics
-from sluice.platform.background import in_background
+from sluice.platform.background import run_in_background
 from sluice.platform.clock import SystemClock
-from sluice.platform.durable_objects import Objects
-from sluice.platform.http.transport import workers_transport
-from sluice.platform.identity import random_id
+from sluice.platform.durable_objects import DurableObjects
+from sluice.platform.http.transport import send_request
+from sluice.platform.identity import generate_id
 from sluice.platform.queues import Producer
 from sluice.platform.storage.d1 import D1
 from sluice.platform.storage.r2 import R2
-from sluice.platform.worker import kv_of, log_of, variables_of
+from sluice.platform.worker import open_kv, open_log, read_variables
 from sluice.services.compiler.cache.cache import SYNC_TTL_S, Handover, ResultCache
 from sluice.services.compiler.cache.compilations import Compilations
 from sluice.services.compiler.cache.provider import Desk
@@ -63,11 +63,11 @@ class CompilerService:
     def __init__(self, env: Any, ctx: Any) -> None:
         self.env = env
         self.ctx = ctx
-        self.log = log_of(NAME)
+        self.log = open_log(NAME)
 
     @cached_property
     def settings(self) -> Settings:
-        return Settings.read(variables_of(self.env))
+        return Settings.read(read_variables(self.env))
 
     @cached_property
     def database(self) -> D1:
@@ -79,7 +79,7 @@ class CompilerService:
 
     @cached_property
     def fetcher(self) -> Fetcher:
-        return Fetcher(workers_transport, Allowed.parse(self.settings.allow_private_hosts))
+        return Fetcher(send_request, AllowedHosts.parse(self.settings.allow_private_hosts))
 
     @cached_property
     def analytics(self) -> Analytics:
@@ -98,7 +98,7 @@ class CompilerService:
 
     @cached_property
     def cache(self) -> ResultCache:
-        store = kv_of(self.env, "COMPILATION_CACHE")
+        store = open_kv(self.env, "COMPILATION_CACHE")
         return ResultCache(store=store, bucket=self.bucket, clock=_CLOCK, log=self.log)
 
     @cached_property
@@ -123,7 +123,7 @@ class CompilerService:
 
     @cached_property
     def desk(self) -> Desk:
-        objects = Objects(self.env.COMPILATIONS)
+        objects = DurableObjects(self.env.COMPILATIONS)
         return Desk(
             compilations=self.compilations,
             cache=self.cache,
@@ -144,8 +144,8 @@ class CompilerService:
     @cached_property
     def guard(self) -> Guard:
         limiter = RateLimiter(
-            object_of=lambda client: Objects(self.env.RATE_LIMITER).named(client),
-            fallback=SharedCount(kv_of(self.env, "RATE_LIMIT"), _CLOCK, self.background),
+            object_of=lambda client: DurableObjects(self.env.RATE_LIMITER).get(client),
+            fallback=SharedCount(open_kv(self.env, "RATE_LIMIT"), _CLOCK, self.background),
             clock=_CLOCK,
             log=self.log,
             max_requests=self.settings.rate_limit_max_requests,
@@ -160,7 +160,7 @@ class CompilerService:
             database=self.database,
             bucket=self.bucket,
             send=self._send,
-            arm=lambda: Objects(self.env.JOB_SWEEPER).named(SWEEPER).arm(),
+            arm=lambda: DurableObjects(self.env.JOB_SWEEPER).get(SWEEPER).arm(),
             clock=_CLOCK,
             log=self.log,
         )
@@ -201,7 +201,7 @@ class CompilerService:
             stats=self.stats,
             cache=self.cache,
             clock=_CLOCK,
-            draw=lambda: random_id()[:10],
+            draw=lambda: generate_id()[:10],
             count=self.metrics.count,
         )
 
@@ -214,16 +214,16 @@ class CompilerService:
     async def _publish_stats(self) -> None:
         """The statistics where dashboards expect them; a copy, so it may be late or missing."""
         try:
-            await kv_of(self.env, "METRICS").put_json("queue:stats", await self.stats.counts(), ttl_s=24 * 3600)
+            await open_kv(self.env, "METRICS").put_json("queue:stats", await self.stats.counts(), ttl_s=24 * 3600)
         except SluiceError as error:
             self.log.error("stats.unpublished", error)
 
     def background(self, work: Coroutine[Any, Any, None]) -> None:
-        in_background(self.ctx, work)
+        run_in_background(self.ctx, work)
 
     def _compiler(self, emit: Emit, notify: Notify) -> FilterCompiler:
         fetch = partial(self.fetcher.fetch, headers=USER_AGENT)
-        download = through(fetch, max_bytes=_LIMITS.source_bytes, timeout_s=SOURCE_TIMEOUT_S)
+        download = make_download(fetch, max_bytes=_LIMITS.source_bytes, timeout_s=SOURCE_TIMEOUT_S)
         return FilterCompiler(
             download=download, clock=_CLOCK, draw=random.random, limits=_LIMITS, emit=emit, notify=notify
         )
@@ -239,7 +239,7 @@ class CompilerService:
             admit=partial(self.guard.message, request),
             clock=_CLOCK,
             log=self.log,
-            connection=f"ws-{round(_CLOCK.now() * 1000)}-{random_id()[:8]}",
+            connection=f"ws-{round(_CLOCK.now() * 1000)}-{generate_id()[:8]}",
             version=__version__,
         ).run()
 

@@ -4,8 +4,8 @@ from functools import cached_property
 from typing import Any, Final
 
 from sluice.platform.clock import SystemClock
-from sluice.platform.identity import random_id
-from sluice.platform.worker import kv_of
+from sluice.platform.identity import generate_id
+from sluice.platform.worker import open_kv
 from sluice.platform.workflows import Workflows
 from sluice.services.compiler.health.alerts import Alerts
 from sluice.services.compiler.health.source import SourceCheck
@@ -72,7 +72,7 @@ class CompilerWorkflows:
             instances=Workflows(self._env.HEALTH_MONITORING_WORKFLOW),
             defaults=health_sources(service.settings.health_sources),
             recheck_delay_s=service.settings.health_recheck_delay_s,
-            published=kv_of(self._env, "METRICS"),
+            published=open_kv(self._env, "METRICS"),
             reporting=self.reporting,
             clock=_CLOCK,
         )
@@ -97,7 +97,7 @@ class CompilerWorkflows:
             "cache-warming": Workflows(self._env.CACHE_WARMING_WORKFLOW),
             "health-monitoring": Workflows(self._env.HEALTH_MONITORING_WORKFLOW),
         }
-        return Starts(instances=instances, parcels=self.parcels, clock=_CLOCK, random_hex=random_id)
+        return Starts(instances=instances, parcels=self.parcels, clock=_CLOCK, random_hex=generate_id)
 
     @cached_property
     def run_log(self) -> RunLog:
@@ -107,7 +107,7 @@ class CompilerWorkflows:
     def reporting(self) -> Reporting:
         return Reporting(
             run_log=self.run_log,
-            metrics=kv_of(self._env, "METRICS"),
+            metrics=open_kv(self._env, "METRICS"),
             analytics=self._service.analytics,
             log=self._service.log,
         )

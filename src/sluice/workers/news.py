@@ -3,17 +3,17 @@
 from typing import Any, Final
 
 from sluice import __version__
-from sluice.core.net.addresses import Allowed
+from sluice.core.net.addresses import AllowedHosts
 from sluice.core.net.fetch import Fetcher
 from sluice.core.news.analysts import Analyst
 from sluice.core.news.analysts.embedded import EmbeddedAnalyst
 from sluice.core.news.scrape import Scraper
 from sluice.platform.ai import AI
 from sluice.platform.clock import SystemClock
-from sluice.platform.durable_objects import Objects
-from sluice.platform.http.transport import workers_transport
-from sluice.platform.identity import random_id
-from sluice.platform.worker import kv_of, log_of
+from sluice.platform.durable_objects import DurableObjects
+from sluice.platform.http.transport import send_request
+from sluice.platform.identity import generate_id
+from sluice.platform.worker import open_kv, open_log
 from sluice.services.news.collect.sources import sources_of
 from sluice.services.news.collect.updater import Updater
 from sluice.services.news.http.status import Status
@@ -33,11 +33,11 @@ USER_AGENT: Final = f"sluice-news/{__version__}"
 
 def updater_of(env: Any, settings: UpdaterSettings, name: str) -> Updater:
     return Updater(
-        store=Domain(kv_of(env, KV), UPDATER_WRITES),
+        store=Domain(open_kv(env, KV), UPDATER_WRITES),
         turns=_turns(env, settings.lease_s),
         sources=sources_of(settings, _fetcher(settings.allow_private_hosts).fetch),
         clock=SystemClock(),
-        log=log_of(name),
+        log=open_log(name),
         settings=settings,
     )
 
@@ -51,11 +51,11 @@ def processor_of(env: Any, settings: ProcessorSettings, name: str) -> Processor:
         max_attempts=settings.max_attempts,
     )
     ledger = Ledger(
-        store=Domain(kv_of(env, KV), PROCESSOR_WRITES),
+        store=Domain(open_kv(env, KV), PROCESSOR_WRITES),
         turns=_turns(env, settings.lease_s),
         phases=phases,
         clock=SystemClock(),
-        log=log_of(name),
+        log=open_log(name),
         settings=settings,
     )
     return Processor(ledger)
@@ -67,7 +67,7 @@ def status_of(env: Any) -> Status:
 
 def reader_of(env: Any) -> Domain:
     """Everything may be read, nothing written."""
-    return Domain(kv_of(env, KV), API_WRITES)
+    return Domain(open_kv(env, KV), API_WRITES)
 
 
 def _analyst(env: Any, embedded: Analyst) -> Analyst:
@@ -76,8 +76,8 @@ def _analyst(env: Any, embedded: Analyst) -> Analyst:
 
 
 def _turns(env: Any, lease_s: int) -> ObjectTurns:
-    return ObjectTurns(Objects(env.RUN_LOCK).named("news"), random_id, lease_s)
+    return ObjectTurns(DurableObjects(env.RUN_LOCK).get("news"), generate_id, lease_s)
 
 
 def _fetcher(allow_private_hosts: str) -> Fetcher:
-    return Fetcher(workers_transport, Allowed.parse(allow_private_hosts))
+    return Fetcher(send_request, AllowedHosts.parse(allow_private_hosts))

@@ -7,24 +7,24 @@ from typing import Any, Final
 
 from sluice.core import errors
 from sluice.core.errors import BadField, Invalid, SluiceError, TooManyRequests, Unavailable
-from sluice.core.net.addresses import Allowed, check_url
+from sluice.core.net.addresses import AllowedHosts, check_url
 from sluice.core.net.fetch import Fetcher
 from sluice.core.ports import Clock, Fetch, HeaderPairs
 from sluice.core.preload.zone_config import ZoneConfig, netloc_of, parse_zone
 from sluice.core.timestamps import iso
 from sluice.platform.bindings import Binding
 from sluice.platform.clock import SystemClock
-from sluice.platform.durable_objects import Alarm, Objects, Sql
-from sluice.platform.http.assets import file, page
+from sluice.platform.durable_objects import Alarm, DurableObjects, Sql
+from sluice.platform.http.assets import serve_file, serve_page
 from sluice.platform.http.conversion import to_request, to_response
 from sluice.platform.http.edge_cache import EdgeCache
-from sluice.platform.http.forward import forward
-from sluice.platform.http.transport import single_transport, workers_transport
-from sluice.platform.identity import random_id
+from sluice.platform.http.forward import forward_request
+from sluice.platform.http.transport import send_request, send_request_once
+from sluice.platform.identity import generate_id
 from sluice.platform.log import Log
 from sluice.platform.storage.d1 import D1
 from sluice.platform.storage.r2 import R2
-from sluice.platform.worker import answer, kv_of, log_of, variables_of
+from sluice.platform.worker import handle_request, open_kv, open_log, read_variables
 from sluice.services.preload.discovery.page_index import Pages
 from sluice.services.preload.http.api import Api
 from sluice.services.preload.serving.copies import Copies
@@ -34,7 +34,7 @@ from sluice.services.preload.zone.requests_shared import Settings
 from sluice.services.preload.zone.services import Outside
 from sluice.services.preload.zone.zone_object import ZoneObject
 from sluice.web import Reply, Route
-from sluice.web.openapi.common_docs import FILE, page_doc
+from sluice.web.openapi.common_docs import FILE, describe_page
 
 NAME: Final = "edge-preload"
 KNOWN_S: Final = 30.0  # for so long an isolate trusts what it read of a host
@@ -62,11 +62,11 @@ class Cloud:
 
     @property
     def log(self) -> Log:
-        return log_of(NAME)
+        return open_log(NAME)
 
     @property
-    def allowed(self) -> Allowed:
-        return Allowed.parse(variables_of(self.env).text("ALLOW_PRIVATE_HOSTS"))
+    def allowed(self) -> AllowedHosts:
+        return AllowedHosts.parse(read_variables(self.env).text("ALLOW_PRIVATE_HOSTS"))
 
     def tell(self, name: str, error: BaseException | None = None, **fields: object) -> None:
         if error is None:
@@ -77,29 +77,29 @@ class Cloud:
     @property
     def fetch(self) -> Fetch:
         """Requests to an origin, each sent once."""
-        return Fetcher(single_transport, self.allowed).fetch
+        return Fetcher(send_request_once, self.allowed).fetch
 
     @property
     def outside(self) -> Outside:
         return Outside(
             clock=self.clock,
             database=self.database,
-            kv=kv_of(self.env, "PRELOAD_KV"),
+            kv=open_kv(self.env, "PRELOAD_KV"),
             bucket=R2(self.bucket or self.env.CACHE_BUCKET),
             edge=EdgeCache(),
             fetch=self.fetch,
-            new_id=random_id,
+            new_id=generate_id,
             tell=self.tell,
         )
 
     @property
     def signing_keys(self) -> tuple[str, ...]:
-        variables = variables_of(self.env)
+        variables = read_variables(self.env)
         return tuple(filter(None, (variables.text("SIGNING_KEY"), variables.text("SIGNING_KEY_PREVIOUS"))))
 
     @property
     def settings(self) -> Settings:
-        variables = variables_of(self.env)
+        variables = read_variables(self.env)
         webhook = variables.url("ALERT_WEBHOOK_URL")
         settings = Settings(
             signing_keys=self.signing_keys,
@@ -114,7 +114,7 @@ class Cloud:
         async def post(alert: dict[str, Any]) -> None:
             body, kind = json.dumps(alert).encode(), (("Content-Type", "application/json"),)
             limits: dict[str, Any] = {"max_bytes": WEBHOOK_BYTES, "timeout_s": WEBHOOK_TIMEOUT_S}
-            fetcher = Fetcher(workers_transport, self.allowed)
+            fetcher = Fetcher(send_request, self.allowed)
             told = await fetcher.fetch(url, method="POST", headers=kind, body=body, **limits)
             if told.status >= 300:
                 raise Unavailable(f"the alert webhook answered {told.status}")
@@ -164,7 +164,7 @@ class ZoneObjects:
         self._cloud = cloud
 
     async def call(self, zone_id: str, method: str, given: dict[str, Any]) -> dict[str, Any]:
-        stub = Objects(self._cloud.env.PRELOAD_QUEUE).named(zone_id)
+        stub = DurableObjects(self._cloud.env.PRELOAD_QUEUE).get(zone_id)
         outcome = json.loads(await stub.call(zone_id, method, json.dumps(given)))
         if "error" in outcome:
             raise _unpacked(outcome["error"])
@@ -174,11 +174,11 @@ class ZoneObjects:
         return done
 
     async def ids(self) -> list[str]:
-        names = [key.name async for key in kv_of(self._cloud.env, "PRELOAD_KV").keys("config:")]
+        names = [key.name async for key in open_kv(self._cloud.env, "PRELOAD_KV").keys("config:")]
         return [name.removeprefix("config:") for name in names]
 
     async def registered(self, zone_id: str) -> bool:
-        return await kv_of(self._cloud.env, "PRELOAD_KV").get_text(f"config:{zone_id}") is not None
+        return await open_kv(self._cloud.env, "PRELOAD_KV").get_text(f"config:{zone_id}") is not None
 
 
 async def fetched(worker: Any, request: Any, bindings: tuple[Binding, ...], cloud: Cloud) -> Any:
@@ -186,7 +186,7 @@ async def fetched(worker: Any, request: Any, bindings: tuple[Binding, ...], clou
     given = to_request(request)
     found = await zone_of_host(given.url, cloud)
     if found is None:
-        return await answer(worker, request, NAME, bindings, _routes(worker, cloud))
+        return await handle_request(worker, request, NAME, bindings, _routes(worker, cloud))
     return to_response(await _serving(worker, request, cloud, *found).answer(given), worker.ctx)
 
 
@@ -220,7 +220,7 @@ async def zone_of_host(url: str, cloud: Cloud) -> tuple[str, ZoneConfig] | None:
 
 
 async def _looked_up(host: str, cloud: Cloud) -> tuple[str, ZoneConfig] | None:
-    kv = kv_of(cloud.env, "PRELOAD_KV")
+    kv = open_kv(cloud.env, "PRELOAD_KV")
     zone_id = await kv.get_text(f"host:{host}")
     config = await kv.get_json(f"config:{zone_id}") if zone_id else None
     return (zone_id, parse_zone(config)) if zone_id and config else None
@@ -229,8 +229,8 @@ async def _looked_up(host: str, cloud: Cloud) -> tuple[str, ZoneConfig] | None:
 def _routes(worker: Any, cloud: Cloud) -> list[Route]:
     """The API, and the console with its files: on the Worker's own host only."""
     return [
-        Route("GET", "/", page(cloud.env, "preload"), doc=page_doc("The preload service in a browser")),
-        Route("GET", "/:file", file(cloud.env), doc=FILE),
+        Route("GET", "/", serve_page(cloud.env, "preload"), doc=describe_page("The preload service in a browser")),
+        Route("GET", "/:file", serve_file(cloud.env), doc=FILE),
         *_api(worker, cloud).routes(),
     ]
 
@@ -241,7 +241,7 @@ def _api(worker: Any, cloud: Cloud) -> Api:
         database=cloud.database,
         clock=cloud.clock,
         defer=worker.ctx.waitUntil,
-        admin_token=variables_of(cloud.env).text("ADMIN_TOKEN"),
+        admin_token=read_variables(cloud.env).text("ADMIN_TOKEN"),
         signing_keys=cloud.signing_keys,
         check_address=lambda url: check_url(url, cloud.allowed),
     )
@@ -251,7 +251,7 @@ def _serving(worker: Any, request: Any, cloud: Cloud, zone_id: str, zone: ZoneCo
     outside = cloud.outside
 
     async def passed_on(url: str, headers: HeaderPairs) -> Reply:
-        return await forward(request, url, headers, cloud.allowed)
+        return await forward_request(request, url, headers, cloud.allowed)
 
     return Serving(
         zone=zone,
@@ -277,7 +277,7 @@ def _packed(error: SluiceError) -> dict[str, Any]:
         "kind": type(error).__name__,
         "message": str(error),
         "retry_after_s": getattr(error, "retry_after_s", None),
-        "fields": [[bad.path, bad.reason] for bad in getattr(error, "fields", ())],
+        "fields": [[bad.field, bad.reason] for bad in getattr(error, "fields", ())],
     }
 
 

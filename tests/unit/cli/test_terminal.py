@@ -2,7 +2,7 @@
 
 import io
 
-from sluice.cli.terminal import ProgressBar, sentence, stage_table
+from sluice.cli.terminal import ProgressBar, describe_event, format_stage_table
 from sluice.core.compiler import events
 from sluice.core.compiler.configuration import Source
 from sluice.core.compiler.metrics import Metrics, Stage
@@ -45,7 +45,7 @@ def test_sentences():
         events.transformation_complete("Compress", 1234, 5, 7),
         events.progress("sources", 0, 1, "hidden"),
     ]
-    assert [sentence(event) for event in told] == [
+    assert [describe_event(event) for event in told] == [
         "Reading A",
         "Read A: 1,234 lines in 56 ms",
         "Failed b.txt: gone",
@@ -61,7 +61,7 @@ def test_stage_table():
         Stage(name="Deduplicate", duration_ms=0.25, lines_in=1_000, lines_out=2),
     )
     metrics = Metrics(total_duration_ms=1501, stages=stages, source_count=1, rule_count=3, output_rule_count=12)
-    assert stage_table(metrics).splitlines() == [
+    assert format_stage_table(metrics).splitlines() == [
         "stage              ms  lines in  lines out",
         "download (A)  1,500.0         3          3",
         "Deduplicate       0.2     1,000          2",

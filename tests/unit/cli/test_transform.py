@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.cli.streams import Streams, WrongUse
+from sluice.cli.streams import Streams, UsageError
 from sluice.cli.transform import run as transform_command
 from sluice.core.errors import Invalid
 
@@ -65,11 +65,11 @@ def test_what_is_no_array(body: bytes):
 @pytest.mark.parametrize("names", [("Nope",), ("Validate", "ValidateAllowIp")])
 def test_wrong_names(names: tuple[str, ...]):
     """Names that are unknown or exclude each other are wrong use."""
-    with pytest.raises(WrongUse):
+    with pytest.raises(UsageError):
         transformed(b"a", *names)
 
 
 def test_wrong_patterns():
     """So is a regular expression that cannot be read."""
-    with pytest.raises(WrongUse):
+    with pytest.raises(UsageError):
         transformed(b"a", exclude=("/(/",))

@@ -16,10 +16,10 @@ from fakes.objects import FakeStorage
 from fakes.queues import FakeQueue
 from fakes.r2 import FakeR2
 from fakes.transport import FakeTransport, Scripted
-from sluice.core.net.addresses import Allowed
+from sluice.core.net.addresses import AllowedHosts
 from sluice.core.net.fetch import Fetcher
-from sluice.platform.durable_objects import Alarm, Sql, erase
-from sluice.platform.queues import Producer, messages
+from sluice.platform.durable_objects import Alarm, Sql, erase_storage
+from sluice.platform.queues import Producer, read_messages
 from sluice.platform.storage.d1 import D1
 from sluice.platform.storage.kv import KV
 from sluice.platform.storage.r2 import R2
@@ -36,20 +36,20 @@ def queue() -> Queue:
     fake = FakeQueue()
 
     async def received(mark: str, count: int) -> list[Any]:
-        return [message.body for message in messages(fake.deliver(count)) if message.body["mark"] == mark]
+        return [message.body for message in read_messages(fake.deliver(count)) if message.body["mark"] == mark]
 
     return Queue(Producer(fake), received)
 
 
 def storage() -> Storage:
     fake = FakeStorage()
-    return Storage(Sql(fake), Alarm(fake), lambda: erase(fake))
+    return Storage(Sql(fake), Alarm(fake), lambda: erase_storage(fake))
 
 
 def web() -> Web:
     origin = "http://upstream.test:8080"
     answers = {origin + path: Scripted(*answer) for path, answer in upstream(origin).items()}
-    return Web(Fetcher(FakeTransport(answers), Allowed()), origin)
+    return Web(Fetcher(FakeTransport(answers), AllowedHosts()), origin)
 
 
 SUBJECTS: dict[str, Callable[[], Any]] = {

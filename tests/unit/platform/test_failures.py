@@ -5,27 +5,27 @@ import pytest
 from fakes.binding import JsError
 from sluice.core import errors
 from sluice.core.errors import SluiceError, Unavailable
-from sluice.platform.failures import TABLE, revived, translated, written
+from sluice.platform.failures import TABLE, revived, translate_errors, written
 
 
 @pytest.mark.parametrize(("text", "kind"), TABLE)
 def test_table_decides(text, kind):
     """Each text of the table leads to its kind and to none before it, and the message says what failed."""
-    with pytest.raises(SluiceError, match=r"^D1 query: ") as caught, translated("D1 query"):
+    with pytest.raises(SluiceError, match=r"^D1 query: ") as caught, translate_errors("D1 query"):
         raise JsError(f"before {text} after")
     assert type(caught.value) is kind
 
 
 def test_unknown_failure_is_an_outage():
     """What the table does not know may pass, so it may be tried again."""
-    with pytest.raises(Unavailable), translated("x"):
+    with pytest.raises(Unavailable), translate_errors("x"):
         raise JsError("internal error; reference = abc")
 
 
 def test_errors_of_python_pass():
     """An error that is not JavaScript's is a mistake of ours, or ours already, and passes unchanged."""
     for error in (ValueError("a"), TypeError("b"), errors.Conflict("c"), KeyError("d")):
-        with pytest.raises(type(error)) as caught, translated("x"):
+        with pytest.raises(type(error)) as caught, translate_errors("x"):
             raise error
         assert caught.value is error
 

@@ -10,7 +10,7 @@ from fakes.queues import FakeQueue
 from fakes.r2 import FakeR2
 from fakes.transport import FakeTransport
 from fakes.workflows import FakeStep, FakeWorkflows
-from sluice.core.net.fetch import Outgoing
+from sluice.core.net.transport import TransportRequest
 from sluice.core.timestamps import iso
 
 
@@ -140,7 +140,7 @@ async def test_step_result_is_bounded():
 async def test_unknown_url_fails():
     """A URL nobody scripted is an error of the test, not an outage."""
     with pytest.raises(AssertionError, match="nobody scripted"):
-        async with FakeTransport({})(Outgoing("GET", "https://a.example/", (), None)):
+        async with FakeTransport({})(TransportRequest("GET", "https://a.example/", (), None)):
             pass
 
 

@@ -8,7 +8,7 @@ from fakes.binding import JsError
 from fakes.clock import ManualClock
 from fakes.kv import FakeKV
 from sluice.core.errors import SluiceError, Unavailable
-from sluice.platform.storage.kv import KV, MAX_TRACKED_KEYS, THROTTLE_WAITS_S, WRITE_GAP_S, Pace
+from sluice.platform.storage.kv import KV, MAX_TRACKED_KEYS, THROTTLE_WAITS_S, WRITE_GAP_S, WritePacer
 
 
 class Busy:
@@ -57,14 +57,14 @@ async def test_late_write_does_not_wait():
 
 async def test_waiting_writers_take_turns():
     """Writers that wait at the same time each get a turn of their own."""
-    pace = Pace()
+    pace = WritePacer()
     waits = [pace.reserve("a", 100.0) for _ in range(4)]
     assert waits == [pytest.approx(turn * WRITE_GAP_S) for turn in range(4)]
 
 
 async def test_two_adapters_share_a_pace():
     """Two requests in one isolate, each with its own adapter, keep one pace."""
-    clock, pace = ManualClock(), Pace()
+    clock, pace = ManualClock(), WritePacer()
     fake = FakeKV(clock)
     await KV(fake, clock, pace).put_text("a", "1")
     await KV(fake, clock, pace).put_text("a", "2")
@@ -73,7 +73,7 @@ async def test_two_adapters_share_a_pace():
 
 async def test_memory_of_keys_is_bounded():
     """However many keys are written, only the last are remembered."""
-    pace = Pace()
+    pace = WritePacer()
     for n in range(MAX_TRACKED_KEYS + 10):
         pace.reserve(f"key-{n}", 100.0)
     assert len(pace._free_at) == MAX_TRACKED_KEYS

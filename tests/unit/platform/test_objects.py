@@ -4,7 +4,7 @@ import pytest
 
 from fakes.objects import FakeObjects
 from sluice.core.errors import ConfigError, Conflict
-from sluice.platform.durable_objects import Objects
+from sluice.platform.durable_objects import DurableObjects
 
 
 class Counter:
@@ -22,25 +22,25 @@ class Counter:
 
 async def test_one_object_per_name():
     """The same name is the same object, another name another."""
-    objects = Objects(FakeObjects(Counter))
-    await objects.named("a").add(1)
-    assert await objects.named("a").add(2) == {"name": "a", "count": 3}
-    assert await objects.named("b").add(2) == {"name": "b", "count": 2}
+    objects = DurableObjects(FakeObjects(Counter))
+    await objects.get("a").add(1)
+    assert await objects.get("a").add(2) == {"name": "a", "count": 3}
+    assert await objects.get("b").add(2) == {"name": "b", "count": 2}
 
 
 async def test_error_keeps_its_kind():
     """A SluiceError raised in the object is raised at the caller with its kind and its words."""
     with pytest.raises(Conflict, match=r"^taken: already$"):
-        await Objects(FakeObjects(Counter)).named("a").refuse()
+        await DurableObjects(FakeObjects(Counter)).get("a").refuse()
 
 
 async def test_missing_method_is_a_mistake_of_the_operator():
     """A method the object does not have means another version is deployed, not an outage."""
     with pytest.raises(ConfigError, match="nothing of object 'a'"):
-        await Objects(FakeObjects(Counter)).named("a").nothing()
+        await DurableObjects(FakeObjects(Counter)).get("a").nothing()
 
 
 async def test_tuple_cannot_cross():
     """An argument that cannot be sent fails at the caller."""
     with pytest.raises(TypeError, match="tuple"):
-        await Objects(FakeObjects(Counter)).named("a").add((1,))
+        await DurableObjects(FakeObjects(Counter)).get("a").add((1,))

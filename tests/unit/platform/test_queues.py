@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fakes.queues import FakeQueue
 from sluice.core.errors import Invalid, TooLarge
-from sluice.platform.queues import MAX_MESSAGE_BYTES, Producer, messages
+from sluice.platform.queues import MAX_MESSAGE_BYTES, Producer, read_messages
 
 
 async def test_batches_hold_a_hundred():
@@ -62,7 +62,7 @@ async def test_consumer_answers():
     fake = FakeQueue()
     await Producer(fake).send_many(["keep", "again"])
     batch = fake.deliver()
-    kept, again = messages(batch)
+    kept, again = read_messages(batch)
     kept.ack()
     again.retry(delay_s=30)
     fake.settle(batch)
@@ -74,9 +74,9 @@ async def test_failed_handler_redelivers_the_unanswered():
     fake = FakeQueue()
     await Producer(fake).send_many(["done", "lost"])
     batch = fake.deliver()
-    messages(batch)[0].ack()
+    read_messages(batch)[0].ack()
     fake.settle(batch, failed=True)
-    assert [message.body for message in messages(fake.deliver())] == ["lost"]
+    assert [message.body for message in read_messages(fake.deliver())] == ["lost"]
 
 
 async def test_retry_delay_is_checked():
@@ -84,4 +84,4 @@ async def test_retry_delay_is_checked():
     fake = FakeQueue()
     await Producer(fake).send("x")
     with pytest.raises(Invalid, match="86400"):
-        messages(fake.deliver())[0].retry(delay_s=86_401)
+        read_messages(fake.deliver())[0].retry(delay_s=86_401)

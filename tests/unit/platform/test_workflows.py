@@ -5,7 +5,7 @@ import pytest
 from fakes.binding import Crash, JsError
 from fakes.workflows import FakeStep, FakeWorkflows, NonRetryableError
 from sluice.core.errors import Conflict, Invalid, NotFound, SluiceError, TimedOut, TooLarge, Unavailable
-from sluice.platform.workflows import Status, Steps, Workflows
+from sluice.platform.workflows import InstanceStatus, Steps, Workflows
 
 POLICY = {"retries": 2, "delay_s": 30, "backoff": "exponential", "timeout_s": 60.5}
 
@@ -168,7 +168,7 @@ async def test_instance_is_steered_by_id():
     workflows = Workflows(fake)
     await workflows.create("one", {})
     await workflows.pause("one")
-    assert await workflows.status("one") == Status("paused", None, None)
+    assert await workflows.status("one") == InstanceStatus("paused", None, None)
     await workflows.resume("one")
     await workflows.send_event("one", "go", {"n": 1})
     assert fake.instances["one"].events == [{"type": "go", "payload": {"n": 1}}]
@@ -182,7 +182,7 @@ async def test_failed_instance_tells_why():
     fake = FakeWorkflows()
     await Workflows(fake).create("one", {})
     fake.instances["one"].state, fake.instances["one"].error = "errored", {"name": "Error", "message": "no"}
-    assert await Workflows(fake).status("one") == Status("errored", None, "no")
+    assert await Workflows(fake).status("one") == InstanceStatus("errored", None, "no")
 
 
 async def test_missing_instance_is_not_found():

@@ -6,7 +6,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from sluice.core.errors import BadField, Invalid, TooLarge, UnsupportedMediaType
-from sluice.web import Headers, Request, parse_model, query_model, read_bytes, read_json, read_model
+from sluice.web import Headers, Request, parse_model, read_bytes, read_json, read_model, read_query
 from unit.web.calls import get, post
 
 
@@ -145,7 +145,7 @@ def test_each_bad_field_is_named(value, fields):
     """Every bad field has the path its writer would use and a plain reason, and no value is repeated."""
     with pytest.raises(Invalid) as caught:
         parse_model(Configuration, value)
-    assert [(field.path, field.reason) for field in caught.value.fields] == fields
+    assert [(field.field, field.reason) for field in caught.value.fields] == fields
     assert "hush" not in str(caught.value).lower()
 
 
@@ -169,7 +169,7 @@ def test_the_message_names_the_first_fields():
 )
 def test_a_query_becomes_a_model(query, page):
     """Query values are converted; a field for many values takes one or several."""
-    assert query_model(get(f"/?{query}"), Page) == page
+    assert read_query(get(f"/?{query}"), Page) == page
 
 
 @pytest.mark.parametrize(
@@ -186,5 +186,5 @@ def test_a_query_becomes_a_model(query, page):
 def test_a_bad_query_names_its_fields(query, fields):
     """A bad query is told like a bad body."""
     with pytest.raises(Invalid) as caught:
-        query_model(get(f"/?{query}"), Page)
+        read_query(get(f"/?{query}"), Page)
     assert caught.value.fields == tuple(BadField(*field) for field in fields)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sluice.core.errors import PreconditionFailed
-from sluice.web import ETag, Reply, Validators, check_preconditions, conditional, parse_etags
+from sluice.web import ETag, Reply, Validators, apply_conditions, check_preconditions, parse_etags
 from unit.web.calls import call, get
 
 TAGS = st.builds(ETag, st.text(st.sampled_from("!#$,/Wa1~")), st.booleans())
@@ -90,13 +90,13 @@ def test_any_text_is_a_list_or_nothing(text):
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 def test_a_current_copy_is_answered_with_304(method, headers, status):
     """If-None-Match compares weakly and rules out If-Modified-Since."""
-    assert conditional(call(method, headers=headers), page()).status == status
+    assert apply_conditions(call(method, headers=headers), page()).status == status
 
 
 def test_304_keeps_what_caches_need():
     """A 304 repeats the validators and cache rules, and nothing that describes a body."""
-    full = page().adding_header("Vary", "Accept").adding_header("X-Cache", "HIT")
-    reply = conditional(get(headers={"If-None-Match": '"v1"'}), full)
+    full = page().with_added_header("Vary", "Accept").with_added_header("X-Cache", "HIT")
+    reply = apply_conditions(get(headers={"If-None-Match": '"v1"'}), full)
     assert reply.body is None
     assert dict(reply.headers) == {
         "ETag": '"v1"',
@@ -110,12 +110,12 @@ def test_304_keeps_what_caches_need():
 def test_other_replies_stay_as_they_are(reply):
     """Only a good reply that has validators can be spared."""
     request = get(headers={"If-None-Match": '"v1"', "If-Modified-Since": AFTER})
-    assert conditional(request, reply) is reply
+    assert apply_conditions(request, reply) is reply
 
 
 def test_a_post_is_never_spared():
     """Only GET and HEAD may be answered with 304."""
-    assert conditional(call("POST", headers={"If-None-Match": '"v1"'}), page()).status == 200
+    assert apply_conditions(call("POST", headers={"If-None-Match": '"v1"'}), page()).status == 200
 
 
 @pytest.mark.parametrize(
@@ -160,4 +160,4 @@ def test_a_change_that_fits_goes_on(headers, current):
 def test_a_get_of_another_version_is_refused_too():
     """If-Match on a GET guards against mixing parts of two versions."""
     with pytest.raises(PreconditionFailed):
-        conditional(get(headers={"If-Match": '"v0"'}), page())
+        apply_conditions(get(headers={"If-Match": '"v0"'}), page())

@@ -1,12 +1,12 @@
 """The health reply: well, or which binding is not."""
 
-from sluice.web import Check, health_reply
+from sluice.web import Check, build_health_reply
 from unit.web.calls import parsed
 
 
 def test_all_well_is_200():
     """When every binding answers, the status is ok."""
-    reply = health_reply(
+    reply = build_health_reply(
         "news", "1.2.3", {"CACHE": Check("kv", ok=True), "DB": Check("d1", ok=True, detail="3 tables")}
     )
     assert (reply.status, reply.header("cache-control")) == (200, "no-store")
@@ -20,7 +20,9 @@ def test_all_well_is_200():
 
 def test_one_failure_is_503():
     """One binding that fails makes the whole degraded, and the reply names it."""
-    reply = health_reply("news", "1", {"A": Check("kv", ok=True), "B": Check("queue", ok=False, error="is not bound")})
+    reply = build_health_reply(
+        "news", "1", {"A": Check("kv", ok=True), "B": Check("queue", ok=False, error="is not bound")}
+    )
     assert reply.status == 503
     assert parsed(reply)["status"] == "degraded"
     assert parsed(reply)["bindings"]["B"] == {"kind": "queue", "ok": False, "error": "is not bound"}
@@ -28,4 +30,4 @@ def test_one_failure_is_503():
 
 def test_nothing_to_check_is_well():
     """A Worker without bindings is well by existing."""
-    assert health_reply("tail", "1", {}).status == 200
+    assert build_health_reply("tail", "1", {}).status == 200

@@ -89,7 +89,7 @@ def test_a_header_cannot_forge_another(name, value):
     with pytest.raises(ValueError):
         Reply(headers=((name, value),))
     with pytest.raises(ValueError):
-        Reply().adding_header(name, value)
+        Reply().with_added_header(name, value)
 
 
 @pytest.mark.parametrize("status", [0, 100, 199, 600])
@@ -139,7 +139,7 @@ def test_platform_bodies_are_carried_unopened():
 
 def test_repeated_set_cookie_survives():
     """Adding keeps equal names apart, setting replaces them all."""
-    reply = Reply.empty(headers=[("Set-Cookie", "a=1")]).adding_header("Set-Cookie", "b=2")
+    reply = Reply.empty(headers=[("Set-Cookie", "a=1")]).with_added_header("Set-Cookie", "b=2")
     assert reply.headers == (("Set-Cookie", "a=1"), ("Set-Cookie", "b=2"))
     assert reply.with_header("set-cookie", "c=3").headers == (("set-cookie", "c=3"),)
     assert reply.header("SET-COOKIE") == "a=1"
@@ -152,4 +152,4 @@ def test_repeated_set_cookie_survives():
 def test_vary_grows_without_repeating(before, after):
     """A header is added to Vary once, beside those already there."""
     reply = Reply.empty(headers=[("Vary", value) for value in before])
-    assert reply.varying_on("Origin").header("vary") == after
+    assert reply.with_vary("Origin").header("vary") == after

@@ -8,23 +8,23 @@ from pydantic import BaseModel, ConfigDict, Field
 from sluice.core.errors import BadField
 from sluice.web import (
     Absent,
-    Answer,
-    CamelTold,
+    CamelReplyModel,
     Check,
     Doc,
     Media,
     Param,
     Reply,
+    ReplyDoc,
+    ReplyModel,
     Request,
     Route,
-    Told,
-    conditional,
-    document,
-    health_reply,
-    openapi_reply,
-    problem,
+    apply_conditions,
+    build_document,
+    build_health_reply,
+    build_openapi_reply,
+    build_problem,
 )
-from sluice.web.openapi.common_docs import HEALTH, OPENAPI, Health, page_doc
+from sluice.web.openapi.common_docs import HEALTH, OPENAPI, Health, describe_page
 from sluice.web.openapi.problem_replies import Problem
 from unit.web.calls import get, parsed
 
@@ -49,13 +49,13 @@ class Wanted(BaseModel):
     only: Annotated[list[str] | None, Field(validation_alias="onlyThese")] = None
 
 
-class Painted(CamelTold):
+class Painted(CamelReplyModel):
     order_id: str
     coats_left: int | None
     remark: str | Absent = None
 
 
-DONE = Answer("Done.", Painted)
+DONE = ReplyDoc("Done.", Painted)
 
 
 async def nothing(_request: Request) -> Reply:
@@ -68,7 +68,7 @@ def route(method: str, pattern: str, **doc: Any) -> Route:
 
 
 def made(*routes: Route) -> dict[str, Any]:
-    return document("painter", "1.2.3", routes, about="Paints.")
+    return build_document("painter", "1.2.3", routes, about="Paints.")
 
 
 def operation(*routes: Route) -> dict[str, Any]:
@@ -191,21 +191,21 @@ def test_reply():
 
 def test_media():
     """A reply may be a choice of media, with headers, or have no body at all."""
-    either = Answer("Either.", (Painted, Media("text/plain", "In words.")), {"X-Cache": "Whether it was kept."})
-    told = operation(route("GET", "/", replies={200: either, 304: Answer("Nothing new.")}))["responses"]
+    either = ReplyDoc("Either.", (Painted, Media("text/plain", "In words.")), {"X-Cache": "Whether it was kept."})
+    told = operation(route("GET", "/", replies={200: either, 304: ReplyDoc("Nothing new.")}))["responses"]
     assert told["304"] == {"description": "Nothing new."}
     assert told["200"]["headers"]["X-Cache"]["description"] == "Whether it was kept."
     assert told["200"]["content"] == {
         "application/json": {"schema": {"$ref": "#/components/schemas/Painted"}},
         "text/plain": {"schema": {"type": "string", "description": "In words."}},
     }
-    feed = operation(route("GET", "/", replies={200: Answer("News.", Media("application/feed+json"))}))["responses"]
+    feed = operation(route("GET", "/", replies={200: ReplyDoc("News.", Media("application/feed+json"))}))["responses"]
     assert feed["200"]["content"] == {"application/feed+json": {"schema": {"type": "object"}}}
 
 
 def test_one_model_both_ways():
     """A model that is read otherwise than it is written has a schema for each."""
-    echo = made(route("POST", "/", body=Wanted, replies={200: Answer("The same.", Wanted)}))
+    echo = made(route("POST", "/", body=Wanted, replies={200: ReplyDoc("The same.", Wanted)}))
     there = echo["paths"]["/"]["post"]["requestBody"]["content"]["application/json"]["schema"]["$ref"]
     back = echo["paths"]["/"]["post"]["responses"]["200"]["content"]["application/json"]["schema"]["$ref"]
     schemas = echo["components"]["schemas"]
@@ -271,7 +271,7 @@ def test_references_lead_somewhere():
         route("POST", "/", body=Order, query=Wanted, problems=(404, 409, 412, 426, 429, 502, 503, 504)),
         Route("GET", "/health", nothing, doc=HEALTH),
         Route("GET", "/openapi.json", nothing, doc=OPENAPI),
-        Route("GET", "/", nothing, doc=page_doc("A page")),
+        Route("GET", "/", nothing, doc=describe_page("A page")),
     )
     found = set(references(told))
     assert len(found) > 10
@@ -283,10 +283,10 @@ def test_references_lead_somewhere():
 def test_models_wait():
     """A model of a reply is built with the document and not before, so that others do not pay for it."""
 
-    class Late(Told):
+    class Late(ReplyModel):
         when: str
 
-    table = [route("GET", "/", replies={200: Answer("Late.", Late)})]
+    table = [route("GET", "/", replies={200: ReplyDoc("Late.", Late)})]
     assert not Late.__pydantic_complete__
     made(*table)
     assert Late.__pydantic_complete__
@@ -294,9 +294,9 @@ def test_models_wait():
 
 def test_reply_is_conditional():
     """The document has a tag, by which a copy is found to be current."""
-    reply = openapi_reply("painter", "1", [route("GET", "/")])
-    assert parsed(reply) == document("painter", "1", [route("GET", "/")])
-    again = conditional(get("/openapi.json", {"If-None-Match": reply.header("etag") or ""}), reply)
+    reply = build_openapi_reply("painter", "1", [route("GET", "/")])
+    assert parsed(reply) == build_document("painter", "1", [route("GET", "/")])
+    again = apply_conditions(get("/openapi.json", {"If-None-Match": reply.header("etag") or ""}), reply)
     assert (again.status, again.body) == (304, None)
 
 
@@ -305,18 +305,18 @@ def test_equal_routes():
     assert route("GET", "/") == Route("GET", "/", nothing)
 
 
-def fits(model: type[Told], value: Any) -> bool:
+def fits(model: type[ReplyModel], value: Any) -> bool:
     return bool(model.model_validate(value).model_dump(by_alias=True, exclude_unset=True) == value)
 
 
 def test_problems_are_as_described():
     """Real problems fit the model of problems."""
-    assert fits(Problem, parsed(problem(404, "Not found", "there is none", instance="/x")))
+    assert fits(Problem, parsed(build_problem(404, "Not found", "there is none", instance="/x")))
     fields = [BadField("sources[2].url", "is required")]
-    assert fits(Problem, parsed(problem(400, "Invalid", "no", instance="/x", fields=fields)))
+    assert fits(Problem, parsed(build_problem(400, "Invalid", "no", instance="/x", fields=fields)))
 
 
 def test_health_is_as_described():
     """Real health replies fit the model of them."""
     checks = {"A": Check("kv", ok=True, detail="3"), "B": Check("d1", ok=False, error="is not bound")}
-    assert fits(Health, parsed(health_reply("painter", "1", checks)))
+    assert fits(Health, parsed(build_health_reply("painter", "1", checks)))

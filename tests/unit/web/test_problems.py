@@ -6,7 +6,7 @@ import pytest
 
 from sluice.core import errors
 from sluice.core.errors import BadField, Invalid, SluiceError, TooManyRequests, Unauthorized
-from sluice.web import problem, problem_of
+from sluice.web import build_error_reply, build_problem
 from unit.web.calls import parsed
 
 PLAIN = [
@@ -19,7 +19,7 @@ PLAIN = [
 @pytest.mark.parametrize("kind", PLAIN, ids=lambda kind: kind.__name__)
 def test_every_error_has_its_problem(kind):
     """Each class of the tree is answered by its own status and title, with the older fields beside."""
-    reply = problem_of(kind("because"), instance="/here")
+    reply = build_error_reply(kind("because"), instance="/here")
     assert reply.status == kind.status
     assert reply.header("content-type") == "application/problem+json"
     assert reply.header("cache-control") == "no-store"
@@ -36,13 +36,13 @@ def test_every_error_has_its_problem(kind):
 
 def test_an_error_without_words_says_its_title():
     """A problem always has a detail."""
-    assert parsed(problem_of(Unauthorized(), instance="/"))["error"] == "Unauthorized"
+    assert parsed(build_error_reply(Unauthorized(), instance="/"))["error"] == "Unauthorized"
 
 
 def test_invalid_names_each_field():
     """Each bad field stands in `errors` with its path and reason."""
     error = Invalid("two do not fit", [BadField("a", "is required"), BadField("b[0].c", "is too long")])
-    assert parsed(problem_of(error, instance="/"))["errors"] == [
+    assert parsed(build_error_reply(error, instance="/"))["errors"] == [
         {"path": "a", "reason": "is required"},
         {"path": "b[0].c", "reason": "is too long"},
     ]
@@ -54,10 +54,10 @@ def test_invalid_names_each_field():
 )
 def test_some_errors_need_a_header(error, name, value):
     """429 says when to come back, 401 says how to identify."""
-    assert problem_of(error, instance="/").header(name) == value
+    assert build_error_reply(error, instance="/").header(name) == value
 
 
 def test_a_problem_may_carry_headers_of_its_own():
     """A status outside the tree is told in the same shape."""
-    reply = problem(405, "Method not allowed", "no", instance="/", headers={"Allow": "GET"})
+    reply = build_problem(405, "Method not allowed", "no", instance="/", headers={"Allow": "GET"})
     assert (reply.status, reply.header("allow"), parsed(reply)["success"]) == (405, "GET", False)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from sluice.core.errors import Invalid
 from sluice.web import Reply, Request, Route
-from sluice.web.router import Router, path_segments
+from sluice.web.router import Router, split_path
 
 
 async def nothing(_request: Request) -> Reply:
@@ -32,7 +32,7 @@ TABLE = Router(
 
 
 def found(path: str) -> str | None:
-    resource = TABLE.resolve(path_segments(path))
+    resource = TABLE.resolve(split_path(path))
     return next(iter(resource.routes.values())).pattern if resource else None
 
 
@@ -69,7 +69,7 @@ def test_a_path_finds_its_most_exact_pattern(path, pattern):
 )
 def test_params_are_decoded(sent, value):
     """A parameter is one decoded segment; an encoded slash does not split it."""
-    segments = path_segments(f"/queue/results/{sent}")
+    segments = split_path(f"/queue/results/{sent}")
     resource = TABLE.resolve(segments)
     assert resource
     assert resource.routes["GET"].params(segments) == {"id": value}
@@ -80,7 +80,7 @@ def test_params_are_decoded(sent, value):
 def test_bad_encodings_are_the_callers_fault(path):
     """A path that is not percent-encoded UTF-8 is Invalid."""
     with pytest.raises(Invalid):
-        path_segments(path)
+        split_path(path)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_bad_encodings_are_the_callers_fault(path):
 )
 def test_allowed_methods_include_the_implied_ones(path, allowed):
     """Allowed methods are sorted; GET implies HEAD, and OPTIONS is always there."""
-    resource = TABLE.resolve(path_segments(path))
+    resource = TABLE.resolve(split_path(path))
     assert resource
     assert resource.allowed == allowed
 

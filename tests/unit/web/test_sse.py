@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.web import SseComment, SseEvent, sse
+from sluice.web import SseComment, SseEvent, stream_events
 
 ONE_LINE = st.text(st.characters(exclude_characters="\r\n\0", exclude_categories=["Cs"]))
 EVENTS = st.builds(
@@ -78,7 +78,7 @@ def test_a_negative_retry_is_refused():
 
 async def test_the_reply_streams_uncached():
     """The reply is an event stream that no cache keeps, with the headers the caller adds."""
-    reply = sse(source(SseEvent("1"), SseComment()), {"X-Id": "a"})
+    reply = stream_events(source(SseEvent("1"), SseComment()), {"X-Id": "a"})
     assert dict(reply.headers) == {"Content-Type": "text/event-stream", "Cache-Control": "no-cache", "X-Id": "a"}
     assert isinstance(reply.body, AsyncIterable)
     assert [chunk async for chunk in reply.body] == [b"data: 1\n\n", b": \n\n"]
@@ -95,7 +95,7 @@ async def test_a_client_that_leaves_stops_the_source():
         finally:
             stopped.append(True)
 
-    body = sse(endless()).body
+    body = stream_events(endless()).body
     assert isinstance(body, AsyncGenerator)
     async for _ in body:
         break

@@ -8,12 +8,12 @@ import pyodide_js
 from workers import Response, WorkerEntrypoint
 
 from sluice.core.compiler.compile import FilterCompiler
-from sluice.core.compiler.sources.download import through
+from sluice.core.compiler.sources.download import make_download
 from sluice.core.filters.pipeline import transform
-from sluice.core.net.addresses import Allowed
+from sluice.core.net.addresses import AllowedHosts
 from sluice.core.net.fetch import Fetcher
 from sluice.platform.clock import SystemClock
-from sluice.platform.http.transport import workers_transport
+from sluice.platform.http.transport import send_request
 
 __all__ = ["Default"]
 
@@ -34,6 +34,6 @@ class Default(WorkerEntrypoint):
         return Response.from_json({"heap": heap, "lines": lines})
 
     def compiler(self) -> FilterCompiler:
-        fetcher = Fetcher(workers_transport, Allowed.parse(self.env.ALLOW_PRIVATE_HOSTS))
-        download = through(fetcher.fetch, max_bytes=30_000_000, timeout_s=60)
+        fetcher = Fetcher(send_request, AllowedHosts.parse(self.env.ALLOW_PRIVATE_HOSTS))
+        download = make_download(fetcher.fetch, max_bytes=30_000_000, timeout_s=60)
         return FilterCompiler(download=download, clock=SystemClock(), draw=random.random)

@@ -1,1 +1,1 @@
-"""The compilation service: a configuration and its sources in, one clean filter list out."""
+"""The compiler of filter lists: a configuration and its sources in, one list out."""

@@ -1,21 +1,27 @@
-"""From a configuration to a finished list."""
+"""Compiles a configuration into a finished list."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from sluice.core.compiler import events
+from sluice.core.compiler.checksum import format_checksum_line
 from sluice.core.compiler.configuration import Configuration, parse_configuration
+from sluice.core.compiler.context import CompilationContext
 from sluice.core.compiler.diagnostics import Diagnostic, Notify, TracingContext
-from sluice.core.compiler.header import HeaderGenerator, checksum_line
-from sluice.core.compiler.levels import TransformationPipeline
+from sluice.core.compiler.dropped_lines import DropCollector
+from sluice.core.compiler.header import HeaderGenerator
 from sluice.core.compiler.limits import Budget, Limits
 from sluice.core.compiler.metrics import Metrics
-from sluice.core.compiler.report import Detective, Report
-from sluice.core.compiler.session import Session
-from sluice.core.compiler.sources.download import Download, retrying
-from sluice.core.compiler.sources.origins import Origins
-from sluice.core.compiler.sources.source_compiler import DOWNLOAD, PatternReader, SourceCompiler
-from sluice.core.compiler.sources.sources import Library, Text, in_parallel
+from sluice.core.compiler.parallel import run_in_parallel
+from sluice.core.compiler.report import CompilationReport
+from sluice.core.compiler.sources.backoff import retry_with_backoff
+from sluice.core.compiler.sources.download import Download
+from sluice.core.compiler.sources.line_buffer import LineBuffer
+from sluice.core.compiler.sources.line_origins import LineOrigins
+from sluice.core.compiler.sources.pattern_reader import PatternReader
+from sluice.core.compiler.sources.source_compiler import DOWNLOAD, SourceCompiler
+from sluice.core.compiler.sources.source_reader import SourceReader
+from sluice.core.compiler.transformation_pipeline import TransformationPipeline
 from sluice.core.filters.patterns.patterns import Patterns
 from sluice.core.ports import Clock, Draw
 from sluice.core.timestamps import iso
@@ -25,19 +31,28 @@ _NO_CONTENT: Mapping[str, str] = {}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompilationResult:
-    """The finished list, line by line and with its header, and how it came about."""
+    """The lines of the finished list with its header, and how the compilation went."""
 
     rules: list[str]
-    report: Report
+    report: CompilationReport
     diagnostics: tuple[Diagnostic, ...]
     metrics: Metrics | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _CompiledSources:
+    """All sources in one text under their headers, and the list's own exclusions and inclusions."""
+
+    text: LineBuffer
+    exclusions: Patterns | None
+    inclusions: Patterns | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilterCompiler:
     """Compiles lists; one instance serves any number of compilations, also at the same time.
 
-    `draw` gives the jitter of retries; `constants` are the ones that hold in `!#if`.
+    `draw` returns the jitter of retries; `constants` are the ones that are true in `!#if`.
     """
 
     download: Download
@@ -45,131 +60,129 @@ class FilterCompiler:
     draw: Draw
     limits: Limits = field(default_factory=Limits)
     constants: frozenset[str] = frozenset()
-    emit: events.Emit = events.silent
+    emit: events.Emit = events.ignore_event
     notify: Notify | None = None
     headers: HeaderGenerator = field(default_factory=HeaderGenerator)
 
     async def compile(
         self, configuration: object, *, content: Mapping[str, str] = _NO_CONTENT, detailed: bool = False
     ) -> CompilationResult:
-        """The list; `content` holds sources sent along, `detailed` reports each dropped line."""
+        """Compile the list; `content` holds sources from the request, `detailed` lists each dropped line."""
         result = await self.compile_with_metrics(configuration, content=content, detailed=detailed)
         return replace(result, metrics=None)
 
     async def compile_with_metrics(
         self, configuration: object, *, content: Mapping[str, str] = _NO_CONTENT, detailed: bool = False
     ) -> CompilationResult:
-        """The same, with the duration of each stage."""
+        """Compile the list and measure the duration of each stage."""
         tracing = TracingContext(self.clock, self.notify)
-        session = Session(self.clock, self.emit, tracing, Detective() if detailed else None)
+        context = CompilationContext(self.clock, self.emit, tracing, DropCollector() if detailed else None)
         with tracing.operation("compileFilterList") as operation:
-            checked = self._checked(configuration, tracing)
-            text, exclusions, inclusions = await self._read(checked, session, content)
-            transformed = await _transformed(checked, session, text, exclusions, inclusions)
-            del text  # the lines were handed over
-            rules = self._finished(checked, session, transformed)
+            checked = self._validate(configuration, tracing)
+            text = await _transform(checked, context, await self._compile_sources(checked, context, content))
+            rules = self._add_header(checked, context, text)
             operation.output["ruleCount"] = len(rules)
-        return _result(checked, session, rules)
+        return _build_result(checked, context, rules)
 
-    def _checked(self, configuration: object, tracing: TracingContext) -> Configuration:
+    def _validate(self, configuration: object, tracing: TracingContext) -> Configuration:
         with tracing.operation("validateConfiguration", "validation") as operation:
             checked = configuration if isinstance(configuration, Configuration) else parse_configuration(configuration)
             operation.output["valid"] = True
             return checked
 
-    async def _read(
-        self, configuration: Configuration, session: Session, content: Mapping[str, str]
-    ) -> tuple[Text, Patterns | None, Patterns | None]:
-        """All sources in one text under their headers, and the list's own exclusions and inclusions."""
-        library = Library(
-            retrying(self.download, self.clock, self.draw),
+    async def _compile_sources(
+        self, configuration: Configuration, context: CompilationContext, content: Mapping[str, str]
+    ) -> _CompiledSources:
+        reader = SourceReader(
+            retry_with_backoff(self.download, self.clock, self.draw),
             Budget(self.limits),
             content=content,
             constants=self.constants,
-            shared=configuration.repeated_locations,
-            places=session.detective.places if session.detective else None,
+            repeated=configuration.repeated_locations,
+            files=context.drops.files if context.drops else None,
         )
         try:
-            patterns = PatternReader(library)
-            exclusions, inclusions = await patterns.exclusions(configuration), await patterns.inclusions(configuration)
-            texts = await _sources(configuration, session, library, patterns)
+            patterns = PatternReader(reader)
+            exclusions = await patterns.read_exclusions(configuration)
+            inclusions = await patterns.read_inclusions(configuration)
+            texts = await _compile_each(configuration, context, reader, patterns)
         finally:
-            await library.close()
-        return self._concatenated(configuration, texts), exclusions, inclusions
+            await reader.close()
+        return _CompiledSources(self._concatenate(configuration, texts), exclusions, inclusions)
 
-    def _concatenated(self, configuration: Configuration, texts: list[Text]) -> Text:
-        """One text of all; each source's own is let go as soon as it is copied."""
+    def _concatenate(self, configuration: Configuration, texts: list[LineBuffer]) -> LineBuffer:
+        """Join all sources under their headers; each source's own lines are freed as soon as they are copied."""
         lines: list[str] = []
-        origins = Origins()
+        origins = LineOrigins()
         texts.reverse()
         for source in configuration.sources:
             header, text = self.headers.source_header(source), texts.pop()
             lines += header
             lines += text.take()
             if text.origins is not None:
-                origins.add_ours(len(header))
+                origins.add_generated(len(header))
                 origins.extend(text.origins)
-        return Text(lines, origins if len(origins) else None)
+        return LineBuffer(lines, origins if len(origins) else None)
 
-    def _finished(self, configuration: Configuration, session: Session, text: Text) -> list[str]:
-        """The rules under the list's header, in place: a copy of a long list is costly."""
-        session.emit(events.progress("finalize", 0, 1, "Writing the header"))
-        with session.stage("header") as stage:
+    def _add_header(self, configuration: Configuration, context: CompilationContext, text: LineBuffer) -> list[str]:
+        """Insert the list's header in place, because a copy of a long list is costly."""
+        context.emit(events.progress("finalize", 0, 1, "Writing the header"))
+        with context.stage("header") as stage:
             rules = text.take()
             stage.lines_in = len(rules)
             rules[:0] = self.headers.list_header(configuration, iso(self.clock.now()))
-            rules.insert(0, checksum_line(rules))
+            rules.insert(0, format_checksum_line(rules))
             stage.lines_out = len(rules)
-        session.emit(events.progress("finalize", 1, 1, "Done"))
+        context.emit(events.progress("finalize", 1, 1, "Done"))
         return rules
 
 
-async def _sources(
-    configuration: Configuration, session: Session, library: Library, patterns: PatternReader
-) -> list[Text]:
-    """Every source compiled, in the order of the configuration."""
+async def _compile_each(
+    configuration: Configuration, context: CompilationContext, reader: SourceReader, patterns: PatternReader
+) -> list[LineBuffer]:
+    """Compile all sources in parallel; returns them in the order of the configuration."""
     sources = configuration.sources
-    compiler = SourceCompiler(session, library, patterns, len(sources))
-    with session.tracing.operation("compileSources", sourceCount=len(sources)) as operation:
-        session.emit(events.progress("sources", 0, len(sources), f"Reading {len(sources)} sources"))
-        texts = await in_parallel(compiler.compile(source, index) for index, source in enumerate(sources))
+    compiler = SourceCompiler(context, reader, patterns, len(sources))
+    with context.tracing.operation("compileSources", sourceCount=len(sources)) as operation:
+        context.emit(events.progress("sources", 0, len(sources), f"Reading {len(sources)} sources"))
+        texts = await run_in_parallel(compiler.compile(source, index) for index, source in enumerate(sources))
         operation.output["totalRules"] = sum(len(text.lines) for text in texts)
         return texts
 
 
-async def _transformed(
-    configuration: Configuration,
-    session: Session,
-    text: Text,
-    exclusions: Patterns | None,
-    inclusions: Patterns | None,
-) -> Text:
+async def _transform(
+    configuration: Configuration, context: CompilationContext, sources: _CompiledSources
+) -> LineBuffer:
+    """Apply the list's own filters and transformations; takes the lines out of the sources' buffer."""
     names = configuration.transformations
-    session.emit(events.progress("transformations", 0, len(names), f"Applying {len(names)} transformations"))
-    with session.tracing.operation("applyTransformations", "transformation", names=names) as operation:
-        pipeline = TransformationPipeline(session)
-        transformed = await pipeline.apply_all(text, names, exclusions=exclusions, inclusions=inclusions)
-        operation.output["ruleCount"] = len(transformed.lines)
-    session.emit(events.progress("transformations", len(names), len(names), "Transformations applied"))
-    return transformed
+    context.emit(events.progress("transformations", 0, len(names), f"Applying {len(names)} transformations"))
+    with context.tracing.operation("applyTransformations", "transformation", names=names) as operation:
+        pipeline = TransformationPipeline(context)
+        text = await pipeline.apply_all(
+            sources.text, names, exclusions=sources.exclusions, inclusions=sources.inclusions
+        )
+        operation.output["ruleCount"] = len(text.lines)
+    context.emit(events.progress("transformations", len(names), len(names), "Transformations applied"))
+    return text
 
 
-def _result(configuration: Configuration, session: Session, rules: list[str]) -> CompilationResult:
+def _build_result(configuration: Configuration, context: CompilationContext, rules: list[str]) -> CompilationResult:
     metrics = Metrics(
-        total_duration_ms=session.elapsed_ms(),
-        stages=tuple(session.stages),
+        total_duration_ms=context.elapsed_ms(),
+        stages=tuple(context.stages),
         source_count=len(configuration.sources),
-        rule_count=sum(stage.lines_in for stage in session.stages if stage.name == DOWNLOAD),
+        rule_count=sum(stage.lines_in for stage in context.stages if stage.name == DOWNLOAD),
         output_rule_count=len(rules),
     )
-    session.emit(
+    context.emit(
         events.compilation_complete(
             rules=len(rules),
             duration_ms=round(metrics.total_duration_ms),
             sources=metrics.source_count,
-            transformations=len(session.steps),
+            transformations=len(context.transformations),
         )
     )
+    report = CompilationReport.build(context.transformations, context.drops)
     return CompilationResult(
-        rules=rules, report=session.report(), diagnostics=tuple(session.tracing.diagnostics), metrics=metrics
+        rules=rules, report=report, diagnostics=tuple(context.tracing.diagnostics), metrics=metrics
     )

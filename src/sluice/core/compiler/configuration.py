@@ -1,4 +1,4 @@
-"""The configuration of a list: HostlistCompiler's own format, every mistake in it named by its path."""
+"""The configuration of a list, in the format of HostlistCompiler; errors name every bad field."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -19,48 +19,48 @@ MAX_NAME_CHARS: Final = 256
 MAX_TEXT_CHARS: Final = 4_096  # of a description or the like
 MAX_LOCATION_CHARS: Final = 4_096
 MAX_PATTERN_CHARS: Final = 10_000
-MAX_TRANSFORMATIONS: Final = 100  # repeats are allowed, so the number of names is no bound
-_SHOWN_CHARS: Final = 40
+MAX_TRANSFORMATIONS: Final = 100  # names may repeat, so the number of transformations is no limit
+_MAX_QUOTED_CHARS: Final = 40
 
 
-def _known(name: str) -> str:
+def _check_name(name: str) -> str:
     if name not in TRANSFORMATIONS:
-        raise ValueError(f"is not a known transformation: {name[:_SHOWN_CHARS]}")
+        raise ValueError(f"is not a known transformation: {name[:_MAX_QUOTED_CHARS]}")
     return name
 
 
-def _compatible(names: list[str]) -> list[str]:
+def _check_combination(names: list[str]) -> list[str]:
     try:
         check_names(names)
     except Invalid as error:
-        raise PydanticCustomError("transformations", "{reason}", {"reason": f"do not fit: {error}"}) from None
+        raise PydanticCustomError("transformations", "{reason}", {"reason": f"are not valid: {error}"}) from None
     return names
 
 
-def _readable(pattern: str) -> str:
-    """Only a regular expression can be wrong; Patterns knows which texts are one."""
+def _check_pattern(pattern: str) -> str:
+    """Only a regular expression can be wrong; Patterns decides which texts are regular expressions."""
     try:
         patterns.Patterns.parse([pattern])
     except Invalid as error:
-        raise PydanticCustomError("pattern", "{reason}", {"reason": f"cannot be read: {error}"}) from None
+        raise PydanticCustomError("pattern", "{reason}", {"reason": f"is not valid: {error}"}) from None
     return pattern
 
 
 Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME_CHARS)]
 Text = Annotated[str, Field(max_length=MAX_TEXT_CHARS)]
 Location = Annotated[str, Field(min_length=1, max_length=MAX_LOCATION_CHARS)]
-Pattern = Annotated[str, Field(max_length=MAX_PATTERN_CHARS), AfterValidator(_readable)]
+Pattern = Annotated[str, Field(max_length=MAX_PATTERN_CHARS), AfterValidator(_check_pattern)]
 Patterns = Annotated[list[Pattern], Field(max_length=MAX_PATTERNS)]
 PatternFiles = Annotated[list[Location], Field(max_length=MAX_PATTERN_FILES)]
 Transformations = Annotated[
-    list[Annotated[str, AfterValidator(_known), Field(json_schema_extra={"enum": list(TRANSFORMATIONS)})]],
+    list[Annotated[str, AfterValidator(_check_name), Field(json_schema_extra={"enum": list(TRANSFORMATIONS)})]],
     Field(max_length=MAX_TRANSFORMATIONS),
-    AfterValidator(_compatible),
+    AfterValidator(_check_combination),
 ]
 
 
 class Filters(BaseModel):
-    """Which lines stay and what becomes of them: for one source, or for the list."""
+    """The filters and transformations of one source, or of the whole list."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -72,20 +72,20 @@ class Filters(BaseModel):
 
 
 class Source(Filters):
-    """One source: a URL, a file, or the key of content that was sent along."""
+    """One source: a URL, a file, or the key of content in the request."""
 
     source: Location
     name: Name = ""
-    type: Literal["adblock", "hosts"] = "adblock"  # what it is said to hold; every line is read for what it is
+    type: Literal["adblock", "hosts"] = "adblock"  # informative: every line is recognised by its own syntax
 
     @property
     def label(self) -> str:
-        """What a person calls it."""
+        """The name for people."""
         return self.name or self.source
 
 
 class Configuration(Filters):
-    """One list: what it is called, what it is made from, and what is done with it."""
+    """One list: its header fields, its sources, and its own filters and transformations."""
 
     name: Name
     description: Text = ""
@@ -95,34 +95,38 @@ class Configuration(Filters):
     sources: Annotated[list[Source], Field(min_length=1, max_length=MAX_SOURCES)]
 
     @model_validator(mode="after")
-    def _one_validation(self) -> Self:
-        """A list that validates would undo what a source's own validation let through."""
-        ours = _validators(self.transformations)
-        clashes = [at for at, source in enumerate(self.sources) if ours and _validators(source.transformations)]
-        if clashes:
-            raise ValidationError.from_exception_data("Configuration", [self._clash(at, ours[0]) for at in clashes])
+    def _check_validators(self) -> Self:
+        """Refuse a validator of the list together with one of a source, whose result it would override."""
+        validators = _select_validators(self.transformations)
+        indexes = [
+            at for at, source in enumerate(self.sources) if validators and _select_validators(source.transformations)
+        ]
+        if indexes:
+            conflicts = [self._describe_conflict(at, validators[0]) for at in indexes]
+            raise ValidationError.from_exception_data("Configuration", conflicts)
         return self
 
-    def _clash(self, at: int, ours: str) -> InitErrorDetails:
+    def _describe_conflict(self, at: int, list_validator: str) -> InitErrorDetails:
         source = self.sources[at]
-        theirs = _validators(source.transformations)[0]
-        reason = f"hold {theirs} of source {source.label[:_SHOWN_CHARS]}, which {ours} of the whole list would override"
-        misfit = PydanticCustomError("misfit", "{reason}", {"reason": reason})
-        return InitErrorDetails(type=misfit, loc=("sources", at, "transformations"), input=source.transformations)
+        own = _select_validators(source.transformations)[0]
+        label = source.label[:_MAX_QUOTED_CHARS]
+        reason = f"contain {own} of source {label}, which {list_validator} of the whole list would override"
+        conflict = PydanticCustomError("conflict", "{reason}", {"reason": reason})
+        return InitErrorDetails(type=conflict, loc=("sources", at, "transformations"), input=source.transformations)
 
     @property
     def repeated_locations(self) -> frozenset[str]:
-        """What is read more than once: sources listed again, and all files of patterns that several share."""
+        """The locations that are read more than once: repeated sources and shared pattern files."""
         parts: list[Filters] = [self, *self.sources]
-        read = Counter(source.source for source in self.sources)
-        read.update(file for part in parts for file in (*part.exclusions_sources, *part.inclusions_sources))
-        return frozenset(location for location, times in read.items() if times > 1)
+        reads = Counter(source.source for source in self.sources)
+        reads.update(file for part in parts for file in (*part.exclusions_sources, *part.inclusions_sources))
+        return frozenset(location for location, count in reads.items() if count > 1)
 
 
 def parse_configuration(value: object) -> Configuration:
-    """The configuration in a decoded JSON value; Invalid names each field that does not fit."""
+    """Parse a configuration from JSON values; raises Invalid, which names each bad field."""
     return parse_model(Configuration, value)
 
 
-def _validators(names: Sequence[str]) -> list[str]:
+def _select_validators(names: Sequence[str]) -> list[str]:
     return [name for name in names if name.startswith("Validate")]

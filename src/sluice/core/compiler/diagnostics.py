@@ -1,4 +1,4 @@
-"""Operations as they begin, end or fail: diagnostics of one compilation."""
+"""The diagnostics of one compilation: an event when an operation starts, completes or fails."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -14,7 +14,7 @@ Category = Literal["compilation", "download", "transformation", "validation"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnostic:
-    """One moment of an operation; `details` are its input, its duration and output, or its error."""
+    """One event of an operation; `details` are its input, its duration and output, or its error."""
 
     event_id: str
     type: OperationEvent
@@ -45,13 +45,13 @@ Notify = Callable[[Diagnostic], None]
 
 @dataclass(slots=True)
 class Operation:
-    """An operation under way; what is put into `output` is told when it completes."""
+    """A running operation; its completion event contains `output`."""
 
     output: dict[str, Any] = field(default_factory=dict)
 
 
 class TracingContext:
-    """Numbers the events of one compilation, keeps them, and hands each to the callback."""
+    """Numbers the events of one compilation, stores them, and passes each to the callback."""
 
     def __init__(self, clock: Clock, notify: Notify | None = None) -> None:
         self._clock = clock
@@ -59,24 +59,24 @@ class TracingContext:
         self.diagnostics: list[Diagnostic] = []
 
     @contextmanager
-    def operation(self, name: str, category: Category = "compilation", **given: Any) -> Iterator[Operation]:
-        """Start and completion around the body, or the error that it raises."""
-        began = self._clock.now()
-        self._tell("operationStart", name, category, {"input": given})
+    def operation(self, name: str, category: Category = "compilation", **inputs: Any) -> Iterator[Operation]:
+        """Record the start of the body, and its completion or the error it raises."""
+        started_at = self._clock.now()
+        self._record("operationStart", name, category, {"input": inputs})
         operation = Operation()
         try:
             yield operation
         except Exception as error:
             failure = {"errorType": type(error).__name__, "errorMessage": str(error)}
-            self._tell("operationError", name, category, {"durationMs": self._since(began), **failure})
+            self._record("operationError", name, category, {"durationMs": self._elapsed_ms(started_at), **failure})
             raise
-        ended = {"durationMs": self._since(began), "output": operation.output}
-        self._tell("operationComplete", name, category, ended)
+        completion = {"durationMs": self._elapsed_ms(started_at), "output": operation.output}
+        self._record("operationComplete", name, category, completion)
 
-    def _since(self, began: float) -> int:
-        return round((self._clock.now() - began) * 1000)
+    def _elapsed_ms(self, started_at: float) -> int:
+        return round((self._clock.now() - started_at) * 1000)
 
-    def _tell(self, kind: OperationEvent, name: str, category: Category, details: Mapping[str, Any]) -> None:
+    def _record(self, kind: OperationEvent, name: str, category: Category, details: Mapping[str, Any]) -> None:
         diagnostic = Diagnostic(
             event_id=str(len(self.diagnostics) + 1),
             type=kind,

@@ -1,6 +1,6 @@
-"""What a compilation tells while it runs: progress for people who wait, operations for people who debug.
+"""The progress events of a compilation, as plain values for a callback.
 
-Both are plain values handed to a callback; names and fields are those that clients of the event stream know.
+Names and fields are part of the API: clients of the event stream rely on them.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,7 +14,7 @@ Phase = Literal["sources", "transformations", "finalize"]
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One thing that happened, as it goes out: `event: name`, `data: {…}`."""
+    """One event, sent to clients as `event: name`, `data: {…}`."""
 
     name: str
     data: Mapping[str, Any]
@@ -23,22 +23,23 @@ class Event:
 Emit = Callable[[Event], None]
 
 
-def silent(_event: Event) -> None:
-    """For callers who do not listen."""
+def ignore_event(_event: Event) -> None:
+    """Discard the event, for callers who do not listen."""
 
 
 def source_start(source: Source, index: int, total: int) -> Event:
-    return Event("source:start", _about(source, index, total))
+    return Event("source:start", _describe_source(source, index, total))
 
 
 def source_complete(source: Source, index: int, total: int, *, rule_count: int, duration_ms: int) -> Event:
     return Event(
-        "source:complete", {**_about(source, index, total), "ruleCount": rule_count, "durationMs": duration_ms}
+        "source:complete",
+        {**_describe_source(source, index, total), "ruleCount": rule_count, "durationMs": duration_ms},
     )
 
 
 def source_error(source: Source, index: int, total: int, error: Exception) -> Event:
-    return Event("source:error", {**_about(source, index, total), "error": str(error)})
+    return Event("source:error", {**_describe_source(source, index, total), "error": str(error)})
 
 
 def transformation_start(name: str, count: int) -> Event:
@@ -68,6 +69,6 @@ def compilation_complete(*, rules: int, duration_ms: int, sources: int, transfor
     )
 
 
-def _about(source: Source, index: int, total: int) -> dict[str, Any]:
-    told = source.model_dump(include={"name", "source", "type"}, exclude_unset=True)
-    return {"source": told, "sourceIndex": index, "totalSources": total}
+def _describe_source(source: Source, index: int, total: int) -> dict[str, Any]:
+    fields = source.model_dump(include={"name", "source", "type"}, exclude_unset=True)
+    return {"source": fields, "sourceIndex": index, "totalSources": total}

@@ -1,4 +1,4 @@
-"""How much one compilation may take, so that no source can exhaust the machine it runs on."""
+"""The limits of one compilation, so that no source can exhaust the Worker."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -11,17 +11,17 @@ MAX_INCLUDE_DEPTH: Final = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Bounds of one compilation; the defaults suit a Worker's 128 MB and are guesses, unmeasured."""
+    """Limits of one compilation; the defaults are unmeasured guesses for a Worker's 128 MB."""
 
     source_bytes: int = 20_000_000
     total_bytes: int = 40_000_000
     total_lines: int = 1_000_000
-    # Counts every use of an included file: a file that holds nothing but includes grows no lines.
+    # Counts every use of an included file, because a file that only contains includes adds no lines.
     includes: int = 2_000
 
 
 class Budget:
-    """What is left of the limits while a compilation runs."""
+    """Counts what a running compilation uses; raises Oversized at the first limit it exceeds."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -31,20 +31,20 @@ class Budget:
 
     def take_bytes(self, count: int) -> None:
         if count > self._limits.source_bytes:
-            raise Oversized(f"it holds more than {self._limits.source_bytes:,} bytes")
+            raise Oversized(f"it is larger than {self._limits.source_bytes:,} bytes")
         self._bytes += count
         if self._bytes > self._limits.total_bytes:
-            raise Oversized(f"all sources together hold more than {self._limits.total_bytes:,} bytes")
+            raise Oversized(f"all sources together are larger than {self._limits.total_bytes:,} bytes")
 
     def check_lines(self, count: int) -> None:
-        """Refuse a text of so many lines before it is split."""
+        """Refuse a text with too many lines before it is split."""
         if count > self._limits.total_lines:
-            raise Oversized(f"it holds more than {self._limits.total_lines:,} lines")
+            raise Oversized(f"it has more than {self._limits.total_lines:,} lines")
 
     def take_lines(self, count: int) -> None:
         self._lines += count
         if self._lines > self._limits.total_lines:
-            raise Oversized(f"all sources together hold more than {self._limits.total_lines:,} lines")
+            raise Oversized(f"all sources together have more than {self._limits.total_lines:,} lines")
 
     def take_includes(self, count: int) -> None:
         self._includes += count

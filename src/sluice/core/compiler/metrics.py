@@ -1,4 +1,4 @@
-"""How long each stage of a compilation took, and how many lines went in and came out."""
+"""The metrics of a compilation: duration and line counts of each stage."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,9 +6,9 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """One stage; `source` names the source it worked on, None for the list.
+    """One stage; `source` names the source it belongs to, None for the whole list.
 
-    Sources are read at the same time, so a download's duration includes waiting for the others.
+    Sources are read in parallel, so the duration of a download includes waiting for the others.
     """
 
     name: str
@@ -18,7 +18,7 @@ class Stage:
     source: str | None = None
 
     def as_json(self) -> dict[str, Any]:
-        told: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "name": self.name,
             "durationMs": round(self.duration_ms, 3),
             "itemCount": self.lines_in,
@@ -26,13 +26,13 @@ class Stage:
             "outputCount": self.lines_out,
         }
         if self.duration_ms > 0:
-            told["itemsPerSecond"] = round(self.lines_in / self.duration_ms * 1000)
-        return told if self.source is None else {**told, "source": self.source}
+            fields["itemsPerSecond"] = round(self.lines_in / self.duration_ms * 1000)
+        return fields if self.source is None else {**fields, "source": self.source}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metrics:
-    """All stages in the order they ended; `rule_count` lines were read, `output_rule_count` written."""
+    """All stages in the order in which they ended; `rule_count` lines were read, `output_rule_count` written."""
 
     total_duration_ms: float
     stages: tuple[Stage, ...]

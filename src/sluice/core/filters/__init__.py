@@ -1,5 +1,5 @@
-"""Filter lists: the language, the transformations in their fixed order, and why a line was dropped.
+"""The language of filter lists: its syntax, the transformations in their fixed order, and exclusion patterns.
 
-Pure functions over lists of lines. `pipeline` is the way in; each transformation is one module that offers
-`apply` (lines in, lines out) and `trace` (the same, with where each line came from and why others went).
+Pure functions over lists of lines. Start with `pipeline`. Each transformation is one module with two methods:
+`apply` returns the lines, `trace` returns the same lines with their origins and the reason for each dropped line.
 """

@@ -1,4 +1,4 @@
-"""The transformations in the order in which they always run, whatever order they are asked for in."""
+"""The transformations in their fixed order, which does not depend on the order in the configuration."""
 
 from collections.abc import Collection, Generator, Iterator, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from sluice.core.filters.transformations.invert_allow import INVERT_ALLOW
 from sluice.core.filters.transformations.remove_comments import REMOVE_COMMENTS
 from sluice.core.filters.transformations.remove_empty_lines import REMOVE_EMPTY_LINES
 from sluice.core.filters.transformations.remove_modifiers import REMOVE_MODIFIERS
-from sluice.core.filters.transformations.trace import Transformation
+from sluice.core.filters.transformations.transformation import Transformation
 from sluice.core.filters.transformations.trim_lines import TRIM_LINES
 from sluice.core.filters.transformations.validate import (
     VALIDATE,
@@ -49,33 +49,33 @@ TRANSFORMATIONS: Final[Mapping[str, Transformation]] = MappingProxyType(
 )
 
 Outcome = TypeVar("Outcome")
-# Pauses between its parts, and returns the outcome.
-Work = Generator[None, None, Outcome]
+# Pauses before and after each step, and returns the outcome.
+Stepwise = Generator[None, None, Outcome]
 
 EXCLUSIONS: Final = "exclusions"
 INCLUSIONS: Final = "inclusions"
 
 
 class Observer(Protocol):
-    """Told before and after each step, with the numbers of lines."""
+    """Called before and after each step with the numbers of lines."""
 
-    def started(self, name: str, count: int) -> None: ...
+    def on_step_start(self, name: str, count: int) -> None: ...
 
-    def completed(self, name: str, count_in: int, count_out: int) -> None: ...
-
-
-class _Nobody:
-    def started(self, name: str, count: int) -> None: ...
-
-    def completed(self, name: str, count_in: int, count_out: int) -> None: ...
+    def on_step_complete(self, name: str, count_in: int, count_out: int) -> None: ...
 
 
-_NOBODY: Final = _Nobody()
+class _NoObserver:
+    def on_step_start(self, name: str, count: int) -> None: ...
+
+    def on_step_complete(self, name: str, count_in: int, count_out: int) -> None: ...
+
+
+_NO_OBSERVER: Final = _NoObserver()
 
 
 @dataclass(frozen=True, slots=True)
 class DroppedLine:
-    """A line that went: its index in the first input, the step that dropped it, its text then, and why."""
+    """A dropped line: its index in the first input, the step that dropped it, its text at that step, and the reason."""
 
     index: int
     transformation: str
@@ -83,8 +83,8 @@ class DroppedLine:
     reason: str
 
 
-class Report(NamedTuple):
-    """What came out, where each line came from (-1: added), and everything that went, step by step."""
+class PipelineTrace(NamedTuple):
+    """The resulting lines, the input index of each (-1: added), and all dropped lines, step by step."""
 
     lines: list[str]
     origins: list[int]
@@ -92,7 +92,7 @@ class Report(NamedTuple):
 
 
 def check_names(names: Collection[str]) -> None:
-    """Refuse names that nobody knows, and more than one validator."""
+    """Raise Invalid for unknown names and for more than one validator."""
     unknown = sorted(set(names) - TRANSFORMATIONS.keys())
     if unknown:
         raise Invalid(f"Unknown transformations: {', '.join(unknown)}.")
@@ -109,9 +109,11 @@ def transform(
     inclusions: Patterns | None = None,
     observer: Observer | None = None,
 ) -> list[str]:
-    """Apply exclusions, inclusions and the named transformations; the input stays as it is."""
-    return run_through(
-        transforming(lines, names, exclusions=exclusions, inclusions=inclusions, observer=observer or _NOBODY)
+    """Apply exclusions, inclusions and the named transformations; the input is not changed."""
+    return run_to_end(
+        transform_stepwise(
+            lines, names, exclusions=exclusions, inclusions=inclusions, observer=observer or _NO_OBSERVER
+        )
     )
 
 
@@ -122,59 +124,59 @@ def trace(
     exclusions: Patterns | None = None,
     inclusions: Patterns | None = None,
     observer: Observer | None = None,
-) -> Report:
-    """As `transform`, and tell what became of each line."""
-    return run_through(
-        tracing(lines, names, exclusions=exclusions, inclusions=inclusions, observer=observer or _NOBODY)
+) -> PipelineTrace:
+    """Do the same as `transform`, and record the origin or the reason for each line."""
+    return run_to_end(
+        trace_stepwise(lines, names, exclusions=exclusions, inclusions=inclusions, observer=observer or _NO_OBSERVER)
     )
 
 
-def transforming(
+def transform_stepwise(
     lines: list[str],
     names: Collection[str],
     *,
     exclusions: Patterns | None,
     inclusions: Patterns | None,
     observer: Observer,
-) -> Work[list[str]]:
-    """`transform` with a pause before and after each step, in which a caller may do something else."""
+) -> Stepwise[list[str]]:
+    """Run `transform` with a pause before and after each step, in which the caller may do other work."""
     check_names(names)
-    for name, step in _steps(names, exclusions, inclusions):
+    for name, step in _select_steps(names, exclusions, inclusions):
         count = len(lines)
-        observer.started(name, count)
+        observer.on_step_start(name, count)
         yield
         lines = step.apply(lines)
         yield
-        observer.completed(name, count, len(lines))
+        observer.on_step_complete(name, count, len(lines))
     return lines
 
 
-def tracing(
+def trace_stepwise(
     lines: list[str],
     names: Collection[str],
     *,
     exclusions: Patterns | None,
     inclusions: Patterns | None,
     observer: Observer,
-) -> Work[Report]:
-    """`trace` with the same pauses."""
+) -> Stepwise[PipelineTrace]:
+    """Run `trace` with the same pauses."""
     check_names(names)
     origins = list(range(len(lines)))
     dropped: list[DroppedLine] = []
-    for name, step in _steps(names, exclusions, inclusions):
-        observer.started(name, len(lines))
+    for name, step in _select_steps(names, exclusions, inclusions):
+        observer.on_step_start(name, len(lines))
         yield
         result = step.trace(lines)
         dropped.extend(DroppedLine(origins[line.index], name, line.text, line.reason) for line in result.dropped)
         yield
-        observer.completed(name, len(lines), len(result.lines))
+        observer.on_step_complete(name, len(lines), len(result.lines))
         lines = result.lines
         origins = [origins[index] if index >= 0 else -1 for index in result.origins]
-    return Report(lines, origins, dropped)
+    return PipelineTrace(lines, origins, dropped)
 
 
-def run_through(work: Work[Outcome]) -> Outcome:
-    """The outcome of work done without a pause."""
+def run_to_end(work: Stepwise[Outcome]) -> Outcome:
+    """Run without pausing and return the outcome."""
     while True:
         try:
             next(work)
@@ -183,7 +185,7 @@ def run_through(work: Work[Outcome]) -> Outcome:
             return outcome
 
 
-def _steps(
+def _select_steps(
     names: Collection[str], exclusions: Patterns | None, inclusions: Patterns | None
 ) -> Iterator[tuple[str, Transformation]]:
     if exclusions:

@@ -1,1 +1,1 @@
-"""Addresses that may be fetched, and the guarded fetch that asks for them."""
+"""Which addresses may be fetched (SSRF), and the guarded fetch with its redirect rules."""

@@ -1,7 +1,8 @@
-"""Which URLs may be fetched: the public web by http and https, and nothing that could mean this machine or its network.
+"""The check against server-side request forgery (SSRF): which URLs may be fetched.
 
-The URL that goes out is built from the parts checked here, never the text that came in, so that another parser's
-reading of odd text (backslashes, tabs, `%31`, `0x7f.1`) cannot lead anywhere else.
+Only http and https URLs of the public web pass, nothing that could mean this machine or its network. The URL that is
+fetched is built from the parts checked here, never from the original text, so another parser that reads odd text
+(backslashes, tabs, `%31`, `0x7f.1`) differently cannot lead anywhere else.
 """
 
 import ipaddress
@@ -22,7 +23,7 @@ _REFUSED_V4: Final = tuple(
         *("198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"),
     )
 )
-# Only 2000::/3 is given out, so loopback, link-local, mapped, compatible and NAT64 addresses all fall outside it.
+# Only 2000::/3 is allocated, so loopback, link-local, mapped, compatible and NAT64 addresses all fall outside it.
 _PUBLIC_V6: Final = ipaddress.IPv6Network("2000::/3")
 # Teredo and other special uses, documentation, 6to4 (which carries an IPv4 address), documentation.
 _REFUSED_V6: Final = tuple(
@@ -31,7 +32,7 @@ _REFUSED_V6: Final = tuple(
 _REFUSED_SUFFIXES: Final = frozenset(
     {"corp", "home", "home.arpa", "internal", "intranet", "lan", "local", "localdomain", "localhost", "private"}
     | {"metadata.oraclecloud.com", "metadata.packet.net", "metadata.platformequinix.com", "metadata.tencentyun.com"}
-    # Public names that stand for any address, private ones included.
+    # Public names that resolve to any address, private ones included.
     | {
         "1u.ms",
         "backname.io",
@@ -45,7 +46,7 @@ _REFUSED_SUFFIXES: Final = frozenset(
         "xip.io",
     }
 )
-_MAX_HOST: Final = 253
+_MAX_HOST_CHARS: Final = 253
 # No empty label, not even a last one: `2130706433.` is 127.0.0.1 to browsers and workerd.
 _HOST: Final = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")
 _NUMBER: Final = re.compile(r"0[xX][0-9a-fA-F]*|[0-9]+")
@@ -55,7 +56,7 @@ _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a checked URL leads, in canonical spelling."""
+    """A checked URL in its canonical form."""
 
     scheme: str
     host: str
@@ -72,26 +73,26 @@ class Target:
         return self.origin + self.path
 
     @property
-    def shown(self) -> str:
-        """For messages and logs: without the query, which may hold a secret."""
+    def redacted_url(self) -> str:
+        """The URL for messages and logs: without the query, which may hold a secret."""
         return self.origin + self.path.partition("?")[0]
 
 
 @dataclass(frozen=True, slots=True)
-class Allowed:
-    """The hosts an operator lets through although they are private."""
+class AllowedHosts:
+    """The private hosts that the operator allows to be fetched."""
 
     everything: bool = False
     hosts: frozenset[tuple[str, int | None]] = frozenset()
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """From a comma-separated list of `host` and `host:port`, or `*`."""
+        """Parse a comma-separated list of `host` and `host:port`, or `*`; raises ConfigError."""
         entries = [entry.strip() for entry in text.split(",") if entry.strip()]
         if "*" in entries:
             return cls(everything=True)
         try:
-            return cls(hosts=frozenset(_host_and_port(entry) for entry in entries))
+            return cls(hosts=frozenset(_parse_host_and_port(entry) for entry in entries))
         except Refused as error:
             raise ConfigError(f"ALLOW_PRIVATE_HOSTS: {error}") from error
 
@@ -99,48 +100,48 @@ class Allowed:
         return self.everything or bool(self.hosts & {(host, None), (host, port)})
 
 
-def check_url(url: str, allowed: Allowed) -> Target:
-    """The canonical target of an absolute URL; Refused, with the reason, when it must not be fetched."""
+def check_url(url: str, allowed: AllowedHosts) -> Target:
+    """Return the canonical target of an absolute URL; raises Refused with the reason if it must not be fetched."""
     if _CONTROL.search(url):
-        raise Refused("the URL holds a control character")
+        raise Refused("the URL contains a control character")
     try:
         parts = urlsplit(url.strip(" "))
         scheme = parts.scheme.lower()
         if scheme not in _DEFAULT_PORTS:
-            raise Refused(f"only http and https URLs are fetched, not {scheme or 'one without a scheme'}")
-        host, given_port = _host_and_port(parts.netloc)
+            raise Refused(f"only http and https URLs are fetched, not {scheme or 'a URL without a scheme'}")
+        host, explicit_port = _parse_host_and_port(parts.netloc)
     except ValueError:
-        raise Refused("the URL cannot be read") from None
-    port = _DEFAULT_PORTS[scheme] if given_port is None else given_port
-    if not allowed.covers(host, port) and (reason := _private(host)):
+        raise Refused("the URL is malformed") from None
+    port = _DEFAULT_PORTS[scheme] if explicit_port is None else explicit_port
+    if not allowed.covers(host, port) and (reason := _refusal_reason(host)):
         raise Refused(f"{host} is {reason}, which is not fetched")
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return Target(scheme, host, port, path.replace(" ", "%20"))
 
 
-def _host_and_port(netloc: str) -> tuple[str, int | None]:
-    """By hand, because `urlsplit().hostname` drops what stands around the brackets of an IPv6 address."""
+def _parse_host_and_port(netloc: str) -> tuple[str, int | None]:
+    """Parse by hand, because `urlsplit().hostname` drops the text around the brackets of an IPv6 address."""
     if "@" in netloc:
         raise Refused("a URL with a user name or password is not fetched")
     has_port = ":" in netloc.rpartition("]")[2]
     literal, _, port_text = netloc.rpartition(":") if has_port else (netloc, "", "")
     if port_text and not (port_text.isascii() and port_text.isdigit() and int(port_text) < 2**16):
         raise Refused("the port is not valid")
-    return _canonical_host(literal), int(port_text) if port_text else None
+    return _canonicalize_host(literal), int(port_text) if port_text else None
 
 
-def _canonical_host(text: str) -> str:
+def _canonicalize_host(text: str) -> str:
     if text.startswith("["):
-        return _canonical_v6(text)
-    host = text.lower() if text.isascii() else _to_ascii(text)
+        return _canonicalize_ipv6(text)
+    host = text.lower() if text.isascii() else _encode_idna(text)
     host = host.removesuffix(".")
-    if len(host) > _MAX_HOST or not _HOST.fullmatch(host):
+    if len(host) > _MAX_HOST_CHARS or not _HOST.fullmatch(host):
         raise Refused("the host name is not valid")
-    # As browsers and workerd do: a last label that is a number makes the whole host an IPv4 address.
-    return _canonical_v4(host) if _NUMBER.fullmatch(host.rpartition(".")[2]) else host
+    # Browsers and workerd treat a host whose last label is a number as an IPv4 address.
+    return _canonicalize_ipv4(host) if _NUMBER.fullmatch(host.rpartition(".")[2]) else host
 
 
-def _canonical_v6(text: str) -> str:
+def _canonicalize_ipv6(text: str) -> str:
     try:
         address = ipaddress.IPv6Address(text[1:].removesuffix("]"))
     except ValueError:
@@ -150,11 +151,11 @@ def _canonical_v6(text: str) -> str:
     return f"[{address.compressed}]"
 
 
-def _canonical_v4(host: str) -> str:
-    """From any spelling inet_aton takes: `127.1`, `0x7f.1`, `017700000001`, `2130706433`."""
+def _canonicalize_ipv4(host: str) -> str:
+    """Accept every spelling that inet_aton accepts: `127.1`, `0x7f.1`, `017700000001`, `2130706433`."""
     labels = host.split(".")
     try:
-        numbers = [_number(label) for label in labels]
+        numbers = [_parse_number(label) for label in labels]
     except ValueError:
         raise Refused("the IPv4 address is not valid") from None
     *leading, last = numbers
@@ -163,22 +164,22 @@ def _canonical_v4(host: str) -> str:
     return str(ipaddress.IPv4Address(last + sum(number << 8 * (3 - place) for place, number in enumerate(leading))))
 
 
-def _number(label: str) -> int:
+def _parse_number(label: str) -> int:
     if label.startswith("0x"):
         return int(label[2:] or "0", 16)
     return int(label, 8) if label.startswith("0") and len(label) > 1 else int(label)
 
 
-def _to_ascii(text: str) -> str:
+def _encode_idna(text: str) -> str:
     try:
         return idna.encode(text, uts46=True).decode()
     except (UnicodeError, OverflowError):
-        # Overflow: punycode that stands for a character beyond a machine word, which has 32 bits in Pyodide.
+        # Overflow: punycode for a character beyond a machine word, which has 32 bits in Pyodide.
         raise Refused("the host name is not valid") from None
 
 
-def _private(host: str) -> str | None:
-    """Why a canonical host must not be fetched; None for one of the public web."""
+def _refusal_reason(host: str) -> str | None:
+    """Return why a canonical host must not be fetched; None for a public host."""
     if host.startswith("["):
         v6 = ipaddress.IPv6Address(host[1:-1])
         public = v6 in _PUBLIC_V6 and not any(v6 in block for block in _REFUSED_V6)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from sluice.core.errors import NotFound
-from sluice.platform.failures import translated
+from sluice.platform.failures import translate_errors
 from sluice.web.messages import Reply, Request
 from sluice.web.router import Handler
 
@@ -11,21 +11,21 @@ from sluice.web.router import Handler
 _HOST = "https://assets.invalid"
 
 
-def page(env: Any, name: str) -> Handler:
+def serve_page(env: Any, name: str) -> Handler:
     """Answers with the page of that name, as the platform serves it."""
 
     async def show(_request: Request) -> Reply:
-        with translated(f"page {name!r}"):
+        with translate_errors(f"page {name!r}"):
             return Reply.passthrough(await env.ASSETS.fetch(f"{_HOST}/{name}"))
 
     return show
 
 
-def file(env: Any) -> Handler:
+def serve_file(env: Any) -> Handler:
     """Answers with the file of the path asked for: for a Worker that stands before its assets."""
 
     async def show(request: Request) -> Reply:
-        with translated(f"file {request.path!r}"):
+        with translate_errors(f"file {request.path!r}"):
             found = await env.ASSETS.fetch(f"{_HOST}{request.path}")
         if found.status == 404:
             raise NotFound(f"nothing is served at {request.path}")

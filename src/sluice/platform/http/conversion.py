@@ -8,7 +8,7 @@ from pyodide.ffi import JsException, to_js
 from workers import Response
 
 from sluice.core.errors import TooLarge
-from sluice.platform.background import in_background
+from sluice.platform.background import run_in_background
 from sluice.platform.http.streams import read_chunks
 from sluice.web.headers import Headers
 from sluice.web.messages import Native, Passthrough, Reply, Request
@@ -73,7 +73,7 @@ def _stream(chunks: AsyncIterable[bytes], ctx: Any) -> Any:
     write fail, so that the producer ends; with any other, workerd freezes it where it stands.
     """
     pipe = js.IdentityTransformStream.new()
-    in_background(ctx, _feed(chunks, pipe.writable.getWriter()))
+    run_in_background(ctx, _feed(chunks, pipe.writable.getWriter()))
     return pipe.readable
 
 

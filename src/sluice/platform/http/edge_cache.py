@@ -6,11 +6,11 @@ import js
 from pyodide.ffi import to_js
 
 from sluice.core.ports import HeaderPairs
-from sluice.platform.failures import translated
+from sluice.platform.failures import translate_errors
 
 
 @dataclass(frozen=True, slots=True)
-class Cached:
+class CachedResponse:
     """An answer as it was put, with the `age` and `cf-cache-status` headers of the cache."""
 
     status: int
@@ -21,22 +21,22 @@ class Cached:
 class EdgeCache:
     """Answers to GET by absolute URL."""
 
-    async def match(self, url: str) -> Cached | None:
-        with translated(f"edge cache match of {url!r}"):
+    async def match(self, url: str) -> CachedResponse | None:
+        with translate_errors(f"edge cache match of {url!r}"):
             response = await js.caches.default.match(url)
             if not response:
                 return None
             headers = tuple((name, value) for name, value in response.headers)
-            return Cached(response.status, headers, (await response.bytes()).to_bytes())
+            return CachedResponse(response.status, headers, (await response.bytes()).to_bytes())
 
     async def put(self, url: str, *, status: int, headers: HeaderPairs, body: bytes) -> None:
         """Keep the answer for as long as its Cache-Control says; a 206 or `Vary: *` raises Refused."""
         options = {"status": status, "headers": [list(pair) for pair in headers]}
-        with translated(f"edge cache put of {url!r}"):
+        with translate_errors(f"edge cache put of {url!r}"):
             response = js.Response.new(to_js(body), to_js(options, dict_converter=js.Object.fromEntries))
             await js.caches.default.put(url, response)
 
     async def delete(self, url: str) -> bool:
         """Whether there was something to delete."""
-        with translated(f"edge cache delete of {url!r}"):
+        with translate_errors(f"edge cache delete of {url!r}"):
             return bool(await js.caches.default.delete(url))

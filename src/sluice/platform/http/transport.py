@@ -8,7 +8,7 @@ import js
 from pyodide.ffi import JsException, to_js
 
 from sluice.core.errors import Refused
-from sluice.core.net.fetch import Answer, Outgoing, TransportFailed
+from sluice.core.net.transport import TransportFailed, TransportRequest, TransportResponse
 from sluice.platform.http.streams import read_chunks
 
 # workerd keeps a connection for the next request although a server that speaks HTTP/1.0 has closed it, as Python's own
@@ -17,18 +17,18 @@ _LOST: Final = "Network connection lost."
 _TRIES: Final = 3
 
 
-def workers_transport(request: Outgoing) -> AbstractAsyncContextManager[Answer]:
+def send_request(request: TransportRequest) -> AbstractAsyncContextManager[TransportResponse]:
     """One request without following redirects; leaving the context aborts what is still under way."""
     return _sent(request, _TRIES if request.method in {"GET", "HEAD"} else 1)
 
 
-def single_transport(request: Outgoing) -> AbstractAsyncContextManager[Answer]:
+def send_request_once(request: TransportRequest) -> AbstractAsyncContextManager[TransportResponse]:
     """The same, sent once whatever happens, for whoever counts the requests of an origin."""
     return _sent(request, 1)
 
 
 @asynccontextmanager
-async def _sent(request: Outgoing, tries: int) -> AsyncIterator[Answer]:
+async def _sent(request: TransportRequest, tries: int) -> AsyncIterator[TransportResponse]:
     _check_reading(request.url)
     abort = js.AbortController.new()
     options: dict[str, Any] = {
@@ -44,7 +44,7 @@ async def _sent(request: Outgoing, tries: int) -> AsyncIterator[Answer]:
     try:
         response = await _fetched(request, tries, to_js(options, dict_converter=js.Object.fromEntries))
         headers = tuple((name, value) for name, value in response.headers)
-        yield Answer(response.status, headers, read_chunks(response.body))
+        yield TransportResponse(response.status, headers, read_chunks(response.body))
     except JsException as error:
         raise TransportFailed(error.message) from error
     finally:
@@ -57,7 +57,7 @@ def _check_reading(url: str) -> None:
         raise Refused("the URL is not in its canonical spelling")
 
 
-async def _fetched(request: Outgoing, tries: int, options: Any) -> Any:
+async def _fetched(request: TransportRequest, tries: int, options: Any) -> Any:
     """Only what may safely be sent twice is."""
     for _ in range(tries - 1):
         try:

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from sluice.core.ports import Row, Scalar, Statement
-from sluice.platform.failures import translated
-from sluice.platform.storage.parameters import checked
+from sluice.platform.failures import translate_errors
+from sluice.platform.storage.parameters import check_parameters
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class D1Result:
     """What a statement did, and the rows it returned."""
 
     rows: list[Row]
@@ -36,22 +36,22 @@ class D1:
         row = await self.first(sql, *params)
         return next(iter(row.values()), None) if row else None
 
-    async def run(self, sql: str, *params: object) -> Result:
+    async def run(self, sql: str, *params: object) -> D1Result:
         statement = self._prepared(sql, params)
-        with translated(_named(sql)):
+        with translate_errors(_named(sql)):
             return _result(await statement.all())
 
-    async def batch(self, statements: Sequence[Statement]) -> list[Result]:
+    async def batch(self, statements: Sequence[Statement]) -> list[D1Result]:
         """All statements in one transaction: every one of them happens, or none does."""
         if not statements:
             return []
         prepared = [self._prepared(sql, params) for sql, params in statements]
-        with translated(f"batch of {len(prepared)} from {_named(statements[0][0])}"):
+        with translate_errors(f"batch of {len(prepared)} from {_named(statements[0][0])}"):
             return [_result(found) for found in await self._database.batch(prepared)]
 
     def _prepared(self, sql: str, params: Sequence[object]) -> Any:
-        values = checked(params)
-        with translated(_named(sql)):
+        values = check_parameters(params)
+        with translate_errors(_named(sql)):
             statement = self._database.prepare(sql)
             return statement.bind(*values) if values else statement
 
@@ -60,9 +60,9 @@ def _named(sql: str) -> str:
     return f"D1 {' '.join(sql.split())[:60]!r}"
 
 
-def _result(found: Any) -> Result:
+def _result(found: Any) -> D1Result:
     rows = [{name: _column(value) for name, value in row.items()} for row in found["results"]]
-    return Result(rows, int(found["meta"]["changes"]), int(found["meta"]["last_row_id"]))
+    return D1Result(rows, int(found["meta"]["changes"]), int(found["meta"]["last_row_id"]))
 
 
 def _column(value: Any) -> Scalar:

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from sluice.core.errors import Invalid, SluiceError, TooLarge
 from sluice.core.ports import Clock, KvBytes, KvKey, KvListing, KvText
-from sluice.platform.failures import message_of, translated
-from sluice.platform.values import chunks, encoded, json_size, plain
+from sluice.platform.failures import get_js_message, translate_errors
+from sluice.platform.values import encode_text, measure_json, split_into_chunks, to_plain
 
 MAX_KEY_BYTES: Final = 512
 MAX_VALUE_BYTES: Final = 25 * 1024 * 1024
@@ -24,7 +24,7 @@ THROTTLE_WAITS_S: Final = (1.0, 2.0, 4.0)
 MAX_TRACKED_KEYS: Final = 1000
 
 
-class Pace:
+class WritePacer:
     """When each key may be written next; share one per namespace so that all requests of an isolate keep it."""
 
     def __init__(self) -> None:
@@ -50,10 +50,10 @@ class Pace:
 class KV:
     """One namespace."""
 
-    def __init__(self, namespace: Any, clock: Clock, pace: Pace | None = None) -> None:
+    def __init__(self, namespace: Any, clock: Clock, pace: WritePacer | None = None) -> None:
         self._namespace = namespace
         self._clock = clock
-        self._pace = pace or Pace()
+        self._pace = pace or WritePacer()
 
     async def get_text(self, key: str) -> str | None:
         _check_key(key)
@@ -76,12 +76,12 @@ class KV:
     async def get_with_metadata(self, key: str) -> KvText | None:
         _check_key(key)
         found = await self._call("get", key, lambda: self._namespace.getWithMetadata(key, "text"))
-        return None if found["value"] is None else KvText(found["value"], plain(found["metadata"]))
+        return None if found["value"] is None else KvText(found["value"], to_plain(found["metadata"]))
 
     async def get_bytes_with_metadata(self, key: str) -> KvBytes | None:
         _check_key(key)
         found = await self._call("get", key, lambda: self._namespace.getWithMetadata(key, "arrayBuffer"))
-        return None if found["value"] is None else KvBytes(bytes(found["value"]), plain(found["metadata"]))
+        return None if found["value"] is None else KvBytes(bytes(found["value"]), to_plain(found["metadata"]))
 
     async def get_many(self, keys: Iterable[str]) -> dict[str, str | None]:
         """Every key with its text, None where missing; 100 keys cost one operation."""
@@ -89,12 +89,12 @@ class KV:
         for key in wanted:
             _check_key(key)
         found: dict[str, str | None] = {}
-        for some in chunks(wanted, MAX_BULK_KEYS):
+        for some in split_into_chunks(wanted, MAX_BULK_KEYS):
             found.update(await self._call("bulk get", some[0], partial(self._namespace.get, some, "text")))
         return {key: found.get(key) for key in wanted}
 
     async def put_text(self, key: str, value: str, *, ttl_s: int | None = None, metadata: Any = None) -> None:
-        await self._put(key, value, len(encoded(value, f"KV value of {key!r}")), ttl_s, metadata)
+        await self._put(key, value, len(encode_text(value, f"KV value of {key!r}")), ttl_s, metadata)
 
     async def put_json(self, key: str, value: object, *, ttl_s: int | None = None, metadata: Any = None) -> None:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -111,7 +111,7 @@ class KV:
     async def list(self, prefix: str = "", *, limit: int = 1000, cursor: str | None = None) -> KvListing:
         options = {"prefix": prefix, "limit": limit} | ({"cursor": cursor} if cursor else {})
         found = await self._call("list", prefix, lambda: self._namespace.list(options))
-        keys = tuple(KvKey(k["name"], plain(k.get("metadata")), k.get("expiration")) for k in found["keys"])
+        keys = tuple(KvKey(k["name"], to_plain(k.get("metadata")), k.get("expiration")) for k in found["keys"])
         return KvListing(keys, None if found["list_complete"] else found["cursor"])
 
     async def names(self, prefix: str = "", *, limit: int = 1000) -> "builtins.list[str]":
@@ -138,7 +138,7 @@ class KV:
                 raise Invalid(f"KV needs a lifetime of at least {MIN_TTL_S} s; {key!r} was given {ttl_s}")
             options["expirationTtl"] = ttl_s
         if metadata is not None:
-            json_size(metadata, f"KV metadata of {key!r}", MAX_METADATA_BYTES)
+            measure_json(metadata, f"KV metadata of {key!r}", MAX_METADATA_BYTES)
             options["metadata"] = metadata
         await self._write("put", key, lambda: self._namespace.put(key, value, options))
 
@@ -150,18 +150,18 @@ class KV:
         self._pace.written(key, self._clock.now())
 
     async def _call(self, operation: str, key: str, attempt: Callable[[], Awaitable[Any]]) -> Any:
-        with translated(f"KV {operation} of {key!r}"):
+        with translate_errors(f"KV {operation} of {key!r}"):
             for wait_s in THROTTLE_WAITS_S:
                 try:
                     return await attempt()
                 except Exception as error:
-                    if "failed: 429" not in (message_of(error) or ""):
+                    if "failed: 429" not in (get_js_message(error) or ""):
                         raise
                 await self._clock.sleep(wait_s)
             return await attempt()
 
 
 def _check_key(key: str) -> None:
-    size = len(encoded(key, "KV key"))
+    size = len(encode_text(key, "KV key"))
     if not 1 <= size <= MAX_KEY_BYTES or key in {".", ".."}:
         raise Invalid(f"a KV key has 1 to {MAX_KEY_BYTES} bytes and is not a dot or two: {key[:80]!r} has {size}")

@@ -5,23 +5,23 @@ from typing import Final
 
 from sluice.core.errors import Invalid
 from sluice.core.ports import Scalar
-from sluice.platform.values import check_int, chunks, encoded
+from sluice.platform.values import check_int, encode_text, split_into_chunks
 
 MAX_PARAMS: Final = 100
 
 
-def checked(params: Sequence[object]) -> list[Scalar]:
+def check_parameters(params: Sequence[object]) -> list[Scalar]:
     """The parameters as they may cross; unchecked, a list would arrive as "1,2" and True as "true"."""
     if len(params) > MAX_PARAMS:
         raise Invalid(f"{len(params)} bound parameters; the limit is {MAX_PARAMS}")
     return [_scalar(value, f"parameter {place}") for place, value in enumerate(params, 1)]
 
 
-def row_groups(rows: Iterable[Sequence[Scalar]], columns: int) -> Iterator[list[Sequence[Scalar]]]:
+def group_rows(rows: Iterable[Sequence[Scalar]], columns: int) -> Iterator[list[Sequence[Scalar]]]:
     """Rows in groups that one statement can insert: rows times columns within the limit of parameters."""
     if not 1 <= columns <= MAX_PARAMS:
         raise Invalid(f"a row of {columns} columns does not fit {MAX_PARAMS} bound parameters")
-    yield from chunks(list(rows), MAX_PARAMS // columns)
+    yield from split_into_chunks(list(rows), MAX_PARAMS // columns)
 
 
 def _scalar(value: object, where: str) -> Scalar:
@@ -31,7 +31,7 @@ def _scalar(value: object, where: str) -> Scalar:
         case int():
             check_int(value, where)
         case str():
-            encoded(value, where)
+            encode_text(value, where)
         case None | float() | bytes():
             pass
         case _:

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from sluice.core.errors import Invalid, TooLarge
 from sluice.core.ports import ObjectInfo, StoredObject
-from sluice.platform.failures import translated
-from sluice.platform.values import chunks, encoded
+from sluice.platform.failures import translate_errors
+from sluice.platform.values import encode_text, split_into_chunks
 
 MAX_KEY_BYTES: Final = 1024
 MAX_METADATA_BYTES: Final = 8192
@@ -15,7 +15,7 @@ MAX_DELETE_KEYS: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class ObjectStream:
     """An object and its content as a stream of the platform, to be replied without passing through Python."""
 
     object: ObjectInfo
@@ -23,7 +23,7 @@ class Opened:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class ObjectListing:
     """Part of a listing; the cursor of the next part, or None after the last."""
 
     objects: tuple[ObjectInfo, ...]
@@ -43,18 +43,18 @@ class R2:
     async def get(self, key: str, *, offset: int = 0, length: int | None = None) -> StoredObject | None:
         """The object and its bytes, or the part of them from `offset` on."""
         wanted: dict[str, int] = {"offset": offset} | ({} if length is None else {"length": length})
-        with translated(f"R2 get of {key!r}"):
+        with translate_errors(f"R2 get of {key!r}"):
             raw = await self._bucket.get(_checked(key), {"range": wanted} if offset or length is not None else {})
             return StoredObject(_object(raw), bytes(await raw.arrayBuffer())) if raw else None
 
-    async def open(self, key: str) -> Opened | None:
+    async def open(self, key: str) -> ObjectStream | None:
         """The object with its content still unread."""
-        with translated(f"R2 get of {key!r}"):
+        with translate_errors(f"R2 get of {key!r}"):
             raw = await self._bucket.get(_checked(key))
-            return Opened(_object(raw), raw.body) if raw else None
+            return ObjectStream(_object(raw), raw.body) if raw else None
 
     async def head(self, key: str) -> ObjectInfo | None:
-        with translated(f"R2 head of {key!r}"):
+        with translate_errors(f"R2 head of {key!r}"):
             raw = await self._bucket.head(_checked(key))
             return _object(raw) if raw else None
 
@@ -79,23 +79,23 @@ class R2:
             options["onlyIf"] = {"etagMatches": if_etag}
         elif if_absent:
             options["onlyIf"] = {"etagDoesNotMatch": "*"}
-        with translated(f"R2 put of {key!r}"):
+        with translate_errors(f"R2 put of {key!r}"):
             raw = await self._bucket.put(_checked(key), body, options)
             return _object(raw) if raw else None
 
     async def delete(self, keys: str | Iterable[str]) -> None:
         """Remove the objects; one that is missing is no error."""
         wanted = [_checked(key) for key in ([keys] if isinstance(keys, str) else keys)]
-        for some in chunks(wanted, MAX_DELETE_KEYS):
-            with translated(f"R2 delete of {len(some)} objects"):
+        for some in split_into_chunks(wanted, MAX_DELETE_KEYS):
+            with translate_errors(f"R2 delete of {len(some)} objects"):
                 await self._bucket.delete(some)
 
-    async def list(self, prefix: str = "", *, limit: int = 1000, cursor: str | None = None) -> Listing:
+    async def list(self, prefix: str = "", *, limit: int = 1000, cursor: str | None = None) -> ObjectListing:
         options: dict[str, Any] = {"prefix": prefix, "limit": limit, "include": ["httpMetadata", "customMetadata"]}
-        with translated(f"R2 list of {prefix!r}"):
+        with translate_errors(f"R2 list of {prefix!r}"):
             found = await self._bucket.list(options | ({"cursor": cursor} if cursor else {}))
         objects = tuple(_object(raw) for raw in found["objects"])
-        return Listing(objects, found["cursor"] if found["truncated"] else None)
+        return ObjectListing(objects, found["cursor"] if found["truncated"] else None)
 
     async def objects(self, prefix: str = "") -> AsyncIterator[ObjectInfo]:
         """Every object with the prefix, page after page."""
@@ -109,7 +109,7 @@ class R2:
 
 
 def _checked(key: str) -> str:
-    size = len(encoded(key, "R2 key"))
+    size = len(encode_text(key, "R2 key"))
     if not 1 <= size <= MAX_KEY_BYTES:
         raise Invalid(f"an R2 key has 1 to {MAX_KEY_BYTES} bytes: {key[:80]!r} has {size}")
     return key
@@ -119,7 +119,7 @@ def _checked_metadata(key: str, metadata: Mapping[str, str]) -> dict[str, str]:
     for name, value in metadata.items():
         if not isinstance(value, str):
             raise Invalid(f"R2 metadata {name!r} of {key!r} is a {type(value).__name__}; only text is kept")
-    size = sum(len(encoded(part, "R2 metadata")) for pair in metadata.items() for part in pair)
+    size = sum(len(encode_text(part, "R2 metadata")) for pair in metadata.items() for part in pair)
     if size > MAX_METADATA_BYTES:
         raise TooLarge(f"R2 metadata of {key!r} is {size} bytes; the limit is {MAX_METADATA_BYTES}")
     return dict(metadata)

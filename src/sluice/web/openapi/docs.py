@@ -16,7 +16,7 @@ SERVICE: Final = "Service"
 Absent: TypeAlias = SkipJsonSchema[None]
 
 
-class Told(BaseModel):
+class ReplyModel(BaseModel):
     """Base of the models that describe replies.
 
     They are built when the document is; an isolate that never tells it does not pay for them.
@@ -25,7 +25,7 @@ class Told(BaseModel):
     model_config = ConfigDict(defer_build=True)
 
 
-class CamelTold(Told):
+class CamelReplyModel(ReplyModel):
     """The same for replies whose members are in camelCase; the model's are in snake_case."""
 
     model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True)
@@ -43,7 +43,7 @@ Content = type[BaseModel] | Media
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ReplyDoc:
     """One reply that is not a problem: JSON of a model, other media, or a choice of both; nothing for no body."""
 
     description: str
@@ -73,7 +73,7 @@ class Doc:
     """
 
     summary: str
-    replies: Mapping[int, Answer]
+    replies: Mapping[int, ReplyDoc]
     description: str = ""
     tag: str = ""
     params: Mapping[str, Param] = field(default_factory=dict)

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from sluice.web.conditional import ETag
 from sluice.web.messages import Reply
-from sluice.web.openapi.docs import SERVICE, Answer, Doc, Media, Param, Security
-from sluice.web.openapi.problem_replies import problem_responses, problems_of, response_name
+from sluice.web.openapi.docs import SERVICE, Doc, Media, Param, ReplyDoc, Security
+from sluice.web.openapi.problem_replies import build_problem_responses, list_problem_statuses, response_name
 from sluice.web.openapi.schemas import JSON, Schemas
 from sluice.web.router import Route, Shape
 
@@ -30,14 +30,14 @@ _REQUIRED: Final[dict[Security, Json]] = {
 }
 
 
-def openapi_reply(name: str, version: str, routes: Sequence[Route], *, about: str = "") -> Reply:
+def build_openapi_reply(name: str, version: str, routes: Sequence[Route], *, about: str = "") -> Reply:
     """The document as a reply that can be asked for conditionally."""
-    reply = Reply.json(document(name, version, routes, about=about), headers={"Cache-Control": "no-cache"})
+    reply = Reply.json(build_document(name, version, routes, about=about), headers={"Cache-Control": "no-cache"})
     assert isinstance(reply.body, bytes)  # noqa: S101 - JSON is
     return reply.with_header("ETag", str(ETag.of(reply.body)))
 
 
-def document(name: str, version: str, routes: Sequence[Route], *, about: str = "") -> Json:
+def build_document(name: str, version: str, routes: Sequence[Route], *, about: str = "") -> Json:
     """The whole document, as plain values."""
     schemas = Schemas(doc for route in routes if (doc := route.doc))
     table = [(route, route.doc or _UNDESCRIBED) for route in routes]
@@ -55,7 +55,9 @@ def document(name: str, version: str, routes: Sequence[Route], *, about: str = "
         "paths": paths,
         "components": {
             "schemas": schemas.components,
-            "responses": problem_responses(schemas.problem, {status for row in table for status in problems_of(*row)}),
+            "responses": build_problem_responses(
+                schemas.problem, {status for row in table for status in list_problem_statuses(*row)}
+            ),
             "securitySchemes": _schemes(doc for _, doc in table),
         },
     }
@@ -101,13 +103,13 @@ def _path_parameters(route: Route, doc: Doc, template: str) -> Iterable[Json]:
 
 def _responses(route: Route, doc: Doc, schemas: Schemas) -> Json:
     told = {str(status): _response(answer, schemas) for status, answer in doc.replies.items()}
-    for status in problems_of(route, doc):
+    for status in list_problem_statuses(route, doc):
         told.setdefault(str(status), {"$ref": f"#/components/responses/{response_name(status)}"})
     told["default"] = {"$ref": f"#/components/responses/{response_name(None)}"}
     return told
 
 
-def _response(answer: Answer, schemas: Schemas) -> Json:
+def _response(answer: ReplyDoc, schemas: Schemas) -> Json:
     told: Json = {"description": answer.description}
     if answer.headers:
         told["headers"] = {

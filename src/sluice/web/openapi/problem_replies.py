@@ -5,19 +5,19 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
-from sluice.web.openapi.docs import Absent, Doc, Told
+from sluice.web.openapi.docs import Absent, Doc, ReplyModel
 from sluice.web.problems import PROBLEM_TYPE
 from sluice.web.router import Route
 
 
-class FieldProblem(Told):
+class FieldProblem(ReplyModel):
     """One value that does not fit: where it stands (`sources[2].url`) and why."""
 
     path: str
     reason: str
 
 
-class Problem(Told):
+class Problem(ReplyModel):
     """An error (RFC 9457), with `success` and `error` beside for older clients."""
 
     type: Literal["about:blank"]
@@ -55,7 +55,7 @@ def response_name(status: int | None) -> str:
     return _REPLIES[status][0]
 
 
-def problems_of(route: Route, doc: Doc) -> list[int]:
+def list_problem_statuses(route: Route, doc: Doc) -> list[int]:
     """The statuses of all problems that an operation may answer with."""
     found = set(doc.problems)
     if doc.body:
@@ -69,7 +69,7 @@ def problems_of(route: Route, doc: Doc) -> list[int]:
     return sorted(found)
 
 
-def problem_responses(schema: dict[str, Any], statuses: Collection[int]) -> dict[str, Any]:
+def build_problem_responses(schema: dict[str, Any], statuses: Collection[int]) -> dict[str, Any]:
     """The shared replies, by name."""
     told: dict[str, Any] = {}
     for status in (*sorted(statuses), None):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fakes.clock import ManualClock
 from sluice.core.compiler.configuration import parse_configuration
-from sluice.core.compiler.sources.download import through
+from sluice.core.compiler.sources.download import make_download
 from sluice.core.compiler.sources.failures import SourceFailed, SourceMissing
 from sluice.core.errors import Invalid, Unavailable
 from sluice.core.filters.pipeline import TRANSFORMATIONS
@@ -121,7 +121,7 @@ async def fetch_with(status: int, calls: list[Any]) -> bytes | str:
         calls.append((url, max_bytes, timeout_s))
         return FetchResponse(url, status, (), b"||a^")
 
-    return await through(fetch, max_bytes=10, timeout_s=2.0)("https://h.example/a")
+    return await make_download(fetch, max_bytes=10, timeout_s=2.0)("https://h.example/a")
 
 
 async def test_through_a_guarded_fetch():

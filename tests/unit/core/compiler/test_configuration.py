@@ -19,7 +19,7 @@ from unit.core.compiler.scripted import configuration
 def paths(value: object) -> list[str]:
     with pytest.raises(Invalid) as caught:
         parse_configuration(value)
-    return [field.path for field in caught.value.fields]
+    return [field.field for field in caught.value.fields]
 
 
 def test_every_field():
@@ -111,7 +111,7 @@ def test_validation_at_both_levels():
     value = configuration("a", named, transformations=["Validate"])
     with pytest.raises(Invalid, match="Second") as caught:
         parse_configuration(value)
-    assert [field.path for field in caught.value.fields] == ["sources[1].transformations"]
+    assert [field.field for field in caught.value.fields] == ["sources[1].transformations"]
 
 
 def test_repeated_locations():

@@ -2,12 +2,13 @@
 
 import pytest
 
-from sluice.core.compiler.sources.directives import BadDirective, include_target, resolve, surviving
+from sluice.core.compiler.sources.conditions import BadDirective, select_lines
 from sluice.core.compiler.sources.failures import BadSource
+from sluice.core.compiler.sources.includes import parse_include, resolve_include
 
 
 def kept(*lines: str, constants: frozenset[str] = frozenset()) -> list[str]:
-    return [lines[at] for at in surviving(lines, constants)]
+    return [lines[at] for at in select_lines(lines, constants)]
 
 
 def test_branches():
@@ -61,7 +62,7 @@ def test_deep_nesting():
 )
 def test_include_target(line: str, target: str | None):
     """An include names the rest of its line."""
-    assert include_target(line) == target
+    assert parse_include(line) == target
 
 
 @pytest.mark.parametrize(
@@ -80,7 +81,7 @@ def test_include_target(line: str, target: str | None):
 )
 def test_resolve(includer: str, target: str, location: str):
     """An include is relative to the file that it stands in; a file may include a URL."""
-    assert resolve(target, includer) == location
+    assert resolve_include(target, includer) == location
 
 
 @pytest.mark.parametrize(
@@ -101,4 +102,4 @@ def test_resolve(includer: str, target: str, location: str):
 def test_other_origins(target: str):
     """A URL includes only from its own origin: a list must not reach what its host could not."""
     with pytest.raises(BadSource):
-        resolve(target, "https://h.example/a.txt")
+        resolve_include(target, "https://h.example/a.txt")

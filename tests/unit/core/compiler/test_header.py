@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sluice.core.compiler.checksum import compute_checksum, format_checksum_line
 from sluice.core.compiler.configuration import Source, parse_configuration
-from sluice.core.compiler.header import HeaderGenerator, checksum, checksum_line
+from sluice.core.compiler.header import HeaderGenerator
 from unit.core.compiler.scripted import compiled, compiler, configuration
 
 # How Adblock Plus finds the line that it leaves out.
@@ -77,7 +78,7 @@ async def test_the_checksum_verifies(names: list[str]):
 @given(st.lists(st.sampled_from(["", "||a^", "! c", " "]), min_size=1).map(lambda lines: ["!", *lines]))
 def test_any_lines_verify(lines: list[str]):
     """Wherever empty lines stand, the checksum is the one of the text."""
-    assert verified("\n".join([checksum_line(lines), *lines]))
+    assert verified("\n".join([format_checksum_line(lines), *lines]))
 
 
 def test_long_lists():
@@ -85,4 +86,4 @@ def test_long_lists():
     lines = [f"||{number}.example^" if number % 3 else "" for number in range(50_000)]
     text = re.sub(r"\n+", "\n", "\n".join(["!", *lines]))
     digest = hashlib.md5(text.encode(), usedforsecurity=False).digest()
-    assert checksum(["!", *lines]) == base64.b64encode(digest).decode().rstrip("=")
+    assert compute_checksum(["!", *lines]) == base64.b64encode(digest).decode().rstrip("=")

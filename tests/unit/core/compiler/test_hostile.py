@@ -26,7 +26,7 @@ async def test_include_bomb():
 async def test_line_bomb():
     """A few lines that stand for very many are counted before they exist."""
     files = {"a": "!#include b\n" * 1_000, "b": "||x^\n" * 10_000}
-    with pytest.raises(SourceFailed, match="together hold more than 1,000,000 lines"):
+    with pytest.raises(SourceFailed, match="together have more than 1,000,000 lines"):
         await compiler(files).compile(configuration("a"))
 
 

@@ -3,9 +3,10 @@
 import json
 from typing import Any
 
-from sluice.core.compiler.report import Detective
-from sluice.core.compiler.sources.origins import Origins, Place
-from sluice.core.filters.pipeline import DroppedLine as Entry
+from sluice.core.compiler.dropped_lines import DropCollector
+from sluice.core.compiler.report import CompilationReport
+from sluice.core.compiler.sources.line_origins import LineOrigins, SourceFile
+from sluice.core.filters.pipeline import DroppedLine
 from unit.core.compiler.scripted import compiler, configuration
 
 
@@ -71,11 +72,9 @@ async def test_our_own_lines_are_no_loss():
 
 def test_the_details_are_bounded():
     """Beyond the bound, lines are only counted."""
-    detective = Detective(limit=2)
-    file = detective.places.add(Place("A", "a"))
-    origins = Origins()
-    origins.add_file(file, [1, 2, 3, 4, 5])
-    detective.note([Entry(at, "Deduplicate", "x", "twice") for at in range(5)], origins)
-    report = detective.report([]).as_json()
+    drops = DropCollector(limit=2)
+    origins = LineOrigins.of_file(drops.files.add(SourceFile("A", "a")), [1, 2, 3, 4, 5])
+    drops.collect([DroppedLine(at, "Deduplicate", "x", "twice") for at in range(5)], origins)
+    report = CompilationReport.build([], drops).as_json()
     assert [line["line"] for line in report["dropped"]] == [1, 2]
     assert report["droppedNotListed"] == 3

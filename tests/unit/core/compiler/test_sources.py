@@ -4,7 +4,7 @@ import pytest
 
 from fakes.clock import ManualClock
 from sluice.core.compiler.limits import MAX_INCLUDE_DEPTH, MAX_PARALLEL_DOWNLOADS, Limits
-from sluice.core.compiler.sources.download import delay_s
+from sluice.core.compiler.sources.backoff import backoff_s
 from sluice.core.compiler.sources.failures import BadSource, IncludeFailed, SourceFailed, SourceMissing
 from sluice.core.errors import Oversized, Refused, TimedOut, Unavailable
 from unit.core.compiler.scripted import ScriptedDownload, body, compiled, compiler, configuration
@@ -64,8 +64,8 @@ async def test_constants():
 @pytest.mark.parametrize(
     ("files", "words"),
     [
-        ({"a": "!#include a"}, "a → a: the includes go round"),
-        ({"a": "x\n!#include b", "b": "!#include c", "c": "!#include a"}, "a → b → c → a: the includes go round"),
+        ({"a": "!#include a"}, "a → a: the includes form a cycle"),
+        ({"a": "x\n!#include b", "b": "!#include c", "c": "!#include a"}, "a → b → c → a: the includes form a cycle"),
         ({"a": "x\n\n!#if true"}, "line 3: this !#if has no !#endif"),
         ({"a": "!#include b", "b": "x\r\n\r\n!#endif"}, "a → b: line 3: this !#endif"),
         ({f"{BASE}/a": "x\n!#include https://other.example/b"}, "line 2: it includes https://other.example/b"),
@@ -87,7 +87,7 @@ async def test_includes_have_a_depth():
     files[str(MAX_INCLUDE_DEPTH)] = "||deep^"
     assert body(await compiler(files).compile(configuration("0"))) == ["||deep^"]
     files = {"top": "!#include 0", **files}
-    with pytest.raises(SourceFailed, match="deeper than 10"):
+    with pytest.raises(SourceFailed, match="more than 10 levels deep"):
         await compiler(files).compile(configuration("top"))
 
 
@@ -141,8 +141,8 @@ async def test_no_hope_no_retry():
 
 def test_jitter():
     """Jitter lengthens the wait by up to 30 %."""
-    assert [delay_s(attempt, 0.0) for attempt in range(3)] == [1, 2, 4]
-    assert delay_s(0, 1.0) == pytest.approx(1.3)
+    assert [backoff_s(attempt, 0.0) for attempt in range(3)] == [1, 2, 4]
+    assert backoff_s(0, 1.0) == pytest.approx(1.3)
 
 
 @pytest.mark.parametrize(

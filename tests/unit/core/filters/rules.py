@@ -3,7 +3,7 @@
 from hypothesis import strategies as st
 
 from sluice.core.filters.pipeline import TRANSFORMATIONS
-from sluice.core.filters.transformations.trace import Trace
+from sluice.core.filters.transformations.drop_reasons import TransformationTrace
 
 HOSTS = [
     "example.com", "sub.example.com", "ads.example.com", "com", "co.uk", "example", "EXAMPLE.com", "1.2.3.4", "1.2.3.",
@@ -30,7 +30,7 @@ def run(name: str, *lines: str) -> list[str]:
     return TRANSFORMATIONS[name].apply(list(lines))
 
 
-def trace(name: str, *lines: str) -> Trace:
+def trace(name: str, *lines: str) -> TransformationTrace:
     return TRANSFORMATIONS[name].trace(list(lines))
 
 

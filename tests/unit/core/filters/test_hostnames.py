@@ -3,7 +3,7 @@
 import pytest
 
 from sluice.core.filters.syntax.hostnames import parse_hostname
-from sluice.core.filters.syntax.public_suffixes import suffixes
+from sluice.core.filters.syntax.public_suffixes import load_public_suffixes
 
 
 @pytest.mark.parametrize(
@@ -62,10 +62,10 @@ def test_addresses(text):
 )
 def test_known_suffixes(hostname, known):
     """Only the ICANN section counts, with its wildcards and exceptions, in Unicode and in ASCII."""
-    assert suffixes().known(hostname) is known
+    assert load_public_suffixes().has(hostname) is known
 
 
 def test_an_unknown_label_is_a_suffix():
     """A single label stands for everything below it, known or not."""
-    assert suffixes().covers("nosuchtld")
-    assert not suffixes().covers("a.nosuchtld")
+    assert load_public_suffixes().is_suffix("nosuchtld")
+    assert not load_public_suffixes().is_suffix("a.nosuchtld")

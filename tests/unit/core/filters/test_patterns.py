@@ -60,7 +60,7 @@ def test_bad_expressions_are_named():
     """Every bad regular expression is reported, not the first alone."""
     with pytest.raises(Invalid, match=re.escape("/(a/")) as raised:
         Patterns.parse(["/(a/", "ok", "/[/", "/b/"])
-    assert [field.path for field in raised.value.fields] == ["/(a/", "/[/"]
+    assert [field.field for field in raised.value.fields] == ["/(a/", "/[/"]
 
 
 words = st.text(alphabet="ab.c", min_size=1, max_size=18)
@@ -71,15 +71,15 @@ def test_many_literals_are_found_like_one(literals, line):
     """The index finds what looking for each literal finds."""
     index = Literals(literals)
     expected = {literal for literal in literals if literal in line}
-    assert set(index.found_in(line)) == expected
-    assert index.any_in(line) is bool(expected)
+    assert set(index.find_in(line)) == expected
+    assert index.occur_in(line) is bool(expected)
 
 
 def test_literals_that_share_all_but_their_end():
     """Thousands of literals with one beginning are told apart."""
     index = Literals([f"||example.com/{number}^" for number in range(3000)])
-    assert list(index.found_in("||example.com/2999^")) == ["||example.com/2999^"]
-    assert not index.any_in("||example.com/3000^")
+    assert list(index.find_in("||example.com/2999^")) == ["||example.com/2999^"]
+    assert not index.occur_in("||example.com/3000^")
 
 
 @given(st.text(alphabet="ab*", max_size=8), st.text(alphabet="ab", max_size=12))

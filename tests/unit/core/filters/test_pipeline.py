@@ -20,15 +20,15 @@ LINES = [
 ]
 
 
-class Notes:
+class RecordingObserver:
     def __init__(self) -> None:
-        self.notes: list[tuple[str | int, ...]] = []
+        self.calls: list[tuple[str | int, ...]] = []
 
-    def started(self, name: str, count: int) -> None:
-        self.notes.append((name, count))
+    def on_step_start(self, name: str, count: int) -> None:
+        self.calls.append((name, count))
 
-    def completed(self, name: str, count_in: int, count_out: int) -> None:
-        self.notes.append((name, count_in, count_out))
+    def on_step_complete(self, name: str, count_in: int, count_out: int) -> None:
+        self.calls.append((name, count_in, count_out))
 
 
 def test_order():
@@ -102,9 +102,9 @@ def test_two_validators():
 @pytest.mark.parametrize("run", [transform, trace])
 def test_observer(run):
     """The observer hears of each step before and after it, with the numbers of lines."""
-    notes = Notes()
-    run(["a", "! b", "a"], ["Deduplicate", "RemoveComments"], exclusions=Patterns.parse(["x"]), observer=notes)
-    assert notes.notes == [
+    observer = RecordingObserver()
+    run(["a", "! b", "a"], ["Deduplicate", "RemoveComments"], exclusions=Patterns.parse(["x"]), observer=observer)
+    assert observer.calls == [
         ("exclusions", 3),
         ("exclusions", 3, 3),
         ("RemoveComments", 3),

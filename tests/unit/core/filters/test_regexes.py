@@ -41,7 +41,7 @@ from sluice.core.filters.patterns.regexes import Regex
 )
 def test_meaning(source, line, found):
     """An expression means here what it means there."""
-    assert Regex(source).found_in(line) is found
+    assert Regex(source).matches(line) is found
 
 
 @pytest.mark.parametrize("source", ["(a", "[", "a**", "a++", "(?>a)", "(?P<n>a)", "(?#x)", r"\1", "(?<=a+)b", "a{3}+"])
@@ -78,7 +78,7 @@ def test_accepted(source):
     """Ordinary expressions are accepted, and the worst lines for them are no trouble."""
     regex = Regex(source)
     for line in ("a" * 100_000, "a." * 10_000, "1a" * 10_000, "comco" * 4_000, "\0" * 20_000):
-        regex.found_in(line)
+        regex.matches(line)
 
 
 fragments = st.sampled_from(["a", "b", ".", ".*", ".+?", "(a|b)", "[ab]", "^", "$", "a?", "b*", "(?:ab)+", "[^a]"])
@@ -91,4 +91,4 @@ def test_shortcuts_keep_the_meaning(source, line):
         regex = Regex(source)
     except Invalid:
         return
-    assert regex.found_in(line) is (re.search(source, line, re.IGNORECASE | re.MULTILINE) is not None)
+    assert regex.matches(line) is (re.search(source, line, re.IGNORECASE | re.MULTILINE) is not None)

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sluice.core.errors import Refused
-from sluice.core.net.addresses import Allowed, check_url
+from sluice.core.net.addresses import AllowedHosts, check_url
 
-NOTHING = Allowed()
+NOTHING = AllowedHosts()
 
 
 def spelled(address: int, style: int) -> str:

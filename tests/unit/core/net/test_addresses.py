@@ -3,9 +3,9 @@
 import pytest
 
 from sluice.core.errors import ConfigError, Refused
-from sluice.core.net.addresses import Allowed, check_url
+from sluice.core.net.addresses import AllowedHosts, check_url
 
-NOTHING = Allowed()
+NOTHING = AllowedHosts()
 
 REFUSED_HOSTS = [
     *("127.0.0.1", "127.1", "127.0.1", "0x7f.1", "0x7F000001", "0177.0.0.1", "017700000001", "2130706433", "0", "0x"),
@@ -44,7 +44,7 @@ def test_private_host_is_refused(host, port):
 @pytest.mark.parametrize("url", UNREADABLE)
 def test_unclear_url_is_refused(url):
     """A URL that two parsers could read differently is refused, whatever is allowed."""
-    for allowed in (NOTHING, Allowed.parse("*")):
+    for allowed in (NOTHING, AllowedHosts.parse("*")):
         with pytest.raises(Refused):
             check_url(url, allowed)
 
@@ -93,12 +93,12 @@ def test_endless_punycode_is_refused(label):
 
 def test_query_is_not_shown():
     """What is shown of a URL leaves out the query, which may hold a secret."""
-    assert check_url("https://example.com/a?token=1", NOTHING).shown == "https://example.com/a"
+    assert check_url("https://example.com/a?token=1", NOTHING).redacted_url == "https://example.com/a"
 
 
 def test_allowed_hosts_pass():
     """An allowed host passes on every port, an allowed host and port on that port alone."""
-    allowed = Allowed.parse(" 127.1, LOCALHOST:8080 ,[::1]:90,")
+    allowed = AllowedHosts.parse(" 127.1, LOCALHOST:8080 ,[::1]:90,")
     for url in ("http://127.0.0.1/", "http://127.0.0.1:9/", "http://localhost:8080/", "http://[0::1]:90/"):
         check_url(url, allowed)
     for url in ("http://localhost/", "http://127.0.0.2/", "http://[::1]/", "http://a.localhost:8080/"):
@@ -108,13 +108,13 @@ def test_allowed_hosts_pass():
 
 def test_star_allows_every_host():
     """A star lets every host pass, but only by http and https."""
-    check_url("http://192.168.0.1:81/", Allowed.parse("*"))
+    check_url("http://192.168.0.1:81/", AllowedHosts.parse("*"))
     with pytest.raises(Refused):
-        check_url("ftp://192.168.0.1/", Allowed.parse("*"))
+        check_url("ftp://192.168.0.1/", AllowedHosts.parse("*"))
 
 
 @pytest.mark.parametrize("text", ["a b", "user@host", "host:port", "[::1", "http://host"])
 def test_wrong_allowance_is_a_mistake_of_the_operator(text):
     """An entry that cannot be read is not silently left out."""
     with pytest.raises(ConfigError, match="ALLOW_PRIVATE_HOSTS"):
-        Allowed.parse(text)
+        AllowedHosts.parse(text)

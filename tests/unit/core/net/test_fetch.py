@@ -7,8 +7,9 @@ import pytest
 
 from fakes.transport import FakeTransport, Scripted
 from sluice.core.errors import Oversized, Refused, TimedOut, Unavailable
-from sluice.core.net.addresses import Allowed
-from sluice.core.net.fetch import Fetcher, Outgoing, TransportFailed
+from sluice.core.net.addresses import AllowedHosts
+from sluice.core.net.fetch import Fetcher
+from sluice.core.net.transport import TransportFailed, TransportRequest
 from sluice.core.ports import FetchResponse
 
 A = "https://a.example"
@@ -21,10 +22,10 @@ def to(location: str, status: int = 302) -> Scripted:
 
 
 async def fetch(transport: FakeTransport, url: str = f"{A}/", **options) -> FetchResponse:
-    return await Fetcher(transport, Allowed()).fetch(url, **({"max_bytes": 1000, "timeout_s": 5} | options))
+    return await Fetcher(transport, AllowedHosts()).fetch(url, **({"max_bytes": 1000, "timeout_s": 5} | options))
 
 
-def sent(transport: FakeTransport) -> Outgoing:
+def sent(transport: FakeTransport) -> TransportRequest:
     return transport.requests[-1]
 
 
@@ -99,7 +100,7 @@ async def test_cap_counts_decoded_bytes():
 async def test_silence_times_out():
     """An answer that never comes ends with the time given for all hops, and the request is dropped."""
 
-    async def never(_: Outgoing) -> Scripted:
+    async def never(_: TransportRequest) -> Scripted:
         await asyncio.Event().wait()
         raise AssertionError("unreachable")
 
@@ -112,7 +113,7 @@ async def test_silence_times_out():
 async def test_failure_names_the_url_without_its_query():
     """A failing connection is Unavailable, and its message gives no secret away."""
 
-    async def lost(_: Outgoing) -> Scripted:
+    async def lost(_: TransportRequest) -> Scripted:
         raise TransportFailed("Network connection lost.")
 
     with pytest.raises(Unavailable, match=r"^https://a\.example/x did not answer: Network connection lost\.$"):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.core.bounded_json import loads
+from sluice.core.bounded_json import parse_bounded_json
 from sluice.core.news.extraction import decode, extract
 from sluice.core.news.extraction.blocks import MAX_CHARS as MAX_TEXT
 from sluice.core.news.extraction.tree import MAX_DEPTH, MAX_NODES, MAX_STEPS, Node, parse
@@ -179,12 +179,12 @@ def test_charset(body: bytes, content_type: str, text: str):
 def test_deep_json(text: str):
     """JSON that would exhaust the stack is refused, as is any other that is none."""
     with pytest.raises(ValueError, match=r"nested|Unterminated"):
-        loads(text)
+        parse_bounded_json(text)
 
 
 def test_deep_json_in_strings():
     """Brackets inside a text are no nesting."""
-    assert loads('["' + "[" * 500 + '"]') == ["[" * 500]
+    assert parse_bounded_json('["' + "[" * 500 + '"]') == ["[" * 500]
 
 
 @given(st.text(alphabet="<>/='\"!-?&;#abdiprstuv \n\u00e9", max_size=300))

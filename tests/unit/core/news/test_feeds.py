@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fakes.transport import FakeTransport, Scripted
 from sluice.core.errors import ConfigError, TooManyRequests
-from sluice.core.net.addresses import Allowed
+from sluice.core.net.addresses import AllowedHosts
 from sluice.core.net.fetch import Fetcher
 from sluice.core.news.feeds.apitube import ApiTube
 from sluice.core.news.feeds.newsdata import NewsData
@@ -51,12 +51,12 @@ def item(name: str) -> dict[str, Any]:
 
 def newsdata(answers: dict[str, Any], max_pages: int = 15) -> tuple[NewsData, FakeTransport]:
     web = FakeTransport(answers)
-    return NewsData(fetch=Fetcher(web, Allowed()).fetch, url=NEWSDATA, key="k", max_pages=max_pages), web
+    return NewsData(fetch=Fetcher(web, AllowedHosts()).fetch, url=NEWSDATA, key="k", max_pages=max_pages), web
 
 
 def apitube(answers: dict[str, Any]) -> tuple[ApiTube, FakeTransport]:
     web = FakeTransport(answers)
-    return ApiTube(fetch=Fetcher(web, Allowed()).fetch, url=APITUBE, key="k", max_pages=15), web
+    return ApiTube(fetch=Fetcher(web, AllowedHosts()).fetch, url=APITUBE, key="k", max_pages=15), web
 
 
 async def test_newsdata_article():
@@ -197,7 +197,9 @@ ATOM = b"""<feed xmlns="http://www.w3.org/2005/Atom"><title>The Feed</title><lin
 async def test_rss():
     """Newest first, with image and source; an item without a link is none."""
     web = FakeTransport({"https://www.s.example/feed": scripted(RSS)})
-    second, first = (await Feed(Fetcher(web, Allowed()).fetch, "https://www.s.example/feed").harvest((), 0)).articles
+    second, first = (
+        await Feed(Fetcher(web, AllowedHosts()).fetch, "https://www.s.example/feed").harvest((), 0)
+    ).articles
     expected = {"title": "First & bold", "link": "https://s.example/1", "pubDate": "2026-11-16T02:00:00Z"}
     expected |= {"description": "Hello", "image_url": "https://s.example/1.png", "source_name": "The Feed"}
     expected |= {"source_id": "s.example", "language": "en"}
@@ -209,7 +211,7 @@ async def test_rss():
 async def test_atom():
     """The alternate link counts, relative or not, and the time of publication before that of a change."""
     web = FakeTransport({"https://s.example/feed": scripted(ATOM)})
-    [entry] = (await Feed(Fetcher(web, Allowed()).fetch, "https://s.example/feed").harvest((), 0)).articles
+    [entry] = (await Feed(Fetcher(web, AllowedHosts()).fetch, "https://s.example/feed").harvest((), 0)).articles
     assert (entry.link, entry.text("pubDate")) == ("https://s.example/1", "2026-11-16T02:00:00Z")
 
 
@@ -244,7 +246,7 @@ def test_broken_end():
 async def test_feed_failure_is_told():
     """A feed that cannot be had is an error in the harvest, not an exception."""
     web = FakeTransport({"https://s.example/feed": Scripted(503)})
-    harvest = await Feed(Fetcher(web, Allowed()).fetch, "https://s.example/feed").harvest((), 0)
+    harvest = await Feed(Fetcher(web, AllowedHosts()).fetch, "https://s.example/feed").harvest((), 0)
     assert "503" in str(harvest.error)
 
 
@@ -321,7 +323,7 @@ def test_sources():
         "NEWS_FEEDS": "https://a.example/, https://b.example/",
     }
     settings = UpdaterSettings.read(Variables(variables.get))
-    fetch = Fetcher(FakeTransport({}), Allowed()).fetch
+    fetch = Fetcher(FakeTransport({}), AllowedHosts()).fetch
     assert [source.name for source in sources_of(settings, fetch)] == ["apitube", "feed:a.example/", "feed:b.example/"]
     for wrong in ({"NEWS_PROVIDER": "other"}, {"NEWS_FEEDS": "a.example"}, {"MAX_PAGES": "none"}):
         with pytest.raises(ConfigError, match=next(iter(wrong))):
@@ -352,5 +354,7 @@ def test_any_feed(text: str):
 
 def test_feeds_of_one_host():
     """Each feed of a host has a name of its own, short enough to be noted, and without a key that the query may hold."""
-    names = [Feed(Fetcher(FakeTransport({}), Allowed()).fetch, f"https://s.example/{path}?key=1").name for path in "ab"]
+    names = [
+        Feed(Fetcher(FakeTransport({}), AllowedHosts()).fetch, f"https://s.example/{path}?key=1").name for path in "ab"
+    ]
     assert names == ["feed:s.example/a", "feed:s.example/b"]

@@ -4,7 +4,7 @@ import pytest
 
 from fakes.transport import FakeTransport, Scripted
 from sluice.core.errors import Oversized, Refused, SluiceError, Unavailable
-from sluice.core.net.addresses import Allowed
+from sluice.core.net.addresses import AllowedHosts
 from sluice.core.net.fetch import Fetcher
 from sluice.core.news.scrape import MAX_BYTES, Scraper, TooLittle
 
@@ -16,7 +16,7 @@ HTML = (("content-type", "text/html; charset=utf-8"),)
 
 async def scraped(answer: Scripted, max_chars: int = 10_240) -> str:
     web = FakeTransport({URL: answer}, chunk_bytes=1 << 20)
-    return await Scraper(Fetcher(web, Allowed()).fetch, "agent", max_chars)(URL)
+    return await Scraper(Fetcher(web, AllowedHosts()).fetch, "agent", max_chars)(URL)
 
 
 async def test_article():

@@ -138,7 +138,7 @@ def test_bad_configuration(config: dict[str, object], path: str):
     """Each value that does not fit is named."""
     with pytest.raises(Invalid) as raised:
         parse_zone(config if not config or "site_url" in config else {"site_url": "https://example.com", **config})
-    assert [bad.path for bad in raised.value.fields] == [path]
+    assert [bad.field for bad in raised.value.fields] == [path]
 
 
 def test_sitemap_of_another_site():

@@ -12,7 +12,7 @@ from fakes.binding import JsError
 from fakes.workflows import FakeStep, NonRetryableError
 from sluice.core.compiler.configuration import Configuration
 from sluice.core.compiler.events import Emit
-from sluice.core.compiler.sources.failures import SourceMissing, plain
+from sluice.core.compiler.sources.failures import SourceMissing, to_plain_error
 from sluice.core.errors import SluiceError, TimedOut, Unavailable
 from sluice.platform.workflows import Steps
 from sluice.services.compiler.cache.cache import Handover, cache_key
@@ -63,7 +63,7 @@ class Works:
         try:
             made = await compiler(self.files, emit=emit).compile_with_metrics(configuration, content=content)
         except SluiceError as error:
-            raise plain(error) from error
+            raise to_plain_error(error) from error
         self.produced[configuration.name] += 1
         key = "cache:private" if content else cache_key(configuration)
         return Result.of(made, cache_key=key, name=configuration.name, compiled_at="2027-01-15T08:00:00.000Z")

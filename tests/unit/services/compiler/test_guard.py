@@ -89,7 +89,7 @@ async def test_numbers_that_cannot_be_carried(body: bytes, path: str):
     """A whole number that JavaScript cannot hold is refused by its path."""
     with pytest.raises(Invalid, match="beyond") as refusal:
         await guard(Gates())(post(body, JSON), max_bytes=100)
-    assert refusal.value.fields[0].path == path
+    assert refusal.value.fields[0].field == path
 
 
 async def test_largest_number():

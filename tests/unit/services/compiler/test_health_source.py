@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from fakes.clock import ManualClock
 from fakes.transport import FakeTransport, Scripted
 from sluice.core.errors import Unavailable
-from sluice.core.net.addresses import Allowed
-from sluice.core.net.fetch import Fetcher, Outgoing
+from sluice.core.net.addresses import AllowedHosts
+from sluice.core.net.fetch import Fetcher
+from sluice.core.net.transport import TransportRequest
 from sluice.services.compiler.health.source import (
     HealthSource,
     SourceCheck,
@@ -32,10 +33,10 @@ class Web:
         self.clock = ManualClock()
         self._get, self._head, self._took_s = get, head or Scripted(get.status, get.headers), took_s
         self.transport = FakeTransport({URL: self._answer})
-        fetcher = Fetcher(self.transport, Allowed.parse(""))
+        fetcher = Fetcher(self.transport, AllowedHosts.parse(""))
         self.check = SourceCheck(fetch=fetcher.fetch, clock=self.clock)
 
-    async def _answer(self, request: Outgoing) -> Scripted:
+    async def _answer(self, request: TransportRequest) -> Scripted:
         assert ("user-agent", "AdblockCompiler-HealthCheck/1.0") in request.headers
         self.clock.advance(self._took_s)
         return self._head if request.method == "HEAD" else self._get
@@ -86,7 +87,7 @@ async def test_no_answer():
     """A host that is not there has no status, and the reason is told."""
     web = Web(Scripted())
 
-    async def down(_request: Outgoing) -> Scripted:
+    async def down(_request: TransportRequest) -> Scripted:
         raise Unavailable("connection refused")
 
     web.transport.answers = {URL: down}

@@ -7,8 +7,9 @@ from typing import Any
 from fakes.transport import FakeTransport, Scripted
 from fakes.workflows import FakeStep
 from sluice.core.errors import Unavailable
-from sluice.core.net.addresses import Allowed
-from sluice.core.net.fetch import Fetcher, Outgoing
+from sluice.core.net.addresses import AllowedHosts
+from sluice.core.net.fetch import Fetcher
+from sluice.core.net.transport import TransportRequest
 from sluice.services.compiler.health.alerts import Alerts
 from sluice.services.compiler.health.source import SourceCheck
 from sluice.services.compiler.health.store import RETENTION_S, HealthStore
@@ -35,7 +36,7 @@ class Workflow(Bench):
         self.hook_status = 204
         self.told: list[dict[str, Any]] = []
         self.transport = FakeTransport({HOOK: self._hooked} | dict.fromkeys(LISTS.values(), self._listed))
-        fetch = Fetcher(self.transport, Allowed.parse("")).fetch
+        fetch = Fetcher(self.transport, AllowedHosts.parse("")).fetch
         self.store = HealthStore(database=self.database, clock=self.clock)
         self.runs = 0
         self.next_step = FakeStep()
@@ -51,11 +52,11 @@ class Workflow(Bench):
             clock=self.clock,
         )
 
-    async def _listed(self, request: Outgoing) -> Scripted:
+    async def _listed(self, request: TransportRequest) -> Scripted:
         self.clock.advance(0.25)
         return Scripted(503) if request.url in {LISTS[name] for name in self.down} else Scripted(200, (), RULES)
 
-    async def _hooked(self, request: Outgoing) -> Scripted:
+    async def _hooked(self, request: TransportRequest) -> Scripted:
         assert request.body is not None
         told = json.loads(request.body)
         assert ("idempotency-key", told["alertId"]) in request.headers

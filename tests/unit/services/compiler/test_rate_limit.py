@@ -13,7 +13,7 @@ from fakes.clock import ManualClock
 from fakes.kv import FakeKV
 from fakes.objects import FakeObjects, FakeStorage
 from sluice.core.errors import TooManyRequests, Unavailable
-from sluice.platform.durable_objects import Alarm, Objects, Sql, erase
+from sluice.platform.durable_objects import Alarm, DurableObjects, Sql, erase_storage
 from sluice.platform.storage.kv import KV
 from sluice.services.compiler.guard.rate_limit import ClientLimit, RateLimiter, SharedCount, Window, client_of, decided
 from unit.services.compiler.listeners import ListLog
@@ -24,7 +24,7 @@ def window(clock: ManualClock, storage: FakeStorage | None = None) -> Window:
 
 
 def client_limit(clock: ManualClock, storage: FakeStorage) -> ClientLimit:
-    return ClientLimit(Window(Sql(storage), clock), Alarm(storage), lambda: erase(storage))
+    return ClientLimit(Window(Sql(storage), clock), Alarm(storage), lambda: erase_storage(storage))
 
 
 class Later:
@@ -43,7 +43,7 @@ class Later:
 
 def limiter(clock: ManualClock, objects: Any, kv: Any, later: Later, log: ListLog | None = None) -> RateLimiter:
     return RateLimiter(
-        object_of=objects.named,
+        object_of=objects.get,
         fallback=SharedCount(KV(kv, clock), clock, later),
         clock=clock,
         log=log or ListLog(),
@@ -69,14 +69,14 @@ async def allowed(limit: RateLimiter, client: str, tries: int, later: Later | No
 class Unreachable:
     """Objects that cannot be reached."""
 
-    def named(self, _client: str) -> Any:
+    def get(self, _client: str) -> Any:
         raise Unavailable("no object today")
 
 
 class Silent:
     """Objects that never answer."""
 
-    def named(self, _client: str) -> "Silent":
+    def get(self, _client: str) -> "Silent":
         return self
 
     async def take(self, _max_requests: int, _window_s: int) -> dict[str, Any]:
@@ -164,7 +164,7 @@ async def test_alarm_follows_the_window():
 async def test_clients_are_limited_separately():
     """Twenty clients have ten requests each."""
     clock = ManualClock()
-    objects = Objects(FakeObjects(lambda _name: client_limit(clock, FakeStorage())))
+    objects = DurableObjects(FakeObjects(lambda _name: client_limit(clock, FakeStorage())))
     limit = limiter(clock, objects, FakeKV(clock), Later())
     clients = [f"198.51.100.{number}" for number in range(20)]
     assert [await allowed(limit, client, 12) for client in clients] == [10] * 20
@@ -173,7 +173,7 @@ async def test_clients_are_limited_separately():
 async def test_refusal_tells_when_to_come_back():
     """The refusal says the limit and the seconds until the reset."""
     clock = ManualClock()
-    objects = Objects(FakeObjects(lambda _name: client_limit(clock, FakeStorage())))
+    objects = DurableObjects(FakeObjects(lambda _name: client_limit(clock, FakeStorage())))
     limit = limiter(clock, objects, FakeKV(clock), Later())
     assert await allowed(limit, "a", 10) == 10
     clock.advance(20.5)
@@ -207,7 +207,7 @@ async def test_silent_object_is_not_waited_for():
     """An object that never answers costs a moment, not the request."""
     clock, later = ManualClock(), Later()
     limit = RateLimiter(
-        object_of=Silent().named,
+        object_of=Silent().get,
         fallback=SharedCount(KV(FakeKV(clock), clock), clock, later),
         clock=clock,
         log=ListLog(),
@@ -242,7 +242,7 @@ async def test_failing_kv_lets_everyone_pass(hang: bool):
     """With neither objects nor KV, no request fails and none waits for the write."""
     clock, later = ManualClock(), Later()
     fallback = SharedCount(BrokenKV(hang=hang), clock, later, patience_s=0.01)
-    limit = RateLimiter(object_of=Unreachable().named, fallback=fallback, clock=clock, log=ListLog())
+    limit = RateLimiter(object_of=Unreachable().get, fallback=fallback, clock=clock, log=ListLog())
     assert await allowed(limit, "a", 15) == 15
     await later.run()
 

@@ -253,4 +253,4 @@ def test_no_moments(text: str):
     """Anything else is refused by the name of its field."""
     with pytest.raises(Invalid, match=r"^since is not a time") as caught:
         parse_iso_ms(text, "since")
-    assert caught.value.fields[0].path == "since"
+    assert caught.value.fields[0].field == "since"

@@ -8,8 +8,9 @@ import pytest
 
 from fakes.transport import FakeTransport, Scripted
 from sluice.core.errors import Forbidden
-from sluice.core.net.addresses import Allowed
-from sluice.core.net.fetch import Fetcher, TransportFailed
+from sluice.core.net.addresses import AllowedHosts
+from sluice.core.net.fetch import Fetcher
+from sluice.core.net.transport import TransportFailed
 from sluice.services.compiler.guard.turnstile import MAX_ANSWER_BYTES, VERIFY_URL, Turnstile
 from unit.services.compiler.listeners import ListLog
 
@@ -22,7 +23,7 @@ def verifier(answer: object, status: int = 200) -> FakeTransport:
 
 
 def turnstile(transport: FakeTransport, secret: str = SECRET, log: ListLog | None = None) -> Turnstile:
-    return Turnstile(secret=secret, fetch=Fetcher(transport, Allowed()).fetch, log=log or ListLog())
+    return Turnstile(secret=secret, fetch=Fetcher(transport, AllowedHosts()).fetch, log=log or ListLog())
 
 
 async def test_switched_off():

@@ -22,7 +22,7 @@ from sluice.services.news.http.status import Status
 from sluice.services.news.storage.keys import CHECKPOINT, INDEX, LEGACY, PENDING, article_key
 from sluice.services.news.storage.write_domain import Domain
 from sluice.web import App, Cors, Reply
-from sluice.web.openapi.document import document
+from sluice.web.openapi.document import build_document
 from unit.services.news.world import World
 from unit.web.calls import call, content, parsed
 
@@ -381,7 +381,7 @@ def test_openapi():
     ]
     for routes in tables:
         assert all(route.doc and route.doc.summary and 200 in route.doc.replies for route in routes)
-        assert len(document("news", "1", routes)["paths"]) == len(routes)
+        assert len(build_document("news", "1", routes)["paths"]) == len(routes)
 
 
 PARAMETERS = (

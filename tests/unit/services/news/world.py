@@ -15,7 +15,7 @@ from sluice.core.errors import SluiceError, Unavailable
 from sluice.core.news.article import Article
 from sluice.core.news.feeds.source import Harvest
 from sluice.core.variables import Variables
-from sluice.platform.durable_objects import Objects
+from sluice.platform.durable_objects import DurableObjects
 from sluice.platform.storage.kv import KV
 from sluice.services.news.collect.updater import Updater
 from sluice.services.news.process.checkpoint_store import Ledger
@@ -182,7 +182,7 @@ class World:
         return Domain(KV(self.kv, self.clock), writes)
 
     def turns(self, who: str) -> CountedTurns:
-        stub = Objects(self.objects[who]).named("news")
+        stub = DurableObjects(self.objects[who]).get("news")
         return CountedTurns(ObjectTurns(stub, self._token, self.settings.lease_s), self.steps)
 
     def processor(self) -> Processor:

@@ -9,7 +9,7 @@ from fakes.clock import ManualClock
 from sluice.core.errors import NotFound, Refused
 from sluice.core.preload.signing import sign
 from sluice.services.preload.http.api import Api
-from sluice.web import App, Headers, Reply, Request, document
+from sluice.web import App, Headers, Reply, Request, build_document
 from unit.services.preload.world import KEY
 
 ADMIN = {"authorization": "Bearer token"}
@@ -69,7 +69,7 @@ def test_documented():
     """Every route says what it does, and the document can be built."""
     routes = api(NoZones()).routes()
     assert all(route.doc and route.doc.summary for route in routes)
-    paths = document("edge-preload", "1", routes)["paths"]
+    paths = build_document("edge-preload", "1", routes)["paths"]
     assert "/api/v1/zones/{zone}/failed/replay" in paths
 
 

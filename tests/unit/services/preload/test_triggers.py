@@ -321,7 +321,7 @@ async def test_bad_requests(more: dict[str, Any], path: str):
     here = await world()
     with pytest.raises(Invalid) as raised:
         await here.preload("/a", **more)
-    assert [bad.path for bad in raised.value.fields] == [path]
+    assert [bad.field for bad in raised.value.fields] == [path]
     assert (await here.call("status"))["queue_depth"] == 0
 
 

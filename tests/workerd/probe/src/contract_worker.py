@@ -11,12 +11,12 @@ from contract import run_case
 from contract.fetch import Web
 from contract.queues import Queue
 from contract.sql import Storage
-from sluice.core.net.addresses import Allowed
+from sluice.core.net.addresses import AllowedHosts
 from sluice.core.net.fetch import Fetcher
 from sluice.platform.clock import SystemClock
-from sluice.platform.durable_objects import Alarm, Objects, Sql, erase
-from sluice.platform.http.transport import workers_transport
-from sluice.platform.queues import Producer, messages
+from sluice.platform.durable_objects import Alarm, DurableObjects, Sql, erase_storage
+from sluice.platform.http.transport import send_request
+from sluice.platform.queues import Producer, read_messages
 from sluice.platform.storage.d1 import D1
 from sluice.platform.storage.kv import KV
 from sluice.platform.storage.r2 import R2
@@ -31,7 +31,7 @@ class Store(DurableObject):
 
     async def run(self, suite: str, case: str) -> str:
         storage = self.ctx.storage
-        subject = Storage(Sql(storage), Alarm(storage), lambda: erase(storage))
+        subject = Storage(Sql(storage), Alarm(storage), lambda: erase_storage(storage))
         return await run_case(suite, case, lambda: subject) or ""
 
 
@@ -49,7 +49,7 @@ class Default(WorkerEntrypoint):
         url = urlsplit(request.url)
         _, suite, case = url.path.split("/")
         if suite == "sql":
-            return Response(await Objects(self.env.STORE).named(case).run(suite, case))
+            return Response(await DurableObjects(self.env.STORE).get(case).run(suite, case))
         origin = parse_qs(url.query).get("origin", [""])[0]
         return Response(await run_case(suite, case, self.subjects(origin)[suite]) or "")
 
@@ -57,13 +57,13 @@ class Default(WorkerEntrypoint):
         host = urlsplit(origin).netloc
         return {
             "d1": lambda: D1(self.env.DB),
-            "fetch": lambda: Web(Fetcher(workers_transport, Allowed.parse(host)), origin),
+            "fetch": lambda: Web(Fetcher(send_request, AllowedHosts.parse(host)), origin),
             "kv": lambda: KV(self.env.KV, SystemClock()),
             "queues": lambda: Queue(Producer(self.env.QUEUE), received),
             "r2": lambda: R2(self.env.BUCKET),
         }
 
     async def queue(self, batch: Any, _env: Any, _ctx: Any) -> None:
-        for message in messages(batch):
+        for message in read_messages(batch):
             RECEIVED.append(message.body)
             message.ack()

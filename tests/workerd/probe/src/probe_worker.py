@@ -17,7 +17,7 @@ from sluice.platform.http.edge_cache import EdgeCache
 from sluice.platform.http.sockets import ServerSocket, open_socket
 from sluice.platform.log import Log
 from sluice.platform.workflows import Steps, Workflows
-from sluice.web import SseEvent, sse
+from sluice.web import SseEvent, stream_events
 
 __all__ = ["Counter", "Default", "Flow"]
 
@@ -147,7 +147,7 @@ class Default(WorkerEntrypoint):
                 await asyncio.sleep(int(gap_ms) / 1000)
                 yield SseEvent(str(number))
 
-        return to_response(sse(produce()), self.ctx)
+        return to_response(stream_events(produce()), self.ctx)
 
     async def on_api_socket(self, key: str, slow_ms: str = "0") -> Any:
         """Says again what it hears, closes when told to, and notes in the KV when the client has left."""

@@ -1,1 +1,1 @@
-"""The sources of a list: downloaded, decoded, their directives followed."""
+"""The sources of a list: download with backoff, decoding, conditions, includes and line origins."""

@@ -1,81 +1,79 @@
-"""The conditions of `!#if`: constants joined by `&&`, `||`, `!` and parentheses.
+"""The conditional blocks of a source: which lines `!#if`, `!#else` and `!#endif` keep."""
 
-Evaluated with two stacks instead of recursion, so that no depth of parentheses can exhaust the interpreter's own.
-"""
-
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-_PART: Final = re.compile(r"&&|\|\||[!()]|(?:(?!&&|\|\|)[^!()])+")
-_BINDING: Final = {"||": 1, "&&": 2}
+from sluice.core.compiler.sources.condition_expressions import BadCondition, evaluate_condition
+
+_IF: Final = "!#if"
+_ELSE: Final = "!#else"
+_ENDIF: Final = "!#endif"
+_MAX_QUOTED_CHARS: Final = 80  # of a directive in a message
 
 
-class BadCondition(ValueError):
-    """The text is not a condition; its message says why."""
+class BadDirective(ValueError):
+    """A directive that cannot be followed; `at` is the index of its line."""
+
+    def __init__(self, at: int, reason: str) -> None:
+        super().__init__(reason)
+        self.at = at
 
 
-def evaluate(text: str, constants: frozenset[str]) -> bool:
-    """Whether the condition holds; a constant that is not among the given ones is false."""
-    evaluation = _Evaluation(constants)
-    for part in _parts(text):
-        evaluation.feed(part)
-    return evaluation.result()
+@dataclass(slots=True)
+class _Branch:
+    """An open `!#if`: its line index, whether its lines are kept, and whether the lines around it are."""
+
+    at: int
+    is_kept: bool
+    is_parent_kept: bool
+    is_else: bool = False
 
 
-def _parts(text: str) -> Iterator[str]:
-    return (part for found in _PART.finditer(text) if (part := found[0].strip()))
+def select_lines(lines: Sequence[str], constants: frozenset[str]) -> Iterator[int]:
+    """Yield the indexes of the lines that the conditions keep; raises BadDirective if the blocks do not balance."""
+    branches: list[_Branch] = []
+    is_kept = True
+    for at, line in enumerate(lines):
+        if line.startswith("!#") and _follow_directive(branches, at, line, constants):
+            is_kept = not branches or branches[-1].is_kept
+        elif is_kept:
+            yield at
+    if branches:
+        raise BadDirective(branches[-1].at, "this !#if has no !#endif")
 
 
-class _Evaluation:
-    def __init__(self, constants: frozenset[str]) -> None:
-        self._constants = constants
-        self._values: list[bool] = []
-        self._operators: list[str] = []
-        self._wants_value = True
+def _follow_directive(branches: list[_Branch], at: int, line: str, constants: frozenset[str]) -> bool:
+    """Open, switch or close a branch; returns False if the line is not part of a condition."""
+    word = line.rstrip()
+    if line.startswith(_IF):
+        is_parent_kept = not branches or branches[-1].is_kept
+        branches.append(_Branch(at, is_parent_kept and _evaluate(at, line, constants), is_parent_kept))
+    elif word == _ELSE:
+        _switch_to_else(branches, at)
+    elif word == _ENDIF:
+        if not branches:
+            raise BadDirective(at, "this !#endif has no !#if")
+        branches.pop()
+    elif word.startswith((_ELSE, _ENDIF)):
+        raise BadDirective(at, f"{word[:_MAX_QUOTED_CHARS]} is malformed: no text may follow the directive")
+    else:
+        return False
+    return True
 
-    def feed(self, part: str) -> None:
-        if self._wants_value != (part not in {"&&", "||", ")"}):
-            raise BadCondition(f"{part!r} is not expected there")
-        if part in {"!", "("}:
-            self._operators.append(part)
-        elif part in _BINDING:
-            self._reduce(_BINDING[part])
-            self._operators.append(part)
-            self._wants_value = True
-        elif part == ")":
-            self._close()
-        else:
-            self._value(part == "true" or (part != "false" and part in self._constants))
 
-    def result(self) -> bool:
-        if self._wants_value:
-            raise BadCondition("it ends too early")
-        self._reduce(0)
-        if self._operators:
-            raise BadCondition("a parenthesis is not closed")
-        return self._values.pop()
+def _evaluate(at: int, line: str, constants: frozenset[str]) -> bool:
+    try:
+        return evaluate_condition(line.removeprefix(_IF), constants)
+    except BadCondition as error:
+        raise BadDirective(at, f"{line[:_MAX_QUOTED_CHARS]} is malformed: {error}") from None
 
-    def _value(self, value: bool) -> None:
-        self._values.append(value)
-        self._negate()
-        self._wants_value = False
 
-    def _close(self) -> None:
-        self._reduce(0)
-        if not self._operators:
-            raise BadCondition("a parenthesis is closed that was never opened")
-        self._operators.pop()
-        self._negate()
-
-    def _negate(self) -> None:
-        while self._operators and self._operators[-1] == "!":
-            self._operators.pop()
-            self._values[-1] = not self._values[-1]
-
-    def _reduce(self, binding: int) -> None:
-        """Apply what binds at least so tightly, back to the last open parenthesis."""
-        while self._operators and _BINDING.get(self._operators[-1], -1) >= binding:
-            both = self._operators.pop() == "&&"
-            right, left = self._values.pop(), self._values.pop()
-            self._values.append((left and right) if both else (left or right))
+def _switch_to_else(branches: list[_Branch], at: int) -> None:
+    if not branches:
+        raise BadDirective(at, "this !#else has no !#if")
+    branch = branches[-1]
+    if branch.is_else:
+        raise BadDirective(at, "this is the second !#else of one !#if")
+    branch.is_kept = branch.is_parent_kept and not branch.is_kept
+    branch.is_else = True

@@ -1,4 +1,4 @@
-"""One file of rules as it was read: its conditions followed, its includes found but not yet in place."""
+"""One file of rules after parsing: its conditions evaluated, its includes located but not yet in place."""
 
 import re
 from array import array
@@ -6,25 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from sluice.core.compiler.sources.directives import BadDirective, include_target, surviving
+from sluice.core.compiler.sources.conditions import BadDirective, select_lines
 from sluice.core.compiler.sources.failures import BadSource
-from sluice.core.compiler.sources.text import line_numbers, split
+from sluice.core.compiler.sources.includes import Include, parse_include
+from sluice.core.compiler.sources.line_splitting import number_lines, split_lines
 
-_PAGE: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+html|html|head|body|\?xml)\b", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Include:
-    """An `!#include`: the index of its line, that line's number in the file, and what it names."""
-
-    at: int
-    line: int
-    target: str
+_WEB_PAGE: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+html|html|head|body|\?xml)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The lines that count; `numbers` only if asked for."""
+    """The lines of a file that its conditions keep; `numbers` are their line numbers, only if requested."""
 
     lines: list[str]
     includes: Sequence[Include] = ()
@@ -32,26 +24,26 @@ class Document:
 
 
 def check_is_text(body: bytes) -> None:
-    """Refuse what a host sends in place of a list: a page that says sorry, or a file of another kind."""
+    """Raise BadSource for a web page or a binary file, which hosts often send in place of a missing list."""
     if b"\0" in body:
-        raise BadSource("it is not a text in UTF-8 but a binary file")
-    if _PAGE.match(body):
+        raise BadSource("it is a binary file, not text in UTF-8")
+    if _WEB_PAGE.match(body):
         raise BadSource("it is a web page, not a list")
 
 
-def read_document(body: bytes | str, constants: frozenset[str], *, numbered: bool) -> Document:
-    """One file as a document; BadSource names the line of a directive that cannot be followed."""
-    lines = split(body)
+def parse_document(body: bytes | str, constants: frozenset[str], *, numbered: bool) -> Document:
+    """Parse one file; raises BadSource, which names the line of a directive that cannot be followed."""
+    lines = split_lines(body)
     if not any(line.startswith("!#") for line in lines):
-        return Document(lines, numbers=line_numbers(body) if numbered else array("i"))
+        return Document(lines, numbers=number_lines(body) if numbered else array("i"))
     try:
-        kept = array("i", surviving(lines, constants))
+        kept = array("i", select_lines(lines, constants))
     except BadDirective as error:
-        raise BadSource(f"line {line_numbers(body)[error.at]}: {error}") from None
+        raise BadSource(f"line {number_lines(body)[error.at]}: {error}") from None
     lines = [lines[at] for at in kept]
-    targets = {at: target for at, line in enumerate(lines) if (target := include_target(line)) is not None}
+    targets = {at: target for at, line in enumerate(lines) if (target := parse_include(line)) is not None}
     if not (targets or numbered):
         return Document(lines)
-    numbers = line_numbers(body)
+    numbers = number_lines(body)
     includes = tuple(Include(at, numbers[kept[at]], target) for at, target in targets.items())
     return Document(lines, includes, array("i", (numbers[at] for at in kept)) if numbered else array("i"))

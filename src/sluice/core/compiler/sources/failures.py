@@ -1,28 +1,26 @@
-"""What can go wrong with a source, and whose fault it is."""
+"""The errors of a source, and who is at fault for each."""
 
 from collections.abc import Sequence
-from urllib.parse import urlsplit
 
 from sluice.core import errors
+from sluice.core.compiler.sources.locations import format_location
 from sluice.core.errors import Invalid, SluiceError, Unusable
-
-_SHOWN_CHARS = 200  # of a name or address in a message
 
 
 class BadSource(Unusable):
-    """A source was read and makes no sense."""
+    """A source was read, but its content cannot be used."""
 
     title = "Source cannot be used"
 
 
 class SourceMissing(Unusable):
-    """A host answered that it does not have the source, or does not give it."""
+    """A host answered that it does not have the source, or does not allow reading it."""
 
     title = "Source missing"
 
 
-class _Blamed(SluiceError):
-    """Says where something failed; blame and hope are those of the cause."""
+class _LocatedError(SluiceError):
+    """Says where something failed; status and retryability are those of the cause."""
 
     def __init__(self, message: str, cause: SluiceError) -> None:
         super().__init__(message)
@@ -31,44 +29,35 @@ class _Blamed(SluiceError):
         self.retryable = cause.retryable
 
 
-class SourceFailed(_Blamed):
+class SourceFailed(_LocatedError):
     """The compilation failed at one source."""
 
     title = "Source failed"
 
-    def __init__(self, label: str, cause: SluiceError, *, given: bool = False) -> None:
-        super().__init__(f"Source {shown(label)}: {cause}", cause)
-        if given:  # what the caller sent along is the caller's own
+    def __init__(self, label: str, cause: SluiceError, *, sent_by_caller: bool = False) -> None:
+        super().__init__(f"Source {format_location(label)}: {cause}", cause)
+        if sent_by_caller:  # content in the request is the caller's responsibility
             self.status = 400
 
 
-class IncludeFailed(_Blamed):
-    """A source failed at a file that it includes; the chain leads there."""
+class IncludeFailed(_LocatedError):
+    """A source failed at a file that it includes; the message shows the chain of includes."""
 
     title = "Include failed"
 
-    def __init__(self, chain: Sequence[str], cause: SluiceError) -> None:
-        where = f"{' → '.join(map(shown, chain))}: " if len(chain) > 1 else ""
+    def __init__(self, locations: Sequence[str], cause: SluiceError) -> None:
+        where = f"{' → '.join(map(format_location, locations))}: " if len(locations) > 1 else ""
         super().__init__(f"{where}{cause}", cause)
 
 
-def plain(error: SluiceError) -> SluiceError:
-    """The same failure as a leaf of the common tree, which survives the way through a queue, a step or an object."""
+def to_plain_error(error: SluiceError) -> SluiceError:
+    """Convert to an error of the common tree, which can be sent through a queue, a workflow step or an object."""
     if isinstance(error, SourceFailed) and error.status == 400:
         return Invalid(str(error))
     cause = error
-    while isinstance(cause, _Blamed):
+    while isinstance(cause, _LocatedError):
         cause = cause.cause
     if cause is error:
         return error
     leaf: type[SluiceError] = next(kind for kind in type(cause).__mro__ if kind.__module__ == errors.__name__)
     return leaf(str(error))
-
-
-def shown(location: str) -> str:
-    """A name or address for messages: without the query, which may hold a secret, and not too long."""
-    try:
-        plain = location.partition("?")[0] if urlsplit(location).query else location
-    except ValueError:
-        plain = location
-    return plain if len(plain) <= _SHOWN_CHARS else f"{plain[:_SHOWN_CHARS]}…"

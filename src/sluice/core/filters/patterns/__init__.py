@@ -1,1 +1,1 @@
-"""Exclusions and inclusions: patterns that lines are matched against."""
+"""Exclusions and inclusions: the patterns, and regular expressions that cannot backtrack too long."""

@@ -1,4 +1,4 @@
-"""The automaton of a regular expression: its positions, the characters each takes, and which may follow which."""
+"""The automaton of a regular expression: its positions, the characters each accepts, and which may follow which."""
 
 import re
 from collections import Counter
@@ -29,14 +29,14 @@ from sluice.core.filters.patterns.regex_tree import (
 )
 
 _MAX_POSITIONS: Final = 2_000
-# Repetitions up to here are written out; more count as any number.
+# Up to this many repetitions are copied; more count as any number.
 _MAX_COPIES: Final = 4
 _MAX_EXACT_COPIES: Final = 40
-_OTHER: Final = -1  # stands for all characters beyond ASCII that the expression does not name
+_OTHER: Final = -1  # represents all non-ASCII characters that the expression does not name
 
 
 class _Part(NamedTuple):
-    """A part of the expression: where it may begin and end, and whether it may be empty."""
+    """A part of the expression: its possible first and last positions, and whether it may be empty."""
 
     first: list[int]
     last: list[int]
@@ -47,28 +47,29 @@ _EMPTY: Final = _Part([], [], empty=True)
 
 
 class Automaton:
-    """Position 0 stands for the text before a match, unless the match must begin the line.
+    """Position 0 represents the text before a match, unless the match must start the line.
 
-    `follow[p][q]` counts the ways from p to q, `precede` is its reverse; `scans` is how many loops the stretches cost
-    that take the first place and never another.
+    `follow[p][q]` counts the ways from p to q, and `precede` is its reverse. `scans` is how many loops the stretches
+    cost that only try the first occurrence of a text.
     """
 
-    def __init__(self, named: frozenset[int]) -> None:
+    def __init__(self, named_characters: frozenset[int]) -> None:
         self.follow: list[dict[int, int]] = []
         self.precede: list[dict[int, int]] = []
         self.scans = 0
-        self._every = frozenset(range(128)) | named | {_OTHER}
-        self._takes: list[frozenset[int]] = []
+        self._every = frozenset(range(128)) | named_characters | {_OTHER}
+        self._accepts: list[frozenset[int]] = []
         self._assertions: list[int] = []
 
     @classmethod
-    def of(cls, tree: Any) -> "Automaton":
+    def from_tree(cls, tree: Any) -> "Automaton":
+        """Build the automaton; raises `re.error` for what cannot be checked."""
         nodes = list(tree)
-        automaton = cls(frozenset(_named(nodes)))
-        automaton._position(automaton._every)
+        automaton = cls(frozenset(_iterate_named_characters(nodes)))
+        automaton._add_position(automaton._every)
         if not is_anchored(nodes):
             automaton._link(0, 0)
-        whole = automaton._sequence(nodes)
+        whole = automaton._build_sequence(nodes)
         for first in whole.first:
             automaton._link(0, first)
         automaton._link_assertions()
@@ -76,35 +77,35 @@ class Automaton:
         return automaton
 
     def overlap(self, *positions: int) -> bool:
-        """Whether some character is taken at all these positions."""
-        return bool(reduce(frozenset.intersection, (self._takes[position] for position in positions)))
+        """Return whether all these positions accept some common character."""
+        return bool(reduce(frozenset.intersection, (self._accepts[position] for position in positions)))
 
-    def loops(self) -> list[frozenset[int]]:
-        """Groups of positions that lead back to themselves, in the order of matching."""
-        reach = {position: self._reachable(position) for position in self._leading_to_loops()}
+    def find_loops(self) -> list[frozenset[int]]:
+        """Return the groups of positions that lead back to themselves, in the order of matching."""
+        reach = {position: self._reachable(position) for position in self._positions_before_loops()}
         loops = {frozenset(q for q in reach[p] & reach.keys() if p in reach[q]) for p in reach if p in reach[p]}
         return sorted(loops, key=lambda loop: -len(reach[min(loop)]))
 
-    def choices(self) -> float:
-        """How many bits of choice the positions outside of loops leave open, where one text fits several ways on."""
-        looping = {position for loop in self.loops() for position in loop}
-        return sum(log2(self._ways(position, looping)) for position in range(len(self.follow)))
+    def count_choices(self) -> float:
+        """Return the ambiguity outside of loops in bits: how many ways one text may match."""
+        looping = {position for loop in self.find_loops() for position in loop}
+        return sum(log2(self._count_ways(position, looping)) for position in range(len(self.follow)))
 
-    def _ways(self, position: int, looping: set[int]) -> int:
+    def _count_ways(self, position: int, looping: set[int]) -> int:
         onward = self.follow[position].keys() - looping
         if len(onward) < 2:
             return 1
-        return max(Counter(chain.from_iterable(self._takes[following] for following in onward)).values(), default=1)
+        return max(Counter(chain.from_iterable(self._accepts[following] for following in onward)).values(), default=1)
 
-    def _leading_to_loops(self) -> set[int]:
-        """All positions but those from which every way ends."""
+    def _positions_before_loops(self) -> set[int]:
+        """Return all positions except those from which every way ends."""
         rest = set(range(len(self.follow)))
         ways = [len(following) for following in self.follow]
         todo = [position for position in rest if not ways[position]]
         while todo:
-            ended = todo.pop()
-            rest.discard(ended)
-            for position in self.precede[ended]:
+            dead_end = todo.pop()
+            rest.discard(dead_end)
+            for position in self.precede[dead_end]:
                 ways[position] -= 1
                 if not ways[position]:
                     todo.append(position)
@@ -120,11 +121,11 @@ class Automaton:
                 todo.extend(self.follow[at])
         return seen
 
-    def _position(self, takes: frozenset[int]) -> _Part:
-        position = len(self._takes)
+    def _add_position(self, accepts: frozenset[int]) -> _Part:
+        position = len(self._accepts)
         if position >= _MAX_POSITIONS:
-            raise re.error("it is too long to be checked")
-        self._takes.append(takes)
+            raise re.error("it is too long to check")
+        self._accepts.append(accepts)
         self.follow.append({})
         self.precede.append({})
         return _Part([position], [position], empty=False)
@@ -143,10 +144,10 @@ class Automaton:
             empty=left.empty and right.empty,
         )
 
-    def _sequence(self, nodes: Any) -> _Part:
-        return reduce(self._join, map(self._part, nodes), _EMPTY)
+    def _build_sequence(self, nodes: Any) -> _Part:
+        return reduce(self._join, map(self._build_part, nodes), _EMPTY)
 
-    def _part(self, node: Node) -> _Part:
+    def _build_part(self, node: Node) -> _Part:
         operation, value = node
         for operations, build in self._builders():
             if operation in operations:
@@ -155,99 +156,102 @@ class Automaton:
 
     def _builders(self) -> tuple[tuple[tuple[Any, ...], Callable[[Any, Any], _Part]], ...]:
         return (
-            ((LITERAL, NOT_LITERAL, ANY, IN), lambda operation, value: self._position(self._set(operation, value))),
-            ((BRANCH,), lambda _, value: self._branch(value[1])),
-            ((SUBPATTERN,), lambda _, value: self._sequence(value[3])),
-            (REPEATS, lambda _, value: self._repeat(*value)),
-            (ASSERTS, lambda _, value: self._assertion(value[1])),
+            (
+                (LITERAL, NOT_LITERAL, ANY, IN),
+                lambda operation, value: self._add_position(self._character_set(operation, value)),
+            ),
+            ((BRANCH,), lambda _, value: self._build_branch(value[1])),
+            ((SUBPATTERN,), lambda _, value: self._build_sequence(value[3])),
+            (REPEATS, lambda _, value: self._build_repeat(*value)),
+            (ASSERTS, lambda _, value: self._add_assertion(value[1])),
             ((AT, FAILURE), lambda _, __: _EMPTY),
-            ((GROUPREF,), lambda _, __: self._loop(self._position(self._every), may_be_empty=True)),
-            ((ATOMIC_GROUP,), lambda _, value: self._scan(value)),
+            ((GROUPREF,), lambda _, __: self._close_loop(self._add_position(self._every), may_be_empty=True)),
+            ((ATOMIC_GROUP,), lambda _, value: self._build_scan(value)),
         )
 
-    def _branch(self, alternatives: Any) -> _Part:
-        parts = [self._sequence(alternative) for alternative in alternatives]
+    def _build_branch(self, alternatives: Any) -> _Part:
+        parts = [self._build_sequence(alternative) for alternative in alternatives]
         return _Part(
             [first for part in parts for first in part.first],
             [last for part in parts for last in part.last],
             empty=any(part.empty for part in parts),
         )
 
-    def _repeat(self, least: int, most: int, body: Any) -> _Part:
+    def _build_repeat(self, least: int, most: int, body: Any) -> _Part:
         width, max_width = body.getwidth()
         if width == 0 and 1 < most < MAXREPEAT:
-            raise re.error("it repeats what may be empty")
+            raise re.error("it repeats a part that may be empty")
         if most > (_MAX_EXACT_COPIES if least == most and width == max_width else _MAX_COPIES):
-            return self._loop(self._sequence(body), may_be_empty=least == 0)
-        copies = [self._sequence(body) for _ in range(most)]
+            return self._close_loop(self._build_sequence(body), may_be_empty=least == 0)
+        copies = [self._build_sequence(body) for _ in range(most)]
         optional = [copy._replace(empty=True) for copy in copies[least:]]
         return reduce(self._join, [*copies[:least], *optional], _EMPTY)
 
-    def _loop(self, part: _Part, *, may_be_empty: bool) -> _Part:
+    def _close_loop(self, part: _Part, *, may_be_empty: bool) -> _Part:
         for last in part.last:
             for first in part.first:
                 self._link(last, first)
         return part._replace(empty=part.empty or may_be_empty)
 
-    def _assertion(self, body: Any) -> _Part:
-        self._assertions += self._sequence(body).first
+    def _add_assertion(self, body: Any) -> _Part:
+        self._assertions += self._build_sequence(body).first
         return _EMPTY
 
     def _link_assertions(self) -> None:
-        """An assertion looks ahead from wherever the match has come to; from anywhere is near enough."""
+        """Link every position to the assertions: an assertion looks ahead from the current position of the match."""
         for first in self._assertions:
             inside = self._reachable(first) | {first}
             for position in range(len(self.follow)):
                 if position not in inside:
                     self._link(position, first)
 
-    def _scan(self, body: Any) -> _Part:
+    def _build_scan(self, body: Any) -> _Part:
         self.scans = 1
-        return self._sequence(list(body)[1:])
+        return self._build_sequence(list(body)[1:])
 
-    def _set(self, operation: Any, value: Any) -> frozenset[int]:
+    def _character_set(self, operation: Any, value: Any) -> frozenset[int]:
         if operation is LITERAL:
-            return frozenset({_folded(value)})
+            return frozenset({_fold_case(value)})
         if operation is NOT_LITERAL:
-            return self._every - {_folded(value)}
+            return self._every - {_fold_case(value)}
         if operation is ANY:
             return self._every
-        takes = frozenset(code for item in value for code in self._members(item))
-        return self._every - takes | {_OTHER} if value[0][0] is NEGATE else takes
+        accepted = frozenset(code for item in value for code in self._iterate_members(item))
+        return self._every - accepted | {_OTHER} if value[0][0] is NEGATE else accepted
 
-    def _members(self, item: Node) -> Iterator[int]:
+    def _iterate_members(self, item: Node) -> Iterator[int]:
         operation, value = item
         if operation is LITERAL:
-            yield _folded(value)
+            yield _fold_case(value)
         elif operation is RANGE:
             low, high = value
-            yield from (_folded(code) for code in self._every if low <= code <= high)
-            yield from (_folded(code) for code in range(low, min(high, 127) + 1))
+            yield from (_fold_case(code) for code in self._every if low <= code <= high)
+            yield from (_fold_case(code) for code in range(low, min(high, 127) + 1))
             if high > 127:
                 yield _OTHER
         elif operation is not NEGATE:
             yield from self._every
 
 
-def _named(nodes: Any) -> Iterator[int]:
-    """Every character that the expression names, wherever."""
+def _iterate_named_characters(nodes: Any) -> Iterator[int]:
+    """Yield every character that the expression names."""
     for node in nodes:
         if not isinstance(node, tuple) or len(node) != 2:
             continue
         operation, value = node
         if operation in (LITERAL, NOT_LITERAL):
-            yield _folded(value)
+            yield _fold_case(value)
         elif operation is IN:
-            yield from _named(value)
+            yield from _iterate_named_characters(value)
         elif operation is BRANCH:
             for alternative in value[1]:
-                yield from _named(alternative)
+                yield from _iterate_named_characters(alternative)
         elif operation in (*REPEATS, SUBPATTERN, *ASSERTS):
-            yield from _named(value[-1])
+            yield from _iterate_named_characters(value[-1])
         elif operation is ATOMIC_GROUP:
-            yield from _named(value)
+            yield from _iterate_named_characters(value)
 
 
-def _folded(code: int) -> int:
+def _fold_case(code: int) -> int:
     lower = chr(code).lower()
     return ord(lower) if len(lower) == 1 else code

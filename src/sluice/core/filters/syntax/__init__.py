@@ -1,1 +1,1 @@
-"""The syntax of filter lists: what a line, a rule, a host name is."""
+"""The syntax of filter lists: lines, rules, hostnames, IP patterns and public suffixes."""

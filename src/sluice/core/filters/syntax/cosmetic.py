@@ -1,11 +1,11 @@
-"""Cosmetic and HTML rules: they change pages, so all they have for DNS is the domains in front of the marker."""
+"""Cosmetic and HTML rules, which change pages: only the domains in front of the marker concern DNS."""
 
 import re
 from typing import Final
 
 from sluice.core.filters.syntax.lines import WHITESPACE
 
-# ## #@# #?# #@?# #$# #@$# #$?# #@$?# #%# #@%# $$ $@$, behind domains that hold no white space.
+# ## #@# #?# #@?# #$# #@$# #$?# #@$?# #%# #@%# $$ $@$, after domains without white space.
 _COSMETIC: Final = re.compile(rf"([^{WHITESPACE}#$]*+)(?:#@?(?:\$\??|\?|%)?#|\$@?\$)")
 
 
@@ -14,6 +14,6 @@ def is_cosmetic(line: str) -> bool:
 
 
 def split_cosmetic(line: str) -> tuple[str, str] | None:
-    """The domains, and the rest from the marker on."""
-    found = _COSMETIC.match(line)
-    return (found[1], line[found.end(1) :]) if found else None
+    """Return the domains, and the rest from the marker on; None for any other line."""
+    match = _COSMETIC.match(line)
+    return (match[1], line[match.end(1) :]) if match else None

@@ -1,4 +1,4 @@
-"""Shapes of domain names inside rules."""
+"""Domain names inside rules."""
 
 import re
 from typing import Final
@@ -12,16 +12,16 @@ _EXACT_PATTERN: Final = re.compile(rf"(?:\|\|)?(?:\*?\.)?({_ANY_LABEL}(?:\.{_ANY
 
 
 def is_plain_domain(line: str) -> bool:
-    """A bare domain name, `example.com`; an IPv4 address is one too."""
+    """Return whether the line is a bare domain name, `example.com`; an IPv4 address counts as one."""
     return len(line) <= _MAX_DOMAIN and _PLAIN_DOMAIN.fullmatch(line) is not None
 
 
 def is_compressible(pattern: str) -> bool:
-    """Exactly `||host^`, in lower case."""
+    """Return whether the pattern is exactly `||host^`, in lower case."""
     return _COMPRESSIBLE.fullmatch(pattern) is not None
 
 
-def exact_domain(pattern: str) -> str | None:
-    """The domain of a pattern that names one and nothing else: `||example.com^`, `*.com^`, `.com^|`."""
-    found = _EXACT_PATTERN.fullmatch(pattern)
-    return found[1] if found else None
+def extract_exact_domain(pattern: str) -> str | None:
+    """Return the domain of a pattern that names only a domain: `||example.com^`, `*.com^`, `.com^|`."""
+    match = _EXACT_PATTERN.fullmatch(pattern)
+    return match[1] if match else None

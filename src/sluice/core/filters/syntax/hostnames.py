@@ -1,13 +1,13 @@
-"""Hostnames, as found in addresses with scheme, user, port and path, and shallowly checked.
+"""Hostnames, extracted from addresses with scheme, user, port and path, and checked for valid characters.
 
-The rules are those of the library tldts 7.0, which HostlistCompiler asks.
+The rules are those of the library tldts 7.0, which HostlistCompiler uses.
 """
 
 import re
 from typing import Final, NamedTuple
 
 _MAX_HOSTNAME: Final = 255
-# Lower-case letters, digits, hyphen, underscore and everything beyond ASCII; as a negation it compiles ten times faster.
+# Lower-case letters, digits, hyphen, underscore and everything non-ASCII; written as a negation it compiles ten times faster.
 _LABEL: Final = r"[^\x00-,./:-^`{-\x7f]{1,63}+"
 _VALID: Final = re.compile(rf"(?!-)\.?(?:{_LABEL}(?<![-_])\.)*+(?:{_LABEL}(?<!-))?")
 _IPV4: Final = re.compile(r"(?=.{7,15}\Z)[0-9]+\.[0-9]*\.[0-9]*\.[0-9]+")
@@ -19,13 +19,15 @@ _PATH_START: Final = re.compile("[/?#]")
 
 
 class Hostname(NamedTuple):
+    """A hostname in lower case, or an IP address."""
+
     name: str
     is_ip: bool
 
 
 def parse_hostname(text: str) -> Hostname | None:
-    """The hostname in a text, in lower case and without final dots; None when there is none or it is malformed."""
-    name = _without_final_dots(text) if _is_valid(text) else _extract(text)
+    """Return the hostname in a text, in lower case and without final dots; None if it is missing or malformed."""
+    name = _strip_final_dots(text) if _is_valid(text) else _extract_hostname(text)
     if not name:
         return None
     if _is_ip(name):
@@ -34,7 +36,7 @@ def parse_hostname(text: str) -> Hostname | None:
 
 
 def _is_ip(name: str) -> bool:
-    """Four groups of digits, or hexadecimal digits and colons; the numbers are not looked at."""
+    """Match four groups of digits, or hexadecimal digits and colons; the numbers are not checked."""
     return _IPV4.fullmatch(name) is not None or _IPV6.fullmatch(name) is not None
 
 
@@ -42,23 +44,23 @@ def _is_valid(name: str) -> bool:
     return 0 < len(name) <= _MAX_HOSTNAME and _VALID.fullmatch(name) is not None
 
 
-def _without_final_dots(name: str) -> str:
+def _strip_final_dots(name: str) -> str:
     return name.rstrip(".") or name[:1]
 
 
-def _extract(text: str) -> str | None:
+def _extract_hostname(text: str) -> str | None:
     if text.startswith("data:"):
         return None
-    rest = _after_scheme(text.strip(_CONTROL))
+    rest = _remove_scheme(text.strip(_CONTROL))
     if rest is None:
         return None
     end = _PATH_START.search(rest)
     authority = rest[: end.start()] if end else rest
-    name = _host(authority)
+    name = _extract_host(authority)
     return name.lower() if _UPPER.search(authority) else name
 
 
-def _after_scheme(text: str) -> str | None:
+def _remove_scheme(text: str) -> str | None:
     if text.startswith("//"):
         return text[2:]
     scheme, mark, rest = text.partition(":/")
@@ -67,11 +69,11 @@ def _after_scheme(text: str) -> str | None:
     return rest.lstrip("/") if _SCHEME.fullmatch(scheme) else None
 
 
-def _host(authority: str) -> str:
-    """Cut the user and the port off."""
+def _extract_host(authority: str) -> str:
+    """Remove the user and the port."""
     user = authority.rfind("@")
     host = authority[user + 1 :] if user > 0 else authority
     if host.startswith("["):
         return host[1 : max(1, host.rfind("]"))]
     port = host.rfind(":")
-    return _without_final_dots(host[:port] if port > 0 else host)
+    return _strip_final_dots(host[:port] if port > 0 else host)

@@ -1,4 +1,4 @@
-"""Patterns made of digits and dots: whole addresses, and parts of addresses that match more than one would think."""
+"""Patterns of digits and dots: whole IPv4 addresses, and parts of addresses, which match too much."""
 
 import re
 from typing import Final, NamedTuple, Self
@@ -11,7 +11,7 @@ _NUMERIC: Final = re.compile(r"[0-9.]+")
 
 
 class IpPattern(NamedTuple):
-    """Such a pattern taken apart: `||1.2.3.*` has anchor `||`, digits `1.2.3`, tail `.*` and no caret."""
+    """The parts of such a pattern: `||1.2.3.*` has anchor `||`, digits `1.2.3`, tail `.*` and no caret."""
 
     anchor: str
     digits: str
@@ -20,32 +20,32 @@ class IpPattern(NamedTuple):
 
     @classmethod
     def parse(cls, pattern: str) -> Self | None:
-        found = _SHAPE.fullmatch(pattern)
-        return cls(found[1], found[2], (found[3] or "").replace("..", "."), caret=bool(found[4])) if found else None
+        match = _SHAPE.fullmatch(pattern)
+        return cls(match[1], match[2], (match[3] or "").replace("..", "."), caret=bool(match[4])) if match else None
 
     @property
     def octets(self) -> int:
         return self.digits.count(".") + 1
 
     def is_subnet(self) -> bool:
-        """`1.2.3.` or `1.2.3.*`: all addresses that start so."""
+        """Return whether it is `1.2.3.` or `1.2.3.*`: all addresses with this prefix."""
         return self.octets == 3 and bool(self.tail) and not self.caret
 
     def is_partial(self) -> bool:
-        """It matches a part of an address, or the end of a name, and so more than one address."""
+        """Return whether it matches a part of an address or the end of a name, and so more than one address."""
         if self.caret and not self.anchor:
             return self.octets > 1
         return self.octets < 4 or bool(self.tail)
 
-    def normal(self) -> str | None:
-        """The form that works everywhere, `||1.2.3.4^` for an address or `||1.2.3.*` for a subnet, if there is one."""
+    def normalize(self) -> str | None:
+        """Return the form that works everywhere: `||1.2.3.4^` for an address, `||1.2.3.*` for a subnet, else None."""
         if self.octets == 4 and not self.tail:
             return f"||{self.digits}^"
         return f"||{self.digits}{self.tail}" if self.is_subnet() and self.anchor != "||" else None
 
 
 def is_address(pattern: str) -> bool:
-    """Whether the pattern, freed of its anchors, is one whole address."""
+    """Return whether the pattern without its anchors is one whole address."""
     text = pattern.removeprefix("|").removeprefix("|")
     text = text.removesuffix("|").removesuffix("^") if text.endswith("^|") else text.removesuffix("^")
     if not text.startswith("://") and not _NUMERIC.fullmatch(text):

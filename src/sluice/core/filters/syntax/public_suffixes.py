@@ -1,4 +1,4 @@
-"""The public suffix list, ICANN section: which names are open for anyone to register under."""
+"""The public suffix list, ICANN section: the names under which anyone can register a domain."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -6,49 +6,48 @@ from pkgutil import get_data
 from typing import Final, NamedTuple
 
 from sluice.core.errors import ConfigError
+from sluice.core.filters.syntax.punycode import encode_label
 
 _END: Final = b"===END ICANN DOMAINS==="
 
 
-class Suffixes(NamedTuple):
-    """Rules by kind: `com` is plain, `*.ck` stands as `ck` in the wildcards, `!www.ck` as `www.ck` in the exceptions."""
+class PublicSuffixes(NamedTuple):
+    """Rules by kind: `com` is in `plain`, `*.ck` is in `wildcards` as `ck`, `!www.ck` is in `exceptions` as `www.ck`."""
 
     plain: frozenset[str]
     wildcards: frozenset[str]
     exceptions: frozenset[str]
 
-    def known(self, hostname: str) -> bool:
-        """Whether the list itself names this hostname as a suffix."""
+    def has(self, hostname: str) -> bool:
+        """Return whether the list names this hostname as a suffix."""
         if hostname in self.plain:
             return True
         return hostname.partition(".")[2] in self.wildcards and hostname not in self.exceptions
 
-    def covers(self, hostname: str) -> bool:
-        """Whether the whole hostname is a suffix; an unknown single label counts as one."""
-        return "." not in hostname or self.known(hostname)
+    def is_suffix(self, hostname: str) -> bool:
+        """Return whether the whole hostname is a suffix; an unknown single label counts as one."""
+        return "." not in hostname or self.has(hostname)
 
 
 @cache
-def suffixes() -> Suffixes:
-    """Read once, on first use: importing must stay cheap where a Worker starts."""
-    rules = set(_rules())
+def load_public_suffixes() -> PublicSuffixes:
+    """Load the list on first use only, because imports delay the start of a Worker."""
+    rules = set(_read_rules())
     wildcards = {rule[2:] for rule in rules if rule.startswith("*.")}
     exceptions = {rule[1:] for rule in rules if rule.startswith("!")}
     plain = {rule for rule in rules if rule[0] not in "*!"}
-    return Suffixes(frozenset(plain), frozenset(wildcards), frozenset(exceptions))
+    return PublicSuffixes(frozenset(plain), frozenset(wildcards), frozenset(exceptions))
 
 
-def _rules() -> Iterator[str]:
+def _read_rules() -> Iterator[str]:
     data = get_data("publicsuffixlist", "public_suffix_list.dat") or b""
     if _END not in data:
-        raise ConfigError("the public suffix list is missing from the bundle: without it, rules for co.uk would pass")
+        raise ConfigError(
+            "the public suffix list is missing from the bundle: add the package publicsuffixlist; without it rules for co.uk would pass"
+        )
     for line in data.partition(_END)[0].decode().splitlines():
         rule = line.strip()
         if rule and not rule.startswith("//"):
             yield rule
             if not rule.isascii():
-                yield ".".join(map(_ascii_label, rule.split(".")))
-
-
-def _ascii_label(label: str) -> str:
-    return label if label.isascii() else f"xn--{label.encode('punycode').decode('ascii')}"
+                yield ".".join(map(encode_label, rule.split(".")))

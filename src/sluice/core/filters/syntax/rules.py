@@ -9,24 +9,24 @@ _EXCEPTION: Final = "@@"
 _ONE_MODIFIER: Final = re.compile(r"[^$]*+(?<!\\)\$([a-z0-9~-]+)")
 _COMMA: Final = re.compile(r"(?<!\\),")
 
-# No rule has as many; a line of megabytes that does stays in one piece, because its parts would fill the memory.
+# No real rule has so many. A line of megabytes with more is not split, because its parts would fill the memory.
 _MAX_MODIFIERS: Final = 10_000
 
 
 class Rule(NamedTuple):
-    """A parsed rule; `modifiers` are kept as they were written, so that nothing in a value is lost."""
+    """A parsed rule; `modifiers` are the original texts, so that nothing in a value is lost."""
 
     exception: bool
     pattern: str
     modifiers: list[str]
 
-    def text(self) -> str:
+    def format(self) -> str:
         head = f"{_EXCEPTION}{self.pattern}" if self.exception else self.pattern
         return f"{head}${','.join(self.modifiers)}" if self.modifiers else head
 
 
-def parse(line: str) -> Rule | None:
-    """Read a rule; an empty line and a bare `@@` are none."""
+def parse_rule(line: str) -> Rule | None:
+    """Parse a rule; returns None for an empty line and a bare `@@`."""
     text = line.strip(WHITESPACE)
     exception = text.startswith(_EXCEPTION)
     if exception:
@@ -35,16 +35,19 @@ def parse(line: str) -> Rule | None:
         return None
     if "$" not in text or (is_regex(text) and "replace=" not in text):
         return Rule(exception, text, [])
-    dollar = _last_dollar(text)
+    dollar = _find_last_dollar(text)
     if dollar < 0:
         return Rule(exception, text, [])
-    return Rule(exception, text[:dollar], _modifiers(text[dollar + 1 :]))
+    return Rule(exception, text[:dollar], _split_modifiers(text[dollar + 1 :]))
 
 
-def only_modifier(line: str) -> str | None:
-    """The modifier of a rule that has just one, without a value; quick, and None does not say that it has none."""
-    found = _ONE_MODIFIER.fullmatch(line)
-    return found[1] if found else None
+def find_only_modifier(line: str) -> str | None:
+    """Return the modifier of a rule with exactly one, without a value.
+
+    A fast check: None does not mean that the rule has no modifiers.
+    """
+    match = _ONE_MODIFIER.fullmatch(line)
+    return match[1] if match else None
 
 
 def is_regex(pattern: str) -> bool:
@@ -55,22 +58,22 @@ def modifier_name(modifier: str) -> str:
     return modifier.partition("=")[0]
 
 
-def _last_dollar(text: str) -> int:
-    """Where the last `$` stands that no backslash guards, or -1."""
+def _find_last_dollar(text: str) -> int:
+    """Return the index of the last `$` that no backslash escapes, or -1."""
     dollar = text.rfind("$")
     while dollar > 0 and text[dollar - 1] == "\\":
         dollar = text.rfind("$", 0, dollar)
     return dollar
 
 
-def _modifiers(text: str) -> list[str]:
-    """Split at commas that no backslash guards; an empty value says as much as none."""
+def _split_modifiers(text: str) -> list[str]:
+    """Split at commas that no backslash escapes; an empty value means the same as none."""
     if text.count(",") > _MAX_MODIFIERS:
         return [text]
     parts = _COMMA.split(text) if "\\" in text else text.split(",")
-    return [_without_empty_value(part) for part in parts if part]
+    return [_strip_empty_value(part) for part in parts if part]
 
 
-def _without_empty_value(modifier: str) -> str:
+def _strip_empty_value(modifier: str) -> str:
     name, _, value = modifier.partition("=")
     return modifier if value else name

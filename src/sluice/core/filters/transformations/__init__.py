@@ -1,1 +1,1 @@
-"""The transformations, one module each."""
+"""The transformations, one module each, and the reasons for which they drop lines."""

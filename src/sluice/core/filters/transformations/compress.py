@@ -1,6 +1,6 @@
-"""Compress: hosts lines and bare domains become `||host^`, and what a wider such rule covers goes.
+"""Compress: converts hosts rules and bare domains to `||host^`, and drops rules that a wider one covers.
 
-A line that blocks one host and its subdomains has that `||host^` as its key; all other lines have none and stay.
+A line that blocks one host and its subdomains has that `||host^` as its key. All other lines have no key and are kept.
 """
 
 import re
@@ -8,42 +8,43 @@ from collections.abc import Container, Iterable, Iterator
 from typing import Final, TypeAlias
 
 from sluice.core.filters.syntax.domains import is_compressible, is_plain_domain
-from sluice.core.filters.syntax.hosts import hostnames_of, is_hosts_rule
-from sluice.core.filters.syntax.rules import parse
-from sluice.core.filters.transformations.trace import Dropped, Trace, Transformation
+from sluice.core.filters.syntax.hosts import is_hosts_rule, iterate_hostnames
+from sluice.core.filters.syntax.rules import parse_rule
+from sluice.core.filters.transformations.drop_reasons import Drop, TransformationTrace
+from sluice.core.filters.transformations.transformation import Transformation
 
-# No domain name is longer, so no longer rule covers one; it also bounds the work for a line of a million dots.
+# No domain name is longer, so no longer rule covers one. This also limits the work for a line of a million dots.
 _MAX_DOMAIN: Final = 255
 
-# The two kinds of line that fill DNS lists, a compressible rule and a hosts rule with one hostname, by one match.
+# Matches the two most frequent kinds of line in DNS lists: `||host^`, and a hosts rule with one hostname.
 _COMMON_LINE: Final = re.compile(r"\|\|[a-z0-9.-]+\^|[0-9.]+[ \t]+([a-z0-9._-]+)")
 
-# A text to come out, and its key or "".
+# An output line, and its key or "".
 _Entry: TypeAlias = tuple[str, str]
 
 
 class _Compress:
     def apply(self, lines: list[str]) -> list[str]:
-        # A dict keeps the order and the first of each; what has no key takes part under a number, unequal to any text.
+        # A dict keeps the order and the first of each key. A line without a key gets a number, which equals no text.
         texts: dict[str | int, str] = {}
         for line, common in zip(lines, map(_COMMON_LINE.fullmatch, lines), strict=True):
             if common:
                 rule = f"||{common[1]}^" if common[1] else line
                 texts.setdefault(rule, rule)
             else:
-                for text, key in _entries(line):
+                for text, key in _expand(line):
                     texts.setdefault(key or len(texts), text)
         return [text for key, text in texts.items() if isinstance(key, int) or not _is_covered(key, texts)]
 
-    def trace(self, lines: list[str]) -> Trace:
-        known = {key for line in lines for _, key in _entries(line) if key}
-        fewest = _fewest_dots(known)
+    def trace(self, lines: list[str]) -> TransformationTrace:
+        keys = {key for line in lines for _, key in _expand(line) if key}
+        fewest = _fewest_dots(keys)
         seen: set[str] = set()
-        trace = Trace([], [], [])
+        trace = TransformationTrace([], [], [])
         for index, line in enumerate(lines):
-            for text, key in _entries(line):
-                if reason := _reason(key, seen, known, fewest):
-                    trace.dropped.append(Dropped(index, text, reason))
+            for text, key in _expand(line):
+                if reason := _drop_reason(key, seen, keys, fewest):
+                    trace.dropped.append(Drop(index, text, reason))
                 else:
                     trace.lines.append(text)
                     trace.origins.append(index)
@@ -51,32 +52,32 @@ class _Compress:
         return trace
 
 
-def _entries(line: str) -> Iterable[_Entry]:
+def _expand(line: str) -> Iterable[_Entry]:
     if common := _COMMON_LINE.fullmatch(line):
         rule = f"||{common[1]}^" if common[1] else line
         return ((rule, rule),)
     if is_hosts_rule(line):
-        return _host_entries(line)
+        return _expand_hosts_rule(line)
     if is_plain_domain(line):
         rule = f"||{line}^"
         return ((rule, rule),)
-    return ((line, _key(line)),)
+    return ((line, _find_key(line)),)
 
 
-def _host_entries(line: str) -> Iterator[_Entry]:
+def _expand_hosts_rule(line: str) -> Iterator[_Entry]:
     rule = ""
-    for hostname in hostnames_of(line):
+    for hostname in iterate_hostnames(line):
         rule = f"||{hostname}^"
         yield rule, rule
     if not rule:
         yield line, ""
 
 
-def _key(line: str) -> str:
-    """Key of a rule that is more than a bare `||host^`: white space around it, or a `$` without modifiers."""
+def _find_key(line: str) -> str:
+    """Return the key of a rule with more than `||host^`: white space around it, or a `$` without modifiers."""
     if "||" not in line:
         return ""
-    rule = parse(line)
+    rule = parse_rule(line)
     if rule is None or rule.exception or rule.modifiers or not is_compressible(rule.pattern):
         return ""
     return rule.pattern
@@ -86,35 +87,35 @@ def _fewest_dots(keys: Iterable[str]) -> int:
     return min((key.count(".") for key in keys), default=0)
 
 
-def _is_covered(key: str, known: Container[object]) -> bool:
-    """Whether any wider rule is known: what `_wider` tells, in a third of the time."""
+def _is_covered(key: str, keys: Container[object]) -> bool:
+    """Return whether `_find_wider` finds any wider rule, in a third of its time."""
     if len(key) > _MAX_DOMAIN:
-        return bool(_wider(key, known, 0))
+        return bool(_find_wider(key, keys, 0))
     _, dot, rest = key.partition(".")
     while dot:
-        if f"||{rest}" in known:
+        if f"||{rest}" in keys:
             return True
         _, dot, rest = rest.partition(".")
     return False
 
 
-def _wider(key: str, known: Container[object], fewest: int) -> str:
-    """The next wider rule among the known ones, of which none has fewer dots than `fewest`; "" if there is none."""
+def _find_wider(key: str, keys: Container[object], fewest: int) -> str:
+    """Return the next wider rule among the keys, none of which has fewer dots than `fewest`; "" if there is none."""
     dot = max(1, len(key) - _MAX_DOMAIN)
     for _ in range(key.count(".", dot + 1) - fewest):
         dot = key.find(".", dot + 1)
         parent = "||" + key[dot + 1 :]
-        if parent in known:
+        if parent in keys:
             return parent
     return ""
 
 
-def _reason(key: str, seen: set[str], known: set[str], fewest: int) -> str:
-    """Why the line goes, naming the rule that stays in its place; "" when it stays."""
+def _drop_reason(key: str, seen: set[str], keys: set[str], fewest: int) -> str:
+    """Return why the line is dropped, with the rule that replaces it; "" if it is kept."""
     if not key:
         return ""
     widest = key
-    while wider := _wider(widest, known, fewest):
+    while wider := _find_wider(widest, keys, fewest):
         widest = wider
     if widest != key:
         return f"covered by {widest}"

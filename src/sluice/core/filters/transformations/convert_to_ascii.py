@@ -1,7 +1,7 @@
-"""ConvertToAscii: international domain names become Punycode, wherever in a rule they stand.
+"""ConvertToAscii: converts international domain names in rules to Punycode.
 
-Only what is a domain name changes: selectors, regular expressions, paths and the names of modifiers stay, and so does
-a name that has no ASCII form.
+Only domain names change. Selectors, regular expressions, paths, names of modifiers, and domain names without an ASCII
+form stay as they are.
 """
 
 import re
@@ -11,47 +11,48 @@ import idna
 
 from sluice.core.filters.syntax.cosmetic import split_cosmetic
 from sluice.core.filters.syntax.lines import WHITESPACE, is_comment
-from sluice.core.filters.syntax.rules import is_regex, parse
-from sluice.core.filters.transformations.trace import Rewrite, Transformation
+from sluice.core.filters.syntax.punycode import encode_label
+from sluice.core.filters.syntax.rules import is_regex, parse_rule
+from sluice.core.filters.transformations.transformation import Rewrite, Transformation
 
-# Names may be separated by any of these.
+# A run of characters other than these separators.
 _TOKEN: Final = re.compile(rf"[^{WHITESPACE}^$|=,;]+")
-# Letters, digits, `_`, `.`, `*`, `-` and everything beyond ASCII.
+# Letters, digits, `_`, `.`, `*`, `-` and everything non-ASCII.
 _NAME: Final = r"[^\x00-)+,/:-@\[-^`{-\x7f]+"
 _IS_NAME: Final = re.compile(_NAME)
-# Perhaps a scheme or a tilde, the name, and perhaps a port, a path or a query.
+# An optional scheme or tilde, the name, and an optional port, path or query.
 _PARTS: Final = re.compile(rf"((?:[a-z][a-z0-9+.-]*+)?://|//|~)?({_NAME})([:/?#].*)?", re.DOTALL)
-# A guess: four times the longest name of DNS; Punycode takes quadratic time.
+# A guess: four times the longest DNS name; Punycode takes quadratic time.
 _MAX_NAME: Final = 1024
 
 
-def _convert(line: str) -> str:
+def _convert_line(line: str) -> str:
     if line.isascii() or is_comment(line):
         return line
     if cosmetic := split_cosmetic(line):
         domains, rest = cosmetic
-        return _converted(domains) + rest
-    rule = parse(line)
+        return _convert_names(domains) + rest
+    rule = parse_rule(line)
     if rule and is_regex(rule.pattern):
         end = line.index(rule.pattern) + len(rule.pattern)
-        return line[:end] + _converted(line[end:])
-    return _converted(line)
+        return line[:end] + _convert_names(line[end:])
+    return _convert_names(line)
 
 
-def _converted(text: str) -> str:
-    return _TOKEN.sub(_converted_token, text)
+def _convert_names(text: str) -> str:
+    return _TOKEN.sub(_convert_token, text)
 
 
-def _converted_token(token: re.Match[str]) -> str:
+def _convert_token(token: re.Match[str]) -> str:
     parts = _PARTS.fullmatch(token[0])
     if parts is None:
         return token[0]
     before, name, after = parts[1] or "", parts[2], parts[3] or ""
-    return f"{before}{_ascii_name(name)}{after}"
+    return f"{before}{_encode_name(name)}{after}"
 
 
-def _ascii_name(name: str) -> str:
-    """The name in ASCII; one of a single label, or without an ASCII form, stays as it is."""
+def _encode_name(name: str) -> str:
+    """Return the name in ASCII; a single label, or a name without an ASCII form, stays as it is."""
     if name.isascii() or "." not in name[1:-1] or len(name) > _MAX_NAME:
         return name
     try:
@@ -61,11 +62,11 @@ def _ascii_name(name: str) -> str:
     labels = mapped.split(".")
     if not _IS_NAME.fullmatch(mapped) or not _are_valid(labels):
         return name
-    return ".".join(map(_ascii_label, labels))
+    return ".".join(map(encode_label, labels))
 
 
 def _are_valid(labels: list[str]) -> bool:
-    """What UTS #46 asks of labels: no combining mark first, no misplaced joiner, no mixed directions."""
+    """Check the rules of UTS #46: no leading combining mark, no misplaced joiner, no mixed directions."""
     try:
         return all(map(idna.check_bidi, labels)) and all(label.isascii() or _is_valid(label) for label in labels)
     except idna.IDNAError:
@@ -78,8 +79,4 @@ def _is_valid(label: str) -> bool:
     return "*" not in label and all(idna.valid_contextj(label, position) for position in joiners)
 
 
-def _ascii_label(label: str) -> str:
-    return label if label.isascii() else f"xn--{label.encode('punycode').decode('ascii')}"
-
-
-CONVERT_TO_ASCII: Final[Transformation] = Rewrite(_convert)
+CONVERT_TO_ASCII: Final[Transformation] = Rewrite(_convert_line)

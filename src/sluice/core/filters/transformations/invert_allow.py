@@ -1,10 +1,10 @@
-"""InvertAllow: every rule becomes an exception; comments, hosts lines, exceptions and empty lines stay."""
+"""InvertAllow: turns every rule into an exception; comments, hosts rules, exceptions and empty lines stay."""
 
 from typing import Final
 
 from sluice.core.filters.syntax.hosts import is_hosts_rule
 from sluice.core.filters.syntax.lines import is_comment
-from sluice.core.filters.transformations.trace import Rewrite, Transformation
+from sluice.core.filters.transformations.transformation import Rewrite, Transformation
 
 
 def _invert(line: str) -> str:

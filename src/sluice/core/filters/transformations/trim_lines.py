@@ -1,8 +1,8 @@
-"""TrimLines: spaces and tabs around a line go; other white space stays."""
+"""TrimLines: removes spaces and tabs around a line; other white space stays."""
 
 from typing import Final
 
-from sluice.core.filters.transformations.trace import Rewrite, Transformation
+from sluice.core.filters.transformations.transformation import Rewrite, Transformation
 
 
 def _trim(line: str) -> str:

@@ -1,7 +1,7 @@
-"""Validate and its three variants: rules that DNS cannot serve, or that would match far too much, go.
+"""Validate and its three variants: drop rules that DNS cannot apply, or that would match far too much.
 
-A flaw is a stable sentence; None means that the line is fine. The quick path and the traced one ask the same
-function, and only the trace puts names into the sentence.
+A flaw is a constant text; None means that the line is valid. `apply` and `trace` use the same function, and only
+`trace` adds names to the text.
 """
 
 import re
@@ -10,15 +10,16 @@ from itertools import compress
 from typing import Final
 
 from sluice.core.filters.syntax.cosmetic import is_cosmetic
-from sluice.core.filters.syntax.domains import exact_domain
+from sluice.core.filters.syntax.domains import extract_exact_domain
 from sluice.core.filters.syntax.hostnames import Hostname, parse_hostname
-from sluice.core.filters.syntax.hosts import hostnames_of, is_hosts_rule
+from sluice.core.filters.syntax.hosts import is_hosts_rule, iterate_hostnames
 from sluice.core.filters.syntax.ip_patterns import IpPattern, is_address
 from sluice.core.filters.syntax.lines import WHITESPACE, is_blank, is_comment
-from sluice.core.filters.syntax.public_suffixes import suffixes
-from sluice.core.filters.syntax.rules import Rule, is_regex, modifier_name, only_modifier, parse
-from sluice.core.filters.transformations.headings import HEADING_REASON, kept_with_headings
-from sluice.core.filters.transformations.trace import Trace, Transformation, selected
+from sluice.core.filters.syntax.public_suffixes import load_public_suffixes
+from sluice.core.filters.syntax.rules import Rule, find_only_modifier, is_regex, modifier_name, parse_rule
+from sluice.core.filters.transformations.drop_reasons import TransformationTrace, trace_selection
+from sluice.core.filters.transformations.leading_comments import LEADING_COMMENT_REASON, mark_kept_lines
+from sluice.core.filters.transformations.transformation import Transformation
 
 _LIMITING: Final = frozenset({"denyallow", "badfilter", "client"})
 _SUPPORTED: Final = frozenset({"important", "~important", "dnstype", "dnsrewrite", "ctag"}) | _LIMITING
@@ -37,14 +38,13 @@ _SUFFIX: Final = "matches only a public suffix"
 _UNKNOWN_SUFFIX: Final = "not a known public suffix"
 _NO_HOSTNAME: Final = "an address without a hostname"
 
-# What nearly every hostname and every line of a DNS list looks like; all that can be wrong with one is that it names a
-# public suffix.
+# The form of nearly every hostname and every line in a DNS list. Its only possible flaw is to name a public suffix.
 _COMMON_NAME: Final = r"(?:(?!-)[a-z0-9-]{1,63}+(?<!-)\.)+(?=[a-z])[a-z0-9-]{1,63}+(?<!-)"
 _COMMON_HOSTNAME: Final = re.compile(_COMMON_NAME)
 _COMMON_LINE: Final = re.compile(rf"(?:@@)?\|\|({_COMMON_NAME})\^|[0-9.]+[ \t]+({_COMMON_NAME})")
 _MAX_COMMON: Final = 250
 _PATTERN_CHARACTERS: Final = re.compile(r"[a-zA-Z0-9.*|^-]+")
-# Around a pattern these may be no part of it, or make it a regular expression.
+# A line with such a first or last character may be a regular expression, or have text around its pattern.
 _DOUBTFUL_STARTS: Final = frozenset({"", "@", ":", *WHITESPACE})
 _DOUBTFUL_ENDS: Final = frozenset({"/", *WHITESPACE})
 _IP_RULE: Final = re.compile(rf"[{WHITESPACE}]*+(?:@@)?\|{{0,2}}[0-9.]++[*^|]*+[{WHITESPACE}]*+(?:\$|\Z)")
@@ -57,60 +57,60 @@ class _Validator:
         self._allow_public_suffix = allow_public_suffix
 
     def apply(self, lines: list[str]) -> list[str]:
-        lines = self._prepared(lines)
-        return list(compress(lines, kept_with_headings(lines, self._flaws(lines))))
+        lines = self._normalize(lines)
+        return list(compress(lines, mark_kept_lines(lines, self._find_flaws(lines))))
 
-    def trace(self, lines: list[str]) -> Trace:
-        lines = self._prepared(lines)
-        flaws = list(self._flaws(lines))
-        kept = kept_with_headings(lines, flaws)
-        return selected(lines, kept, lambda index: _explained(lines[index], flaws[index]))
+    def trace(self, lines: list[str]) -> TransformationTrace:
+        lines = self._normalize(lines)
+        flaws = list(self._find_flaws(lines))
+        kept = mark_kept_lines(lines, flaws)
+        return trace_selection(lines, kept, lambda index: _explain_drop(lines[index], flaws[index]))
 
-    def _prepared(self, lines: list[str]) -> list[str]:
-        return list(map(_normalised, lines)) if self._allow_ip else lines
+    def _normalize(self, lines: list[str]) -> list[str]:
+        return list(map(_normalize_ip_rule, lines)) if self._allow_ip else lines
 
-    def _flaws(self, lines: list[str]) -> Iterator[str | None]:
-        known = suffixes().known
+    def _find_flaws(self, lines: list[str]) -> Iterator[str | None]:
+        is_suffix = load_public_suffixes().has
         for line, common in zip(lines, map(_COMMON_LINE.fullmatch, lines), strict=True):
-            fine = common and len(line) <= _MAX_COMMON and not known(common[common.lastindex or 0])
-            yield None if fine else self._flaw(line)
+            is_valid = common and len(line) <= _MAX_COMMON and not is_suffix(common[common.lastindex or 0])
+            yield None if is_valid else self._find_flaw(line)
 
-    def _flaw(self, line: str) -> str | None:
+    def _find_flaw(self, line: str) -> str | None:
         if is_comment(line) or is_blank(line):
             return None
         if is_hosts_rule(line):
-            return self._hosts_flaw(line)
-        return _CHARACTERS if _is_plainly_no_pattern(line) else self._rule_flaw(line)
+            return self._find_hosts_flaw(line)
+        return _CHARACTERS if _is_plainly_no_pattern(line) else self._find_rule_flaw(line)
 
-    def _hosts_flaw(self, line: str) -> str | None:
+    def _find_hosts_flaw(self, line: str) -> str | None:
         flaw: str | None = _NO_HOSTNAME
-        for hostname in hostnames_of(line):
-            flaw = self._hostname_flaw(hostname)
+        for hostname in iterate_hostnames(line):
+            flaw = self._find_hostname_flaw(hostname)
             if flaw:
                 return flaw
         return flaw
 
-    def _rule_flaw(self, line: str) -> str | None:
-        only = only_modifier(line)
+    def _find_rule_flaw(self, line: str) -> str | None:
+        only = find_only_modifier(line)
         if only and only not in _SUPPORTED:
             return _MODIFIER
-        rule = parse(line)
+        rule = parse_rule(line)
         if rule is None:
             return _SHORT
         names = set(map(modifier_name, rule.modifiers))
         if not names <= _SUPPORTED:
             return _MODIFIER
         pattern = rule.pattern
-        domain = exact_domain(pattern)
+        domain = extract_exact_domain(pattern)
         if domain is None and _is_short(pattern):
             return _SHORT
         if is_regex(pattern):
             return None
-        if not _PATTERN_CHARACTERS.fullmatch(_without_scheme_mark(pattern)):
+        if not _PATTERN_CHARACTERS.fullmatch(_strip_scheme_separator(pattern)):
             return _CHARACTERS
-        return self._pattern_flaw(pattern, domain, names)
+        return self._find_pattern_flaw(pattern, domain, names)
 
-    def _pattern_flaw(self, pattern: str, domain: str | None, names: set[str]) -> str | None:
+    def _find_pattern_flaw(self, pattern: str, domain: str | None, names: set[str]) -> str | None:
         if ip := IpPattern.parse(pattern):
             if "denyallow" in names:
                 return _DENYALLOW_IP
@@ -123,47 +123,47 @@ class _Validator:
             return _AFTER_SEPARATOR
         limited = not _LIMITING.isdisjoint(names)
         if domain is not None:
-            return self._hostname_flaw(domain, limited=limited)
-        return self._anchored_flaw(pattern, limited=limited)
+            return self._find_hostname_flaw(domain, limited=limited)
+        return self._find_anchored_flaw(pattern, limited=limited)
 
-    def _anchored_flaw(self, pattern: str, *, limited: bool) -> str | None:
-        """Flaw of `||…^` with more in it than a domain name; any other pattern is fine."""
+    def _find_anchored_flaw(self, pattern: str, *, limited: bool) -> str | None:
+        """Check `||…^` with more than a domain name in it; any other pattern is valid."""
         if not pattern.startswith("||") or "^" not in pattern:
             return None
         text, _, after = pattern[2:].partition("^")
         if "*" in pattern:
             rest = text.removeprefix("*.")
-            return self._hostname_flaw(rest, limited=limited) if rest != text and _is_public_suffix(rest) else None
-        flaw = self._hostname_flaw(text, limited=limited)
+            return self._find_hostname_flaw(rest, limited=limited) if rest != text and _is_public_suffix(rest) else None
+        flaw = self._find_hostname_flaw(text, limited=limited)
         if flaw is None and after and not after.startswith("|"):
             return _AFTER_SEPARATOR
         return flaw
 
-    def _hostname_flaw(self, text: str, *, limited: bool = False) -> str | None:
+    def _find_hostname_flaw(self, text: str, *, limited: bool = False) -> str | None:
         if len(text) <= _MAX_COMMON and _COMMON_HOSTNAME.fullmatch(text):
-            return self._suffix_flaw(text) if suffixes().known(text) and not limited else None
+            return self._find_suffix_flaw(text) if load_public_suffixes().has(text) and not limited else None
         hostname = parse_hostname(text)
         if hostname is None or not _LETTER_OR_DIGIT.search(hostname.name):
             return _MALFORMED
         if hostname.is_ip:
             return None if self._allow_ip else _IP
-        return None if limited or not _is_suffix(hostname) else self._suffix_flaw(hostname.name)
+        return None if limited or not _is_suffix(hostname) else self._find_suffix_flaw(hostname.name)
 
-    def _suffix_flaw(self, suffix: str) -> str | None:
+    def _find_suffix_flaw(self, suffix: str) -> str | None:
         if not self._allow_public_suffix:
             return _SUFFIX
-        return None if suffixes().known(suffix) else _UNKNOWN_SUFFIX
+        return None if load_public_suffixes().has(suffix) else _UNKNOWN_SUFFIX
 
 
 def _is_plainly_no_pattern(line: str) -> bool:
-    """Tell what a path or a selector is without parsing it; a rule with modifiers takes the long way."""
+    """Recognise most paths and selectors without parsing; a rule with modifiers needs the full check."""
     if "$" in line or line[:1] in _DOUBTFUL_STARTS or line[-1:] in _DOUBTFUL_ENDS:
         return False
     return _PATTERN_CHARACTERS.fullmatch(line) is None
 
 
 def _is_suffix(hostname: Hostname) -> bool:
-    return not hostname.is_ip and suffixes().covers(hostname.name)
+    return not hostname.is_ip and load_public_suffixes().is_suffix(hostname.name)
 
 
 def _is_public_suffix(text: str) -> bool:
@@ -172,34 +172,34 @@ def _is_public_suffix(text: str) -> bool:
 
 
 def _is_short(pattern: str) -> bool:
-    """Lengths are those of UTF-16, where a character beyond U+FFFF counts twice."""
+    """Count the length in UTF-16, where a character above U+FFFF counts twice."""
     if len(pattern) >= _MIN_PATTERN:
         return False
     return len(pattern) + sum(character > "\uffff" for character in pattern) < _MIN_PATTERN
 
 
-def _without_scheme_mark(pattern: str) -> str:
+def _strip_scheme_separator(pattern: str) -> str:
     return pattern.lstrip(":/") if pattern.startswith("://") else pattern
 
 
-def _normalised(line: str) -> str:
-    """Write a rule for an address or a subnet in the one form that works everywhere."""
+def _normalize_ip_rule(line: str) -> str:
+    """Rewrite a rule for an address or a subnet to the form that works everywhere."""
     if not _IP_RULE.match(line):
         return line
-    rule = parse(line)
+    rule = parse_rule(line)
     ip = IpPattern.parse(rule.pattern) if rule else None
-    pattern = ip.normal() if ip else None
+    pattern = ip.normalize() if ip else None
     if rule is None or pattern is None or pattern == rule.pattern:
         return line
-    return Rule(rule.exception, pattern, rule.modifiers).text()
+    return Rule(rule.exception, pattern, rule.modifiers).format()
 
 
-def _explained(line: str, flaw: str | None) -> str:
+def _explain_drop(line: str, flaw: str | None) -> str:
     if flaw is None:
-        return HEADING_REASON
+        return LEADING_COMMENT_REASON
     if flaw in {_CHARACTERS, _MODIFIER, _SHORT} and is_cosmetic(line):
         return _COSMETIC
-    if flaw == _MODIFIER and (rule := parse(line)):
+    if flaw == _MODIFIER and (rule := parse_rule(line)):
         return f"modifier {_first_unsupported(rule)} is not supported by DNS"
     return flaw
 

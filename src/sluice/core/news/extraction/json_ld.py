@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from html import unescape
 from typing import Any, Final
 
-from sluice.core.bounded_json import loads
+from sluice.core.bounded_json import parse_bounded_json
 from sluice.core.news.extraction.blocks import blocks_of
 from sluice.core.news.extraction.tree import parse
 
@@ -18,7 +18,7 @@ def article_body(scripts: list[str]) -> str:
 
 def _find_bodies(script: str) -> Iterator[str]:
     try:
-        waiting: list[Any] = [loads(script.strip(), strict=False)]
+        waiting: list[Any] = [parse_bounded_json(script.strip(), strict=False)]
     except ValueError:
         return
     for _ in range(_MAX_VALUES):

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from sluice.core.bounded_json import loads
+from sluice.core.bounded_json import parse_bounded_json
 from sluice.core.errors import SluiceError, TooManyRequests, Unavailable
 from sluice.core.news.article import Article
 from sluice.core.ports import FetchResponse
@@ -37,7 +37,7 @@ class Source(Protocol):
 def parse_provider_json(response: FetchResponse, provider: str) -> Any:
     """Parses the JSON of a response of any status, because errors are JSON too."""
     try:
-        return loads(response.body.decode())
+        return parse_bounded_json(response.body.decode())
     except ValueError as error:
         check_status(response, provider)
         raise Unavailable(f"{provider} answered with something that is no JSON: {str(error)[:80]}") from None

@@ -7,8 +7,8 @@ from typing import Any, Final
 from sluice.core.compiler.compile import FilterCompiler
 from sluice.core.compiler.configuration import Configuration
 from sluice.core.compiler.diagnostics import Diagnostic, Notify
-from sluice.core.compiler.events import Emit, silent
-from sluice.core.compiler.sources.failures import plain
+from sluice.core.compiler.events import Emit, ignore_event
+from sluice.core.compiler.sources.failures import to_plain_error
 from sluice.core.errors import SluiceError
 from sluice.core.ports import Clock, Log
 from sluice.core.timestamps import iso
@@ -43,7 +43,7 @@ class Compilations:
         *,
         path: str,
         content: Mapping[str, str] = NO_CONTENT,
-        emit: Emit = silent,
+        emit: Emit = ignore_event,
         notify: Notify = unheard,
         detailed: bool = False,
     ) -> Result:
@@ -61,7 +61,7 @@ class Compilations:
                 configuration, content=content, detailed=detailed
             )
         except SluiceError as error:
-            failure = plain(error)
+            failure = to_plain_error(error)
             await self.records.failed(configuration, failure, key=key, path=path, began_s=began_s, diagnostics=heard)
             raise failure from error
         result = Result.of(

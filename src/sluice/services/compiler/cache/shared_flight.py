@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from sluice.core.compiler.configuration import Configuration, parse_configuration
 from sluice.core.errors import SluiceError, Unavailable
-from sluice.platform.durable_objects import Objects
+from sluice.platform.durable_objects import DurableObjects
 from sluice.platform.failures import revived, written
 from sluice.platform.log import Log
 from sluice.services.compiler.cache.cache import cache_key
@@ -19,7 +19,7 @@ MAX_CARRIED_BYTES: Final = 30 * 1024 * 1024
 class ObjectFlights:
     """The caller's side."""
 
-    def __init__(self, objects: Objects, compilations: Compilations, log: Log) -> None:
+    def __init__(self, objects: DurableObjects, compilations: Compilations, log: Log) -> None:
         self._objects = objects
         self._compilations = compilations
         self._log = log
@@ -28,7 +28,7 @@ class ObjectFlights:
         key = cache_key(configuration)
         given = configuration.model_dump_json(exclude_unset=True)
         try:
-            told = await self._objects.named(key).take(given, form, ttl_s, path)
+            told = await self._objects.get(key).take(given, form, ttl_s, path)
         except SluiceError as error:
             # The object itself cannot be reached: better twice than not at all.
             self._log.error("flight.alone", error, list=configuration.name)

@@ -14,7 +14,7 @@ from sluice.services.compiler.cache.results import CACHED, FRESH, SHARED, unpack
 from sluice.services.compiler.cache.single_flight import Flown, Form
 from sluice.services.compiler.ports import Guarded
 from sluice.services.compiler.requests import MAX_BODY_BYTES, BatchItem, BatchRequest, CompileRequest
-from sluice.web import Reply, Request, best_media_type, encode_json, parse_model
+from sluice.web import Reply, Request, choose_media_type, encode_json, parse_model
 from sluice.web.headers import HeaderPairs
 from sluice.web.negotiate import accepts_gzip
 
@@ -35,7 +35,7 @@ class CompileApi:
 
     async def compile(self, request: Request) -> Reply:
         given = parse_model(CompileRequest, await self.guard(request, max_bytes=MAX_BODY_BYTES))
-        wanted = best_media_type(request.headers.get("accept"), ("application/json", "text/plain"))
+        wanted = choose_media_type(request.headers.get("accept"), ("application/json", "text/plain"))
         form: Form = "text" if wanted == "text/plain" else "json"
         return list_reply(request, await self._flown(given, form), form)
 
@@ -91,5 +91,5 @@ def list_reply(request: Request, flown: Flown, form: Form) -> Reply:
 def _failure(error: SluiceError) -> dict[str, Any]:
     told: dict[str, Any] = {"success": False, "error": str(error), "status": error.status}
     if isinstance(error, Invalid) and error.fields:
-        told["errors"] = [{"path": field.path, "reason": field.reason} for field in error.fields]
+        told["errors"] = [{"path": field.field, "reason": field.reason} for field in error.fields]
     return told

@@ -18,7 +18,7 @@ from sluice.services.compiler.jobs.stats import QueueStats
 from sluice.services.compiler.ports import Guarded
 from sluice.services.compiler.requests import MAX_BODY_BYTES, AsyncBatchRequest, CompileRequest, priority_of
 from sluice.services.compiler.workflows.items import Items
-from sluice.web import Reply, Request, encode_json, parse_model, query_model
+from sluice.web import Reply, Request, encode_json, parse_model, read_query
 
 _NOTE: Final = (
     "The result is at /queue/results/{id}, and POST /compile with the same configuration finds it in the cache."
@@ -77,7 +77,7 @@ class QueueApi:
         return Reply.json(told, headers=_FRESH)
 
     async def results(self, request: Request) -> Reply:
-        wanted = query_model(request, ResultQuery)
+        wanted = read_query(request, ResultQuery)
         request_id = request.params["id"]
         if (job := await self.jobs.find(request_id)) is None:
             raise NotFound(f"there is no job {request_id}")

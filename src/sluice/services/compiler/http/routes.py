@@ -3,7 +3,7 @@
 from functools import partial
 
 from sluice.platform.clock import SystemClock
-from sluice.platform.http.assets import page
+from sluice.platform.http.assets import serve_page
 from sluice.platform.http.sockets import open_socket
 from sluice.services.compiler.http import metrics as metrics_api
 from sluice.services.compiler.http.catalog import catalog
@@ -11,7 +11,7 @@ from sluice.services.compiler.http.docs import endpoints as docs
 from sluice.services.compiler.http.validate import validate
 from sluice.services.compiler.live.socket import socket_handler
 from sluice.web import Doc, Handler, Route
-from sluice.web.openapi.common_docs import page_doc
+from sluice.web.openapi.common_docs import describe_page
 from sluice.workers.compiler import CompilerService
 from sluice.workers.compiler_workflows import CompilerWorkflows
 
@@ -20,7 +20,7 @@ def compiler_routes(service: CompilerService) -> list[Route]:
     compiling, queue, workflow = service.compile_api, service.queue_api, CompilerWorkflows(service).api
     talking = socket_handler(partial(open_socket, ctx=service.ctx), service.converse)
     return [
-        Route("GET", "/", page(service.env, "compiler"), doc=page_doc("The compiler in a browser")),
+        Route("GET", "/", serve_page(service.env, "compiler"), doc=describe_page("The compiler in a browser")),
         Route("GET", "/api", catalog, doc=docs.CATALOG),
         Route("POST", "/configuration/validate", validate, doc=docs.VALIDATE),
         _measured(service, "/compile", compiling.compile, docs.COMPILE_NOW),

@@ -17,5 +17,5 @@ async def validate(request: Request) -> Reply:
         parse_configuration(given)
     except Invalid as error:
         fields = error.fields
-    errors = [{"path": field.path or "the configuration", "reason": field.reason} for field in fields]
+    errors = [{"path": field.field or "the configuration", "reason": field.reason} for field in fields]
     return Reply.json({"success": True, "valid": not errors, "errors": errors}, headers={"Cache-Control": "no-store"})

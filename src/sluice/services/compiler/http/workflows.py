@@ -19,7 +19,7 @@ from sluice.services.compiler.workflows.events import WorkflowType
 from sluice.services.compiler.workflows.log import RunLog
 from sluice.services.compiler.workflows.starts import ApiType, Starts
 from sluice.services.compiler.workflows.warming import WarmRequest
-from sluice.web import Reply, Request, query_model
+from sluice.web import Reply, Request, read_query
 
 _UNCACHED: Final = {"Cache-Control": "no-store"}
 # How the figures of each type are named.
@@ -98,7 +98,7 @@ class WorkflowApi:
 
     async def events(self, request: Request) -> Reply:
         workflow_id = request.params["id"]
-        since = query_model(request, EventsQuery).since
+        since = read_query(request, EventsQuery).since
         log = await self.run_log.read(workflow_id, None if since is None else parse_iso_ms(since, "since"))
         if log is None:
             message = "No events: the id is not known, or the workflow has not begun"

@@ -19,7 +19,7 @@ from sluice.services.compiler.live.socket_messages import (
     parse_message,
     told,
 )
-from sluice.web import Handler, Reply, Request, encode_json, problem
+from sluice.web import Handler, Reply, Request, build_problem, encode_json
 
 MAX_COMPILATIONS: Final = 3
 HEARTBEAT_S: Final = 30.0
@@ -268,7 +268,7 @@ def socket_handler(
 
     async def handler(request: Request) -> Reply:
         if request.headers.get("upgrade", "").strip().lower() != "websocket":
-            return problem(
+            return build_problem(
                 426,
                 "Upgrade required",
                 "this address speaks WebSocket only: send Upgrade: websocket",

@@ -95,7 +95,7 @@ def told(error: SluiceError) -> dict[str, Any]:
     if isinstance(error, TooManyRequests):
         details["retryAfter"] = error.retry_after_s
     if isinstance(error, Invalid) and error.fields:
-        details["errors"] = [{"path": field.path, "reason": field.reason} for field in error.fields]
+        details["errors"] = [{"path": field.field, "reason": field.reason} for field in error.fields]
     return details
 
 

@@ -14,7 +14,7 @@ from sluice.services.compiler.cache.compilations import Compilations
 from sluice.services.compiler.cache.results import Result, unpacked
 from sluice.services.compiler.ports import Guarded
 from sluice.services.compiler.requests import MAX_BODY_BYTES, CompileRequest
-from sluice.web import Reply, Request, SseComment, SseEvent, encode_json, parse_model, sse
+from sluice.web import Reply, Request, SseComment, SseEvent, encode_json, parse_model, stream_events
 
 # Often enough that a client who left is noticed soon, and no proxy takes the silence for the end.
 HEARTBEAT_S: Final = 5.0
@@ -29,7 +29,7 @@ class StreamApi:
 
     async def stream(self, request: Request) -> Reply:
         given = parse_model(CompileRequest, await self.guard(request, max_bytes=MAX_BODY_BYTES))
-        return sse(self._events(given))
+        return stream_events(self._events(given))
 
     async def _events(self, given: CompileRequest) -> AsyncGenerator[SseEvent | SseComment, None]:
         """Always compiles anew; the task stops as soon as nobody listens."""

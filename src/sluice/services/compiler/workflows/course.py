@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sluice.core.compiler.sources.failures import plain
+from sluice.core.compiler.sources.failures import to_plain_error
 from sluice.core.errors import SluiceError
 from sluice.services.compiler.ports import Backoff, Steps
 
@@ -34,7 +34,7 @@ class Course:
             try:
                 return await work()
             except SluiceError as error:
-                raise plain(error) from None
+                raise to_plain_error(error) from None
 
         return await self._steps.do(
             name,

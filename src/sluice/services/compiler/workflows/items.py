@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from sluice.core.compiler.configuration import Configuration
-from sluice.core.compiler.sources.sources import in_parallel
+from sluice.core.compiler.parallel import run_in_parallel
 from sluice.core.errors import SluiceError
 from sluice.core.ports import Clock, Database
 from sluice.services.compiler.cache.results import Compiled
@@ -97,7 +97,7 @@ class Items:
                 await self._record(owner, outcome)
                 return outcome
 
-        return await in_parallel(settled(item) for item in items)
+        return await run_in_parallel(settled(item) for item in items)
 
     async def outcomes(self, owner: str) -> dict[str, ItemOutcome]:
         """What is known of the owner's items, by their ids."""

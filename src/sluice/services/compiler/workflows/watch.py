@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from sluice.core.compiler.events import Event
-from sluice.core.compiler.sources.failures import shown
+from sluice.core.compiler.sources.locations import format_location
 from sluice.core.errors import SluiceError
 from sluice.core.ports import Clock, Log
 from sluice.services.compiler.workflows.events import Run, RunEvent, progressed, short
@@ -81,7 +81,7 @@ class CompileWatch:
 
 def _source(data: Mapping[str, Any]) -> dict[str, Any]:
     source = data["source"]
-    told = {"source": shown(source["source"]), "name": source.get("name")}
+    told = {"source": format_location(source["source"]), "name": source.get("name")}
     place = {"sourceIndex": data["sourceIndex"], "totalSources": data["totalSources"]}
     return {name: value for name, value in told.items() if value} | place
 

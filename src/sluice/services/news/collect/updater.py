@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sluice.core.bounded_json import loads, parsed
+from sluice.core.bounded_json import parse_bounded_json, parse_stored_json
 from sluice.core.news.article import Article
 from sluice.core.news.checkpoint import Checkpoint, CorruptCheckpoint
 from sluice.core.news.feeds.source import Source, SourceResult
@@ -75,7 +75,7 @@ class Updater:
         metadata = PendingMetadata.from_json(stored.metadata if stored else None)
         if lease.is_stale(metadata.version, self._now_ms()):
             return Waiting("pending list")
-        entries = parse_pending_list(parsed(stored.value if stored else None))
+        entries = parse_pending_list(parse_stored_json(stored.value if stored else None))
         checkpoint = await self._read_checkpoint()
         known = checkpoint.known_ids | {entry.article.id for entry in entries}
         results = [(source.name, await self._fetch(source, known, metadata)) for source in self.sources]
@@ -102,7 +102,7 @@ class Updater:
     async def _read_checkpoint(self) -> Checkpoint:
         """Reads only: the processor repairs a corrupt checkpoint. Without one nothing is trimmed and nothing is lost."""
         try:
-            return Checkpoint.from_json(loads(await self.kv.get_text(CHECKPOINT) or "{}"))
+            return Checkpoint.from_json(parse_bounded_json(await self.kv.get_text(CHECKPOINT) or "{}"))
         except (ValueError, CorruptCheckpoint) as error:
             self.log.error("checkpoint.corrupt", error, alert="the processor will rebuild the checkpoint")
             return Checkpoint()

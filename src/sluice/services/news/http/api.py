@@ -16,7 +16,7 @@ from sluice.services.news.serve.query import BucketQuery, ListQuery, TrendQuery
 from sluice.services.news.serve.snapshot import Snapshot, read_snapshot
 from sluice.services.news.serve.syndication import SyndicationFeed, write_atom, write_json_feed, write_rss
 from sluice.services.news.serve.trends import count_by_time, rank_terms
-from sluice.web import Doc, Reply, Request, Route, conditional, problem, query_model
+from sluice.web import Doc, Reply, Request, Route, apply_conditions, build_problem, read_query
 
 EXPOSED_HEADERS: Final = (
     "ETag",
@@ -65,8 +65,8 @@ class NewsApi:
             snapshot = await read_snapshot(self.kv)
             if not snapshot.articles:
                 detail = "there are no articles yet: the updater has found none, or the processor has not started"
-                return problem(503, "No news yet", detail, instance=request.path, headers={"Retry-After": "60"})
-            return conditional(request, handler(request, snapshot))
+                return build_problem(503, "No news yet", detail, instance=request.path, headers={"Retry-After": "60"})
+            return apply_conditions(request, handler(request, snapshot))
 
         return handle
 
@@ -90,7 +90,7 @@ class NewsApi:
         return reply
 
     def _list_articles(self, request: Request, snapshot: Snapshot) -> Reply:
-        page = select_page(query_model(request, ListQuery), snapshot)
+        page = select_page(read_query(request, ListQuery), snapshot)
         next_page = self._next_page(request, page.next_cursor)
         body = {
             "articles": [story.as_json() for story in page.stories],
@@ -109,13 +109,13 @@ class NewsApi:
         raise NotFound(f"no article has the id {article_id!r}")
 
     def _get_sentiment(self, request: Request, snapshot: Snapshot) -> Reply:
-        query = query_model(request, BucketQuery)
+        query = read_query(request, BucketQuery)
         matches = query.select(snapshot.articles)
         buckets = count_by_time(matches, query.bucket)
         return _json_reply({"bucket": query.bucket, "total": len(matches), "buckets": buckets}, snapshot)
 
     def _get_trending(self, request: Request, snapshot: Snapshot) -> Reply:
-        query = query_model(request, TrendQuery)
+        query = read_query(request, TrendQuery)
         now_s = int(self.clock.now())
         now = datetime.fromtimestamp(now_s - now_s % _TREND_STEP_S, UTC)
         stories = group_into_stories(query.select(snapshot.articles))
@@ -127,7 +127,7 @@ class NewsApi:
         content_type, write = _FEED_FORMATS[name]
 
         def handle(request: Request, snapshot: Snapshot) -> Reply:
-            query = query_model(request, ListQuery)
+            query = read_query(request, ListQuery)
             page = select_page(query.model_copy(update={"status": "complete"}), snapshot)
             home = self._home(request)
             feed = SyndicationFeed(

@@ -8,8 +8,8 @@ from pydantic.alias_generators import to_camel
 from sluice.core.news.article import Stage
 from sluice.core.news.checkpoint_transitions import Place
 from sluice.services.news.serve.query import BucketQuery, ListQuery, TrendQuery
-from sluice.web import Answer, Doc, Media, Param
-from sluice.web.openapi.docs import Absent, CamelTold, Told
+from sluice.web import Doc, Media, Param, ReplyDoc
+from sluice.web.openapi.docs import Absent, CamelReplyModel, ReplyModel
 
 _NEWS: Final = "News"
 _FEEDS: Final = "Feeds"
@@ -21,7 +21,7 @@ _CACHED: Final = {
     "Last-Modified": "When the data last changed.",
     "Cache-Control": "Fresh for a minute, and usable for five more while it is revalidated.",
 }
-_UNCHANGED: Final = Answer("The caller's copy is current.")
+_UNCHANGED: Final = ReplyDoc("The caller's copy is current.")
 
 # NewsData's own names, kept as they are.
 _SNAKE_CASE_NAMES: Final = frozenset({"source_id", "source_name", "source_url", "source_icon", "image_url"})
@@ -34,7 +34,7 @@ def _member_name(name: str) -> str:
     return name if name in _SNAKE_CASE_NAMES else to_camel(name)
 
 
-class _ArticleModel(Told):
+class _ArticleModel(ReplyModel):
     model_config = ConfigDict(alias_generator=_member_name, validate_by_name=True)
 
 
@@ -85,20 +85,20 @@ class NewsStory(NewsArticle):
     alternates: list[Alternate]
 
 
-class SentimentCounts(Told):
+class SentimentCounts(ReplyModel):
     positive: int
     negative: int
     neutral: int
 
 
-class AllNews(CamelTold):
+class AllNews(CamelReplyModel):
     articles: list[NewsArticle]
     total_articles: int
     last_updated_external: Milliseconds
     sentiment_counts: SentimentCounts
 
 
-class StoryPage(CamelTold):
+class StoryPage(CamelReplyModel):
     articles: list[NewsStory]
     total: Annotated[int, Field(description="The number of stories on all pages.")]
     next: Annotated[str, Field(description="The `cursor` of the next page.")] | None
@@ -111,29 +111,29 @@ class SentimentBucket(SentimentCounts):
     total: int
 
 
-class SentimentBuckets(Told):
+class SentimentBuckets(ReplyModel):
     bucket: Literal["hour", "day", "week"]
     total: int
     buckets: list[SentimentBucket]
 
 
-class TrendingTerm(Told):
+class TrendingTerm(ReplyModel):
     term: str
     score: float
     articles: int
 
 
-class TrendingTerms(Told):
+class TrendingTerms(ReplyModel):
     hours: int
     terms: list[TrendingTerm]
 
 
-class CurrentArticle(Told):
+class CurrentArticle(ReplyModel):
     id: str
     stage: Stage
 
 
-class WaitingArticle(CamelTold):
+class WaitingArticle(CamelReplyModel):
     id: str
     title: str
     reason: str
@@ -141,13 +141,13 @@ class WaitingArticle(CamelTold):
     failed_at: Milliseconds
 
 
-class LastRuns(CamelTold):
+class LastRuns(CamelReplyModel):
     processor: Milliseconds | None
     updater: Milliseconds | None
     failed_sources: list[str]
 
 
-class ServiceStatus(CamelTold):
+class ServiceStatus(CamelReplyModel):
     status: Literal["ok", "degraded"]
     problem: str | None
     backlog: Annotated[int, Field(description="Articles that wait to be processed.")]
@@ -172,25 +172,25 @@ class StoredArticle(_ArticleModel):
     needs_summary: bool
 
 
-class PendingArticles(CamelTold):
+class PendingArticles(CamelReplyModel):
     success: Literal[True]
     total_articles: int
     article_ids: list[str]
     latest_articles: list[StoredArticle]
 
 
-class ProcessedArticle(Told):
+class ProcessedArticle(ReplyModel):
     success: Annotated[bool, Field(description="Whether the article is complete.")]
     stage: Annotated[Stage, Field(description="The stage that it needs next.")]
     article: StoredArticle
 
 
-class SourceCounts(Told):
+class SourceCounts(ReplyModel):
     articles: int
     pages: int
 
 
-class UpdaterRun(Told):
+class UpdaterRun(ReplyModel):
     """The result of a run; a run that was busy or waiting has only a reason."""
 
     outcome: Annotated[Literal["ok", "failed", "busy", "waiting"], Field(description="`failed`: every source failed.")]
@@ -203,7 +203,7 @@ class UpdaterRun(Told):
     failed: Annotated[dict[str, str], Field(description="The reason for each source that failed.")] | Absent = None
 
 
-class ProcessorStep(Told):
+class ProcessorStep(ReplyModel):
     """One attempt at one stage of an article: what it needs next, where it is now, and why."""
 
     id: str
@@ -212,7 +212,7 @@ class ProcessorStep(Told):
     reason: str
 
 
-class ProcessorRun(Told):
+class ProcessorRun(ReplyModel):
     """The steps of a run; a run that was busy or waiting has only a reason."""
 
     outcome: Annotated[Literal["ok", "idle", "busy", "waiting"], Field(description="`idle`: there was nothing to do.")]
@@ -223,7 +223,7 @@ class ProcessorRun(Told):
 ALL_NEWS: Final = Doc(
     summary="Every article, the latest to be processed first",
     tag=_NEWS,
-    replies={200: Answer("All articles.", AllNews, _CACHED), 304: _UNCHANGED},
+    replies={200: ReplyDoc("All articles.", AllNews, _CACHED), 304: _UNCHANGED},
     problems=(412, *_NO_NEWS),
 )
 ARTICLES: Final = Doc(
@@ -231,51 +231,51 @@ ARTICLES: Final = Doc(
     description="A cursor stays valid while new articles arrive. Near-duplicates from several sources are one story.",
     tag=_NEWS,
     query=ListQuery,
-    replies={200: Answer("A page.", StoryPage, {**_CACHED, "Link": "The next page."}), 304: _UNCHANGED},
+    replies={200: ReplyDoc("A page.", StoryPage, {**_CACHED, "Link": "The next page."}), 304: _UNCHANGED},
     problems=(412, *_NO_NEWS),
 )
 ARTICLE: Final = Doc(
     summary="One article, and the story it belongs to",
     tag=_NEWS,
     params={"id": Param("The id of an article.", ARTICLE_ID)},
-    replies={200: Answer("The article.", NewsStory, _CACHED), 304: _UNCHANGED},
+    replies={200: ReplyDoc("The article.", NewsStory, _CACHED), 304: _UNCHANGED},
     problems=(404, 412, *_NO_NEWS),
 )
 SENTIMENT: Final = Doc(
     summary="Articles of each sentiment per hour, day or week",
     tag=_NEWS,
     query=BucketQuery,
-    replies={200: Answer("The buckets, oldest first.", SentimentBuckets, _CACHED), 304: _UNCHANGED},
+    replies={200: ReplyDoc("The buckets, oldest first.", SentimentBuckets, _CACHED), 304: _UNCHANGED},
     problems=(412, *_NO_NEWS),
 )
 TRENDING: Final = Doc(
     summary="Trending terms",
     tag=_NEWS,
     query=TrendQuery,
-    replies={200: Answer("Words and pairs of words, the highest score first.", TrendingTerms), 304: _UNCHANGED},
+    replies={200: ReplyDoc("Words and pairs of words, the highest score first.", TrendingTerms), 304: _UNCHANGED},
     problems=(412, *_NO_NEWS),
 )
 STATUS: Final = Doc(
     summary="The state of the news service",
     tag=PROCESSING,
-    replies={200: Answer("The backlog, the articles to try later and why, and the last runs.", ServiceStatus)},
+    replies={200: ReplyDoc("The backlog, the articles to try later and why, and the last runs.", ServiceStatus)},
 )
 PENDING: Final = Doc(
     summary="Articles that wait to be processed",
     tag=PROCESSING,
-    replies={200: Answer("All ids, and the ten newest articles.", PendingArticles)},
+    replies={200: ReplyDoc("All ids, and the ten newest articles.", PendingArticles)},
     problems=(404,),
 )
 UPDATER_RUN: Final = Doc(
     summary="Fetch news now",
     tag=PROCESSING,
-    replies={200: Answer("The result of the run.", UpdaterRun)},
+    replies={200: ReplyDoc("The result of the run.", UpdaterRun)},
     security=("admin",),
 )
 PROCESSOR_RUN: Final = Doc(
     summary="Process articles now",
     tag=PROCESSING,
-    replies={200: Answer("The result of the run.", ProcessorRun)},
+    replies={200: ReplyDoc("The result of the run.", ProcessorRun)},
     security=("admin",),
 )
 
@@ -286,6 +286,6 @@ def feed_doc(title: str, media_type: str) -> Doc:
         summary=f"The stories as {title}",
         tag=_FEEDS,
         query=ListQuery,
-        replies={200: Answer("The feed.", Media(media_type), _CACHED), 304: _UNCHANGED},
+        replies={200: ReplyDoc("The feed.", Media(media_type), _CACHED), 304: _UNCHANGED},
         problems=(412, *_NO_NEWS),
     )

@@ -8,7 +8,7 @@ from sluice.core.news.article import Stage
 from sluice.services.news.http import api_docs as docs
 from sluice.services.news.http.status import NewsStatus
 from sluice.services.news.process.processor import Processor
-from sluice.web import Answer, Doc, Reply, Request, Route, query_model
+from sluice.web import Doc, Reply, ReplyDoc, Request, Route, read_query
 from sluice.web.admin import require_admin
 
 
@@ -44,7 +44,7 @@ PROCESS_ONE: Final = Doc(
     summary="Process one article now, all its stages at once",
     tag=docs.PROCESSING,
     query=ProcessOneQuery,
-    replies={200: Answer("The article after processing.", docs.ProcessedArticle)},
+    replies={200: ReplyDoc("The article after processing.", docs.ProcessedArticle)},
     problems=(404, 409),
     security=("admin",),
 )
@@ -53,7 +53,7 @@ PROCESS_ONE: Final = Doc(
 def processor_routes(processor: Processor, status: NewsStatus, admin_token: str) -> list[Route]:
     async def process_one(request: Request) -> Reply:
         require_admin(request, admin_token)
-        query = query_model(request, ProcessOneQuery)
+        query = read_query(request, ProcessOneQuery)
         article = await processor.process_one(query.article_id, force=query.is_forced)
         body = {"success": article.stage is Stage.COMPLETE, "stage": article.stage, "article": article.as_json()}
         return Reply.json(body, headers={"Cache-Control": "no-store"})

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sluice.core.bounded_json import parsed
+from sluice.core.bounded_json import parse_stored_json
 from sluice.core.news.checkpoint import Checkpoint, CorruptCheckpoint, TryLaterEntry
 from sluice.core.news.pending_list import PendingEntry, parse_pending_list
 from sluice.core.ports import Clock, KvReader
@@ -22,9 +22,9 @@ class NewsStatus:
 
     async def report(self) -> dict[str, Any]:
         pending = await self.kv.get_with_metadata(PENDING)
-        entries = parse_pending_list(parsed(pending.value if pending else None))
+        entries = parse_pending_list(parse_stored_json(pending.value if pending else None))
         metadata = PendingMetadata.from_json(pending.metadata if pending else None)
-        checkpoint = _parse_checkpoint(parsed(await self.kv.get_text(CHECKPOINT)))
+        checkpoint = _parse_checkpoint(parse_stored_json(await self.kv.get_text(CHECKPOINT)))
         match checkpoint:
             case CorruptCheckpoint() as error:
                 state = {"status": "degraded", "problem": f"the checkpoint is corrupt: {error}"}

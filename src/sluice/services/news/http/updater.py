@@ -2,13 +2,13 @@
 
 from typing import Final
 
-from sluice.core.bounded_json import parsed
+from sluice.core.bounded_json import parse_stored_json
 from sluice.core.news.pending_list import parse_pending_list
 from sluice.services.news.collect.updater import Updater
 from sluice.services.news.http import api_docs as docs
 from sluice.services.news.http.status import NewsStatus
 from sluice.services.news.storage.keys import PENDING
-from sluice.web import Reply, Request, Route, problem
+from sluice.web import Reply, Request, Route, build_problem
 from sluice.web.admin import require_admin
 
 _MAX_LATEST: Final = 10
@@ -16,10 +16,10 @@ _MAX_LATEST: Final = 10
 
 def updater_routes(updater: Updater, status: NewsStatus, admin_token: str) -> list[Route]:
     async def list_pending(request: Request) -> Reply:
-        entries = parse_pending_list(parsed(await updater.kv.get_text(PENDING)))
+        entries = parse_pending_list(parse_stored_json(await updater.kv.get_text(PENDING)))
         if not entries:
             detail = "no article is pending: none was fetched yet, or all are processed"
-            return problem(404, "Nothing pending", detail, instance=request.path)
+            return build_problem(404, "Nothing pending", detail, instance=request.path)
         body = {
             "success": True,
             "totalArticles": len(entries),

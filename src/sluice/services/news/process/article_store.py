@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sluice.core.bounded_json import parsed
+from sluice.core.bounded_json import parse_stored_json
 from sluice.core.news.article import Article
 from sluice.core.news.pending_list import PendingEntry, parse_pending_list
 from sluice.core.ports import Clock, KvWriter
@@ -21,7 +21,7 @@ class ArticleStore:
     settings: ProcessorSettings
 
     async def read(self, article_id: str) -> Article | None:
-        return Article.from_json(article_id, parsed(await self.kv.get_text(article_key(article_id))))
+        return Article.from_json(article_id, parse_stored_json(await self.kv.get_text(article_key(article_id))))
 
     async def write(self, article: Article) -> None:
         await self.kv.put_json(article_key(article.id), article.as_json(), ttl_s=self.settings.ttl_s)
@@ -37,7 +37,7 @@ class ArticleStore:
 
     async def read_pending(self, run: Run) -> list[PendingEntry]:
         if run.pending is None:
-            run.pending = parse_pending_list(parsed(await self.kv.get_text(PENDING)))
+            run.pending = parse_pending_list(parse_stored_json(await self.kv.get_text(PENDING)))
         return run.pending
 
     async def read_index(self, run: Run) -> ArticleIndex:

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
-from sluice.core.bounded_json import loads
+from sluice.core.bounded_json import parse_bounded_json
 from sluice.core.news.article import Article
 from sluice.core.news.checkpoint import Checkpoint, CorruptCheckpoint, rebuild_checkpoint
 from sluice.core.news.checkpoint_transitions import Place
@@ -78,7 +78,7 @@ class CheckpointStore:
         if text is None:
             return Checkpoint()
         try:
-            return Checkpoint.from_json(loads(text))
+            return Checkpoint.from_json(parse_bounded_json(text))
         except (ValueError, CorruptCheckpoint) as error:
             return await self._rebuild(text, error)
 

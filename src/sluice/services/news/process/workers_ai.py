@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
-from sluice.core.bounded_json import loads
+from sluice.core.bounded_json import parse_bounded_json
 from sluice.core.news.analysts.analyst import Mismatch, UnusableAnswer
 from sluice.core.news.article import SENTIMENTS
 
@@ -114,7 +114,7 @@ def _find_object(answer: object) -> Mapping[str, Any] | None:
         return response
     json_text = _OBJECT.search(response) if isinstance(response, str) else None
     try:
-        value = loads(json_text[0], strict=False) if json_text else None
+        value = parse_bounded_json(json_text[0], strict=False) if json_text else None
     except ValueError:
         return None
     return value if isinstance(value, dict) else None

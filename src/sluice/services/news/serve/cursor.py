@@ -3,7 +3,7 @@
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 
-from sluice.core.bounded_json import loads
+from sluice.core.bounded_json import parse_bounded_json
 from sluice.core.errors import BadField, Invalid
 
 
@@ -14,7 +14,7 @@ def encode_cursor(order: tuple[str, str]) -> str:
 def decode_cursor(cursor: str) -> tuple[str, str]:
     """Raises Invalid for a text that `encode_cursor` did not make."""
     try:
-        time, article_id = loads(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode())
+        time, article_id = parse_bounded_json(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode())
         if isinstance(time, str) and isinstance(article_id, str):
             return time, article_id
     except (ValueError, TypeError):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from sluice.core.bounded_json import parsed
+from sluice.core.bounded_json import parse_stored_json
 from sluice.core.news.article import SENTIMENTS, Article
 from sluice.core.news.published_article import PublishedArticle
 from sluice.core.ports import KvReader
@@ -44,7 +44,7 @@ async def read_snapshot(kv: KvReader) -> Snapshot:
 
 
 async def _read_legacy(kv: KvReader) -> Snapshot:
-    stored = parsed(await kv.get_text(LEGACY))
+    stored = parse_stored_json(await kv.get_text(LEGACY))
     if not isinstance(stored, dict):
         return _make_snapshot([], 0, is_legacy=True)
     entries = stored.get("articles")

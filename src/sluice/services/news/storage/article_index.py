@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
 
-from sluice.core.bounded_json import parsed
+from sluice.core.bounded_json import parse_stored_json
 from sluice.core.news.article import Article
 from sluice.core.ports import KvReader, KvWriter
 from sluice.services.news.storage.keys import INDEX, article_key
@@ -39,10 +39,10 @@ async def read_articles(kv: KvReader, ids: Iterable[str]) -> dict[str, Article]:
     """Reads articles, 100 in one operation; articles that are missing or cannot be parsed are left out."""
     wanted = list(ids)
     texts = await kv.get_many(article_key(each) for each in wanted)
-    articles = {each: Article.from_json(each, parsed(texts.get(article_key(each)))) for each in wanted}
+    articles = {each: Article.from_json(each, parse_stored_json(texts.get(article_key(each)))) for each in wanted}
     return {each: article for each, article in articles.items() if article is not None}
 
 
 def _parse_ids(text: str) -> tuple[str, ...]:
-    value = parsed(text)
+    value = parse_stored_json(text)
     return tuple(dict.fromkeys(each for each in value if isinstance(each, str))) if isinstance(value, list) else ()

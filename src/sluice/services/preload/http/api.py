@@ -6,14 +6,13 @@ from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
 
 from sluice.core.errors import BadField, Invalid, Refused, UnsupportedMediaType
-from sluice.core.models import invalid_fields
 from sluice.core.ports import Clock, Database, Defer
 from sluice.core.preload.signing import SignedRequest
 from sluice.core.preload.zone_config import check_zone_id, parse_zone
 from sluice.core.strict_json import parse_json
 from sluice.services.preload.http import docs
 from sluice.services.preload.http.requests import MAX_BODY_BYTES, MIN_KEY_CHARS, zone_of
-from sluice.web import Reply, Request, Route, query_model, read_bytes, read_json
+from sluice.web import Reply, Request, Route, read_bytes, read_json, read_query
 from sluice.web.admin import require_admin
 
 NO_STORE: Final = {"Cache-Control": "no-store"}
@@ -83,7 +82,7 @@ class Api:
                 raise mistake
             _check_json_type(request)
             if zone_id is None:
-                raise invalid_fields([BadField("zone_id", "is required: 1 to 64 letters, digits, - and _")])
+                raise Invalid.from_fields([BadField("zone_id", "is required: 1 to 64 letters, digits, - and _")])
             done = await self.zones.call(zone_id, method, {"signed": asdict(signed), "body": value})
             self.defer(self._settle(zone_id))
             headers = NO_STORE | ({"X-Idempotent-Replayed": "true"} if done["replayed"] else {})
@@ -103,7 +102,7 @@ class Api:
         given = await read_json(request, max_bytes=MAX_BODY_BYTES)
         key = given.pop("signing_key", None) if isinstance(given, dict) else None
         if key is not None and (not isinstance(key, str) or len(key) < MIN_KEY_CHARS):
-            raise invalid_fields([BadField("signing_key", f"is a text of at least {MIN_KEY_CHARS} characters")])
+            raise Invalid.from_fields([BadField("signing_key", f"is a text of at least {MIN_KEY_CHARS} characters")])
         self._check_addresses(given)
         done = await self.zones.call(zone_id, "configure", {"config": given, "signing_key": key})
         return Reply.json(done, headers=NO_STORE)
@@ -126,7 +125,7 @@ class Api:
             except Refused as error:
                 mistakes.append(BadField(path, str(error)))
         if mistakes:
-            raise invalid_fields(mistakes)
+            raise Invalid.from_fields(mistakes)
 
     async def _restore(self, request: Request) -> Reply:
         zone_id, version = self._admitted(request), request.params["version"]
@@ -153,7 +152,7 @@ class Api:
 
     async def _failed(self, request: Request) -> Reply:
         zone_id = self._admitted(request)
-        given = {"limit": query_model(request, docs.Listing).limit}
+        given = {"limit": read_query(request, docs.Listing).limit}
         return Reply.json(await self.zones.call(zone_id, "failed", given), headers=NO_STORE)
 
     def _ask(self, method: str) -> Callable[[Request], Awaitable[Reply]]:
@@ -178,7 +177,7 @@ class Api:
         async def handle(request: Request) -> Reply:
             zone_id = self._admitted(request)
             sql = f"SELECT * FROM {table} WHERE zone_id = ? ORDER BY {order} DESC LIMIT ?"  # noqa: S608
-            rows = await self.database.all(sql, zone_id, query_model(request, docs.Listing).limit)
+            rows = await self.database.all(sql, zone_id, read_query(request, docs.Listing).limit)
             return Reply.json({name: rows}, headers=NO_STORE)
 
         return handle

@@ -15,7 +15,7 @@ from sluice.services.preload.http.requests import (
     PurgeBody,
     SitemapBody,
 )
-from sluice.web.openapi.docs import Absent, Answer, Doc, Param, Security
+from sluice.web.openapi.docs import Absent, Doc, Param, ReplyDoc, Security
 
 SITES: Final = "For sites"
 OPERATOR: Final = "For the operator"
@@ -59,7 +59,7 @@ PRELOAD: Final = Doc(
     tag=SITES,
     body=PreloadBody,
     example={"zone_id": ZONE_ID, "idempotency_key": f"preload-{_KEY}", "urls": [_URL], "trigger": "post-purge"},
-    replies={202: Answer("The pages wait for their turn.", told.Accepted, _ONCE)},
+    replies={202: ReplyDoc("The pages wait for their turn.", told.Accepted, _ONCE)},
     problems=(404, 409, 429),
     security=SIGNED,
 )
@@ -69,7 +69,7 @@ PURGE: Final = Doc(
     tag=SITES,
     body=PurgeBody,
     example={"zone_id": ZONE_ID, "idempotency_key": f"purge-{_KEY}", "tags": ["post:123"]},
-    replies={202: Answer("The purge will happen, whatever dies meanwhile.", told.PurgeAccepted, _ONCE)},
+    replies={202: ReplyDoc("The purge will happen, whatever dies meanwhile.", told.PurgeAccepted, _ONCE)},
     problems=(404, 409, 429),
     security=SIGNED,
 )
@@ -78,7 +78,7 @@ BATCH_OF: Final = Doc(
     description="For the operator, and for the site that signs its requests.",
     tag=SITES,
     params=BATCH,
-    replies={200: Answer("The progress.", told.Batch)},
+    replies={200: ReplyDoc("The progress.", told.Batch)},
     problems=(404, 409, 429),
     security=("admin", "signed"),
 )
@@ -86,7 +86,7 @@ BATCH_OF: Final = Doc(
 
 def _operator(summary: str, answer: str, reply: type[BaseModel], *, status: int = 200, **more: Any) -> Doc:
     fields: dict[str, Any] = {"params": ZONE, "problems": (404,), "tag": OPERATOR, "security": ADMIN, **more}
-    return Doc(summary=summary, replies={status: Answer(answer, reply)}, **fields)
+    return Doc(summary=summary, replies={status: ReplyDoc(answer, reply)}, **fields)
 
 
 LIST: Final = _operator("All zones", "Their ids.", told.ZonesTold, params={}, problems=())

@@ -7,7 +7,7 @@ from pydantic import Field
 from sluice.core.preload.breaker import State
 from sluice.core.preload.priority import Trigger
 from sluice.core.preload.zone_config import ZoneConfig
-from sluice.web.openapi.docs import Absent, Told
+from sluice.web.openapi.docs import Absent, ReplyModel
 
 EpochS = Annotated[float, Field(description="Seconds since 1970.")]
 Count = Annotated[int, Field(ge=0)]
@@ -15,27 +15,27 @@ Form = Annotated[str, Field(description="Which form of the page, as in device:mo
 Priority = Annotated[float, Field(description="The highest is warmed first.")]
 
 
-class Accepted(Told):
+class Accepted(ReplyModel):
     preload_batch_id: str
     status: Literal["accepted"]
     enqueued: Annotated[int, Field(description="Pages that wait for this batch, each of their forms counted.")]
     queue_depth: Count
 
 
-class PurgeAccepted(Told):
+class PurgeAccepted(ReplyModel):
     purge_id: str
     status: Literal["accepted"]
     tags_affected: list[str]
     estimated_completion_ms: Count
 
 
-class CrawlAccepted(Told):
+class CrawlAccepted(ReplyModel):
     preload_batch_id: str
     status: Literal["accepted"]
     sitemap: str
 
 
-class Batch(Told):
+class Batch(ReplyModel):
     """The progress of a batch: queued and the six ends add up to the total."""
 
     preload_batch_id: str
@@ -54,7 +54,7 @@ class Batch(Told):
     eta_s: Annotated[int | None, Field(description="Until the whole queue is through; null while it stands still.")]
 
 
-class BreakerTold(Told):
+class BreakerTold(ReplyModel):
     """Whether the origin is asked: open means not now, half-open that one page is tried."""
 
     state: State
@@ -63,7 +63,7 @@ class BreakerTold(Told):
     open_until: EpochS | None
 
 
-class LimitsTold(Told):
+class LimitsTold(ReplyModel):
     """How many requests the origin gets at most."""
 
     concurrency: int
@@ -71,7 +71,7 @@ class LimitsTold(Told):
     per_minute: int
 
 
-class RatesTold(Told):
+class RatesTold(ReplyModel):
     attempts: Count
     failures: Count
     failure_rate: Annotated[float, Field(ge=0, le=1)]
@@ -79,7 +79,7 @@ class RatesTold(Told):
     slowest_latency_ms: float | None
 
 
-class StatusTold(Told):
+class StatusTold(ReplyModel):
     zone_id: str
     enabled: bool
     paused: bool
@@ -94,33 +94,33 @@ class StatusTold(Told):
     note: str
 
 
-class Registered(Told):
+class Registered(ReplyModel):
     version: int
     zone_id: str
     own_signing_key: Annotated[bool, Field(description="Whether the zone signs with a key of its own.")]
     config: ZoneConfig
 
 
-class Unregistered(Told):
+class Unregistered(ReplyModel):
     zone_id: str
     status: Literal["unregistered"]
 
 
-class Version(Told):
+class Version(ReplyModel):
     version: int
     created_at: EpochS
     config: ZoneConfig
 
 
-class Versions(Told):
+class Versions(ReplyModel):
     versions: Annotated[list[Version], Field(description="The last 100, the latest first.")]
 
 
-class ZonesTold(Told):
+class ZonesTold(ReplyModel):
     zones: list[str]
 
 
-class Waiting(Told):
+class Waiting(ReplyModel):
     """A page as it stands in KV too."""
 
     url: str
@@ -132,7 +132,7 @@ class Waiting(Told):
     variant: Form | Absent = None
 
 
-class Band(Told):
+class Band(ReplyModel):
     """Pages whose priority is at least `from` and below `to`; null where there is no such end."""
 
     low: Annotated[float | None, Field(serialization_alias="from")]
@@ -140,7 +140,7 @@ class Band(Told):
     waiting: Count
 
 
-class QueueTold(Told):
+class QueueTold(ReplyModel):
     by_priority: Annotated[list[Band], Field(description="The highest first.")]
     next: Annotated[list[Waiting], Field(description="The first 20.")]
 
@@ -152,24 +152,24 @@ class DeadLetter(Waiting):
     failed_at: EpochS
 
 
-class FailedTold(Told):
+class FailedTold(ReplyModel):
     count: Annotated[int, Field(ge=0, description="Of all, not only those listed.")]
     failed: list[DeadLetter]
 
 
-class Replayed(Told):
+class Replayed(ReplyModel):
     replayed: Count
 
 
-class Deleted(Told):
+class Deleted(ReplyModel):
     deleted: Count
 
 
-class Learned(Told):
+class Learned(ReplyModel):
     learned: Count
 
 
-class Incident(Told):
+class Incident(ReplyModel):
     incident_id: str
     zone_id: str
     kind: Literal["failure_rate", "queue_depth", "breaker_open"]
@@ -179,11 +179,11 @@ class Incident(Told):
     resolved_at: Annotated[float | None, Field(description="null while it lasts.")]
 
 
-class AlertsTold(Told):
+class AlertsTold(ReplyModel):
     alerts: list[Incident]
 
 
-class LogLine(Told):
+class LogLine(ReplyModel):
     """What became of a page; null where it was not asked for."""
 
     id: int
@@ -205,11 +205,11 @@ class LogLine(Told):
     created_at: Annotated[str, Field(description="A moment as in 2026-01-31T12:00:00.000Z.")]
 
 
-class LogTold(Told):
+class LogTold(ReplyModel):
     log: list[LogLine]
 
 
-class StoredPage(Told):
+class StoredPage(ReplyModel):
     zone_id: str
     url: str
     variant: Annotated[str, Field(description="Which form of the page; empty for the plain one.")]
@@ -219,5 +219,5 @@ class StoredPage(Told):
     size_bytes: Count
 
 
-class PagesTold(Told):
+class PagesTold(ReplyModel):
     pages: list[StoredPage]

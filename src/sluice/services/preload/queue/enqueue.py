@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sluice.core.errors import BadField, Invalid
-from sluice.core.models import invalid_fields
 from sluice.core.ports import Sql
 from sluice.core.preload.bypass import bypassed_page
 from sluice.core.preload.canonical import canonical_url, variants_of
@@ -38,7 +37,7 @@ def canonical_urls(urls: Sequence[str], zone: ZoneConfig) -> list[str]:
         except Invalid as error:
             mistakes.append(BadField(f"urls[{place}]", str(error)))
     if mistakes:
-        raise invalid_fields(mistakes)
+        raise Invalid.from_fields(mistakes)
     return list(found)
 
 

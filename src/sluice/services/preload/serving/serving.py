@@ -16,8 +16,8 @@ from sluice.services.preload.ports import Tell
 from sluice.services.preload.serving.copies import Copies, Copy, copy_of
 from sluice.services.preload.warming.origin import TIMEOUT_S, origin_address, page_headers
 from sluice.services.preload.warming.warming import MAX_PAGE_BYTES
-from sluice.web import Reply, Request, conditional
-from sluice.web.problems import internal_problem, problem_of
+from sluice.web import Reply, Request, apply_conditions
+from sluice.web.problems import build_error_reply, build_internal_error_reply
 
 _HOP_BY_HOP: Final = frozenset(
     {"connection", "content-encoding", "content-length", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"}
@@ -47,10 +47,10 @@ class Serving:
         try:
             reply = await self._serve(request)
         except SluiceError as error:
-            reply = problem_of(error, instance=request.path)
+            reply = build_error_reply(error, instance=request.path)
         except Exception as error:  # noqa: BLE001 - this is the boundary: a defect becomes a plain 500
             self.tell("serving.failed", error, url=request.url)
-            reply = internal_problem(instance=request.path)
+            reply = build_internal_error_reply(instance=request.path)
         if isinstance(reply.body, bytes):
             reply = reply.with_header("content-length", str(len(reply.body)))
             return replace(reply, body=None) if request.method == "HEAD" else reply
@@ -70,7 +70,7 @@ class Serving:
             accept_language=request.headers.get("accept-language", ""),
         )
         reply = await self._cached(Page(url, variant), request)
-        return conditional(request, reply)
+        return apply_conditions(request, reply)
 
     async def _cached(self, page: Page, request: Request) -> Reply:
         near = await self._tried(self.copies.at_edge(page))
@@ -184,8 +184,8 @@ class Serving:
         )
         reply = Reply(200, headers, copy.body)
         if self.zone.cache_device_variants:
-            reply = reply.varying_on("User-Agent")
-        return reply.varying_on("Accept-Language") if self.zone.cache_languages else reply
+            reply = reply.with_vary("User-Agent")
+        return reply.with_vary("Accept-Language") if self.zone.cache_languages else reply
 
     def _as_answered(self, answer: FetchResponse, page: Page, reason: str) -> Reply:
         """The origin's own words, which no cache keeps."""

@@ -5,7 +5,7 @@ from typing import Annotated, Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from sluice.services.tail.journal import Journal
-from sluice.web import Answer, CamelTold, Doc, Reply, Request, Route, query_model
+from sluice.web import CamelReplyModel, Doc, Reply, ReplyDoc, Request, Route, read_query
 from sluice.web.admin import require_admin
 
 
@@ -15,19 +15,19 @@ class LogsQuery(BaseModel):
     limit: Annotated[int, Field(ge=1, le=100, description="The maximum number of records.")] = 50
 
 
-class LoggedLine(CamelTold):
+class LoggedLine(CamelReplyModel):
     level: str
     message: str
     timestamp: int
 
 
-class LoggedException(CamelTold):
+class LoggedException(CamelReplyModel):
     name: str
     message: str
     timestamp: int
 
 
-class Record(CamelTold):
+class Record(CamelReplyModel):
     """One invocation of a Worker: times in milliseconds since 1970; url and method only for a request."""
 
     timestamp: int
@@ -39,7 +39,7 @@ class Record(CamelTold):
     exceptions: list[LoggedException]
 
 
-class Records(CamelTold):
+class Records(CamelReplyModel):
     records: list[Record]
 
 
@@ -47,7 +47,7 @@ LOGS: Final = Doc(
     summary="What the Workers logged, newest first",
     tag="Logs",
     query=LogsQuery,
-    replies={200: Answer("The newest records.", Records)},
+    replies={200: ReplyDoc("The newest records.", Records)},
     security=("admin",),
 )
 
@@ -55,7 +55,7 @@ LOGS: Final = Doc(
 def tail_routes(journal: Journal, admin_token: str) -> list[Route]:
     async def list_logs(request: Request) -> Reply:
         require_admin(request, admin_token)
-        query = query_model(request, LogsQuery)
+        query = read_query(request, LogsQuery)
         records = await journal.newest_records(query.limit)
         return Reply.json({"records": records}, headers={"Cache-Control": "no-store"})
 

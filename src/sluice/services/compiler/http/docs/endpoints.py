@@ -19,7 +19,7 @@ from sluice.services.compiler.http.docs.bodies import (
 from sluice.services.compiler.http.jobs import ResultQuery
 from sluice.services.compiler.http.workflows import EventsQuery
 from sluice.services.compiler.workflows.starts import PREFIXES
-from sluice.web import Answer, Doc, Media, Param
+from sluice.web import Doc, Media, Param, ReplyDoc
 
 _ABOUT: Final = "About"
 _COMPILE: Final = "Compile"
@@ -47,7 +47,7 @@ _EVENTS: Final = (
 CATALOG: Final = Doc(
     summary="What there is, and an example to begin with",
     tag=_ABOUT,
-    replies={200: Answer("The endpoints, the transformations, an example.", told.Catalog)},
+    replies={200: ReplyDoc("The endpoints, the transformations, an example.", told.Catalog)},
 )
 VALIDATE: Final = Doc(
     summary="Whether a configuration is one",
@@ -55,7 +55,7 @@ VALIDATE: Final = Doc(
     tag=_COMPILE,
     body=Configuration,
     example=CONFIGURATION,
-    replies={200: Answer("Every field that does not fit.", told.Validated)},
+    replies={200: ReplyDoc("Every field that does not fit.", told.Validated)},
 )
 COMPILE_NOW: Final = Doc(
     summary="Compile a list",
@@ -65,7 +65,9 @@ COMPILE_NOW: Final = Doc(
     body=CompileBody,
     example=COMPILE,
     replies={
-        200: Answer("The list.", (told.Compiled, Media("text/plain", "The list, a rule on each line.")), _WHERE_CACHED)
+        200: ReplyDoc(
+            "The list.", (told.Compiled, Media("text/plain", "The list, a rule on each line.")), _WHERE_CACHED
+        )
     },
     problems=_FETCHING,
 )
@@ -75,7 +77,7 @@ COMPILE_BATCH: Final = Doc(
     tag=_COMPILE,
     body=BatchBody,
     example=BATCH,
-    replies={200: Answer("A result for each request.", told.BatchReply)},
+    replies={200: ReplyDoc("A result for each request.", told.BatchReply)},
     problems=_GUARDED,
 )
 COMPILE_STREAM: Final = Doc(
@@ -84,7 +86,7 @@ COMPILE_STREAM: Final = Doc(
     tag=_COMPILE,
     body=CompileBody,
     example=COMPILE,
-    replies={200: Answer("What happens, and the list at the end.", Media("text/event-stream", _EVENTS))},
+    replies={200: ReplyDoc("What happens, and the list at the end.", Media("text/event-stream", _EVENTS))},
     problems=_GUARDED,
 )
 SOCKET: Final = Doc(
@@ -92,7 +94,7 @@ SOCKET: Final = Doc(
     description='Send JSON objects: `{"type": "compile", "sessionId", "configuration", "preFetchedContent"?}`, '
     '`{"type": "cancel", "sessionId"}`, `{"type": "ping"}`. Three compilations may run at once.',
     tag=_COMPILE,
-    replies={101: Answer("The connection is a WebSocket from now on.")},
+    replies={101: ReplyDoc("The connection is a WebSocket from now on.")},
     problems=(426,),
 )
 COMPILE_LATER: Final = Doc(
@@ -100,7 +102,7 @@ COMPILE_LATER: Final = Doc(
     tag=_COMPILE,
     body=CompileBody,
     example=COMPILE,
-    replies={202: Answer("The job is queued.", told.JobAccepted, {"Location": "Where its result will be."})},
+    replies={202: ReplyDoc("The job is queued.", told.JobAccepted, {"Location": "Where its result will be."})},
     problems=_GUARDED,
 )
 COMPILE_BATCH_LATER: Final = Doc(
@@ -108,25 +110,25 @@ COMPILE_BATCH_LATER: Final = Doc(
     tag=_COMPILE,
     body=AsyncBatchBody,
     example=BATCH,
-    replies={202: Answer("The job is queued.", told.JobAccepted, {"Location": "Where its results will be."})},
+    replies={202: ReplyDoc("The job is queued.", told.JobAccepted, {"Location": "Where its results will be."})},
     problems=_GUARDED,
 )
 QUEUE_COUNTS: Final = Doc(
     summary="How the queues stand",
     tag=_QUEUE,
-    replies={200: Answer("Counts and times of the last 24 hours, and the history.", told.QueueCounts)},
+    replies={200: ReplyDoc("Counts and times of the last 24 hours, and the history.", told.QueueCounts)},
 )
 QUEUE_HISTORY: Final = Doc(
     summary="The last jobs, and the depth over time",
     tag=_QUEUE,
-    replies={200: Answer("The last 50 jobs and 100 depths.", told.QueueHistory)},
+    replies={200: ReplyDoc("The last 50 jobs and 100 depths.", told.QueueHistory)},
 )
 QUEUE_RESULTS: Final = Doc(
     summary="How a job stands, and its list",
     tag=_QUEUE,
     params=_JOB,
     query=ResultQuery,
-    replies={200: Answer("The list of a job that is completed, else how it stands.", told.JobResult)},
+    replies={200: ReplyDoc("The list of a job that is completed, else how it stands.", told.JobResult)},
     problems=(404,),
 )
 QUEUE_CANCEL: Final = Doc(
@@ -134,7 +136,7 @@ QUEUE_CANCEL: Final = Doc(
     description="POST and DELETE do the same.",
     tag=_QUEUE,
     params=_JOB,
-    replies={200: Answer("The job is cancelled.", told.JobCancelled)},
+    replies={200: ReplyDoc("The job is cancelled.", told.JobCancelled)},
     problems=(404, 409),
 )
 WORKFLOW_COMPILE: Final = Doc(
@@ -143,7 +145,7 @@ WORKFLOW_COMPILE: Final = Doc(
     tag=_WORKFLOWS,
     body=CompileBody,
     example=COMPILE,
-    replies={202: Answer("The workflow is started.", told.WorkflowStarted)},
+    replies={202: ReplyDoc("The workflow is started.", told.WorkflowStarted)},
     problems=_GUARDED,
 )
 WORKFLOW_BATCH: Final = Doc(
@@ -151,7 +153,7 @@ WORKFLOW_BATCH: Final = Doc(
     tag=_WORKFLOWS,
     body=AsyncBatchBody,
     example=BATCH,
-    replies={202: Answer("The workflow is started.", told.WorkflowStarted)},
+    replies={202: ReplyDoc("The workflow is started.", told.WorkflowStarted)},
     problems=_GUARDED,
 )
 WORKFLOW_WARM: Final = Doc(
@@ -160,7 +162,7 @@ WORKFLOW_WARM: Final = Doc(
     body=WarmBody,
     body_required=False,
     example=WARM,
-    replies={202: Answer("The workflow is started.", told.WorkflowStarted)},
+    replies={202: ReplyDoc("The workflow is started.", told.WorkflowStarted)},
     problems=_GUARDED,
 )
 WORKFLOW_CHECK: Final = Doc(
@@ -169,14 +171,14 @@ WORKFLOW_CHECK: Final = Doc(
     body=HealthBody,
     body_required=False,
     example=CHECK,
-    replies={202: Answer("The workflow is started.", told.WorkflowStarted)},
+    replies={202: ReplyDoc("The workflow is started.", told.WorkflowStarted)},
     problems=_GUARDED,
 )
 WORKFLOW_STATUS: Final = Doc(
     summary="How a workflow stands, and its result",
     tag=_WORKFLOWS,
     params={"type": _TYPE, "id": _RUN},
-    replies={200: Answer("Its state, and what it came to.", told.WorkflowStatus)},
+    replies={200: ReplyDoc("Its state, and what it came to.", told.WorkflowStatus)},
     problems=(404,),
 )
 WORKFLOW_EVENTS: Final = Doc(
@@ -185,30 +187,30 @@ WORKFLOW_EVENTS: Final = Doc(
     tag=_WORKFLOWS,
     params={"id": _RUN},
     query=EventsQuery,
-    replies={200: Answer("The events, the earliest first.", told.WorkflowEvents)},
+    replies={200: ReplyDoc("The events, the earliest first.", told.WorkflowEvents)},
 )
 WORKFLOW_METRICS: Final = Doc(
     summary="How workflows went",
     tag=_WORKFLOWS,
-    replies={200: Answer("Figures for each type.", told.WorkflowMetrics)},
+    replies={200: ReplyDoc("Figures for each type.", told.WorkflowMetrics)},
 )
 LATEST_HEALTH: Final = Doc(
     summary="The last check of the sources",
     tag=_WORKFLOWS,
-    replies={200: Answer("The report, with what rechecks have found since.", told.LatestHealth)},
+    replies={200: ReplyDoc("The report, with what rechecks have found since.", told.LatestHealth)},
 )
 METRICS: Final = Doc(
     summary="Requests of the last 30 minutes",
     tag=_FIGURES,
-    replies={200: Answer("Counts, times and errors of each endpoint.", told.RequestFigures)},
+    replies={200: ReplyDoc("Counts, times and errors of each endpoint.", told.RequestFigures)},
 )
 PROMETHEUS: Final = Doc(
     summary="Counters for Prometheus",
     tag=_FIGURES,
-    replies={200: Answer("The text format 0.0.4.", Media("text/plain"))},
+    replies={200: ReplyDoc("The text format 0.0.4.", Media("text/plain"))},
 )
 TURNSTILE: Final = Doc(
     summary="Whether a challenge must be solved",
     tag=_ABOUT,
-    replies={200: Answer("The site key, where one is set.", told.TurnstileConfig)},
+    replies={200: ReplyDoc("The site key, where one is set.", told.TurnstileConfig)},
 )

@@ -7,7 +7,7 @@ from pydantic import ConfigDict, Field, RootModel
 from sluice.services.compiler.requests import Priority
 from sluice.services.compiler.workflows.events import EventType, WorkflowType
 from sluice.services.compiler.workflows.starts import ApiType
-from sluice.web import Absent, CamelTold
+from sluice.web import Absent, CamelReplyModel
 from sluice.web.openapi.problem_replies import FieldProblem
 
 Moment = Annotated[str, Field(description="A moment as in 2026-01-31T12:00:00.000Z.")]
@@ -17,7 +17,7 @@ Millis = Annotated[float, Field(ge=0, description="Milliseconds.")]
 JobState = Literal["queued", "running", "completed", "failed", "cancelled"]
 
 
-class Catalog(CamelTold):
+class Catalog(CamelReplyModel):
     name: str
     version: str
     endpoints: dict[str, str]
@@ -25,7 +25,7 @@ class Catalog(CamelTold):
     example: dict[str, Any]
 
 
-class StageMetrics(CamelTold):
+class StageMetrics(CamelReplyModel):
     """One stage of a compilation; `source` is missing where it worked on the whole list."""
 
     name: str
@@ -37,7 +37,7 @@ class StageMetrics(CamelTold):
     source: str | Absent = None
 
 
-class CompileMetrics(CamelTold):
+class CompileMetrics(CamelReplyModel):
     total_duration_ms: Millis
     stages: list[StageMetrics]
     source_count: Count
@@ -45,7 +45,7 @@ class CompileMetrics(CamelTold):
     output_rule_count: Annotated[int, Field(ge=0, description="Lines of the list.")]
 
 
-class TransformationCount(CamelTold):
+class TransformationCount(CamelReplyModel):
     transformation: str
     source: str | None
     lines_in: Count
@@ -53,7 +53,7 @@ class TransformationCount(CamelTold):
     removed: int
 
 
-class Dropped(CamelTold):
+class Dropped(CamelReplyModel):
     """A line that is not in the list; `via` are the lines that included its file, outermost first."""
 
     source: str
@@ -65,13 +65,13 @@ class Dropped(CamelTold):
     reason: str
 
 
-class DropReport(CamelTold):
+class DropReport(CamelReplyModel):
     transformations: list[TransformationCount]
     dropped: list[Dropped]
     dropped_not_listed: Count
 
 
-class Diff(CamelTold):
+class Diff(CamelReplyModel):
     """How two versions differ; of the rules the first 200 each."""
 
     added: Count
@@ -81,13 +81,13 @@ class Diff(CamelTold):
     removed_rules: list[str]
 
 
-class PreviousVersion(CamelTold):
+class PreviousVersion(CamelReplyModel):
     rule_count: Count
     compiled_at: Moment
     diff: Diff
 
 
-class FilterList(CamelTold):
+class FilterList(CamelReplyModel):
     """A compiled list; `report` is there when it was asked for, `previousVersion` when one was known."""
 
     rules: Annotated[list[str], Field(description="The lines of the list, its header included.")]
@@ -111,7 +111,7 @@ class BatchCompiled(Compiled):
     id: str
 
 
-class Validated(CamelTold):
+class Validated(CamelReplyModel):
     """Every field that does not fit, and none when all do."""
 
     success: Literal[True]
@@ -119,7 +119,7 @@ class Validated(CamelTold):
     errors: list[FieldProblem]
 
 
-class BatchFailed(CamelTold):
+class BatchFailed(CamelReplyModel):
     id: str
     success: Literal[False]
     error: str
@@ -127,12 +127,12 @@ class BatchFailed(CamelTold):
     errors: list[FieldProblem] | Absent = None
 
 
-class BatchReply(CamelTold):
+class BatchReply(CamelReplyModel):
     success: Literal[True]
     results: Annotated[list[BatchCompiled | BatchFailed], Field(description="In the order of the requests.")]
 
 
-class JobAccepted(CamelTold):
+class JobAccepted(CamelReplyModel):
     success: Literal[True]
     message: str
     note: str
@@ -141,7 +141,7 @@ class JobAccepted(CamelTold):
     priority: Priority
 
 
-class JobInfo(CamelTold):
+class JobInfo(CamelReplyModel):
     request_id: str
     config_name: str
     priority: Priority
@@ -150,7 +150,7 @@ class JobInfo(CamelTold):
     timestamp: EpochMs
 
 
-class JobItem(CamelTold):
+class JobItem(CamelReplyModel):
     """One list of a batch: its cache key and count, or its error."""
 
     id: str
@@ -162,7 +162,7 @@ class JobItem(CamelTold):
     error: str | Absent = None
 
 
-class JobStands(CamelTold):
+class JobStands(CamelReplyModel):
     """How a job stands; `results` are those of a batch, as far as they are known."""
 
     success: bool
@@ -186,13 +186,13 @@ class JobResult(RootModel[Any]):
     root: JobList | JobStands
 
 
-class JobCancelled(CamelTold):
+class JobCancelled(CamelReplyModel):
     success: Literal[True]
     message: str
     note: str
 
 
-class Job(CamelTold):
+class Job(CamelReplyModel):
     request_id: str
     type: Literal["compile", "batch-compile", "cache-warm"]
     priority: Priority
@@ -206,14 +206,14 @@ class Job(CamelTold):
     timestamp: EpochMs
 
 
-class Depth(CamelTold):
+class Depth(CamelReplyModel):
     """How many jobs were waiting or running from a moment on."""
 
     timestamp: EpochMs
     depth: Count
 
 
-class QueueHistory(CamelTold):
+class QueueHistory(CamelReplyModel):
     history: Annotated[list[Job], Field(description="The last 50 jobs, the latest first.")]
     depth_history: Annotated[list[Depth], Field(description="The last 100 changes, the earliest first.")]
 
@@ -237,7 +237,7 @@ class QueueCounts(QueueHistory):
     last_update: Moment
 
 
-class WorkflowStarted(CamelTold):
+class WorkflowStarted(CamelReplyModel):
     """`batchSize`, `configurationsCount` or `sourcesCount` tells how much there is to do."""
 
     success: Literal[True]
@@ -249,7 +249,7 @@ class WorkflowStarted(CamelTold):
     sources_count: Count | Literal["default"] | Absent = None
 
 
-class WorkflowStatus(CamelTold):
+class WorkflowStatus(CamelReplyModel):
     """`output` is what the workflow came to, once it is complete; its members differ by type."""
 
     success: Literal[True]
@@ -270,7 +270,7 @@ class WorkflowStatus(CamelTold):
     error: str | None
 
 
-class WorkflowEvent(CamelTold):
+class WorkflowEvent(CamelReplyModel):
     type: EventType
     workflow_id: str
     workflow_type: WorkflowType
@@ -281,7 +281,7 @@ class WorkflowEvent(CamelTold):
     data: dict[str, Any] | Absent = None
 
 
-class WorkflowEvents(CamelTold):
+class WorkflowEvents(CamelReplyModel):
     """`message` says why there are none."""
 
     success: Literal[True]
@@ -295,7 +295,7 @@ class WorkflowEvents(CamelTold):
     message: str | Absent = None
 
 
-class WorkflowFigures(CamelTold):
+class WorkflowFigures(CamelReplyModel):
     """The runs of the last 30 days."""
 
     total_runs: Count
@@ -307,7 +307,7 @@ class WorkflowFigures(CamelTold):
     last_run_at: Moment
 
 
-class WorkflowFiguresByType(CamelTold):
+class WorkflowFiguresByType(CamelReplyModel):
     """null where there was no run."""
 
     compilation: WorkflowFigures | None
@@ -316,13 +316,13 @@ class WorkflowFiguresByType(CamelTold):
     health_monitoring: WorkflowFigures | None
 
 
-class WorkflowMetrics(CamelTold):
+class WorkflowMetrics(CamelReplyModel):
     success: Literal[True]
     timestamp: Moment
     workflows: WorkflowFiguresByType
 
 
-class SourceHealth(CamelTold):
+class SourceHealth(CamelReplyModel):
     """What one check found; a status of 0 means that there was no answer."""
 
     name: str
@@ -334,14 +334,14 @@ class SourceHealth(CamelTold):
     error: str | Absent = None
 
 
-class SourcesSummary(CamelTold):
+class SourcesSummary(CamelReplyModel):
     total: Count
     healthy: Count
     unhealthy: Count
     avg_response_time_ms: Count
 
 
-class SourcesHistory(CamelTold):
+class SourcesHistory(CamelReplyModel):
     """The last runs of the sources: when they were, and for each source by name whether it was well, null if not asked."""
 
     timestamps: list[Moment]
@@ -349,7 +349,7 @@ class SourcesHistory(CamelTold):
     consecutive_failures: Annotated[int, Field(ge=0, description="The most of any of the sources.")]
 
 
-class SourcesReport(CamelTold):
+class SourcesReport(CamelReplyModel):
     timestamp: Moment
     run_id: str
     results: list[SourceHealth]
@@ -357,7 +357,7 @@ class SourcesReport(CamelTold):
     history: SourcesHistory
 
 
-class LatestHealth(CamelTold):
+class LatestHealth(CamelReplyModel):
     """`message` says why there is no report."""
 
     success: Literal[True]
@@ -365,7 +365,7 @@ class LatestHealth(CamelTold):
     message: str | Absent = None
 
 
-class EndpointMetrics(CamelTold):
+class EndpointMetrics(CamelReplyModel):
     count: Count
     success: Count
     failed: Count
@@ -373,12 +373,12 @@ class EndpointMetrics(CamelTold):
     errors: Annotated[dict[str, int], Field(description="How often each was told.")]
 
 
-class RequestFigures(CamelTold):
+class RequestFigures(CamelReplyModel):
     window: str
     timestamp: Moment
     endpoints: dict[str, EndpointMetrics]
 
 
-class TurnstileConfig(CamelTold):
+class TurnstileConfig(CamelReplyModel):
     site_key: str | None
     enabled: bool

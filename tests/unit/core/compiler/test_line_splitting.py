@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.core.compiler.sources.text import count_lines, line_numbers, one_line, split
+from sluice.core.compiler.sources.line_splitting import count_lines, flatten_to_one_line, number_lines, split_lines
 from sluice.core.filters.syntax.lines import WHITESPACE
 
 # Made of what matters: breaks of all kinds, blanks, and something to keep.
@@ -30,15 +30,15 @@ TEXTS = st.text(alphabet=st.sampled_from("ab\r\n \t\u00a0\u2028\u0085\ufeff"), m
 )
 def test_split(text: str, lines: list[str]):
     """The text is trimmed as a whole, blank lines vanish, lines keep their own spaces, an empty text is one line."""
-    assert split(text) == lines
+    assert split_lines(text) == lines
 
 
 @given(TEXTS)
 def test_every_line_has_its_number(text: str):
     """Each line stands in the text under the number that it is given, as editors count."""
     rows = re.split(r"\r\n|\r|\n", text)
-    lines = split(text)
-    numbers = line_numbers(text)
+    lines = split_lines(text)
+    numbers = number_lines(text)
     assert len(numbers) == len(lines)
     assert list(numbers) == sorted(set(numbers))
     assert all(line in rows[number - 1] for line, number in zip(lines, numbers, strict=True))
@@ -47,16 +47,16 @@ def test_every_line_has_its_number(text: str):
 @given(TEXTS)
 def test_bytes_and_text_agree(text: str):
     """A source gives the same lines whether it comes as bytes or as text, and not more than were counted."""
-    assert split(text) == split(text.encode()) == re.split(r"[\r\n]+", text.strip(WHITESPACE))
-    assert len(split(text)) <= count_lines(text) == count_lines(text.encode())
+    assert split_lines(text) == split_lines(text.encode()) == re.split(r"[\r\n]+", text.strip(WHITESPACE))
+    assert len(split_lines(text)) <= count_lines(text) == count_lines(text.encode())
 
 
 def test_long_sources():
     """A source that is decoded in many pieces loses nothing where they meet."""
     lines = [f"||{'ä' * (number % 50)}\U0001f600{number}^" for number in range(50_000)]
-    assert split("\r\n".join(lines).encode()) == lines
-    assert split("\r".join(lines).encode()) == lines
-    assert list(line_numbers("\n\n".join(lines).encode())) == list(range(1, 100_000, 2))
+    assert split_lines("\r\n".join(lines).encode()) == lines
+    assert split_lines("\r".join(lines).encode()) == lines
+    assert list(number_lines("\n\n".join(lines).encode())) == list(range(1, 100_000, 2))
 
 
 @pytest.mark.parametrize(
@@ -73,9 +73,9 @@ def test_long_sources():
 )
 def test_characters(body: bytes | str, lines: list[str]):
     """A byte order mark goes, and what is not Unicode becomes U+FFFD, so that every line can be written."""
-    assert split(body) == lines
+    assert split_lines(body) == lines
 
 
 def test_one_line():
     """A line break in a title becomes a space, because what follows it would be a rule."""
-    assert one_line("a\r\n||b^\nc\ud800") == "a ||b^ c\ufffd"
+    assert flatten_to_one_line("a\r\n||b^\nc\ud800") == "a ||b^ c\ufffd"

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sluice.core.bounded_json import MAX_DEPTH
 from sluice.core.errors import Invalid, SluiceError
-from sluice.core.strict_json import MAX_DEPTH, parse_json
+from sluice.core.strict_json import parse_json
 
 PIECES = st.sampled_from(["[", "]", "{", "}", '"', "\\", ",", ":", "1", "e9", "-", "a", "NaN", "\\ud800", " ", "\n"])
 JSON = st.recursive(
@@ -30,8 +31,8 @@ JSON = st.recursive(
         (b"[-Infinity]", "-Infinity is not a JSON number"),
         (b"[1e999]", 'the number "1e999" is too large'),
         (b'{"a": {"b": 1, "c": 2, "b": 1}}', 'the key "b" appears twice in one object'),
-        (b'["\\ud800"]', "the body holds half of a surrogate pair, which is no character"),
-        (b'{"\\uDFFF": 1}', "the body holds half of a surrogate pair, which is no character"),
+        (b'["\\ud800"]', "the body contains half of a surrogate pair, which is not a character"),
+        (b'{"\\uDFFF": 1}', "the body contains half of a surrogate pair, which is not a character"),
     ],
 )
 def test_unclear_json_is_refused_with_the_reason(content, reason):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.core.compiler.sources.conditions import BadCondition, evaluate
+from sluice.core.compiler.sources.condition_expressions import BadCondition, evaluate_condition
 
 CONSTANTS = frozenset({"adguard", "ext_chromium"})
 
@@ -35,7 +35,7 @@ CONSTANTS = frozenset({"adguard", "ext_chromium"})
 )
 def test_conditions(condition: str, holds: bool):
     """`!` binds before `&&`, `&&` before `||`; a constant that nobody set is false, whatever it is called."""
-    assert evaluate(condition, CONSTANTS) is holds
+    assert evaluate_condition(condition, CONSTANTS) is holds
 
 
 @pytest.mark.parametrize(
@@ -44,14 +44,14 @@ def test_conditions(condition: str, holds: bool):
 def test_what_is_no_condition(condition: str):
     """A condition that is cut short or does not balance is an error, not a guess."""
     with pytest.raises(BadCondition):
-        evaluate(condition, CONSTANTS)
+        evaluate_condition(condition, CONSTANTS)
 
 
 def test_depth_costs_nothing():
     """Neither a hundred thousand parentheses nor as many negations exhaust the stack."""
     depth = 100_000
-    assert evaluate("(" * depth + "true" + ")" * depth, CONSTANTS)
-    assert evaluate("!" * depth + "true", CONSTANTS)
+    assert evaluate_condition("(" * depth + "true" + ")" * depth, CONSTANTS)
+    assert evaluate_condition("!" * depth + "true", CONSTANTS)
 
 
 EXPRESSIONS = st.recursive(
@@ -74,4 +74,4 @@ def python_of(condition: str) -> str:
 @given(EXPRESSIONS)
 def test_as_python_has_it(condition: str):
     """Every condition has the value that Python gives to the same expression."""
-    assert evaluate(condition, frozenset()) is eval(python_of(condition))  # noqa: S307 (made of the words above)
+    assert evaluate_condition(condition, frozenset()) is eval(python_of(condition))  # noqa: S307 (made of the words above)

@@ -1,0 +1,57 @@
+"""The state that all parts of one compilation share: clock, events, diagnostics, stages and dropped lines."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from sluice.core.compiler.diagnostics import TracingContext
+from sluice.core.compiler.dropped_lines import DropCollector
+from sluice.core.compiler.events import Emit
+from sluice.core.compiler.metrics import Stage
+from sluice.core.ports import Clock
+
+
+@dataclass(slots=True)
+class StageCounts:
+    """Line counts that the body of a stage fills in."""
+
+    lines_in: int = 0
+    lines_out: int = 0
+
+
+class CompilationContext:
+    """Shared by all parts of one compilation; `drops` is None unless dropped lines are to be listed."""
+
+    def __init__(self, clock: Clock, emit: Emit, tracing: TracingContext, drops: DropCollector | None = None) -> None:
+        self.clock = clock
+        self.emit = emit
+        self.tracing = tracing
+        self.drops = drops
+        self.stages: list[Stage] = []
+        self.transformations: list[Stage] = []
+        self._started_at = clock.now()
+
+    def elapsed_ms(self, since: float | None = None) -> float:
+        """Return the milliseconds since a time, by default since the compilation started."""
+        return (self.clock.now() - (self._started_at if since is None else since)) * 1000
+
+    @contextmanager
+    def stage(self, name: str, source: str | None = None) -> Iterator[StageCounts]:
+        """Time the body and record it as a stage, unless it fails."""
+        started_at = self.clock.now()
+        counts = StageCounts()
+        yield counts
+        self.stages.append(
+            Stage(
+                name=name,
+                source=source,
+                duration_ms=self.elapsed_ms(started_at),
+                lines_in=counts.lines_in,
+                lines_out=counts.lines_out,
+            )
+        )
+
+    def add_transformation(self, stage: Stage) -> None:
+        """Record a transformation, which is a stage as well."""
+        self.stages.append(stage)
+        self.transformations.append(stage)

@@ -1,0 +1,60 @@
+"""The source lines that are not in the compiled list: where each stood, and the reason it was dropped."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from sluice.core.compiler.sources.line_origins import GENERATED, LineOrigins, SourceFiles
+from sluice.core.filters.pipeline import DroppedLine
+
+MAX_DROPPED: Final = 100_000  # listed one by one; the rest is only counted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DroppedSourceLine:
+    """A dropped line: its place in the source, its text when it was dropped, the transformation and the reason.
+
+    `via` are the lines that included its file, outermost first.
+    """
+
+    source: str
+    file: str
+    line: int
+    via: tuple[str, ...]
+    transformation: str
+    text: str
+    reason: str
+
+
+class DropCollector:
+    """Collects dropped lines up to a limit; lines that the compiler generated itself are left out."""
+
+    def __init__(self, limit: int = MAX_DROPPED) -> None:
+        self.files = SourceFiles()
+        self.lines: list[DroppedSourceLine] = []
+        self.unlisted_count = 0
+        self._limit = limit
+
+    def collect(self, dropped: Iterable[DroppedLine], origins: LineOrigins) -> None:
+        """Add dropped lines, whose indexes refer to the origins."""
+        for line in dropped:
+            file, number = origins[line.index]
+            if file != GENERATED:
+                self._add(line, file, number)
+
+    def _add(self, dropped: DroppedLine, file_number: int, line_number: int) -> None:
+        if len(self.lines) >= self._limit:
+            self.unlisted_count += 1
+            return
+        file = self.files[file_number]
+        self.lines.append(
+            DroppedSourceLine(
+                source=file.source,
+                file=file.file,
+                line=line_number,
+                via=file.via,
+                transformation=dropped.transformation,
+                text=dropped.text,
+                reason=dropped.reason,
+            )
+        )

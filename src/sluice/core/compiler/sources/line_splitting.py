@@ -1,0 +1,87 @@
+"""Decodes a source and splits it into lines as HostlistCompiler does: trimmed as a whole, without empty lines."""
+
+import re
+from array import array
+from collections.abc import Iterator
+from typing import Final
+
+from sluice.core.filters.syntax.lines import WHITESPACE, is_blank
+
+_BREAKS: Final = re.compile(r"[\r\n]+")
+_BREAK: Final = re.compile(r"\r\n|\r|\n")
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+# Decoded at a time: a single emoji makes a whole text take four bytes per character, and lists are long.
+_CHUNK_BYTES: Final = 262_144
+
+
+def decode_body(body: bytes | str) -> str:
+    """Decode a source; bytes that are not UTF-8 become U+FFFD."""
+    return body.decode("utf-8", "replace") if isinstance(body, bytes) else replace_lone_surrogates(body)
+
+
+def replace_lone_surrogates(text: str) -> str:
+    """Replace every lone surrogate, which UTF-8 cannot encode, by U+FFFD."""
+    return _SURROGATE.sub("\ufffd", text) if _SURROGATE.search(text) else text
+
+
+def flatten_to_one_line(text: str) -> str:
+    """Replace line breaks by spaces, so that a line break in a title cannot start a rule."""
+    return replace_lone_surrogates(_BREAKS.sub(" ", text))
+
+
+def count_lines(body: bytes | str) -> int:
+    """Return an upper bound of the number of lines without splitting the body."""
+    if isinstance(body, bytes):
+        return 1 + body.count(b"\n") + body.count(b"\r") - body.count(b"\r\n")
+    return 1 + body.count("\n") + body.count("\r") - body.count("\r\n")
+
+
+def split_lines(body: bytes | str) -> list[str]:
+    """Return the lines of a source; one empty line for an empty source."""
+    lines: list[str] = []
+    for text in _decode_chunks(body):
+        lines += [line for line in text.replace("\r", "\n").split("\n") if line]
+    return _trim(lines) or [""]
+
+
+def _decode_chunks(body: bytes | str) -> Iterator[str]:
+    """Yield the decoded body in chunks that end at a line break."""
+    if isinstance(body, str):
+        yield replace_lone_surrogates(body)
+        return
+    start = 0
+    while start < len(body):
+        end = body.find(b"\n", start + _CHUNK_BYTES) + 1 or len(body)
+        yield decode_body(body[start:end])
+        start = end
+
+
+def _trim(lines: list[str]) -> list[str]:
+    """Remove white space, including a byte order mark, before the first and after the last text."""
+    while lines and is_blank(lines[-1]):
+        lines.pop()
+    if lines:
+        del lines[: next(at for at, line in enumerate(lines) if not is_blank(line))]
+        lines[0] = lines[0].lstrip(WHITESPACE)
+        lines[-1] = lines[-1].rstrip(WHITESPACE)
+    return lines
+
+
+def number_lines(body: bytes | str) -> "array[int]":
+    """Return the line number in the body, from 1, of each line that `split_lines` returns."""
+    numbers = array("i")
+    first = end = 0
+    for number, row in enumerate(_iterate_rows(body), start=1):
+        if row:
+            numbers.append(number)
+            if not is_blank(row):
+                first = first if end else len(numbers) - 1
+                end = len(numbers)
+    return numbers[first:end] or array("i", [1])
+
+
+def _iterate_rows(body: bytes | str) -> Iterator[str]:
+    """Yield all lines, including empty ones."""
+    for text in _decode_chunks(body):
+        rows = _BREAK.split(text)
+        yield from rows if rows[-1] else rows[:-1]

@@ -1,0 +1,119 @@
+"""Reads the sources of one compilation: downloads each file, each included file once, and puts includes in place."""
+
+import asyncio
+from collections.abc import Awaitable, Mapping, Sequence
+from itertools import zip_longest
+
+from sluice.core.compiler.limits import MAX_PARALLEL_DOWNLOADS, Budget
+from sluice.core.compiler.parallel import run_in_parallel
+from sluice.core.compiler.sources.documents import Document, check_is_text, parse_document
+from sluice.core.compiler.sources.download import Download
+from sluice.core.compiler.sources.failures import IncludeFailed, SourceFailed
+from sluice.core.compiler.sources.includes import Include, IncludeChain
+from sluice.core.compiler.sources.line_buffer import LineBuffer
+from sluice.core.compiler.sources.line_origins import LineOrigins, SourceFiles
+from sluice.core.compiler.sources.line_splitting import count_lines
+from sluice.core.errors import SluiceError
+
+
+class SourceReader:
+    """Reads sources and the files they include; `close` releases every file it still holds."""
+
+    def __init__(
+        self,
+        download: Download,
+        budget: Budget,
+        *,
+        content: Mapping[str, str],
+        constants: frozenset[str] = frozenset(),
+        repeated: frozenset[str] = frozenset(),
+        files: SourceFiles | None = None,
+    ) -> None:
+        """`content` holds files that need no download; `repeated` names sources that are read more than once.
+
+        With `files`, the origin of every line is recorded.
+        """
+        self._download = download
+        self._budget = budget
+        self._content = content
+        self._constants = constants
+        self._repeated = repeated
+        self._files = files
+        self._slots = asyncio.Semaphore(MAX_PARALLEL_DOWNLOADS)
+        self._documents: dict[str, asyncio.Task[Document]] = {}
+
+    async def read(self, location: str, label: str | None = None) -> LineBuffer:
+        """Read a whole source; raises SourceFailed, which names it by its label and gives the reason."""
+        label = label or location
+        try:
+            is_repeated = location in self._repeated
+            document = await (self._load_once(location) if is_repeated else self._load(location))
+            return await self._expand_includes(document, IncludeChain(label, (location,)))
+        except SluiceError as error:
+            raise SourceFailed(label, error, sent_by_caller=location in self._content) from error
+
+    async def close(self) -> None:
+        """Release every file and cancel unfinished downloads."""
+        tasks = list(self._documents.values())
+        self._documents.clear()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _load_once(self, location: str) -> Awaitable[Document]:
+        if location not in self._documents:
+            self._documents[location] = asyncio.ensure_future(self._load(location))
+        return self._documents[location]
+
+    async def _load(self, location: str) -> Document:
+        if (content := self._content.get(location)) is not None:
+            return self._parse(content)
+        async with self._slots:
+            body = await self._download(location)
+            if isinstance(body, bytes):
+                check_is_text(body)
+            return self._parse(body)
+
+    def _parse(self, body: bytes | str) -> Document:
+        self._budget.take_bytes(len(body))
+        self._budget.check_lines(count_lines(body))
+        return parse_document(body, self._constants, numbered=self._files is not None)
+
+    async def _expand_includes(self, document: Document, chain: IncludeChain) -> LineBuffer:
+        """Put the included files in place; the document is shared between uses, so its lists are not changed."""
+        self._budget.take_lines(len(document.lines))
+        self._budget.take_includes(len(document.includes))
+        included = await run_in_parallel(self._read_include(include, chain) for include in document.includes)
+        file = None if self._files is None else self._files.add(chain.source_file)
+        if not included:
+            origins = None if file is None else LineOrigins.of_file(file, document.numbers)
+            return LineBuffer(document.lines, origins)
+        return _splice_includes(document, included, file)
+
+    async def _read_include(self, include: Include, chain: IncludeChain) -> LineBuffer:
+        next_chain = chain.follow(include)
+        try:
+            next_chain.check()
+            return await self._expand_includes(await self._load_once(next_chain.location), next_chain)
+        except IncludeFailed:
+            raise
+        except SluiceError as error:
+            raise IncludeFailed(next_chain.locations, error) from error
+
+
+def _splice_includes(document: Document, included: Sequence[LineBuffer], file: int | None) -> LineBuffer:
+    """Replace the line of each include by the lines of the included file."""
+    lines: list[str] = []
+    origins = None if file is None else LineOrigins()
+    start = 0
+    ends = [include.at for include in document.includes]
+    for end, text in zip_longest([*ends, len(document.lines)], included):
+        lines += document.lines[start:end]
+        if origins is not None and file is not None:
+            origins.add_file(file, document.numbers[start:end])
+        start = end + 1
+        if text is not None:
+            lines += text.lines
+            if origins is not None and text.origins is not None:
+                origins.extend(text.origins)
+    return LineBuffer(lines, origins)

@@ -1,0 +1,68 @@
+"""Applies the transformations of one source, or of the whole list, and records each as a stage."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import TypeVar
+
+from sluice.core.compiler import events
+from sluice.core.compiler.context import CompilationContext
+from sluice.core.compiler.metrics import Stage
+from sluice.core.compiler.sources.line_buffer import LineBuffer
+from sluice.core.filters import pipeline
+from sluice.core.filters.patterns.patterns import Patterns
+
+T = TypeVar("T")
+
+
+class TransformationPipeline:
+    """Applies filters and transformations; `source` names the source they belong to, None for the whole list."""
+
+    def __init__(self, context: CompilationContext, source: str | None = None) -> None:
+        self._context = context
+        self._source = source
+
+    async def apply_all(
+        self, text: LineBuffer, names: Sequence[str], *, exclusions: Patterns | None, inclusions: Patterns | None
+    ) -> LineBuffer:
+        """Return the lines after all steps; takes the lines out of the buffer."""
+        observer = _StageRecorder(self._context, self._source)
+        drops = self._context.drops
+        if drops is None or text.origins is None:
+            steps = pipeline.transform_stepwise(
+                text.take(), names, exclusions=exclusions, inclusions=inclusions, observer=observer
+            )
+            return LineBuffer(await _run_with_pauses(steps))
+        trace = await _run_with_pauses(
+            pipeline.trace_stepwise(text.take(), names, exclusions=exclusions, inclusions=inclusions, observer=observer)
+        )
+        drops.collect(trace.dropped, text.origins)
+        return LineBuffer(trace.lines, text.origins.select(trace.origins))
+
+
+async def _run_with_pauses(steps: pipeline.Stepwise[T]) -> T:
+    """Yield to the event loop in every pause: events are sent, and a Worker's clock advances."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            outcome: T = end.value
+            return outcome
+        await asyncio.sleep(0)
+
+
+class _StageRecorder:
+    def __init__(self, context: CompilationContext, source: str | None) -> None:
+        self._context = context
+        self._source = source
+        self._started_at = context.clock.now()
+
+    def on_step_start(self, name: str, count: int) -> None:
+        self._started_at = self._context.clock.now()
+        self._context.emit(events.transformation_start(name, count))
+
+    def on_step_complete(self, name: str, count_in: int, count_out: int) -> None:
+        duration_ms = self._context.elapsed_ms(self._started_at)
+        self._context.add_transformation(
+            Stage(name=name, source=self._source, duration_ms=duration_ms, lines_in=count_in, lines_out=count_out)
+        )
+        self._context.emit(events.transformation_complete(name, count_in, count_out, round(duration_ms)))
