@@ -1,5 +1,6 @@
 """Run leases granted by a Durable Object."""
 
+from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -10,9 +11,9 @@ from sluice.services.news.run_lease.lease import RunLease
 class RemoteRunLock(Protocol):
     """The Durable Object as its callers see it; it answers with a `RunLock`."""
 
-    async def acquire(self, token: str, now_ms: int, lease_ms: int) -> dict[str, int] | None: ...
-    async def announce(self, token: str, version: int, now_ms: int, lease_ms: int) -> None: ...
-    async def release(self, token: str) -> None: ...
+    def acquire(self, token: str, now_ms: int, lease_ms: int) -> Awaitable[dict[str, int] | None]: ...
+    def announce(self, token: str, version: int, now_ms: int, lease_ms: int) -> Awaitable[None]: ...
+    def release(self, token: str) -> Awaitable[None]: ...
 
 
 @dataclass(frozen=True, slots=True)
