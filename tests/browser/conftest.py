@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from browser.news_source import store_news
-from browser.person import Person
+from browser.person import WAIT_MS, Person
 from runtime import Runtime
 from workerd.origin import Origin, local_origin
 from workerd.preload_site import TOKEN, Service, Site, site
@@ -62,7 +62,7 @@ def _browser() -> Iterator[Browser]:
     if CHROMIUM is None:
         pytest.skip("no Chromium is installed: apt-get install chromium")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET, timeout=WAIT_MS)
         yield browser
         browser.close()
 

@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 
 from playwright.sync_api import Browser, ConsoleMessage, Page, ViewportSize, expect
 
-from runtime import ROOT
+from runtime import PATIENCE_S, ROOT
 
 OUT = ROOT / "tests/browser/out"
 # What the README shows, made anew when the variable SLUICE_PICTURES is set.
@@ -15,7 +15,7 @@ PICTURE: ViewportSize = {"width": 1120, "height": 800}
 AXE = ROOT / "node_modules/axe-core/axe.min.js"
 WIDTHS = (360, 1440)
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
-WAIT_MS = 30_000
+WAIT_MS = PATIENCE_S * 1000
 RULES = {
     "light": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
     # Nothing but the colours differs.

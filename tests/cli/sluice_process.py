@@ -10,6 +10,8 @@ from pathlib import Path
 from threading import Thread
 from typing import Final
 
+from runtime import PATIENCE_S
+
 SOURCE: Final = Path(__file__).parents[2] / "src"
 COMMAND: Final = (sys.executable, "-m", "sluice")
 # No proxy for the local host, and a locale that knows nothing but ASCII.
@@ -24,7 +26,13 @@ Respond = Callable[[BaseHTTPRequestHandler], None]
 
 def sluice(*arguments: str, folder: Path, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
-        [*COMMAND, *arguments], cwd=folder, input=stdin, capture_output=True, env=ENVIRONMENT, check=False, timeout=60
+        [*COMMAND, *arguments],
+        cwd=folder,
+        input=stdin,
+        capture_output=True,
+        env=ENVIRONMENT,
+        check=False,
+        timeout=PATIENCE_S,
     )
 
 

@@ -3,11 +3,13 @@
 import json
 import signal
 import subprocess
-import time
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 from cli.sluice_process import COMMAND, ENVIRONMENT, host, sluice
+from runtime import PATIENCE_S
 
 
 def write(folder: Path, **files: str) -> None:
@@ -125,14 +127,22 @@ def test_a_device_is_not_replaced(tmp_path: Path):
 
 def test_interrupted(tmp_path: Path):
     """Ctrl-C ends a compilation at once and quietly, with exit code 130."""
-    with host({"/a.txt": lambda _handler: time.sleep(30)}) as address:
+    asked, over = Event(), Event()
+
+    def silent(_handler: BaseHTTPRequestHandler) -> None:
+        asked.set()
+        over.wait(PATIENCE_S)
+
+    with host({"/a.txt": silent}) as address:
         arguments = ("compile", "-v", "-i", f"{address}/a.txt", "-o", "out.txt")
         with subprocess.Popen([*COMMAND, *arguments], cwd=tmp_path, env=ENVIRONMENT, stderr=subprocess.PIPE) as process:
             assert process.stderr
             assert process.stderr.readline().startswith(b"Reading ")
+            assert asked.wait(PATIENCE_S)
             process.send_signal(signal.SIGINT)
             rest = process.stderr.read()
-            assert process.wait(10) == 130
+            assert process.wait(PATIENCE_S) == 130
+        over.set()  # not before the command has ended
     assert rest == b""
     assert list(tmp_path.iterdir()) == []
 

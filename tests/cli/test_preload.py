@@ -10,6 +10,7 @@ from threading import Thread
 from typing import Any
 
 from cli.sluice_process import COMMAND, ENVIRONMENT, host
+from runtime import PATIENCE_S
 from sluice.core.preload.signing import SignedRequest
 
 KEY = "the-signing-key-of-a-zone"
@@ -71,7 +72,7 @@ def served(api: Api) -> Iterator[str]:
 def run(folder: Path, endpoint: str, *arguments: str, key: str = KEY) -> subprocess.CompletedProcess[bytes]:
     command = [*COMMAND, "preload", "--zone", "abc123xyz", "--endpoint", endpoint, *arguments]
     environment = ENVIRONMENT | {"SLUICE_SIGNING_KEY": key}
-    return subprocess.run(command, cwd=folder, capture_output=True, env=environment, check=False, timeout=60)
+    return subprocess.run(command, cwd=folder, capture_output=True, env=environment, check=False, timeout=PATIENCE_S)
 
 
 def test_signed_and_waited_for(tmp_path: Path):

@@ -2,13 +2,14 @@
 
 import gzip
 import socket
-import time
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler
+from threading import Event
 
 import pytest
 
 from cli.sluice_process import Respond, host, status
+from runtime import PATIENCE_S
 from sluice.cli.web_client import read_url
 from sluice.core.compiler.sources.failures import SourceMissing
 from sluice.core.errors import Oversized, Refused, TimedOut, Unavailable
@@ -24,24 +25,11 @@ def endless(handler: BaseHTTPRequestHandler) -> None:
             handler.wfile.write(BODY)
 
 
-def drip(handler: BaseHTTPRequestHandler) -> None:
-    handler.send_response(200)
-    handler.end_headers()
-    with suppress(OSError):
-        for _ in range(100):
-            handler.wfile.write(b"x")
-            time.sleep(0.05)
-
-
 def agent(handler: BaseHTTPRequestHandler) -> None:
     status(200, handler.headers["User-Agent"].encode())(handler)
 
 
-def silent(_handler: BaseHTTPRequestHandler) -> None:
-    time.sleep(2)
-
-
-def read(page: Respond | bytes, *, max_bytes: int = 100_000, timeout_s: float = 10.0) -> bytes:
+def read(page: Respond | bytes, *, max_bytes: int = 100_000, timeout_s: float = PATIENCE_S) -> bytes:
     with host({"/a": page, "/redirected": BODY, "/%C3%A4?q=%20": BODY}) as address:
         return read_url(f"{address}/a", max_bytes=max_bytes, timeout_s=timeout_s)
 
@@ -57,7 +45,7 @@ def test_bodies():
 def test_odd_addresses():
     """What a URL must not hold is escaped."""
     with host({"/%C3%A4?q=%20": BODY}) as address:
-        assert read_url(f"{address}/ä?q= #part", max_bytes=10_000, timeout_s=10) == BODY
+        assert read_url(f"{address}/ä?q= #part", max_bytes=10_000, timeout_s=PATIENCE_S) == BODY
 
 
 @pytest.mark.parametrize(
@@ -92,10 +80,25 @@ def test_caps():
 
 def test_timeouts():
     """Neither silence nor a trickle holds the command line up."""
-    with pytest.raises(TimedOut):
-        read(silent, timeout_s=0.2)
-    with pytest.raises(TimedOut):
-        read(drip, timeout_s=0.3)
+    over = Event()
+
+    def silent(_handler: BaseHTTPRequestHandler) -> None:
+        over.wait(PATIENCE_S)
+
+    def drip(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.end_headers()
+        with suppress(OSError):
+            while not over.wait(0.05):
+                handler.wfile.write(b"x")
+
+    try:
+        with pytest.raises(TimedOut):
+            read(silent, timeout_s=0.2)
+        with pytest.raises(TimedOut):
+            read(drip, timeout_s=0.3)
+    finally:
+        over.set()
 
 
 def test_nobody_there():
@@ -103,7 +106,7 @@ def test_nobody_there():
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         with pytest.raises(Unavailable):
-            read_url(f"http://127.0.0.1:{taken.getsockname()[1]}/", max_bytes=10, timeout_s=5)
+            read_url(f"http://127.0.0.1:{taken.getsockname()[1]}/", max_bytes=10, timeout_s=PATIENCE_S)
     for address in ("http://", "http://a b/", "ftp://h.example/"):
         with pytest.raises(Refused):
-            read_url(address, max_bytes=10, timeout_s=5)
+            read_url(address, max_bytes=10, timeout_s=PATIENCE_S)

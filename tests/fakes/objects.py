@@ -1,11 +1,11 @@
 """The storage of a SQLite Durable Object, and a namespace that finds objects by name in this same process."""
 
+import traceback
 from collections.abc import Callable
 from typing import Any
 
 from fakes.binding import Fake, JsError, check_sendable
 from fakes.sqlite import Engine
-from sluice.platform.failures import written
 
 
 class FakeStorage(Fake):
@@ -91,7 +91,8 @@ class _Remote:
             try:
                 result = await getattr(self._target, method)(*args)
             except Exception as error:
-                raise JsError(f"Traceback (most recent call last):\n{written(error)}\n", "PythonError") from error
+                text = "".join(traceback.format_exception(error))
+                raise JsError(f"PythonError: {text}", "PythonError") from error
             check_sendable(result)
             return result
 

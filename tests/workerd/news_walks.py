@@ -95,7 +95,11 @@ def check_conditional_requests(walk: Walk, address: str) -> None:
     """A request with the current ETag gets 304, and one that requires another ETag gets 412."""
     path, values = address.replace(ARTICLE_ID, "{id}"), {"id": ARTICLE_ID}
     tag = walk("GET", path, values).headers["ETag"]
-    assert walk("GET", path, values, headers={"If-None-Match": tag}).status_code == 304
+    again = walk("GET", path, values, headers={"If-None-Match": tag})
+    if again.status_code == 200:  # a new ten-minute step of the trends has begun in between
+        assert again.headers["ETag"] != tag
+        again = walk("GET", path, values, headers={"If-None-Match": again.headers["ETag"]})
+    assert again.status_code == 304
     assert walk("GET", path, values, headers={"If-Match": '"another"'}).status_code == 412
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import http.server
+import socket
 import threading
 import time
 from collections import Counter
@@ -10,17 +11,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from runtime import PATIENCE_S
+
 ENDLESS_CHUNK = b"||endless.example^\n" * 4096
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`drop` closes the connection in the middle of the body; `endless` never ends it; `gate` holds it until it is set."""
+    """`drop` closes the connection in the middle of the body; `endless` never ends it; `gate` holds the answer until it is set."""
 
     content: bytes = b""
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
-    delay_s: float = 0.0
     drop: bool = False
     endless: bool = False
     gate: threading.Event | None = None
@@ -44,6 +46,7 @@ class Origin:
         self.most_open = 0
         self.address = ""
         self._answers: dict[str, list[Answer]] = {}
+        self._left: Counter[str] = Counter()
         self._lock = threading.Lock()
 
     def url(self, path: str) -> str:
@@ -64,6 +67,15 @@ class Origin:
         with self._lock:
             return [seen for seen in self.seen if seen.path == path]
 
+    def left(self, path: str) -> int:
+        """How many hung up while their answer was held."""
+        with self._lock:
+            return self._left[path]
+
+    def note_left(self, path: str) -> None:
+        with self._lock:
+            self._left[path] += 1
+
     def answer(self, seen: Seen) -> Answer:
         with self._lock:
             self.seen.append(seen)
@@ -82,6 +94,20 @@ class Origin:
                 self.now_open -= 1
 
 
+def _let_through(gate: threading.Event, connection: socket.socket) -> bool:
+    """Wait for the gate; False when the client hangs up before."""
+    end = time.monotonic() + PATIENCE_S
+    while not gate.wait(0.02) and time.monotonic() < end:
+        try:
+            if not connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT):
+                return False
+        except BlockingIOError:
+            continue
+        except ConnectionError:
+            return False
+    return True
+
+
 def _handler(origin: Origin) -> type[http.server.BaseHTTPRequestHandler]:
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -95,9 +121,10 @@ def _handler(origin: Origin) -> type[http.server.BaseHTTPRequestHandler]:
         do_GET = do_HEAD = do_POST = _answered  # noqa: N815
 
         def _send(self, answer: Answer) -> None:
-            if answer.gate:
-                answer.gate.wait(60)
-            time.sleep(answer.delay_s)
+            if answer.gate and not _let_through(answer.gate, self.connection):
+                origin.note_left(self.path)
+                self.close_connection = True
+                return
             self.send_response(answer.status)
             for name, value in answer.headers.items():
                 self.send_header(name, value)

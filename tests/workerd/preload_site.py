@@ -14,7 +14,7 @@ from typing import Any
 
 import httpx
 
-from runtime import Runtime, until
+from runtime import PATIENCE_S, Runtime, until
 from sluice.core.preload.signing import sign
 
 KEY = "a-signing-key-of-all-zones-0123456789"
@@ -25,22 +25,22 @@ API = {"Host": "edge-preload.localhost"}
 
 @dataclass
 class Page:
-    """What the site answers; `wait_s` before it does."""
+    """What the site answers, `wait_s` after it was asked and not before `gate` is set."""
 
     status: int = 200
     body: bytes = b"<html>a page</html>"
     headers: dict[str, str] = field(default_factory=dict)
     wait_s: float = 0.0
+    gate: threading.Event | None = None
 
 
 @dataclass
 class Asked:
-    """One request as the site saw it, times in seconds of the monotonic clock."""
+    """One request as the site saw it, at a time in seconds of the monotonic clock."""
 
     path: str
     headers: dict[str, str]
     began_at: float
-    ended_at: float = 0.0
 
 
 Answer = Page | Callable[[Asked], Page]
@@ -80,6 +80,7 @@ class Site:
 
     @contextlib.contextmanager
     def answering(self, handler: http.server.BaseHTTPRequestHandler) -> Iterator[Page]:
+        """Counts a request from its arrival; it must be left before the answer's last byte is sent."""
         asked = Asked(handler.path, {name.lower(): value for name, value in handler.headers.items()}, time.monotonic())
         with self._lock:
             self.asked.append(asked)
@@ -90,7 +91,6 @@ class Site:
             yield page if isinstance(page, Page) else page(asked)
         finally:
             with self._lock:
-                asked.ended_at = time.monotonic()
                 self._at_once -= 1
 
 
@@ -103,8 +103,11 @@ def site() -> Iterator[tuple[Site, str]]:
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
-            with contextlib.suppress(ConnectionError), control.answering(self) as page:
+            with control.answering(self) as page:
                 time.sleep(page.wait_s)
+                if page.gate:
+                    page.gate.wait(PATIENCE_S)
+            with contextlib.suppress(ConnectionError):
                 self.send_response(page.status)
                 for name, value in page.headers.items():
                     self.send_header(name, value)
@@ -130,16 +133,18 @@ def site() -> Iterator[tuple[Site, str]]:
             with contextlib.suppress(ConnectionError):  # a runtime that is killed takes its connections along
                 super().handle()
 
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.daemon_threads = True
-        server.request_queue_size = 128
+    class Server(http.server.ThreadingHTTPServer):
+        daemon_threads = True
+        request_queue_size = 128
+
+    with Server(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
         yield control, f"127.0.0.1:{server.server_port}"
         server.shutdown()
 
 
-# How far the Worker's clock was moved, by runtime: forward only, since all zones share it.
-_AHEAD_S: dict[int, float] = {}
+# How the Worker's clock goes, by runtime: forward only, since all zones share it.
+_CLOCKS: dict[int, dict[str, Any]] = {}
 
 
 class Service:
@@ -152,20 +157,31 @@ class Service:
 
     @property
     def now(self) -> float:
-        return time.time() + _AHEAD_S.get(id(self.runtime), 0.0)
+        clock = _CLOCKS.get(id(self.runtime), {"ahead_s": 0.0, "stands_at": None})
+        return time.time() + float(clock["ahead_s"]) if clock["stands_at"] is None else float(clock["stands_at"])
+
+    @contextlib.contextmanager
+    def standing_clock(self) -> Iterator[None]:
+        """However long anything takes, the Worker's clock stands, but for the pauses of this zone and for `advance`."""
+        self.set(stand_for=self.zone)
+        try:
+            yield
+        finally:
+            self.set(stand_for="")
 
     def advance(self, seconds: float) -> None:
         """Move the Worker's clock on, and let the minute's cron see it."""
-        ahead_s = _AHEAD_S[id(self.runtime)] = _AHEAD_S.get(id(self.runtime), 0.0) + seconds
-        self.set(ahead_s=ahead_s)
+        self.set(advance_s=seconds)
         self.tick()
 
     def tick(self) -> None:
         assert self.runtime.cron("edge-preload", "* * * * *").status_code == 200
 
-    def set(self, **values: float) -> None:
+    def set(self, **values: str | float) -> None:
         with self.client as client:
-            assert client.put("/test", params=values).status_code == 200
+            reply = client.put("/test", params=values)
+        assert reply.status_code == 200, reply.text
+        _CLOCKS[id(self.runtime)] = reply.json()
 
     def forget_at_edge(self, path: str) -> None:
         with self.client as client:
@@ -173,7 +189,7 @@ class Service:
 
     @property
     def client(self) -> httpx.Client:
-        return httpx.Client(base_url=self.runtime.url, headers=API, timeout=60)
+        return httpx.Client(base_url=self.runtime.url, headers=API, timeout=PATIENCE_S)
 
     def register(self, **config: Any) -> httpx.Response:
         given = {"site_url": self.site_url, "hosts": [], **config}
@@ -217,9 +233,9 @@ class Service:
     def batch(self, batch_id: str) -> Any:
         return self.ask(f"batches/{batch_id}")
 
-    def finished(self, batch_id: str, timeout_s: float = 30) -> Any:
+    def finished(self, batch_id: str) -> Any:
         """The batch once it is over."""
-        return until(lambda: (found := self.batch(batch_id))["state"] == "finished" and found, timeout_s)
+        return until(lambda: (found := self.batch(batch_id))["state"] == "finished" and found)
 
     def warm(self, *paths: str, **more: Any) -> Any:
         return self.finished(self.preload(*paths, **more)["preload_batch_id"])

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from websockets.sync.client import ClientConnection, connect
 
-WAIT_S = 30
+from runtime import PATIENCE_S
 
 
 class SocketClient:
@@ -21,8 +21,8 @@ class SocketClient:
     def say(self, message: object) -> None:
         self.line.send(message if isinstance(message, str | bytes) else json.dumps(message))
 
-    def hear(self, timeout_s: float = WAIT_S) -> dict[str, Any]:
-        heard: dict[str, Any] = json.loads(self.line.recv(timeout=timeout_s))
+    def hear(self) -> dict[str, Any]:
+        heard: dict[str, Any] = json.loads(self.line.recv(timeout=PATIENCE_S))
         return heard
 
     def hear_until(self, *types: str) -> list[dict[str, Any]]:
@@ -41,10 +41,20 @@ class SocketClient:
 @contextmanager
 def dialled(url: str, host: str, path: str, headers: dict[str, str] | None = None) -> Iterator[SocketClient]:
     """A connection to a Worker of the runtime at `url`, by its host name."""
+    with connected(url, host, path, headers) as opened:
+        yield SocketClient(opened)
+
+
+def connected(url: str, host: str, path: str, headers: dict[str, str] | None = None) -> ClientConnection:
+    """The connection itself; no pings, since one that is answered late would end it."""
     address = urlsplit(url)
     line = socket.create_connection((address.hostname, address.port))
-    to = f"ws://{host}:{address.port}{path}"
-    with connect(
-        to, sock=line, max_size=None, compression=None, additional_headers=headers, open_timeout=WAIT_S
-    ) as opened:
-        yield SocketClient(opened)
+    return connect(
+        f"ws://{host}:{address.port}{path}",
+        sock=line,
+        max_size=None,
+        compression=None,
+        additional_headers=headers,
+        open_timeout=PATIENCE_S,
+        ping_interval=None,
+    )

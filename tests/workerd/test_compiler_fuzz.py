@@ -14,15 +14,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from runtime import Runtime
+from runtime import PATIENCE_S, Runtime
 from workerd import oracle
+from workerd.api_walk import health
 from workerd.conftest import StartRuntime
 from workerd.hostile import CAREFUL, CARELESS, ORIGIN, content_types, odd_headers, said, written
 from workerd.origin import Answer, Origin, local_origin
 from workerd.socket_client import SocketClient, dialled
 
 NAME = "adblock-compiler"
-TIMEOUT_S = 30
 # Peers of ours that fail are no failure of ours: the sources of a list.
 UPSTREAM = {502, 504}
 EXPECTED = {
@@ -116,7 +116,8 @@ def _runtime(start: StartRuntime, origin: Origin) -> Iterator[Runtime]:
     runtime = start("--only", NAME, *(part for variable in variables for part in ("--var", variable)))
     yield runtime
     # Whatever was thrown at it, it is well, and nothing went wrong behind the replies either.
-    assert httpx.get(f"{runtime.url}/health", timeout=TIMEOUT_S).status_code == 200
+    with runtime.client(NAME) as client:
+        assert health(client).status_code == 200
     assert [line for line in runtime.lines if tells_of_a_defect(line)] == []
 
 
@@ -147,7 +148,7 @@ def send(
 ) -> Heard:
     """One request, its target as it is: other clients would tidy it up."""
     address = urlsplit(runtime.url)
-    connection = http.client.HTTPConnection(str(address.hostname), address.port, timeout=TIMEOUT_S)
+    connection = http.client.HTTPConnection(str(address.hostname), address.port, timeout=PATIENCE_S)
     try:
         connection.putrequest(method, target, skip_accept_encoding=True)
         for name, value in (headers or {}).items():
@@ -217,7 +218,7 @@ def test_configurations(runtime: Runtime):
 
 def test_every_endpoint_is_tried(runtime: Runtime):
     """Nothing that the service says it answers is left out here."""
-    paths = httpx.get(f"{runtime.url}/openapi.json", timeout=TIMEOUT_S).json()["paths"]
+    paths = httpx.get(f"{runtime.url}/openapi.json", timeout=PATIENCE_S).json()["paths"]
     answered = {(method.upper(), re.sub(r"{\w+}", "{}", path)) for path, item in paths.items() for method in item}
     posts = [*(endpoint.path for endpoint in ENDPOINTS), "/configuration/validate", CANCEL]
     tried = {("GET", path) for path in GETS} | {("POST", path) for path in posts} | {("DELETE", CANCEL)}

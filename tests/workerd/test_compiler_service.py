@@ -6,18 +6,18 @@ import json
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import httpx
 import pytest
 
-from runtime import Runtime, until
+from runtime import PATIENCE_S, Runtime, until
 from workerd.conftest import StartRuntime
 from workerd.origin import Answer, Origin, local_origin
 
 LIST = "! comment\n||ads.example^\n0.0.0.0 track.example\n"
 WORKER = "adblock-compiler"
-GIVEN_UP_S = 120
 
 
 @pytest.fixture(name="origin", scope="module")
@@ -60,14 +60,14 @@ def rules(reply: dict[str, Any]) -> list[str]:
     return [rule for rule in reply["rules"] if not rule.startswith("!")]
 
 
-def job(client: httpx.Client, request_id: str, *states: str, timeout_s: float = 30) -> dict[str, Any]:
+def job(client: httpx.Client, request_id: str, *states: str) -> dict[str, Any]:
     """The job's results as soon as it is in one of the states."""
 
     def look() -> Any:
         found = client.get(f"/queue/results/{request_id}").json()
         return found if found["status"] in states else None
 
-    found: dict[str, Any] = until(look, timeout_s)
+    found: dict[str, Any] = until(look)
     return found
 
 
@@ -224,14 +224,23 @@ def test_bad_batch(client: httpx.Client, items: Any):
 
 def test_burst_compiles_once(service: Runtime, origin: Origin, name: str):
     """A hundred equal requests at once: one compilation, a hundred equal lists."""
-    url = origin.serve(f"/{name}", Answer((LIST + "||x.example^\n" * 1000).encode(), delay_s=0.3))
+    all_sent = threading.Event()
+    url = origin.serve(f"/{name}", Answer((LIST + "||x.example^\n" * 1000).encode(), gate=all_sent))
     body = {"configuration": configuration(url)}
+    left = iter(range(99, -1, -1))
+
+    async def sent(event: str, _about: Any) -> None:
+        if event == "http11.send_request_body.complete" and next(left) == 0:
+            all_sent.set()
 
     async def burst() -> list[httpx.Response]:
         limits = httpx.Limits(max_connections=100)
         headers = {"Host": f"{WORKER}.localhost"}
-        async with httpx.AsyncClient(base_url=service.url, headers=headers, timeout=60, limits=limits) as client:
-            return await asyncio.gather(*(client.post("/compile", json=body) for _ in range(100)))
+        async with httpx.AsyncClient(
+            base_url=service.url, headers=headers, timeout=PATIENCE_S, limits=limits
+        ) as client:
+            post = partial(client.post, "/compile", json=body, extensions={"trace": sent})
+            return await asyncio.gather(*(post() for _ in range(100)))
 
     replies = asyncio.run(burst())
     assert Counter(reply.status_code for reply in replies) == {200: 100}
@@ -342,12 +351,20 @@ def test_large_job(client: httpx.Client, name: str):
 
 def test_cancel(client: httpx.Client, origin: Origin, name: str):
     """A cancelled job does not run, and is cancelled once."""
-    body = {"configuration": configuration(origin.serve(f"/{name}", LIST))}
-    request_id = client.post("/compile/async", json=body).json()["requestId"]
+    gate = threading.Event()
+
+    def handed_in(path: str, answer: Answer) -> str:
+        body = {"configuration": configuration(origin.serve(path, answer))}
+        return str(client.post("/compile/async", json=body).json()["requestId"])
+
+    handed_in(f"/{name}-1", Answer(LIST.encode(), gate=gate))
+    until(lambda: origin.count(f"/{name}-1"))  # the queue is held up, so the next ones wait
+    request_id = handed_in(f"/{name}", Answer(LIST.encode()))
+    later = handed_in(f"/{name}-2", Answer(LIST.encode()))
     assert client.post(f"/queue/cancel/{request_id}").json()["success"] is True
     assert client.delete(f"/queue/cancel/{request_id}").status_code == 409
-    later = client.post("/compile/async", json={"configuration": configuration(origin.serve(f"/{name}-2", LIST))})
-    job(client, later.json()["requestId"], "completed")  # it came after the other in the same queue
+    gate.set()
+    job(client, later, "completed")  # it came after the other in the same queue
     assert client.get(f"/queue/results/{request_id}").json()["status"] == "cancelled"
     assert origin.count(f"/{name}") == 0
     assert client.post("/queue/cancel/nobody").status_code == 404
@@ -355,7 +372,7 @@ def test_cancel(client: httpx.Client, origin: Origin, name: str):
 
 def test_retries_then_dead_letter(client: httpx.Client, origin: Origin, doomed: str):
     """Five tries, further and further apart; then the job is failed, and says why."""
-    failed = job(client, doomed, "failed", timeout_s=GIVEN_UP_S)
+    failed = job(client, doomed, "failed")
     assert "status 503" in failed["error"]
     assert failed["jobInfo"]["attempts"] == 5
     assert len(origin.requests("/doomed")) == 5 * 4  # each try asks four times itself
@@ -391,7 +408,7 @@ def test_crash_with_jobs_queued(start: StartRuntime, origin: Origin, name: str):
     service.start()
     with service.client(WORKER) as client:
         for request_id in ids:
-            job(client, request_id, "completed", timeout_s=GIVEN_UP_S)
+            job(client, request_id, "completed")
     assert [origin.count(path) for path in paths[:5]] == [1] * 5
 
 

@@ -9,14 +9,13 @@ from typing import Any
 import httpx
 import pytest
 
-from runtime import Runtime, until
+from runtime import PATIENCE_S, Runtime, until
 from workerd.conftest import StartRuntime
 from workerd.origin import Answer, Origin, local_origin
 
 WORKER = "adblock-compiler"
 LIST = "! comment\n||ads.example^\n||ads.example^\n"
-END_S = 60.0
-RECHECK_DELAY_S = 10  # long enough for one more run before it
+RECHECK_DELAY_S = 20  # much longer than one more run takes
 
 
 @pytest.fixture(name="origin", scope="module")
@@ -57,7 +56,7 @@ def begun(client: httpx.Client, path: str, body: object = None) -> dict[str, Any
     return told
 
 
-def ended(client: httpx.Client, kind: str, workflow_id: str, timeout_s: float = END_S) -> dict[str, Any]:
+def ended(client: httpx.Client, kind: str, workflow_id: str) -> dict[str, Any]:
     """The output of an instance as soon as there is one."""
 
     def look() -> Any:
@@ -66,7 +65,7 @@ def ended(client: httpx.Client, kind: str, workflow_id: str, timeout_s: float = 
         assert status.get("status") not in {"errored", "terminated"}, status
         return status.get("output") if status.get("status") == "complete" else None
 
-    output: dict[str, Any] = until(look, timeout_s)
+    output: dict[str, Any] = until(look)
     return output
 
 
@@ -82,12 +81,13 @@ def log_of(client: httpx.Client, workflow_id: str, **query: str) -> dict[str, An
 
 def cron(service: Runtime, expression: str, at_ms: int) -> None:
     query = {"worker": WORKER, "cron": expression, "time": str(at_ms)}
-    httpx.get(f"{service.url}/cdn-cgi/handler/scheduled", params=query, timeout=30).raise_for_status()
+    httpx.get(f"{service.url}/cdn-cgi/handler/scheduled", params=query, timeout=PATIENCE_S).raise_for_status()
 
 
 def test_compilation(client: httpx.Client, origin: Origin, name: str):
     """The list ends in the cache for all paths; polled with `since`, its events come once each and in order."""
-    asked = configuration(origin.serve(f"/{name}", Answer(LIST.encode(), delay_s=0.5)), name=name)
+    gate = threading.Event()
+    asked = configuration(origin.serve(f"/{name}", Answer(LIST.encode(), gate=gate)), name=name)
     told = begun(client, "compile", {"configuration": asked})
     assert told["workflowId"].startswith("wf-compile-")
     seen: list[dict[str, Any]] = []
@@ -95,9 +95,11 @@ def test_compilation(client: httpx.Client, origin: Origin, name: str):
     def poll() -> bool:
         log = log_of(client, told["workflowId"], **({"since": seen[-1]["timestamp"]} if seen else {}))
         seen.extend(log["events"])
+        if seen:  # so the rest comes with later polls
+            gate.set()
         return bool(log["isComplete"])
 
-    until(poll, END_S)
+    until(poll)
     output = ended(client, "compilation", told["workflowId"])
     whole = log_of(client, told["workflowId"])
     assert seen == whole["events"]
@@ -226,7 +228,8 @@ def test_health(service: Runtime, client: httpx.Client, origin: Origin):
     assert (alert["alertId"], alert["source"]["name"], alert["consecutiveFailures"]) == (third["alerts"][0], "shaky", 3)
     assert {name.lower(): value for name, value in told.headers.items()}["idempotency-key"] == alert["alertId"]
     assert (origin.count("/steady"), origin.count("/steady", "HEAD")) == (1, 2)
-    run(client, "health-check")
+    _, fourth = run(client, "health-check")
+    assert fourth["history"]["consecutiveFailures"] == 4
     assert len(origin.requests("/hook")) == 1
 
     origin.serve("/shaky", LIST)

@@ -11,7 +11,7 @@ import pytest
 
 from contract import SUITES
 from contract.fetch import upstream
-from runtime import Runtime
+from runtime import PATIENCE_S, Runtime
 from workerd.conftest import PROBE, StartRuntime
 
 CASES = [pytest.param(suite, case, id=f"{suite}-{case}") for suite, cases in SUITES.items() for case in cases]
@@ -53,5 +53,5 @@ def _contract(start: StartRuntime) -> Runtime:
 @pytest.mark.parametrize(("suite", "case"), CASES)
 def test_contract(contract: Runtime, origin: str, suite: str, case: str):
     """The adapter over the real binding keeps the promise."""
-    reply = httpx.get(f"{contract.url}/{suite}/{case}", params={"origin": origin}, timeout=30)
+    reply = httpx.get(f"{contract.url}/{suite}/{case}", params={"origin": origin}, timeout=PATIENCE_S)
     assert (reply.status_code, reply.text) == (200, "")

@@ -7,12 +7,13 @@ import signal
 import subprocess
 import threading
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import httpx
 
-from runtime import Runtime, until
+from runtime import PATIENCE_S, Runtime, until
 from workerd.conftest import PROBE, PROBE_CONFIGS, StartRuntime
 
 
@@ -35,13 +36,13 @@ def write_until_killed(runtime: Runtime, answered: list[int]) -> None:
 def test_kill_in_the_middle_of_writes(start: StartRuntime):
     """Every answered row of KV, D1, R2 and a Durable Object is there; an alarm rings; a workflow goes on where it was."""
     runtime = start(*PROBE_CONFIGS)
-    ask(runtime, "workflow", id="long", slow_s=30)
+    ask(runtime, "workflow", id="long", held=1)
     until(lambda: ask(runtime, "kv", key="steps/long/slow") == "1")
-    ask(runtime, "alarm", object="ringer", key="alarm-after-crash", at_ms=int(time.time() * 1000) + 5_000)
     answered: list[int] = []
     writer = threading.Thread(target=write_until_killed, args=(runtime, answered))
     writer.start()
     until(lambda: len(answered) >= 20)
+    ask(runtime, "alarm", object="ringer", key="alarm-after-crash", at_ms=int(time.time() * 1000) + 5_000)
     runtime.kill()
     writer.join()
 
@@ -76,13 +77,17 @@ def test_workerd_alone_is_killed(start: StartRuntime):
     assert until(answer) == "kept"
 
 
+def is_gone(process_id: int) -> bool:
+    return subprocess.run(["ps", "-p", str(process_id)], capture_output=True, check=False).returncode == 1
+
+
 def test_stops_cleanly(start: StartRuntime):
     """SIGINT and SIGTERM end the runtime with exit code 0 and leave no workerd behind."""
     for how in (signal.SIGINT, signal.SIGTERM):
         runtime = start(*PROBE_CONFIGS)
         workerd = workerd_of(runtime)
         assert runtime.stop(how) == 0
-        assert subprocess.run(["ps", "-p", str(workerd)], capture_output=True, check=False).returncode == 1
+        until(partial(is_gone, workerd))
 
 
 def test_edits_are_picked_up(tmp_path: Path):
@@ -97,6 +102,6 @@ def test_edits_are_picked_up(tmp_path: Path):
         until(lambda: any("SyntaxError" in line for line in runtime.lines))
         source.write_text(before.replace('Response("peer")', 'Response("edited")'))
         until(lambda: "Restarted after an edit" in runtime.lines)
-        assert httpx.get(runtime.url).text == "edited"
+        assert httpx.get(runtime.url, timeout=PATIENCE_S).text == "edited"
     finally:
         runtime.kill()

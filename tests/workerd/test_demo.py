@@ -5,10 +5,8 @@ from typing import Any
 
 import httpx
 
-from runtime import until
+from runtime import PATIENCE_S, until
 from workerd.conftest import StartRuntime
-
-FILLED_S = 240
 
 
 def free_port() -> int:
@@ -21,7 +19,7 @@ def test_demo(start: StartRuntime):
     """A list is compiled from the printed address, a page of the site is warm, every story is read, sources were checked."""
     port = free_port()
     runtime = start("--demo", "--port", str(port))
-    until(lambda: any("The demo is filled" in line for line in runtime.lines), FILLED_S)
+    until(lambda: any("The demo is filled" in line for line in runtime.lines))
     address = next(line.split("paste ")[1].split(" ")[0] for line in runtime.lines if "paste " in line)
     configuration = {
         "name": "Demo",
@@ -30,17 +28,15 @@ def test_demo(start: StartRuntime):
     }
 
     def ask(host: str, path: str) -> httpx.Response:
-        return httpx.get(f"{runtime.url}{path}", headers={"Host": f"{host}:{port}"}, timeout=30)
+        return httpx.get(f"{runtime.url}{path}", headers={"Host": f"{host}:{port}"}, timeout=PATIENCE_S)
 
     def warm() -> Any:
         return ask("shop.localhost", "/blog/post-1/").headers.get("X-Cache-Layer") in {"EDGE", "R2"}
 
-    compiled = httpx.post(f"{runtime.url}/compile", json={"configuration": configuration}, timeout=30).json()
+    compiled = httpx.post(f"{runtime.url}/compile", json={"configuration": configuration}, timeout=PATIENCE_S).json()
     assert compiled["ruleCount"] > 2500
-    assert until(warm, 60)
+    assert until(warm)
     articles = ask("worker-api.localhost", "/api/v1/articles").json()["articles"]
     assert len(articles) == 6
     assert all(article["aiSummary"] for article in articles)
-    assert (
-        until(lambda: ask("adblock-compiler.localhost", "/health/latest").json()["data"], 60)["summary"]["total"] == 3
-    )
+    assert until(lambda: ask("adblock-compiler.localhost", "/health/latest").json()["data"])["summary"]["total"] == 3

@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 
-from runtime import Runtime, until
+from runtime import PATIENCE_S, Runtime, until
 from workerd.conftest import StartRuntime
 from workerd.origin import Answer, Origin, local_origin
 
@@ -19,7 +19,7 @@ NAMES = ("one", "two")
 def trigger_cron(runtime: Runtime, worker: str) -> None:
     query = {"worker": worker, "cron": "* * * * *"}
     with contextlib.suppress(httpx.HTTPError):
-        httpx.get(f"{runtime.url}/cdn-cgi/handler/scheduled", params=query, timeout=60)
+        httpx.get(f"{runtime.url}/cdn-cgi/handler/scheduled", params=query, timeout=PATIENCE_S)
 
 
 def kill_while_fetching(runtime: Runtime, origin: Origin, name: str) -> None:
@@ -28,7 +28,7 @@ def kill_while_fetching(runtime: Runtime, origin: Origin, name: str) -> None:
     origin.serve(f"/{name}", Answer(gate=gate))
     run = threading.Thread(target=trigger_cron, args=(runtime, "worker-news-processor"))
     run.start()
-    until(lambda: origin.count(f"/{name}"), timeout_s=90)
+    until(lambda: origin.count(f"/{name}"))
     runtime.kill()
     gate.set()
     run.join()

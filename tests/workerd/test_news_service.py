@@ -68,10 +68,9 @@ class News:
     runtime: Runtime
     origin: Origin
 
-    def fire(self, worker: str) -> None:
-        """Triggers a cron; a run of many stages may take longer than other requests."""
-        query = {"worker": worker, "cron": "* * * * *"}
-        reply = httpx.get(f"{self.runtime.url}/cdn-cgi/handler/scheduled", params=query, timeout=120)
+    def trigger_cron(self, worker: str) -> None:
+        """Triggers a cron."""
+        reply = self.runtime.cron(worker, "* * * * *")
         assert reply.status_code == 200, self.runtime.lines[-5:]
 
     def get(self, path: str, worker: str = "worker-api", **options: Any) -> httpx.Response:
@@ -138,8 +137,8 @@ def _news(start: StartRuntime) -> Iterator[News]:
         news = News(runtime, origin)
         assert news.get("/api/bitcoin-news").status_code == 503
         for _ in range(3):
-            news.fire("worker-news-updater")
-        news.fire("worker-news-processor")
+            news.trigger_cron("worker-news-updater")
+        news.trigger_cron("worker-news-processor")
         slow.set()
         yield news
 
@@ -302,7 +301,7 @@ def _ai_articles(news: News) -> dict[str, Any]:
     ]
     with news.runtime.client("fake-ai") as kv:
         kv.put("/BTC_PENDING_LIST", content=json.dumps(entries)).raise_for_status()
-        news.fire("processor-ai")
+        news.trigger_cron("processor-ai")
         return {name: kv.get(f"/article:{name}").json() for name in names}
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from runtime import Runtime
+from runtime import PATIENCE_S, Runtime
 from workerd import compiler_walks, news_walks, preload_walks
 from workerd.api_document import ApiDocument
 from workerd.api_walk import KEY, TOKEN, Walk, send, signature
@@ -63,7 +63,9 @@ def _service(start: StartRuntime, origin: Origin) -> Runtime:
 @pytest.fixture(name="tables", scope="module")
 def _tables() -> dict[str, list[list[str]]]:
     script = Path(__file__).with_name("route_tables.py")
-    done = subprocess.run([sys.executable, script, *WORKERS], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, script, *WORKERS], capture_output=True, text=True, check=True, timeout=PATIENCE_S
+    )
     tables: dict[str, list[list[str]]] = json.loads(done.stdout)
     return tables
 

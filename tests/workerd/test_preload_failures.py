@@ -3,6 +3,7 @@
 import gzip
 import json
 import secrets
+import threading
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -17,7 +18,8 @@ from workerd.preload_site import Asked, Page, Service, Site, site
 def _place(preload: Runtime, name: str) -> Iterator[tuple[Service, Site]]:
     with site() as (control, address):
         service = Service(preload, address, name)
-        yield service, control
+        with service.standing_clock():
+            yield service, control
         service.retire()
 
 
@@ -65,20 +67,22 @@ def test_gone(place: tuple[Service, Site]):
 
 @pytest.fixture(name="silent", scope="module", autouse=True)
 def _silent(preload: Runtime) -> Iterator[tuple[Service, str]]:
-    """A page that says nothing for 40 s the first time; asked for when the module begins, so that nobody waits."""
+    """A page that says nothing the first time; asked for when the module begins, so that nobody waits."""
+    over = threading.Event()
     with site() as (control, address):
         service = Service(preload, address, secrets.token_hex(8))
         service.register()
-        waits = [40.0, 0.0]
-        control.pages["/a"] = lambda _asked: Page(wait_s=waits.pop(0))
+        gates = iter([over])
+        control.pages["/a"] = lambda _asked: Page(gate=next(gates, None))
         yield service, service.preload("/a")["preload_batch_id"]
+        over.set()
         service.retire()
 
 
 def test_timeout(silent: tuple[Service, str]):
     """No answer within 30 s is a failure that is tried again."""
     service, batch = silent
-    row = until(lambda: service.log("/a"), timeout_s=45)[0]
+    row = until(lambda: service.log("/a"))[0]
     assert (row["status"], row["http_status"]) == ("retry", None)
     assert "within 30 s" in row["detail"]
     service.advance(21)

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from runtime import Runtime, until
+from runtime import PATIENCE_S, Runtime, until
 from workerd.preload_site import Asked, Page, Service, Site, site
 
 HOSTS = iter(f"site{number}.test" for number in range(20))
@@ -20,7 +20,7 @@ class Visitor:
         self._host = host
 
     def get(self, path: str, method: str = "GET", **headers: str) -> httpx.Response:
-        return httpx.request(method, self._url + path, headers={"Host": self._host} | headers, timeout=60)
+        return httpx.request(method, self._url + path, headers={"Host": self._host} | headers, timeout=PATIENCE_S)
 
 
 @pytest.fixture(name="place")
@@ -29,7 +29,8 @@ def _place(preload: Runtime, name: str) -> Iterator[tuple[Service, Site, Visitor
     with site() as (control, address):
         service = Service(preload, host, name)
         service.register(origin_url=f"http://{address}")
-        yield service, control, Visitor(service, host)
+        with service.standing_clock():
+            yield service, control, Visitor(service, host)
         service.retire()
 
 
@@ -102,9 +103,8 @@ def test_bypass(place: tuple[Service, Site, Visitor]):
     assert control.asked[-1].headers["cookie"] == "wordpress_logged_in_1=me"
     assert seen(visitor.get("/cart/?utm_source=x")) == (200, "ORIGIN", "BYPASS")
     assert control.asked[-1].path == "/cart/?utm_source=x"
-    posted = httpx.post(
-        f"{service.runtime.url}/form", content=b"a=1", headers={"Host": service.site_url.removeprefix("http://")}
-    )
+    host = {"Host": service.site_url.removeprefix("http://")}
+    posted = httpx.post(f"{service.runtime.url}/form", content=b"a=1", headers=host, timeout=PATIENCE_S)
     assert seen(posted) == (200, "ORIGIN", "BYPASS")
     page = control.pages["posted"]
     assert isinstance(page, Page)

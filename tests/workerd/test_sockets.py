@@ -4,14 +4,14 @@ import socket
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx
 import pytest
 from websockets.exceptions import ConnectionClosed
-from websockets.sync.client import ClientConnection, connect
+from websockets.sync.client import ClientConnection
 
-from runtime import Runtime, until
+from runtime import PATIENCE_S, Runtime, until
+from workerd.socket_client import connected
 
 Dial = Callable[..., ClientConnection]
 
@@ -19,10 +19,8 @@ Dial = Callable[..., ClientConnection]
 @pytest.fixture(name="dial")
 def _dial(runtime: Runtime, name: str) -> Dial:
     def dial(**query: Any) -> ClientConnection:
-        address = urlsplit(runtime.url)
-        line = socket.create_connection((address.hostname, address.port))
-        url = str(httpx.URL(f"ws://probe.localhost:{address.port}/api/socket", params={"key": name, **query}))
-        return connect(url, sock=line, max_size=None, compression=None, open_timeout=30)
+        path = str(httpx.URL("/api/socket", params={"key": name, **query}))
+        return connected(runtime.url, "probe.localhost", path)
 
     return dial
 
@@ -79,7 +77,7 @@ def test_worker_closes(dial: Dial, probe: httpx.Client, name: str):
         line.recv()
         line.send("close")
         with pytest.raises(ConnectionClosed) as closed:
-            line.recv(timeout=10)
+            line.recv(timeout=PATIENCE_S)
     assert closed.value.rcvd is not None
     assert (closed.value.rcvd.code, closed.value.rcvd.reason) == (1008, "as you wish")
     until(lambda: probe.get("/api/kv", params={"key": name}).json() == "left")
@@ -87,12 +85,13 @@ def test_worker_closes(dial: Dial, probe: httpx.Client, name: str):
 
 def exhaust(line: ClientConnection) -> None:
     while True:
-        line.recv(timeout=30)
+        line.recv(timeout=PATIENCE_S)
 
 
-def test_flood_is_cut_off(dial: Dial):
+def test_flood_is_cut_off(dial: Dial, probe: httpx.Client, name: str):
     """A client that sends faster than it is read is closed; the Worker holds no more than so many messages."""
-    with dial(slow_ms=200) as line:
+    gate = f"{name}/gate"
+    with dial(gate=gate) as line:
         line.recv()
         with suppress(ConnectionClosed):
             for number in range(200):
@@ -101,6 +100,8 @@ def test_flood_is_cut_off(dial: Dial):
             exhaust(line)
     assert closed.value.rcvd is not None
     assert closed.value.rcvd.code == 1008
+    probe.get("/api/kv", params={"key": gate, "value": "open"})
+    until(lambda: probe.get("/api/kv", params={"key": name}).json() == "left")
 
 
 def test_failing_conversation_closes(dial: Dial, probe: httpx.Client):
@@ -109,7 +110,7 @@ def test_failing_conversation_closes(dial: Dial, probe: httpx.Client):
         line.recv()
         line.send("fail")
         with pytest.raises(ConnectionClosed) as closed:
-            line.recv(timeout=10)
+            line.recv(timeout=PATIENCE_S)
     assert closed.value.rcvd is not None
     assert (closed.value.rcvd.code, closed.value.rcvd.reason) == (1011, "internal error")
     assert probe.get("/api/greet").json() == "hello"

@@ -11,7 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
-from runtime import ROOT, Runtime, until
+from runtime import PATIENCE_S, ROOT, Runtime, until
+from workerd.api_walk import health
 from workerd.conftest import StartRuntime
 
 CONFIGS = {tomllib.loads(path.read_text())["name"]: path for path in ROOT.glob("wrangler*.toml")}
@@ -76,22 +77,22 @@ def test_there_are_six():
 def test_health(workers: Runtime, worker: str):
     """Each Worker answers at its host name, and each binding of its config answers it."""
     with workers.client(worker) as client:
-        reply = client.get("/health")
+        reply = health(client)
     assert reply.status_code == 200, reply.text
-    health = reply.json()
-    assert (health["name"], health["status"]) == (worker, "ok")
-    assert health["bindings"].keys() == bound_in(CONFIGS[worker])
-    assert all(binding["ok"] for binding in health["bindings"].values())
+    told = reply.json()
+    assert (told["name"], told["status"]) == (worker, "ok")
+    assert told["bindings"].keys() == bound_in(CONFIGS[worker])
+    assert all(binding["ok"] for binding in told["bindings"].values())
 
 
 def test_bare_address(workers: Runtime):
     """The bare address is the compiler."""
-    assert httpx.get(f"{workers.url}/health").json()["name"] == "adblock-compiler"
+    assert httpx.get(f"{workers.url}/health", timeout=PATIENCE_S).json()["name"] == "adblock-compiler"
 
 
 def test_route(workers: Runtime):
     """A host given with --route goes to its Worker."""
-    reply = httpx.get(f"{workers.url}/health", headers={"Host": "www.example.com"})
+    reply = httpx.get(f"{workers.url}/health", headers={"Host": "www.example.com"}, timeout=PATIENCE_S)
     assert reply.json()["name"] == "edge-preload"
 
 

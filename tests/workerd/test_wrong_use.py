@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from runtime import ROOT, until
+from runtime import PATIENCE_S, ROOT, until
 from workerd.conftest import PROBE, PROBE_CONFIGS, StartRuntime
 
 NOWHERE = "http://127.0.0.1:9/"
@@ -28,7 +28,7 @@ def run(*arguments: str, root: Path = ROOT, **environment: str) -> subprocess.Co
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=PATIENCE_S,
         env={**os.environ, **environment},
     )
     assert done.returncode == 1, done.stdout
@@ -170,7 +170,7 @@ def test_no_npm(tmp_path: Path):
 def test_variable_that_cannot_be_read(start: StartRuntime):
     """A mistake in a variable is told by name, in the form of every other error."""
     runtime = start("--only", "adblock-compiler", "--var", "RATE_LIMIT_MAX_REQUESTS=ten")
-    reply = httpx.get(f"{runtime.url}/api", timeout=30)
+    reply = httpx.get(f"{runtime.url}/api", timeout=PATIENCE_S)
     assert (reply.status_code, reply.headers["content-type"]) == (500, "application/problem+json")
     assert "RATE_LIMIT_MAX_REQUESTS must be a whole number" in reply.json()["detail"]
     assert until(lambda: any("RATE_LIMIT_MAX_REQUESTS" in line for line in runtime.lines))

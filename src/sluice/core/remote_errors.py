@@ -1,18 +1,21 @@
-"""The encoding of expected errors between Durable Objects and Workers.
+"""Errors on their way between two objects, two Workers, or a workflow step and its workflow.
 
-A call between objects carries plain values only. An expected error is sent as JSON text and raised again on the other
-side with the same type, message, fields and Retry-After.
+Only text or plain values cross such a boundary. `encode_error` writes an error as one line of JSON, and `decode_error`
+makes the same error again on the other side, with its fields and its Retry-After.
 """
 
 import json
-from typing import Any
+import re
+from typing import Any, Final
 
 from sluice.core import errors
 from sluice.core.errors import BadField, Invalid, SluiceError, TooManyRequests
 
+_START: Final = re.compile(r'\{"kind": "')
+
 
 def encode_error(error: SluiceError) -> str:
-    """Encode the error as one line of JSON text."""
+    """Write the error as one line of JSON text."""
     return json.dumps(
         {
             "kind": type(error).__name__,
@@ -24,8 +27,22 @@ def encode_error(error: SluiceError) -> str:
 
 
 def decode_error(text: str) -> SluiceError:
-    """Decode what `encode_error` encoded; a kind that this version does not know becomes a plain SluiceError."""
-    encoded: dict[str, Any] = json.loads(text)
+    """Make the error that `encode_error` wrote; a kind that this version does not know is a plain SluiceError."""
+    return _from_json(json.loads(text))
+
+
+def find_encoded_error(text: str) -> SluiceError | None:
+    """Return the last encoded error within a longer text, such as a traceback, or None."""
+    decoder = json.JSONDecoder()
+    for start in reversed([match.start() for match in _START.finditer(text)]):
+        try:
+            return _from_json(decoder.raw_decode(text, start)[0])
+        except (KeyError, TypeError, ValueError):
+            continue
+    return None
+
+
+def _from_json(encoded: dict[str, Any]) -> SluiceError:
     kind = getattr(errors, encoded["kind"], SluiceError)
     message = encoded["message"]
     if kind is TooManyRequests:

@@ -1,1 +1,1 @@
-"""Thin adapters, one per binding: they convert both ways and decide nothing about any feature."""
+"""Thin adapters, one for each binding: they convert values both ways and decide nothing about a feature."""

@@ -1,4 +1,4 @@
-"""Workers AI: runs a model within a limit of time."""
+"""Workers AI: runs a model with a timeout."""
 
 import asyncio
 from typing import Any
@@ -9,14 +9,14 @@ from sluice.platform.values import to_plain
 
 
 class AI:
-    """The binding; whatever it throws is told as a failure that may pass."""
+    """The AI binding; an error of a model is retryable."""
 
     def __init__(self, binding: Any, *, timeout_s: float) -> None:
         self._binding = binding
         self._timeout_s = timeout_s
 
     async def run(self, model: str, inputs: dict[str, Any]) -> Any:
-        """The model's answer as plain values."""
+        """Return the model's output as plain values; raises TimedOut if the model takes too long."""
         try:
             async with asyncio.timeout(self._timeout_s):
                 with translate_errors(f"AI model {model}"):

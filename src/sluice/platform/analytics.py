@@ -1,4 +1,4 @@
-"""Analytics Engine: data points that dashboards read; what cannot be written costs nobody anything."""
+"""Analytics Engine: data points for dashboards, written as best effort."""
 
 import math
 from collections.abc import Sequence
@@ -13,37 +13,37 @@ MAX_DOUBLES: Final = 20
 
 
 class Analytics:
-    """One dataset; without a binding every point is dropped."""
+    """One dataset; without a binding all points are dropped."""
 
     def __init__(self, dataset: Any, log: Log) -> None:
         self._dataset = dataset
         self._log = log
 
     def write(self, event: str, *, blobs: Sequence[str] = (), doubles: Sequence[float] = ()) -> None:
-        """One point under the event's name; texts are cut to what the platform takes."""
+        """Write one point under the event's name; texts are cut to the platform's limits."""
         if self._dataset is None:
             return
         point = {
-            "indexes": [cut(event, MAX_INDEX_BYTES)],
-            "blobs": fitting(blobs),
+            "indexes": [cut_text(event, MAX_INDEX_BYTES)],
+            "blobs": fit_blobs(blobs),
             "doubles": [float(value) if math.isfinite(value) else 0.0 for value in doubles[:MAX_DOUBLES]],
         }
         try:
             self._dataset.writeDataPoint(point)
-        except Exception as error:  # noqa: BLE001 - a point is not worth a failed request
+        except Exception as error:  # noqa: BLE001 - a data point must not fail a request
             self._log.event("analytics.dropped", point=event, reason=str(error))
 
 
-def fitting(blobs: Sequence[str]) -> list[str]:
-    """The first blobs, each cut so that all of them together fit."""
-    left = MAX_BLOB_BYTES
-    kept = []
+def fit_blobs(blobs: Sequence[str]) -> list[str]:
+    """Return the first blobs, cut so that all of them together fit the limit."""
+    rest = MAX_BLOB_BYTES
+    fitting: list[str] = []
     for blob in blobs[:MAX_BLOBS]:
-        kept.append(cut(str(blob), left))
-        left -= len(kept[-1].encode())
-    return kept
+        fitting.append(cut_text(str(blob), rest))
+        rest -= len(fitting[-1].encode())
+    return fitting
 
 
-def cut(text: str, max_bytes: int) -> str:
-    """The longest beginning that takes no more bytes; no character is torn, a lone surrogate becomes a question mark."""
+def cut_text(text: str, max_bytes: int) -> str:
+    """Return the longest start of the text that fits; characters stay whole, and a lone surrogate becomes a question mark."""
     return text.encode(errors="replace")[:max_bytes].decode(errors="ignore")

@@ -1,36 +1,36 @@
-"""Whether each binding a Worker needs is there and answers."""
+"""Checks that each binding of a Worker exists and answers."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from sluice.platform.failures import get_js_message
+from sluice.platform.failures import get_js_message, is_instance_missing
 from sluice.web.health import Check
 
 PROBE_TIMEOUT_S: Final = 5.0
-# A name of its own: no feature stores anything under it.
-_PROBED: Final = "health"
+# No feature stores anything under this key or name.
+_PROBE_KEY: Final = "health"
 
 Kind = Literal["kv", "d1", "r2", "queue", "analytics", "ai", "durable-object", "workflow", "service"]
 
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """A name in the Worker's environment and what must stand behind it."""
+    """A name in the Worker's environment and the kind of binding expected there."""
 
     name: str
     kind: Kind
 
 
 async def probe(env: Any, bindings: Iterable[Binding], *, timeout_s: float = PROBE_TIMEOUT_S) -> dict[str, Check]:
-    """Try every binding at once; one that is missing, fails or stays silent is not well, and says why."""
+    """Try all bindings at once; a check says why its binding is missing, fails or does not answer."""
     wanted = list(bindings)
-    checks = await asyncio.gather(*(_check(env, binding, timeout_s) for binding in wanted))
+    checks = await asyncio.gather(*(_probe_binding(env, binding, timeout_s) for binding in wanted))
     return {binding.name: check for binding, check in zip(wanted, checks, strict=True)}
 
 
-async def _check(env: Any, binding: Binding, timeout_s: float) -> Check:
+async def _probe_binding(env: Any, binding: Binding, timeout_s: float) -> Check:
     bound = getattr(env, binding.name, None)
     if bound is None:
         return Check(binding.kind, ok=False, error="the binding is missing")
@@ -41,35 +41,35 @@ async def _check(env: Any, binding: Binding, timeout_s: float) -> Check:
         return Check(binding.kind, ok=False, error=f"it has no {error.name}: another kind is bound under this name")
     except TimeoutError:
         return Check(binding.kind, ok=False, error=f"no answer within {timeout_s:g} s")
-    except Exception as error:  # noqa: BLE001 - whatever goes wrong is the finding
+    except Exception as error:  # noqa: BLE001 - any failure is a result of the check
         return Check(binding.kind, ok=False, error=(get_js_message(error) or repr(error))[:300])
     return Check(binding.kind, ok=True)
 
 
-async def _workflow(bound: Any) -> None:
+async def _probe_workflow(bound: Any) -> None:
     try:
-        await bound.get(_PROBED)
+        await bound.get(_PROBE_KEY)
     except Exception as error:
-        # That there is no such instance is an answer.
-        if "not_found" not in (get_js_message(error) or ""):
+        # The binding works if it answers that there is no such instance.
+        if not is_instance_missing(error):
             raise
 
 
-def _has(method: str) -> Callable[[Any], Awaitable[None]]:
-    async def present(bound: Any) -> None:
+def _check_method(method: str) -> Callable[[Any], Awaitable[None]]:
+    async def check(bound: Any) -> None:
         getattr(bound, method)
 
-    return present
+    return check
 
 
 PROBES: Final[Mapping[Kind, Callable[[Any], Awaitable[Any]]]] = {
-    "kv": lambda bound: bound.get(_PROBED),
+    "kv": lambda bound: bound.get(_PROBE_KEY),
     "d1": lambda bound: bound.prepare("select 1").all(),
-    "r2": lambda bound: bound.head(_PROBED),
-    "queue": _has("send"),
-    "analytics": _has("writeDataPoint"),
-    "ai": _has("run"),
-    "durable-object": lambda bound: bound.getByName(_PROBED).ping(),
-    "workflow": _workflow,
-    "service": _has("fetch"),
+    "r2": lambda bound: bound.head(_PROBE_KEY),
+    "queue": _check_method("send"),
+    "analytics": _check_method("writeDataPoint"),
+    "ai": _check_method("run"),
+    "durable-object": lambda bound: bound.getByName(_PROBE_KEY).ping(),
+    "workflow": _probe_workflow,
+    "service": _check_method("fetch"),
 }

@@ -1,11 +1,11 @@
-"""Time as an argument, so that every feature can be tested at any hour."""
+"""The system clock, which features receive as an argument so that tests can set the time."""
 
 import asyncio
 import time
 
 
 class SystemClock:
-    """The platform's own time; in a Worker it stands still between two awaits of I/O."""
+    """The platform's clock; in a Worker it advances only at I/O."""
 
     def now(self) -> float:
         return time.time()

@@ -1,4 +1,4 @@
-"""Durable Objects: calls from outside by name, and from inside their own SQLite and alarm."""
+"""Durable Objects: calls to an object by its name, and the SQLite database and alarm inside it."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
@@ -12,17 +12,18 @@ Outcome = TypeVar("Outcome")
 
 
 class DurableObjects:
-    """The objects of one class, each found by its name."""
+    """The objects of one class."""
 
     def __init__(self, namespace: Any) -> None:
         self._namespace = namespace
 
     def get(self, name: str) -> "ObjectStub":
+        """Return the stub of the object with this name."""
         return ObjectStub(self._namespace.getByName(name), name)
 
 
 class ObjectStub:
-    """One object: `await stub.method(...)` calls the method there; its SluiceErrors are raised here as they are."""
+    """One object: `await stub.method(...)` calls its method and raises the SluiceError that the method raised."""
 
     def __init__(self, remote: Any, name: str) -> None:
         self._remote = remote
@@ -37,30 +38,30 @@ class ObjectStub:
 
 
 class Sql:
-    """The object's own database: synchronous, and atomic up to the next await."""
+    """The object's own database: synchronous, and atomic until the next await."""
 
     def __init__(self, storage: Any) -> None:
         self._storage = storage
 
     def rows(self, sql: str, *params: object) -> list[Row]:
         with translate_errors(f"SQL {' '.join(sql.split())[:60]!r}"):
-            # Read to the end at once: a cursor left open locks the table against any later change of it.
-            found = self._storage.sql.exec(sql, *check_parameters(params)).toArray()
-        return [to_plain(row) for row in found]
+            # All rows are read at once, because an open cursor locks the table against changes of its schema.
+            rows = self._storage.sql.exec(sql, *check_parameters(params)).toArray()
+        return [to_plain(row) for row in rows]
 
     def value(self, sql: str, *params: object) -> Scalar:
-        """The first column of the first row, or None when there is none."""
+        """Return the first column of the first row, or None."""
         return next((value for row in self.rows(sql, *params) for value in row.values()), None)
 
     def execute(self, sql: str, *params: object) -> int:
-        """The number of rows changed; the cursor's own rowsWritten would count index entries too."""
+        """Return the number of changed rows; the cursor's own rowsWritten also counts index entries."""
         self.rows(sql, *params)
         return int(self.value("select changes()") or 0)
 
     def transaction(self, work: Callable[[], Outcome]) -> Outcome:
-        """Run `work`, which must not await; whatever it raises undoes all of it and is raised here."""
+        """Run `work`, which must not await; an error rolls everything back and is raised."""
         outcome: list[Outcome] = []
-        # Its result stays in Python: the platform would convert what the function returns.
+        # The result stays in Python, because the platform converts what the function returns.
         self._storage.transactionSync(lambda: outcome.append(work()))
         return outcome[0]
 
@@ -72,7 +73,7 @@ class Alarm:
         self._storage = storage
 
     async def get(self) -> float | None:
-        """When it will ring; None when it is not set, and while it rings."""
+        """Return the time of the alarm; None if it is not set, and while its handler runs."""
         at_ms = await self._storage.getAlarm()
         return None if at_ms is None else at_ms / 1000
 
@@ -84,7 +85,7 @@ class Alarm:
 
 
 async def erase_storage(storage: Any) -> None:
-    """Leave nothing of the object: an object without storage costs nothing and is not kept."""
+    """Delete everything the object stores; the platform then forgets the object."""
     with translate_errors("deleteAll"):
         await storage.deleteAlarm()
         await storage.deleteAll()

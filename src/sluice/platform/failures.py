@@ -1,4 +1,7 @@
-"""Foreign failures, translated once: what a binding threw becomes a leaf of the error tree."""
+"""Translates what the platform throws into the error tree.
+
+The platform tells its failures apart by message only, so this is the one module that reads foreign error texts.
+"""
 
 import re
 from collections.abc import Iterator
@@ -7,8 +10,9 @@ from typing import Final
 
 from sluice.core import errors
 from sluice.core.errors import ConfigError, Conflict, Invalid, NotFound, Refused, SluiceError, TooLarge, Unavailable
+from sluice.core.remote_errors import find_encoded_error
 
-# The first text found in the message decides. What matches nothing is Unavailable: most failures left are the network's.
+# The first text that the message contains decides. Any other failure is Unavailable, because most of them are the network's.
 TABLE: Final[tuple[tuple[str, type[SluiceError]], ...]] = (
     ("UNIQUE constraint failed", Conflict),
     ("constraint failed", Invalid),
@@ -33,42 +37,63 @@ TABLE: Final[tuple[tuple[str, type[SluiceError]], ...]] = (
     ("Cannot cache response", Refused),
 )
 
-# An error of ours that crossed JavaScript is only text by then: the last line of a traceback, or our own "Name: text".
-_OURS: Final = re.compile(r"^(?:sluice\.core\.errors\.)?(\w+): (.*)$", re.MULTILINE)
+# Pyodide gives an uncaught exception to JavaScript as the text of its traceback. An object that cannot even be constructed
+# reports its error in this form, so the name and the message are read from the last line that names an error of ours.
+_TRACEBACK_LINE: Final = re.compile(r"^(?:sluice\.core\.errors\.)?(\w+): (.*)$", re.MULTILINE)
 
 
 def get_js_message(error: BaseException) -> str | None:
-    """The text of a JavaScript error (pyodide's JsException); None for an error of Python's own."""
+    """Return the text of a JavaScript error (Pyodide's JsException), or None for an error of Python."""
     message = getattr(error, "message", None)
     return message if isinstance(message, str) else None
 
 
 @contextmanager
 def translate_errors(what: str) -> Iterator[None]:
-    """Within it, a JavaScript error is raised as a SluiceError that says `what` failed."""
+    """Raise a JavaScript error of the block as a SluiceError; `what` names the operation that failed."""
     try:
         yield
     except Exception as error:
         message = get_js_message(error)
         if message is None:
             raise
-        raise (revived(message) or _by_table(what, message)) from error
+        raise (find_error(message) or _classify(what, message)) from error
 
 
-def revived(message: str) -> SluiceError | None:
-    """The SluiceError a message was made from on the other side, or None."""
-    for name, text in reversed(_OURS.findall(message)):
+def find_error(message: str) -> SluiceError | None:
+    """Return the SluiceError that was raised on the other side of a JavaScript boundary, or None for a foreign error."""
+    return find_encoded_error(message) or _find_in_traceback(message)
+
+
+def is_throttled(error: BaseException) -> bool:
+    """Whether KV refused an operation because the key is written too often."""
+    return "failed: 429" in (get_js_message(error) or "")
+
+
+def is_connection_lost(error: BaseException) -> bool:
+    """Whether a fetch failed because the server had closed the connection before."""
+    return get_js_message(error) == "Network connection lost."
+
+
+def is_instance_missing(error: BaseException) -> bool:
+    """Whether a workflow has no instance with the id."""
+    return "not_found" in (get_js_message(error) or "")
+
+
+def is_step_timeout(message: str) -> bool:
+    """Whether the workflow engine stopped a step because it took too long."""
+    return "Execution timed out" in message
+
+
+def _find_in_traceback(message: str) -> SluiceError | None:
+    for name, text in reversed(_TRACEBACK_LINE.findall(message)):
         kind = getattr(errors, name, None)
         if isinstance(kind, type) and issubclass(kind, SluiceError):
+            # A traceback does not hold the Retry-After: 1 s is the shortest.
             return kind(text, retry_after_s=1) if issubclass(kind, errors.TooManyRequests) else kind(text)
     return None
 
 
-def written(error: Exception) -> str:
-    """One line from which `revived` makes the error again."""
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"
-
-
-def _by_table(what: str, message: str) -> SluiceError:
+def _classify(what: str, message: str) -> SluiceError:
     kind = next((kind for text, kind in TABLE if text in message), Unavailable)
     return kind(f"{what}: {message}")

@@ -1,8 +1,8 @@
-"""Chance as an argument: names that nobody can guess and no two calls share."""
+"""Random ids, which features receive as an argument so that tests can fix them."""
 
 import secrets
 
 
 def generate_id() -> str:
-    """32 hexadecimal digits; call it inside a handler, the platform forbids chance at import."""
+    """Return 32 random hexadecimal digits; call it inside a handler, the platform forbids randomness at import."""
     return secrets.token_hex(16)

@@ -1,4 +1,4 @@
-"""Queues: messages out in batches within the platform's limits, messages in as values with two answers."""
+"""Queues: sends messages in batches within the platform's limits, and reads the messages of a delivered batch."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -25,19 +25,19 @@ class Producer:
     async def send(self, body: object, *, delay_s: int | None = None) -> None:
         measure_json(body, "message", MAX_MESSAGE_BYTES)
         with translate_errors("queue send"):
-            await self._queue.send(body, _delay(delay_s))
+            await self._queue.send(body, _delay_options(delay_s))
 
     async def send_many(self, bodies: Iterable[object], *, delay_s: int | None = None) -> None:
-        """Send all; nothing is sent when one of them is too large, but a failure may leave the rest unsent."""
-        options = _delay(delay_s)
-        for batch in list(_batches(bodies)):
+        """Send all messages; if one is too large none is sent, but after a failure some may have been sent."""
+        options = _delay_options(delay_s)
+        for batch in list(_split_into_batches(bodies)):
             with translate_errors(f"queue send of {len(batch)} messages"):
                 await self._queue.sendBatch([{"body": body} for body in batch], options)
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One delivery; without an answer it counts as acknowledged when the handler ends well."""
+    """One delivered message; it counts as acknowledged if the handler ends without an error."""
 
     id: str
     body: Any
@@ -45,20 +45,20 @@ class Message:
     raw: Any
 
     def ack(self) -> None:
-        """Never deliver it again."""
+        """Acknowledge the message, so that it is not delivered again."""
         self.raw.ack()
 
     def retry(self, delay_s: int | None = None) -> None:
-        """Deliver it again, after the delay."""
-        self.raw.retry(_delay(delay_s))
+        """Ask for another delivery after the delay."""
+        self.raw.retry(_delay_options(delay_s))
 
 
 def read_messages(batch: Any) -> list[Message]:
-    """The messages of a batch as the SDK hands it to the consumer."""
+    """Return the messages of a batch that the SDK gives to the consumer."""
     return [Message(raw.id, to_plain(raw.body), raw.attempts, raw) for raw in batch.messages]
 
 
-def _batches(bodies: Iterable[object]) -> Iterator[list[object]]:
+def _split_into_batches(bodies: Iterable[object]) -> Iterator[list[object]]:
     batch: list[object] = []
     total = 0
     for index, body in enumerate(bodies):
@@ -72,7 +72,7 @@ def _batches(bodies: Iterable[object]) -> Iterator[list[object]]:
         yield batch
 
 
-def _delay(delay_s: int | None) -> dict[str, int]:
+def _delay_options(delay_s: int | None) -> dict[str, int]:
     if delay_s is None:
         return {}
     if not 0 <= delay_s <= MAX_DELAY_S:

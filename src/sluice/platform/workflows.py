@@ -1,4 +1,4 @@
-"""Workflows: instances from outside, and from inside the steps whose results are kept."""
+"""Workflows: the instances as seen from outside, and the steps of a running one."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from sluice.core.errors import Conflict, Invalid, SluiceError, TimedOut
-from sluice.platform.failures import get_js_message, revived, translate_errors, written
+from sluice.core.remote_errors import encode_error
+from sluice.platform.failures import find_error, get_js_message, is_step_timeout, translate_errors
 from sluice.platform.values import measure_json, to_plain
 
 MAX_RESULT_BYTES: Final = 1024 * 1024
@@ -18,7 +19,7 @@ Backoff = Literal["constant", "linear", "exponential"]
 
 @dataclass(frozen=True, slots=True)
 class InstanceStatus:
-    """How an instance stands: queued, running, paused, waiting, complete, errored, terminated or unknown."""
+    """The state of an instance: queued, running, paused, waiting, complete, errored, terminated or unknown."""
 
     state: str
     output: Any
@@ -32,7 +33,7 @@ class Workflows:
         self._binding = binding
 
     async def create(self, instance_id: str, params: object) -> None:
-        """Start the instance; if the id is taken, its first start stands."""
+        """Start the instance; does nothing if an instance with this id exists."""
         if not _INSTANCE_ID.fullmatch(instance_id):
             raise Invalid(f"a workflow id has 1 to 100 letters, digits, - and _: {instance_id[:120]!r}")
         measure_json(params, "workflow parameters", MAX_RESULT_BYTES)
@@ -43,27 +44,31 @@ class Workflows:
             return
 
     async def status(self, instance_id: str) -> InstanceStatus:
-        raw = to_plain(await self._on(instance_id, lambda instance: instance.status()))
+        raw = to_plain(await self._call(instance_id, lambda instance: instance.status()))
         error = raw.get("error")
         return InstanceStatus(raw["status"], raw.get("output"), error["message"] if isinstance(error, dict) else error)
 
     async def pause(self, instance_id: str) -> None:
-        await self._on(instance_id, lambda instance: instance.pause())
+        await self._call(instance_id, lambda instance: instance.pause())
 
     async def resume(self, instance_id: str) -> None:
-        await self._on(instance_id, lambda instance: instance.resume())
+        await self._call(instance_id, lambda instance: instance.resume())
 
     async def terminate(self, instance_id: str) -> None:
-        """Stop it for good; Conflict when it is already over."""
-        await self._on(instance_id, lambda instance: instance.terminate())
+        """Stop the instance for good; raises Conflict if it has already ended."""
+        await self._call(instance_id, lambda instance: instance.terminate())
 
     async def send_event(self, instance_id: str, kind: str, payload: object) -> None:
         measure_json(payload, "event payload", MAX_RESULT_BYTES)
-        await self._on(instance_id, lambda instance: instance.send_event({"type": kind, "payload": payload}))
+        await self._call(instance_id, lambda instance: instance.send_event({"type": kind, "payload": payload}))
 
-    async def _on(self, instance_id: str, call: Callable[[Any], Awaitable[Any]]) -> Any:
+    async def _call(self, instance_id: str, call: Callable[[Any], Awaitable[Any]]) -> Any:
         with translate_errors(f"workflow {instance_id!r}"):
             return await call(await self._binding.get(instance_id))
+
+
+class StepFailedError(Exception):
+    """Carries an encoded SluiceError out of a step, because an error leaves a step as text only."""
 
 
 class Steps:
@@ -83,19 +88,18 @@ class Steps:
         backoff: Backoff,
         timeout_s: float,
     ) -> Any:
-        """The result of `work`, from now on kept; after its last failure the SluiceError that `work` raised."""
+        """Run `work` once and store its result; after the last failed try, raise the SluiceError that `work` raised."""
         if not 1 <= len(name) <= MAX_STEP_NAME:
             raise Invalid(f"a step name has 1 to {MAX_STEP_NAME} characters: {name[:80]!r}")
 
-        # Without parameters, because the SDK takes the names of parameters for the names of other steps.
+        # It has no parameters, because the SDK takes the names of parameters for the names of other steps.
         async def attempt() -> Any:
             try:
                 result = await work()
                 measure_json(result, f"result of step {name!r}", MAX_RESULT_BYTES)
             except SluiceError as error:
-                if error.retryable:
-                    raise
-                raise self._non_retryable(written(error)) from error
+                kind = StepFailedError if error.retryable else self._non_retryable
+                raise kind(encode_error(error)) from error
             return result
 
         policy = {"limit": retries, "delay": int(delay_s * 1000), "backoff": backoff}
@@ -103,13 +107,15 @@ class Steps:
         try:
             return to_plain(await self._step.do(name, config=config)(attempt)())
         except Exception as error:
-            # Made anew from text, so that a replay after a restart sees the same error as the first run. Anything
-            # else goes on untouched: a pause, too, arrives here as an error and must not look like a failed step.
-            message = str(error) if isinstance(error, self._non_retryable) else get_js_message(error) or ""
-            ours = TimedOut(f"step {name!r}: {message}") if "Execution timed out" in message else revived(message)
-            if ours is None:
-                raise
-            raise ours from error
+            # The error is made from text, so that a replay after a restart sees the same error as the first run.
+            # A foreign error passes unchanged: a pause arrives as an error too and must not look like a failed step.
+            if ours := self._find_error(name, error):
+                raise ours from error
+            raise
 
     async def sleep(self, name: str, seconds: float) -> None:
         await self._step.sleep(name, int(seconds * 1000))
+
+    def _find_error(self, name: str, error: Exception) -> SluiceError | None:
+        message = str(error) if isinstance(error, self._non_retryable) else get_js_message(error) or ""
+        return TimedOut(f"step {name!r}: {message}") if is_step_timeout(message) else find_error(message)

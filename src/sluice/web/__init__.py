@@ -1,4 +1,4 @@
-"""A small HTTP layer for Workers, free of any framework and of the platform itself."""
+"""A small HTTP layer for Workers, without a framework and independent of the platform."""
 
 from sluice.core.http_dates import format_http_date, parse_http_date
 from sluice.core.json_text import encode_json

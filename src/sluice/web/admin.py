@@ -1,4 +1,4 @@
-"""The operator's token: who may see and do what is not for everyone."""
+"""The operator's token, which protects what is not public."""
 
 from hmac import compare_digest
 
@@ -7,9 +7,9 @@ from sluice.web.messages import Request
 
 
 def require_admin(request: Request, token: str) -> None:
-    """Pass the bearer of the token only; without a token set, nobody passes."""
+    """Raise unless the request carries the token; without a token set, every request is refused."""
     if not token:
-        raise Forbidden("this is switched off until the variable ADMIN_TOKEN is set")
-    scheme, _, given = request.headers.get("authorization", "").partition(" ")
-    if scheme.lower() != "bearer" or not compare_digest(given.strip().encode(), token.encode()):
+        raise Forbidden("this is disabled: set the variable ADMIN_TOKEN to enable it")
+    scheme, _, credentials = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer" or not compare_digest(credentials.strip().encode(), token.encode()):
         raise Unauthorized("send the header Authorization: Bearer ADMIN_TOKEN")

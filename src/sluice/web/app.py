@@ -1,4 +1,4 @@
-"""The whole HTTP side of a Worker as one object: a request goes in, a reply always comes out."""
+"""The HTTP side of a Worker: every request gets a reply."""
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -14,7 +14,7 @@ OnError = Callable[[Exception, Request], None]
 
 
 class App:
-    """Routes requests and turns every failure into a problem; `on_error` hears of the unexpected ones."""
+    """Routes requests and turns every error into a problem reply; `on_error` receives the unexpected errors."""
 
     def __init__(self, routes: Iterable[Route], *, on_error: OnError, cors: Cors | None = None) -> None:
         self._router = Router(routes)
@@ -22,17 +22,17 @@ class App:
         self._cors = cors
 
     async def handle(self, request: Request) -> Reply:
-        """Answer a request; no Exception ever leaves this method."""
+        """Return the reply to a request; this method raises no Exception."""
         try:
-            return self._finished(await self._answer(request), request)
+            return self._finish_reply(await self._route_request(request), request)
         except SluiceError as error:
             reply = build_error_reply(error, instance=request.path)
-        except Exception as error:  # noqa: BLE001 - this is the boundary: a defect becomes a plain 500
-            self._report(error, request)
+        except Exception as error:  # noqa: BLE001 - a defect becomes a plain 500 here
+            self._report_error(error, request)
             reply = build_internal_error_reply(instance=request.path)
-        return self._finished(reply, request)
+        return self._finish_reply(reply, request)
 
-    async def _answer(self, request: Request) -> Reply:
+    async def _route_request(self, request: Request) -> Reply:
         segments = split_path(request.path)
         resource = self._router.resolve(segments)
         if resource is None:
@@ -40,21 +40,21 @@ class App:
         if route := resource.route_for(request.method):
             return await route.handler(request.with_params(route.params(segments)))
         if request.method == "OPTIONS":
-            return self._options(resource, request)
+            return self._reply_to_options(resource, request)
         return _method_not_allowed(resource, request)
 
-    def _options(self, resource: Resource, request: Request) -> Reply:
-        reply = Reply.empty(headers={"Allow": ", ".join(resource.allowed)})
+    def _reply_to_options(self, resource: Resource, request: Request) -> Reply:
+        reply = Reply.empty(headers={"Allow": ", ".join(resource.allowed_methods)})
         if self._cors and is_preflight(request):
-            return self._cors.preflight(reply, request, resource.allowed)
+            return self._cors.preflight(reply, request, resource.allowed_methods)
         return reply
 
-    def _report(self, error: Exception, request: Request) -> None:
-        # A log that fails must not cost the caller the reply.
+    def _report_error(self, error: Exception, request: Request) -> None:
+        # The caller gets the reply even if the log fails.
         with suppress(Exception):
             self._on_error(error, request)
 
-    def _finished(self, reply: Reply, request: Request) -> Reply:
+    def _finish_reply(self, reply: Reply, request: Request) -> Reply:
         reply = _with_length(reply.with_header("X-Content-Type-Options", "nosniff"))
         if self._cors:
             reply = self._cors.apply(reply, request)
@@ -62,7 +62,7 @@ class App:
 
 
 def _method_not_allowed(resource: Resource, request: Request) -> Reply:
-    allowed = ", ".join(resource.allowed)
+    allowed = ", ".join(resource.allowed_methods)
     return build_problem(
         405,
         "Method not allowed",
@@ -73,7 +73,7 @@ def _method_not_allowed(resource: Resource, request: Request) -> Reply:
 
 
 def _without_body(reply: Reply) -> Reply:
-    # A passed-through response holds the headers too, so it stays; the runtime sends no body for HEAD.
+    # A passed-through response also carries the headers, so it stays. The runtime sends no body for HEAD.
     return reply if isinstance(reply.body, Passthrough) else replace(reply, body=None)
 
 

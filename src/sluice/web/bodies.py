@@ -1,4 +1,4 @@
-"""Reading what the caller sent: bounded first, then decoded, then checked against a model."""
+"""Reads the body and the query of a request: limits the size, decodes, and validates against a model."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,30 +18,30 @@ _MANY = (list, tuple, set, frozenset, Sequence)
 
 
 async def read_bytes(request: Request, *, max_bytes: int) -> bytes:
-    """The body as it is; TooLarge before reading it when its declared length says enough."""
+    """Return the body; raises TooLarge without reading it if its declared length is over the limit."""
     if _declared_length(request) > max_bytes:
-        raise _too_large(max_bytes)
+        raise _body_too_large(max_bytes)
     content = await request.read_body(max_bytes)
     if len(content) > max_bytes:
-        raise _too_large(max_bytes)
+        raise _body_too_large(max_bytes)
     return content
 
 
 async def read_json(request: Request, *, max_bytes: int) -> Any:
-    """The body as a JSON value; Invalid, TooLarge or UnsupportedMediaType say what is wrong with it."""
-    sent = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if sent and not _JSON_TYPE.fullmatch(sent):
-        raise UnsupportedMediaType(f"send the body as Content-Type: application/json, not {sent}")
+    """Return the body as a JSON value; raises Invalid, TooLarge or UnsupportedMediaType."""
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type and not _JSON_TYPE.fullmatch(media_type):
+        raise UnsupportedMediaType(f"send the body as Content-Type: application/json, not {media_type}")
     return parse_json(await read_bytes(request, max_bytes=max_bytes))
 
 
 async def read_model(request: Request, model: type[Model], *, max_bytes: int) -> Model:
-    """The JSON body as a model."""
+    """Return the JSON body as a model."""
     return parse_model(model, await read_json(request, max_bytes=max_bytes))
 
 
 def read_query(request: Request, model: type[Model]) -> Model:
-    """The query string as a model; only a field for many values may be given more than once."""
+    """Return the query as a model; only a field that takes a collection may be repeated."""
     fields = _fields_by_query_name(model)
     repeated = [
         BadField(name, "is given more than once")
@@ -59,8 +59,8 @@ def _plain_query(query: Mapping[str, tuple[str, ...]], many: Iterable[str]) -> d
 
 
 def _fields_by_query_name(model: type[BaseModel]) -> dict[str, FieldInfo]:
-    named = ((field.validation_alias, name, field) for name, field in model.model_fields.items())
-    return {alias if isinstance(alias, str) else name: field for alias, name, field in named}
+    fields = ((field.validation_alias, name, field) for name, field in model.model_fields.items())
+    return {alias if isinstance(alias, str) else name: field for alias, name, field in fields}
 
 
 def _takes_many(annotation: Any) -> bool:
@@ -77,5 +77,5 @@ def _declared_length(request: Request) -> int:
     return int(declared)
 
 
-def _too_large(max_bytes: int) -> TooLarge:
+def _body_too_large(max_bytes: int) -> TooLarge:
     return TooLarge(f"the body is larger than the limit of {max_bytes} bytes")

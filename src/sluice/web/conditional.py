@@ -1,4 +1,4 @@
-"""Conditional requests (RFC 9110, section 13): spare a body nobody needs, refuse a change based on an old copy."""
+"""Conditional requests (RFC 9110, section 13): no body for a current copy, no change based on an old one."""
 
 import re
 from collections.abc import Callable
@@ -13,13 +13,13 @@ from sluice.web.messages import Reply, Request
 
 _TAG = re.compile(r'(W/)?"([\x21\x23-\x7e\x80-\xff]*)"')
 _SEPARATOR = re.compile(r"[ \t]*(?:,[ \t]*)+")
-# What a 304 repeats of the reply it stands for; all else describes a body it does not have.
-_KEPT_IN_304 = frozenset({"cache-control", "content-location", "date", "etag", "expires", "last-modified", "vary"})
+# The headers that a 304 repeats; the others describe a body, which it does not have.
+_HEADERS_OF_304 = frozenset({"cache-control", "content-location", "date", "etag", "expires", "last-modified", "vary"})
 
 
 @dataclass(frozen=True, slots=True)
 class ETag:
-    """The name of one version of a resource; a weak one promises the same meaning, not the same bytes."""
+    """The name of one version of a resource; a weak tag stands for the same meaning, not the same bytes."""
 
     tag: str
     weak: bool = False
@@ -30,15 +30,15 @@ class ETag:
 
     @classmethod
     def of(cls, content: bytes, *, weak: bool = False) -> Self:
-        """The tag of these bytes: equal bytes, equal tag."""
-        # 128 bits of the digest: short in every header, and still no accidental twin.
+        """Return the tag of the content: equal content has an equal tag."""
+        # 128 bits of the digest are short and make collisions improbable.
         return cls(sha256(content).hexdigest()[:32], weak)
 
     @classmethod
     def parse(cls, text: str | None) -> Self | None:
-        """One tag as it stands in a header, or None if it is not one."""
-        found = _TAG.fullmatch((text or "").strip(" \t"))
-        return cls(found[2], found[1] is not None) if found else None
+        """Return the tag of a header, or None if it is not a tag."""
+        match = _TAG.fullmatch((text or "").strip(" \t"))
+        return cls(match[2], match[1] is not None) if match else None
 
     def __str__(self) -> str:
         return f'{"W/" if self.weak else ""}"{self.tag}"'
@@ -46,41 +46,41 @@ class ETag:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Validators:
-    """What identifies the current version of a resource that exists."""
+    """What identifies the current version of a resource."""
 
     etag: ETag | None = None
     modified_at: datetime | None = None
 
 
 def parse_etags(text: str) -> tuple[ETag, ...]:
-    """All tags of a list; none of them if any part is unreadable."""
+    """Return all tags of a list, or none if a part of it cannot be read."""
     text = text.strip(" \t,")
     tags: list[ETag] = []
-    # Tags may hold commas, so the list is read tag by tag, not split.
+    # Tags may contain commas, so the list cannot be split at them.
     position = 0
-    while found := _TAG.match(text, position):
-        tags.append(ETag(found[2], found[1] is not None))
-        if found.end() == len(text):
+    while match := _TAG.match(text, position):
+        tags.append(ETag(match[2], match[1] is not None))
+        if match.end() == len(text):
             return tuple(tags)
-        separator = _SEPARATOR.match(text, found.end())
+        separator = _SEPARATOR.match(text, match.end())
         position = separator.end() if separator else len(text)
     return ()
 
 
 def check_preconditions(request: Request, current: Validators | None) -> None:
-    """Raise PreconditionFailed unless the request fits the current version; None means there is no resource yet."""
+    """Raise PreconditionFailed unless the request fits the current version; None means that the resource is missing."""
     if (wanted := request.headers.get("if-match")) is not None:
-        if not _lists(wanted, current, _same_strongly):
-            raise PreconditionFailed("the resource is not at a version that If-Match names")
+        if not _matches_any(wanted, current, _same_strongly):
+            raise PreconditionFailed("the resource has changed: If-Match names another version; read it again")
     elif _modified_after(current, request.headers.get("if-unmodified-since")):
-        raise PreconditionFailed("the resource was modified after the date in If-Unmodified-Since")
+        raise PreconditionFailed("the resource was modified after the date in If-Unmodified-Since; read it again")
     unwanted = request.headers.get("if-none-match")
-    if request.method not in {"GET", "HEAD"} and unwanted and _lists(unwanted, current, _same_weakly):
-        raise PreconditionFailed("the resource is at a version that If-None-Match excludes")
+    if request.method not in {"GET", "HEAD"} and unwanted and _matches_any(unwanted, current, _same_weakly):
+        raise PreconditionFailed("the resource exists in a version that If-None-Match excludes")
 
 
 def apply_conditions(request: Request, reply: Reply) -> Reply:
-    """The reply to a GET, or a 304 in its place when the caller's copy has the reply's ETag or Last-Modified."""
+    """Return the reply to a GET, or a 304 if the caller's copy has the reply's ETag or Last-Modified."""
     if request.method not in {"GET", "HEAD"} or reply.status != 200:
         return reply
     current = Validators(
@@ -92,7 +92,7 @@ def apply_conditions(request: Request, reply: Reply) -> Reply:
 
 def _is_fresh(request: Request, current: Validators) -> bool:
     if (known := request.headers.get("if-none-match")) is not None:
-        return _lists(known, current, _same_weakly)
+        return _matches_any(known, current, _same_weakly)
     since = parse_http_date(request.headers.get("if-modified-since"))
     return since is not None and current.modified_at is not None and _whole_second(current.modified_at) <= since
 
@@ -103,7 +103,7 @@ def _modified_after(current: Validators | None, date: str | None) -> bool:
     return limit is not None and modified_at is not None and _whole_second(modified_at) > limit
 
 
-def _lists(header: str, current: Validators | None, same: Callable[[ETag, ETag], bool]) -> bool:
+def _matches_any(header: str, current: Validators | None, same: Callable[[ETag, ETag], bool]) -> bool:
     if current is None:
         return False
     if header.strip() == "*":
@@ -120,10 +120,10 @@ def _same_weakly(one: ETag, other: ETag) -> bool:
     return one.tag == other.tag
 
 
-def _whole_second(moment: datetime) -> datetime:
-    # HTTP dates carry no fraction, so a copy from the same second counts as current.
-    return moment.replace(microsecond=0)
+def _whole_second(time: datetime) -> datetime:
+    # HTTP dates have no fractions, so a copy from the same second is current.
+    return time.replace(microsecond=0)
 
 
 def _not_modified(reply: Reply) -> Reply:
-    return Reply.empty(304, [pair for pair in reply.headers if pair[0].lower() in _KEPT_IN_304])
+    return Reply.empty(304, [pair for pair in reply.headers if pair[0].lower() in _HEADERS_OF_304])

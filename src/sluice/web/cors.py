@@ -1,4 +1,4 @@
-"""Cross-origin access: which pages of other sites may read the replies."""
+"""Cross-origin access: which other sites may read the replies."""
 
 import re
 from collections.abc import Sequence
@@ -26,9 +26,9 @@ class Cors:
             check_header(name, "")
 
     def apply(self, reply: Reply, request: Request) -> Reply:
-        """The reply with the headers that let an allowed page read it."""
+        """Return the reply with the headers that allow the page to read it."""
         if self.origins != ("*",):
-            # Also when the origin is refused or absent, or a shared cache would serve that copy to an allowed one.
+            # Set even if the origin is refused or absent, or a shared cache would serve that copy to an allowed origin.
             reply = reply.with_vary("Origin")
         if (origin := self._allowed_origin(request)) is None:
             return reply
@@ -38,7 +38,7 @@ class Cors:
         return reply
 
     def preflight(self, reply: Reply, request: Request, methods: Sequence[str]) -> Reply:
-        """The reply to a preflight, saying what an allowed page may send."""
+        """Return the reply to a preflight with what an allowed page may send."""
         if self._allowed_origin(request) is None:
             return reply
         return (
@@ -57,7 +57,7 @@ class Cors:
 
 
 def is_preflight(request: Request) -> bool:
-    """Whether a browser asks for permission rather than for the resource."""
+    """Whether the request is a CORS preflight."""
     return (
         request.method == "OPTIONS"
         and "origin" in request.headers

@@ -1,4 +1,4 @@
-"""Header fields: read without regard to case, written only if they cannot break out of their line."""
+"""Header fields: names are case-insensitive, and values cannot start another field."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -7,18 +7,18 @@ HeaderPairs = tuple[tuple[str, str], ...]
 HeadersLike = Mapping[str, str] | Iterable[tuple[str, str]]
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-# The platform throws on anything above one byte, and on CR, LF and NUL; the other controls have no honest use.
+# The platform throws on characters above one byte, and on CR, LF and NUL. The other controls have no legitimate use.
 _VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 
 
 class Headers(Mapping[str, str]):
-    """Read-only request headers: names compare without case, repeated fields are joined as HTTP joins them."""
+    """Read-only request headers: names are case-insensitive, and repeated fields are joined as in HTTP."""
 
     def __init__(self, headers: HeadersLike = ()) -> None:
         self._values: dict[str, str] = {}
         for name, value in to_pairs(headers):
             key = name.lower()
-            self._values[key] = _joined(key, self._values[key], value) if key in self._values else value
+            self._values[key] = _join_values(key, self._values[key], value) if key in self._values else value
 
     def __getitem__(self, name: str) -> str:
         return self._values[name.lower()]
@@ -30,22 +30,22 @@ class Headers(Mapping[str, str]):
         return len(self._values)
 
     def __repr__(self) -> str:
-        # Names only: values may be tokens, and a repr ends up in logs.
+        # Only names: a value may be a token, and a repr may be logged.
         return f"Headers({', '.join(self._values)})"
 
 
 def to_pairs(headers: HeadersLike) -> HeaderPairs:
-    """The same headers as pairs, in their order."""
+    """Return the headers as pairs, in their order."""
     return tuple(headers.items() if isinstance(headers, Mapping) else headers)
 
 
 def check_header(name: str, value: str) -> None:
-    """Raise ValueError for a field that could smuggle in another one, or that the platform refuses."""
+    """Raise ValueError for a field that could inject another one, or that the platform refuses."""
     if not _NAME.fullmatch(name):
         raise ValueError(f"not a header name: {name!r}")
     if not _VALUE.fullmatch(value):
-        raise ValueError(f"the value of header {name} holds a character that is not allowed there")
+        raise ValueError(f"the value of header {name} contains a character that is not allowed")
 
 
-def _joined(key: str, first: str, second: str) -> str:
+def _join_values(key: str, first: str, second: str) -> str:
     return f"{first}{'; ' if key == 'cookie' else ', '}{second}"

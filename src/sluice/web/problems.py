@@ -1,4 +1,4 @@
-"""Errors as `application/problem+json` (RFC 9457), with the older `success` and `error` fields beside."""
+"""Errors as `application/problem+json` (RFC 9457), with `success` and `error` for older clients."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ def build_problem(
     fields: Sequence[BadField] = (),
     headers: HeadersLike = (),
 ) -> Reply:
-    """A problem reply; `fields` become its `errors`, and no cache keeps it."""
+    """Return a problem reply, which caches must not store; `fields` become its `errors`."""
     body: dict[str, object] = {
         "type": "about:blank",
         "title": title,
@@ -35,23 +35,23 @@ def build_problem(
 
 
 def build_error_reply(error: SluiceError, *, instance: str) -> Reply:
-    """The problem an expected error stands for."""
+    """Return the problem reply for an expected error."""
     return build_problem(
         error.status,
         error.title,
         str(error) or error.title,
         instance=instance,
         fields=error.fields if isinstance(error, Invalid) else (),
-        headers=_headers_of(error),
+        headers=_build_headers(error),
     )
 
 
 def build_internal_error_reply(*, instance: str) -> Reply:
-    """The problem for a defect of ours: it tells the caller nothing of the inside."""
+    """Return the problem reply for a defect of ours; it reveals no details."""
     return build_problem(500, "Internal error", "the request could not be handled", instance=instance)
 
 
-def _headers_of(error: SluiceError) -> HeaderPairs:
+def _build_headers(error: SluiceError) -> HeaderPairs:
     if isinstance(error, TooManyRequests):
         return (("Retry-After", str(error.retry_after_s)),)
     if isinstance(error, Unauthorized):

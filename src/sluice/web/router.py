@@ -1,4 +1,4 @@
-"""The route table: a path finds its resource first, then the method finds its route."""
+"""The route table: the path selects a resource, and the method selects its route."""
 
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 class Route:
     """One row of the table: `Route("GET", "/queue/results/:id", handler)`; values arrive in `request.params`.
 
-    `doc` is what the API's documentation says of it.
+    `doc` describes the route in the OpenAPI document.
     """
 
     method: str
@@ -45,7 +45,7 @@ class Route:
         return tuple(None if segment.startswith(":") else segment for segment in _split(self.pattern))
 
     def params(self, segments: Sequence[str]) -> dict[str, str]:
-        """The parameters' values in a path of this shape."""
+        """Return the values of the parameters in a path of this shape."""
         pairs = zip(_split(self.pattern), segments, strict=True)
         return {name[1:]: value for name, value in pairs if name.startswith(":")}
 
@@ -58,23 +58,23 @@ class Resource:
     routes: Mapping[str, Route]
 
     @property
-    def allowed(self) -> tuple[str, ...]:
-        """Every method answered here, sorted, those answered on the routes' behalf included."""
+    def allowed_methods(self) -> tuple[str, ...]:
+        """All methods of the resource, sorted, with the implied HEAD and OPTIONS."""
         implied = {"HEAD", "OPTIONS"} if "GET" in self.routes else {"OPTIONS"}
         return tuple(sorted(implied | self.routes.keys()))
 
     def route_for(self, method: str) -> Route | None:
-        """The route for a method; HEAD is served by GET unless it has its own."""
+        """Return the route for a method; GET serves HEAD unless HEAD has its own route."""
         return self.routes.get(method) or (self.routes.get("GET") if method == "HEAD" else None)
 
     def matches(self, segments: Sequence[str]) -> bool:
-        """Whether a path of the same length fits; a parameter is never empty."""
+        """Whether a path of the same length matches; a parameter is never empty."""
         pairs = zip(self.shape, segments, strict=True)
-        return all(actual if wanted is None else actual == wanted for wanted, actual in pairs)
+        return all(actual if expected is None else actual == expected for expected, actual in pairs)
 
 
 class Router:
-    """Finds the resource of a path; where several fit, an exact segment beats a parameter, leftmost first."""
+    """Finds the resource of a path; if several match, an exact segment beats a parameter, from left to right."""
 
     def __init__(self, routes: Iterable[Route]) -> None:
         table: dict[Shape, dict[str, Route]] = {}
@@ -88,23 +88,23 @@ class Router:
             self._by_length.setdefault(len(shape), []).append(Resource(shape, table[shape]))
 
     def resolve(self, segments: Sequence[str]) -> Resource | None:
-        """The most exact resource for decoded segments, or None."""
+        """Return the most specific resource for decoded segments, or None."""
         candidates = self._by_length.get(len(segments), [])
         return next((resource for resource in candidates if resource.matches(segments)), None)
 
 
 def split_path(path: str) -> tuple[str, ...]:
-    """Decoded segments of a raw path: split first, so that an encoded slash stays inside its segment."""
-    return tuple(_decoded(segment) for segment in _split(path))
+    """Return the decoded segments of a raw path; an encoded slash stays inside its segment."""
+    return tuple(_decode_segment(segment) for segment in _split(path))
 
 
 def _split(path: str) -> list[str]:
     return path[1:].split("/") if path != "/" else []
 
 
-def _decoded(segment: str) -> str:
+def _decode_segment(segment: str) -> str:
     if _STRAY_PERCENT.search(segment):
-        raise Invalid("the path holds a % that does not begin an encoded character")
+        raise Invalid("the path contains a % that does not start an encoded character: write it as %25")
     try:
         return unquote_to_bytes(segment).decode()
     except UnicodeError:

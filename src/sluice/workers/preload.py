@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from sluice.core import errors
 from sluice.core.errors import BadField, Invalid, SluiceError, TooManyRequests, Unavailable
+from sluice.core.json_log import JsonLog
 from sluice.core.net.addresses import AllowedHosts, check_url
 from sluice.core.net.fetch import Fetcher
 from sluice.core.ports import Clock, Fetch, HeaderPairs
@@ -21,7 +22,6 @@ from sluice.platform.http.edge_cache import EdgeCache
 from sluice.platform.http.forward import forward_request
 from sluice.platform.http.transport import send_request, send_request_once
 from sluice.platform.identity import generate_id
-from sluice.platform.log import Log
 from sluice.platform.storage.d1 import D1
 from sluice.platform.storage.r2 import R2
 from sluice.platform.worker import handle_request, open_kv, open_log, read_variables
@@ -61,7 +61,7 @@ class Cloud:
         return D1(self.env.DB)
 
     @property
-    def log(self) -> Log:
+    def log(self) -> JsonLog:
         return open_log(NAME)
 
     @property

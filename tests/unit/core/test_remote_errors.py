@@ -6,7 +6,7 @@ import pytest
 
 from sluice.core import errors
 from sluice.core.errors import BadField, Invalid, SluiceError, TooManyRequests
-from sluice.core.remote_errors import decode_error, encode_error
+from sluice.core.remote_errors import decode_error, encode_error, find_encoded_error
 
 KINDS = [
     kind
@@ -41,3 +41,19 @@ def test_unknown_kinds_stay_errors(kind: str):
     """An error of a newer version, or a name that is no error at all, is a plain SluiceError."""
     decoded = decode_error(json.dumps({"kind": kind, "message": "m", "retryAfterS": None, "fields": []}))
     assert (type(decoded), str(decoded)) == (SluiceError, "m")
+
+
+def test_the_last_error_of_a_text_is_found():
+    """Within a longer text the last encoded error counts, whatever stands around it."""
+    text = f"Traceback\nFirst: {encode_error(Invalid('a'))}\nSecond: {encode_error(TooManyRequests('b', 5))} at step"
+    found = find_encoded_error(text)
+    assert isinstance(found, TooManyRequests)
+    assert (str(found), found.retry_after_s) == ("b", 5)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "Error: x", '{"kind": "Invalid"', '{"kind": "Invalid"}', '{"kind": "a"} {"kind": "']
+)
+def test_foreign_text_holds_no_error(text: str):
+    """A text that only looks like an encoded error yields none."""
+    assert find_encoded_error(text) is None

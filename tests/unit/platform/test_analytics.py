@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.binding import JsError, check_sendable
-from sluice.platform.analytics import MAX_BLOB_BYTES, Analytics, cut, fitting
+from sluice.platform.analytics import MAX_BLOB_BYTES, Analytics, cut_text, fit_blobs
 
 
 class Dataset:
@@ -77,5 +77,5 @@ def test_failure_is_logged_only():
 
 def test_cut():
     """Text is cut between characters, and earlier blobs are served first."""
-    assert cut("aé", 2) == "a"
-    assert [len(blob) for blob in fitting(["x" * 10_000, "y" * 10_000, "z"])] == [10_000, MAX_BLOB_BYTES - 10_000, 0]
+    assert cut_text("aé", 2) == "a"
+    assert [len(blob) for blob in fit_blobs(["x" * 10_000, "y" * 10_000, "z"])] == [10_000, MAX_BLOB_BYTES - 10_000, 0]

@@ -4,7 +4,17 @@ import pytest
 
 from fakes.binding import Crash, JsError
 from fakes.workflows import FakeStep, FakeWorkflows, NonRetryableError
-from sluice.core.errors import Conflict, Invalid, NotFound, SluiceError, TimedOut, TooLarge, Unavailable
+from sluice.core.errors import (
+    BadField,
+    Conflict,
+    Invalid,
+    NotFound,
+    SluiceError,
+    TimedOut,
+    TooLarge,
+    TooManyRequests,
+    Unavailable,
+)
 from sluice.platform.workflows import InstanceStatus, Steps, Workflows
 
 POLICY = {"retries": 2, "delay_s": 30, "backoff": "exponential", "timeout_s": 60.5}
@@ -58,9 +68,19 @@ async def test_last_failure_is_raised_as_it_was():
 async def test_final_failure_is_not_tried_again():
     """An error that will not go away ends the retries at once and keeps its kind and its words."""
     work = Work(0, Invalid("bad: value\nin line 2"))
-    with pytest.raises(Invalid, match=r"^bad: value in line 2$"):
+    with pytest.raises(Invalid, match=r"^bad: value\nin line 2$"):
         await do(work)
     assert work.times == 1
+
+
+async def test_failures_keep_their_details():
+    """The Retry-After of a retryable error and the fields of a final one survive the step."""
+    with pytest.raises(TooManyRequests) as throttled:
+        await do(Work(0, *[TooManyRequests("later", 17)] * 3))
+    assert throttled.value.retry_after_s == 17
+    with pytest.raises(Invalid) as invalid:
+        await do(Work(0, Invalid("bad", [BadField("sources[2].url", "is not a URL")])))
+    assert invalid.value.fields == (BadField("sources[2].url", "is not a URL"),)
 
 
 @pytest.mark.parametrize(

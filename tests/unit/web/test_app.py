@@ -91,7 +91,7 @@ async def test_every_reply_forbids_sniffing_and_tells_its_length(path):
         ("/limit", 429, "slow down"),
         ("/nowhere", 404, "nothing is served at /nowhere"),
         ("/echo/1/", 404, "nothing is served at /echo/1/"),
-        ("/%zz", 400, "the path holds a % that does not begin an encoded character"),
+        ("/%zz", 400, "the path contains a % that does not start an encoded character: write it as %25"),
     ],
 )
 async def test_expected_errors_become_problems(path, status, detail):

@@ -95,7 +95,7 @@ def test_allowed_methods_include_the_implied_ones(path, allowed):
     """Allowed methods are sorted; GET implies HEAD, and OPTIONS is always there."""
     resource = TABLE.resolve(split_path(path))
     assert resource
-    assert resource.allowed == allowed
+    assert resource.allowed_methods == allowed
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Static pages that lie beside the Worker."""
+"""The static files that are deployed with a Worker."""
 
 from typing import Any
 
@@ -7,12 +7,12 @@ from sluice.platform.failures import translate_errors
 from sluice.web.messages import Reply, Request
 from sluice.web.router import Handler
 
-# The binding looks at the path alone.
+# The binding reads only the path of the URL.
 _HOST = "https://assets.invalid"
 
 
 def serve_page(env: Any, name: str) -> Handler:
-    """Answers with the page of that name, as the platform serves it."""
+    """Return a handler that replies with the page of this name."""
 
     async def show(_request: Request) -> Reply:
         with translate_errors(f"page {name!r}"):
@@ -22,13 +22,13 @@ def serve_page(env: Any, name: str) -> Handler:
 
 
 def serve_file(env: Any) -> Handler:
-    """Answers with the file of the path asked for: for a Worker that stands before its assets."""
+    """Return a handler that replies with the file at the request's path; for a Worker that runs before its assets."""
 
     async def show(request: Request) -> Reply:
         with translate_errors(f"file {request.path!r}"):
-            found = await env.ASSETS.fetch(f"{_HOST}{request.path}")
-        if found.status == 404:
+            response = await env.ASSETS.fetch(f"{_HOST}{request.path}")
+        if response.status == 404:
             raise NotFound(f"nothing is served at {request.path}")
-        return Reply.passthrough(found)
+        return Reply.passthrough(response)
 
     return show

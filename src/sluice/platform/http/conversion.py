@@ -1,4 +1,4 @@
-"""Where HTTP crosses between the SDK and `sluice.web`; used by the entry modules alone."""
+"""Converts requests and responses between the SDK and `sluice.web`."""
 
 from collections.abc import AsyncIterable
 from typing import Any
@@ -15,51 +15,51 @@ from sluice.web.messages import Native, Passthrough, Reply, Request
 
 
 def to_request(request: Any) -> Request:
-    """The request as a value, its body unread; from the JS object, since the SDK knows only the standard methods."""
-    given = request.js_object
+    """Return the request with its body unread; it reads the JS object, because the SDK knows only the standard methods."""
+    incoming = request.js_object
 
     async def read_body(max_bytes: int) -> bytes:
         body = bytearray()
-        async for chunk in read_chunks(given.body):
+        async for chunk in read_chunks(incoming.body):
             body += chunk
             if len(body) > max_bytes:
                 raise TooLarge(f"the body is larger than the limit of {max_bytes} bytes")
         return bytes(body)
 
-    headers = Headers([(name, value) for name, value in given.headers])
-    return Request(given.method, given.url, headers, read_body)
+    headers = Headers([(name, value) for name, value in incoming.headers])
+    return Request(incoming.method, incoming.url, headers, read_body)
 
 
 def to_response(reply: Reply, ctx: Any) -> Any:
-    """The reply as the SDK returns it; `ctx` keeps a stream alive after the handler is over."""
+    """Return the reply as a response of the SDK; `ctx` keeps a stream alive after the handler has returned."""
     match reply.body:
         case Passthrough(response=response):
-            return _passed(reply, getattr(response, "js_object", response))
+            return _pass_through(reply, getattr(response, "js_object", response))
         case bytes(content) if reply.header("content-encoding"):
-            return _encoded(reply, content)
+            return _compressed_response(reply, content)
         case Native(value=body) | (None | bytes() as body):
-            return Response(body, status=reply.status, headers=_headers(reply))
+            return Response(body, status=reply.status, headers=_to_js_headers(reply))
         case chunks:
-            return Response(_stream(chunks, ctx), status=reply.status, headers=_headers(reply))
+            return Response(_open_stream(chunks, ctx), status=reply.status, headers=_to_js_headers(reply))
 
 
-def _encoded(reply: Reply, content: bytes) -> Any:
-    """A body that is packed already; without "manual" the runtime would pack it once more."""
-    options = {"status": reply.status, "headers": _headers(reply), "encodeBody": "manual"}
+def _compressed_response(reply: Reply, content: bytes) -> Any:
+    """Return a response with a body that is already compressed; without "manual" the runtime compresses it again."""
+    options = {"status": reply.status, "headers": _to_js_headers(reply), "encodeBody": "manual"}
     return Response(js.Response.new(to_js(content), to_js(options, dict_converter=js.Object.fromEntries)))
 
 
-def _headers(reply: Reply) -> Any:
+def _to_js_headers(reply: Reply) -> Any:
     headers = js.Headers.new()
     for name, value in reply.headers:
         headers.append(name, value)
     return headers
 
 
-def _passed(reply: Reply, response: Any) -> Any:
+def _pass_through(reply: Reply, response: Any) -> Any:
     if not reply.headers:
         return Response(response)
-    # A copy, because the headers of a response that was fetched cannot be changed.
+    # The headers of a fetched response cannot be changed, so a copy gets the new ones.
     copy = js.Response.new(response.body, response)
     for name, _ in reply.headers:
         copy.headers.delete(name)
@@ -68,33 +68,35 @@ def _passed(reply: Reply, response: Any) -> Any:
     return Response(copy)
 
 
-def _stream(chunks: AsyncIterable[bytes], ctx: Any) -> Any:
-    """A stream fed by a task. When the client leaves, only this kind of stream together with waitUntil lets the next
-    write fail, so that the producer ends; with any other, workerd freezes it where it stands.
+def _open_stream(chunks: AsyncIterable[bytes], ctx: Any) -> Any:
+    """Return a stream that a background task feeds.
+
+    When the client disconnects, only this kind of stream together with waitUntil makes the next write fail, so that the
+    producer ends. With any other kind, workerd suspends the producer for good.
     """
     pipe = js.IdentityTransformStream.new()
-    run_in_background(ctx, _feed(chunks, pipe.writable.getWriter()))
+    run_in_background(ctx, _feed_stream(chunks, pipe.writable.getWriter()))
     return pipe.readable
 
 
-async def _feed(chunks: AsyncIterable[bytes], writer: Any) -> None:
+async def _feed_stream(chunks: AsyncIterable[bytes], writer: Any) -> None:
     try:
         async for chunk in chunks:
-            if chunk and not await _accepted(writer.write(to_js(chunk))):
+            if chunk and not await _is_accepted(writer.write(to_js(chunk))):
                 return
-        await _accepted(writer.close())
+        await _is_accepted(writer.close())
     except Exception as error:
-        await _accepted(writer.abort(str(error)))
+        await _is_accepted(writer.abort(str(error)))
         raise
     finally:
         if hasattr(chunks, "aclose"):
             await chunks.aclose()
 
 
-async def _accepted(written: Any) -> bool:
-    """Whether the client was still there."""
+async def _is_accepted(operation: Any) -> bool:
+    """Whether the client is still connected."""
     try:
-        await written
+        await operation
     except JsException:
         return False
     return True

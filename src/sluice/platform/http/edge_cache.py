@@ -1,4 +1,4 @@
-"""The edge cache of this data centre; it replicates nowhere, and drops answers with Set-Cookie without a word."""
+"""The edge cache of one data centre; it is not replicated, and silently drops responses with Set-Cookie."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from sluice.platform.failures import translate_errors
 
 @dataclass(frozen=True, slots=True)
 class CachedResponse:
-    """An answer as it was put, with the `age` and `cf-cache-status` headers of the cache."""
+    """A response as it was stored, with the `age` and `cf-cache-status` headers of the cache."""
 
     status: int
     headers: HeaderPairs
@@ -19,7 +19,7 @@ class CachedResponse:
 
 
 class EdgeCache:
-    """Answers to GET by absolute URL."""
+    """Responses to GET, by absolute URL."""
 
     async def match(self, url: str) -> CachedResponse | None:
         with translate_errors(f"edge cache match of {url!r}"):
@@ -30,13 +30,13 @@ class EdgeCache:
             return CachedResponse(response.status, headers, (await response.bytes()).to_bytes())
 
     async def put(self, url: str, *, status: int, headers: HeaderPairs, body: bytes) -> None:
-        """Keep the answer for as long as its Cache-Control says; a 206 or `Vary: *` raises Refused."""
+        """Store the response for as long as its Cache-Control says; a 206 or `Vary: *` raises Refused."""
         options = {"status": status, "headers": [list(pair) for pair in headers]}
         with translate_errors(f"edge cache put of {url!r}"):
             response = js.Response.new(to_js(body), to_js(options, dict_converter=js.Object.fromEntries))
             await js.caches.default.put(url, response)
 
     async def delete(self, url: str) -> bool:
-        """Whether there was something to delete."""
+        """Delete the response; returns whether there was one."""
         with translate_errors(f"edge cache delete of {url!r}"):
             return bool(await js.caches.default.delete(url))

@@ -1,4 +1,4 @@
-"""A visitor's own request passed on to an origin, body and all, without going through Python."""
+"""Forwards a visitor's request to an origin without reading its body in Python."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from sluice.web import Reply
 
 
 async def forward_request(request: Any, url: str, headers: HeaderPairs, allowed: AllowedHosts) -> Reply:
-    """The origin's answer as it comes; redirects are for the visitor to follow."""
+    """Return the origin's response; the visitor follows redirects."""
     target = check_url(url, allowed)
     options = to_js({"redirect": "manual", "cache": "no-store"}, dict_converter=js.Object.fromEntries)
     with translate_errors(f"request to {target.redacted_url}"):

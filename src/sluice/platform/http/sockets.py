@@ -1,4 +1,4 @@
-"""WebSockets that a Worker accepts: one end goes to the client as a 101 reply, the other is read and written here."""
+"""WebSockets that a Worker accepts: the client gets one end with the 101 reply, and the Worker uses the other."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -10,18 +10,19 @@ from pyodide.ffi import JsException, create_proxy, to_js
 
 from sluice.web.messages import Reply
 
-# Messages that nobody has read yet: beyond them the sender is cut off, since nothing else would stop it.
+# Limits of unread messages: a sender that exceeds them is disconnected, because nothing else slows it down.
 MAX_UNREAD: Final = 64
 MAX_UNREAD_CHARS: Final = 4 * 1024 * 1024
-_TOO_FAST: Final = 1008
+# Close codes (RFC 6455), and the readyState of an open socket.
 _NORMAL: Final = 1000
-_FAILED: Final = 1011
+_POLICY_VIOLATION: Final = 1008
+_INTERNAL_ERROR: Final = 1011
 _OPEN: Final = 1
-# A close frame takes 123 bytes of reason.
+# A close frame has room for a reason of 123 bytes.
 _MAX_REASON_CHARS: Final = 100
 
-# The event loop holds its tasks weakly.
-_TALKING: Final[set[asyncio.Task[None]]] = set()
+# The event loop holds only weak references to its tasks.
+_CONVERSATIONS: Final[set[asyncio.Task[None]]] = set()
 
 
 class ServerSocket:
@@ -44,7 +45,7 @@ class ServerSocket:
             self._end.addEventListener(name, listener)
 
     async def send_text(self, text: str) -> None:
-        """ConnectionError when the client has left."""
+        """Send a message; raises ConnectionError if the client has disconnected."""
         if self._end.readyState != _OPEN:
             raise ConnectionError("the socket is closed")
         try:
@@ -53,7 +54,7 @@ class ServerSocket:
             raise ConnectionError(str(error)) from error
 
     def close(self, code: int, reason: str) -> None:
-        """Say goodbye; one that was said already stands."""
+        """Close the connection; does nothing if it is closed already."""
         with suppress(JsException):
             self._end.close(code, reason[:_MAX_REASON_CHARS])
         self._incoming.put_nowait(None)
@@ -64,17 +65,17 @@ class ServerSocket:
             yield text
 
     def release(self) -> None:
-        """After the last word: the client's close is answered, and what Python lent to JavaScript is taken back."""
+        """Answer the client's close and free the proxies that JavaScript holds."""
         self.close(_NORMAL, "")
         for name, listener in self._listeners.items():
             self._end.removeEventListener(name, listener)
             listener.destroy()
 
     def _on_message(self, event: Any) -> None:
-        text = _text(event.data)
+        text = _to_text(event.data)
         unread = self._incoming.qsize()
         if unread >= MAX_UNREAD or (unread and self._unread_chars + len(text) > MAX_UNREAD_CHARS):
-            self.close(_TOO_FAST, "messages arrive faster than they are read")
+            self.close(_POLICY_VIOLATION, "messages arrive faster than they are read")
             return
         self._unread_chars += len(text)
         self._incoming.put_nowait(text)
@@ -84,32 +85,32 @@ class ServerSocket:
 
 
 def open_socket(talk: Callable[[ServerSocket], Awaitable[None]], ctx: Any) -> Reply:
-    """The reply that opens a socket, on which `talk` goes on for as long as it lasts."""
+    """Return the reply that opens a socket, and run `talk` on it until it ends."""
     client, server = js.Object.values(js.WebSocketPair.new())
     socket = ServerSocket(server)
     socket.open()
-    task = asyncio.ensure_future(_talked(talk, socket))
+    task = asyncio.ensure_future(_run_conversation(talk, socket))
     proxy = create_proxy(task)
-    _TALKING.add(task)
-    task.add_done_callback(_TALKING.discard)
+    _CONVERSATIONS.add(task)
+    task.add_done_callback(_CONVERSATIONS.discard)
     task.add_done_callback(lambda _: proxy.destroy())
     ctx.waitUntil(proxy)
     options = to_js({"status": 101, "webSocket": client}, dict_converter=js.Object.fromEntries)
     return Reply.passthrough(js.Response.new(None, options), 101)
 
 
-async def _talked(talk: Callable[[ServerSocket], Awaitable[None]], socket: ServerSocket) -> None:
+async def _run_conversation(talk: Callable[[ServerSocket], Awaitable[None]], socket: ServerSocket) -> None:
     try:
         await talk(socket)
     except Exception:
-        socket.close(_FAILED, "internal error")
+        socket.close(_INTERNAL_ERROR, "internal error")
         raise
     finally:
         socket.release()
 
 
-def _text(data: Any) -> str:
-    """What is sent as bytes is read as the text it holds."""
+def _to_text(data: Any) -> str:
+    """Return a message as text; binary messages are read as UTF-8."""
     if isinstance(data, str):
         return data
     return bytes(data.to_bytes()).decode(errors="replace")

@@ -1,4 +1,4 @@
-"""The platform's fetch, one hop at a time."""
+"""The platform's fetch, one request at a time, without redirects."""
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -9,27 +9,27 @@ from pyodide.ffi import JsException, to_js
 
 from sluice.core.errors import Refused
 from sluice.core.net.transport import TransportFailed, TransportRequest, TransportResponse
+from sluice.platform.failures import is_connection_lost
 from sluice.platform.http.streams import read_chunks
 
-# workerd keeps a connection for the next request although a server that speaks HTTP/1.0 has closed it, as Python's own
-# does: 7 of 20 requests in a row failed so, measured. Each failure drops one such connection.
-_LOST: Final = "Network connection lost."
+# workerd reuses a connection that an HTTP/1.0 server, such as Python's own, has already closed: 7 of 20 requests in a row
+# failed this way (measured). Each failure drops one such connection.
 _TRIES: Final = 3
 
 
 def send_request(request: TransportRequest) -> AbstractAsyncContextManager[TransportResponse]:
-    """One request without following redirects; leaving the context aborts what is still under way."""
-    return _sent(request, _TRIES if request.method in {"GET", "HEAD"} else 1)
+    """Send one request without following redirects; leaving the context aborts it. A lost GET or HEAD is sent again."""
+    return _open_exchange(request, _TRIES if request.method in {"GET", "HEAD"} else 1)
 
 
 def send_request_once(request: TransportRequest) -> AbstractAsyncContextManager[TransportResponse]:
-    """The same, sent once whatever happens, for whoever counts the requests of an origin."""
-    return _sent(request, 1)
+    """Send a request as `send_request` does, but never twice: for callers that count the requests to an origin."""
+    return _open_exchange(request, 1)
 
 
 @asynccontextmanager
-async def _sent(request: TransportRequest, tries: int) -> AsyncIterator[TransportResponse]:
-    _check_reading(request.url)
+async def _open_exchange(request: TransportRequest, tries: int) -> AsyncIterator[TransportResponse]:
+    _check_spelling(request.url)
     abort = js.AbortController.new()
     options: dict[str, Any] = {
         "method": request.method,
@@ -42,7 +42,7 @@ async def _sent(request: TransportRequest, tries: int) -> AsyncIterator[Transpor
     if request.fresh:
         options["cache"] = "no-store"
     try:
-        response = await _fetched(request, tries, to_js(options, dict_converter=js.Object.fromEntries))
+        response = await _fetch(request, tries, to_js(options, dict_converter=js.Object.fromEntries))
         headers = tuple((name, value) for name, value in response.headers)
         yield TransportResponse(response.status, headers, read_chunks(response.body))
     except JsException as error:
@@ -51,18 +51,18 @@ async def _sent(request: TransportRequest, tries: int) -> AsyncIterator[Transpor
         abort.abort()
 
 
-def _check_reading(url: str) -> None:
-    """The address was checked as Python reads it: refuse one the platform reads otherwise."""
+def _check_spelling(url: str) -> None:
+    """Raise Refused for a URL that the platform reads differently than Python, which has checked it."""
     if not url.startswith(f"{js.URL.new(url).origin}/"):
-        raise Refused("the URL is not in its canonical spelling")
+        raise Refused("the URL is not in its canonical spelling: write its host as a browser shows it")
 
 
-async def _fetched(request: TransportRequest, tries: int, options: Any) -> Any:
-    """Only what may safely be sent twice is."""
+async def _fetch(request: TransportRequest, tries: int, options: Any) -> Any:
+    """Send the request, up to `tries` times if the connection is lost."""
     for _ in range(tries - 1):
         try:
             return await js.fetch(request.url, options)
         except JsException as error:
-            if error.message != _LOST:
+            if not is_connection_lost(error):
                 raise
     return await js.fetch(request.url, options)

@@ -1,4 +1,4 @@
-"""What both SQLite databases, D1 and a Durable Object's own, take as bound parameters."""
+"""Bound parameters of both SQLite databases: D1 and a Durable Object's own."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
@@ -11,20 +11,20 @@ MAX_PARAMS: Final = 100
 
 
 def check_parameters(params: Sequence[object]) -> list[Scalar]:
-    """The parameters as they may cross; unchecked, a list would arrive as "1,2" and True as "true"."""
+    """Return the parameters as SQL values, or raise Invalid; unchecked, a list arrives as "1,2" and True as "true"."""
     if len(params) > MAX_PARAMS:
-        raise Invalid(f"{len(params)} bound parameters; the limit is {MAX_PARAMS}")
-    return [_scalar(value, f"parameter {place}") for place, value in enumerate(params, 1)]
+        raise Invalid(f"a statement has {len(params)} bound parameters; the limit is {MAX_PARAMS}")
+    return [_to_scalar(value, f"parameter {place}") for place, value in enumerate(params, 1)]
 
 
 def group_rows(rows: Iterable[Sequence[Scalar]], columns: int) -> Iterator[list[Sequence[Scalar]]]:
-    """Rows in groups that one statement can insert: rows times columns within the limit of parameters."""
+    """Yield the rows in groups that one statement can insert within the limit of parameters."""
     if not 1 <= columns <= MAX_PARAMS:
         raise Invalid(f"a row of {columns} columns does not fit {MAX_PARAMS} bound parameters")
     yield from split_into_chunks(list(rows), MAX_PARAMS // columns)
 
 
-def _scalar(value: object, where: str) -> Scalar:
+def _to_scalar(value: object, where: str) -> Scalar:
     match value:
         case bool():
             return int(value)
@@ -35,5 +35,5 @@ def _scalar(value: object, where: str) -> Scalar:
         case None | float() | bytes():
             pass
         case _:
-            raise Invalid(f"{where} is a {type(value).__name__}; SQL takes text, numbers, bytes and None")
+            raise Invalid(f"{where} is a {type(value).__name__}; SQL accepts text, numbers, bytes and None")
     return value

@@ -1,4 +1,4 @@
-"""R2: objects by key, with the metadata they were put with."""
+"""R2: objects by key, with their metadata."""
 
 from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ MAX_DELETE_KEYS: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class ObjectStream:
-    """An object and its content as a stream of the platform, to be replied without passing through Python."""
+    """An object and its content as a JavaScript stream, which a reply can send without reading it in Python."""
 
     object: ObjectInfo
     stream: Any
@@ -24,7 +24,7 @@ class ObjectStream:
 
 @dataclass(frozen=True, slots=True)
 class ObjectListing:
-    """Part of a listing; the cursor of the next part, or None after the last."""
+    """One page of a listing; `cursor` opens the next page and is None on the last."""
 
     objects: tuple[ObjectInfo, ...]
     cursor: str | None
@@ -37,26 +37,26 @@ class R2:
         self._bucket = bucket
 
     async def get_bytes(self, key: str) -> bytes | None:
-        found = await self.get(key)
-        return found.body if found else None
+        stored = await self.get(key)
+        return stored.body if stored else None
 
     async def get(self, key: str, *, offset: int = 0, length: int | None = None) -> StoredObject | None:
-        """The object and its bytes, or the part of them from `offset` on."""
-        wanted: dict[str, int] = {"offset": offset} | ({} if length is None else {"length": length})
+        """Return the object and its bytes, or `length` bytes from `offset`; None if it is missing."""
+        byte_range: dict[str, int] = {"offset": offset} | ({} if length is None else {"length": length})
         with translate_errors(f"R2 get of {key!r}"):
-            raw = await self._bucket.get(_checked(key), {"range": wanted} if offset or length is not None else {})
-            return StoredObject(_object(raw), bytes(await raw.arrayBuffer())) if raw else None
+            raw = await self._bucket.get(_check_key(key), {"range": byte_range} if offset or length is not None else {})
+            return StoredObject(_to_info(raw), bytes(await raw.arrayBuffer())) if raw else None
 
     async def open(self, key: str) -> ObjectStream | None:
-        """The object with its content still unread."""
+        """Return the object with its content unread."""
         with translate_errors(f"R2 get of {key!r}"):
-            raw = await self._bucket.get(_checked(key))
-            return ObjectStream(_object(raw), raw.body) if raw else None
+            raw = await self._bucket.get(_check_key(key))
+            return ObjectStream(_to_info(raw), raw.body) if raw else None
 
     async def head(self, key: str) -> ObjectInfo | None:
         with translate_errors(f"R2 head of {key!r}"):
-            raw = await self._bucket.head(_checked(key))
-            return _object(raw) if raw else None
+            raw = await self._bucket.head(_check_key(key))
+            return _to_info(raw) if raw else None
 
     async def put(
         self,
@@ -69,79 +69,79 @@ class R2:
         if_etag: str | None = None,
         if_absent: bool = False,
     ) -> ObjectInfo | None:
-        """The object as stored, or None when a condition did not hold and nothing was."""
+        """Store the object and return it, or None if a condition did not hold and nothing was stored."""
         http = {"contentType": content_type, "cacheControl": cache_control}
         options: dict[str, Any] = {
             "httpMetadata": {name: value for name, value in http.items() if value is not None},
-            "customMetadata": _checked_metadata(key, custom_metadata or {}),
+            "customMetadata": _check_metadata(key, custom_metadata or {}),
         }
         if if_etag is not None:
             options["onlyIf"] = {"etagMatches": if_etag}
         elif if_absent:
             options["onlyIf"] = {"etagDoesNotMatch": "*"}
         with translate_errors(f"R2 put of {key!r}"):
-            raw = await self._bucket.put(_checked(key), body, options)
-            return _object(raw) if raw else None
+            raw = await self._bucket.put(_check_key(key), body, options)
+            return _to_info(raw) if raw else None
 
     async def delete(self, keys: str | Iterable[str]) -> None:
-        """Remove the objects; one that is missing is no error."""
-        wanted = [_checked(key) for key in ([keys] if isinstance(keys, str) else keys)]
-        for some in split_into_chunks(wanted, MAX_DELETE_KEYS):
-            with translate_errors(f"R2 delete of {len(some)} objects"):
-                await self._bucket.delete(some)
+        """Remove the objects; a missing object is not an error."""
+        checked_keys = [_check_key(key) for key in ([keys] if isinstance(keys, str) else keys)]
+        for chunk in split_into_chunks(checked_keys, MAX_DELETE_KEYS):
+            with translate_errors(f"R2 delete of {len(chunk)} objects"):
+                await self._bucket.delete(chunk)
 
     async def list(self, prefix: str = "", *, limit: int = 1000, cursor: str | None = None) -> ObjectListing:
         options: dict[str, Any] = {"prefix": prefix, "limit": limit, "include": ["httpMetadata", "customMetadata"]}
         with translate_errors(f"R2 list of {prefix!r}"):
-            found = await self._bucket.list(options | ({"cursor": cursor} if cursor else {}))
-        objects = tuple(_object(raw) for raw in found["objects"])
-        return ObjectListing(objects, found["cursor"] if found["truncated"] else None)
+            page = await self._bucket.list(options | ({"cursor": cursor} if cursor else {}))
+        objects = tuple(_to_info(raw) for raw in page["objects"])
+        return ObjectListing(objects, page["cursor"] if page["truncated"] else None)
 
     async def objects(self, prefix: str = "") -> AsyncIterator[ObjectInfo]:
-        """Every object with the prefix, page after page."""
+        """Yield every object with the prefix."""
         cursor: str | None = None
         while True:
             page = await self.list(prefix, cursor=cursor)
-            for found in page.objects:
-                yield found
+            for info in page.objects:
+                yield info
             if (cursor := page.cursor) is None:
                 return
 
 
-def _checked(key: str) -> str:
+def _check_key(key: str) -> str:
     size = len(encode_text(key, "R2 key"))
     if not 1 <= size <= MAX_KEY_BYTES:
         raise Invalid(f"an R2 key has 1 to {MAX_KEY_BYTES} bytes: {key[:80]!r} has {size}")
     return key
 
 
-def _checked_metadata(key: str, metadata: Mapping[str, str]) -> dict[str, str]:
+def _check_metadata(key: str, metadata: Mapping[str, str]) -> dict[str, str]:
     for name, value in metadata.items():
         if not isinstance(value, str):
-            raise Invalid(f"R2 metadata {name!r} of {key!r} is a {type(value).__name__}; only text is kept")
+            raise Invalid(f"R2 metadata {name!r} of {key!r} is a {type(value).__name__}; R2 stores only text")
     size = sum(len(encode_text(part, "R2 metadata")) for pair in metadata.items() for part in pair)
     if size > MAX_METADATA_BYTES:
         raise TooLarge(f"R2 metadata of {key!r} is {size} bytes; the limit is {MAX_METADATA_BYTES}")
     return dict(metadata)
 
 
-def _object(raw: Any) -> ObjectInfo:
+def _to_info(raw: Any) -> ObjectInfo:
     return ObjectInfo(
         key=raw.key,
         etag=raw.etag,
         size=raw.size,
-        uploaded_at=_epoch(raw.uploaded),
-        http_metadata={name: value for name, value in _entries(raw.httpMetadata).items() if isinstance(value, str)},
-        custom_metadata=dict(_entries(raw.customMetadata)),
+        uploaded_at=_to_epoch(raw.uploaded),
+        http_metadata={name: value for name, value in _to_dict(raw.httpMetadata).items() if isinstance(value, str)},
+        custom_metadata=dict(_to_dict(raw.customMetadata)),
     )
 
 
-def _entries(value: Any) -> dict[str, Any]:
-    """Objects inside a listing come unconverted."""
+def _to_dict(value: Any) -> dict[str, Any]:
+    """Return the metadata as a dict; inside a listing it is not converted yet."""
     entries: dict[str, Any] = value.to_py() if hasattr(value, "to_py") else value
     return entries
 
 
-def _epoch(value: Any) -> float:
-    """A naive datetime in the interpreter's own zone, or inside a listing a JavaScript Date."""
+def _to_epoch(value: Any) -> float:
+    """Return the time in epoch seconds, from a naive local datetime or, inside a listing, from a JavaScript Date."""
     return float(value.getTime() / 1000 if hasattr(value, "getTime") else value.timestamp())

@@ -1,1 +1,1 @@
-"""The OpenAPI document of a Worker, made from its routes."""
+"""The OpenAPI document of a Worker, built from its routes."""

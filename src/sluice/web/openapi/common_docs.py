@@ -1,4 +1,4 @@
-"""What the routes that every Worker has say of themselves."""
+"""Descriptions of the routes that every Worker has."""
 
 from typing import Annotated, Final, Literal
 
@@ -8,9 +8,9 @@ from sluice.web.openapi.docs import SERVICE, Absent, Doc, Media, Param, ReplyDoc
 
 
 class BindingHealth(ReplyModel):
-    kind: Annotated[str, Field(description="What it is: kv, d1, r2, queue and so on.")]
+    kind: Annotated[str, Field(description="The type of the binding: kv, d1, r2, queue and so on.")]
     ok: bool
-    error: Annotated[str, Field(description="Why it does not answer.")] | Absent = None
+    error: Annotated[str, Field(description="Why the binding does not answer.")] | Absent = None
     detail: str | Absent = None
 
 
@@ -25,15 +25,15 @@ HEALTH: Final = Doc(
     summary="Whether every binding answers",
     tag=SERVICE,
     replies={
-        200: ReplyDoc("All is well.", Health),
-        503: ReplyDoc("One of the bindings does not answer; the reply says which, and why.", Health),
+        200: ReplyDoc("All bindings answer.", Health),
+        503: ReplyDoc("A binding does not answer; the reply says which one and why.", Health),
     },
 )
 OPENAPI: Final = Doc(
     summary="This document",
     tag=SERVICE,
     replies={
-        200: ReplyDoc("The OpenAPI 3.1 document.", Media("application/json"), {"ETag": "The name of this version."}),
+        200: ReplyDoc("The OpenAPI 3.1 document.", Media("application/json"), {"ETag": "The version of the document."}),
         304: ReplyDoc("The copy named in If-None-Match is current."),
     },
     problems=(412,),
@@ -48,5 +48,5 @@ FILE: Final = Doc(
 
 
 def describe_page(summary: str) -> Doc:
-    """A page for people."""
+    """Return the description of an HTML page."""
     return Doc(summary=summary, tag=SERVICE, replies={200: ReplyDoc("The page.", Media("text/html"))})

@@ -1,4 +1,4 @@
-"""What a route says of itself: plain values beside the handler, of which nothing is computed until somebody asks."""
+"""Descriptions of routes: plain values, from which the document is built on the first request for it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,30 +10,30 @@ from pydantic.json_schema import SkipJsonSchema
 
 # The operator's bearer token, or the headers of a signed request.
 Security = Literal["admin", "signed"]
-# The tag of what every Worker has; it comes last.
+# The tag of the routes that every Worker has; it comes last.
 SERVICE: Final = "Service"
-# `name: int | Absent = None` is a member that is a number where it is there at all.
+# `name: int | Absent = None` is a member that may be missing but is never null.
 Absent: TypeAlias = SkipJsonSchema[None]
 
 
 class ReplyModel(BaseModel):
     """Base of the models that describe replies.
 
-    They are built when the document is; an isolate that never tells it does not pay for them.
+    They are built together with the document, so that other requests do not pay for them.
     """
 
     model_config = ConfigDict(defer_build=True)
 
 
 class CamelReplyModel(ReplyModel):
-    """The same for replies whose members are in camelCase; the model's are in snake_case."""
+    """Base of the models whose fields are in snake_case and appear in camelCase in the reply."""
 
     model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Media:
-    """A content that is not the JSON of a model."""
+    """Content other than the JSON of a model."""
 
     type: str
     description: str = ""
@@ -44,7 +44,7 @@ Content = type[BaseModel] | Media
 
 @dataclass(frozen=True, slots=True)
 class ReplyDoc:
-    """One reply that is not a problem: JSON of a model, other media, or a choice of both; nothing for no body."""
+    """One reply that is not a problem: JSON of a model, other media, or a choice of these; empty for no body."""
 
     description: str
     content: Content | tuple[Content, ...] = ()
@@ -57,7 +57,7 @@ class ReplyDoc:
 
 @dataclass(frozen=True, slots=True)
 class Param:
-    """A parameter of the path; `choices` are all there are, if they are few."""
+    """A parameter of the path; `choices` lists all its values, if they are few."""
 
     description: str
     example: str = ""
@@ -68,8 +68,8 @@ class Param:
 class Doc:
     """One operation.
 
-    `problems` are the statuses told as problem+json besides those that follow from a body, a query, parameters or
-    `security`, whose members are alternatives. `example` is a body that the operation takes as it stands.
+    `problems` lists the statuses of problem replies, except those that follow from a body, a query, parameters or
+    `security`, whose members are alternatives. `example` is a valid body.
     """
 
     summary: str

@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document of a route table: every route is in it, and its models are those that serve."""
+"""The OpenAPI 3.1 document of a route table, with every route and the models that the handlers use."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
@@ -22,7 +22,7 @@ _SCHEMES: Final[dict[str, Json]] = {
         "description": "HMAC-SHA256, in hexadecimal digits, over method, path, time, nonce and the hash of the body.",
     },
     "timestamp": {"type": "apiKey", "in": "header", "name": "X-Timestamp", "description": "Seconds since 1970."},
-    "nonce": {"type": "apiKey", "in": "header", "name": "X-Nonce", "description": "Another one for each request."},
+    "nonce": {"type": "apiKey", "in": "header", "name": "X-Nonce", "description": "A new value for each request."},
 }
 _REQUIRED: Final[dict[Security, Json]] = {
     "admin": {"admin": []},
@@ -31,111 +31,111 @@ _REQUIRED: Final[dict[Security, Json]] = {
 
 
 def build_openapi_reply(name: str, version: str, routes: Sequence[Route], *, about: str = "") -> Reply:
-    """The document as a reply that can be asked for conditionally."""
+    """Return the document as a reply with an ETag."""
     reply = Reply.json(build_document(name, version, routes, about=about), headers={"Cache-Control": "no-cache"})
-    assert isinstance(reply.body, bytes)  # noqa: S101 - JSON is
+    assert isinstance(reply.body, bytes)  # noqa: S101 - Reply.json makes bytes
     return reply.with_header("ETag", str(ETag.of(reply.body)))
 
 
 def build_document(name: str, version: str, routes: Sequence[Route], *, about: str = "") -> Json:
-    """The whole document, as plain values."""
+    """Return the document as plain values."""
     schemas = Schemas(doc for route in routes if (doc := route.doc))
     table = [(route, route.doc or _UNDESCRIBED) for route in routes]
     paths: dict[str, Json] = {}
     templates: dict[Shape, str] = {}
     for route, doc in table:
-        # Two routes of one shape are one path here, whatever each of them calls its parameters.
-        template = templates.setdefault(route.shape, _template(route.pattern))
-        paths.setdefault(template, {})[route.method.lower()] = _operation(route, doc, template, schemas)
+        # Two routes of one shape are one path, even if the names of their parameters differ.
+        template = templates.setdefault(route.shape, _build_template(route.pattern))
+        paths.setdefault(template, {})[route.method.lower()] = _build_operation(route, doc, template, schemas)
     return {
         "openapi": "3.1.0",
         "info": {"title": name, "version": version} | ({"description": about} if about else {}),
         "servers": [{"url": "/"}],
-        "tags": [{"name": tag} for tag in _tags(doc for _, doc in table)],
+        "tags": [{"name": tag} for tag in _list_tags(doc for _, doc in table)],
         "paths": paths,
         "components": {
             "schemas": schemas.components,
             "responses": build_problem_responses(
                 schemas.problem, {status for row in table for status in list_problem_statuses(*row)}
             ),
-            "securitySchemes": _schemes(doc for _, doc in table),
+            "securitySchemes": _build_schemes(doc for _, doc in table),
         },
     }
 
 
-def _tags(docs: Iterable[Doc]) -> list[str]:
-    """Each once, in the order of the table."""
+def _list_tags(docs: Iterable[Doc]) -> list[str]:
+    """Return each tag once, in the order of the table."""
     return sorted(dict.fromkeys(doc.tag for doc in docs if doc.tag), key=lambda tag: tag == SERVICE)
 
 
-def _operation(route: Route, doc: Doc, template: str, schemas: Schemas) -> Json:
-    told: Json = {"operationId": _operation_id(route)}
+def _build_operation(route: Route, doc: Doc, template: str, schemas: Schemas) -> Json:
+    operation: Json = {"operationId": _operation_id(route)}
     if doc.summary:
-        told["summary"] = doc.summary
+        operation["summary"] = doc.summary
     if doc.description:
-        told["description"] = doc.description
+        operation["description"] = doc.description
     if doc.tag:
-        told["tags"] = [doc.tag]
-    if parameters := [*_path_parameters(route, doc, template), *schemas.query_parameters(doc.query)]:
-        told["parameters"] = parameters
+        operation["tags"] = [doc.tag]
+    if parameters := [*_build_path_parameters(route, doc, template), *schemas.query_parameters(doc.query)]:
+        operation["parameters"] = parameters
     if doc.body:
         content = {JSON: schemas.body(doc.body, doc.example)}
-        told["requestBody"] = {"required": doc.body_required, "content": content}
-    told["responses"] = _responses(route, doc, schemas)
+        operation["requestBody"] = {"required": doc.body_required, "content": content}
+    operation["responses"] = _build_responses(route, doc, schemas)
     if doc.security:
-        told["security"] = [_REQUIRED[way] for way in doc.security]
-    return told
+        operation["security"] = [_REQUIRED[way] for way in doc.security]
+    return operation
 
 
-def _path_parameters(route: Route, doc: Doc, template: str) -> Iterable[Json]:
+def _build_path_parameters(route: Route, doc: Doc, template: str) -> Iterable[Json]:
     names = [part[1:-1] for part in template.split("/") if part.startswith("{")]
-    for name, own in zip(names, _parameters(route.pattern), strict=True):
+    for name, own in zip(names, _parameter_names(route.pattern), strict=True):
         param = doc.params.get(own, Param(""))
-        told: Json = {"name": name, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
+        parameter: Json = {"name": name, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
         if param.choices:
-            told["schema"] = {"type": "string", "enum": list(param.choices)}
+            parameter["schema"] = {"type": "string", "enum": list(param.choices)}
         if param.description:
-            told["description"] = param.description
+            parameter["description"] = param.description
         if param.example:
-            told["example"] = param.example
-        yield told
+            parameter["example"] = param.example
+        yield parameter
 
 
-def _responses(route: Route, doc: Doc, schemas: Schemas) -> Json:
-    told = {str(status): _response(answer, schemas) for status, answer in doc.replies.items()}
+def _build_responses(route: Route, doc: Doc, schemas: Schemas) -> Json:
+    responses = {str(status): _build_response(answer, schemas) for status, answer in doc.replies.items()}
     for status in list_problem_statuses(route, doc):
-        told.setdefault(str(status), {"$ref": f"#/components/responses/{response_name(status)}"})
-    told["default"] = {"$ref": f"#/components/responses/{response_name(None)}"}
-    return told
+        responses.setdefault(str(status), {"$ref": f"#/components/responses/{response_name(status)}"})
+    responses["default"] = {"$ref": f"#/components/responses/{response_name(None)}"}
+    return responses
 
 
-def _response(answer: ReplyDoc, schemas: Schemas) -> Json:
-    told: Json = {"description": answer.description}
+def _build_response(answer: ReplyDoc, schemas: Schemas) -> Json:
+    response: Json = {"description": answer.description}
     if answer.headers:
-        told["headers"] = {
+        response["headers"] = {
             name: {"description": about, "schema": {"type": "string"}} for name, about in answer.headers.items()
         }
     content: Json = {}
     for each in answer.contents:
         content[each.type if isinstance(each, Media) else JSON] = schemas.content(each)
-    return told | ({"content": content} if content else {})
+    return response | ({"content": content} if content else {})
 
 
-def _schemes(docs: Iterable[Doc]) -> Json:
+def _build_schemes(docs: Iterable[Doc]) -> Json:
     used = {scheme for doc in docs for way in doc.security for scheme in _REQUIRED[way]}
-    return {scheme: told for scheme, told in _SCHEMES.items() if scheme in used}
+    return {scheme: description for scheme, description in _SCHEMES.items() if scheme in used}
 
 
-def _template(pattern: str) -> str:
+def _build_template(pattern: str) -> str:
     return "/".join(f"{{{part[1:]}}}" if part.startswith(":") else part for part in pattern.split("/"))
 
 
-def _parameters(pattern: str) -> list[str]:
+def _parameter_names(pattern: str) -> list[str]:
     return [part[1:] for part in pattern.split("/") if part.startswith(":")]
 
 
 def _operation_id(route: Route) -> str:
-    """`getQueueResultsById` for GET /queue/results/:id."""
+    """Return a name such as `getQueueResultsById` for GET /queue/results/:id."""
     words = (f"by-{part[1:]}" if part.startswith(":") else part for part in route.pattern.split("/"))
     letters = "".join(char if char.isalnum() else "-" for char in "-".join(words))
     return route.method.lower() + ("".join(word[0].upper() + word[1:] for word in letters.split("-") if word) or "Root")

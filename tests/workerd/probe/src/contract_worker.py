@@ -36,12 +36,9 @@ class Store(DurableObject):
 
 
 async def received(mark: str, count: int) -> list[Any]:
-    for _ in range(25):
-        found = [body for body in RECEIVED if body["mark"] == mark]
-        if len(found) >= count:
-            return found
+    while len(found := [body for body in RECEIVED if body["mark"] == mark]) < count:  # noqa: ASYNC110 - of another event
         await asyncio.sleep(0.1)
-    return [body for body in RECEIVED if body["mark"] == mark]
+    return found
 
 
 class Default(WorkerEntrypoint):

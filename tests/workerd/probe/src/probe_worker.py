@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -10,16 +11,22 @@ from workers import DurableObject, Request, Response, WorkerEntrypoint, Workflow
 from workers.workflows import NonRetryableError
 
 from sluice.core.errors import Invalid, Unavailable
+from sluice.core.json_log import JsonLog
 from sluice.platform.analytics import Analytics
 from sluice.platform.clock import SystemClock
 from sluice.platform.http.conversion import to_response
 from sluice.platform.http.edge_cache import EdgeCache
 from sluice.platform.http.sockets import ServerSocket, open_socket
-from sluice.platform.log import Log
 from sluice.platform.workflows import Steps, Workflows
 from sluice.web import SseEvent, stream_events
 
 __all__ = ["Counter", "Default", "Flow"]
+
+
+async def opened(kv: Any, gate: str) -> None:
+    """Wait until a test has put something under this key."""
+    while await kv.get(gate) is None:  # noqa: ASYNC110 - the test opens it from outside
+        await asyncio.sleep(0.05)
 
 
 class Counter(DurableObject):
@@ -71,11 +78,11 @@ class Flow(WorkflowEntrypoint):
 
         async def slow() -> dict[str, int]:
             ran = await count("slow")
-            await asyncio.sleep(given.get("slow_s", 0) if ran == 1 else 0)
+            await self.held(given, ran)
             return {"ran": ran}
 
         async def do(name: str, work: Callable[[], Awaitable[Any]]) -> Any:
-            return await steps.do(name, work, retries=3, delay_s=0.1, backoff="constant", timeout_s=60)
+            return await steps.do(name, work, retries=3, delay_s=0.1, backoff="constant", timeout_s=600)
 
         done = {"first": await do("first", first), "flaky": await do("flaky", flaky), "slow": await do("slow", slow)}
         if "hopeless" in given:
@@ -84,6 +91,11 @@ class Flow(WorkflowEntrypoint):
             except Invalid as error:
                 done["hopeless"] = str(error)
         return done
+
+    async def held(self, given: dict[str, Any], ran: int) -> None:
+        """Where that is asked for, the first run of a step stands still."""
+        if "held" in given and ran == 1:
+            await opened(self.env.KV, f"steps/{given['name']}/gate")
 
 
 class Default(WorkerEntrypoint):
@@ -141,34 +153,38 @@ class Default(WorkerEntrypoint):
         found = await EdgeCache().match(address)
         return found and found.body.decode()
 
-    async def on_api_sse(self, pieces: str, gap_ms: str) -> Any:
+    async def on_api_sse(self, pieces: str, key: str) -> Any:
+        """Goes on after each piece when the gate KEY/NUMBER is opened."""
+
         async def produce() -> AsyncIterator[SseEvent]:
             for number in range(int(pieces)):
-                await asyncio.sleep(int(gap_ms) / 1000)
                 yield SseEvent(str(number))
+                await opened(self.env.KV, f"{key}/{number}")
 
         return to_response(stream_events(produce()), self.ctx)
 
-    async def on_api_socket(self, key: str, slow_ms: str = "0") -> Any:
-        """Says again what it hears, closes when told to, and notes in the KV when the client has left."""
+    async def on_api_socket(self, key: str, gate: str = "") -> Any:
+        """Says again what it hears, when the gate is open; closes when told to; notes in the KV when the client has left."""
 
         async def echo(socket: ServerSocket) -> None:
             await socket.send_text("welcome")
             async for text in socket:
-                await asyncio.sleep(int(slow_ms) / 1000)
+                if gate:
+                    await opened(self.env.KV, gate)
                 if text == "close":
                     socket.close(1008, "as you wish")
                 elif text == "fail":
                     raise ValueError("a secret detail")
                 else:
-                    await socket.send_text(text)
+                    with suppress(ConnectionError):
+                        await socket.send_text(text)
             await self.env.KV.put(key, "left")
 
         return to_response(open_socket(echo, self.ctx).with_header("X-Probe", "socket"), self.ctx)
 
     async def on_api_analytics(self, text: str) -> list[str]:
         lines: list[str] = []
-        log = Log(lambda _level, line: lines.append(line), worker="probe", clock=SystemClock())
+        log = JsonLog(lambda _level, line: lines.append(line), worker="probe", clock=SystemClock())
         Analytics(self.env.DATASET, log).write("api_request", blobs=[text] * 25, doubles=range(25))
         return lines
 
@@ -177,7 +193,7 @@ class Default(WorkerEntrypoint):
 
     async def on_api_wait_until(self, key: str) -> str:
         async def later() -> None:
-            await asyncio.sleep(0.3)
+            await opened(self.env.KV, f"{key}/gate")
             await self.env.KV.put(key, "finished")
 
         self.ctx.waitUntil(later())

@@ -5,9 +5,9 @@ from typing import Any, Final
 
 from sluice.core.compiler.configuration import Configuration, parse_configuration
 from sluice.core.errors import SluiceError, Unavailable
+from sluice.core.ports import Log
+from sluice.core.remote_errors import decode_error, encode_error
 from sluice.platform.durable_objects import DurableObjects
-from sluice.platform.failures import revived, written
-from sluice.platform.log import Log
 from sluice.services.compiler.cache.cache import cache_key
 from sluice.services.compiler.cache.compilations import Compilations
 from sluice.services.compiler.cache.single_flight import Flown, Form, SingleFlight, find
@@ -34,7 +34,7 @@ class ObjectFlights:
             self._log.error("flight.alone", error, list=configuration.name)
             return await SingleFlight(self._compilations).take(configuration, form=form, ttl_s=ttl_s, path=path)
         if "failed" in told:
-            raise revived(told["failed"]) or Unavailable(told["failed"])
+            raise decode_error(told["failed"])
         flown = Flown.from_json(told)
         if flown.file or form == "summary":
             return flown
@@ -49,7 +49,7 @@ async def take_in_object(flight: SingleFlight, given: str, form: Form, ttl_s: in
     try:
         flown = await flight.take(parse_configuration(json.loads(given)), form=form, ttl_s=ttl_s, path=path)
     except SluiceError as error:
-        return {"failed": written(error)}
+        return {"failed": encode_error(error)}
     told = flown.as_json()
     if len(told.get("content", b"")) > MAX_CARRIED_BYTES:
         del told["content"], told["about"]

@@ -11,7 +11,7 @@ from sluice.platform.queues import Producer
 
 @dataclass
 class Queue:
-    """`received(mark, count)` waits up to 2.5 s for that many bodies whose "mark" is this, and returns what came."""
+    """`received(mark, count)` waits for that many bodies whose "mark" is this, and returns them."""
 
     producer: Producer
     received: Callable[[str, int], Awaitable[list[Any]]]

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.clock import ManualClock
-from sluice.platform.log import MAX_ITEMS, MAX_TEXT, MAX_TRACEBACK, Log
+from sluice.core.json_log import MAX_ITEMS, MAX_TEXT, MAX_TRACEBACK, JsonLog
 
 
-def writing(lines: list[tuple[str, str]], clock: ManualClock) -> Log:
-    return Log(lambda level, line: lines.append((level, line)), worker="w", clock=clock)
+def writing(lines: list[tuple[str, str]], clock: ManualClock) -> JsonLog:
+    return JsonLog(lambda level, line: lines.append((level, line)), worker="w", clock=clock)
 
 
 def logged(**fields: object) -> dict[str, Any]:
