@@ -19,7 +19,7 @@ async def test_burst_compiles_once():
     """Of a hundred requests one compiles, all get the same list, and a later one finds it in the cache."""
     world = World()
     flown = await asyncio.gather(*(take(world) for _ in range(100)))
-    assert world.download.asked == [URL]
+    assert world.download.requests == [URL]
     assert [one.origin for one in flown].count("fresh") == 1
     lists = {tuple(json.loads(gzip.decompress(one.file.content))["rules"]) for one in flown if one.file}
     assert len(lists) == 1
@@ -30,7 +30,7 @@ async def test_forms_share_a_flight():
     """Those who want the text, the reply and the summary share one compilation."""
     world = World()
     flown = await asyncio.gather(*(take(world, form) for form in ("json", "text", "summary") * 3))
-    assert world.download.asked == [URL]
+    assert world.download.requests == [URL]
     assert len({one.compiled.cache_key for one in flown}) == 1
 
 
@@ -39,7 +39,7 @@ async def test_failure_is_shared_and_forgotten():
     world = World({URL: [Unusable("gone"), LIST]})
     found = await asyncio.gather(*(take(world) for _ in range(5)), return_exceptions=True)
     assert {type(one) for one in found} == {Unusable}
-    assert world.download.asked == [URL]
+    assert world.download.requests == [URL]
     assert (await take(world)).origin == "fresh"
 
 
@@ -55,7 +55,7 @@ async def test_first_caller_leaves():
         await asyncio.sleep(0)
     first.cancel()
     assert {(await other).origin for other in others} <= {"fresh", "shared", "cached"}
-    assert world.download.asked == [URL]
+    assert world.download.requests == [URL]
 
 
 async def test_unreadable_cache_costs_no_list():
@@ -79,7 +79,7 @@ async def test_content_is_private():
         world.clock.advance(2)
     assert "private" in compiled.cache_key
     assert world.counts["compilations", "success"] == 2
-    with pytest.raises(Exception, match="nobody expected a download"):
+    with pytest.raises(Exception, match="unexpected download"):
         await world.desk.take(wanted, form="json", ttl_s=3600, path="test")
 
 

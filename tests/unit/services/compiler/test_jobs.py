@@ -71,7 +71,7 @@ async def test_job_is_done():
     assert (await deliver(world, body)).answer == "ack"
     assert await state(world) == "completed"
     assert (await deliver(world, body)).answer == "ack"
-    assert world.download.asked == [URL]
+    assert world.download.requests == [URL]
 
 
 @pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
@@ -175,7 +175,7 @@ async def test_cancelled_job_does_not_run():
     assert await world.jobs.cancel("j1")
     assert not await world.jobs.cancel("j1")
     assert (await deliver(world, world.sent[0][1])).answer == "ack"
-    assert world.download.asked == []
+    assert world.download.requests == []
     assert await state(world) == "cancelled"
 
 
@@ -203,7 +203,7 @@ async def test_batch_redoes_only_what_failed():
     [(_, body)] = world.sent
     assert (await deliver(world, body)).answer == "retry"
     assert (await deliver(world, body, 2)).answer == "ack"
-    assert world.download.asked.count(URL) == 1
+    assert world.download.requests.count(URL) == 1
     outcomes = await world.items.outcomes("b1")
     assert {name: outcome.success for name, outcome in outcomes.items()} == {"good": True, "late": True, "bad": False}
     assert await state(world, "b1") == "completed"
