@@ -1,4 +1,4 @@
-"""The whole pipeline over the fakes: time by hand, every operation counted in one order, a crash at any of them."""
+"""The news service over fakes: a manual clock, all operations counted in one order, and a crash at any of them."""
 
 import json
 from collections import Counter
@@ -13,26 +13,27 @@ from fakes.kv import FakeKV
 from fakes.objects import FakeObjects, FakeStorage
 from sluice.core.errors import SluiceError, Unavailable
 from sluice.core.news.article import Article
-from sluice.core.news.feeds.source import Harvest
-from sluice.core.news.stages import Phases
+from sluice.core.news.feeds.source import SourceResult
 from sluice.core.variables import Variables
-from sluice.platform.durable_objects import DurableObjects
+from sluice.platform.durable_objects import DurableObjects, Sql
 from sluice.platform.storage.kv import KV
 from sluice.services.news.collect.updater import Updater
-from sluice.services.news.keys import CHECKPOINT, INDEX, PENDING, PROCESSOR_WRITES, UPDATER_WRITES, article_key
-from sluice.services.news.object_turns import ObjectTurns
-from sluice.services.news.process.checkpoint_store import Ledger
+from sluice.services.news.process.article_store import ArticleStore
+from sluice.services.news.process.checkpoint_store import CheckpointStore
 from sluice.services.news.process.processor import Processor
-from sluice.services.news.run_lock import RunLock
+from sluice.services.news.process.stages import StageRunner
+from sluice.services.news.run_lease.lease import RunLeases
+from sluice.services.news.run_lease.object_leases import ObjectRunLeases
+from sluice.services.news.run_lease.run_lock import RunLock
 from sluice.services.news.settings import ProcessorSettings, UpdaterSettings
-from sluice.services.news.turns import Turns
-from sluice.services.news.write_domain import Domain
+from sluice.services.news.storage.keys import CHECKPOINT, INDEX, PENDING, PROCESSOR_WRITES, UPDATER_WRITES, article_key
+from sluice.services.news.storage.write_domain import WriteDomain
 
 CONTENT = "Bitcoin rose on Monday. Analysts were glad. " * 10
 
 
 class CountedKV(FakeKV):
-    """Counts in the order of the whole world."""
+    """Counts its operations together with all others of the harness."""
 
     def __init__(self, clock: ManualClock, steps: Fake, *, stale_s: float = 0) -> None:
         super().__init__(clock, stale_s=stale_s)
@@ -45,14 +46,14 @@ class CountedKV(FakeKV):
             yield
 
 
-class LockObject:
-    """As the entry modules export it."""
+class FakeRunLock:
+    """The Durable Object as the entry modules export it."""
 
     def __init__(self, _name: str) -> None:
-        self.lock = RunLock(FakeStorage())
+        self.lock = RunLock(Sql(FakeStorage()))
 
-    async def take(self, *args: Any) -> Any:
-        return self.lock.take(*args)
+    async def acquire(self, *args: Any) -> Any:
+        return self.lock.acquire(*args)
 
     async def announce(self, *args: Any) -> None:
         self.lock.announce(*args)
@@ -62,57 +63,57 @@ class LockObject:
 
 
 @dataclass
-class CountedTurns:
-    """A turn is an effect too: the run may die before and after each."""
+class CountedLeases:
+    """Lease operations are effects too: the run may crash before and after each."""
 
-    turns: Turns
+    leases: RunLeases
     steps: Fake
 
-    async def take(self, now_ms: int) -> Any:
-        with self.steps.operation("turn", "take"):
-            return await self.turns.take(now_ms)
+    async def acquire(self, now_ms: int) -> Any:
+        with self.steps.operation("lease", "acquire"):
+            return await self.leases.acquire(now_ms)
 
-    async def announce(self, turn: Any, version: int, now_ms: int) -> None:
-        with self.steps.operation("turn", "announce"):
-            await self.turns.announce(turn, version, now_ms)
+    async def announce(self, lease: Any, version: int, now_ms: int) -> None:
+        with self.steps.operation("lease", "announce"):
+            await self.leases.announce(lease, version, now_ms)
 
-    async def release(self, turn: Any) -> None:
-        with self.steps.operation("turn", "release"):
-            await self.turns.release(turn)
+    async def release(self, lease: Any) -> None:
+        with self.steps.operation("lease", "release"):
+            await self.leases.release(lease)
 
 
 @dataclass
-class Outside:
-    """What answers from outside, by the title or the link; it remembers who asked."""
+class ScriptedUpstream:
+    """Analyst and web in one: answers by title or link, and counts the calls."""
 
     steps: Fake
     name: str = "scripted"
-    asked: Counter[str] = field(default_factory=Counter)
-    # By what is asked: how many times it fails first, or the error it always fails with.
+    calls: Counter[str] = field(default_factory=Counter)
+    # By call: how many times it fails first, the error it always fails with, or what it does instead.
     failures: dict[str, int | SluiceError | Callable[[], None]] = field(default_factory=dict)
     on_summary: Callable[[str], None] = lambda _title: None
-    # Called with every question, so that an answer may take its time.
+    # Called with every call, so that an answer may take time.
     wait: Callable[[], None] = lambda: None
 
     async def sentiment(self, title: str, _description: str) -> str:
-        self._ask("sentiment", title)
+        self._answer("sentiment", title)
         return "positive"
 
     async def summary(self, title: str, _content: str) -> str:
         self.on_summary(title)
-        self._ask("summary", title)
+        self._answer("summary", title)
         return f"Summary of {title}."
 
     async def scrape(self, url: str) -> str:
-        self._ask("scrape", url.rpartition("/")[2])
+        self._answer("scrape", url.rpartition("/")[2])
         return CONTENT
 
-    def _ask(self, what: str, subject: str) -> None:
+    def _answer(self, what: str, subject: str) -> None:
         with self.steps.operation(what, subject):
             self.wait()
-            self.asked[f"{what} {subject}"] += 1
+            self.calls[f"{what} {subject}"] += 1
             failure = self.failures.get(f"{what} {subject}", self.failures.get(what, 0))
-            if isinstance(failure, int) and self.asked[f"{what} {subject}"] <= failure:
+            if isinstance(failure, int) and self.calls[f"{what} {subject}"] <= failure:
                 raise Unavailable("not now")
             if isinstance(failure, SluiceError):
                 raise failure
@@ -121,21 +122,21 @@ class Outside:
 
 
 @dataclass
-class Listed:
-    """A source whose pages a test writes."""
+class ListedSource:
+    """A source whose articles a test sets."""
 
     articles: list[Article] = field(default_factory=list)
     name: str = "listed"
     error: SluiceError | None = None
     known: Collection[str] = ()
 
-    async def harvest(self, known: Collection[str], _now_ms: int) -> Harvest:
+    async def fetch_articles(self, known: Collection[str], _now_ms: int) -> SourceResult:
         self.known = known
-        return Harvest(tuple(self.articles), 1, self.error)
+        return SourceResult(tuple(self.articles), 1, self.error)
 
 
-class Lines:
-    """A log that a test reads."""
+class RecordedLog:
+    """A log that a test can read."""
 
     def __init__(self) -> None:
         self.events: list[tuple[str, dict[str, Any]]] = []
@@ -164,49 +165,48 @@ def article(name: str, **changes: Any) -> Article:
     return Article({**base, **changes})
 
 
-class World:
+class NewsHarness:
     def __init__(self, *, stale_s: float = 0, **settings: Any) -> None:
         self.clock = ManualClock()
         self.steps = Fake()
         self.kv = CountedKV(self.clock, self.steps, stale_s=stale_s)
-        self.outside = Outside(self.steps)
-        self.reserve: Any = self.outside
-        self.source = Listed()
-        self.log = Lines()
+        self.upstream = ScriptedUpstream(self.steps)
+        self.fallback: Any = self.upstream
+        self.source = ListedSource()
+        self.log = RecordedLog()
         self.settings = replace(ProcessorSettings(retry_delay_s=0), **settings)
-        self.objects = {"updater": FakeObjects(LockObject), "processor": FakeObjects(LockObject)}
+        self.objects = {"updater": FakeObjects(FakeRunLock), "processor": FakeObjects(FakeRunLock)}
         self._tokens = 0
 
-    def store(self, writes: Sequence[str]) -> Domain:
-        """As in a fresh isolate."""
-        return Domain(KV(self.kv, self.clock), writes)
+    def store(self, writes: Sequence[str]) -> WriteDomain:
+        """Returns the namespace as a fresh isolate sees it."""
+        return WriteDomain(KV(self.kv, self.clock), writes)
 
-    def turns(self, who: str) -> CountedTurns:
+    def leases(self, who: str) -> CountedLeases:
         stub = DurableObjects(self.objects[who]).get("news")
-        return CountedTurns(ObjectTurns(stub, self._token, self.settings.lease_s), self.steps)
+        return CountedLeases(ObjectRunLeases(stub, self._token, self.settings.lease_s), self.steps)
 
     def processor(self) -> Processor:
-        phases = Phases(
-            analyst=self.outside,
-            reserve=self.reserve,
-            scrape=self.outside.scrape,
+        stages = StageRunner(
+            analyst=self.upstream,
+            fallback=self.fallback,
+            scrape=self.upstream.scrape,
             max_attempts=self.settings.max_attempts,
         )
-        ledger = Ledger(
-            store=self.store(PROCESSOR_WRITES),
-            turns=self.turns("processor"),
-            phases=phases,
-            clock=self.clock,
-            log=self.log,
-            settings=self.settings,
+        kv = self.store(PROCESSOR_WRITES)
+        checkpoints = CheckpointStore(
+            kv=kv, leases=self.leases("processor"), clock=self.clock, log=self.log, settings=self.settings
         )
-        return Processor(ledger)
+        articles = ArticleStore(kv=kv, clock=self.clock, settings=self.settings)
+        return Processor(
+            checkpoints=checkpoints, articles=articles, stages=stages, log=self.log, settings=self.settings
+        )
 
     def updater(self, **changes: Any) -> Updater:
         settings = replace(UpdaterSettings.read(Variables(lambda _name: None)), **changes)
         return Updater(
-            store=self.store(UPDATER_WRITES),
-            turns=self.turns("updater"),
+            kv=self.store(UPDATER_WRITES),
+            leases=self.leases("updater"),
             sources=[self.source],
             clock=self.clock,
             log=self.log,
@@ -218,23 +218,23 @@ class World:
         return f"run-{self._tokens}"
 
     async def put(self, key: str, value: Any, **options: Any) -> None:
-        """Put something in place, without counting it, and let it be seen."""
+        """Stores a value without counting the operation, and waits until it is visible."""
         await FakeKV.put(
             self._uncounted(), key, value if isinstance(value, str) else json.dumps(value), options or None
         )
         self.clock.advance(self.kv.stale_s + 2)
 
-    async def pending(self, *names: str) -> None:
+    async def put_pending(self, *names: str) -> None:
         added_at = int(self.clock.now() * 1000)
         await self.put(PENDING, [{"id": n, "article": dict(article(n).data), "addedAt": added_at} for n in names])
 
     def read(self, key: str) -> Any:
-        """What is truly stored."""
+        """Returns the value that is really stored, never a stale one."""
         versions = self.kv._history.get(key, [])
         entry = versions[-1][1] if versions else None
         return json.loads(entry.value) if entry else None
 
-    def stored(self, name: str) -> Any:
+    def stored_article(self, name: str) -> Any:
         return self.read(article_key(name))
 
     def checkpoint(self) -> Any:
@@ -248,20 +248,20 @@ class World:
         plain._history = self.kv._history
         return plain
 
-    async def minute(self, run: Callable[[], Any] | None = None) -> str:
-        """One cron run, which may die, and the rest of the minute."""
+    async def run_minute(self, run: Callable[[], Any] | None = None) -> str:
+        """Makes one cron run, which may crash, and lets the rest of the minute pass."""
         started = self.clock.now()
         try:
             report = await (run() if run else self.processor().run())
-            outcome = str(report["outcome"])
+            outcome = str(report.as_json()["outcome"])
         except Crash:
             outcome = "crashed"
         self.clock.advance(max(0.0, started + 60 - self.clock.now()))
         return outcome
 
-    async def until_idle(self, max_minutes: int = 80) -> int:
-        """Minutes until there is nothing left to do; fails when that never comes."""
+    async def run_until_idle(self, max_minutes: int = 80) -> int:
+        """Returns the minutes until there is nothing left to do; fails if that takes too long."""
         for minutes in range(1, max_minutes + 1):
-            if await self.minute() == "idle":
+            if await self.run_minute() == "idle":
                 return minutes
         raise AssertionError(f"still busy after {max_minutes} minutes: {self.checkpoint()}")

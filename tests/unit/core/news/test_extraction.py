@@ -1,4 +1,4 @@
-"""Articles out of pages: what is kept, what is left out, and how much work a hostile page may cause."""
+"""Extracting articles: what is kept, what is left out, and how much work a hostile page may cause."""
 
 import pytest
 from hypothesis import given
@@ -37,24 +37,24 @@ def page(content: str) -> str:
     ],
 )
 def test_paragraphs_are_found(content: str):
-    """Whatever the markup, the paragraphs come out whole and in order, and what stands around them does not."""
+    """With any markup the paragraphs are complete and in order, and nothing around them is included."""
     text = extract(page(content)).text
     assert text.split("\n") == PARAGRAPHS
 
 
 def test_title():
-    """The page's own title comes along, its entities read."""
+    """The title of the page is returned with decoded entities."""
     assert extract(page(BODY)).title == "A & B"
 
 
 def test_inline_markup_leaves_no_gaps():
-    """Text runs on through links and emphasis, and entities are read once."""
+    """Links and emphasis do not interrupt the text, and entities are decoded once."""
     html = f"<article><p>The <b>Fed</b>&#39;s <a href=x>rate&nbsp;cut</a>, of 3 &lt; 4 points. {SENTENCE}</p>{BODY}</article>"
     assert extract(html).text.startswith(f"The Fed's rate cut, of 3 < 4 points. {SENTENCE}")
 
 
 def test_comments_are_left_out():
-    """However long the comments are, they are not the article."""
+    """Comments of any length are not part of the article."""
     comments = "".join(
         f"<div class=comment-body><p>{SENTENCE} says reader {n}, at length.</p></div>" for n in range(40)
     )
@@ -63,7 +63,7 @@ def test_comments_are_left_out():
 
 
 def test_lists_of_links_are_left_out():
-    """A list of other stories inside the article is no part of it; a list of facts is."""
+    """A list of links inside the article is not part of it; a list of facts is."""
     links = (
         "<ul>"
         + "".join(f"<li><a href=/{n}>Another story that is worth your time {n}</a></li>" for n in range(5))
@@ -75,27 +75,27 @@ def test_lists_of_links_are_left_out():
     assert "First fact\nSecond fact" in text
 
 
-def test_pointers_and_credits_are_left_out():
-    """Single lines of the site among the paragraphs go."""
+def test_asides_are_left_out():
+    """Single lines of the site among the paragraphs are removed."""
     html = f"<article>{BODY}<p>Read more: another story</p><p>Photo by Somebody</p><p>{SENTENCE}</p><p>© 2026</p></article>"
     assert extract(html).text.split("\n") == [*PARAGRAPHS, SENTENCE]
 
 
-def test_structured_data():
-    """Where the page itself shows nothing, the publisher's description of it serves."""
+def test_json_ld():
+    """If the page itself shows no text, the JSON-LD of the publisher is used."""
     body = " ".join(PARAGRAPHS)
     script = f'<script type="application/ld+json">{{"@graph": [{{"@type": "NewsArticle", "articleBody": "{body}"}}]}}</script>'
     assert extract(page(f"{script}<div id=root></div>")).text == body
 
 
 def test_no_article():
-    """A page without text gives none."""
+    """A page without text has no article."""
     assert extract(page("<div id=root></div>")).text == ""
     assert extract("").text == ""
 
 
 def test_misnested_markup():
-    """Tags closed in the wrong order, or never, or twice, lose no text."""
+    """Tags that are closed in the wrong order, never or twice lose no text."""
     html = (
         f"<article><p><b>{PARAGRAPHS[0]}</p></b></i></div><p>{PARAGRAPHS[1]}<p><a href='x>{PARAGRAPHS[2]}</a></article>"
     )
@@ -128,11 +128,11 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_pages(name: str):
-    """No page takes more steps, elements, levels or text than the limits, whatever it is made of."""
+    """No page takes more steps, elements, levels or text than the limits."""
     html = HOSTILE[name]
-    found = parse(html)
-    assert found.steps <= MAX_STEPS + MAX_DEPTH
-    depth, nodes, level = 0, 0, [found.root]
+    tree = parse(html)
+    assert tree.steps <= MAX_STEPS + MAX_DEPTH
+    depth, nodes, level = 0, 0, [tree.root]
     while level:
         nodes += len(level)
         depth += 1
@@ -144,7 +144,7 @@ def test_hostile_pages(name: str):
 
 @pytest.mark.parametrize("unit", ["<div>", "<p>", '<a "', "</b>", "<!--", "<li><b>", "<td>"])
 def test_work_grows_with_the_page(unit: str):
-    """Twice the page is about twice the work, never four times."""
+    """A page of twice the length takes about twice the work."""
     some, twice = (parse(unit * count).steps for count in (1_000, 2_000))
     assert twice <= 2.2 * some + 200
 
@@ -171,29 +171,29 @@ def test_work_grows_with_the_page(unit: str):
     ],
 )
 def test_charset(body: bytes, content_type: str, text: str):
-    """By the mark, then the header, then the page's own word, then by what fits."""
+    """The charset is decided by byte order mark, header, declaration, and then by what can be decoded."""
     assert decode(body, content_type) == text
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000, '["' + "[" * 100, "[" * 65 + "]" * 65])
 def test_deep_json(text: str):
-    """JSON that would exhaust the stack is refused, as is any other that is none."""
+    """JSON that would exhaust the stack is refused, and so is invalid JSON."""
     with pytest.raises(ValueError, match=r"nested|Unterminated"):
         parse_bounded_json(text)
 
 
 def test_deep_json_in_strings():
-    """Brackets inside a text are no nesting."""
+    """Brackets inside a string do not count as nesting."""
     assert parse_bounded_json('["' + "[" * 500 + '"]') == ["[" * 500]
 
 
 @given(st.text(alphabet="<>/='\"!-?&;#abdiprstuv \n\u00e9", max_size=300))
 def test_any_page(html: str):
-    """Whatever the page is, there is an answer."""
+    """Any page is extracted without an error."""
     assert isinstance(extract(html).text, str)
 
 
 @given(st.binary(max_size=300), st.text(max_size=40))
 def test_any_bytes(body: bytes, content_type: str):
-    """Whatever the bytes are, they are text in the end."""
+    """Any bytes are decoded without an error."""
     assert isinstance(decode(body, content_type), str)

@@ -1,4 +1,4 @@
-"""Where everything stands in the KV namespace CRYPTO_NEWS_CACHE, and who may write it."""
+"""The keys of the KV namespace CRYPTO_NEWS_CACHE, and the write domain of each Worker."""
 
 from typing import Final
 
@@ -6,12 +6,12 @@ PENDING: Final = "BTC_PENDING_LIST"
 CHECKPOINT: Final = "BTC_CHECKPOINT"
 INDEX: Final = "BTC_ID_INDEX"
 ARTICLE_PREFIX: Final = "article:"
-# A checkpoint that could not be read is kept here, with the time in milliseconds.
+# A checkpoint that cannot be read is stored here, followed by the time in milliseconds.
 CORRUPT_PREFIX: Final = "BTC_CHECKPOINT_CORRUPT:"
-# The one key of the architecture before checkpoints: {articles: [...], ...}.
+# The only key of the architecture before checkpoints: {articles: [...], ...}.
 LEGACY: Final = "BTC_ANALYZED_NEWS"
 
-# No two Workers write the same key. A name that ends in : stands for all that begin so.
+# No two Workers write the same key. A name that ends in a colon stands for all keys that begin with it.
 UPDATER_WRITES: Final = (PENDING,)
 PROCESSOR_WRITES: Final = (CHECKPOINT, INDEX, ARTICLE_PREFIX, CORRUPT_PREFIX)
 API_WRITES: Final = ()

@@ -1,4 +1,4 @@
-"""The article as publishers describe it to search engines: `articleBody` in JSON-LD."""
+"""Reads the article that publishers give to search engines: `articleBody` in JSON-LD."""
 
 from collections.abc import Iterator
 from html import unescape
@@ -8,15 +8,15 @@ from sluice.core.bounded_json import parse_bounded_json
 from sluice.core.news.extraction.blocks import blocks_of
 from sluice.core.news.extraction.tree import parse
 
-_MAX_VALUES: Final = 10_000  # of one script; the largest seen has some hundred
+_MAX_VALUES: Final = 10_000  # of one script; the largest seen has a few hundred
 
 
 def article_body(scripts: list[str]) -> str:
-    """The longest body that any script of the page gives; "" where none does."""
-    return max((_plain(body) for script in scripts for body in _bodies(script)), key=len, default="")
+    """Returns the longest body in the scripts of the page; "" if there is none."""
+    return max((_plain_text(body) for script in scripts for body in _find_bodies(script)), key=len, default="")
 
 
-def _bodies(script: str) -> Iterator[str]:
+def _find_bodies(script: str) -> Iterator[str]:
     try:
         waiting: list[Any] = [parse_bounded_json(script.strip(), strict=False)]
     except ValueError:
@@ -33,8 +33,8 @@ def _bodies(script: str) -> Iterator[str]:
                 waiting.extend(value for value in thing.values() if isinstance(value, dict | list))
 
 
-def _plain(body: str) -> str:
-    """Some publishers put markup into it."""
+def _plain_text(body: str) -> str:
+    """Removes the markup that some publishers put into the body."""
     if "</" in body or "<br" in body:
         return "\n".join(block.text for block in blocks_of(parse(body).root))
     return "\n".join(" ".join(line.split()) for line in unescape(body).splitlines() if line.strip())

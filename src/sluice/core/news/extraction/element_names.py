@@ -1,4 +1,4 @@
-"""What the names that authors give their elements say about the content."""
+"""What the class, id and role of an element say about its content."""
 
 import re
 from typing import Final
@@ -18,7 +18,7 @@ _WORDS: Final = (
     r"taboola|tag-?list|tagcloud|tags|teasers?|toolbar|topbar|trending|tweet|twitter|upsell|vcard|visually-?hidden|"
     r"voting|yarpp"
 )
-# Only as a whole name: as part of one they say nothing.
+# Only as a whole name: as a part of one they mean nothing.
 _WHOLE: Final = re.compile(
     r"(?:^|\s)(?:ads?|author|bottom|comment|credits?|date|embed|foot|hidden|hide|legend|logo|meta|more|next|poll|popular|"
     r"prev|previous|print|profile|rating|recent|reply|rss|search|source|tag|toc|tools|topics|vote|widgets?)(?=\s|$)"
@@ -27,7 +27,7 @@ _BOILERPLATE: Final = re.compile(rf"(?:^|[\s_-])(?:{_WORDS})(?=$|[\s_-])")
 _COMMENTS: Final = re.compile(r"(?:^|[\s_-])(?:comments?|kommentare?|disqus|respond)(?=$|[\s_-])")
 # WordPress writes a post's tags and categories into the classes of its container.
 _POST: Final = re.compile(r"(?:^|\s)(?:hentry|type-post|type-page)(?=\s|$)")
-# The body of an article, by the names that publishing systems use.
+# Names that publishing systems give the body of an article.
 _BODY: Final = re.compile(
     r"(?:^|[\s_-])(?:artikel|article|beitrag|blog|body|content|entry|main|news|page|post|story|text)"
     r"[_-]{0,2}(?:article|body|content|copy|entry|inner|main|post|story|text)(?=$|[\s_-])"
@@ -39,29 +39,29 @@ _NAMING: Final = ("class", "id", "role", "itemprop", "data-component", "data-tes
 _MAX_CHARS: Final = 400
 
 
-def naming(attributes: dict[str, str]) -> str:
-    """Class, id, role and the like as one text of words in lower case."""
+def element_name_words(attributes: dict[str, str]) -> str:
+    """Returns class, id, role and similar attributes as one lower-case text."""
     named = " ".join(attributes[name] for name in _NAMING if attributes.get(name))
     return _CAMEL.sub("-", named[:_MAX_CHARS]).lower()
 
 
 def is_boilerplate(words: str) -> bool:
-    """Whether an element so named stands around the article."""
+    """Whether the element is around the article, not part of it."""
     if not words or _POST.search(words):
         return False
     return _BOILERPLATE.search(words) is not None or _WHOLE.search(words) is not None
 
 
 def is_comments(words: str) -> bool:
-    """Whether it holds what readers wrote."""
+    """Whether the element holds the comments of readers."""
     return _COMMENTS.search(words) is not None
 
 
 def is_body(words: str) -> bool:
-    """Whether it may hold the text of the article."""
+    """Whether the element may hold the text of the article."""
     return _BODY.search(words) is not None
 
 
 def is_article_body(words: str) -> bool:
-    """Whether it says in so many words that it is the article."""
+    """Whether the element is named as the article body explicitly."""
     return _ARTICLE_BODY.search(words) is not None

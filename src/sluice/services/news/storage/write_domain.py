@@ -1,21 +1,20 @@
-"""A view of a KV namespace that writes nothing outside its domain."""
+"""Restricts a Worker to its write domain: it reads every key and writes only its own."""
 
 from collections.abc import Iterable
 from typing import Any
 
 from sluice.core.errors import SluiceError
-from sluice.core.ports import KvText
-from sluice.platform.storage.kv import KV
+from sluice.core.ports import KvText, KvWriter
 
 
-class OutsideDomain(SluiceError):
-    """A Worker tried to write a key that belongs to another: a defect, so nothing is written."""
+class OutsideWriteDomain(SluiceError):
+    """A Worker tried to write a key of another Worker. This is a defect, so nothing is written."""
 
 
-class Domain:
-    """Reads everything; writes the given keys, and those with a given prefix, which ends in a colon."""
+class WriteDomain:
+    """A KV namespace that refuses writes outside the given keys and prefixes; a prefix ends in a colon."""
 
-    def __init__(self, kv: KV, writes: Iterable[str]) -> None:
+    def __init__(self, kv: KvWriter, writes: Iterable[str]) -> None:
         self._kv = kv
         writable = tuple(writes)
         self._keys = frozenset(name for name in writable if not name.endswith(":"))
@@ -44,4 +43,4 @@ class Domain:
 
     def _check(self, key: str) -> None:
         if key not in self._keys and not key.startswith(self._prefixes):
-            raise OutsideDomain(f"{key!r} belongs to another Worker")
+            raise OutsideWriteDomain(f"{key!r} belongs to another Worker")

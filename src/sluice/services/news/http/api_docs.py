@@ -1,4 +1,4 @@
-"""What the routes of the three news Workers say of themselves."""
+"""The API documentation of the three news Workers: the models of their replies and the text of their routes."""
 
 from typing import Annotated, Final, Literal
 
@@ -6,39 +6,39 @@ from pydantic import ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from sluice.core.news.article import Stage
-from sluice.core.news.checkpoint import Place
+from sluice.core.news.checkpoint_transitions import Place
 from sluice.services.news.serve.query import BucketQuery, ListQuery, TrendQuery
 from sluice.web import Doc, Media, Param, ReplyDoc
 from sluice.web.openapi.docs import Absent, CamelReplyModel, ReplyModel
 
 _NEWS: Final = "News"
 _FEEDS: Final = "Feeds"
-_PIPELINE: Final = "Pipeline"
-_EMPTY: Final = (503,)
+PROCESSING: Final = "Processing"
+_NO_NEWS: Final = (503,)
 ARTICLE_ID: Final = "0123456789abcdef"
 _CACHED: Final = {
-    "ETag": "The name of this version of the data.",
+    "ETag": "Identifies this version of the reply.",
     "Last-Modified": "When the data last changed.",
-    "Cache-Control": "A minute, and five more while it is fetched anew.",
+    "Cache-Control": "Fresh for a minute, and usable for five more while it is revalidated.",
 }
 _UNCHANGED: Final = ReplyDoc("The caller's copy is current.")
 
-# The names that NewsData gave them.
-_AS_THEY_ARE: Final = frozenset({"source_id", "source_name", "source_url", "source_icon", "image_url"})
+# NewsData's own names, kept as they are.
+_SNAKE_CASE_NAMES: Final = frozenset({"source_id", "source_name", "source_url", "source_icon", "image_url"})
 
 Sentiment = Literal["positive", "negative", "neutral"]
 Milliseconds = Annotated[int, Field(description="Milliseconds since 1970.")]
 
 
-def _name(name: str) -> str:
-    return name if name in _AS_THEY_ARE else to_camel(name)
+def _member_name(name: str) -> str:
+    return name if name in _SNAKE_CASE_NAMES else to_camel(name)
 
 
-class _ArticleTold(ReplyModel):
-    model_config = ConfigDict(alias_generator=_name, validate_by_name=True)
+class _ArticleModel(ReplyModel):
+    model_config = ConfigDict(alias_generator=_member_name, validate_by_name=True)
 
 
-class Alternate(_ArticleTold):
+class Alternate(_ArticleModel):
     """The same story at another source."""
 
     id: str
@@ -48,8 +48,8 @@ class Alternate(_ArticleTold):
     pub_date: str | Absent = None
 
 
-class NewsArticle(_ArticleTold):
-    """One article; what is not known yet is not there."""
+class NewsArticle(_ArticleModel):
+    """One article; a member that is not known yet is missing."""
 
     id: str
     title: str
@@ -79,9 +79,9 @@ class NewsArticle(_ArticleTold):
 
 
 class NewsStory(NewsArticle):
-    """An article that stands for a story, and the others that tell the same."""
+    """The article that leads a story, and the others that tell the same story."""
 
-    story_id: Annotated[str, Field(description="The id of the first article of the story to come.")]
+    story_id: Annotated[str, Field(description="The id of the first article of the story.")]
     alternates: list[Alternate]
 
 
@@ -100,7 +100,7 @@ class AllNews(CamelReplyModel):
 
 class StoryPage(CamelReplyModel):
     articles: list[NewsStory]
-    total: Annotated[int, Field(description="Of all pages.")]
+    total: Annotated[int, Field(description="The number of stories on all pages.")]
     next: Annotated[str, Field(description="The `cursor` of the next page.")] | None
     sentiment_counts: SentimentCounts
 
@@ -147,7 +147,7 @@ class LastRuns(CamelReplyModel):
     failed_sources: list[str]
 
 
-class PipelineStatus(CamelReplyModel):
+class ServiceStatus(CamelReplyModel):
     status: Literal["ok", "degraded"]
     problem: str | None
     backlog: Annotated[int, Field(description="Articles that wait to be processed.")]
@@ -158,8 +158,8 @@ class PipelineStatus(CamelReplyModel):
     last_run: LastRuns
 
 
-class StoredArticle(_ArticleTold):
-    """An article as it is stored: with all that its source told of it, and how far its processing is."""
+class StoredArticle(_ArticleModel):
+    """An article as it is stored: all members of its source, and the state of its processing."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -181,26 +181,26 @@ class PendingArticles(CamelReplyModel):
 
 class ProcessedArticle(ReplyModel):
     success: Annotated[bool, Field(description="Whether the article is complete.")]
-    stage: Annotated[Stage, Field(description="What it needs next.")]
+    stage: Annotated[Stage, Field(description="The stage that it needs next.")]
     article: StoredArticle
 
 
-class SourceHarvest(ReplyModel):
+class SourceCounts(ReplyModel):
     articles: int
     pages: int
 
 
 class UpdaterRun(ReplyModel):
-    """What was found; a run that was busy or waiting has a reason instead."""
+    """The result of a run; a run that was busy or waiting has only a reason."""
 
-    outcome: Annotated[Literal["ok", "failed", "busy", "waiting"], Field(description="`failed`: every source did.")]
+    outcome: Annotated[Literal["ok", "failed", "busy", "waiting"], Field(description="`failed`: every source failed.")]
     reason: str | Absent = None
     added: Annotated[list[str], Field(description="Ids of new articles.")] | Absent = None
-    trimmed: Annotated[int, Field(description="Processed, and taken off the list.")] | Absent = None
-    surplus: Annotated[int, Field(description="New, but without room yet.")] | Absent = None
+    trimmed: Annotated[int, Field(description="Processed articles that were removed from the list.")] | Absent = None
+    surplus: Annotated[int, Field(description="New articles without room in the list yet.")] | Absent = None
     pending: int | Absent = None
-    sources: dict[str, SourceHarvest] | Absent = None
-    failed: Annotated[dict[str, str], Field(description="Why, for each source that failed.")] | Absent = None
+    sources: dict[str, SourceCounts] | Absent = None
+    failed: Annotated[dict[str, str], Field(description="The reason for each source that failed.")] | Absent = None
 
 
 class ProcessorStep(ReplyModel):
@@ -213,9 +213,9 @@ class ProcessorStep(ReplyModel):
 
 
 class ProcessorRun(ReplyModel):
-    """What was done; a run that was busy or waiting has a reason instead."""
+    """The steps of a run; a run that was busy or waiting has only a reason."""
 
-    outcome: Annotated[Literal["ok", "idle", "busy", "waiting"], Field(description="`idle`: nothing was to be done.")]
+    outcome: Annotated[Literal["ok", "idle", "busy", "waiting"], Field(description="`idle`: there was nothing to do.")]
     reason: str | Absent = None
     steps: list[ProcessorStep] | Absent = None
 
@@ -223,69 +223,69 @@ class ProcessorRun(ReplyModel):
 ALL_NEWS: Final = Doc(
     summary="Every article, the latest to be processed first",
     tag=_NEWS,
-    replies={200: ReplyDoc("All of them.", AllNews, _CACHED), 304: _UNCHANGED},
-    problems=(412, *_EMPTY),
+    replies={200: ReplyDoc("All articles.", AllNews, _CACHED), 304: _UNCHANGED},
+    problems=(412, *_NO_NEWS),
 )
 ARTICLES: Final = Doc(
     summary="Stories, newest first, page by page",
-    description="Pages stay as they are while articles arrive. Near-duplicates of several sources are one story.",
+    description="A cursor stays valid while new articles arrive. Near-duplicates from several sources are one story.",
     tag=_NEWS,
     query=ListQuery,
     replies={200: ReplyDoc("A page.", StoryPage, {**_CACHED, "Link": "The next page."}), 304: _UNCHANGED},
-    problems=(412, *_EMPTY),
+    problems=(412, *_NO_NEWS),
 )
 ARTICLE: Final = Doc(
     summary="One article, and the story it belongs to",
     tag=_NEWS,
     params={"id": Param("The id of an article.", ARTICLE_ID)},
     replies={200: ReplyDoc("The article.", NewsStory, _CACHED), 304: _UNCHANGED},
-    problems=(404, 412, *_EMPTY),
+    problems=(404, 412, *_NO_NEWS),
 )
 SENTIMENT: Final = Doc(
-    summary="How many articles of each sentiment in each hour, day or week",
+    summary="Articles of each sentiment per hour, day or week",
     tag=_NEWS,
     query=BucketQuery,
     replies={200: ReplyDoc("The buckets, oldest first.", SentimentBuckets, _CACHED), 304: _UNCHANGED},
-    problems=(412, *_EMPTY),
+    problems=(412, *_NO_NEWS),
 )
 TRENDING: Final = Doc(
-    summary="What is talked about",
+    summary="Trending terms",
     tag=_NEWS,
     query=TrendQuery,
-    replies={200: ReplyDoc("Words and pairs of words, the most telling first.", TrendingTerms), 304: _UNCHANGED},
-    problems=(412, *_EMPTY),
+    replies={200: ReplyDoc("Words and pairs of words, the highest score first.", TrendingTerms), 304: _UNCHANGED},
+    problems=(412, *_NO_NEWS),
 )
 STATUS: Final = Doc(
-    summary="How the pipeline stands",
-    tag=_PIPELINE,
-    replies={200: ReplyDoc("Backlog, what waits and why, and the last runs.", PipelineStatus)},
+    summary="The state of the news service",
+    tag=PROCESSING,
+    replies={200: ReplyDoc("The backlog, the articles to try later and why, and the last runs.", ServiceStatus)},
 )
 PENDING: Final = Doc(
-    summary="What waits to be processed",
-    tag=_PIPELINE,
+    summary="Articles that wait to be processed",
+    tag=PROCESSING,
     replies={200: ReplyDoc("All ids, and the ten newest articles.", PendingArticles)},
     problems=(404,),
 )
 UPDATER_RUN: Final = Doc(
     summary="Fetch news now",
-    tag=_PIPELINE,
-    replies={200: ReplyDoc("What came of it.", UpdaterRun)},
+    tag=PROCESSING,
+    replies={200: ReplyDoc("The result of the run.", UpdaterRun)},
     security=("admin",),
 )
 PROCESSOR_RUN: Final = Doc(
     summary="Process articles now",
-    tag=_PIPELINE,
-    replies={200: ReplyDoc("What came of it.", ProcessorRun)},
+    tag=PROCESSING,
+    replies={200: ReplyDoc("The result of the run.", ProcessorRun)},
     security=("admin",),
 )
 
 
 def feed_doc(title: str, media_type: str) -> Doc:
-    """A feed of complete stories, with the filters of the list."""
+    """Describes a feed of complete stories, with the filters of the list."""
     return Doc(
         summary=f"The stories as {title}",
         tag=_FEEDS,
         query=ListQuery,
         replies={200: ReplyDoc("The feed.", Media(media_type), _CACHED), 304: _UNCHANGED},
-        problems=(412, *_EMPTY),
+        problems=(412, *_NO_NEWS),
     )

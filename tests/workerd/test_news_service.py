@@ -1,4 +1,4 @@
-"""The three news Workers in workerd: from a provider and a site under the test's control to what readers get."""
+"""The three news Workers in workerd, from a scripted provider and site to the API."""
 
 import json
 import os
@@ -33,7 +33,7 @@ def page(*sentences: str) -> bytes:
 
 
 ARTICLE = Answer(page(*(STORY.format(bit) for bit in BITS)), headers=HTML)
-# By the name of the article: what its page is, and what must become of it.
+# By the name of the article: its page, and the expected error; None if it gets a summary.
 PAGES = {
     "good": (ARTICLE, None),
     "paywall": (
@@ -68,8 +68,8 @@ class News:
     runtime: Runtime
     origin: Origin
 
-    def fire(self, worker: str) -> None:
-        """A cron by hand."""
+    def trigger_cron(self, worker: str) -> None:
+        """Triggers a cron."""
         reply = self.runtime.cron(worker, "* * * * *")
         assert reply.status_code == 200, self.runtime.lines[-5:]
 
@@ -78,22 +78,22 @@ class News:
             return client.get(path, **options)
 
     def kv(self, key: str) -> Any:
-        """As the monitoring commands read it, with wrangler, from the state on disk."""
+        """Reads a key with wrangler from the state on disk, as the monitoring commands do."""
         command = ["node_modules/.bin/wrangler", "kv", "key", "get", key, "--binding", "CRYPTO_NEWS_CACHE", "--local"]
         place = ["--persist-to", str(self.runtime.state), "--config", "wrangler.news-processor.toml"]
-        # Its own start file asks for Node 22, which the project brings along.
+        # wrangler needs Node 22, which the project installs.
         path = {"PATH": f"{ROOT}/node_modules/.bin:{os.environ['PATH']}"}
-        told = subprocess.run(
+        process = subprocess.run(
             [*command, *place], cwd=ROOT, capture_output=True, text=True, check=True, env=os.environ | path
         )
-        return json.loads(told.stdout)
+        return json.loads(process.stdout)
 
-    def logged(self, event: str) -> list[dict[str, Any]]:
+    def log_lines(self, event: str) -> list[dict[str, Any]]:
         lines = [line.partition("] ")[2] for line in self.runtime.lines if f'"event": "{event}"' in line]
         return [json.loads(line) for line in lines]
 
 
-def listed(name: str, url: str) -> dict[str, Any]:
+def provider_item(name: str, url: str) -> dict[str, Any]:
     return {
         "id": name,
         "href": url,
@@ -107,12 +107,12 @@ def listed(name: str, url: str) -> dict[str, Any]:
 
 @pytest.fixture(name="news", scope="module")
 def _news(start: StartRuntime) -> Iterator[News]:
-    """A whole run: three updates, in which a page of the provider fails twice, then the processor until all is done."""
+    """Runs the updater three times, with a page of the provider that fails twice, then the processor until all is done."""
     with local_origin() as origin:
         slow = threading.Event()
         urls = {name: origin.serve(f"/{name}", answer) for name, (answer, _) in PAGES.items()}
         urls["slow"] = origin.serve("/slow", Answer(gate=slow))
-        items = [listed(name, url) for name, url in urls.items()]
+        items = [provider_item(name, url) for name, url in urls.items()]
         following = {"links": {"next_page": origin.url(LATER_PAGE)}}
         origin.serve(FIRST_PAGE, json.dumps({"status": "ok", "data": items[:3], **following}))
         failures = [Answer(b"{}", 429, {"Retry-After": "1"}), Answer(b'{"data": [')]
@@ -137,8 +137,8 @@ def _news(start: StartRuntime) -> Iterator[News]:
         news = News(runtime, origin)
         assert news.get("/api/bitcoin-news").status_code == 503
         for _ in range(3):
-            news.fire("worker-news-updater")
-        news.fire("worker-news-processor")
+            news.trigger_cron("worker-news-updater")
+        news.trigger_cron("worker-news-processor")
         slow.set()
         yield news
 
@@ -148,17 +148,17 @@ def articles(news: News) -> dict[str, Any]:
 
 
 def test_paging_survives_failures(news: News):
-    """A page that answers 429, then with half a JSON, is read by a later run, though all before it is known by then."""
-    reports = news.logged("updater.run")
+    """A page that answers 429 and then broken JSON is read by a later run, although the first page is known by then."""
+    reports = news.log_lines("updater.run")
     assert [len(report["added"]) for report in reports] == [4, 0, 4]
-    told = [line["message"] for line in news.logged("source.failed")]
-    assert ["no more requests" in told[0], "no JSON" in told[1], len(told)] == [True, True, 2]
+    errors = [line["message"] for line in news.log_lines("source.failed")]
+    assert ["no more requests" in errors[0], "no JSON" in errors[1], len(errors)] == [True, True, 2]
     assert news.origin.requests(FIRST_PAGE)[0].headers["x-api-key"] == "k"
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_pages(news: News, name: str):
-    """Each kind of page leads to a complete article: with a summary, or with the reason why there is none."""
+    """Each kind of page leads to a complete article, with a summary or with the reason why there is none."""
     article = articles(news)[name]
     expected = PAGES[name][1]
     assert article["status"] == "complete"
@@ -171,17 +171,17 @@ def test_pages(news: News, name: str):
 
 
 def test_slow_page(news: News):
-    """A page that does not answer in ten seconds is given up like any other."""
+    """A page that does not answer within ten seconds is given up."""
     assert "did not answer within 10 s" in articles(news)["slow"]["summaryError"]
 
 
 def test_huge_page_is_not_read_to_its_end(news: News):
-    """Of 20 MB only the limit is taken."""
+    """A page of 20 MB is refused at the limit."""
     assert "more than 5242880 bytes" in articles(news)["huge"]["summaryError"]
 
 
 def test_embedded_sentiment(news: News):
-    """An article without a sentiment of its provider's gets the embedded analyst's."""
+    """An article without a sentiment of its provider gets one from the embedded analyst."""
     [article] = [each for each in articles(news).values() if each["title"] == "Hacker steals bitcoin"]
     assert (article["sentiment"], article["sentimentBy"]) == ("negative", "embedded")
 
@@ -193,14 +193,14 @@ def test_monitoring_commands(news: News):
 
 
 def test_log_lines(news: News):
-    """What to look for in the log is there."""
-    messages = [line["message"] for event in ("article.processing", "article.moved") for line in news.logged(event)]
+    """The documented log messages are written."""
+    messages = [line["message"] for event in ("article.processing", "article.moved") for line in news.log_lines(event)]
     assert "Processing article: good" in messages
     assert messages.count("✓ Article fully processed") >= 8
 
 
 def test_status(news: News):
-    """All three tell how the pipeline stands."""
+    """All three Workers report the state of the news service."""
     for worker in ("worker-api", "worker-news-updater", "worker-news-processor"):
         status = news.get("/status", worker).json()
         assert (status["backlog"], status["tryLater"], status["processed"]) == (0, [], 8)
@@ -208,14 +208,14 @@ def test_status(news: News):
         assert status["lastRun"]["processor"]
 
 
-def test_by_hand(news: News):
-    """One article again, for the operator alone."""
+def test_process_one(news: News):
+    """The operator can process one article again; nobody else can."""
     [name] = [each["id"] for each in articles(news).values() if each["title"] == "Hacker steals bitcoin"]
-    wanted = {"articleId": name, "force": ""}
-    assert news.get("/", "worker-news-processor", params=wanted).status_code == 401
+    query = {"articleId": name, "force": ""}
+    assert news.get("/", "worker-news-processor", params=query).status_code == 401
     token = {"Authorization": f"Bearer {TOKEN}"}
     before = news.origin.count("/from-feed")
-    reply = news.get("/", "worker-news-processor", params=wanted, headers=token)
+    reply = news.get("/", "worker-news-processor", params=query, headers=token)
     assert (reply.status_code, reply.json()["success"]) == (200, True)
     assert news.origin.count("/from-feed") == before + 1
     assert reply.json()["article"]["sentimentBy"] == "embedded"
@@ -224,15 +224,15 @@ def test_by_hand(news: News):
     assert (missing.status_code, missing.json()["errors"][0]["path"]) == (400, "articleId")
 
 
-def test_updater_tells_what_is_pending(news: News):
-    """The list as it stands, newest first."""
+def test_updater_lists_pending_articles(news: News):
+    """The pending list is returned, newest first."""
     body = news.get("/", "worker-news-updater").json()
     assert (body["success"], body["totalArticles"], len(body["latestArticles"])) == (True, 8, 8)
 
 
 @pytest.mark.parametrize(("name", "version"), [("rss", "rss20"), ("atom", "atom10")])
 def test_xml_feeds(news: News, name: str, version: str):
-    """A feed reader finds nothing wrong with them."""
+    """A feed reader parses the feeds without a complaint."""
     reply = news.get(f"/api/v1/feed.{name}")
     assert reply.headers["Content-Type"].startswith(f"application/{name}+xml")
     feed = feedparser.parse(reply.content, response_headers={"content-type": reply.headers["Content-Type"]})
@@ -245,7 +245,7 @@ def test_xml_feeds(news: News, name: str, version: str):
 
 
 def test_json_feed(news: News):
-    """JSON Feed 1.1: what it must have is there, and has the right type."""
+    """The JSON Feed has the required members of the right types."""
     reply = news.get("/api/v1/feed.json", params={"limit": 3})
     assert reply.headers["Content-Type"] == "application/feed+json; charset=utf-8"
     feed = reply.json()
@@ -257,13 +257,13 @@ def test_json_feed(news: News):
         assert item["date_published"].endswith("Z")
         assert all(isinstance(tag, str) for tag in item.get("tags", []))
         assert all(author.keys() <= {"name", "url", "avatar"} for author in item["authors"])
-    following = news.get(feed["next_url"].removeprefix("http://worker-api.localhost")).json()
-    assert len(following["items"]) == 3
-    assert not {item["id"] for item in following["items"]} & {item["id"] for item in feed["items"]}
+    next_page = news.get(feed["next_url"].removeprefix("http://worker-api.localhost")).json()
+    assert len(next_page["items"]) == 3
+    assert not {item["id"] for item in next_page["items"]} & {item["id"] for item in feed["items"]}
 
 
 def test_reading(news: News):
-    """Conditional requests, HEAD, filters and CORS, through the real Worker."""
+    """Conditional requests, HEAD, filters and CORS work in the real Worker."""
     first = news.get("/api/v1/articles", params={"sentiment": "positive", "limit": 2})
     assert [len(first.json()["articles"]), 'rel="next"' in first.headers["Link"]] == [2, True]
     tag = {"If-None-Match": first.headers["ETag"]}
@@ -278,9 +278,9 @@ def test_reading(news: News):
     assert (bad.status_code, bad.json()["errors"][0]["path"]) == (400, "from")
 
 
-@pytest.fixture(name="read_by_ai", scope="module")
-def _read_by_ai(news: News) -> dict[str, Any]:
-    """Three articles read by a processor with an AI binding."""
+@pytest.fixture(name="ai_articles", scope="module")
+def _ai_articles(news: News) -> dict[str, Any]:
+    """Processes three articles with an AI binding."""
     names = ("plain", "outage", "cookies")
     titles = {name: f"Bitcoin and the {name}" for name in names}
     pages = {name: news.origin.serve(f"/ai/{name}", ARTICLE) for name in names}
@@ -301,13 +301,13 @@ def _read_by_ai(news: News) -> dict[str, Any]:
     ]
     with news.runtime.client("fake-ai") as kv:
         kv.put("/BTC_PENDING_LIST", content=json.dumps(entries)).raise_for_status()
-        news.fire("processor-ai")
+        news.trigger_cron("processor-ai")
         return {name: kv.get(f"/article:{name}").json() for name in names}
 
 
-def test_ai_speaks(read_by_ai: dict[str, Any]):
-    """Where AI is bound it is asked, and the article says so."""
-    article = read_by_ai["plain"]
+def test_ai_is_used(ai_articles: dict[str, Any]):
+    """With an AI binding the model is used, and the article names it."""
+    article = ai_articles["plain"]
     assert (article["sentiment"], article["sentimentBy"], article["summaryBy"]) == (
         "negative",
         "workers-ai",
@@ -316,13 +316,13 @@ def test_ai_speaks(read_by_ai: dict[str, Any]):
     assert article["aiSummary"] == "A summary of the article, by @cf/meta/llama-3.1-8b-instruct."
 
 
-def test_ai_outage(read_by_ai: dict[str, Any]):
-    """When AI is down for long, the embedded analyst speaks in the end, in its own name."""
-    article = read_by_ai["outage"]
+def test_ai_outage(ai_articles: dict[str, Any]):
+    """During a long AI outage the embedded analyst answers in the end, under its own name."""
+    article = ai_articles["outage"]
     assert (article["sentimentBy"], article["summaryBy"]) == ("embedded", "embedded")
     assert "Bitcoin climbed" in article["aiSummary"]
 
 
-def test_ai_mismatch(read_by_ai: dict[str, Any]):
-    """A page that the model does not take for the article has no summary."""
-    assert read_by_ai["cookies"]["summaryError"] == "content_mismatch"
+def test_ai_mismatch(ai_articles: dict[str, Any]):
+    """A page that the model considers another article has no summary."""
+    assert ai_articles["cookies"]["summaryError"] == "content_mismatch"

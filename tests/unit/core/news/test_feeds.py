@@ -1,4 +1,4 @@
-"""The sources: their pages, their errors, and articles of one shape."""
+"""Sources of news: paging, errors, feed parsing, and articles of one shape."""
 
 import asyncio
 import contextlib
@@ -14,11 +14,12 @@ from sluice.core.errors import ConfigError, TooManyRequests
 from sluice.core.net.addresses import AllowedHosts
 from sluice.core.net.fetch import Fetcher
 from sluice.core.news.feeds.apitube import ApiTube
+from sluice.core.news.feeds.feed_parser import BadFeed, parse_feed
+from sluice.core.news.feeds.feed_source import FeedSource
 from sluice.core.news.feeds.newsdata import NewsData
-from sluice.core.news.feeds.normalise import canonical_url, iso_time, normalised, plain_text, stable_id
-from sluice.core.news.feeds.xml_feed import BadFeed, Feed, parse_feed
+from sluice.core.news.feeds.normalise import canonical_url, iso_time, normalise_article, plain_text, stable_id
 from sluice.core.variables import Variables
-from sluice.services.news.collect.sources import sources_of
+from sluice.services.news.collect.sources import choose_sources
 from sluice.services.news.settings import UpdaterSettings
 
 NEWSDATA = "https://newsdata.example/api"
@@ -28,7 +29,7 @@ NAMES = ["results", "data", "status", "article_id", "id", "title", "link", "href
 FIRST_TUBE = f"{APITUBE}?language=en&topic.id=industry.crypto_news&title=bitcoin"
 
 
-def scripted(value: Any, status: int = 200, **headers: str) -> Scripted:
+def script_response(value: Any, status: int = 200, **headers: str) -> Scripted:
     body = value if isinstance(value, bytes) else json.dumps(value).encode()
     return Scripted(status, tuple((name.replace("_", "-"), text) for name, text in headers.items()), body)
 
@@ -60,9 +61,9 @@ def apitube(answers: dict[str, Any]) -> tuple[ApiTube, FakeTransport]:
 
 
 async def test_newsdata_article():
-    """The service's own names, a clean link, a time in UTC, and the flags of an article that is new."""
-    source, _ = newsdata({FIRST: scripted({"status": "success", "results": [item("a")], "nextPage": None})})
-    [article] = (await source.harvest((), 7)).articles
+    """The article has the service's names, a canonical link, a time in UTC, and the flags of a new article."""
+    source, _ = newsdata({FIRST: script_response({"status": "success", "results": [item("a")], "nextPage": None})})
+    [article] = (await source.fetch_articles((), 7)).articles
     assert article.data == {
         "id": "a",
         "title": "Title a",
@@ -81,56 +82,58 @@ async def test_newsdata_article():
 
 
 async def test_newsdata_pages_until_known():
-    """Page after page by token; the page with a known article is read to its end, and is the last."""
+    """Pages are read by token; the page with a known article is read completely and is the last."""
     source, web = newsdata(
         {
-            FIRST: scripted({"results": [item("a")], "nextPage": "t1"}),
-            f"{FIRST}&page=t1": scripted({"results": [item("b"), item("known"), item("c")], "nextPage": "t2"}),
+            FIRST: script_response({"results": [item("a")], "nextPage": "t1"}),
+            f"{FIRST}&page=t1": script_response({"results": [item("b"), item("known"), item("c")], "nextPage": "t2"}),
         }
     )
-    harvest = await source.harvest({"known"}, 0)
-    assert [article.id for article in harvest.articles] == ["a", "b", "known", "c"]
-    assert (harvest.pages, len(web.requests), harvest.error) == (2, 2, None)
+    result = await source.fetch_articles({"known"}, 0)
+    assert [article.id for article in result.articles] == ["a", "b", "known", "c"]
+    assert (result.pages, len(web.requests), result.error) == (2, 2, None)
 
 
 async def test_newsdata_page_limit():
-    """MAX_PAGES ends the paging, and so does a token that comes again."""
-    source, web = newsdata({FIRST: scripted({"results": [item("a")], "nextPage": "t"})}, max_pages=1)
-    await source.harvest((), 0)
+    """MAX_PAGES ends the paging, and so does a repeated token."""
+    source, web = newsdata({FIRST: script_response({"results": [item("a")], "nextPage": "t"})}, max_pages=1)
+    await source.fetch_articles((), 0)
     assert len(web.requests) == 1
-    again = {url: scripted({"results": [item("a")], "nextPage": "t"}) for url in (FIRST, f"{FIRST}&page=t")}
+    again = {url: script_response({"results": [item("a")], "nextPage": "t"}) for url in (FIRST, f"{FIRST}&page=t")}
     source, web = newsdata(again)
-    await source.harvest((), 0)
+    await source.fetch_articles((), 0)
     assert len(web.requests) == 2
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "message"),
     [
         (
-            scripted({"status": "error", "results": {"message": "API key invalid", "code": "Unauthorized"}}, 401),
+            script_response(
+                {"status": "error", "results": {"message": "API key invalid", "code": "Unauthorized"}}, 401
+            ),
             "401: API key",
         ),
         (
-            scripted({"status": "error", "results": {"code": "RateLimitExceeded"}}, 429, retry_after="30"),
+            script_response({"status": "error", "results": {"code": "RateLimitExceeded"}}, 429, retry_after="30"),
             "no more requests",
         ),
-        (scripted(b"<html>oops", 502), "answered 502"),
-        (scripted(b'{"results": [', 200), "no JSON"),
-        (scripted({"results": None}), "without results"),
-        (scripted([]), "without results"),
-        (scripted({"status": "error", "results": {"message": "odd"}}), "with an error: odd"),
+        (script_response(b"<html>oops", 502), "answered 502"),
+        (script_response(b'{"results": [', 200), "no JSON"),
+        (script_response({"results": None}), "without results"),
+        (script_response([]), "without results"),
+        (script_response({"status": "error", "results": {"message": "odd"}}), "with an error: odd"),
     ],
 )
-async def test_newsdata_errors(answer: Scripted, told: str):
-    """What goes wrong on a later page is told, and what was read before it is kept."""
-    source, _ = newsdata({FIRST: scripted({"results": [item("a")], "nextPage": "t"}), f"{FIRST}&page=t": answer})
-    harvest = await source.harvest((), 0)
-    assert [article.id for article in harvest.articles] == ["a"]
-    assert told in str(harvest.error)
+async def test_newsdata_errors(answer: Scripted, message: str):
+    """An error on a later page is reported, and the articles read before it are kept."""
+    source, _ = newsdata({FIRST: script_response({"results": [item("a")], "nextPage": "t"}), f"{FIRST}&page=t": answer})
+    result = await source.fetch_articles((), 0)
+    assert [article.id for article in result.articles] == ["a"]
+    assert message in str(result.error)
     if answer.status == 429:
-        assert isinstance(harvest.error, TooManyRequests)
-        assert harvest.error.retry_after_s == 30
+        assert isinstance(result.error, TooManyRequests)
+        assert result.error.retry_after_s == 30
 
 
 @pytest.mark.parametrize(
@@ -145,39 +148,39 @@ async def test_newsdata_errors(answer: Scripted, told: str):
     ],
 )
 async def test_apitube_sentiment(overall: Any, expected: str | None):
-    """The word is believed before the score; without either the article needs our own."""
-    given = {
+    """The polarity counts before the score; without either the article needs a sentiment."""
+    item_json = {
         "id": 5,
         "href": "https://s.example/5",
         "title": "T",
         "sentiment": {"overall": overall},
         "source": {"id": 3},
     }
-    source, web = apitube({FIRST_TUBE: scripted({"status": "ok", "data": [given]})})
-    [article] = (await source.harvest((), 0)).articles
+    source, web = apitube({FIRST_TUBE: script_response({"status": "ok", "data": [item_json]})})
+    [article] = (await source.fetch_articles((), 0)).articles
     assert (article.id, article.sentiment, article.data["needsSentiment"]) == ("5", expected, expected is None)
     assert ("x-api-key", "k") in web.requests[0].headers
 
 
 async def test_apitube_pages():
-    """By the link of each page, and never to another host, since the key goes along."""
+    """Each page links the next; a link to another host is not followed, because the key is sent along."""
     second = f"{APITUBE}?page=2"
-    given = {"href": "https://s.example/5", "title": "T"}
+    item_json = {"href": "https://s.example/5", "title": "T"}
     source, web = apitube(
         {
-            FIRST_TUBE: scripted({"data": [given], "links": {"next_page": second}}),
-            second: scripted({"articles": [given], "next_page": "https://evil.example/"}),
+            FIRST_TUBE: script_response({"data": [item_json], "links": {"next_page": second}}),
+            second: script_response({"articles": [item_json], "next_page": "https://evil.example/"}),
         }
     )
-    harvest = await source.harvest((), 0)
-    assert (harvest.pages, len(web.requests), harvest.error) == (2, 2, None)
+    result = await source.fetch_articles((), 0)
+    assert (result.pages, len(web.requests), result.error) == (2, 2, None)
 
 
 async def test_apitube_error():
-    """The service's own words are told."""
+    """The error contains the message of the service."""
     answer = {"status": "not_ok", "errors": [{"status": 401, "code": "ER0202", "message": "Bad key"}]}
-    source, _ = apitube({FIRST_TUBE: scripted(answer, 401)})
-    assert "401: Bad key" in str((await source.harvest((), 0)).error)
+    source, _ = apitube({FIRST_TUBE: script_response(answer, 401)})
+    assert "401: Bad key" in str((await source.fetch_articles((), 0)).error)
 
 
 RSS = b"""<?xml version="1.0"?><rss version="2.0" xmlns:media="http://search.yahoo.com/mrss/"
@@ -195,10 +198,10 @@ ATOM = b"""<feed xmlns="http://www.w3.org/2005/Atom"><title>The Feed</title><lin
 
 
 async def test_rss():
-    """Newest first, with image and source; an item without a link is none."""
-    web = FakeTransport({"https://www.s.example/feed": scripted(RSS)})
+    """Articles come newest first with image and source; an item without a link is left out."""
+    web = FakeTransport({"https://www.s.example/feed": script_response(RSS)})
     second, first = (
-        await Feed(Fetcher(web, AllowedHosts()).fetch, "https://www.s.example/feed").harvest((), 0)
+        await FeedSource(Fetcher(web, AllowedHosts()).fetch, "https://www.s.example/feed").fetch_articles((), 0)
     ).articles
     expected = {"title": "First & bold", "link": "https://s.example/1", "pubDate": "2026-11-16T02:00:00Z"}
     expected |= {"description": "Hello", "image_url": "https://s.example/1.png", "source_name": "The Feed"}
@@ -209,9 +212,11 @@ async def test_rss():
 
 
 async def test_atom():
-    """The alternate link counts, relative or not, and the time of publication before that of a change."""
-    web = FakeTransport({"https://s.example/feed": scripted(ATOM)})
-    [entry] = (await Feed(Fetcher(web, AllowedHosts()).fetch, "https://s.example/feed").harvest((), 0)).articles
+    """The alternate link counts, relative or not, and the time of publication comes before that of a change."""
+    web = FakeTransport({"https://s.example/feed": script_response(ATOM)})
+    [entry] = (
+        await FeedSource(Fetcher(web, AllowedHosts()).fetch, "https://s.example/feed").fetch_articles((), 0)
+    ).articles
     assert (entry.link, entry.text("pubDate")) == ("https://s.example/1", "2026-11-16T02:00:00Z")
 
 
@@ -220,7 +225,7 @@ FILE = b'<!DOCTYPE r [<!ENTITY a SYSTEM "file:///etc/passwd">]><rss><channel><ti
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "message"),
     [
         (BOMB, "document type"),
         (FILE, "document type"),
@@ -232,22 +237,22 @@ FILE = b'<!DOCTYPE r [<!ENTITY a SYSTEM "file:///etc/passwd">]><rss><channel><ti
         (b"<rss>" + b"<a>" * 1000, "levels deep"),
     ],
 )
-def test_bad_feeds(body: bytes, told: str):
-    """Entities, other documents and broken ones are refused with a reason."""
-    with pytest.raises(BadFeed, match=told):
+def test_bad_feeds(body: bytes, message: str):
+    """Entities, other documents and broken documents are refused with a reason."""
+    with pytest.raises(BadFeed, match=message):
         parse_feed(body)
 
 
 def test_broken_end():
-    """A feed that breaks off after some items gives those."""
+    """A feed that breaks off after some items returns those."""
     assert len(parse_feed(RSS[: RSS.index(b"<item><title>No link")]).items) == 2
 
 
-async def test_feed_failure_is_told():
-    """A feed that cannot be had is an error in the harvest, not an exception."""
+async def test_feed_failure_is_reported():
+    """A feed that cannot be fetched is an error in the result, not an exception."""
     web = FakeTransport({"https://s.example/feed": Scripted(503)})
-    harvest = await Feed(Fetcher(web, AllowedHosts()).fetch, "https://s.example/feed").harvest((), 0)
-    assert "503" in str(harvest.error)
+    result = await FeedSource(Fetcher(web, AllowedHosts()).fetch, "https://s.example/feed").fetch_articles((), 0)
+    assert "503" in str(result.error)
 
 
 @pytest.mark.parametrize(
@@ -263,7 +268,7 @@ async def test_feed_failure_is_told():
     ],
 )
 def test_ids(native: Any, link: str, expected: str | None):
-    """The source's own where it fits into a key and a path; else a digest that is always the same."""
+    """The source's own id is used if it fits into a key and a path; otherwise a stable digest."""
     found = stable_id(native, link)
     assert found == stable_id(native, link)
     assert found == expected if expected else len(found) == 32
@@ -283,12 +288,12 @@ def test_ids(native: Any, link: str, expected: str | None):
     ],
 )
 def test_canonical_url(link: Any, expected: str):
-    """Without fragment and tracking; what is no page's address is none."""
+    """Fragment and tracking are removed; anything but an HTTP address becomes an empty text."""
     assert canonical_url(link) == expected
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("text", "expected"),
     [
         ("2026-11-16 03:00:00", "2026-11-16T03:00:00Z"),
         ("2026-11-16T03:00:00+02:00", "2026-11-16T01:00:00Z"),
@@ -298,25 +303,25 @@ def test_canonical_url(link: Any, expected: str):
         (5, ""),
     ],
 )
-def test_times(given: Any, expected: str):
-    """In UTC, whatever the form; "" when nobody can say."""
-    assert iso_time(given) == expected
+def test_times(text: Any, expected: str):
+    """Times of any format become UTC; a text that is not a time becomes ""."""
+    assert iso_time(text) == expected
 
 
 def test_article_needs_title_and_link():
-    """Without either there is no article."""
-    assert normalised(native_id="a", title="", link="https://s.example/", published="", queued_at_ms=0) is None
-    assert normalised(native_id="a", title="T", link="ftp://s.example/", published="", queued_at_ms=0) is None
+    """Without title or link there is no article."""
+    assert normalise_article(native_id="a", title="", link="https://s.example/", published="", queued_at_ms=0) is None
+    assert normalise_article(native_id="a", title="T", link="ftp://s.example/", published="", queued_at_ms=0) is None
 
 
 def test_text_is_bounded():
-    """Markup and entities are gone, and the length is limited."""
+    """Markup and entities are removed, and the length is limited."""
     assert plain_text("&lt;p&gt;a&amp;b&lt;/p&gt;<br>c", 100) == "a&b c"
     assert len(plain_text("word " * 1000, 100)) <= 100
 
 
 def test_sources():
-    """The chosen service when its key is set, and every feed; a mistake in the variables is told."""
+    """The chosen service is used if its key is set, and every feed; a wrong variable is named."""
     variables = {
         "NEWS_PROVIDER": "apitube",
         "APITUBE_API_KEY": "k",
@@ -324,7 +329,11 @@ def test_sources():
     }
     settings = UpdaterSettings.read(Variables(variables.get))
     fetch = Fetcher(FakeTransport({}), AllowedHosts()).fetch
-    assert [source.name for source in sources_of(settings, fetch)] == ["apitube", "feed:a.example/", "feed:b.example/"]
+    assert [source.name for source in choose_sources(settings, fetch)] == [
+        "apitube",
+        "feed:a.example/",
+        "feed:b.example/",
+    ]
     for wrong in ({"NEWS_PROVIDER": "other"}, {"NEWS_FEEDS": "a.example"}, {"MAX_PAGES": "none"}):
         with pytest.raises(ConfigError, match=next(iter(wrong))):
             UpdaterSettings.read(Variables(wrong.get))
@@ -339,22 +348,23 @@ VALUES = st.recursive(
 
 @given(VALUES)
 def test_any_answer(value: Any):
-    """Whatever a service answers, the harvest is articles or a reason, never an exception."""
-    for source in (newsdata({FIRST: scripted(value)}, 1)[0], apitube({FIRST_TUBE: scripted(value)})[0]):
-        harvest = asyncio.run(source.harvest((), 0))
-        assert harvest.error is not None or isinstance(harvest.articles, tuple)
+    """Any response of a service results in articles or an error, never in an exception."""
+    for source in (newsdata({FIRST: script_response(value)}, 1)[0], apitube({FIRST_TUBE: script_response(value)})[0]):
+        result = asyncio.run(source.fetch_articles((), 0))
+        assert result.error is not None or isinstance(result.articles, tuple)
 
 
 @given(st.text(alphabet='<>/=rsfedchanlitmyl "!\u00e9', max_size=200))
 def test_any_feed(text: str):
-    """Whatever a feed is, it is read or refused."""
+    """Any text is parsed as a feed or refused."""
     with contextlib.suppress(BadFeed):
         parse_feed(text.encode())
 
 
 def test_feeds_of_one_host():
-    """Each feed of a host has a name of its own, short enough to be noted, and without a key that the query may hold."""
+    """Each feed of a host has its own short name, without the query, which may hold a key."""
     names = [
-        Feed(Fetcher(FakeTransport({}), AllowedHosts()).fetch, f"https://s.example/{path}?key=1").name for path in "ab"
+        FeedSource(Fetcher(FakeTransport({}), AllowedHosts()).fetch, f"https://s.example/{path}?key=1").name
+        for path in "ab"
     ]
     assert names == ["feed:s.example/a", "feed:s.example/b"]

@@ -1,9 +1,9 @@
-"""Single lines that stand in articles but belong to the site: pointers elsewhere, credits, appeals."""
+"""Recognises single lines in an article that belong to the site: links elsewhere, credits, calls to subscribe."""
 
 import re
 from typing import Final
 
-_MAX_CHARS: Final = 200  # a paragraph may begin so and go on well
+_MAX_CHARS: Final = 200  # a longer paragraph may begin like an aside and still belong to the article
 _LINE: Final = re.compile(
     r"""
     # English
@@ -28,5 +28,5 @@ _LINE: Final = re.compile(
 
 
 def is_aside(text: str) -> bool:
-    """Whether a block is such a line."""
+    """Whether the text of a block is an aside."""
     return len(text) < _MAX_CHARS and _LINE.match(text) is not None
