@@ -1,4 +1,4 @@
-"""time of HostlistCompiler 2.1.1 and of ours, in CPython and inside workerd, on the same lists in one run"""
+"""time of HostlistCompiler 2.1.1 and of sluice, in CPython and inside workerd, on the same lists in one run"""
 
 import argparse
 import http.server
@@ -26,7 +26,7 @@ NODE = ROOT / "node_modules/.bin/node"
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A list and what is done with it."""
+    """A list and the transformations to apply."""
 
     name: str
     path: Path
@@ -35,30 +35,35 @@ class Case:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("lists", nargs="*", type=Path, metavar="LIST", help="filter lists, or a manifest.json of them")
-    parser.add_argument("--runs", type=int, default=3, help="runs of each, the best counts (3)")
+    parser.add_argument("--runs", type=int, default=3, help="runs of each case, of which the best counts (default: 3)")
     parser.add_argument(
-        "-t", "--transformation", action="append", metavar="NAME", help=f"repeatable ({' '.join(DEFAULT)})"
+        "-t",
+        "--transformation",
+        action="append",
+        metavar="NAME",
+        help=f"transformation to apply; repeatable (default: {' '.join(DEFAULT)})",
     )
 
 
-def measure(given: argparse.Namespace) -> None:
+def measure(options: argparse.Namespace) -> None:
     install_peer()
     with tempfile.TemporaryDirectory() as folder:
-        made = [
-            Case(f"made, {n // 1000}k lines", made_list(Path(folder), n), DEFAULT) for n in (100_000, 200_000, 400_000)
+        generated = [
+            Case(f"generated, {n // 1000}k lines", generate_list(Path(folder), n), DEFAULT)
+            for n in (100_000, 200_000, 400_000)
         ]
-        with bench_worker(Path(folder)) as client:
+        with run_bench_worker(Path(folder)) as client:
             print(f"{'list':32} {'peer ms':>8} {'CPython':>8} {'ratio':>6} {'workerd':>8} {'ratio':>6}")
-            for case in [*cases(given), *made]:
-                print_row(case, given.runs, client)
-        print_heap(cases(given) or made[:1], Path(folder))
+            for case in [*select_cases(options), *generated]:
+                print_row(case, options.runs, client)
+        print_heap(select_cases(options) or generated[:1], Path(folder))
 
 
-def cases(given: argparse.Namespace) -> list[Case]:
-    return [case for path in given.lists for case in cases_of(path, given.transformation or DEFAULT)]
+def select_cases(options: argparse.Namespace) -> list[Case]:
+    return [case for path in options.lists for case in read_cases(path, options.transformation or DEFAULT)]
 
 
-def cases_of(path: Path, transformations: list[str]) -> Iterator[Case]:
+def read_cases(path: Path, transformations: list[str]) -> Iterator[Case]:
     if path.suffix != ".json":
         yield Case(path.name, path, transformations)
         return
@@ -74,52 +79,59 @@ def install_peer() -> None:
 
 
 def print_row(case: Case, runs: int, client: httpx.Client) -> None:
-    peer_ms, cpython_ms, workerd_ms = peer(case, runs), cpython(case, runs), workerd(case, runs, client)
+    peer_ms, cpython_ms, workerd_ms = (
+        measure_peer(case, runs),
+        measure_cpython(case, runs),
+        measure_workerd(case, runs, client),
+    )
     ratios = f"{cpython_ms:8.0f} {cpython_ms / peer_ms:6.2f} {workerd_ms:8.0f} {workerd_ms / peer_ms:6.2f}"
     print(f"{case.name[:32]:32} {peer_ms:8.0f} {ratios}", flush=True)
 
 
-def peer(case: Case, runs: int) -> float:
+def measure_peer(case: Case, runs: int) -> float:
     script = [str(NODE), str(HERE / "hostlist/measure.cjs")]
     command = [*script, str(case.path.resolve()), str(runs), *case.transformations]
     return float(subprocess.run(command, cwd=PEER, capture_output=True, text=True, check=True).stdout)
 
 
-def cpython(case: Case, runs: int) -> float:
+def measure_cpython(case: Case, runs: int) -> float:
     lines = case.path.read_bytes().decode().replace("\r\n", "\n").split("\n")
     times = []
     for _ in range(runs):
         copy = list(lines)
-        started = time.perf_counter()
+        started_at = time.perf_counter()
         transform(copy, case.transformations)
-        times.append(time.perf_counter() - started)
+        times.append(time.perf_counter() - started_at)
     return min(times) * 1000
 
 
-def workerd(case: Case, runs: int, client: httpx.Client) -> float:
-    """Measured from outside, because a Worker's clock stands still while it computes."""
+def measure_workerd(case: Case, runs: int, client: httpx.Client) -> float:
+    """Measure from outside, because the clock of a Worker does not advance while it computes."""
     client.put("/", content=case.path.read_bytes()).raise_for_status()
     times = []
     for _ in range(runs):
-        started = time.perf_counter()
+        started_at = time.perf_counter()
         client.get("/", params={"name": case.transformations}).raise_for_status()
-        times.append(time.perf_counter() - started)
+        times.append(time.perf_counter() - started_at)
     return min(times) * 1000
 
 
 def print_heap(all_cases: list[Case], folder: Path) -> None:
-    """Compile all lists into one in a fresh Worker that fetches them itself; its heap then is the most it needed."""
-    with served(all_cases) as address, bench_worker(folder, "--var", f"ALLOW_PRIVATE_HOSTS={address}") as client:
+    """Compile all lists into one in a fresh Worker, which downloads them; a heap never shrinks, so this is the maximum."""
+    with (
+        serve_lists(all_cases) as address,
+        run_bench_worker(folder, "--var", f"ALLOW_PRIVATE_HOSTS={address}") as client,
+    ):
         sources = [{"source": f"http://{address}/{number}"} for number in range(len(all_cases))]
         configuration = {"name": "All", "sources": sources, "transformations": DEFAULT}
-        done = client.post("/", json=configuration).raise_for_status().json()
-    heap, lines = done["heap"] / 1e6, done["lines"]
+        reply = client.post("/", json=configuration).raise_for_status().json()
+    heap, lines = reply["heap"] / 1e6, reply["lines"]
     print(f"\nall compiled into one list of {lines} lines inside workerd: heap {heap:.0f} MB")
 
 
 @contextmanager
-def served(all_cases: list[Case]) -> Iterator[str]:
-    """The lists on a loopback address, by number."""
+def serve_lists(all_cases: list[Case]) -> Iterator[str]:
+    """Serve the lists on a loopback address, by number."""
 
     class Lists(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -132,7 +144,7 @@ def served(all_cases: list[Case]) -> Iterator[str]:
             self.wfile.write(content)
 
         def log_message(self, *_args: object) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Lists) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -141,7 +153,7 @@ def served(all_cases: list[Case]) -> Iterator[str]:
 
 
 @contextmanager
-def bench_worker(folder: Path, *arguments: str) -> Iterator[httpx.Client]:
+def run_bench_worker(folder: Path, *arguments: str) -> Iterator[httpx.Client]:
     runtime = Runtime(folder / "state", "--config", str(HERE / "worker/wrangler.toml"), *arguments).start()
     try:
         with httpx.Client(base_url=runtime.url, timeout=120) as client:
@@ -150,8 +162,8 @@ def bench_worker(folder: Path, *arguments: str) -> Iterator[httpx.Client]:
         runtime.kill()
 
 
-def made_list(folder: Path, count: int) -> Path:
-    """Rules of all kinds in the proportions of real lists, a fifth of them covered by another."""
+def generate_list(folder: Path, count: int) -> Path:
+    """Write rules of all kinds in the proportions of real lists, a fifth of them covered by another."""
     kinds = [
         "||ads{n}.example{m}.com^",
         "0.0.0.0 track{n}.example{m}.net",

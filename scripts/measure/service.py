@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx
 
-from compiling import Case, made_list, served
+from compiling import Case, generate_list, serve_lists
 from runtime import ROOT, Runtime
 
 HERE = Path(__file__).parent
@@ -41,9 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def measure(given: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        cases = [Case(f"made, {MADE_LINES // 1000}k lines", made_list(folder, MADE_LINES), TRANSFORMATIONS)]
+        cases = [Case(f"generated, {MADE_LINES // 1000}k lines", generate_list(folder, MADE_LINES), TRANSFORMATIONS)]
         cases += [Case(path.name, path, TRANSFORMATIONS) for path in given.lists]
-        with served(cases) as address, running(folder, address) as url:
+        with serve_lists(cases) as address, running(folder, address) as url:
             print(
                 f"{'list':32} {'health ms':>9} {'hit ms':>7} {'ratio':>6} {'miss ms':>8} {'miss/hit':>8} {'hits/s':>7}"
             )

@@ -1,4 +1,4 @@
-"""The command line as people start it, and a host for it to read from."""
+"""Runs the command line as a process, and serves pages for it on a local host."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ from runtime import PATIENCE_S
 
 SOURCE: Final = Path(__file__).parents[2] / "src"
 COMMAND: Final = (sys.executable, "-m", "sluice")
-# No proxy for the local host, and a locale that knows nothing but ASCII.
+# No proxy for the local host, and an ASCII locale.
 ENVIRONMENT: Final = {
     **{name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")},
     "PYTHONPATH": str(SOURCE),
@@ -38,7 +38,7 @@ def sluice(*arguments: str, folder: Path, stdin: bytes = b"") -> subprocess.Comp
 
 @contextmanager
 def host(pages: dict[str, Respond | bytes]) -> Iterator[str]:
-    """The address of a host that answers with these pages, a plain one with status 200."""
+    """Serve these pages on a local host and yield its address; a page of bytes has status 200."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

@@ -23,7 +23,7 @@ def configure(folder: Path, *sources: str, **fields: Any) -> None:
 
 
 def test_a_configuration(tmp_path: Path):
-    """A configuration is compiled; files are found from the working directory, and nothing is said."""
+    """A configuration is compiled; files are relative to the working directory, and nothing is printed."""
     (tmp_path / "lists").mkdir()
     (tmp_path / "lists" / "a.txt").write_text("||ä.example^\n!#include b.txt\n", encoding="utf-8")
     (tmp_path / "lists" / "b.txt").write_text("||b^", encoding="utf-8")
@@ -47,7 +47,7 @@ def test_inputs(tmp_path: Path):
 
 
 def test_from_the_web(tmp_path: Path):
-    """A URL is downloaded, on this machine from a private host too, and includes are relative to it."""
+    """A URL is downloaded, also from a private host, and includes are relative to it."""
     pages = {"/l/a.txt": b"||a^\r\n!#include b.txt", "/l/b.txt": b"||b^"}
     with host(dict(pages)) as address:
         done = sluice("compile", "-i", f"{address}/l/a.txt", "-v", "-o", "out.txt", folder=tmp_path)
@@ -57,7 +57,7 @@ def test_from_the_web(tmp_path: Path):
 
 
 def test_report_and_benchmark(tmp_path: Path):
-    """A report names each dropped line, a benchmark each stage."""
+    """A report lists each dropped line, a benchmark each stage."""
     write(tmp_path, a="||a^\n! ç\n")
     configure(tmp_path, "a.txt", transformations=["RemoveComments"])
     done = sluice("compile", "-c", "c.json", "-o", "out.txt", "--report", "r.json", "--benchmark", folder=tmp_path)
@@ -70,7 +70,7 @@ def test_report_and_benchmark(tmp_path: Path):
 
 
 def test_a_failed_compilation(tmp_path: Path):
-    """A failure is one sentence and exit code 1, and the old list stays."""
+    """A failure prints one sentence, exits with 1, and keeps the old list."""
     (tmp_path / "out.txt").write_text("old")
     configure(tmp_path, "none.txt")
     done = sluice("compile", "-c", "c.json", "-o", "out.txt", folder=tmp_path)
@@ -80,7 +80,7 @@ def test_a_failed_compilation(tmp_path: Path):
 
 
 def test_a_bad_configuration(tmp_path: Path):
-    """A mistake is named by its path; a file that is no JSON, or none at all, by its name."""
+    """The message names the field of a mistake, and the file that is missing or not JSON."""
     configure(tmp_path, "a.txt", transformations=["Nope"])
     (tmp_path / "bad.json").write_text("{")
     for name, words in (("c.json", "transformations[0]"), ("bad.json", "is not JSON"), ("none.json", "none.json")):
@@ -91,8 +91,8 @@ def test_a_bad_configuration(tmp_path: Path):
     assert not (tmp_path / "out.txt").exists()
 
 
-def test_wrong_use(tmp_path: Path):
-    """What the command line does not understand is exit code 2."""
+def test_usage_errors(tmp_path: Path):
+    """Wrong arguments exit with 2."""
     for arguments in (
         [],
         ["compile"],
@@ -126,7 +126,7 @@ def test_a_device_is_not_replaced(tmp_path: Path):
 
 
 def test_interrupted(tmp_path: Path):
-    """Ctrl-C ends a compilation at once and quietly, with exit code 130."""
+    """Ctrl-C stops a compilation at once and silently, with exit code 130."""
     asked, over = Event(), Event()
 
     def silent(_handler: BaseHTTPRequestHandler) -> None:
@@ -148,7 +148,7 @@ def test_interrupted(tmp_path: Path):
 
 
 def test_transform(tmp_path: Path):
-    """Lines pass from standard input to standard output as UTF-8, whatever the locale."""
+    """Lines pass from standard input to standard output as UTF-8, independent of the locale."""
     body = "! c\n||ä^\r\n||ä^".encode() + b"\n\xff"
     done = sluice("transform", "-t", "RemoveComments", "Deduplicate", folder=tmp_path, stdin=body)
     assert (done.returncode, done.stdout, done.stderr) == (0, "||ä^".encode() + b"\n\xff", b"")
@@ -156,8 +156,8 @@ def test_transform(tmp_path: Path):
     assert json.loads(done.stdout) == ["a", "\ud800"]
 
 
-def test_nobody_reads(tmp_path: Path):
-    """A reader who leaves early ends the command without complaint."""
+def test_closed_pipe(tmp_path: Path):
+    """The command exits silently if the reader closes the pipe early."""
     command = f"yes | head -n 300000 | {' '.join(COMMAND)} transform | head -n 1"
     done = subprocess.run(command, shell=True, cwd=tmp_path, env=ENVIRONMENT, capture_output=True, check=False)  # noqa: S602
     assert (done.stdout, done.stderr) == (b"y\n", b"")

@@ -1,4 +1,4 @@
-"""`sluice preload` as people start it, against a service that checks every signature."""
+"""`sluice preload` as a process, against a service that checks every signature."""
 
 import json
 import subprocess
@@ -16,16 +16,16 @@ from sluice.core.preload.request_signing import SignedRequest
 KEY = "the-signing-key-of-a-zone"
 
 
-class Api:
-    """What edge-preload would do, in a few lines: signatures checked for real, batches finished at the second look."""
+class FakeService:
+    """A small edge-preload: verifies signatures, and a batch is finished at the second poll."""
 
     def __init__(self) -> None:
         self.bodies: list[dict[str, Any]] = []
-        self.looks = 0
+        self.polls = 0
         self.refusals: list[tuple[int, dict[str, str]]] = []
         self.nonces: set[str] = set()
 
-    def answer(self, handler: BaseHTTPRequestHandler, body: bytes) -> tuple[int, dict[str, str], dict[str, Any]]:
+    def respond(self, handler: BaseHTTPRequestHandler, body: bytes) -> tuple[int, dict[str, str], dict[str, Any]]:
         headers = {name.lower(): value for name, value in handler.headers.items()}
         request = SignedRequest.from_request(handler.command, handler.path, headers, body)
         request.verify([KEY], float(request.timestamp))
@@ -37,19 +37,19 @@ class Api:
         if handler.command == "POST":
             self.bodies.append(json.loads(body))
             return 202, {}, {"preload_batch_id": f"preload-{len(self.bodies)}", "status": "accepted"}
-        self.looks += 1
+        self.polls += 1
         counts = dict.fromkeys(("done", "failed", "gone", "skipped", "dropped", "cancelled"), 0)
-        finished = self.looks > len(self.bodies)
+        finished = self.polls > len(self.bodies)
         counts["done"] = 2 if finished else 1
         return 200, {}, {"state": "finished" if finished else "running", "total": 2, "eta_s": 1, **counts}
 
 
 @contextmanager
-def served(api: Api) -> Iterator[str]:
+def serve(api: FakeService) -> Iterator[str]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            status, headers, reply = api.answer(self, body)
+            status, headers, reply = api.respond(self, body)
             content = json.dumps(reply).encode()
             self.send_response(status)
             for name, value in {"Content-Length": str(len(content)), **headers}.items():
@@ -75,10 +75,10 @@ def run(folder: Path, endpoint: str, *arguments: str, key: str = KEY) -> subproc
     return subprocess.run(command, cwd=folder, capture_output=True, env=environment, check=False, timeout=PATIENCE_S)
 
 
-def test_signed_and_waited_for(tmp_path: Path):
-    """Pages are signed and sent; with --wait the command ends when they are warm."""
-    api = Api()
-    with served(api) as endpoint:
+def test_submit_and_wait(tmp_path: Path):
+    """Pages are sent in a signed request; with --wait the command ends when they are warm."""
+    api = FakeService()
+    with serve(api) as endpoint:
         done = run(
             tmp_path, endpoint, "--url", "https://e.com/a", "--url", "https://e.com/b", "--priority", "7", "--wait"
         )
@@ -87,33 +87,33 @@ def test_signed_and_waited_for(tmp_path: Path):
     [body] = api.bodies
     assert (body["zone_id"], body["urls"]) == ("abc123xyz", ["https://e.com/a", "https://e.com/b"])
     assert (body["priority"], body["trigger"]) == (7, "manual")
-    assert api.looks == 2
+    assert api.polls == 2
 
 
-def test_sitemap_in_hundreds(tmp_path: Path):
-    """A sitemap is read here and sent in requests of 100."""
-    api = Api()
+def test_sitemap_in_batches(tmp_path: Path):
+    """A sitemap is read on this machine and sent in batches of 100."""
+    api = FakeService()
     pages = "".join(f"<url><loc>https://e.com/{n}</loc></url>" for n in range(230))
-    with served(api) as endpoint, host({"/s.xml": f"<urlset>{pages}</urlset>".encode()}) as address:
+    with serve(api) as endpoint, host({"/s.xml": f"<urlset>{pages}</urlset>".encode()}) as address:
         done = run(tmp_path, endpoint, "--sitemap", f"{address}/s.xml")
     assert done.returncode == 0, done.stderr
     assert [len(body["urls"]) for body in api.bodies] == [100, 100, 30]
     assert len({body["idempotency_key"] for body in api.bodies}) == 3
 
 
-def test_tried_again(tmp_path: Path):
-    """A refusal that may pass is waited out, and the request sent again under the same key with a new nonce."""
-    api = Api()
+def test_retries(tmp_path: Path):
+    """A temporary failure is retried with the same idempotency key and a new nonce."""
+    api = FakeService()
     api.refusals = [(429, {"Retry-After": "1"}), (503, {})]
-    with served(api) as endpoint:
+    with serve(api) as endpoint:
         done = run(tmp_path, endpoint, "--url", "https://e.com/a")
     assert (done.returncode, len(api.bodies)) == (0, 1)
 
 
-def failing(tmp_path: Path, check: Callable[[str], subprocess.CompletedProcess[bytes]], refusal: int) -> bytes:
-    api = Api()
+def fail_with(tmp_path: Path, check: Callable[[str], subprocess.CompletedProcess[bytes]], refusal: int) -> bytes:
+    api = FakeService()
     api.refusals = [(refusal, {})] * 9
-    with served(api) as endpoint:
+    with serve(api) as endpoint:
         done = check(endpoint)
     assert done.returncode == 1
     assert tmp_path.exists()
@@ -121,12 +121,12 @@ def failing(tmp_path: Path, check: Callable[[str], subprocess.CompletedProcess[b
 
 
 def test_refused(tmp_path: Path):
-    """What the service refuses for good is told in a sentence."""
-    told = failing(tmp_path, lambda endpoint: run(tmp_path, endpoint, "--url", "https://e.com/a"), 401)
-    assert told == b"sluice: the service answered 401: not now\n"
+    """A final refusal by the service is printed in one sentence."""
+    message = fail_with(tmp_path, lambda endpoint: run(tmp_path, endpoint, "--url", "https://e.com/a"), 401)
+    assert message == b"sluice: the service answered 401: not now\n"
 
 
-def test_wrong_use(tmp_path: Path):
+def test_usage_errors(tmp_path: Path):
     """Without a key or without pages nothing is sent."""
     done = run(tmp_path, "http://127.0.0.1:9", "--url", "https://e.com/a", key="")
     assert (done.returncode, done.stderr) == (1, b"sluice: set SLUICE_SIGNING_KEY, or name a file with --key-file\n")

@@ -1,4 +1,4 @@
-"""./scripts/setup takes only the packages that are locked."""
+"""./scripts/setup installs only locked packages."""
 
 import hashlib
 import os
@@ -41,7 +41,7 @@ def set_up(clone: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_locked_packages_are_installed_once(clone: Path):
-    """What is locked is installed, and a second call finds nothing to do."""
+    """Locked packages are installed, and a second call has nothing to do."""
     done = set_up(clone)
     assert (done.returncode, done.stderr) == (0, "Setting up: virtual environment …\n")
     subprocess.run([clone / ".venv/bin/python", "-c", "import made"], check=True)
@@ -49,7 +49,7 @@ def test_locked_packages_are_installed_once(clone: Path):
 
 
 def test_a_changed_byte_stops_the_set_up(clone: Path):
-    """A package that differs from the locked one by a byte is not installed, and a sentence names it."""
+    """A package that differs from the locked one by a byte is not installed, and the message names it."""
     with (clone.parent / "made-1.0-py3-none-any.whl").open("ab") as wheel:
         wheel.write(b"x")
     done = set_up(clone)
@@ -61,21 +61,21 @@ def test_a_changed_byte_stops_the_set_up(clone: Path):
 
 
 def test_a_package_without_a_hash_stops_the_set_up(clone: Path):
-    """A package that was added by hand has no hash yet."""
+    """A package without a hash is not installed, and the message says how to lock it."""
     (clone / "requirements/development.txt").write_text("made==1.0\n")
     assert "run ./scripts/lock" in set_up(clone).stderr
 
 
 @pytest.mark.parametrize("lock", LOCKS, ids=lambda lock: str(lock.name))
 def test_locks_pin_by_hash_and_name_no_registry(lock: Path):
-    """Every package has one version and at least one hash; nothing else stands in a lock."""
+    """A lock contains only packages with one version and at least one hash."""
     entries = re.split(r"\n(?=\S)", lock.read_text().rstrip("\n"))
     for entry in entries:
         assert re.fullmatch(r"[a-z0-9.-]+==\S+( ; [^\\]+)? (\\\n +--hash=sha256:[0-9a-f]{64} ?)+", entry), entry
 
 
 def test_the_workers_packages_are_those_of_the_tests():
-    """One version of a package in all locks: what was tested is what is deployed."""
+    """A package has the same version in all locks, so that the tested version is the deployed one."""
     versions: dict[str, set[str]] = {}
     for lock in LOCKS:
         for name, version in re.findall(r"^([a-z0-9.-]+)==(\S+)(?! ; python)", lock.read_text(), re.MULTILINE):
@@ -86,7 +86,7 @@ def test_the_workers_packages_are_those_of_the_tests():
 
 
 def test_the_lock_follows_pyproject():
-    """Every requirement in pyproject.toml is locked with the version that stands there."""
+    """Every requirement in pyproject.toml is locked with its version."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     groups = [project["project"]["dependencies"], *project["dependency-groups"].values()]
     wanted = {requirement for group in groups for requirement in group if isinstance(requirement, str)}

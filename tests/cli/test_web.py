@@ -1,4 +1,4 @@
-"""The web as the command line reads it."""
+"""Downloads of the command line."""
 
 import gzip
 import socket
@@ -35,7 +35,7 @@ def read(page: Respond | bytes, *, max_bytes: int = 100_000, timeout_s: float = 
 
 
 def test_bodies():
-    """A body comes as it is, compressed on the way or not, also after a redirect."""
+    """The body is returned decoded, compressed or not, also after a redirect."""
     assert read(BODY) == BODY
     assert read(status(200, gzip.compress(BODY), Content_Encoding="gzip")) == BODY
     assert read(status(302, Location="/redirected")) == BODY
@@ -43,7 +43,7 @@ def test_bodies():
 
 
 def test_odd_addresses():
-    """What a URL must not hold is escaped."""
+    """Characters that a URL must not contain are escaped."""
     with host({"/%C3%A4?q=%20": BODY}) as address:
         assert read_url(f"{address}/ä?q= #part", max_bytes=10_000, timeout_s=PATIENCE_S) == BODY
 
@@ -65,13 +65,13 @@ def test_odd_addresses():
     ],
 )
 def test_failures(page: Respond, failure: type[Exception]):
-    """Whatever a host does wrong is one of our errors: never half a list, never another scheme."""
+    """Every failure of a host is a SluiceError: never half a list, never another scheme."""
     with pytest.raises(failure):
         read(page)
 
 
 def test_caps():
-    """A source that never ends stops at the cap, also one that is small only while compressed."""
+    """An endless source stops at the cap, also one that is small only while compressed."""
     with pytest.raises(Oversized):
         read(endless)
     with pytest.raises(Oversized):
@@ -79,7 +79,7 @@ def test_caps():
 
 
 def test_timeouts():
-    """Neither silence nor a trickle holds the command line up."""
+    """A host that is silent or sends too slowly times out."""
     over = Event()
 
     def silent(_handler: BaseHTTPRequestHandler) -> None:
@@ -101,12 +101,12 @@ def test_timeouts():
         over.set()
 
 
-def test_nobody_there():
-    """A host that cannot be reached may be there later; an address that makes no sense is refused."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
+def test_unreachable_hosts():
+    """A host that cannot be reached is Unavailable; a malformed address is refused."""
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
         with pytest.raises(Unavailable):
-            read_url(f"http://127.0.0.1:{taken.getsockname()[1]}/", max_bytes=10, timeout_s=PATIENCE_S)
+            read_url(f"http://127.0.0.1:{closed.getsockname()[1]}/", max_bytes=10, timeout_s=PATIENCE_S)
     for address in ("http://", "http://a b/", "ftp://h.example/"):
         with pytest.raises(Refused):
             read_url(address, max_bytes=10, timeout_s=PATIENCE_S)

@@ -1,4 +1,4 @@
-// Times HostlistCompiler's own transform() on a file: measure.cjs FILE RUNS TRANSFORMATION...; prints milliseconds.
+// Measures HostlistCompiler's transform() on a file: measure.cjs FILE RUNS TRANSFORMATION... Prints milliseconds.
 const { readFileSync } = require("node:fs");
 const { createRequire } = require("node:module");
 

@@ -1,1 +1,1 @@
-"""The command line. `main` finds the command; each command is a module that is imported only when it is called."""
+"""The command line: `main` parses the command, and each command is a module that is imported only when it runs."""

@@ -1,4 +1,4 @@
-"""Files of this machine."""
+"""Reads and replaces files on this machine."""
 
 import os
 import stat
@@ -11,19 +11,19 @@ from sluice.core.errors import ConfigError, Oversized
 
 
 def read_file(path: str, *, max_bytes: int) -> bytes:
-    """The file's content; the cap also ends what never ends, such as /dev/zero."""
+    """Return the file's content; the cap also stops endless files such as /dev/zero."""
     try:
         with Path(path).open("rb") as file:
             body = file.read(max_bytes + 1)
     except (OSError, ValueError) as error:
-        raise SourceMissing(f"the file cannot be read: {_reason(error)}") from error
+        raise SourceMissing(f"the file cannot be read: {_explain(error)}") from error
     if len(body) > max_bytes:
-        raise Oversized(f"the file holds more than {max_bytes:,} bytes")
+        raise Oversized(f"the file is larger than {max_bytes:,} bytes")
     return body
 
 
 def write_file(path: str, parts: Iterable[bytes]) -> None:
-    """Put the parts into the file at once or not at all: who reads it meanwhile sees the old content."""
+    """Write the file atomically: until all parts are written, readers see the old content."""
     target = Path(path)
     try:
         if target.exists() and not stat.S_ISREG(target.stat().st_mode):
@@ -31,18 +31,18 @@ def write_file(path: str, parts: Iterable[bytes]) -> None:
         else:
             _replace(target.resolve(), parts)  # a link stays a link
     except OSError as error:
-        raise ConfigError(f"{path} cannot be written: {_reason(error)}") from error
+        raise ConfigError(f"{path} cannot be written: {_explain(error)}") from error
 
 
 def _replace(target: Path, parts: Iterable[bytes]) -> None:
-    beside = target.with_name(f".{target.name}.{os.getpid()}.part")
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        _write(beside, parts)
+        _write(temporary, parts)
         with suppress(FileNotFoundError):
-            beside.chmod(stat.S_IMODE(target.stat().st_mode))
-        beside.replace(target)
+            temporary.chmod(stat.S_IMODE(target.stat().st_mode))
+        temporary.replace(target)
     except BaseException:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 
@@ -51,5 +51,5 @@ def _write(target: Path, parts: Iterable[bytes]) -> None:
         file.writelines(parts)
 
 
-def _reason(error: Exception) -> str:
+def _explain(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -1,21 +1,22 @@
-"""What a command reads and writes, and how it refuses what it was asked for."""
+"""The standard streams of a command, and its error for wrong arguments."""
 
 from dataclasses import dataclass
 from typing import BinaryIO, TextIO
 
 
 class UsageError(Exception):
-    """The command line asks for something that cannot be done; the process ends with 2."""
+    """The arguments do not make sense; the process exits with 2."""
 
 
 @dataclass(frozen=True, slots=True)
 class Streams:
-    """Data in, data out, and messages for a person."""
+    """Data in, data out, and messages for people."""
 
     stdin: BinaryIO
     stdout: BinaryIO
     stderr: TextIO
 
-    def say(self, text: str) -> None:
+    def print_message(self, text: str) -> None:
+        """Write one line to standard error."""
         self.stderr.write(f"{text}\n")
         self.stderr.flush()

@@ -1,4 +1,4 @@
-"""What a person sees while a list is compiled."""
+"""What the terminal shows while a list is compiled: progress bar, messages and stage table."""
 
 import shutil
 from collections.abc import Callable
@@ -12,46 +12,48 @@ _CLEAR: Final = "\r\x1b[K"
 
 
 class ProgressBar:
-    """One line that is written again and again; nothing at all where no terminal is."""
+    """One line that is redrawn with each event; draws nothing if the stream is not a terminal."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-        self._shown = stream.isatty()
+        self._is_visible = stream.isatty()
         self._bar = ""
 
     def show(self, event: Event) -> None:
         if event.name == "progress":
-            self._bar = _bar(event.data["current"], event.data["total"])
+            self._bar = _format_bar(event.data["current"], event.data["total"])
             self._write(event.data["message"])
         elif event.name == "transformation:start":
             self._write(f"{event.data['name']} ({event.data['inputCount']:,} lines)")
 
     def clear(self) -> None:
-        if self._shown:
+        if self._is_visible:
             self._stream.write(_CLEAR)
             self._stream.flush()
 
     def _write(self, text: str) -> None:
-        if self._shown:
+        if self._is_visible:
             columns = shutil.get_terminal_size().columns
             self._stream.write(_CLEAR + f"{self._bar} {text}"[: columns - 1])
             self._stream.flush()
 
 
-def _bar(current: int, total: int) -> str:
+def _format_bar(current: int, total: int) -> str:
     filled = _BAR_WIDTH * current // total if total else _BAR_WIDTH
     return f"[{'#' * filled}{'.' * (_BAR_WIDTH - filled)}]"
 
 
-def _name(data: Any) -> str:
+def _source_name(data: Any) -> str:
     source = data["source"]
     return str(source.get("name") or source["source"])
 
 
-_SENTENCES: Final[dict[str, Callable[[Any], str]]] = {
-    "source:start": lambda data: f"Reading {_name(data)}",
-    "source:complete": lambda data: f"Read {_name(data)}: {data['ruleCount']:,} lines in {data['durationMs']:,} ms",
-    "source:error": lambda data: f"Failed {_name(data)}: {data['error']}",
+_DESCRIPTIONS: Final[dict[str, Callable[[Any], str]]] = {
+    "source:start": lambda data: f"Reading {_source_name(data)}",
+    "source:complete": lambda data: (
+        f"Read {_source_name(data)}: {data['ruleCount']:,} lines in {data['durationMs']:,} ms"
+    ),
+    "source:error": lambda data: f"Failed {_source_name(data)}: {data['error']}",
     "transformation:complete": lambda data: (
         f"{data['name']}: {data['inputCount']:,} lines to {data['outputCount']:,} in {data['durationMs']:,} ms"
     ),
@@ -59,14 +61,14 @@ _SENTENCES: Final[dict[str, Callable[[Any], str]]] = {
 
 
 def describe_event(event: Event) -> str | None:
-    """What happened, for the log of a verbose run; None for what only a progress bar needs."""
-    words = _SENTENCES.get(event.name)
-    return words(event.data) if words else None
+    """Describe the event for a verbose run; returns None for events that only the progress bar needs."""
+    describe = _DESCRIPTIONS.get(event.name)
+    return describe(event.data) if describe else None
 
 
 def format_stage_table(metrics: Metrics) -> str:
-    """Every stage with its duration and the lines in and out, and the total."""
-    rows = [("stage", "ms", "lines in", "lines out"), *map(_row, metrics.stages)]
+    """Format every stage with its duration and its lines in and out, and the total."""
+    rows = [("stage", "ms", "lines in", "lines out"), *map(_format_row, metrics.stages)]
     rows.append(
         ("total", f"{metrics.total_duration_ms:,.1f}", f"{metrics.rule_count:,}", f"{metrics.output_rule_count:,}")
     )
@@ -76,6 +78,6 @@ def format_stage_table(metrics: Metrics) -> str:
     )
 
 
-def _row(stage: Stage) -> tuple[str, str, str, str]:
+def _format_row(stage: Stage) -> tuple[str, str, str, str]:
     name = stage.name if stage.source is None else f"{stage.name} ({stage.source})"
     return name, f"{stage.duration_ms:,.1f}", f"{stage.lines_in:,}", f"{stage.lines_out:,}"

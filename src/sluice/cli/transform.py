@@ -1,4 +1,4 @@
-"""`sluice transform`: lines from standard input through the transformations to standard output."""
+"""`sluice transform`: transforms lines from standard input to standard output."""
 
 import argparse
 import json
@@ -17,24 +17,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="extend",
         default=[],
         choices=TRANSFORMATIONS,
-        help=f"in any order, they run in their own: {', '.join(TRANSFORMATIONS)}",
+        help=f"transformations to apply; they always run in this order: {', '.join(TRANSFORMATIONS)}",
     )
-    parser.add_argument("--exclude", metavar="PATTERN", action="append", default=[], help="drop lines that match")
-    parser.add_argument("--include", metavar="PATTERN", action="append", default=[], help="keep only lines that match")
+    parser.add_argument(
+        "--exclude", metavar="PATTERN", action="append", default=[], help="drop lines that match; repeatable"
+    )
+    parser.add_argument(
+        "--include", metavar="PATTERN", action="append", default=[], help="keep only lines that match; repeatable"
+    )
     parser.add_argument("--json", action="store_true", help="read and write a JSON array of strings")
 
 
 def run(options: argparse.Namespace, streams: Streams) -> int:
-    """Bytes in, bytes out, whatever the locale; nothing is added to what the transformations give."""
-    exclusions, inclusions = _patterns(options)
-    lines = _read(streams, as_json=options.json)
+    """Transform bytes to bytes, independent of the locale; nothing is added to the transformed lines."""
+    exclusions, inclusions = _parse_patterns(options)
+    lines = _read_lines(streams, as_json=options.json)
     lines = transform(lines, options.transformations, exclusions=exclusions, inclusions=inclusions)
-    streams.stdout.write(_written(lines, as_json=options.json))
+    streams.stdout.write(_encode_lines(lines, as_json=options.json))
     streams.stdout.flush()
     return 0
 
 
-def _patterns(options: argparse.Namespace) -> tuple[Patterns, Patterns]:
+def _parse_patterns(options: argparse.Namespace) -> tuple[Patterns, Patterns]:
     try:
         check_names(options.transformations)
         return Patterns.parse(options.exclude), Patterns.parse(options.include)
@@ -42,10 +46,10 @@ def _patterns(options: argparse.Namespace) -> tuple[Patterns, Patterns]:
         raise UsageError(str(error)) from error
 
 
-def _read(streams: Streams, *, as_json: bool) -> list[str]:
+def _read_lines(streams: Streams, *, as_json: bool) -> list[str]:
     body = streams.stdin.read()
     if not as_json:
-        # Bytes that are no UTF-8 pass through unchanged.
+        # Bytes that are not UTF-8 pass through unchanged.
         return body.decode("utf-8", "surrogateescape").replace("\r\n", "\n").split("\n")
     try:
         lines = json.loads(body)
@@ -56,7 +60,7 @@ def _read(streams: Streams, *, as_json: bool) -> list[str]:
     return lines
 
 
-def _written(lines: list[str], *, as_json: bool) -> bytes:
+def _encode_lines(lines: list[str], *, as_json: bool) -> bytes:
     if as_json:
-        return json.dumps(lines).encode()  # escapes what is not ASCII, so a lone surrogate survives
+        return json.dumps(lines).encode()  # escapes non-ASCII characters, so a lone surrogate survives
     return "\n".join(lines).encode("utf-8", "surrogateescape")

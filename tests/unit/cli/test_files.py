@@ -12,7 +12,7 @@ from sluice.core.errors import ConfigError, Oversized
 
 
 def test_reading(tmp_path: Path):
-    """A file is read up to the cap; more is refused, and so is what is no file."""
+    """A file is read up to the cap; a larger file, and anything that is not a file, is refused."""
     path = tmp_path / "a.txt"
     path.write_bytes(b"12345")
     assert read_file(str(path), max_bytes=5) == b"12345"
@@ -45,7 +45,7 @@ def test_a_link_stays_a_link(tmp_path: Path):
 
 
 def test_a_failure_leaves_the_old_file(tmp_path: Path):
-    """When writing breaks off, the old content is still there and nothing else."""
+    """If writing is interrupted, the old content is still there and nothing else."""
     path = tmp_path / "out.txt"
     path.write_bytes(b"old")
 

@@ -1,4 +1,4 @@
-"""What a person sees."""
+"""What the terminal shows."""
 
 import io
 
@@ -16,7 +16,7 @@ class Terminal(io.StringIO):
 
 
 def test_a_bar_on_a_terminal():
-    """On a terminal one line grows with the progress, and is gone in the end."""
+    """On a terminal one line shows the progress, and is cleared at the end."""
     terminal = Terminal()
     bar = ProgressBar(terminal)
     bar.show(events.progress("sources", 1, 2, "Read A"))
@@ -36,16 +36,16 @@ def test_no_bar_in_a_pipe():
     assert pipe.getvalue() == ""
 
 
-def test_sentences():
-    """A verbose run tells each source and transformation in a sentence."""
-    told = [
+def test_descriptions():
+    """A verbose run prints a line for each source and transformation."""
+    emitted = [
         events.source_start(SOURCE, 0, 1),
         events.source_complete(SOURCE, 0, 1, rule_count=1234, duration_ms=56),
         events.source_error(Source(source="b.txt"), 0, 1, ValueError("gone")),
         events.transformation_complete("Compress", 1234, 5, 7),
         events.progress("sources", 0, 1, "hidden"),
     ]
-    assert [describe_event(event) for event in told] == [
+    assert [describe_event(event) for event in emitted] == [
         "Reading A",
         "Read A: 1,234 lines in 56 ms",
         "Failed b.txt: gone",
@@ -55,7 +55,7 @@ def test_sentences():
 
 
 def test_stage_table():
-    """A benchmark is a table of stages with a total, numbers to the right."""
+    """A benchmark is a table of stages with a total; numbers are aligned to the right."""
     stages = (
         Stage(name="download", source="A", duration_ms=1500, lines_in=3, lines_out=3),
         Stage(name="Deduplicate", duration_ms=0.25, lines_in=1_000, lines_out=2),

@@ -13,7 +13,7 @@ from sluice.cli.transform import run as transform_command
 from sluice.core.errors import Invalid
 
 
-def transformed(
+def transform(
     body: bytes, *names: str, exclude: tuple[str, ...] = (), include: tuple[str, ...] = (), as_json: bool = False
 ) -> bytes:
     streams = Streams(io.BytesIO(body), io.BytesIO(), io.StringIO())
@@ -35,41 +35,41 @@ def transformed(
     ],
 )
 def test_bytes_pass_through(before: bytes, after: bytes):
-    """Without transformations only line ends change; what is no UTF-8 survives, and nothing is added."""
-    assert transformed(before) == after
+    """Without transformations only line ends change; bytes that are not UTF-8 survive, and nothing is added."""
+    assert transform(before) == after
 
 
 def test_transformations_and_filters():
     """Transformations run in their own order, after exclusions and inclusions."""
     body = b"! c\n0.0.0.0 a.com\n0.0.0.0 b.com\n0.0.0.0 a.com\n"
-    assert transformed(body, "Deduplicate", "Compress", "RemoveComments") == b"||a.com^\n||b.com^\n"
-    assert transformed(body, exclude=("b.com", "! c")) == b"0.0.0.0 a.com\n0.0.0.0 a.com\n"
-    assert transformed(body, include=("*a.com",)) == b"0.0.0.0 a.com\n0.0.0.0 a.com"
+    assert transform(body, "Deduplicate", "Compress", "RemoveComments") == b"||a.com^\n||b.com^\n"
+    assert transform(body, exclude=("b.com", "! c")) == b"0.0.0.0 a.com\n0.0.0.0 a.com\n"
+    assert transform(body, include=("*a.com",)) == b"0.0.0.0 a.com\n0.0.0.0 a.com"
 
 
 @given(st.lists(st.text(alphabet=st.characters(exclude_categories=()), max_size=9)))
 def test_json_carries_any_text(lines: list[str]):
-    """As JSON every text survives: line breaks inside a line and lone surrogates too."""
-    answer = transformed(json.dumps(lines).encode(), as_json=True)
-    assert json.loads(answer) == lines
-    assert answer.isascii()
+    """As JSON every text survives, including line breaks in a line and lone surrogates."""
+    output = transform(json.dumps(lines).encode(), as_json=True)
+    assert json.loads(output) == lines
+    assert output.isascii()
 
 
 @pytest.mark.parametrize("body", [b"", b"{}", b'["a", 1]', b"[", b"\xff"])
-def test_what_is_no_array(body: bytes):
+def test_not_an_array(body: bytes):
     """Anything but a JSON array of strings is refused."""
     with pytest.raises(Invalid, match="standard input"):
-        transformed(body, as_json=True)
+        transform(body, as_json=True)
 
 
 @pytest.mark.parametrize("names", [("Nope",), ("Validate", "ValidateAllowIp")])
 def test_wrong_names(names: tuple[str, ...]):
-    """Names that are unknown or exclude each other are wrong use."""
+    """Unknown names and conflicting validators are a usage error."""
     with pytest.raises(UsageError):
-        transformed(b"a", *names)
+        transform(b"a", *names)
 
 
 def test_wrong_patterns():
-    """So is a regular expression that cannot be read."""
+    """A malformed regular expression is a usage error."""
     with pytest.raises(UsageError):
-        transformed(b"a", exclude=("/(/",))
+        transform(b"a", exclude=("/(/",))

@@ -1,4 +1,4 @@
-"""HTTP dates: three forms read, one written."""
+"""HTTP dates: three forms are parsed, one is formatted."""
 
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -8,23 +8,23 @@ from hypothesis import strategies as st
 
 from sluice.web import format_http_date, parse_http_date
 
-MOMENT = datetime(1994, 11, 6, 8, 49, 37, tzinfo=UTC)
+TIME = datetime(1994, 11, 6, 8, 49, 37, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
     "text", ["Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"]
 )
 def test_all_three_forms_are_read(text):
-    """The current form and the two obsolete ones name the same moment."""
-    assert parse_http_date(text) == MOMENT
+    """The current form and the two obsolete ones name the same time."""
+    assert parse_http_date(text) == TIME
 
 
 @pytest.mark.parametrize(("year", "full"), [("70", 1970), ("99", 1999), ("00", 2000), ("69", 2069)])
 def test_two_digits_of_a_year_need_no_clock(year, full):
     """A two-digit year lies between 1970 and 2069."""
-    moment = parse_http_date(f"Sunday, 06-Nov-{year} 08:49:37 GMT")
-    assert moment
-    assert moment.year == full
+    time = parse_http_date(f"Sunday, 06-Nov-{year} 08:49:37 GMT")
+    assert time
+    assert time.year == full
 
 
 @pytest.mark.parametrize(
@@ -43,22 +43,22 @@ def test_two_digits_of_a_year_need_no_clock(year, full):
     ],
 )
 def test_an_unreadable_date_is_none(text):
-    """What is no HTTP date is ignored."""
+    """Text that is not an HTTP date is None."""
     assert parse_http_date(text) is None
 
 
 def test_other_zones_are_written_in_gmt():
-    """A moment is written in GMT wherever it was taken."""
-    assert format_http_date(MOMENT.astimezone(timezone(timedelta(hours=9)))) == "Sun, 06 Nov 1994 08:49:37 GMT"
+    """A time in another zone is formatted in GMT."""
+    assert format_http_date(TIME.astimezone(timezone(timedelta(hours=9)))) == "Sun, 06 Nov 1994 08:49:37 GMT"
 
 
-def test_a_moment_without_zone_is_refused():
-    """A date that could mean two moments is not written."""
+def test_a_time_without_zone_is_refused():
+    """A time without a zone is ambiguous and refused."""
     with pytest.raises(ValueError):
-        format_http_date(MOMENT.replace(tzinfo=None))
+        format_http_date(TIME.replace(tzinfo=None))
 
 
 @given(st.datetimes(timezones=st.just(UTC)))
-def test_dates_survive_to_the_second(moment):
-    """Any moment is read back as written, without its fraction."""
-    assert parse_http_date(format_http_date(moment)) == moment.replace(microsecond=0)
+def test_dates_survive_to_the_second(time):
+    """Any formatted time is parsed to the same second."""
+    assert parse_http_date(format_http_date(time)) == time.replace(microsecond=0)

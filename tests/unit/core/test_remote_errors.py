@@ -1,4 +1,4 @@
-"""Errors that travel between objects arrive as what they were."""
+"""An error that is sent between objects keeps its type, message and fields."""
 
 import json
 
@@ -17,20 +17,20 @@ KINDS = [
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: str(kind.__name__))
 def test_kind_and_text_survive(kind: type[SluiceError]):
-    """Every leaf of the tree comes back as itself, whatever its text."""
+    """Every error type is decoded as itself, with any text."""
     decoded = decode_error(encode_error(kind('a: "b"\nc é')))
     assert (type(decoded), str(decoded)) == (kind, 'a: "b"\nc é')
 
 
 def test_retry_after_survives():
-    """The caller is told to wait as long as the object said."""
+    """Retry-After is kept."""
     decoded = decode_error(encode_error(TooManyRequests("later", 17)))
     assert isinstance(decoded, TooManyRequests)
     assert decoded.retry_after_s == 17
 
 
 def test_fields_survive():
-    """Every field that does not fit is still named."""
+    """The bad fields are kept."""
     decoded = decode_error(encode_error(Invalid("bad", [BadField("a.b[2]", "is no URL")])))
     assert isinstance(decoded, Invalid)
     assert decoded.fields == (BadField("a.b[2]", "is no URL"),)
@@ -38,7 +38,7 @@ def test_fields_survive():
 
 @pytest.mark.parametrize("kind", ["Newer", "Sequence", "dataclass"])
 def test_unknown_kinds_stay_errors(kind: str):
-    """An error of a newer version, or a name that is no error at all, is a plain SluiceError."""
+    """An error of a newer version, or a name that is not an error, is decoded as a plain SluiceError."""
     decoded = decode_error(json.dumps({"kind": kind, "message": "m", "retryAfterS": None, "fields": []}))
     assert (type(decoded), str(decoded)) == (SluiceError, "m")
 

@@ -1,4 +1,4 @@
-"""JSON from outside: what is refused, and in which words."""
+"""Strict JSON: what is refused, and with which message."""
 
 import json
 
@@ -36,14 +36,14 @@ JSON = st.recursive(
     ],
 )
 def test_unclear_json_is_refused_with_the_reason(content, reason):
-    """Whatever two readers could understand differently is refused, and the caller learns where."""
+    """Text that two parsers could read differently is refused, and the message names the place."""
     with pytest.raises(Invalid) as caught:
         parse_json(content)
     assert str(caught.value) == reason
 
 
 def test_a_number_of_thousands_of_digits_is_refused():
-    """An absurd number is the caller's fault, told in a short sentence."""
+    """An absurd number is refused with a short message."""
     with pytest.raises(Invalid, match="too large") as caught:
         parse_json(b"1" * 5000)
     assert len(str(caught.value)) < 100
@@ -59,14 +59,14 @@ def test_a_number_of_thousands_of_digits_is_refused():
         (b'"' + b"[" * 500 + b'\\"{"', "[" * 500 + '"{'),
     ],
 )
-def test_ordinary_json_is_read(content, value):
-    """A BOM, a whole surrogate pair, equal keys in different objects and brackets in strings are all fine."""
+def test_ordinary_json_is_parsed(content, value):
+    """A BOM, a whole surrogate pair, equal keys in different objects and brackets in strings are accepted."""
     assert parse_json(content) == value
 
 
 @pytest.mark.parametrize(("opening", "closing"), [(b"[", b"]"), (b'{"a":', b"}")])
 def test_nesting_is_bounded(opening, closing):
-    """The deepest allowed nesting is read; one level more, or a hundred thousand, is Invalid."""
+    """The deepest allowed nesting is parsed; one level more, or a hundred thousand, is Invalid."""
     parse_json(opening * MAX_DEPTH + b"1" + closing * MAX_DEPTH)
     for depth in (MAX_DEPTH + 1, 100_000):
         with pytest.raises(Invalid, match="nested"):
@@ -74,20 +74,20 @@ def test_nesting_is_bounded(opening, closing):
 
 
 def test_an_unfinished_string_costs_one_pass():
-    """A megabyte of escaped quotes without an end is refused, and does not hang."""
+    """A megabyte of escaped quotes without an end is refused quickly."""
     with pytest.raises(Invalid, match="Unterminated string"):
         parse_json(b'"' + b'\\"' * 500_000)
 
 
 @given(JSON)
-def test_what_json_writes_is_read_back(value):
-    """Any JSON value survives being written and read."""
+def test_encoded_json_is_parsed_back(value):
+    """Any JSON value survives encoding and parsing."""
     assert parse_json(json.dumps(value, ensure_ascii=False).encode()) == value
 
 
 @given(st.binary() | st.text().map(str.encode) | st.lists(PIECES).map("".join).map(str.encode))
-def test_any_bytes_are_read_or_refused(content):
-    """No bytes make the reader raise anything but an error of ours."""
+def test_any_bytes_are_parsed_or_refused(content):
+    """No bytes make the parser raise anything but a SluiceError."""
     try:
         json.dumps(parse_json(content)).encode()
     except SluiceError as error:

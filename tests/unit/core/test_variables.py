@@ -1,4 +1,4 @@
-"""Settings are read with defaults, and every mistake is named at once."""
+"""Variables are read with defaults, and one error names every mistake."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from sluice.core.variables import Variables
 
 
 def test_defaults():
-    """What is not set, or set to nothing, is its default."""
+    """A variable that is not set, or empty, has its default."""
     variables = Variables({"EMPTY": " "}.get)
     assert variables.text("EMPTY", "x") == "x"
     assert variables.integer("N", 7, minimum=1) == 7
@@ -16,7 +16,7 @@ def test_defaults():
 
 
 def test_all_mistakes_at_once():
-    """One error names every variable that does not fit, and why."""
+    """One error names every wrong variable and the reason."""
     variables = Variables({"N": "ten", "M": "0", "U": "ftp://x"}.get)
     variables.integer("N", 1, minimum=1)
     variables.integer("M", 1, minimum=1)
@@ -27,7 +27,7 @@ def test_all_mistakes_at_once():
 
 @pytest.mark.parametrize("raw", ["-1", "1.5", "\u0661", "99999999999", "1_0"])
 def test_not_a_number(raw: str):
-    """Only plain digits within the limits are a number."""
+    """Only plain digits within the limits are accepted as a number."""
     variables = Variables({"N": raw}.get)
     assert variables.integer("N", 3, minimum=0) == 3
     with pytest.raises(ConfigError, match="N must be"):

@@ -1,4 +1,4 @@
-"""Does what ./scripts/bench compile measures: the list given by PUT is transformed, a configuration given by POST compiled."""
+"""The Worker that ./scripts/bench compile measures: PUT stores a list, GET transforms it, POST compiles a configuration."""
 
 import random
 from typing import Any
@@ -17,20 +17,20 @@ from sluice.platform.http.transport import send_request
 
 __all__ = ["Default"]
 
-GIVEN: list[str] = []
+STORED_LIST: list[str] = []
 
 
 class Default(WorkerEntrypoint):
     async def fetch(self, request: Any) -> Response:
         lines = 0
         if request.method == "PUT":
-            GIVEN[:] = [await request.text()]
+            STORED_LIST[:] = [await request.text()]
         elif request.method == "POST":
             lines = len((await self.compiler().compile(await request.json())).rules)
         else:
             names = parse_qs(urlsplit(request.url).query)["name"]
-            lines = len(transform(GIVEN[0].replace("\r\n", "\n").split("\n"), names))
-        heap = pyodide_js._module.HEAPU8.length  # noqa: SLF001 - it never shrinks, so it is the most that was needed
+            lines = len(transform(STORED_LIST[0].replace("\r\n", "\n").split("\n"), names))
+        heap = pyodide_js._module.HEAPU8.length  # noqa: SLF001 - it never shrinks, so it is the maximum
         return Response.from_json({"heap": heap, "lines": lines})
 
     def compiler(self) -> FilterCompiler:

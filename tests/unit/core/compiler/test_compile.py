@@ -1,4 +1,4 @@
-"""From a configuration to a list."""
+"""Compiling a configuration into a list."""
 
 import asyncio
 from typing import Any
@@ -14,13 +14,13 @@ from sluice.core.compiler.sources.failures import SourceFailed, SourceMissing
 from sluice.core.errors import Invalid, Unavailable
 from sluice.core.filters.pipeline import TRANSFORMATIONS
 from sluice.core.ports import FetchResponse
-from unit.core.compiler.scripted import body, compiled, compiler, configuration
+from unit.core.compiler.scripted import body, compile_files, compiler, configuration
 
 NAMES = [name for name in TRANSFORMATIONS if not name.startswith("Validate")]
 
 
-async def test_levels():
-    """A source's own transformations see its lines alone; the list's see everything, headers of sources included."""
+async def test_source_and_list_transformations():
+    """A source's own transformations apply to its lines only; the list's apply to all lines, headers of sources included."""
     files = {"a": "0.0.0.0 a.com\n! c", "b": "0.0.0.0 a.com\n||b.com^"}
     first = {"source": "a", "transformations": ["Compress"]}
     result = await compiler(files).compile(configuration(first, "b", transformations=["RemoveComments"]))
@@ -30,15 +30,15 @@ async def test_levels():
 
 
 async def test_filters():
-    """Exclusions and inclusions of a source apply to it alone, those of the list to all, headers of sources too."""
+    """Exclusions and inclusions of a source apply to it only, those of the list to all lines, headers of sources included."""
     files = {"a": "||a1^\n||a2^\n||x^", "b": "||b1^\n||x^"}
     first = {"source": "a", "exclusions": ["a1"]}
     result = await compiler(files).compile(configuration(first, "b", exclusions=["||x^"], inclusions=["||*"]))
     assert result.rules[-3:] == ["!", "||a2^", "||b1^"]
 
 
-async def test_files_of_patterns():
-    """Patterns come from files as well: comments and blank lines are none, directives are followed, each is read once."""
+async def test_pattern_files():
+    """Patterns also come from files: comments and blank lines are ignored, directives are followed, each file is read once."""
     files = {
         "a": "||a^\n||b^\n||c^\n! note",
         "b": "||a^\n||d^",
@@ -50,10 +50,10 @@ async def test_files_of_patterns():
     target = compiler(files)
     result = await target.compile(configuration(source, "b", exclusions_sources=["ex"]))
     assert body(result) == ["||b^", "! note", "||d^"]
-    assert sorted(target.download.asked) == ["a", "b", "ex", "in", "more"]  # type: ignore[attr-defined]
+    assert sorted(target.download.requests) == ["a", "b", "ex", "in", "more"]  # type: ignore[attr-defined]
 
 
-async def test_a_missing_file_of_patterns():
+async def test_a_missing_pattern_file():
     """An allow list that cannot be read fails the compilation: silently blocking more is worse than failing."""
     files = {"a": "||a^", "ex": SourceMissing("gone")}
     with pytest.raises(SourceFailed, match="ex: gone"):
@@ -63,19 +63,19 @@ async def test_a_missing_file_of_patterns():
 
 
 async def test_a_bad_pattern():
-    """A regular expression in a file that cannot be read fails the compilation and names the file."""
+    """A malformed regular expression in a pattern file fails the compilation, and the error names the file."""
     with pytest.raises(SourceFailed, match="ex"):
         await compiler({"a": "||a^", "ex": "/(/"}).compile(configuration("a", exclusions_sources=["ex"]))
 
 
 async def test_empty_sources():
-    """A source without any text is one empty line, as HostlistCompiler has it."""
-    result = await compiled({"a": "", "b": "||b^"})
+    """A source without text becomes one empty line, as in HostlistCompiler."""
+    result = await compile_files({"a": "", "b": "||b^"})
     assert body(result) == ["", "||b^"]
 
 
-async def test_parsed_or_not():
-    """A configuration may come as plain values or parsed."""
+async def test_plain_or_parsed_configuration():
+    """The compiler accepts a configuration as plain values or parsed."""
     value = configuration("a")
     plain = await compiler({"a": "||a^"}).compile(value)
     parsed = await compiler({"a": "||a^"}).compile(parse_configuration(value))
@@ -91,26 +91,26 @@ async def test_compilations_do_not_mix():
     assert (body(first), body(second)) == (["||c^", "||a^"], ["||c^", "||b^"])
 
 
-async def test_the_input_is_left_alone():
-    """Content sent along and a parsed configuration are the same after a compilation as before."""
+async def test_the_input_is_not_changed():
+    """A compilation changes neither the content in the request nor a parsed configuration."""
     parsed = parse_configuration(configuration("a", "a", transformations=NAMES))
     before, content = parsed.model_copy(deep=True), {"a": "||b^\n||a^"}
     await compiler({}).compile(parsed, content=content)
     assert (parsed, content) == (before, {"a": "||b^\n||a^"})
 
 
-# Without directives: an unbalanced one is an error, as other tests say.
+# Without directives, because an unbalanced one is an error.
 TEXT = st.text(max_size=9).filter(lambda text: "!#" not in text)
 LINES = st.lists(st.one_of(st.sampled_from(["||a.com^", "0.0.0.0 b.com", "! c", "", "@@||a.com^"]), TEXT))
 
 
 @given(LINES, LINES, st.lists(st.sampled_from(NAMES), unique=True))
 def test_same_input_same_bytes(first: list[str], second: list[str], names: list[str]):
-    """The same input at the same time gives the same bytes, with details asked for or not, and from every copy."""
+    """The same input at the same time gives the same bytes, with or without the detailed report."""
     content = {"a": "\n".join(first), "b": "\r\n".join(second)}
-    wanted = configuration({"source": "a", "transformations": names[:1]}, "b", "a", transformations=names)
+    value = configuration({"source": "a", "transformations": names[:1]}, "b", "a", transformations=names)
     results = [
-        asyncio.run(compiler({}, clock=ManualClock()).compile(wanted, content=content, detailed=detailed)).rules
+        asyncio.run(compiler({}, clock=ManualClock()).compile(value, content=content, detailed=detailed)).rules
         for detailed in (False, False, True)
     ]
     assert results[0] == results[1] == results[2]
@@ -124,8 +124,8 @@ async def fetch_with(status: int, calls: list[Any]) -> bytes | str:
     return await make_download(fetch, max_bytes=10, timeout_s=2.0)("https://h.example/a")
 
 
-async def test_through_a_guarded_fetch():
-    """A download is the body of a successful answer, within the given bounds."""
+async def test_download_by_a_guarded_fetch():
+    """A download returns the body of a successful response, within the given limits."""
     calls: list[Any] = []
     assert await fetch_with(200, calls) == b"||a^"
     assert calls == [("https://h.example/a", 10, 2.0)]
@@ -142,7 +142,7 @@ async def test_through_a_guarded_fetch():
         (503, Unavailable),
     ],
 )
-async def test_answers_that_do_not_count(status: int, failure: type[Exception]):
-    """An answer without success is an error that tells whether trying again may help."""
+async def test_failed_responses(status: int, failure: type[Exception]):
+    """A response without success is an error that says whether a retry may help."""
     with pytest.raises(failure, match=str(status)):
         await fetch_with(status, [])

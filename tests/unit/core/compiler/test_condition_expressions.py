@@ -1,4 +1,4 @@
-"""Which conditions hold."""
+"""The value of conditions."""
 
 import pytest
 from hypothesis import given
@@ -15,8 +15,8 @@ CONSTANTS = frozenset({"adguard", "ext_chromium"})
         ("true", True),
         (" false ", False),
         ("adguard", True),
-        ("unheard_of", False),
-        ("!unheard_of", True),
+        ("unknown_constant", False),
+        ("!unknown_constant", True),
         ("! adguard", False),
         ("!!adguard", True),
         ("adguard&&ext_chromium", True),
@@ -34,21 +34,21 @@ CONSTANTS = frozenset({"adguard", "ext_chromium"})
     ],
 )
 def test_conditions(condition: str, holds: bool):
-    """`!` binds before `&&`, `&&` before `||`; a constant that nobody set is false, whatever it is called."""
+    """`!` binds before `&&`, `&&` before `||`; a constant that is not set is false."""
     assert evaluate_condition(condition, CONSTANTS) is holds
 
 
 @pytest.mark.parametrize(
     "condition", ["", " ", "!", "(", ")", "()", "true &&", "|| true", "(true", "true)", "true !", "true (false)"]
 )
-def test_what_is_no_condition(condition: str):
-    """A condition that is cut short or does not balance is an error, not a guess."""
+def test_malformed_conditions(condition: str):
+    """An incomplete or unbalanced condition is an error."""
     with pytest.raises(BadCondition):
         evaluate_condition(condition, CONSTANTS)
 
 
-def test_depth_costs_nothing():
-    """Neither a hundred thousand parentheses nor as many negations exhaust the stack."""
+def test_deep_nesting():
+    """A hundred thousand parentheses or negations do not exhaust the stack."""
     depth = 100_000
     assert evaluate_condition("(" * depth + "true" + ")" * depth, CONSTANTS)
     assert evaluate_condition("!" * depth + "true", CONSTANTS)
@@ -65,13 +65,13 @@ EXPRESSIONS = st.recursive(
 )
 
 
-def python_of(condition: str) -> str:
-    for ours, pythons in (("true", "True"), ("false", "False"), ("&&", "and"), ("||", "or"), ("!", " not ")):
-        condition = condition.replace(ours, pythons)
+def to_python(condition: str) -> str:
+    for word, python_word in (("true", "True"), ("false", "False"), ("&&", "and"), ("||", "or"), ("!", " not ")):
+        condition = condition.replace(word, python_word)
     return condition.strip()
 
 
 @given(EXPRESSIONS)
-def test_as_python_has_it(condition: str):
-    """Every condition has the value that Python gives to the same expression."""
-    assert evaluate_condition(condition, frozenset()) is eval(python_of(condition))  # noqa: S307 (made of the words above)
+def test_agrees_with_python(condition: str):
+    """Every condition has the value of the same expression in Python."""
+    assert evaluate_condition(condition, frozenset()) is eval(to_python(condition))  # noqa: S307 (built from the words above)

@@ -1,4 +1,4 @@
-"""What a configuration may hold, and how its mistakes are named."""
+"""Which configurations are valid, and how errors name the bad fields."""
 
 from typing import Any
 
@@ -16,14 +16,14 @@ from sluice.core.filters.pipeline import TRANSFORMATIONS
 from unit.core.compiler.scripted import configuration
 
 
-def paths(value: object) -> list[str]:
+def bad_fields(value: object) -> list[str]:
     with pytest.raises(Invalid) as caught:
         parse_configuration(value)
     return [field.field for field in caught.value.fields]
 
 
 def test_every_field():
-    """A configuration with all that the format knows is taken as it is."""
+    """A configuration with all fields of the format is accepted unchanged."""
     value = {
         "name": "List",
         "description": "About",
@@ -59,7 +59,7 @@ def test_every_transformation(name: str):
 
 
 @pytest.mark.parametrize(
-    ("value", "path"),
+    ("value", "field"),
     [
         ([], ""),
         ("text", ""),
@@ -94,19 +94,19 @@ def test_every_transformation(name: str):
         (configuration("a", inclusions_sources=[""]), "inclusions_sources[0]"),
     ],
 )
-def test_mistakes(value: Any, path: str):
-    """A mistake is refused under the path where it stands."""
-    assert paths(value) == [path]
+def test_mistakes(value: Any, field: str):
+    """The error names the field of the mistake."""
+    assert bad_fields(value) == [field]
 
 
 def test_all_mistakes_at_once():
-    """Nobody has to mend a configuration one mistake at a time."""
+    """One error names all mistakes of a configuration."""
     value = configuration({"source": "a", "type": "x"}, {"source": 1}, transformations=["Nope"], version=1)
-    assert sorted(paths(value)) == ["sources[0].type", "sources[1].source", "transformations[0]", "version"]
+    assert sorted(bad_fields(value)) == ["sources[0].type", "sources[1].source", "transformations[0]", "version"]
 
 
-def test_validation_at_both_levels():
-    """A source that validates in a list that validates is refused by its name: the list's rules would win."""
+def test_validators_of_source_and_list():
+    """A validator of a source conflicts with one of the list, which would override it; the error names the source."""
     named = {"source": "b", "name": "Second", "transformations": ["ValidateAllowIp"]}
     value = configuration("a", named, transformations=["Validate"])
     with pytest.raises(Invalid, match="Second") as caught:
@@ -115,14 +115,14 @@ def test_validation_at_both_levels():
 
 
 def test_repeated_locations():
-    """Known are the sources and files of patterns that are read more than once."""
+    """The repeated locations are the sources and pattern files that are read more than once."""
     shared = {"exclusions_sources": ["ex.txt"], "inclusions_sources": ["in.txt"]}
     value = configuration("a", "a", {"source": "b", **shared}, exclusions_sources=["ex.txt", "b"])
     assert parse_configuration(value).repeated_locations == {"a", "b", "ex.txt"}
 
 
-def test_a_configuration_stays_as_it_is():
-    """A parsed configuration cannot be changed, so what was checked is what is compiled."""
+def test_a_configuration_is_frozen():
+    """A parsed configuration cannot be changed, so the compiled configuration is the checked one."""
     parsed = parse_configuration(configuration("a"))
     assert isinstance(parsed, Configuration)
     with pytest.raises(ValueError, match="frozen"):

@@ -1,4 +1,4 @@
-"""What a compilation tells while it runs."""
+"""The events, diagnostics and metrics of a compilation."""
 
 import json
 from typing import Any
@@ -13,28 +13,30 @@ from sluice.core.errors import Invalid
 from unit.core.compiler.scripted import ScriptedDownload, compiler, configuration
 
 
-async def events_of(files: dict[str, Any], value: dict[str, Any]) -> list[Event]:
-    told: list[Event] = []
-    await compiler(files, emit=told.append).compile(value)
-    return told
+async def collect_events(files: dict[str, Any], value: dict[str, Any]) -> list[Event]:
+    emitted: list[Event] = []
+    await compiler(files, emit=emitted.append).compile(value)
+    return emitted
 
 
-def named(told: list[Event], name: str) -> list[Any]:
-    return [dict(event.data) for event in told if event.name == name]
+def select(emitted: list[Event], name: str) -> list[Any]:
+    return [dict(event.data) for event in emitted if event.name == name]
 
 
 async def test_a_whole_compilation():
-    """A listener hears of each source, each transformation, the progress in between and the end."""
+    """The events cover each source, each transformation, the progress between them, and the end."""
     source = {"source": "a", "name": "A", "type": "hosts"}
-    told = await events_of({"a": "0.0.0.0 a.com\n! c"}, configuration(source, transformations=["RemoveComments"]))
+    emitted = await collect_events(
+        {"a": "0.0.0.0 a.com\n! c"}, configuration(source, transformations=["RemoveComments"])
+    )
     about = {"source": source, "sourceIndex": 0, "totalSources": 1}
-    assert named(told, "source:start") == [about]
-    assert named(told, "source:complete") == [{**about, "ruleCount": 2, "durationMs": 0}]
-    assert named(told, "transformation:start") == [{"name": "RemoveComments", "inputCount": 6}]
-    assert named(told, "transformation:complete") == [
+    assert select(emitted, "source:start") == [about]
+    assert select(emitted, "source:complete") == [{**about, "ruleCount": 2, "durationMs": 0}]
+    assert select(emitted, "transformation:start") == [{"name": "RemoveComments", "inputCount": 6}]
+    assert select(emitted, "transformation:complete") == [
         {"name": "RemoveComments", "inputCount": 6, "outputCount": 1, "durationMs": 0}
     ]
-    assert [(data["phase"], data["current"], data["total"]) for data in named(told, "progress")] == [
+    assert [(data["phase"], data["current"], data["total"]) for data in select(emitted, "progress")] == [
         ("sources", 0, 1),
         ("sources", 1, 1),
         ("transformations", 0, 1),
@@ -42,32 +44,32 @@ async def test_a_whole_compilation():
         ("finalize", 0, 1),
         ("finalize", 1, 1),
     ]
-    assert told[-1] == Event(
+    assert emitted[-1] == Event(
         "compilation:complete", {"ruleCount": 8, "totalDurationMs": 0, "sourceCount": 1, "transformationCount": 1}
     )
-    assert json.dumps([event.data for event in told])
+    assert json.dumps([event.data for event in emitted])
 
 
 async def test_a_failed_source():
-    """A source that fails is told with its reason, and no completion follows."""
-    told: list[Event] = []
-    target = compiler({"a": "||a^", "b": SourceMissing("gone")}, emit=told.append)
+    """A failed source has an event with its reason, and no completion follows."""
+    emitted: list[Event] = []
+    target = compiler({"a": "||a^", "b": SourceMissing("gone")}, emit=emitted.append)
     with pytest.raises(SourceFailed):
         await target.compile(configuration("a", "b"))
-    assert named(told, "source:error") == [
+    assert select(emitted, "source:error") == [
         {"source": {"source": "b"}, "sourceIndex": 1, "totalSources": 2, "error": "Source b: gone"}
     ]
-    assert not named(told, "compilation:complete")
+    assert not select(emitted, "compilation:complete")
 
 
-def moments(diagnostics: tuple[Diagnostic, ...]) -> list[tuple[str, str]]:
+def summarize(diagnostics: tuple[Diagnostic, ...]) -> list[tuple[str, str]]:
     return [(diagnostic.type.removeprefix("operation"), diagnostic.operation) for diagnostic in diagnostics]
 
 
 async def test_operations():
-    """Every operation begins and ends in the diagnostics, inner ones inside outer ones."""
+    """The diagnostics contain the start and end of every operation, inner ones inside outer ones."""
     result = await compiler({"a": "||a^"}).compile(configuration("a"))
-    assert moments(result.diagnostics) == [
+    assert summarize(result.diagnostics) == [
         ("Start", "compileFilterList"),
         ("Start", "validateConfiguration"),
         ("Complete", "validateConfiguration"),
@@ -85,17 +87,17 @@ async def test_operations():
 
 
 async def test_a_failed_operation():
-    """A bad configuration is told as the error of its validation and of the whole, as it happens."""
-    told: list[Diagnostic] = []
+    """A bad configuration is the error of its validation and of the whole compilation."""
+    diagnostics: list[Diagnostic] = []
     with pytest.raises(Invalid):
-        await compiler({}, notify=told.append).compile({})
-    assert moments(tuple(told)) == [
+        await compiler({}, notify=diagnostics.append).compile({})
+    assert summarize(tuple(diagnostics)) == [
         ("Start", "compileFilterList"),
         ("Start", "validateConfiguration"),
         ("Error", "validateConfiguration"),
         ("Error", "compileFilterList"),
     ]
-    failed = told[2].as_json()
+    failed = diagnostics[2].as_json()
     assert failed["eventId"] == "3"
     assert failed["timestamp"] == "2027-01-15T08:00:00.000Z"
     assert (failed["category"], failed["severity"], failed["errorType"]) == ("validation", "error", "Invalid")
@@ -115,7 +117,7 @@ class SlowDownload(ScriptedDownload):
 
 
 async def test_metrics():
-    """Metrics tell how long each stage took and how many lines went in and came out."""
+    """The metrics contain the duration and the line counts of each stage."""
     clock = ManualClock()
     files = {"a": "||a^\n||a^\n! c"}
     target = compiler(files, clock=clock, download=SlowDownload(files, clock))
@@ -150,6 +152,6 @@ async def test_metrics():
     }
 
 
-async def test_no_metrics_unless_asked():
-    """A plain compilation carries no metrics."""
+async def test_no_metrics_by_default():
+    """A plain compilation has no metrics."""
     assert (await compiler({"a": "||a^"}).compile(configuration("a"))).metrics is None

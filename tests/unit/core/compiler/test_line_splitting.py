@@ -1,4 +1,4 @@
-"""How the bytes of a source become lines."""
+"""Decoding a source and splitting it into lines."""
 
 import re
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sluice.core.compiler.sources.line_splitting import count_lines, flatten_to_one_line, number_lines, split_lines
 from sluice.core.filters.syntax.lines import WHITESPACE
 
-# Made of what matters: breaks of all kinds, blanks, and something to keep.
+# Line breaks of all kinds, white space, and some letters.
 TEXTS = st.text(alphabet=st.sampled_from("ab\r\n \t\u00a0\u2028\u0085\ufeff"), max_size=40)
 
 
@@ -29,13 +29,13 @@ TEXTS = st.text(alphabet=st.sampled_from("ab\r\n \t\u00a0\u2028\u0085\ufeff"), m
     ],
 )
 def test_split(text: str, lines: list[str]):
-    """The text is trimmed as a whole, blank lines vanish, lines keep their own spaces, an empty text is one line."""
+    """The text is trimmed as a whole, empty lines are dropped, lines keep their spaces, an empty text is one line."""
     assert split_lines(text) == lines
 
 
 @given(TEXTS)
 def test_every_line_has_its_number(text: str):
-    """Each line stands in the text under the number that it is given, as editors count."""
+    """The number of a line is its line number in the text, as editors count."""
     rows = re.split(r"\r\n|\r|\n", text)
     lines = split_lines(text)
     numbers = number_lines(text)
@@ -46,13 +46,13 @@ def test_every_line_has_its_number(text: str):
 
 @given(TEXTS)
 def test_bytes_and_text_agree(text: str):
-    """A source gives the same lines whether it comes as bytes or as text, and not more than were counted."""
+    """A source has the same lines as bytes and as text, and not more than were counted."""
     assert split_lines(text) == split_lines(text.encode()) == re.split(r"[\r\n]+", text.strip(WHITESPACE))
     assert len(split_lines(text)) <= count_lines(text) == count_lines(text.encode())
 
 
 def test_long_sources():
-    """A source that is decoded in many pieces loses nothing where they meet."""
+    """A source that is decoded in many chunks loses nothing at their borders."""
     lines = [f"||{'ä' * (number % 50)}\U0001f600{number}^" for number in range(50_000)]
     assert split_lines("\r\n".join(lines).encode()) == lines
     assert split_lines("\r".join(lines).encode()) == lines
@@ -72,10 +72,10 @@ def test_long_sources():
     ],
 )
 def test_characters(body: bytes | str, lines: list[str]):
-    """A byte order mark goes, and what is not Unicode becomes U+FFFD, so that every line can be written."""
+    """A byte order mark is removed, and invalid UTF-8 becomes U+FFFD, so that every line can be encoded."""
     assert split_lines(body) == lines
 
 
 def test_one_line():
-    """A line break in a title becomes a space, because what follows it would be a rule."""
+    """A line break in a title becomes a space; otherwise the text after it would be a rule."""
     assert flatten_to_one_line("a\r\n||b^\nc\ud800") == "a ||b^ c\ufffd"

@@ -1,4 +1,4 @@
-"""What was dropped, where it stood, and why."""
+"""The report: counts, and each dropped line with its place and reason."""
 
 import json
 from typing import Any
@@ -10,7 +10,7 @@ from sluice.core.filters.pipeline import DroppedLine
 from unit.core.compiler.scripted import compiler, configuration
 
 
-async def dropped(files: dict[str, str], value: dict[str, Any]) -> list[dict[str, Any]]:
+async def list_dropped(files: dict[str, str], value: dict[str, Any]) -> list[dict[str, Any]]:
     result = await compiler(files).compile(value, detailed=True)
     report: dict[str, Any] = json.loads(json.dumps(result.report.as_json()))
     assert report["droppedNotListed"] == 0
@@ -19,7 +19,7 @@ async def dropped(files: dict[str, str], value: dict[str, Any]) -> list[dict[str
 
 
 async def test_counts():
-    """Counts of each transformation are always there, each dropped line only on request."""
+    """The report always has the counts of each transformation, and each dropped line only on request."""
     files = {"a": "||a^\n! c\n||a^", "b": "||a^"}
     source = {"source": "a", "name": "A", "transformations": ["RemoveComments"]}
     value = configuration(source, "b", transformations=["Deduplicate"], exclusions=["Source"])
@@ -34,9 +34,9 @@ async def test_counts():
 
 
 async def test_a_dropped_line():
-    """A dropped line is told with its source, its line there, the transformation, its text and the reason."""
+    """A dropped line is listed with its source, line number, transformation, text and reason."""
     files = {"a": "||a.com^\r\n\r\n\r\n||not valid\r\n", "b": "||a.com^"}
-    lines = await dropped(files, configuration({"source": "a", "name": "A"}, "b", transformations=["Validate"]))
+    lines = await list_dropped(files, configuration({"source": "a", "name": "A"}, "b", transformations=["Validate"]))
     assert len(lines) == 1
     assert lines[0].pop("reason")
     assert lines == [
@@ -44,34 +44,34 @@ async def test_a_dropped_line():
     ]
 
 
-async def test_through_both_levels():
-    """A line is found again after its source's own transformations changed and moved it, two in one line too."""
+async def test_lines_changed_by_their_source():
+    """The place of a line is known after its source's own transformations changed, moved or split it."""
     files = {"a": "! c\n0.0.0.0 b.com a.com\n||x.com^", "b": "||a.com^"}
     source = {"source": "a", "transformations": ["RemoveComments", "Compress"]}
-    lines = await dropped(files, configuration(source, "b", transformations=["Deduplicate"]))
-    told = [(line["file"], line["line"], line["transformation"], line["text"]) for line in lines]
-    assert told == [("a", 1, "RemoveComments", "! c"), ("a", 2, "Deduplicate", "||a.com^")]
+    lines = await list_dropped(files, configuration(source, "b", transformations=["Deduplicate"]))
+    places = [(line["file"], line["line"], line["transformation"], line["text"]) for line in lines]
+    assert places == [("a", 1, "RemoveComments", "! c"), ("a", 2, "Deduplicate", "||a.com^")]
 
 
 async def test_includes():
-    """A line of an included file is told with that file and the lines that led there."""
+    """A line of an included file is listed with that file and the lines that included it."""
     files = {"a": "||a^\n!#include b", "b": "\n!#if true\n!#include c\n!#endif", "c": "||c^\n\n! c"}
-    lines = await dropped(files, configuration("a", transformations=["RemoveComments"]))
+    lines = await list_dropped(files, configuration("a", transformations=["RemoveComments"]))
     assert [(line["file"], line["line"], line["via"], line["text"]) for line in lines] == [
         ("c", 3, ["a:2", "b:3"], "! c")
     ]
 
 
-async def test_our_own_lines_are_no_loss():
-    """Headers of sources and an added last line are not reported when they go."""
+async def test_generated_lines_are_not_listed():
+    """Headers of sources and an added last line are not listed when they are dropped."""
     source = {"source": "a", "transformations": ["InsertFinalNewLine"]}
-    assert not await dropped(
+    assert not await list_dropped(
         {"a": "||a^"}, configuration(source, transformations=["RemoveComments", "RemoveEmptyLines"])
     )
 
 
-def test_the_details_are_bounded():
-    """Beyond the bound, lines are only counted."""
+def test_the_listing_is_limited():
+    """Beyond the limit, lines are only counted."""
     drops = DropCollector(limit=2)
     origins = LineOrigins.of_file(drops.files.add(SourceFile("A", "a")), [1, 2, 3, 4, 5])
     drops.collect([DroppedLine(at, "Deduplicate", "x", "twice") for at in range(5)], origins)

@@ -1,4 +1,4 @@
-"""Sources: read in parallel, kept in order, with what they include."""
+"""Reading sources: parallel downloads, order, includes, retries and limits."""
 
 import pytest
 
@@ -7,13 +7,13 @@ from sluice.core.compiler.limits import MAX_INCLUDE_DEPTH, MAX_PARALLEL_DOWNLOAD
 from sluice.core.compiler.sources.backoff import backoff_s
 from sluice.core.compiler.sources.failures import BadSource, IncludeFailed, SourceFailed, SourceMissing
 from sluice.core.errors import Oversized, Refused, TimedOut, Unavailable
-from unit.core.compiler.scripted import ScriptedDownload, body, compiled, compiler, configuration
+from unit.core.compiler.scripted import ScriptedDownload, body, compile_files, compiler, configuration
 
 BASE = "https://h.example"
 
 
 async def test_order_is_kept():
-    """However many sources there are, the list has them in the order of the configuration, six on their way at most."""
+    """The list has the sources in the order of the configuration, and at most six are downloaded at once."""
     files = {f"{BASE}/{number}.txt": f"||{number}.example^" for number in range(50)}
     download = ScriptedDownload(files)
     result = await compiler(files, download=download).compile(configuration(*files))
@@ -21,15 +21,15 @@ async def test_order_is_kept():
     assert download.most_at_once == MAX_PARALLEL_DOWNLOADS
 
 
-async def test_content_sent_along():
-    """What was sent along is used in place of a download, for a source and for what it includes."""
+async def test_content_in_the_request():
+    """Content in the request replaces a download, for a source and for the files it includes."""
     content = {"mine": "||a^\n!#include more", "more": "||b^"}
     result = await compiler({}).compile(configuration("mine"), content=content)
     assert body(result) == ["||a^", "||b^"]
 
 
 async def test_includes():
-    """An included file stands in place of its directive, relative to the file that includes it."""
+    """An included file replaces its directive; its location is relative to the file that includes it."""
     files = {
         f"{BASE}/l/a.txt": "||a^\n!#include inc/b.txt\n||z^",
         f"{BASE}/l/inc/b.txt": b"\xef\xbb\xbf! b\r\n\r\n!#include ../c.txt\r\n",
@@ -39,30 +39,30 @@ async def test_includes():
     assert body(result) == ["||a^", "! b", "||c^", "||z^"]
 
 
-async def test_a_file_is_fetched_once():
-    """A file that several sources include, or that is listed twice, is fetched once and in all of their places."""
+async def test_a_file_is_downloaded_once():
+    """A file that several sources include, or that is listed twice, is downloaded once and used everywhere."""
     files = {"a": "!#include c\n||a^\n!#include c", "b": "!#include c", "c": "||c^"}
     download = ScriptedDownload(files)
     result = await compiler(files, download=download).compile(configuration("a", "b", "b"))
     assert body(result) == ["||c^", "||a^", "||c^", "||c^", "||c^"]
-    assert sorted(download.asked) == ["a", "b", "c"]
+    assert sorted(download.requests) == ["a", "b", "c"]
 
 
-async def test_an_include_that_does_not_hold():
-    """An include in a branch that does not hold is not even fetched."""
-    result = await compiled({"a": "!#if false\n!#include nowhere\n!#endif\n||a^"})
+async def test_an_include_in_a_false_branch():
+    """An include in a false branch is not downloaded."""
+    result = await compile_files({"a": "!#if false\n!#include nowhere\n!#endif\n||a^"})
     assert body(result) == ["||a^"]
 
 
 async def test_constants():
-    """The constants of the caller hold in conditions, also in those of included files."""
+    """The constants of the caller are true in conditions, also in those of included files."""
     files = {"a": "!#include b", "b": "!#if ext_sluice\n||yes^\n!#else\n||no^\n!#endif"}
     result = await compiler(files, constants=frozenset({"ext_sluice"})).compile(configuration("a"))
     assert body(result) == ["||yes^"]
 
 
 @pytest.mark.parametrize(
-    ("files", "words"),
+    ("files", "message"),
     [
         ({"a": "!#include a"}, "a → a: the includes form a cycle"),
         ({"a": "x\n!#include b", "b": "!#include c", "c": "!#include a"}, "a → b → c → a: the includes form a cycle"),
@@ -73,16 +73,16 @@ async def test_constants():
         ({"a": "!#include b", "b": SourceMissing("not there")}, "a → b: not there"),
     ],
 )
-async def test_broken_sources(files: dict[str, str], words: str):
-    """A source that cannot be followed fails the compilation, and the message leads to the place."""
+async def test_broken_sources(files: dict[str, str], message: str):
+    """A source with a bad directive fails the compilation, and the message names the place."""
     with pytest.raises(SourceFailed) as caught:
         await compiler(files).compile(configuration(next(iter(files))))
-    assert words in str(caught.value)
+    assert message in str(caught.value)
     assert not caught.value.retryable
 
 
 async def test_includes_have_a_depth():
-    """Ten files may include one another, not eleven."""
+    """Includes may nest ten levels deep, not eleven."""
     files = {str(depth): f"!#include {depth + 1}" for depth in range(MAX_INCLUDE_DEPTH + 1)}
     files[str(MAX_INCLUDE_DEPTH)] = "||deep^"
     assert body(await compiler(files).compile(configuration("0"))) == ["||deep^"]
@@ -92,7 +92,7 @@ async def test_includes_have_a_depth():
 
 
 async def test_a_failure_names_its_source():
-    """The error of a compilation names the source by its name, gives the reason and keeps the blame."""
+    """The error of a compilation contains the name of the source and the reason, and keeps status and retryability."""
     files = {"a": "||a^", f"{BASE}/b?key=secret": Refused("it is private")}
     source = {"source": f"{BASE}/b?key=secret", "name": "Second"}
     with pytest.raises(SourceFailed, match=r"^Source Second: it is private$") as caught:
@@ -103,18 +103,18 @@ async def test_a_failure_names_its_source():
     assert "secret" not in str(caught.value)
 
 
-async def test_content_sent_along_is_the_callers_own():
-    """A mistake in what was sent along is the caller's; one in a download is its host's."""
+async def test_content_in_the_request_is_the_callers_fault():
+    """A mistake in content of the request is the caller's fault; one in a download is its host's fault."""
     with pytest.raises(SourceFailed) as caught:
         await compiler({}).compile(configuration("mine"), content={"mine": "!#endif"})
     assert caught.value.status == 400
     with pytest.raises(SourceFailed) as caught:
-        await compiled({"a": "!#endif"})
+        await compile_files({"a": "!#endif"})
     assert caught.value.status == BadSource.status == 502
 
 
 async def test_retries():
-    """What may pass is tried again after 1, 2 and 4 s and some jitter."""
+    """A temporary failure is retried after 1, 2 and 4 s plus jitter."""
     clock = ManualClock()
     files = {"a": [Unavailable("down"), TimedOut("slow"), Unavailable("down"), "||a^"]}
     result = await compiler(files, clock=clock, draw=lambda: 0.5).compile(configuration("a"))
@@ -123,20 +123,20 @@ async def test_retries():
 
 
 async def test_retries_end():
-    """After three more attempts the failure is final, and a later compilation may still help."""
+    """After three retries the compilation fails, and a later compilation may succeed."""
     download = ScriptedDownload({"a": Unavailable("down")})
     with pytest.raises(SourceFailed, match="down") as caught:
         await compiler({}, download=download).compile(configuration("a"))
-    assert download.asked == ["a"] * 4
+    assert download.requests == ["a"] * 4
     assert caught.value.retryable
 
 
-async def test_no_hope_no_retry():
-    """What will not change is not tried again."""
+async def test_permanent_failures_are_not_retried():
+    """A permanent failure is not retried."""
     download = ScriptedDownload({"a": SourceMissing("gone")})
     with pytest.raises(SourceFailed):
         await compiler({}, download=download).compile(configuration("a"))
-    assert download.asked == ["a"]
+    assert download.requests == ["a"]
 
 
 def test_jitter():
@@ -157,7 +157,7 @@ def test_jitter():
     ],
 )
 async def test_limits(files: dict[str, str], limits: Limits):
-    """Bytes, lines and includes are bounded, for one source and for all of them together."""
+    """Bytes, lines and includes are limited, for one source and for all sources together."""
     with pytest.raises(SourceFailed) as caught:
         await compiler(files, limits=limits).compile(configuration(*files))
     cause = caught.value.cause
@@ -175,7 +175,7 @@ async def test_limits(files: dict[str, str], limits: Limits):
     ],
     ids=["page", "page with a mark", "xml", "zeros", "utf-16"],
 )
-async def test_what_is_no_list(content: bytes):
-    """A page of apology or a binary file in place of a list is an error, not a list of strange rules."""
+async def test_web_pages_and_binary_files(content: bytes):
+    """A web page or a binary file in place of a list is an error."""
     with pytest.raises(SourceFailed, match=r"web page|binary"):
         await compiler({"a": content}).compile(configuration("a"))

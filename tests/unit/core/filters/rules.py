@@ -1,4 +1,4 @@
-"""Random lines that look like rules, hosts lines and comments."""
+"""Random lines that look like rules, hosts rules and comments."""
 
 from hypothesis import strategies as st
 
@@ -35,5 +35,5 @@ def trace(name: str, *lines: str) -> TransformationTrace:
 
 
 def reasons(name: str, *lines: str) -> dict[str, str]:
-    """Why each dropped line went, by its text."""
+    """Return the reason for each dropped line, by its text."""
     return {line.text: line.reason for line in trace(name, *lines).dropped}

@@ -1,4 +1,4 @@
-"""Compress: one form for hosts, and none of them twice."""
+"""Compress: converts hosts rules to one form and drops redundant ones."""
 
 import pytest
 
@@ -36,7 +36,7 @@ from unit.core.filters.rules import reasons, run, trace
     ],
 )
 def test_forms(line, rules):
-    """Hosts lines and bare domains become rules; everything else passes."""
+    """Hosts rules and bare domains become `||host^`; everything else is kept."""
     assert run("Compress", line) == rules
 
 
@@ -55,13 +55,13 @@ def test_forms(line, rules):
         (["||constructor^", "||a.constructor^"], ["||constructor^"]),
     ],
 )
-def test_redundant_rules_go(lines, result):
-    """The first of equal hosts stays, and no host stays below a wider one."""
+def test_redundant_rules_are_dropped(lines, result):
+    """Only the first of equal hosts is kept, and no host below a wider one."""
     assert run("Compress", *lines) == result
 
 
 def test_trace():
-    """Each rule made of a hosts line leads back to it, and the reason names the rule that stays."""
+    """Each rule from a hosts rule has its origin, and the reason names the rule that replaces a dropped one."""
     traced = trace("Compress", "0.0.0.0 x.b.a.com b.com", "b.com", "b.a.com", "a.com")
     assert traced.lines == ["||b.com^", "||a.com^"]
     assert traced.origins == [0, 3]
@@ -72,6 +72,6 @@ def test_trace():
     ]
 
 
-def test_no_reason_for_what_stays():
+def test_nothing_to_drop():
     """A list without redundancy drops nothing."""
     assert reasons("Compress", "a.com", "b.com", "! c", "") == {}

@@ -1,4 +1,4 @@
-"""ConvertToAscii: names become Punycode, and only names."""
+"""ConvertToAscii: converts domain names to Punycode, and nothing else."""
 
 import pytest
 
@@ -28,7 +28,7 @@ from unit.core.filters.rules import run
     ],
 )
 def test_names(line, result):
-    """Each name is converted where it stands; selectors, paths and modifiers stay."""
+    """Each domain name is converted in place; selectors, paths and modifiers are not changed."""
     assert run("ConvertToAscii", line) == [result]
 
 
@@ -54,5 +54,5 @@ def test_names(line, result):
     ],
 )
 def test_untouched(line):
-    """What is no name, or a name without an ASCII form, is left alone and never lost."""
+    """Text that is not a domain name, or has no ASCII form, is not changed."""
     assert run("ConvertToAscii", line) == [line]

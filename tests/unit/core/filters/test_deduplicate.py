@@ -1,4 +1,4 @@
-"""Deduplicate: the last of equal rules stays."""
+"""Deduplicate: keeps the last of equal rules."""
 
 import pytest
 
@@ -22,12 +22,12 @@ from unit.core.filters.rules import reasons, run, trace
     ],
 )
 def test_deduplicate(lines, result):
-    """Headings of a dropped rule go with it; comments and empty lines are never duplicates themselves."""
+    """The comments above a dropped rule are dropped too; comments and empty lines are never duplicates."""
     assert run("Deduplicate", *lines) == result
 
 
 def test_trace():
-    """The trace tells rules from their headings."""
+    """Rules and the comments above them have different reasons."""
     assert trace("Deduplicate", "! 1", "a", "b", "a").origins == [2, 3]
     assert reasons("Deduplicate", "! 1", "a", "b", "a") == {
         "! 1": "comment or empty line above a dropped rule",

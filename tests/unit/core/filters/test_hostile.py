@@ -1,4 +1,4 @@
-"""Input that is meant to hurt: each case ends quickly or the run never ends."""
+"""Hostile input: each case must end quickly."""
 
 import pytest
 
@@ -38,20 +38,20 @@ def test_long_lines(name, line):
 
 @pytest.mark.parametrize("line", LONG_LINES.values(), ids=LONG_LINES.keys())
 def test_long_lines_and_patterns(line):
-    """Patterns of all kinds, and many of them, are held against a long line."""
+    """Many patterns of all kinds are matched against a long line."""
     many = [f"text{number}" for number in range(50)]
     for texts in (many, ["*a*b*c*d*"], ["/a.*b.*c$/", "/([a-z0-9-]+\\.)+x/"]):
         transform([line], [], exclusions=Patterns.parse(texts))
 
 
 def test_many_empty_lines():
-    """Very many empty lines above one rule that goes."""
+    """Very many empty lines above one dropped rule."""
     lines = [""] * MANY + ["||a/b"]
     assert transform(lines, ["Validate"]) == []
     assert len(trace(lines, ["Validate"]).dropped) == MANY + 1
 
 
 def test_many_equal_lines():
-    """The same line over and over, with a heading each time."""
+    """The same line very often, with a comment above it each time."""
     assert transform(["! x", "||a.com^"] * MANY, ["Deduplicate"]) == ["! x", "||a.com^"]
     assert transform(["a.com"] * MANY, ["Compress"]) == ["||a.com^"]

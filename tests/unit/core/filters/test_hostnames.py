@@ -1,4 +1,4 @@
-"""Hostnames inside of texts, and the public suffix list."""
+"""Hostnames in texts, and the public suffix list."""
 
 import pytest
 
@@ -33,7 +33,7 @@ from sluice.core.filters.syntax.public_suffixes import load_public_suffixes
     ],
 )
 def test_parse_hostname(text, name):
-    """Scheme, user, port and path are cut off; what is left must be a hostname."""
+    """Scheme, user, port and path are removed; the rest must be a hostname."""
     parsed = parse_hostname(text)
     assert (parsed.name if parsed else None) == name
 
@@ -47,7 +47,7 @@ def test_addresses(text):
 
 
 @pytest.mark.parametrize(
-    ("hostname", "known"),
+    ("hostname", "listed"),
     [
         ("com", True),
         ("co.uk", True),
@@ -60,12 +60,12 @@ def test_addresses(text):
         ("nosuchtld", False),
     ],
 )
-def test_known_suffixes(hostname, known):
+def test_listed_suffixes(hostname, listed):
     """Only the ICANN section counts, with its wildcards and exceptions, in Unicode and in ASCII."""
-    assert load_public_suffixes().has(hostname) is known
+    assert load_public_suffixes().has(hostname) is listed
 
 
 def test_an_unknown_label_is_a_suffix():
-    """A single label stands for everything below it, known or not."""
+    """A single label is a suffix, listed or not."""
     assert load_public_suffixes().is_suffix("nosuchtld")
     assert not load_public_suffixes().is_suffix("a.nosuchtld")

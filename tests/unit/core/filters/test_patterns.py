@@ -13,7 +13,7 @@ from sluice.core.filters.patterns.patterns import Patterns
 LINES = ["||ads.example.com^", "||EXAMPLE.org^", "! note", "", "a*b", "пример.рф"]
 
 
-def matched(*patterns: str) -> list[str]:
+def select_matching(*patterns: str) -> list[str]:
     marks = Patterns.parse(patterns).match(LINES)
     return [line for line, mark in zip(LINES, marks, strict=True) if mark]
 
@@ -40,24 +40,24 @@ def matched(*patterns: str) -> list[str]:
     ],
 )
 def test_kinds(pattern, lines):
-    """Substrings mind the case, wildcards and regular expressions do not; wildcards take the whole line."""
-    assert matched(pattern) == lines
+    """Substrings match with case, wildcards and regular expressions without; wildcards match the whole line."""
+    assert select_matching(pattern) == lines
 
 
 def test_nothing_to_match():
-    """Empty patterns are none, and none filter nothing."""
+    """Empty patterns are ignored, and an empty set filters nothing."""
     assert not Patterns.parse([])
     assert not Patterns.parse(["", ""])
 
 
 def test_find_names_the_pattern():
-    """The pattern that matched is told as it was written."""
+    """`find` returns the matching pattern in its original text."""
     patterns = Patterns.parse(["note", "*EXAMPLE.org*", "/^a/"])
     assert [patterns.find(line) for line in LINES] == [None, "*EXAMPLE.org*", "note", None, "/^a/", None]
 
 
 def test_bad_expressions_are_named():
-    """Every bad regular expression is reported, not the first alone."""
+    """The error names every bad regular expression, not only the first."""
     with pytest.raises(Invalid, match=re.escape("/(a/")) as raised:
         Patterns.parse(["/(a/", "ok", "/[/", "/b/"])
     assert [field.field for field in raised.value.fields] == ["/(a/", "/[/"]
@@ -68,7 +68,7 @@ words = st.text(alphabet="ab.c", min_size=1, max_size=18)
 
 @given(st.lists(words, min_size=21, max_size=60, unique=True), st.text(alphabet="ab.c", max_size=60))
 def test_many_literals_are_found_like_one(literals, line):
-    """The index finds what looking for each literal finds."""
+    """The index finds the same literals as a search for each one."""
     index = Literals(literals)
     expected = {literal for literal in literals if literal in line}
     assert set(index.find_in(line)) == expected
@@ -76,7 +76,7 @@ def test_many_literals_are_found_like_one(literals, line):
 
 
 def test_literals_that_share_all_but_their_end():
-    """Thousands of literals with one beginning are told apart."""
+    """Thousands of literals with a common prefix are distinguished."""
     index = Literals([f"||example.com/{number}^" for number in range(3000)])
     assert list(index.find_in("||example.com/2999^")) == ["||example.com/2999^"]
     assert not index.occur_in("||example.com/3000^")

@@ -1,4 +1,4 @@
-"""The whole pipeline: order, refusals, observation and the report."""
+"""The whole pipeline: order, invalid names, observer and trace."""
 
 import re
 
@@ -32,7 +32,7 @@ class RecordingObserver:
 
 
 def test_order():
-    """The order is the program's own."""
+    """The transformations have a fixed order."""
     assert list(TRANSFORMATIONS) == [
         "ConvertToAscii",
         "TrimLines",
@@ -51,7 +51,7 @@ def test_order():
 
 
 def test_everything_at_once():
-    """A mixed list comes out clean, whatever order the names are given in, and the input is left alone."""
+    """A mixed list is transformed independent of the order of the names, and the input is not changed."""
     names = [
         "InsertFinalNewLine",
         "Deduplicate",
@@ -75,7 +75,7 @@ def test_everything_at_once():
 
 
 def test_filters_run_first():
-    """Exclusions and then inclusions see the text before any transformation."""
+    """Exclusions run first, then inclusions, then the transformations."""
     result = transform(
         ["0.0.0.0 a.com", "||a.com^", "b.com"],
         ["Compress"],
@@ -86,13 +86,13 @@ def test_filters_run_first():
 
 
 def test_unknown_names():
-    """Names that nobody knows are refused, all of them at once."""
+    """The error names all unknown transformations."""
     with pytest.raises(Invalid, match=re.escape("Unknown transformations: Nope, compress.")):
         check_names(["compress", "Compress", "Nope"])
 
 
 def test_two_validators():
-    """Validators exclude each other; the same one twice is one."""
+    """Two validators are refused; the same one twice counts once."""
     message = "Validation transformations cannot be combined: Validate, ValidateAllowIp."
     with pytest.raises(Invalid, match=re.escape(message)):
         transform([], ["ValidateAllowIp", "Validate"])
@@ -101,7 +101,7 @@ def test_two_validators():
 
 @pytest.mark.parametrize("run", [transform, trace])
 def test_observer(run):
-    """The observer hears of each step before and after it, with the numbers of lines."""
+    """The observer is called before and after each step with the numbers of lines."""
     observer = RecordingObserver()
     run(["a", "! b", "a"], ["Deduplicate", "RemoveComments"], exclusions=Patterns.parse(["x"]), observer=observer)
     assert observer.calls == [
@@ -114,8 +114,8 @@ def test_observer(run):
     ]
 
 
-def test_report():
-    """Each dropped line is told with its first place, the step, its text at that step and the reason."""
+def test_trace():
+    """Each dropped line is recorded with its original index, the step, its text at that step and the reason."""
     report = trace(
         ["! c", "0.0.0.0 a.org x.a.org", "||b.org^$popup", "||b.org^", "skip", "||com^", "a.com"],
         ["RemoveComments", "Compress", "RemoveModifiers", "Validate", "Deduplicate", "InsertFinalNewLine"],
@@ -133,7 +133,7 @@ def test_report():
     ]
 
 
-def test_inclusions_in_the_report():
-    """A line that no inclusion matches is told so."""
+def test_inclusions_in_the_trace():
+    """A line that no inclusion matches has that reason."""
     report = trace(["a", "b"], [], inclusions=Patterns.parse(["a"]))
     assert report.dropped == [DroppedLine(1, "inclusions", "b", "matches no inclusion")]

@@ -1,4 +1,4 @@
-"""Transformations that look at one line at a time."""
+"""Transformations that work on one line at a time."""
 
 import pytest
 
@@ -23,27 +23,27 @@ def test_trim_lines(line, trimmed):
 
 @pytest.mark.parametrize("line", ["!", "! a", "!a", "#", "# a", "#### a", "#####"])
 def test_remove_comments(line):
-    """A line that is a comment goes, and its trace says so."""
+    """A comment is dropped, and the trace has the reason."""
     assert run("RemoveComments", "a.com", line) == ["a.com"]
     assert reasons("RemoveComments", line) == {line: "comment"}
 
 
 @pytest.mark.parametrize("line", ["#a", "##.ad", "###ad", " ! a", "\t# a", "#\ta", "a.com # b", "#@#.ad"])
 def test_remove_comments_keeps(line):
-    """Selectors, indented lines and comments behind a rule are no comments."""
+    """Selectors, indented lines and comments after a rule are kept."""
     assert run("RemoveComments", line) == [line]
 
 
 @pytest.mark.parametrize("line", ["", " ", "\t\v", "\xa0", "\u3000", "\ufeff", "\u2028"])
 def test_remove_empty_lines(line):
-    """Any white space of JavaScript counts as nothing."""
+    """A line of any white space of JavaScript is dropped."""
     assert run("RemoveEmptyLines", line, " a ") == [" a "]
     assert reasons("RemoveEmptyLines", line) == {line: "empty line"}
 
 
 @pytest.mark.parametrize("line", ["\u200b", "\x1c", "\x85", "\0"])
 def test_remove_empty_lines_keeps(line):
-    """What only Python calls white space is text."""
+    """Characters that are white space only in Python are kept."""
     assert run("RemoveEmptyLines", line) == [line]
 
 
@@ -58,12 +58,12 @@ def test_remove_empty_lines_keeps(line):
     ],
 )
 def test_insert_final_new_line(lines, result):
-    """One empty line ends the list unless a blank one does already."""
+    """An empty line is added unless the last line is blank already."""
     assert run("InsertFinalNewLine", *lines) == result
 
 
 def test_the_added_line_has_no_origin():
-    """The line that InsertFinalNewLine adds comes from nowhere."""
+    """The line that InsertFinalNewLine adds has no origin."""
     assert trace("InsertFinalNewLine", "a").origins == [0, -1]
 
 
@@ -85,5 +85,5 @@ def test_the_added_line_has_no_origin():
     ],
 )
 def test_invert_allow(line, inverted):
-    """All but comments, hosts lines, exceptions and nothing become exceptions."""
+    """All lines become exceptions, except comments, hosts rules, exceptions and empty lines."""
     assert run("InvertAllow", line) == [inverted]

@@ -1,4 +1,4 @@
-"""What holds for every transformation and any text."""
+"""Properties of every transformation on any text."""
 
 import pytest
 from hypothesis import given
@@ -16,8 +16,8 @@ patterns = st.lists(st.one_of(rules.line, st.sampled_from(["*", "a*", "com", "/^
 
 @pytest.mark.parametrize("name", TRANSFORMATIONS)
 @given(lines=rules.lines)
-def test_traces_tell_the_same(name, lines):
-    """The traced way gives the same lines as the quick one, and accounts for every line in order."""
+def test_trace_agrees_with_apply(name, lines):
+    """`trace` returns the same lines as `apply`, and accounts for every input line in order."""
     step = TRANSFORMATIONS[name]
     traced = step.trace(list(lines))
     assert traced.lines == step.apply(list(lines))
@@ -30,7 +30,7 @@ def test_traces_tell_the_same(name, lines):
 
 @pytest.mark.parametrize("name", REPEATABLE)
 @given(lines=rules.lines)
-def test_once_is_enough(name, lines):
+def test_idempotence(name, lines):
     """A second run changes nothing."""
     once = TRANSFORMATIONS[name].apply(lines)
     assert TRANSFORMATIONS[name].apply(once) == once
@@ -38,8 +38,8 @@ def test_once_is_enough(name, lines):
 
 @pytest.mark.parametrize("name", TRANSFORMATIONS)
 @given(lines=rules.lines)
-def test_the_input_is_left_alone(name, lines):
-    """A transformation never changes the list it is given."""
+def test_the_input_is_not_changed(name, lines):
+    """A transformation never changes its input list."""
     before = list(lines)
     TRANSFORMATIONS[name].apply(lines)
     assert lines == before
@@ -47,7 +47,7 @@ def test_the_input_is_left_alone(name, lines):
 
 @given(rules.lines, rules.names, patterns, patterns, st.randoms(use_true_random=False))
 def test_the_pipeline(lines, names, exclusions, inclusions, chance):
-    """Any lines and any names in any order: no failure, and the report tells of the same result."""
+    """The pipeline accepts any lines and any names in any order, and the trace has the same result."""
     result = transform(lines, names, exclusions=exclusions, inclusions=inclusions)
     chance.shuffle(names)
     report = trace(lines, names, exclusions=exclusions, inclusions=inclusions)
@@ -58,5 +58,5 @@ def test_the_pipeline(lines, names, exclusions, inclusions, chance):
 @pytest.mark.parametrize("name", TRANSFORMATIONS)
 @given(text=st.text(alphabet=st.characters(), max_size=40))
 def test_any_text(name, text):
-    """No text whatever makes a transformation fail; lone surrogates and NUL are text too."""
+    """No text makes a transformation fail, including lone surrogates and NUL."""
     TRANSFORMATIONS[name].apply([text, "\ud800" + text, text + "\0"])

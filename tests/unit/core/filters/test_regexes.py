@@ -1,4 +1,4 @@
-"""JavaScript's regular expressions: translated, made quicker, and refused when they could hang."""
+"""JavaScript regular expressions: translated, optimised, and refused if they could take too long."""
 
 import re
 
@@ -11,7 +11,7 @@ from sluice.core.filters.patterns.regexes import Regex
 
 
 @pytest.mark.parametrize(
-    ("source", "line", "found"),
+    ("source", "line", "matches"),
     [
         (r"^\|\|.*\.example\.(com|org)\^$", "||ads.Example.org^", True),
         (r"ads?[0-9]+\.", "||ad7.com^", True),
@@ -39,14 +39,14 @@ from sluice.core.filters.patterns.regexes import Regex
         ("", "x", True),
     ],
 )
-def test_meaning(source, line, found):
-    """An expression means here what it means there."""
-    assert Regex(source).matches(line) is found
+def test_meaning(source, line, matches):
+    """A translated expression matches the same lines as in JavaScript."""
+    assert Regex(source).matches(line) is matches
 
 
 @pytest.mark.parametrize("source", ["(a", "[", "a**", "a++", "(?>a)", "(?P<n>a)", "(?#x)", r"\1", "(?<=a+)b", "a{3}+"])
 def test_no_expression(source):
-    """What JavaScript refuses, or Python cannot do, is refused by name."""
+    """An expression that is invalid in JavaScript, or unsupported in Python, is refused."""
     with pytest.raises(Invalid, match=re.escape(f"/{source}/")):
         Regex(source)
 
@@ -60,7 +60,7 @@ def test_no_expression(source):
     ],
 )  # fmt: skip
 def test_refused(source):
-    """Expressions that some line could keep busy for years are refused before they meet it."""
+    """Expressions with catastrophic backtracking are refused before they are used."""
     with pytest.raises(Invalid, match="cannot be used"):
         Regex(source)
 
@@ -75,7 +75,7 @@ def test_refused(source):
     ],
 )  # fmt: skip
 def test_accepted(source):
-    """Ordinary expressions are accepted, and the worst lines for them are no trouble."""
+    """Ordinary expressions are accepted, and the worst lines for them do not take long."""
     regex = Regex(source)
     for line in ("a" * 100_000, "a." * 10_000, "1a" * 10_000, "comco" * 4_000, "\0" * 20_000):
         regex.matches(line)
@@ -86,7 +86,7 @@ fragments = st.sampled_from(["a", "b", ".", ".*", ".+?", "(a|b)", "[ab]", "^", "
 
 @given(st.lists(fragments, max_size=7).map("".join), st.text(alphabet="abc", max_size=10))
 def test_shortcuts_keep_the_meaning(source, line):
-    """Whether an expression is found does not depend on how it is made quicker."""
+    """The optimisation does not change which lines an expression matches."""
     try:
         regex = Regex(source)
     except Invalid:

@@ -1,4 +1,4 @@
-"""RemoveModifiers: what DNS cannot use goes, and nothing else is lost."""
+"""RemoveModifiers: removes modifiers that DNS cannot use, and nothing else."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from unit.core.filters.rules import run
     ("value", "rest"), [("{}", ""), ("{}=1", ""), ("{},important", "$important"), ("x,{},y", "$x,y")]
 )
 def test_removed(name, value, rest):
-    """Each goes with its value, wherever it stands."""
+    """Each modifier is removed with its value, at any position."""
     assert run("RemoveModifiers", f"||a.com^${value.format(name)}") == [f"||a.com^{rest}"]
 
 

@@ -1,4 +1,4 @@
-"""Validate and its variants: what stays, what goes, and why."""
+"""Validate and its variants: which rules are kept, which are dropped, and the reasons."""
 
 import pytest
 
@@ -24,7 +24,7 @@ MALFORMED = "malformed hostname"
     ],
 )  # fmt: skip
 def test_valid(line):
-    """Rules that a DNS server can apply stay as they are, in every variant but for the form of addresses."""
+    """Rules that a DNS server can apply are kept in every variant; only the form of addresses may change."""
     assert run("Validate", line) == [line]
     assert run("ValidateAllowPublicSuffix", line) == [line]
 
@@ -79,7 +79,7 @@ def test_valid(line):
     ],
 )
 def test_invalid(line, reason):
-    """Everything else goes, with a stable reason."""
+    """All other rules are dropped with a stable reason."""
     assert run("Validate", line) == []
     assert reasons("Validate", line) == {line: reason}
 
@@ -108,7 +108,7 @@ def test_invalid(line, reason):
     ],
 )
 def test_allow_ip(line, result):
-    """Addresses and subnets stay, in the one form that works everywhere; parts of addresses still go."""
+    """Addresses and subnets are kept in the form that works everywhere; parts of addresses are dropped."""
     assert run("ValidateAllowIp", line) == result
     assert run("ValidateAllowIpAndPublicSuffix", line) == (result or (["||com^"] if line == "||com^" else []))
 
@@ -124,7 +124,7 @@ def test_allow_ip(line, result):
     ],
 )
 def test_allow_public_suffix(line, result):
-    """Known public suffixes stay; an unknown single label is none."""
+    """Listed public suffixes are kept; an unknown single label is dropped."""
     assert run("ValidateAllowPublicSuffix", line) == result
     if not result:
         assert reasons("ValidateAllowPublicSuffix", line) == {line: "not a known public suffix"}
@@ -139,13 +139,13 @@ def test_allow_public_suffix(line, result):
         (["||a/b", "! end"], ["! end"]),
     ],
 )
-def test_headings_go_with_their_rule(lines, result):
-    """Comments and empty lines directly above a dropped rule go too; a blank line with spaces stops that."""
+def test_leading_comments_are_dropped(lines, result):
+    """Comments and empty lines directly above a dropped rule are dropped too, up to a line of white space."""
     assert run("Validate", *lines) == result
 
 
 def test_trace():
-    """Kept lines know where they stood; headings have a reason of their own."""
+    """Kept lines have their origin; comments above a dropped rule have a reason of their own."""
     traced = trace("Validate", "! 1", "||a/b", "||a.com^")
     assert traced.origins == [2]
     assert [line.reason for line in traced.dropped] == ["comment or empty line above a dropped rule", CHARACTERS]

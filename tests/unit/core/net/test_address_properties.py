@@ -1,4 +1,4 @@
-"""No spelling of a private address gets through, whatever is put together."""
+"""No spelling of a private address passes the SSRF check."""
 
 import ipaddress
 import re
@@ -12,8 +12,8 @@ from sluice.core.net.addresses import AllowedHosts, check_url
 NOTHING = AllowedHosts()
 
 
-def spelled(address: int, style: int) -> str:
-    """One of the spellings inet_aton takes."""
+def spell(address: int, style: int) -> str:
+    """Return one of the spellings that inet_aton accepts."""
     parts = [address >> 24, address >> 16 & 255, address >> 8 & 255, address & 255]
     return {
         0: ".".join(map(str, parts)),
@@ -37,9 +37,9 @@ def spelled(address: int, style: int) -> str:
     st.ip_addresses(v=4).map(int), st.integers(0, 13), st.sampled_from(["", ".", "..", "...", "。", "．．", ".\u00ad."])
 )
 def test_no_spelling_of_a_private_address_passes(address, style, dots):
-    """An address that Python does not call global is refused in every spelling, and no other is reached."""
+    """An address that is not global is refused in every spelling, and no other address is reached."""
     try:
-        target = check_url(f"http://{spelled(address, style)}{dots}/", NOTHING)
+        target = check_url(f"http://{spell(address, style)}{dots}/", NOTHING)
     except Refused:
         return
     assert ipaddress.ip_address(address).is_global
@@ -61,7 +61,7 @@ def test_no_private_ipv6_address_passes(address):
 
 @given(st.text(max_size=40))
 def test_any_text_is_a_target_or_refused(text):
-    """Whatever stands in a URL, it is refused or leads to a host in plain ASCII; nothing else is raised."""
+    """Any URL is refused or leads to a host in ASCII; nothing else is raised."""
     for url in (text, f"http://{text}", f"http://{text}/"):
         try:
             target = check_url(url, NOTHING)
@@ -72,7 +72,7 @@ def test_any_text_is_a_target_or_refused(text):
         assert check_url(target.url, NOTHING) == target
 
 
-# Bits that parsers treat specially, in any order: numbers, dots of several scripts, brackets, invisible characters.
+# Pieces that parsers treat specially: numbers, dots of several scripts, brackets, invisible characters.
 PIECES = st.sampled_from(
     (
         *(
@@ -102,7 +102,7 @@ PIECES = st.sampled_from(
 @settings(max_examples=1000)
 @given(st.lists(PIECES, min_size=1, max_size=5).map("".join))
 def test_host_of_odd_pieces_is_canonical(text):
-    """Whatever is put together, a host that passes has no empty label, and if its last is a number it is an address."""
+    """A host that passes has no empty label, and is an address if its last label is a number."""
     try:
         host = check_url(f"http://{text}/", NOTHING).host
     except Refused:

@@ -1,4 +1,4 @@
-"""Which URLs may be fetched."""
+"""The SSRF check: which URLs may be fetched."""
 
 import pytest
 
@@ -69,7 +69,7 @@ def test_unclear_url_is_refused(url):
     ],
 )
 def test_public_url_is_made_canonical(url, expected):
-    """A public URL comes out in one spelling, without its fragment."""
+    """A public URL has one canonical form, without its fragment."""
     assert check_url(url, NOTHING).url == expected
 
 
@@ -82,7 +82,7 @@ def test_credentials_are_refused_without_being_shown():
 
 @pytest.mark.parametrize("label", ["xn--99999999é", "xn--" + "9" * 40, "é.xn--" + "9" * 40, "é.xn--a-99999999"])
 def test_endless_punycode_is_refused(label):
-    """Punycode for a character beyond any machine word is refused, on 32 bits too, and raises nothing else."""
+    """Punycode for a character beyond a machine word of 32 bits is refused and raises nothing else."""
     for url in (f"http://{label}.com/", f"http://{label}。com/"):
         try:
             target = check_url(url, NOTHING)
@@ -91,13 +91,13 @@ def test_endless_punycode_is_refused(label):
         assert target.host.isascii()
 
 
-def test_query_is_not_shown():
-    """What is shown of a URL leaves out the query, which may hold a secret."""
+def test_query_is_redacted():
+    """The redacted URL has no query, which may hold a secret."""
     assert check_url("https://example.com/a?token=1", NOTHING).redacted_url == "https://example.com/a"
 
 
 def test_allowed_hosts_pass():
-    """An allowed host passes on every port, an allowed host and port on that port alone."""
+    """An allowed host passes on every port, an allowed host and port only on that port."""
     allowed = AllowedHosts.parse(" 127.1, LOCALHOST:8080 ,[::1]:90,")
     for url in ("http://127.0.0.1/", "http://127.0.0.1:9/", "http://localhost:8080/", "http://[0::1]:90/"):
         check_url(url, allowed)
@@ -114,7 +114,7 @@ def test_star_allows_every_host():
 
 
 @pytest.mark.parametrize("text", ["a b", "user@host", "host:port", "[::1", "http://host"])
-def test_wrong_allowance_is_a_mistake_of_the_operator(text):
-    """An entry that cannot be read is not silently left out."""
+def test_malformed_allow_list(text):
+    """A malformed entry is a ConfigError, not silently ignored."""
     with pytest.raises(ConfigError, match="ALLOW_PRIVATE_HOSTS"):
         AllowedHosts.parse(text)

@@ -1,4 +1,4 @@
-"""The guarded fetch over a scripted web; what both sides of the contract share is in the contract."""
+"""The guarded fetch over a scripted transport; claims that also hold in workerd are in the contract."""
 
 import asyncio
 import gzip
@@ -14,10 +14,10 @@ from sluice.core.ports import FetchResponse
 
 A = "https://a.example"
 B = "https://b.example"
-SECRETS = (("Authorization", "x"), ("Cookie", "y"), ("X-Other", "z"))
+CREDENTIALS = (("Authorization", "x"), ("Cookie", "y"), ("X-Other", "z"))
 
 
-def to(location: str, status: int = 302) -> Scripted:
+def redirect_to(location: str, status: int = 302) -> Scripted:
     return Scripted(status, (("location", location),))
 
 
@@ -25,14 +25,14 @@ async def fetch(transport: FakeTransport, url: str = f"{A}/", **options) -> Fetc
     return await Fetcher(transport, AllowedHosts()).fetch(url, **({"max_bytes": 1000, "timeout_s": 5} | options))
 
 
-def sent(transport: FakeTransport) -> TransportRequest:
+def last_request(transport: FakeTransport) -> TransportRequest:
     return transport.requests[-1]
 
 
 @pytest.mark.parametrize("location", ["http://127.1/", "//localhost/", "http://[::1]/", "https://u:p@b.example/", "ftp://b.example/"])  # fmt: skip
 async def test_every_hop_is_checked(location):
-    """A redirect to where a first request may not go is refused before it is followed."""
-    transport = FakeTransport({f"{A}/": to(f"{B}/"), f"{B}/": to(location)})
+    """A redirect to an address that must not be fetched is refused before it is followed."""
+    transport = FakeTransport({f"{A}/": redirect_to(f"{B}/"), f"{B}/": redirect_to(location)})
     with pytest.raises(Refused, match=r"^https://b\.example/ redirects"):
         await fetch(transport)
     assert len(transport.requests) == transport.closed == 2
@@ -40,21 +40,21 @@ async def test_every_hop_is_checked(location):
 
 async def test_five_redirects_are_followed_and_six_are_not():
     """The fifth redirect is the last."""
-    hops = {f"{A}/{n}": to(f"/{n + 1}") for n in range(6)} | {f"{A}/6": Scripted(body=b"end")}
+    hops = {f"{A}/{n}": redirect_to(f"/{n + 1}") for n in range(6)} | {f"{A}/6": Scripted(body=b"end")}
     assert (await fetch(FakeTransport(hops), f"{A}/1")).body == b"end"
     with pytest.raises(Unavailable, match="more than 5"):
         await fetch(FakeTransport(hops), f"{A}/0")
 
 
 @pytest.mark.parametrize(
-    ("onward", "kept"), [(f"{A}/next", True), (f"{B}/next", False), ("http://a.example/next", False)]
+    ("location", "is_kept"), [(f"{A}/next", True), (f"{B}/next", False), ("http://a.example/next", False)]
 )
-async def test_secrets_stay_with_their_origin(onward, kept):
+async def test_credentials_stay_with_their_origin(location, is_kept):
     """Authorization and cookies follow a redirect only within the same scheme, host and port."""
-    transport = FakeTransport({f"{A}/": to(onward), onward: Scripted()})
-    await fetch(transport, headers=SECRETS)
-    names = {name for name, _ in sent(transport).headers}
-    assert names == {"x-other", "accept-encoding"} | ({"authorization", "cookie"} if kept else set())
+    transport = FakeTransport({f"{A}/": redirect_to(location), location: Scripted()})
+    await fetch(transport, headers=CREDENTIALS)
+    names = {name for name, _ in last_request(transport).headers}
+    assert names == {"x-other", "accept-encoding"} | ({"authorization", "cookie"} if is_kept else set())
 
 
 @pytest.mark.parametrize(
@@ -63,24 +63,24 @@ async def test_secrets_stay_with_their_origin(onward, kept):
      (308, "POST", "POST"), (301, "PUT", "PUT"), (303, "HEAD", "HEAD"), (302, "GET", "GET")],
 )  # fmt: skip
 async def test_method_after_redirect(status, method, becomes):
-    """A redirect keeps or changes the method as browsers do; with the change the body and its headers go."""
-    transport = FakeTransport({f"{A}/": to("/next", status), f"{A}/next": Scripted()})
+    """A redirect keeps or changes the method as browsers do; if it changes, the body and its headers are dropped."""
+    transport = FakeTransport({f"{A}/": redirect_to("/next", status), f"{A}/next": Scripted()})
     await fetch(transport, method=method, body=b"x", headers=(("Content-Type", "text/plain"),))
-    request = sent(transport)
+    request = last_request(transport)
     assert request.method == becomes
     assert (request.body is None) == (method != becomes)
     assert (("content-type", "text/plain") in request.headers) == (method == becomes)
 
 
 async def test_redirect_body_is_not_read():
-    """The body of a redirect costs nothing."""
+    """The body of a redirect is not read."""
     transport = FakeTransport({f"{A}/": Scripted(302, (("location", "/b"),), bytes(5000)), f"{A}/b": Scripted()})
     await fetch(transport)
     assert transport.chunks_taken == 0
 
 
 async def test_cap_stops_the_reading():
-    """A body past the cap is dropped at the chunk that passes it, not read to its end."""
+    """A body beyond the cap is dropped at the chunk that exceeds it, not read to its end."""
     transport = FakeTransport({f"{A}/": Scripted(body=bytes(1_000_000))}, chunk_bytes=100)
     with pytest.raises(Oversized, match="more than 1000 bytes"):
         await fetch(transport)
@@ -89,29 +89,29 @@ async def test_cap_stops_the_reading():
 
 
 async def test_cap_counts_decoded_bytes():
-    """A packed body may be as large as the cap once decoded, and not a byte more."""
-    packed = Scripted(200, (("content-encoding", "gzip"),), gzip.compress(bytes(1001)))
-    transport = FakeTransport({f"{A}/": packed})
+    """The cap applies to the decoded body."""
+    compressed = Scripted(200, (("content-encoding", "gzip"),), gzip.compress(bytes(1001)))
+    transport = FakeTransport({f"{A}/": compressed})
     assert len((await fetch(transport, max_bytes=1001)).body) == 1001
     with pytest.raises(Oversized):
         await fetch(transport, max_bytes=1000)
 
 
 async def test_silence_times_out():
-    """An answer that never comes ends with the time given for all hops, and the request is dropped."""
+    """The timeout covers all hops, and the request is dropped when it expires."""
 
     async def never(_: TransportRequest) -> Scripted:
         await asyncio.Event().wait()
         raise AssertionError("unreachable")
 
-    transport = FakeTransport({f"{A}/": to("/never?token=1"), f"{A}/never?token=1": never})
+    transport = FakeTransport({f"{A}/": redirect_to("/never?token=1"), f"{A}/never?token=1": never})
     with pytest.raises(TimedOut, match=r"^https://a\.example/ did not answer within 0\.01 s$"):
         await fetch(transport, timeout_s=0.01)
     assert transport.closed == 2
 
 
 async def test_failure_names_the_url_without_its_query():
-    """A failing connection is Unavailable, and its message gives no secret away."""
+    """A failed connection is Unavailable, and the message does not contain the query."""
 
     async def lost(_: TransportRequest) -> Scripted:
         raise TransportFailed("Network connection lost.")
@@ -120,41 +120,41 @@ async def test_failure_names_the_url_without_its_query():
         await fetch(FakeTransport({f"{A}/x?key=secret": lost}), f"{A}/x?key=secret")
 
 
-async def test_mistake_of_ours_is_not_hidden():
-    """An error of Python's own passes through: it is a bug, not an outage."""
-    with pytest.raises(AssertionError, match="nobody scripted"):
+async def test_bugs_are_not_hidden():
+    """An exception that is not a TransportFailed passes through: it is a bug, not an outage."""
+    with pytest.raises(AssertionError, match="no response is scripted"):
         await fetch(FakeTransport({}))
 
 
-async def test_asks_only_for_what_is_decoded():
-    """Every request asks for the two encodings that arrive decoded."""
+async def test_accept_encoding():
+    """Every request accepts the two encodings that arrive decoded."""
     transport = FakeTransport({f"{A}/": Scripted()})
     await fetch(transport)
-    assert sent(transport).headers == (("accept-encoding", "gzip, br"),)
+    assert last_request(transport).headers == (("accept-encoding", "gzip, br"),)
 
 
-async def test_a_redirect_may_be_the_answer():
-    """Who follows redirects himself is told of them."""
-    transport = FakeTransport({f"{A}/": to("http://127.0.0.1/")})
-    answer = await fetch(transport, follow=False)
-    assert (answer.status, answer.header("location"), len(transport.requests)) == (302, "http://127.0.0.1/", 1)
+async def test_without_following():
+    """Without `follow` the redirect is the response."""
+    transport = FakeTransport({f"{A}/": redirect_to("http://127.0.0.1/")})
+    response = await fetch(transport, follow=False)
+    assert (response.status, response.header("location"), len(transport.requests)) == (302, "http://127.0.0.1/", 1)
 
 
-async def test_a_sink_takes_the_body_as_it_comes():
-    """With a sink nothing is kept, and the cap holds all the same."""
-    taken: list[bytes] = []
+async def test_a_sink_receives_the_body():
+    """With a sink the response has no body, and the cap applies all the same."""
+    chunks: list[bytes] = []
     transport = FakeTransport({f"{A}/": Scripted(body=b"x" * 900)}, chunk_bytes=100)
-    answer = await fetch(transport, sink=taken.append)
-    assert (answer.body, len(taken), b"".join(taken)) == (b"", 9, b"x" * 900)
+    response = await fetch(transport, sink=chunks.append)
+    assert (response.body, len(chunks), b"".join(chunks)) == (b"", 9, b"x" * 900)
     with pytest.raises(Oversized):
-        await fetch(transport, sink=taken.append, max_bytes=300)
-    assert len(taken) == 12
+        await fetch(transport, sink=chunks.append, max_bytes=300)
+    assert len(chunks) == 12
 
 
 async def test_fresh():
-    """What must not come from a cache is asked for so."""
+    """`fresh` is passed to the transport."""
     transport = FakeTransport({f"{A}/": Scripted()})
     await fetch(transport, fresh=True)
-    assert sent(transport).fresh
+    assert last_request(transport).fresh
     await fetch(transport)
-    assert not sent(transport).fresh
+    assert not last_request(transport).fresh

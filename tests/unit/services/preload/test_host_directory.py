@@ -23,7 +23,7 @@ class Hosts:
 
     async def find(self, url: str) -> str | None:
         zone = await self.directory.find_zone(url)
-        return zone and zone.zone_id
+        return None if zone is None else zone.zone_id
 
     @property
     def reads(self) -> int:
