@@ -1,4 +1,10 @@
-"""edge-preload whose clock and bucket a test controls: PUT /test?ahead_s=…&bucket_failures=…, DELETE /test?url=…"""
+"""edge-preload whose clock and bucket a test controls.
+
+PUT /test?bucket_failures=…    so many writes to the bucket fail
+PUT /test?advance_s=…          the clock moves forward
+PUT /test?stand_for=ZONE       the clock stands still, except for the sleeps of this zone; "" lets it run again
+DELETE /test?url=…             removes a page from the edge cache
+"""
 
 import asyncio
 import time
@@ -8,7 +14,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from workers import DurableObject, Response, WorkerEntrypoint
 
-from sluice.core.ports import Alarm, Bucket, Clock
+from sluice.core.ports import Alarm, Bucket
 from sluice.platform.bindings import Binding
 from sluice.platform.durable_objects import Alarm as ObjectAlarm
 from sluice.platform.durable_objects import Sql
@@ -20,32 +26,57 @@ __all__ = ["Default", "PreloadQueue"]
 
 BINDINGS = (Binding("PRELOAD_QUEUE", "durable-object"),)
 # One isolate runs the Worker and its objects, so they all see what a test has set.
-SETTINGS = {"ahead_s": 0.0, "bucket_failures": 0.0}
+SETTINGS: dict[str, Any] = {"ahead_s": 0.0, "stands_at": None, "stands_for": "", "bucket_failures": 0}
 
 
 class MovedClock:
+    """`zone_id` is that of the object that uses this clock."""
+
+    zone_id = ""
+
     def now(self) -> float:
-        return time.time() + SETTINGS["ahead_s"]
+        stands_at: float | None = SETTINGS["stands_at"]
+        return time.time() + float(SETTINGS["ahead_s"]) if stands_at is None else stands_at
 
     async def sleep(self, seconds: float) -> None:
+        """The time has passed for the sleeper, even if the clock stands still for all others."""
+        ends_at = self.now() + seconds
         await asyncio.sleep(seconds)
+        if SETTINGS["stands_at"] is not None and self.zone_id == SETTINGS["stands_for"]:
+            SETTINGS["stands_at"] = max(SETTINGS["stands_at"], ends_at)
 
 
 class MovedAlarm:
     """The object's alarm in the time of the moved clock; the platform knows only its own."""
 
-    def __init__(self, alarm: Alarm) -> None:
+    def __init__(self, alarm: Alarm, clock: MovedClock) -> None:
         self._alarm = alarm
+        self._clock = clock
 
     async def get(self) -> float | None:
         at_s = await self._alarm.get()
-        return None if at_s is None else at_s + SETTINGS["ahead_s"]
+        return None if at_s is None else at_s + self._ahead_s()
 
     async def set(self, at_s: float) -> None:
-        await self._alarm.set(at_s - SETTINGS["ahead_s"])
+        await self._alarm.set(at_s - self._ahead_s())
 
     async def delete(self) -> None:
         await self._alarm.delete()
+
+    def _ahead_s(self) -> float:
+        return self._clock.now() - time.time()
+
+
+def change_settings(values: dict[str, str]) -> None:
+    now = MovedClock().now()
+    if "bucket_failures" in values:
+        SETTINGS["bucket_failures"] = int(values["bucket_failures"])
+    if "stand_for" in values:
+        SETTINGS.update(stands_for=values["stand_for"], stands_at=now if values["stand_for"] else None)
+        SETTINGS["ahead_s"] = now - time.time()
+    if "advance_s" in values:
+        name = "ahead_s" if SETTINGS["stands_at"] is None else "stands_at"
+        SETTINGS[name] += float(values["advance_s"])
 
 
 class FailingBucket:
@@ -66,12 +97,12 @@ class FailingBucket:
 
 class PreloadTestWorker(PreloadWorker):
     @cached_property
-    def clock(self) -> Clock:
+    def clock(self) -> MovedClock:
         return MovedClock()
 
     @cached_property
     def alarm(self) -> Alarm:
-        return MovedAlarm(ObjectAlarm(self.ctx.storage))
+        return MovedAlarm(ObjectAlarm(self.ctx.storage), self.clock)
 
     @cached_property
     def bucket(self) -> Bucket:
@@ -81,12 +112,14 @@ class PreloadTestWorker(PreloadWorker):
 class PreloadQueue(DurableObject):  # type: ignore[misc]
     def __init__(self, ctx: Any, env: Any) -> None:
         super().__init__(ctx, env)
-        self.zone = PreloadTestWorker(env, ctx).zone_object
+        self.worker = PreloadTestWorker(env, ctx)
+        self.zone = self.worker.zone_object
 
     async def ping(self) -> bool:
         return Sql(self.ctx.storage).value("select 1") == 1
 
     async def call(self, zone_id: str, name: str, arguments: str) -> str:
+        self.worker.clock.zone_id = zone_id
         return await self.zone.call(zone_id, name, arguments)
 
     async def alarm(self) -> None:
@@ -99,7 +132,7 @@ class Default(WorkerEntrypoint):  # type: ignore[misc]
         if url.path == "/test" and request.method == "DELETE":
             return Response.from_json(await EdgeCache().delete(dict(parse_qsl(url.query))["url"]))
         if url.path == "/test":
-            SETTINGS.update({name: float(value) for name, value in parse_qsl(url.query)})
+            change_settings(dict(parse_qsl(url.query, keep_blank_values=True)))
             return Response.from_json(SETTINGS)
         return await PreloadTestWorker(self.env, self.ctx).handle_request(self, request, BINDINGS)
 
