@@ -1,11 +1,12 @@
 """Validate and its three variants: drop rules that DNS cannot apply, or that would match far too much.
 
-A flaw is a constant text; None means that the line is valid. `apply` and `trace` use the same function, and only
-`trace` adds names to the text.
+A line without a flaw is valid. `apply` and `trace` find flaws with the same function, and only `trace` adds names to the
+reason.
 """
 
 import re
 from collections.abc import Iterator
+from enum import Enum
 from itertools import compress
 from typing import Final
 
@@ -25,18 +26,6 @@ _LIMITING: Final = frozenset({"denyallow", "badfilter", "client"})
 _SUPPORTED: Final = frozenset({"important", "~important", "dnstype", "dnsrewrite", "ctag"}) | _LIMITING
 _MIN_PATTERN: Final = 5
 
-_SHORT: Final = "pattern too short"
-_MODIFIER: Final = "a modifier is not supported by DNS"
-_CHARACTERS: Final = "characters that no domain name has"
-_COSMETIC: Final = "a cosmetic rule, which DNS cannot apply"
-_IP: Final = "an IP address"
-_PARTIAL_IP: Final = "a part of an IP address"
-_DENYALLOW_IP: Final = "denyallow does not work with an IP address"
-_AFTER_SEPARATOR: Final = "text after the separator"
-_MALFORMED: Final = "malformed hostname"
-_SUFFIX: Final = "matches only a public suffix"
-_UNKNOWN_SUFFIX: Final = "not a known public suffix"
-_NO_HOSTNAME: Final = "an address without a hostname"
 
 # The form of nearly every hostname and every line in a DNS list. Its only possible flaw is to name a public suffix.
 _COMMON_NAME: Final = r"(?:(?!-)[a-z0-9-]{1,63}+(?<!-)\.)+(?=[a-z])[a-z0-9-]{1,63}+(?<!-)"
@@ -49,6 +38,23 @@ _DOUBTFUL_STARTS: Final = frozenset({"", "@", ":", *WHITESPACE})
 _DOUBTFUL_ENDS: Final = frozenset({"/", *WHITESPACE})
 _IP_RULE: Final = re.compile(rf"[{WHITESPACE}]*+(?:@@)?\|{{0,2}}[0-9.]++[*^|]*+[{WHITESPACE}]*+(?:\$|\Z)")
 _LETTER_OR_DIGIT: Final = re.compile(r"[a-zA-Z0-9]")
+
+
+class _Flaw(Enum):
+    """Why a line is not valid; the value is the reason in the report."""
+
+    SHORT = "pattern too short"
+    MODIFIER = "a modifier is not supported by DNS"
+    CHARACTERS = "characters that no domain name has"
+    COSMETIC = "a cosmetic rule, which DNS cannot apply"
+    IP = "an IP address"
+    PARTIAL_IP = "a part of an IP address"
+    DENYALLOW_IP = "denyallow does not work with an IP address"
+    AFTER_SEPARATOR = "text after the separator"
+    MALFORMED = "malformed hostname"
+    SUFFIX = "matches only a public suffix"
+    UNKNOWN_SUFFIX = "not a known public suffix"
+    NO_HOSTNAME = "an address without a hostname"
 
 
 class _Validator:
@@ -69,64 +75,64 @@ class _Validator:
     def _normalize(self, lines: list[str]) -> list[str]:
         return list(map(_normalize_ip_rule, lines)) if self._allow_ip else lines
 
-    def _find_flaws(self, lines: list[str]) -> Iterator[str | None]:
-        is_suffix = load_public_suffixes().has
+    def _find_flaws(self, lines: list[str]) -> Iterator[_Flaw | None]:
+        is_listed = load_public_suffixes().is_listed
         for line, common in zip(lines, map(_COMMON_LINE.fullmatch, lines), strict=True):
-            is_valid = common and len(line) <= _MAX_COMMON and not is_suffix(common[common.lastindex or 0])
+            is_valid = common and len(line) <= _MAX_COMMON and not is_listed(common[common.lastindex or 0])
             yield None if is_valid else self._find_flaw(line)
 
-    def _find_flaw(self, line: str) -> str | None:
+    def _find_flaw(self, line: str) -> _Flaw | None:
         if is_comment(line) or is_blank(line):
             return None
         if is_hosts_rule(line):
             return self._find_hosts_flaw(line)
-        return _CHARACTERS if _is_plainly_no_pattern(line) else self._find_rule_flaw(line)
+        return _Flaw.CHARACTERS if _is_plainly_no_pattern(line) else self._find_rule_flaw(line)
 
-    def _find_hosts_flaw(self, line: str) -> str | None:
-        flaw: str | None = _NO_HOSTNAME
+    def _find_hosts_flaw(self, line: str) -> _Flaw | None:
+        flaw: _Flaw | None = _Flaw.NO_HOSTNAME
         for hostname in iterate_hostnames(line):
             flaw = self._find_hostname_flaw(hostname)
             if flaw:
                 return flaw
         return flaw
 
-    def _find_rule_flaw(self, line: str) -> str | None:
+    def _find_rule_flaw(self, line: str) -> _Flaw | None:
         only = find_only_modifier(line)
         if only and only not in _SUPPORTED:
-            return _MODIFIER
+            return _Flaw.MODIFIER
         rule = parse_rule(line)
         if rule is None:
-            return _SHORT
+            return _Flaw.SHORT
         names = set(map(modifier_name, rule.modifiers))
         if not names <= _SUPPORTED:
-            return _MODIFIER
+            return _Flaw.MODIFIER
         pattern = rule.pattern
         domain = extract_exact_domain(pattern)
         if domain is None and _is_short(pattern):
-            return _SHORT
+            return _Flaw.SHORT
         if is_regex(pattern):
             return None
         if not _PATTERN_CHARACTERS.fullmatch(_strip_scheme_separator(pattern)):
-            return _CHARACTERS
+            return _Flaw.CHARACTERS
         return self._find_pattern_flaw(pattern, domain, names)
 
-    def _find_pattern_flaw(self, pattern: str, domain: str | None, names: set[str]) -> str | None:
+    def _find_pattern_flaw(self, pattern: str, domain: str | None, names: set[str]) -> _Flaw | None:
         if ip := IpPattern.parse(pattern):
             if "denyallow" in names:
-                return _DENYALLOW_IP
+                return _Flaw.DENYALLOW_IP
             if ip.is_partial() and not (self._allow_ip and ip.anchor == "||" and ip.is_subnet()):
-                return _PARTIAL_IP
+                return _Flaw.PARTIAL_IP
         if is_address(pattern):
-            return None if self._allow_ip else _IP
+            return None if self._allow_ip else _Flaw.IP
         before, _, after = pattern.partition("^")
         if "*" in after and "*" not in before:
-            return _AFTER_SEPARATOR
+            return _Flaw.AFTER_SEPARATOR
         limited = not _LIMITING.isdisjoint(names)
         if domain is not None:
             return self._find_hostname_flaw(domain, limited=limited)
         return self._find_anchored_flaw(pattern, limited=limited)
 
-    def _find_anchored_flaw(self, pattern: str, *, limited: bool) -> str | None:
+    def _find_anchored_flaw(self, pattern: str, *, limited: bool) -> _Flaw | None:
         """Check `||…^` with more than a domain name in it; any other pattern is valid."""
         if not pattern.startswith("||") or "^" not in pattern:
             return None
@@ -136,23 +142,23 @@ class _Validator:
             return self._find_hostname_flaw(rest, limited=limited) if rest != text and _is_public_suffix(rest) else None
         flaw = self._find_hostname_flaw(text, limited=limited)
         if flaw is None and after and not after.startswith("|"):
-            return _AFTER_SEPARATOR
+            return _Flaw.AFTER_SEPARATOR
         return flaw
 
-    def _find_hostname_flaw(self, text: str, *, limited: bool = False) -> str | None:
+    def _find_hostname_flaw(self, text: str, *, limited: bool = False) -> _Flaw | None:
         if len(text) <= _MAX_COMMON and _COMMON_HOSTNAME.fullmatch(text):
-            return self._find_suffix_flaw(text) if load_public_suffixes().has(text) and not limited else None
+            return self._find_suffix_flaw(text) if load_public_suffixes().is_listed(text) and not limited else None
         hostname = parse_hostname(text)
         if hostname is None or not _LETTER_OR_DIGIT.search(hostname.name):
-            return _MALFORMED
+            return _Flaw.MALFORMED
         if hostname.is_ip:
-            return None if self._allow_ip else _IP
+            return None if self._allow_ip else _Flaw.IP
         return None if limited or not _is_suffix(hostname) else self._find_suffix_flaw(hostname.name)
 
-    def _find_suffix_flaw(self, suffix: str) -> str | None:
+    def _find_suffix_flaw(self, suffix: str) -> _Flaw | None:
         if not self._allow_public_suffix:
-            return _SUFFIX
-        return None if load_public_suffixes().has(suffix) else _UNKNOWN_SUFFIX
+            return _Flaw.SUFFIX
+        return None if load_public_suffixes().is_listed(suffix) else _Flaw.UNKNOWN_SUFFIX
 
 
 def _is_plainly_no_pattern(line: str) -> bool:
@@ -194,14 +200,14 @@ def _normalize_ip_rule(line: str) -> str:
     return Rule(rule.exception, pattern, rule.modifiers).format()
 
 
-def _explain_drop(line: str, flaw: str | None) -> str:
+def _explain_drop(line: str, flaw: _Flaw | None) -> str:
     if flaw is None:
         return LEADING_COMMENT_REASON
-    if flaw in {_CHARACTERS, _MODIFIER, _SHORT} and is_cosmetic(line):
-        return _COSMETIC
-    if flaw == _MODIFIER and (rule := parse_rule(line)):
+    if flaw in {_Flaw.CHARACTERS, _Flaw.MODIFIER, _Flaw.SHORT} and is_cosmetic(line):
+        return _Flaw.COSMETIC.value
+    if flaw is _Flaw.MODIFIER and (rule := parse_rule(line)):
         return f"modifier {_first_unsupported(rule)} is not supported by DNS"
-    return flaw
+    return flaw.value
 
 
 def _first_unsupported(rule: Rule) -> str:
