@@ -1,24 +1,24 @@
-"""The Durable Object of the two news Workers that write: whose turn it is."""
+"""The Durable Object of the two news Workers that write: it grants the run lease."""
 
 from workers import DurableObject
 
-from sluice.services.news.run_lock import RunLock as Lock
+from sluice.workers.news import open_run_lock
 
 __all__ = ["RunLock"]
 
 
 class RunLock(DurableObject):  # type: ignore[misc]
-    """One for each Worker."""
+    """Each of the two Workers has its own."""
 
-    async def take(self, token: str, now_ms: int, lease_ms: int) -> dict[str, int] | None:
-        return Lock(self.ctx.storage).take(token, now_ms, lease_ms)
+    async def acquire(self, token: str, now_ms: int, lease_ms: int) -> dict[str, int] | None:
+        return open_run_lock(self.ctx).acquire(token, now_ms, lease_ms)
 
     async def announce(self, token: str, version: int, now_ms: int, lease_ms: int) -> None:
-        Lock(self.ctx.storage).announce(token, version, now_ms, lease_ms)
+        open_run_lock(self.ctx).announce(token, version, now_ms, lease_ms)
 
     async def release(self, token: str) -> None:
-        Lock(self.ctx.storage).release(token)
+        open_run_lock(self.ctx).release(token)
 
     async def ping(self) -> bool:
-        """Whether the object's own database answers."""
-        return Lock(self.ctx.storage).answers()
+        """Whether the object's database answers."""
+        return open_run_lock(self.ctx).is_healthy()

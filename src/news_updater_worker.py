@@ -6,10 +6,8 @@ from workers import WorkerEntrypoint
 
 from news_objects import RunLock
 from sluice.platform.bindings import Binding
-from sluice.platform.worker import handle_request, read_variables
-from sluice.services.news.http.updater import routes
-from sluice.services.news.settings import UpdaterSettings
-from sluice.workers.news import status_of, updater_of
+from sluice.platform.worker import handle_request
+from sluice.workers.news import NewsUpdaterWorker
 
 __all__ = ["Default", "RunLock"]
 
@@ -19,9 +17,8 @@ BINDINGS = (Binding("ASSETS", "service"), Binding("CRYPTO_NEWS_CACHE", "kv"), Bi
 
 class Default(WorkerEntrypoint):
     async def fetch(self, request: Any) -> Any:
-        settings = UpdaterSettings.read(read_variables(self.env))
-        table = routes(updater_of(self.env, settings, NAME), status_of(self.env), settings.admin_token)
-        return await handle_request(self, request, NAME, BINDINGS, table)
+        worker = NewsUpdaterWorker(self.env, self.ctx, NAME)
+        return await handle_request(self, request, NAME, BINDINGS, worker.routes)
 
     async def scheduled(self, _controller: Any, _env: Any, _ctx: Any) -> None:
-        await updater_of(self.env, UpdaterSettings.read(read_variables(self.env)), NAME).run()
+        await NewsUpdaterWorker(self.env, self.ctx, NAME).updater.run()

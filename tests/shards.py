@@ -13,7 +13,7 @@ LENGTHS_S = {
     "workerd/test_compiler_service.py": 130,
     "workerd/test_preload_failures.py": 120,
     "workerd/test_compiler_fuzz.py": 110,
-    "workerd/test_news_pipeline.py": 100,
+    "workerd/test_news_service.py": 100,
     "workerd/test_preload_load.py": 100,
     "workerd/test_openapi.py": 90,
     "workerd/test_demo.py": 70,

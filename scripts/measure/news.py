@@ -1,4 +1,4 @@
-"""extraction of articles: precision, recall and F on a corpus of pages and time per page"""
+"""extraction of articles: precision, recall and F score on a corpus of pages, and time per page"""
 
 import argparse
 import json
@@ -21,7 +21,7 @@ HOSTILE = {
 
 @dataclass(slots=True)
 class Count:
-    """Segments wanted and found, wanted and missing, unwanted and found."""
+    """Segments that were found, that are missing, and that are unwanted."""
 
     found: int = 0
     missing: int = 0
@@ -37,25 +37,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "corpus", nargs="?", type=Path, metavar="PATH", help="folder with segments.json and pages.tar.xz (or pages/)"
     )
-    parser.add_argument("--worst", type=int, default=0, metavar="N", help="name the pages with the most mistakes")
+    parser.add_argument("--worst", type=int, default=0, metavar="N", help="list the pages with the most mistakes")
 
 
-def measure(given: argparse.Namespace) -> None:
-    if given.corpus:
+def measure(options: argparse.Namespace) -> None:
+    if options.corpus:
         with tempfile.TemporaryDirectory() as folder:
-            measure_corpus(given.corpus, unpacked(given.corpus, Path(folder)), given.worst)
+            measure_corpus(options.corpus, unpack(options.corpus, Path(folder)), options.worst)
     print(f"\n{'hostile page, 1.5 MB':28} {'ms':>6}")
     for name, html in HOSTILE.items():
-        print(f"{name:28} {timed(html.encode())[1]:6.0f}")
+        print(f"{name:28} {time_extraction(html.encode())[1]:6.0f}")
 
 
 def measure_corpus(corpus: Path, pages: Path, worst: int) -> None:
     segments = json.loads((corpus / "segments.json").read_text())
     total, times, mistakes = Count(), [], []
     for case in segments.values():
-        text, elapsed_ms = timed((pages / case["file"]).read_bytes())
-        missing = [each for each in case["with"] if folded(each) not in text]
-        unwanted = [each for each in case["without"] if folded(each) in text]
+        text, elapsed_ms = time_extraction((pages / case["file"]).read_bytes())
+        missing = [each for each in case["with"] if fold_spaces(each) not in text]
+        unwanted = [each for each in case["without"] if fold_spaces(each) in text]
         total.found += len(case["with"]) - len(missing)
         total.missing += len(missing)
         total.unwanted += len(unwanted)
@@ -68,18 +68,18 @@ def measure_corpus(corpus: Path, pages: Path, worst: int) -> None:
         print(f"{count:4} {name}")
 
 
-def timed(body: bytes) -> tuple[str, float]:
-    """The text, its white space folded, and the milliseconds of the processor it took."""
+def time_extraction(body: bytes) -> tuple[str, float]:
+    """Returns the text with folded white space, and the CPU time in milliseconds."""
     started = time.process_time()
     text = extract(decode(body)).text
-    return folded(text), (time.process_time() - started) * 1000
+    return fold_spaces(text), (time.process_time() - started) * 1000
 
 
-def folded(text: str) -> str:
+def fold_spaces(text: str) -> str:
     return " ".join(text.split())
 
 
-def unpacked(corpus: Path, folder: Path) -> Path:
+def unpack(corpus: Path, folder: Path) -> Path:
     if (corpus / "pages").is_dir():
         return corpus / "pages"
     with tarfile.open(corpus / "pages.tar.xz") as archive:

@@ -1,4 +1,4 @@
-"""News as the pipeline leaves them in KV: made of its own values, put there by wrangler."""
+"""News as the news service leaves it in KV: built from its own values and written by wrangler."""
 
 import json
 import os
@@ -11,12 +11,12 @@ from typing import Any
 
 from runtime import ROOT
 from sluice.core.news.article import Article
-from sluice.core.news.checkpoint import Checkpoint, Waiting
-from sluice.core.news.pending import Entry
-from sluice.services.news.keys import CHECKPOINT, INDEX, PENDING, article_key
+from sluice.core.news.checkpoint import Checkpoint, TryLaterEntry
+from sluice.core.news.pending_list import PendingEntry
+from sluice.services.news.storage.keys import CHECKPOINT, INDEX, PENDING, article_key
 
 # Title, hours ago, source, sentiment, summary.
-TOLD = (
+STORIES = (
     ("Bitcoin rallies to record high as spot funds attract inflows", 1, "The Wire", "positive", "The price rose for the seventh day as funds bought more than miners sold."),
     ("Bitcoin rallies to a record high as spot funds attract strong inflows", 2, "Daily Coin", "positive", "Analysts point to steady demand from funds, and to a calmer dollar."),
     ("Exchange hacked, thieves take bitcoin worth millions", 9, "Daily Coin", "negative", "The exchange has stopped withdrawals and says that it will pay its users back."),
@@ -33,7 +33,7 @@ PENDING_TITLES = ("Treasury firm buys more bitcoin", "Developers discuss the nex
 
 
 def store_news(state: Path) -> None:
-    """Write it into the state of a runtime that is not started yet."""
+    """Writes the news into the state of a runtime that is not started yet."""
     file = state / "news.json"
     file.write_text(json.dumps(list(_pairs(datetime.now(UTC)))))
     command = [
@@ -47,30 +47,34 @@ def store_news(state: Path) -> None:
         "--local",
     ]
     place = ["--persist-to", str(state), "--config", "wrangler.news-processor.toml"]
-    # Its own start file asks for Node 22, which the project brings along.
+    # wrangler needs Node 22, which the project installs.
     path = {"PATH": f"{ROOT}/node_modules/.bin:{os.environ['PATH']}"}
     subprocess.run([*command, *place], cwd=ROOT, capture_output=True, check=True, env=os.environ | path)
 
 
 def _pairs(now: datetime) -> Iterator[dict[str, Any]]:
     now_ms = int(time.time() * 1000)
-    articles = [_article(at, now, story).closed(now_ms) for at, story in enumerate(_stories())]
+    articles = [_article(at, now, story).close(now_ms) for at, story in enumerate(_stories())]
     waiting = [_new(f"new-{at}", title, now, at, "The Wire") for at, title in enumerate(PENDING_TITLES)]
-    gone = _new("gone", "A page that is gone", now, 5, "Daily Coin").having(sentiment="neutral", needsSentiment=False)
+    gone = _new("gone", "A page that is gone", now, 5, "Daily Coin").with_members(
+        sentiment="neutral", needsSentiment=False
+    )
     checkpoint = Checkpoint(
         processed=tuple(article.id for article in articles),
-        try_later=(Waiting(gone.having(contentTimeout=2), now_ms - 600_000, "fetch_failed: the page answered 404"),),
+        try_later=(
+            TryLaterEntry(gone.with_members(contentTimeout=2), now_ms - 600_000, "fetch_failed: the page answered 404"),
+        ),
         updated_at_ms=now_ms - 30_000,
         index_version=now_ms,
     )
-    entries = [Entry(article, now_ms - 3_000_000).to_json() for article in waiting]
-    notes = {"version": now_ms, "incomplete": ["feed:mint.example"], "lastRun": now_ms - 1_500_000, "added": 2}
+    entries = [PendingEntry(article, now_ms - 3_000_000).as_json() for article in waiting]
+    metadata = {"version": now_ms, "incomplete": ["feed:mint.example"], "lastRun": now_ms - 1_500_000, "added": 2}
     bold = _article(len(articles), now, (HOSTILE[0], 400, "<i>x</i>", "neutral", "<script>alert(1)</script>"))
-    stored = [*articles, gone, bold.having(link=HOSTILE[1])]
-    yield from (_pair(article_key(article.id), dict(article.data)) for article in stored)
+    stored = [*articles, gone, bold.with_members(link=HOSTILE[1])]
+    yield from (_pair(article_key(article.id), article.as_json()) for article in stored)
     yield _pair(INDEX, [article.id for article in stored], {"version": now_ms})
-    yield _pair(CHECKPOINT, checkpoint.to_json())
-    yield _pair(PENDING, entries, notes)
+    yield _pair(CHECKPOINT, checkpoint.as_json())
+    yield _pair(PENDING, entries, metadata)
 
 
 def _pair(key: str, value: object, metadata: object = None) -> dict[str, Any]:
@@ -78,7 +82,7 @@ def _pair(key: str, value: object, metadata: object = None) -> dict[str, Any]:
 
 
 def _stories() -> Iterator[tuple[str, int, str, str, str]]:
-    yield from TOLD
+    yield from STORIES
     for at in range(MORE):
         yield (
             f"Market letter number {at + 1}, a look at week {40 - at}",
@@ -91,8 +95,8 @@ def _stories() -> Iterator[tuple[str, int, str, str, str]]:
 
 def _new(name: str, title: str, now: datetime, hours: float, source: str) -> Article:
     published = (now - timedelta(hours=hours)).strftime("%Y-%m-%d %H:%M:%S")
-    told = {"title": title, "link": f"https://news.example/{name}", "pubDate": published, "source_name": source}
-    return Article({"id": name, "language": "de" if "über" in title else "en", **told}).having(
+    members = {"title": title, "link": f"https://news.example/{name}", "pubDate": published, "source_name": source}
+    return Article({"id": name, "language": "de" if "über" in title else "en", **members}).with_members(
         needsSentiment=True, needsSummary=True, queuedAt=int((now.timestamp() - hours * 3600) * 1000)
     )
 

@@ -1,11 +1,11 @@
-"""What readers and the operator do with the news; each reply is held against the document."""
+"""What readers and the operator do with the news; each reply is checked against the OpenAPI document."""
 
 import json
 from datetime import UTC, datetime
 from typing import Any
 
 from runtime import Runtime
-from sluice.services.news.http.docs import ARTICLE_ID
+from sluice.services.news.http.api_docs import ARTICLE_ID
 from workerd.api_walk import Walk
 from workerd.origin import Answer, Origin
 
@@ -15,13 +15,13 @@ FEED = "/feed"
 HTML = {"Content-Type": "text/html; charset=utf-8"}
 STORY = "Bitcoin futures will be listed for banks in Europe next week, the exchange said, and {} was the reason for it."
 BITS = ("demand from funds", "a calmer dollar", "the end of a long sale", "the new rules in Europe")
-# The page of the feed's article is missing, so that it waits for another try as long as the tests last.
+# The page of the feed's article is missing, so that it stays in the try-later list during the tests.
 RSS = """<rss version="2.0"><channel><title>Feed</title><item>
 <title>Exchange halts withdrawals after an outage</title><link>{}</link></item></channel></rss>"""
 
 
-def listed(name: str, url: str, title: str) -> dict[str, Any]:
-    """An article with everything that the provider can tell."""
+def provider_item(name: str, url: str, title: str) -> dict[str, Any]:
+    """Returns an article with every member of the provider."""
     return {
         "id": name,
         "href": url,
@@ -37,7 +37,7 @@ def listed(name: str, url: str, title: str) -> dict[str, Any]:
 
 
 def variables(origin: Origin) -> dict[str, str]:
-    """News from the origin alone."""
+    """Returns the variables for news from the origin only."""
     return {
         "APITUBE_API_KEY": "k",
         "APITUBE_URL": origin.url(PROVIDER),
@@ -48,29 +48,33 @@ def variables(origin: Origin) -> dict[str, str]:
 
 
 def publish(origin: Origin) -> None:
-    """One story of two sources, and one that cannot be read."""
+    """Serves one story from two sources, and one article that cannot be fetched."""
     text = "".join(f"<p>{STORY.format(bit)}</p>" for bit in BITS)
     page = Answer(f"<html><body><article>{text}</article></body></html>".encode(), headers=HTML)
     pdf = Answer(b"%PDF-1.7", headers={"Content-Type": "application/pdf"})
     articles = [
-        listed(ARTICLE_ID, origin.serve("/news/page", page), "Exchange lists bitcoin futures for banks in Europe"),
-        listed("other", origin.serve("/news/pdf", pdf), "Exchange lists bitcoin futures for banks across Europe"),
+        provider_item(
+            ARTICLE_ID, origin.serve("/news/page", page), "Exchange lists bitcoin futures for banks in Europe"
+        ),
+        provider_item(
+            "other", origin.serve("/news/pdf", pdf), "Exchange lists bitcoin futures for banks across Europe"
+        ),
     ]
     origin.serve(FIRST_PAGE, json.dumps({"status": "ok", "data": articles}))
     origin.serve(FEED, RSS.format(origin.url("/news/missing")))
 
 
 def collect(runtime: Runtime) -> None:
-    """Both crons once."""
+    """Triggers both crons once."""
     for worker in ("worker-news-updater", "worker-news-processor"):
         assert runtime.cron(worker, "* * * * *").status_code == 200, runtime.lines[-5:]
 
 
-def reading(walk: Walk, _origin: Origin, _name: str) -> None:
-    """Every question a reader has: all, by pages, one, over time, as feeds; new and unchanged."""
-    found = {article["id"]: article for article in walk("GET", "/api/bitcoin-news").json()["articles"]}
-    assert "aiSummary" in found[ARTICLE_ID]
-    assert "summaryError" in found["other"]
+def walk_api(walk: Walk, _origin: Origin, _name: str) -> None:
+    """Makes every request of a reader: all, by page, one, by time, as feeds; new and unchanged."""
+    articles = {article["id"]: article for article in walk("GET", "/api/bitcoin-news").json()["articles"]}
+    assert "aiSummary" in articles[ARTICLE_ID]
+    assert "summaryError" in articles["other"]
     first = walk("GET", "/api/v1/articles", params={"limit": 1, "from": "2009-01-03"}).json()
     then = walk("GET", "/api/v1/articles", params={"limit": 1, "cursor": first["next"]}).json()
     assert (first["total"], then["next"]) == (2, None)
@@ -82,25 +86,25 @@ def reading(walk: Walk, _origin: Origin, _name: str) -> None:
     assert walk("GET", "/api/v1/trending").json()["terms"][0]["term"] == "exchange"
     assert walk("GET", "/status").json()["tryLater"][0]["attempts"] >= 1
     for name in ("bitcoin-news", "v1/articles", f"v1/articles/{ARTICLE_ID}", "v1/sentiment", "v1/trending"):
-        unchanged(walk, f"/api/{name}")
+        check_conditional_requests(walk, f"/api/{name}")
     for kind in ("rss", "atom", "json"):
-        unchanged(walk, f"/api/v1/feed.{kind}")
+        check_conditional_requests(walk, f"/api/v1/feed.{kind}")
 
 
-def unchanged(walk: Walk, address: str) -> None:
-    """Who has the current version is not sent it again, and who wants another one is told so."""
+def check_conditional_requests(walk: Walk, address: str) -> None:
+    """A request with the current ETag gets 304, and one that requires another ETag gets 412."""
     path, values = address.replace(ARTICLE_ID, "{id}"), {"id": ARTICLE_ID}
     tag = walk("GET", path, values).headers["ETag"]
     again = walk("GET", path, values, headers={"If-None-Match": tag})
-    if again.status_code == 200:  # the next ten minutes have begun, and with them another version
+    if again.status_code == 200:  # a new ten-minute step of the trends has begun in between
         assert again.headers["ETag"] != tag
         again = walk("GET", path, values, headers={"If-None-Match": again.headers["ETag"]})
     assert again.status_code == 304
     assert walk("GET", path, values, headers={"If-Match": '"another"'}).status_code == 412
 
 
-def collecting(walk: Walk, origin: Origin, _name: str) -> None:
-    """A run that finds all sources well, one of which one is down, and what is pending."""
+def walk_updater(walk: Walk, origin: Origin, _name: str) -> None:
+    """Runs with all sources available, with one down, and lists the pending articles."""
     assert walk("POST", "/run").json()["outcome"] == "ok"
     origin.serve(FIRST_PAGE, Answer(status=500))
     assert list(walk("POST", "/run").json()["failed"]) == ["apitube"]
@@ -109,8 +113,8 @@ def collecting(walk: Walk, origin: Origin, _name: str) -> None:
     assert walk("GET", "/status").json()["lastRun"]["failedSources"] == ["apitube"]
 
 
-def processing(walk: Walk, _origin: Origin, _name: str) -> None:
-    """One article anew, one that nobody knows, and a run."""
+def walk_processor(walk: Walk, _origin: Origin, _name: str) -> None:
+    """Processes one article again, requests an unknown one, and makes a run."""
     done = walk("GET", "/", params={"articleId": ARTICLE_ID, "force": ""}).json()
     assert (done["success"], done["stage"], done["article"]["sentimentBy"]) == (True, "complete", "embedded")
     assert walk("GET", "/", params={"articleId": "nothing"}).status_code == 404

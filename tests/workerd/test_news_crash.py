@@ -1,4 +1,4 @@
-"""Killed in the middle of an article, twice, and started again on the same state: nothing is lost or done again."""
+"""The runtime is killed twice in the middle of an article and restarted: nothing is lost or repeated."""
 
 import contextlib
 import json
@@ -16,21 +16,21 @@ TEXT = "Bitcoin climbed on Monday as buyers returned, and the analysts of a bank
 NAMES = ("one", "two")
 
 
-def fire(runtime: Runtime, worker: str) -> None:
+def trigger_cron(runtime: Runtime, worker: str) -> None:
     query = {"worker": worker, "cron": "* * * * *"}
     with contextlib.suppress(httpx.HTTPError):
         httpx.get(f"{runtime.url}/cdn-cgi/handler/scheduled", params=query, timeout=PATIENCE_S)
 
 
-def killed_while_reading(runtime: Runtime, origin: Origin, name: str) -> None:
-    """Start a run, and kill the runtime while it waits for this article's page."""
-    held = threading.Event()
-    origin.serve(f"/{name}", Answer(gate=held))
-    run = threading.Thread(target=fire, args=(runtime, "worker-news-processor"))
+def kill_while_fetching(runtime: Runtime, origin: Origin, name: str) -> None:
+    """Starts a run, and kills the runtime while it waits for this article's page."""
+    gate = threading.Event()
+    origin.serve(f"/{name}", Answer(gate=gate))
+    run = threading.Thread(target=trigger_cron, args=(runtime, "worker-news-processor"))
     run.start()
     until(lambda: origin.count(f"/{name}"))
     runtime.kill()
-    held.set()
+    gate.set()
     run.join()
     origin.serve(f"/{name}", page())
 
@@ -40,7 +40,7 @@ def page() -> Answer:
 
 
 def test_kill_in_the_middle_of_an_article(start: StartRuntime):
-    """Every article ends complete; only the pages that were being read when the power went are read again."""
+    """Every article ends complete; only the pages that were being fetched at the kill are fetched again."""
     with local_origin() as origin:
         items = [
             {"article_id": n, "title": f"Bitcoin climbs {n}", "link": origin.serve(f"/{n}", page())} for n in NAMES
@@ -56,14 +56,14 @@ def test_kill_in_the_middle_of_an_article(start: StartRuntime):
         }
         variables = [part for name, value in settings.items() for part in ("--var", f"{name}={value}")]
         runtime = start("--only", "worker-news-updater,worker-news-processor", *variables)
-        fire(runtime, "worker-news-updater")
-        killed_while_reading(runtime, origin, "one")
+        trigger_cron(runtime, "worker-news-updater")
+        kill_while_fetching(runtime, origin, "one")
         runtime.start()
-        killed_while_reading(runtime, origin, "two")
+        kill_while_fetching(runtime, origin, "two")
         runtime.start()
 
         def status() -> Any:
-            fire(runtime, "worker-news-processor")
+            trigger_cron(runtime, "worker-news-processor")
             with runtime.client("worker-news-processor") as client:
                 return client.get("/status").json()
 

@@ -28,9 +28,9 @@ SCENARIOS: dict[Scenario, str] = {
     compiler_walks.stream: COMPILER,
     compiler_walks.jobs: COMPILER,
     compiler_walks.workflows: COMPILER,
-    news_walks.reading: "worker-api",
-    news_walks.collecting: "worker-news-updater",
-    news_walks.processing: "worker-news-processor",
+    news_walks.walk_api: "worker-api",
+    news_walks.walk_updater: "worker-news-updater",
+    news_walks.walk_processor: "worker-news-processor",
     preload_walks.warming: "edge-preload",
     preload_walks.steering: "edge-preload",
 }

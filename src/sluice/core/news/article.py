@@ -1,4 +1,4 @@
-"""One article as it is stored: a JSON object whose unknown members are kept, read leniently, changed by copying."""
+"""One article as it is stored: a JSON object whose unknown members are kept. Every change returns a copy."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,6 +6,13 @@ from enum import StrEnum
 from typing import Any, Final, Self
 
 SENTIMENTS: Final = ("positive", "negative", "neutral")
+
+# Members that processing adds. `reset` removes them all.
+_PROCESSING_MEMBERS: Final = (
+    *("sentiment", "sentimentBy", "sentimentAt", "sentimentAttempts", "sentimentError"),
+    *("aiSummary", "summaryBy", "summaryAt", "summaryError", "contentTimeout", "extractedContent"),
+    *("processedAt", "inProgressSince"),
+)
 
 
 class Stage(StrEnum):
@@ -22,21 +29,24 @@ STAGES: Final = tuple(Stage)
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """Properties read the members that the pipeline needs; `data` is what is stored."""
+    """`data` is what is stored; the properties read the members that the news service needs."""
 
     data: Mapping[str, Any]
 
     @classmethod
-    def stored(cls, article_id: str, data: object) -> Self | None:
-        """From a stored value, also of the older formats, which lack the id or the flags; None if it is no object."""
-        if not isinstance(data, Mapping):
+    def from_json(cls, article_id: str, value: object) -> Self | None:
+        """Reads a stored value, also in the older formats without id or flags; None if it is not an object."""
+        if not isinstance(value, Mapping):
             return None
-        complete = bool(data.get("processedAt")) or "sentiment" in data
+        complete = bool(value.get("processedAt")) or "sentiment" in value
         flags = {
-            "needsSentiment": data.get("needsSentiment", not data.get("sentiment")),
-            "needsSummary": data.get("needsSummary", not complete and not data.get("aiSummary")),
+            "needsSentiment": value.get("needsSentiment", not value.get("sentiment")),
+            "needsSummary": value.get("needsSummary", not complete and not value.get("aiSummary")),
         }
-        return cls({**data, **flags, "id": article_id})
+        return cls({**value, **flags, "id": article_id})
+
+    def as_json(self) -> dict[str, Any]:
+        return dict(self.data)
 
     @property
     def id(self) -> str:
@@ -60,8 +70,8 @@ class Article:
 
     @property
     def sentiment(self) -> str | None:
-        found = self.data.get("sentiment")
-        return found if found in SENTIMENTS else None
+        value = self.data.get("sentiment")
+        return value if value in SENTIMENTS else None
 
     @property
     def stage(self) -> Stage:
@@ -73,38 +83,51 @@ class Article:
 
     @property
     def attempts(self) -> int:
-        """How often the present stage was begun: for the summary and its content `contentTimeout`, as it was named."""
-        return self.number("sentimentAttempts" if self.stage is Stage.SENTIMENT else "contentTimeout")
+        """How many attempts at the current stage have started."""
+        return self.number(self._attempts_member)
 
     @property
-    def begun(self) -> bool:
-        """Whether the present stage was begun and its end not noted: a run is at it, or died at it."""
+    def last_error(self) -> str:
+        """The stored reason why the last attempt at the current stage failed; "" if there is none."""
+        return self.text(self._error_member)
+
+    @property
+    def is_in_progress(self) -> bool:
+        """Whether an attempt started and its end is not recorded: a run is working on it, or crashed."""
         return bool(self.data.get("inProgressSince"))
 
+    @property
+    def _attempts_member(self) -> str:
+        # Content and summary share one counter; its stored name is historical.
+        return "sentimentAttempts" if self.stage is Stage.SENTIMENT else "contentTimeout"
+
+    @property
+    def _error_member(self) -> str:
+        return "sentimentError" if self.stage is Stage.SENTIMENT else "summaryError"
+
     def text(self, name: str) -> str:
-        found = self.data.get(name)
-        return found if isinstance(found, str) else ""
+        value = self.data.get(name)
+        return value if isinstance(value, str) else ""
 
     def number(self, name: str) -> int:
-        found = self.data.get(name)
-        return found if isinstance(found, int) and not isinstance(found, bool) else 0
+        value = self.data.get(name)
+        return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
-    def having(self, **changes: object) -> Self:
-        """A copy with members changed; those set to None are left out."""
+    def with_members(self, **changes: object) -> Self:
+        """Returns a copy with some members changed; None removes a member."""
         merged = {**self.data, **changes}
         return type(self)({name: value for name, value in merged.items() if value is not None or name not in changes})
 
-    def further_than(self, other: "Article") -> bool:
-        """Whether it has passed more stages."""
+    def is_further_than(self, other: "Article") -> bool:
+        """Whether this copy has passed more stages."""
         return STAGES.index(self.stage) > STAGES.index(other.stage)
 
-    def beginning(self, now_ms: int) -> Self:
-        """One more attempt at the present stage, noted before it is made: whoever dies of it is not tried for ever."""
-        counter = "sentimentAttempts" if self.stage is Stage.SENTIMENT else "contentTimeout"
-        return self.having(**{counter: self.attempts + 1, "inProgressSince": now_ms})
+    def begin_attempt(self, now_ms: int) -> Self:
+        """Counts an attempt before it is made, so that an article that crashes the run is not retried forever."""
+        return self.with_members(**{self._attempts_member: self.attempts + 1, "inProgressSince": now_ms})
 
     def with_sentiment(self, sentiment: str, by: str, now_ms: int) -> Self:
-        return self.having(
+        return self.with_members(
             sentiment=sentiment,
             sentimentBy=by,
             sentimentAt=now_ms,
@@ -112,48 +135,45 @@ class Article:
             sentimentAttempts=None,
             sentimentError=None,
             inProgressSince=None,
-        ).dated(now_ms)
+        ).stamp_if_complete(now_ms)
 
     def with_content(self, content: str) -> Self:
-        """The count starts anew: success at the last attempt is success."""
-        return self.having(
+        """Stores the page text. The attempt counter restarts for the summary."""
+        return self.with_members(
             extractedContent=content, contentTimeout=None, summaryError="scraping_complete", inProgressSince=None
         )
 
     def with_summary(self, summary: str, by: str, now_ms: int) -> Self:
-        return self.having(aiSummary=summary, summaryBy=by, summaryAt=now_ms, summaryError=None).closed(now_ms)
+        return self.with_members(aiSummary=summary, summaryBy=by, summaryAt=now_ms, summaryError=None).close(now_ms)
 
     def without_summary(self, error: str, now_ms: int) -> Self:
-        """Complete, with an empty summary and the reason."""
-        return self.having(aiSummary="", summaryError=error).closed(now_ms)
+        """Completes the article with an empty summary and the reason."""
+        return self.with_members(aiSummary="", summaryError=error).close(now_ms)
 
     def without_sentiment(self, error: str, now_ms: int) -> Self:
-        return self.having(
+        """Ends the sentiment stage with an empty sentiment and the reason."""
+        return self.with_members(
             sentiment="",
             sentimentError=error,
             needsSentiment=False,
             sentimentAttempts=None,
             inProgressSince=None,
-        ).dated(now_ms)
+        ).stamp_if_complete(now_ms)
 
-    def failing(self, error: str) -> Self:
-        """Still at the same stage, with what went wrong."""
-        name = "sentimentError" if self.stage is Stage.SENTIMENT else "summaryError"
-        return self.having(**{name: error}, inProgressSince=None)
+    def with_error(self, error: str) -> Self:
+        """Stays at the same stage and stores why the attempt failed."""
+        return self.with_members(**{self._error_member: error}, inProgressSince=None)
 
-    def restarted(self) -> Self:
-        """As if nothing had been done for it yet."""
-        gone = ("sentiment", "sentimentBy", "sentimentAt", "sentimentAttempts", "sentimentError", "aiSummary")
-        also = ("summaryBy", "summaryAt", "summaryError", "contentTimeout", "extractedContent", "processedAt")
-        cleared: dict[str, object] = dict.fromkeys((*gone, *also, "inProgressSince"))
-        return self.having(**cleared, needsSentiment=True, needsSummary=True)
+    def reset(self) -> Self:
+        """Returns the article as it was before any processing."""
+        removed: dict[str, object] = dict.fromkeys(_PROCESSING_MEMBERS)
+        return self.with_members(**removed, needsSentiment=True, needsSummary=True)
 
-    def closed(self, now_ms: int) -> Self:
-        """Without what only the way to the summary needed."""
-        return self.having(needsSummary=False, extractedContent=None, contentTimeout=None, inProgressSince=None).dated(
-            now_ms
-        )
+    def close(self, now_ms: int) -> Self:
+        """Ends the summary stage and removes the members that only the stages needed."""
+        closed = self.with_members(needsSummary=False, extractedContent=None, contentTimeout=None, inProgressSince=None)
+        return closed.stamp_if_complete(now_ms)
 
-    def dated(self, now_ms: int) -> Self:
-        """With the time of its completion, once it is complete."""
-        return self.having(processedAt=now_ms) if self.stage is Stage.COMPLETE else self
+    def stamp_if_complete(self, now_ms: int) -> Self:
+        """Adds the time of completion to an article that is complete."""
+        return self.with_members(processedAt=now_ms) if self.stage is Stage.COMPLETE else self

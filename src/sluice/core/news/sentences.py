@@ -1,9 +1,9 @@
-"""Sentences: where they end, and how to stop at the end of one."""
+"""Splits text into sentences, and cuts text at the end of one."""
 
 import re
 from typing import Final
 
-# After these a full stop ends no sentence. Months and initials are handled by what follows them.
+# A full stop after these does not end a sentence.
 _ABBREVIATIONS: Final = frozenset(
     {"approx", "co", "corp", "dept", "dr", "e.g", "est", "etc", "gen", "gov", "hon", "i.e", "inc", "jr", "ltd"}
     | {"jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec", "mr", "mrs", "ms", "mt"}
@@ -16,26 +16,26 @@ _END: Final = re.compile(
 _LAST_WORD: Final = re.compile(r"([A-Za-z.]+)$")
 
 
-def sentences(text: str) -> list[str]:
-    """The sentences of a text, in order; a line break ends one too."""
-    found: list[str] = []
+def split_sentences(text: str) -> list[str]:
+    """Returns the sentences in order; a line break ends one too."""
+    parts: list[str] = []
     start = 0
     for end in _END.finditer(text):
         if _is_end(text, end):
-            found.append(text[start : end.end()].strip())
+            parts.append(text[start : end.end()].strip())
             start = end.end()
-    found.append(text[start:].strip())
-    return [sentence for sentence in found if sentence]
+    parts.append(text[start:].strip())
+    return [sentence for sentence in parts if sentence]
 
 
 def cut_at_sentence(text: str, max_chars: int) -> str:
-    """At most so many characters, ending with a sentence; failing that with a word, failing that anywhere."""
+    """Returns at most `max_chars` characters, cut after a sentence if possible, otherwise after a word."""
     if len(text) <= max_chars:
         return text
-    # One character more, so that an end right at the limit is seen.
+    # Two characters more, so that a sentence end right at the limit is recognised.
     head = text[: max_chars + 2]
     ends = [end.end() for end in _END.finditer(head) if end.end() <= max_chars and _is_end(head, end)]
-    # A sentence that ends in the first tenth would throw away nearly all.
+    # A cut within the first tenth would throw away nearly all of the text.
     if ends and ends[-1] >= max_chars // 10:
         return text[: ends[-1]].rstrip()
     space = text.rfind(" ", max_chars // 10, max_chars + 1)

@@ -1,92 +1,78 @@
-"""One story from several sources: the first article to come stands for it, the others are its alternates."""
+"""Groups articles into stories: the first article to arrive gives a story its id, the others are its alternates."""
 
-import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
-from datetime import timedelta
-from math import ceil
-from typing import Any, Final
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from sluice.core.news.analysts.words import content_words
-from sluice.services.news.serve.snapshot import Item
-
-_MIN_WORDS: Final = 4  # of a title that says enough to be compared
-_MIN_SHARED: Final = 0.6  # of the words of both titles
-_WITHIN: Final = timedelta(hours=48)
-_DIGIT: Final = re.compile(r"\d")
+from sluice.core.news.near_duplicates import TitleWords, is_close_in_time, is_near_duplicate
+from sluice.core.news.published_article import PublishedArticle
 
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """An article, and those that tell the same; the id is that of the first to come."""
+    """An article and others that tell the same story; the id is that of the first to arrive."""
 
     id: str
-    first: Item
-    alternates: list[Item]
-    words: frozenset[str] = frozenset()
-    numbers: frozenset[str] = frozenset()
+    lead: PublishedArticle
+    alternates: list[PublishedArticle]
+    title: TitleWords = field(default_factory=TitleWords)
 
-    def public(self) -> dict[str, Any]:
-        return {**self.first.public(), "storyId": self.id, "alternates": [_alternate(item) for item in self.alternates]}
+    def as_json(self) -> dict[str, Any]:
+        alternates = [article.as_alternate_json() for article in self.alternates]
+        return {**self.lead.as_json(), "storyId": self.id, "alternates": alternates}
 
-    def led_by(self, wanted: Collection[str]) -> "Story | None":
-        """The same story, told by the first of its articles that is wanted; None if none is."""
-        members = [self.first, *self.alternates]
-        lead = next((item for item in members if item.id in wanted), None)
+    def with_lead_from(self, ids: Collection[str]) -> "Story | None":
+        """Returns the story led by the first of its articles that is in `ids`; None if none is."""
+        members = [self.lead, *self.alternates]
+        lead = next((article for article in members if article.id in ids), None)
         if lead is None:
             return None
-        return replace(self, first=lead, alternates=[item for item in members if item is not lead])
+        return replace(self, lead=lead, alternates=[article for article in members if article is not lead])
 
 
-def stories_of(items: Iterable[Item]) -> list[Story]:
-    """Newest first. Whatever comes later joins what was there, so a story keeps its id."""
-    shelf = _Shelf()
-    for item in sorted(items, key=lambda each: (each.article.number("queuedAt"), each.order)):
-        shelf.add(item)
-    return sorted(shelf.stories, key=lambda each: each.first.order, reverse=True)
+def single_article_story(article: PublishedArticle) -> Story:
+    return Story(article.id, article, [])
 
 
-class _Shelf:
+def group_into_stories(articles: Iterable[PublishedArticle]) -> list[Story]:
+    """Returns the stories, newest first. A later article joins an earlier story, so a story keeps its id."""
+    grouping = _Grouping()
+    for article in sorted(articles, key=lambda each: (each.article.number("queuedAt"), each.order)):
+        grouping.add(article)
+    return sorted(grouping.stories, key=lambda story: story.lead.order, reverse=True)
+
+
+class _Grouping:
     def __init__(self) -> None:
         self.stories: list[Story] = []
         self._by_url: dict[str, Story] = {}
         self._by_word: dict[str, list[int]] = defaultdict(list)
 
-    def add(self, item: Item) -> None:
-        words, numbers = _said(item.article.title)
-        story = self._by_url.get(item.url) or self._same(item, words, numbers)
-        if story is not None:
-            story.alternates.append(item)
+    def add(self, article: PublishedArticle) -> None:
+        title = TitleWords.from_title(article.article.title)
+        story = self._by_url.get(article.url) or self._find_near_duplicate(article, title)
+        if story is None:
+            story = self._start_story(article, title)
         else:
-            story = Story(item.id, item, [], words, numbers)
-            for word in words:
-                self._by_word[word].append(len(self.stories))
-            self.stories.append(story)
-        self._by_url.setdefault(item.url, story)
+            story.alternates.append(article)
+        self._by_url.setdefault(article.url, story)
 
-    def _same(self, item: Item, words: frozenset[str], numbers: frozenset[str]) -> Story | None:
-        if len(words) < _MIN_WORDS:
+    def _start_story(self, article: PublishedArticle, title: TitleWords) -> Story:
+        story = Story(article.id, article, [], title)
+        for word in title.words:
+            self._by_word[word].append(len(self.stories))
+        self.stories.append(story)
+        return story
+
+    def _find_near_duplicate(self, article: PublishedArticle, title: TitleWords) -> Story | None:
+        if not title.is_comparable:
             return None
-        # Who shares enough of the words shares at least one of so many, whichever they are: the rarest find the fewest.
-        rarest = sorted(words, key=lambda word: (len(self._by_word.get(word, ())), word))
-        telling = rarest[: len(words) - ceil(_MIN_SHARED * len(words)) + 1]
-        for at in sorted({at for word in telling for at in self._by_word.get(word, ())}):
-            story = self.stories[at]
-            alike = len(words & story.words) >= _MIN_SHARED * len(words | story.words)
-            # The same words with other figures are other news.
-            agree = not numbers or not story.numbers or numbers == story.numbers
-            if alike and agree and abs(item.published - story.first.published) <= _WITHIN:
+        # A near-duplicate shares at least one of the probed words; the rarest words give the fewest candidates.
+        rarest = sorted(title.words, key=lambda word: (len(self._by_word.get(word, ())), word))
+        probes = rarest[: title.probe_count]
+        for place in sorted({place for word in probes for place in self._by_word.get(word, ())}):
+            story = self.stories[place]
+            if is_near_duplicate(title, story.title) and is_close_in_time(article.published, story.lead.published):
                 return story
         return None
-
-
-def _said(title: str) -> tuple[frozenset[str], frozenset[str]]:
-    words = frozenset(content_words(title))
-    numbers = frozenset(word for word in words if _DIGIT.search(word))
-    return words - numbers, numbers
-
-
-def _alternate(item: Item) -> dict[str, Any]:
-    shown = item.public()
-    return {name: shown[name] for name in ("id", "title", "link", "source_name", "pubDate") if name in shown}

@@ -1,1 +1,1 @@
-"""Bitcoin news: collected, enriched one checkpointed step at a time, and served."""
+"""Bitcoin news: collected, enriched one checkpointed stage at a time, and served."""

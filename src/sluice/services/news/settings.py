@@ -1,10 +1,9 @@
-"""The variables of the three Workers."""
+"""The settings of the three news Workers, read from their variables."""
 
 from dataclasses import dataclass
 from typing import Final, Self
 
 from sluice.core.errors import ConfigError
-from sluice.core.news.checkpoint import Waiting
 from sluice.core.variables import Variables
 
 PROVIDERS: Final = ("newsdata", "apitube")
@@ -16,7 +15,7 @@ _NO: Final = frozenset({"", "0", "false", "no", "off"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdaterSettings:
-    """worker-news-updater."""
+    """The settings of worker-news-updater."""
 
     provider: str
     newsdata_key: str
@@ -51,13 +50,15 @@ class UpdaterSettings:
         if settings.provider not in PROVIDERS:
             raise ConfigError(f"NEWS_PROVIDER must be one of {', '.join(PROVIDERS)}, not {settings.provider!r}")
         if odd := [each for each in settings.feeds if not each.startswith(("http://", "https://"))]:
-            raise ConfigError(f"NEWS_FEEDS is a list of addresses with commas between; this is none: {odd[0]!r}")
+            raise ConfigError(
+                f"NEWS_FEEDS must be a list of addresses separated by commas; {odd[0]!r} is not an address"
+            )
         return settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessorSettings:
-    """worker-news-processor."""
+    """The settings of worker-news-processor."""
 
     max_articles_per_run: int = 1
     max_stored_articles: int = 500
@@ -89,16 +90,10 @@ class ProcessorSettings:
         variables.check()
         return settings
 
-    def retry_is_due(self, waiting: Waiting, now_ms: int) -> bool:
-        """At once after the first failure, then after one, three, seven delays: an outage must not use up all tries."""
-        failures = max(1, waiting.article.attempts)
-        wait_s = self.retry_delay_s * ((1 << min(failures - 1, 10)) - 1)
-        return now_ms - waiting.failed_at_ms >= wait_s * 1000
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiSettings:
-    """worker-api."""
+    """The settings of worker-api."""
 
     cors_origins: tuple[str, ...]
     public_url: str
@@ -112,7 +107,7 @@ class ApiSettings:
 
 
 def _lease_s(variables: Variables) -> int:
-    """Longer than a run can take; after a crash nothing happens until it is over."""
+    """Must be longer than a run can take. After a crash no run starts until the lease expires."""
     return variables.integer("RUN_LEASE_S", 180, minimum=1, maximum=3600)
 
 

@@ -1,1 +1,1 @@
-"""What the Workers did, kept for a day and sent on when it failed."""
+"""Stores the events of the other Workers for a day, and reports failures to a webhook."""

@@ -1,4 +1,4 @@
-"""One unit of work of another Worker as the tail sees it, and what is worth doing with it."""
+"""One invocation of another Worker as the tail sees it: whether it failed, and the record that is stored of it."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -7,8 +7,8 @@ from typing import Any, Final
 MAX_LOGS: Final = 100  # per event; the platform keeps at most 256 KB of logs for one request
 MAX_TEXT_CHARS: Final = 4_000  # of one message: a traceback fits, a dumped body does not
 
-# A visitor who left is not a failure of the Worker.
-GOOD_OUTCOMES: Final = frozenset({"ok", "canceled", "responseStreamDisconnected"})
+# A visitor who disconnects is not a failure of the Worker.
+SUCCESSFUL_OUTCOMES: Final = frozenset({"ok", "canceled", "responseStreamDisconnected"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,8 +21,8 @@ class LogLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
-    """One exception that nobody caught."""
+class UncaughtException:
+    """One exception that the Worker did not catch."""
 
     name: str
     message: str
@@ -30,8 +30,8 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
-    """One invocation: times in milliseconds since 1970; url and method where it was a request."""
+class TailEvent:
+    """One invocation: times in milliseconds since 1970; `url` and `method` only for a request."""
 
     timestamp: int
     script: str
@@ -39,38 +39,37 @@ class Event:
     url: str | None = None
     method: str | None = None
     logs: tuple[LogLine, ...] = ()
-    exceptions: tuple[Failure, ...] = ()
+    exceptions: tuple[UncaughtException, ...] = ()
 
     @property
-    def failed(self) -> bool:
-        """Whether somebody should be told."""
-        logged = any(line.level == "error" for line in self.logs)
-        return bool(self.outcome not in GOOD_OUTCOMES or self.exceptions or logged)
+    def is_failure(self) -> bool:
+        """Whether to report it to the webhook."""
+        has_error_line = any(line.level == "error" for line in self.logs)
+        return bool(self.outcome not in SUCCESSFUL_OUTCOMES or self.exceptions or has_error_line)
 
     @property
-    def silent(self) -> bool:
-        """Whether it went well without a word: not worth a write."""
-        return not (self.failed or self.logs)
+    def is_silent(self) -> bool:
+        """Whether it succeeded without logging anything: not worth a write."""
+        return not (self.is_failure or self.logs)
+
+    def as_json(self) -> dict[str, Any]:
+        """Returns the documented record, of bounded size."""
+        return {
+            "timestamp": self.timestamp,
+            "scriptName": self.script,
+            "outcome": self.outcome,
+            "url": self.url,
+            "method": self.method,
+            "logs": _limit_entries(self.logs),
+            "exceptions": _limit_entries(self.exceptions),
+        }
 
 
-def as_json(event: Event) -> dict[str, Any]:
-    """The documented record: {timestamp, scriptName, outcome, url, method, logs, exceptions}, of bounded size."""
-    return {
-        "timestamp": event.timestamp,
-        "scriptName": event.script,
-        "outcome": event.outcome,
-        "url": event.url,
-        "method": event.method,
-        "logs": _bounded(event.logs),
-        "exceptions": _bounded(event.exceptions),
-    }
+def _limit_entries(entries: Sequence[LogLine | UncaughtException]) -> list[dict[str, Any]]:
+    return [asdict(entry) | {"message": _shorten(entry.message)} for entry in entries[:MAX_LOGS]]
 
 
-def _bounded(entries: Sequence[LogLine | Failure]) -> list[dict[str, Any]]:
-    return [asdict(entry) | {"message": _shortened(entry.message)} for entry in entries[:MAX_LOGS]]
-
-
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     if len(text) <= MAX_TEXT_CHARS:
         return text
     return f"{text[:MAX_TEXT_CHARS]}… ({len(text) - MAX_TEXT_CHARS} characters more)"

@@ -1,4 +1,4 @@
-"""The variables of sluice-tail."""
+"""The settings of sluice-tail, read from its variables."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -7,7 +7,7 @@ from sluice.core.variables import Variables
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class TailSettings:
     admin_token: str
     allow_private_hosts: str
     retention_s: int

@@ -1,32 +1,35 @@
-"""Tells an operator's webhook of the events that failed."""
+"""Reports failed events to the operator's webhook."""
 
-import json
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, Final
 
-from sluice.core.errors import SluiceError
-from sluice.services.tail.events import Event, as_json
+from sluice.core.errors import SluiceError, Unavailable
+from sluice.core.json_text import encode_json, encode_utf8
+from sluice.core.ports import Fetch
+from sluice.services.tail.events import TailEvent
 
 TIMEOUT_S: Final = 10.0
 MAX_REPLY_BYTES: Final = 64 * 1024
-MAX_REPORTS: Final = 20  # of one delivery: a storm of failures must not become a storm of requests
+MAX_REPORTS: Final = 20  # per delivery: many failures must not become many requests
 JSON: Final = (("Content-Type", "application/json"),)
 
 
-async def report(events: Iterable[Event], url: str, fetch: Callable[..., Awaitable[Any]]) -> list[str]:
-    """POST each failed event; returns why some could not be told. A missing URL means that nobody wants to know."""
-    failed = [as_json(event) for event in events if event.failed] if url else []
-    refusals = [await _post(record, url, fetch) for record in failed[:MAX_REPORTS]]
-    if len(failed) > MAX_REPORTS:
-        refusals.append(f"{len(failed) - MAX_REPORTS} more failures were kept, but not sent")
-    return [refusal for refusal in refusals if refusal]
+async def report_failures(events: Iterable[TailEvent], url: str, fetch: Fetch) -> list[str]:
+    """Posts each failed event. Returns the reasons why some were not delivered. Without a URL it does nothing."""
+    records = [event.as_json() for event in events if event.is_failure] if url else []
+    reasons: list[str] = []
+    for record in records[:MAX_REPORTS]:
+        try:
+            await _post(record, url, fetch)
+        except SluiceError as error:
+            reasons.append(str(error))
+    if len(records) > MAX_REPORTS:
+        reasons.append(f"{len(records) - MAX_REPORTS} more failures were stored, but not sent")
+    return reasons
 
 
-async def _post(record: dict[str, Any], url: str, fetch: Callable[..., Awaitable[Any]]) -> str | None:
-    body = json.dumps(record).encode()
-    limits = {"max_bytes": MAX_REPLY_BYTES, "timeout_s": TIMEOUT_S}
-    try:
-        answer = await fetch(url, method="POST", headers=JSON, body=body, **limits)
-    except SluiceError as error:
-        return str(error)
-    return None if answer.status < 300 else f"the webhook answered {answer.status}"
+async def _post(record: dict[str, Any], url: str, fetch: Fetch) -> None:
+    body = encode_utf8(encode_json(record))
+    response = await fetch(url, method="POST", headers=JSON, body=body, max_bytes=MAX_REPLY_BYTES, timeout_s=TIMEOUT_S)
+    if response.status >= 300:
+        raise Unavailable(f"the webhook answered {response.status}")

@@ -1,4 +1,4 @@
-"""A hundred headlines of the kind the pipeline reads, made up and labelled by hand before the lexicon was tried on them."""
+"""A hundred invented headlines, labelled by hand before the lexicon was tried on them."""
 
 from typing import Final
 
@@ -112,6 +112,6 @@ Survey: one in five adults has heard of the Lightning Network
 """
 
 
-def labelled() -> list[tuple[str, str]]:
+def labelled_headlines() -> list[tuple[str, str]]:
     groups = (("positive", POSITIVE), ("negative", NEGATIVE), ("neutral", NEUTRAL))
     return [(line, label) for label, lines in groups for line in lines.strip().splitlines()]

@@ -1,10 +1,10 @@
-"""Sentences, and stopping at the end of one."""
+"""Splitting text into sentences, and cutting it at the end of one."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.core.news.sentences import cut_at_sentence, sentences
+from sluice.core.news.sentences import cut_at_sentence, split_sentences
 
 
 @pytest.mark.parametrize(
@@ -22,8 +22,8 @@ from sluice.core.news.sentences import cut_at_sentence, sentences
     ],
 )
 def test_sentences(text: str, expected: list[str]):
-    """A stop after an abbreviation, an initial or inside a number ends nothing."""
-    assert sentences(text) == expected
+    """A full stop after an abbreviation, an initial or inside a number does not end a sentence."""
+    assert split_sentences(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -37,13 +37,13 @@ def test_sentences(text: str, expected: list[str]):
     ],
 )
 def test_cut(text: str, limit: int, expected: str):
-    """At a sentence, failing that at a word, failing that anywhere."""
+    """Text is cut after a sentence, otherwise after a word, otherwise anywhere."""
     assert cut_at_sentence(text, limit) == expected
 
 
 @given(st.text(), st.integers(1, 50))
 def test_cut_is_a_beginning(text: str, limit: int):
-    """Whatever the text, what is left is its beginning and within the limit."""
+    """The result is always a beginning of the text within the limit."""
     cut = cut_at_sentence(text, limit)
     assert len(cut) <= limit
     assert text.startswith(cut)

@@ -1,4 +1,4 @@
-"""What worker-api serves, and what it costs."""
+"""What worker-api serves, and how many operations it takes."""
 
 import asyncio
 import json
@@ -14,23 +14,23 @@ from pydantic import BaseModel
 from fakes.clock import ManualClock
 from fakes.kv import FakeKV
 from sluice.platform.storage.kv import KV
-from sluice.services.news.http import docs
-from sluice.services.news.http import processor as processor_api
-from sluice.services.news.http import updater as updater_api
-from sluice.services.news.http.api import EXPOSED, Api
-from sluice.services.news.http.status import Status
-from sluice.services.news.keys import CHECKPOINT, INDEX, LEGACY, PENDING, article_key
-from sluice.services.news.write_domain import Domain
+from sluice.services.news.http import api_docs as docs
+from sluice.services.news.http.api import EXPOSED_HEADERS, NewsApi
+from sluice.services.news.http.processor import processor_routes
+from sluice.services.news.http.status import NewsStatus
+from sluice.services.news.http.updater import updater_routes
+from sluice.services.news.storage.keys import CHECKPOINT, INDEX, LEGACY, PENDING, article_key
+from sluice.services.news.storage.write_domain import WriteDomain
 from sluice.web import App, Cors, Reply
 from sluice.web.openapi.document import build_document
-from unit.services.news.world import World
+from unit.services.news.harness import NewsHarness
 from unit.web.calls import call, content, parsed
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC).timestamp()
 NAMES = ("alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel")
 
 
-def stored(n: int, **changes: Any) -> dict[str, Any]:
+def make_stored_article(n: int, **changes: Any) -> dict[str, Any]:
     sentiment = ("positive", "negative", "neutral")[n % 3]
     base = {
         "id": f"id{n:03}",
@@ -56,11 +56,11 @@ class Site:
     def __init__(self) -> None:
         self.clock = ManualClock(NOW)
         self.kv = FakeKV(self.clock)
-        store = Domain(KV(self.kv, self.clock), ())
-        routes = [*Api(store, self.clock).routes(), *Status(store, self.clock).routes()]
+        store = WriteDomain(KV(self.kv, self.clock), ())
+        routes = [*NewsApi(store, self.clock).routes(), *NewsStatus(store, self.clock).routes()]
         errors: list[Exception] = []
         self.errors = errors
-        cors = Cors(origins=("https://ours.example",), expose_headers=EXPOSED)
+        cors = Cors(origins=("https://ours.example",), expose_headers=EXPOSED_HEADERS)
         self.app = App(routes, on_error=lambda error, _request: errors.append(error), cors=cors)
 
     async def put(self, *articles: dict[str, Any]) -> None:
@@ -81,15 +81,15 @@ class Site:
         return [article["id"] for article in parsed(await self.get(path))["articles"]]
 
 
-async def site_with(count: int) -> Site:
+async def make_site(count: int) -> Site:
     site = Site()
-    await site.put(*(stored(n) for n in range(count)))
+    await site.put(*(make_stored_article(n) for n in range(count)))
     return site
 
 
 async def test_bitcoin_news():
-    """The shape that clients know, without the text of the pages; the time is the data's."""
-    site = await site_with(3)
+    """The documented shape, without the text of the pages; the time is that of the data."""
+    site = await make_site(3)
     reply = await site.get("/api/bitcoin-news")
     body = parsed(reply)
     assert body.keys() == {"articles", "totalArticles", "lastUpdatedExternal", "sentimentCounts"}
@@ -103,21 +103,21 @@ async def test_bitcoin_news():
 
 
 async def test_one_operation_for_a_hundred_articles():
-    """The index, and one bulk read for each hundred."""
-    site = await site_with(205)
+    """One read of the index, and one bulk read for every hundred articles."""
+    site = await make_site(205)
     await site.get("/api/v1/articles")
     assert [name for name, _ in site.kv.operations] == ["get", "bulk get", "bulk get", "bulk get"]
 
 
 async def test_empty():
-    """While there is nothing, 503 with the reason and when to come again."""
+    """Without articles the reply is 503 with the reason and Retry-After."""
     reply = await Site().get("/api/bitcoin-news")
     assert (reply.status, reply.header("Retry-After")) == (503, "60")
     assert "no articles yet" in parsed(reply)["error"]
 
 
 async def test_legacy():
-    """Without an index, what the old architecture left is served and said to be so; old fields are read."""
+    """Without an index the articles of the older architecture are served and marked as legacy."""
     site = Site()
     old = {"articles": [{"article_id": "x", "title": "Old", "link": "https://s.example/", "sentiment": "positive"}]}
     await site.kv.put(LEGACY, json.dumps(old | {"lastUpdatedExternal": 1_600_000_000_000}))
@@ -128,7 +128,7 @@ async def test_legacy():
 
 
 async def test_older_format():
-    """Articles stored before there were flags or ids inside are served as complete; what is no article is left out."""
+    """Articles without flags or ids are served as complete; values that are not articles are left out."""
     site = Site()
     old = {
         "article_id": "old",
@@ -145,8 +145,8 @@ async def test_older_format():
 
 
 async def test_conditional_requests():
-    """The same data has the same tag, 304 spares the body, and new data is new."""
-    site = await site_with(3)
+    """The same data has the same ETag and is answered with 304; new data has a new ETag."""
+    site = await make_site(3)
     first = await site.get("/api/v1/articles")
     tag, modified = first.header("ETag"), first.header("Last-Modified")
     assert tag
@@ -154,14 +154,14 @@ async def test_conditional_requests():
     site.clock.advance(5000)
     assert (await site.get("/api/v1/articles", If_None_Match=tag)).status == 304
     assert (await site.get("/api/v1/articles", If_Modified_Since=modified)).status == 304
-    await site.put(stored(7, processedAt=1_750_000_000_000))
+    await site.put(make_stored_article(7, processedAt=1_750_000_000_000))
     assert (await site.get("/api/v1/articles", If_None_Match=tag)).status == 200
     assert (await site.get("/api/v1/articles", If_Modified_Since=modified)).status == 200
 
 
 async def test_head_and_cors():
-    """HEAD has the headers alone; only a page on the list may read, and caches know that it depends on the origin."""
-    site = await site_with(1)
+    """HEAD has only headers; only allowed origins may read, and Vary tells caches so."""
+    site = await make_site(1)
     head = await site.get("/api/v1/articles", "HEAD")
     assert (head.status, head.body, bool(head.header("ETag"))) == (200, None, True)
     ours = await site.get("/api/v1/articles", Origin="https://ours.example")
@@ -177,8 +177,8 @@ async def test_head_and_cors():
 
 
 async def test_pages_are_stable_while_articles_arrive():
-    """Walking through all pages, every article that was there comes exactly once, though new ones come in between."""
-    site = await site_with(25)
+    """Paging returns every article exactly once, although new ones arrive in between."""
+    site = await make_site(25)
     seen: list[str] = []
     path = "/api/v1/articles?limit=4"
     cursor = ""
@@ -188,14 +188,16 @@ async def test_pages_are_stable_while_articles_arrive():
         if body["next"] is None:
             break
         cursor = f"&cursor={body['next']}"
-        fresh = stored(100 + step, pubDate="2026-12-01T00:00:00Z", title=f"{step} fresh news of number {step}")
+        fresh = make_stored_article(
+            100 + step, pubDate="2026-12-01T00:00:00Z", title=f"{step} fresh news of number {step}"
+        )
         await site.put(fresh)
     assert seen == [f"id{n:03}" for n in range(25)]
 
 
 async def test_bad_cursor():
-    """A cursor that no list gave out is told, and what to do."""
-    site = await site_with(1)
+    """An invalid cursor is refused and named in the reply."""
+    site = await make_site(1)
     for cursor in ("x", "e30", "WzEsMl0", "é"):
         reply = await site.get(f"/api/v1/articles?cursor={cursor}")
         assert (reply.status, parsed(reply)["errors"][0]["path"]) == (400, "cursor")
@@ -228,9 +230,11 @@ async def test_bad_cursor():
     ],
 )
 async def test_filters(query: str, expected: list[str]):
-    """Each filter narrows, a list widens, and words are found in title, description and summary."""
+    """Each filter narrows, a list of values widens, and words are found in title, description and summary."""
     site = Site()
-    await site.put(*(stored(n) for n in range(5)), stored(5, needsSummary=True, processedAt=None))
+    await site.put(
+        *(make_stored_article(n) for n in range(5)), make_stored_article(5, needsSummary=True, processedAt=None)
+    )
     assert await site.ids(f"/api/v1/articles?{query}") == expected
 
 
@@ -248,31 +252,39 @@ async def test_filters(query: str, expected: list[str]):
     ],
 )
 async def test_bad_queries(query: str, path: str):
-    """A value that does not fit is a 400 that names the parameter."""
-    reply = await (await site_with(1)).get(f"/api/v1/articles?{query}")
+    """An invalid value is a 400 that names the parameter."""
+    reply = await (await make_site(1)).get(f"/api/v1/articles?{query}")
     assert reply.status == 400, reply
     assert parsed(reply)["errors"][0]["path"].startswith(path)
 
 
 async def test_one_article():
-    """By its id, with the story it belongs to."""
-    site = await site_with(2)
+    """An article is found by its id, with the story it belongs to."""
+    site = await make_site(2)
     body = parsed(await site.get("/api/v1/articles/id001"))
     assert (body["id"], body["storyId"], body["alternates"]) == ("id001", "id001", [])
     assert (await site.get("/api/v1/articles/nothing")).status == 404
 
 
 TWINS = [
-    stored(10, title="Bitcoin climbs above $100,000 as ETF inflows return", queuedAt=1, pubDate="2026-11-16T08:00:00Z"),
-    stored(11, title="ETF inflows return as bitcoin climbs above $100,000", queuedAt=2, pubDate="2026-11-16T09:00:00Z"),
-    stored(12, title="Bitcoin climbs above $90,000 as ETF inflows return", queuedAt=3, pubDate="2026-11-16T10:00:00Z"),
-    stored(13, title="Something else", link="https://site.example/10?utm_source=feed", queuedAt=4),
-    stored(14, title="Bitcoin climbs above $100,000 as ETF inflows return", queuedAt=5, pubDate="2026-11-01T08:00:00Z"),
+    make_stored_article(
+        10, title="Bitcoin climbs above $100,000 as ETF inflows return", queuedAt=1, pubDate="2026-11-16T08:00:00Z"
+    ),
+    make_stored_article(
+        11, title="ETF inflows return as bitcoin climbs above $100,000", queuedAt=2, pubDate="2026-11-16T09:00:00Z"
+    ),
+    make_stored_article(
+        12, title="Bitcoin climbs above $90,000 as ETF inflows return", queuedAt=3, pubDate="2026-11-16T10:00:00Z"
+    ),
+    make_stored_article(13, title="Something else", link="https://site.example/10?utm_source=feed", queuedAt=4),
+    make_stored_article(
+        14, title="Bitcoin climbs above $100,000 as ETF inflows return", queuedAt=5, pubDate="2026-11-01T08:00:00Z"
+    ),
 ]
 
 
 async def test_one_story_from_several_sources():
-    """The same page, or nearly the same title within two days, is one story under its first id; other figures are not."""
+    """The same page, or a near-duplicate title within two days, is one story; a title with other figures is not."""
     site = Site()
     await site.put(*TWINS)
     body = parsed(await site.get("/api/v1/articles"))
@@ -283,8 +295,8 @@ async def test_one_story_from_several_sources():
 
 
 async def test_sentiment_buckets():
-    """Counts by hour, day or week of publication."""
-    site = await site_with(26)
+    """Articles are counted by hour, day or week of publication."""
+    site = await make_site(26)
     hours = parsed(await site.get("/api/v1/sentiment?bucket=hour"))["buckets"]
     assert len(hours) == 26
     days = parsed(await site.get("/api/v1/sentiment"))["buckets"]
@@ -302,7 +314,7 @@ async def test_sentiment_buckets():
 
 
 async def test_trending():
-    """Newer talk counts more, pairs tell their words, and what every title has is left out."""
+    """Newer terms count more, pairs replace their words, and common words are left out."""
     site = Site()
     titles = [
         "Bitcoin halving nears",
@@ -315,7 +327,7 @@ async def test_trending():
     ages = [11, 10, 11, 10, 1, 0]
     await site.put(
         *(
-            stored(n, title=title, pubDate=f"2026-11-16T{age:02}:00:00Z")
+            make_stored_article(n, title=title, pubDate=f"2026-11-16T{age:02}:00:00Z")
             for n, (title, age) in enumerate(zip(titles, ages, strict=True))
         )
     )
@@ -325,7 +337,7 @@ async def test_trending():
 
 
 async def test_status():
-    """Backlog, the age of the oldest, what waits and why, and the last runs."""
+    """The status reports the backlog, its age, the articles to try later and why, and the last runs."""
     site = Site()
     entry = {"id": "a", "article": {"title": "A"}, "addedAt": int((NOW - 90) * 1000)}
     done = {"id": "b", "article": {"title": "B"}, "addedAt": 5}
@@ -359,25 +371,25 @@ async def test_status():
         ("/api/v1/articles/id010", docs.NewsStory),
         ("/api/v1/sentiment", docs.SentimentBuckets),
         ("/api/v1/trending?hours=720", docs.TrendingTerms),
-        ("/status", docs.PipelineStatus),
+        ("/status", docs.ServiceStatus),
     ],
 )
 async def test_documented(path: str, model: type[BaseModel]):
-    """What is served is what the documentation says: every member is in the model, and fits."""
+    """Every reply matches its documented model, without further members."""
     site = Site()
-    await site.put(*TWINS, stored(1, needsSummary=True, processedAt=None, sentiment=None, aiSummary=None))
+    await site.put(*TWINS, make_stored_article(1, needsSummary=True, processedAt=None, sentiment=None, aiSummary=None))
     body = parsed(await site.get(path))
     assert model.model_validate(body).model_dump(by_alias=True, exclude_unset=True) == body
 
 
 def test_openapi():
-    """Every route is described, once."""
-    site = World()
-    status = Status(site.store(()), site.clock)
+    """Every route is documented once."""
+    news = NewsHarness()
+    status = NewsStatus(news.store(()), news.clock)
     tables = [
-        [*Api(site.store(()), site.clock).routes(), *status.routes()],
-        updater_api.routes(site.updater(), status, ""),
-        processor_api.routes(site.processor(), status, ""),
+        [*NewsApi(news.store(()), news.clock).routes(), *status.routes()],
+        updater_routes(news.updater(), status, ""),
+        processor_routes(news.processor(), status, ""),
     ]
     for routes in tables:
         assert all(route.doc and route.doc.summary and 200 in route.doc.replies for route in routes)
@@ -406,11 +418,11 @@ PATHS = ("articles", "articles/id010", "sentiment", "trending", "feed.rss", "fee
     st.dictionaries(st.sampled_from(PARAMETERS), st.text(max_size=30) | st.sampled_from(["1", "en", "2026-11-16"])),
 )
 def test_any_query(path: str, query: dict[str, str]):
-    """Whatever is asked is answered, or refused as the caller's mistake."""
+    """Any query is answered with 200, or refused with 400."""
 
-    async def asked() -> Reply:
+    async def fetch_reply() -> Reply:
         site = Site()
         await site.put(*TWINS)
         return await site.get(f"/api/v1/{path}?{urlencode(query, errors='replace')}")
 
-    assert asyncio.run(asked()).status in {200, 400}
+    assert asyncio.run(fetch_reply()).status in {200, 400}

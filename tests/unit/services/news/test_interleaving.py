@@ -1,4 +1,4 @@
-"""Updater and processor at the same time: every order of their operations, explored one by one."""
+"""Updater and processor at the same time, in every order of their operations."""
 
 import types
 from collections.abc import Generator, Iterator
@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from sluice.services.news.keys import PENDING
-from unit.services.news.world import World, article
+from sluice.services.news.collect.updater import Updater
+from sluice.services.news.process.processor import Processor
+from sluice.services.news.storage.keys import PENDING
+from unit.services.news.harness import NewsHarness, article
 
 
 @types.coroutine
@@ -18,7 +20,7 @@ def pause() -> Generator[None]:
 
 
 class Gate:
-    """A store that stops before each operation until the test lets it go on."""
+    """A store that pauses before each operation until the test resumes it."""
 
     def __init__(self, store: Any) -> None:
         self._store = store
@@ -31,48 +33,49 @@ class Gate:
         return call
 
 
-def gated(worker: Any) -> Any:
-    holder = getattr(worker, "ledger", worker)
-    object.__setattr__(holder, "store", Gate(holder.store))
+def run_gated(worker: Updater | Processor) -> Any:
+    holders: list[Any] = [worker.checkpoints, worker.articles] if isinstance(worker, Processor) else [worker]
+    for holder in holders:
+        object.__setattr__(holder, "kv", Gate(holder.kv))
     return worker.run()
 
 
 def orders(first: int, second: int) -> Iterator[list[int]]:
-    """Every way to merge so many steps of one and of the other."""
+    """Yields every way to merge the steps of one with the steps of the other."""
     for places in combinations(range(first + second), first):
         yield [0 if place in places else 1 for place in range(first + second)]
 
 
-async def made(minutes_before: int, stale_s: float) -> World:
-    world = World(stale_s=stale_s)
-    world.source.articles = [article("new"), article("b"), article("a")]
-    await world.pending("b", "a")
+async def prepare_news(minutes_before: int, stale_s: float) -> NewsHarness:
+    news = NewsHarness(stale_s=stale_s)
+    news.source.articles = [article("new"), article("b"), article("a")]
+    await news.put_pending("b", "a")
     for _ in range(minutes_before):
-        await world.minute()
-    world.clock.advance(120)
-    return world
+        await news.run_minute()
+    news.clock.advance(120)
+    return news
 
 
 @pytest.mark.parametrize("stale_s", [0, 60])
 @pytest.mark.parametrize("minutes_before", [0, 3])
 async def test_every_order(minutes_before: int, stale_s: float):
-    """Whatever the order of their steps, no article is lost, none is done twice, and the list holds the new one."""
+    """In every order of their steps no article is lost, none is processed twice, and the new one is listed."""
     for order in orders(3, 7):
-        world = await made(minutes_before, stale_s)
-        works = [gated(world.updater()), gated(world.processor())]
-        # Both stand before their first operation; then one of them goes on at a time.
+        news = await prepare_news(minutes_before, stale_s)
+        works = [run_gated(news.updater()), run_gated(news.processor())]
+        # Both run up to their first operation; then one of them proceeds at a time.
         for which in (0, 1, *order):
             with suppress(StopIteration, RuntimeError):
                 works[which].send(None)
         for work in works:
             _finish(work)
-        world.clock.advance(180)
-        await world.until_idle()
-        assert sorted(world.checkpoint()["processedIds"]) == ["a", "b", "new"]
-        assert sorted(world.index()) == ["a", "b", "new"]
-        assert all(count == 1 for what, count in world.outside.asked.items()), world.outside.asked
-        await world.updater().run()
-        assert world.read(PENDING) == []
+        news.clock.advance(180)
+        await news.run_until_idle()
+        assert sorted(news.checkpoint()["processedIds"]) == ["a", "b", "new"]
+        assert sorted(news.index()) == ["a", "b", "new"]
+        assert all(count == 1 for what, count in news.upstream.calls.items()), news.upstream.calls
+        await news.updater().run()
+        assert news.read(PENDING) == []
 
 
 def _finish(work: Any) -> None:

@@ -1,4 +1,4 @@
-"""Answers as Workers AI does, by the words of the question."""
+"""A fake of Workers AI that answers by the words of its input."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,7 +21,7 @@ class FakeAi(WorkerEntrypoint):  # type: ignore[misc]
 
 
 class Default(WorkerEntrypoint):  # type: ignore[misc]
-    """PUT and GET of one key."""
+    """Reads and writes one key of the namespace."""
 
     async def fetch(self, request: Any) -> Response:
         key = urlsplit(request.url).path[1:]

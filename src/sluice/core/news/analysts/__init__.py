@@ -1,5 +1,5 @@
-"""Who reads the articles: Workers AI where it is bound, else an analyst of our own."""
+"""Analysts read articles: Workers AI where it is bound, otherwise the embedded analyst."""
 
-from sluice.core.news.analysts.analyst import Analyst, Mismatch, Unreadable
+from sluice.core.news.analysts.analyst import Analyst, Mismatch, UnusableAnswer
 
-__all__ = ["Analyst", "Mismatch", "Unreadable"]
+__all__ = ["Analyst", "Mismatch", "UnusableAnswer"]

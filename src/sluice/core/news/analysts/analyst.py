@@ -1,4 +1,4 @@
-"""What is asked of an analyst."""
+"""The interface of an analyst and the errors it raises."""
 
 from typing import Protocol
 
@@ -9,20 +9,20 @@ class Mismatch(SluiceError):
     """The page does not belong to the title: a consent wall, a front page, another article."""
 
 
-class Unreadable(SluiceError):
-    """The analyst answered, but not to the question; asking again may help."""
+class UnusableAnswer(SluiceError):
+    """The analyst answered, but not to the question; a retry may help."""
 
     retryable = True
 
 
 class Analyst(Protocol):
-    """Reads one article; its name is stored with what it says."""
+    """Reads one article; its name is stored with its answers."""
 
     @property
     def name(self) -> str: ...
 
     async def sentiment(self, title: str, description: str) -> str:
-        """positive, negative or neutral for Bitcoin; an outage is a SluiceError, never "neutral"."""
+        """Returns positive, negative or neutral for Bitcoin. Raises a SluiceError for an outage, never "neutral"."""
 
     async def summary(self, title: str, content: str) -> str:
-        """A few sentences; Mismatch when the content is about something else."""
+        """Returns a few sentences. Raises Mismatch when the content is about something else."""

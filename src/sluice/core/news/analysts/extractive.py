@@ -1,36 +1,36 @@
-"""A summary made of the article's own sentences: those that say most of what the article is about."""
+"""An extractive summary: the sentences of the article that say most of what it is about."""
 
 from collections import Counter
 from typing import Final
 
 from sluice.core.news.analysts.analyst import Mismatch
 from sluice.core.news.analysts.words import content_words
-from sluice.core.news.sentences import sentences
+from sluice.core.news.sentences import split_sentences
 
 MAX_SENTENCES: Final = 3
 MAX_CHARS: Final = 700
 _MIN_CHARS: Final = 40  # of a sentence worth quoting
 _MAX_SENTENCE_CHARS: Final = 400
-_CONSIDERED: Final = 60  # sentences; news tells the important first
+_MAX_CANDIDATES: Final = 60  # sentences; news puts the important ones first
 _TITLE_WEIGHT: Final = 2.0
 _MIN_TITLE_WORDS: Final = 3
-_MIN_SHARED: Final = 0.25
+_MIN_SHARED_WORDS: Final = 0.25
 
 
 def check_match(title: str, content: str) -> None:
-    """Raise Mismatch when next to nothing of the title is in the text."""
+    """Raises Mismatch when the text has almost no word of the title."""
     wanted = set(content_words(title))
     shared = wanted & set(content_words(content))
-    if len(wanted) >= _MIN_TITLE_WORDS and len(shared) < _MIN_SHARED * len(wanted):
-        raise Mismatch("the page is about something else than its title says")
+    if len(wanted) >= _MIN_TITLE_WORDS and len(shared) < _MIN_SHARED_WORDS * len(wanted):
+        raise Mismatch("the page is about something other than its title")
 
 
-def summarised(title: str, content: str) -> str:
-    """The most telling sentences in their own order; "" when there is none."""
-    candidates = [each for each in sentences(content)[:_CONSIDERED] if _is_quotable(each, title)]
+def summarise(title: str, content: str) -> str:
+    """Returns the sentences with the highest weight in their original order; "" when there is none."""
+    candidates = [each for each in split_sentences(content)[:_MAX_CANDIDATES] if _is_quotable(each, title)]
     frequency = Counter(word for each in candidates for word in set(content_words(each)))
-    heading = set(content_words(title))
-    ranked = sorted(range(len(candidates)), key=lambda at: -_weight(candidates[at], at, frequency, heading))
+    title_words = set(content_words(title))
+    ranked = sorted(range(len(candidates)), key=lambda at: -_weight(candidates[at], at, frequency, title_words))
     chosen: list[int] = []
     for at in ranked:
         size = sum(len(candidates[other]) + 1 for other in chosen)
@@ -40,23 +40,23 @@ def summarised(title: str, content: str) -> str:
 
 
 def _is_quotable(sentence: str, title: str) -> bool:
-    # A sentence cut in the wrong place shows at its beginning.
-    begun = not sentence[0].islower() and sentence[0] not in "([-,;:"
-    complete = begun and sentence[-1] in ".!?…\"'\u201d\u2019)"
-    return complete and _MIN_CHARS <= len(sentence) <= _MAX_SENTENCE_CHARS and sentence.casefold() != title.casefold()
+    # A sentence that was split in the wrong place is recognised by its beginning.
+    has_start = not sentence[0].islower() and sentence[0] not in "([-,;:"
+    is_whole = has_start and sentence[-1] in ".!?…\"'\u201d\u2019)"
+    return is_whole and _MIN_CHARS <= len(sentence) <= _MAX_SENTENCE_CHARS and sentence.casefold() != title.casefold()
 
 
-def _weight(sentence: str, at: int, frequency: Counter[str], heading: set[str]) -> float:
+def _weight(sentence: str, at: int, frequency: Counter[str], title_words: set[str]) -> float:
     words = set(content_words(sentence))
     if not words:
         return 0.0
-    common = sum(frequency[word] for word in words) / len(words)
-    about = len(words & heading) / max(1, len(heading))
-    early = 1 / (1 + at / 4)
-    return (common / frequency.most_common(1)[0][1] + _TITLE_WEIGHT * about) * (0.4 + early)
+    topicality = sum(frequency[word] for word in words) / len(words)
+    title_share = len(words & title_words) / max(1, len(title_words))
+    position = 1 / (1 + at / 4)
+    return (topicality / frequency.most_common(1)[0][1] + _TITLE_WEIGHT * title_share) * (0.4 + position)
 
 
 def _is_new(candidates: list[str], at: int, chosen: list[int]) -> bool:
-    """Whether it says something that those already chosen do not."""
+    """Whether the sentence adds something to the chosen ones."""
     words = set(content_words(candidates[at]))
     return all(len(words & set(content_words(candidates[other]))) < 0.7 * len(words) for other in chosen)

@@ -1,8 +1,8 @@
-"""Words of financial news and what they say about Bitcoin, from -3 to 3. Stems end in *, phrases stand before words."""
+"""Words of financial news and their value for Bitcoin, from -3 to 3. A stem ends in *. Phrases are matched before words."""
 
 from typing import Final
 
-# Read first, and whole: their words alone would say something else.
+# Matched first and as a whole: their single words would score differently.
 PHRASES: Final = {
     3: "all-time high|record high|new high|bull run|golden cross|short squeeze|strategic reserve|record profit*",
     2: "rate cut*|record inflow*|net inflow*|inflow*|breaks above|break above|broke above|breaks through|legal tender status|"
@@ -18,7 +18,7 @@ PHRASES: Final = {
     -3: "record low|all-time low|death cross|bear market|rug pull|ponzi scheme|wiped out|wipes out|wipe out|wiping out|"
     "files for bankruptcy|file for bankruptcy|halts withdrawals|halt withdrawals|freezes accounts|freezes withdrawals|"
     "record outflow*|security breach|private keys exposed|exposes private keys|money laundering",
-    # Said of calm and of calendars.
+    # Phrases about calm markets and about calendars.
     0: "lowest volatility|volatility at lowest|lowest level since|mining difficulty|first time since|trades flat|holds steady|"
     "rate decision|gain* exposure|capital gains tax|all you need|need to know|things to know|price prediction|price today|"
     "live update*|compare on fees|tax authority|tax guidance|left to mine|hard fork|soft fork|no change",
@@ -54,13 +54,13 @@ WORDS: Final = {
 }
 
 NEGATIONS: Final = "no not never without cannot can't don't doesn't didn't isn't won't nor neither unlikely lacks lack"
-# They turn round a thing that follows or precedes them: fears that ease are good news, gains that fade are bad.
+# They reverse a word before or after them: fears that ease are good news, gains that fade are bad news.
 REVERSERS: Final = (
     "avoid* cool cools cooled cooling curb* dismiss* drop* ease eases eased easing end ends ended erase* evaporat* fade fades "
     "faded fading fail* lift* overturn* pare pares pared reduc* reject* shrug* slow slows slowed stall* recover* surviv* "
     "halt* cut cuts fall* dash* unban* lose loses lost deny denies denied exit*"
 )
-# What can be turned round: things that happen to a market, not its moves.
+# Words that can be reversed: conditions of a market, not its moves.
 BURDENS: Final = (
     "ban bans charges concern* crackdown* fear* inflation lawsuit* loss losses pressure recession risk risks tension* "
     "tariff* uncertain* worr* sell-off selloff stress"
@@ -73,5 +73,5 @@ STRONGER: Final = (
     "sharp* massive* huge* heavy heavily record biggest largest major deep* dramatic* worst best strong* critical"
 )
 WEAKER: Final = "slight* modest* marginal* mild* somewhat barely may might could little"
-# Before these the story is told; after them comes what it happened in spite of.
+# The words after these count less: they name what the news happened in spite of.
 DESPITE: Final = "despite amid even though although"

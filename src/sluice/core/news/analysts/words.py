@@ -1,10 +1,10 @@
-"""Words that carry meaning, for telling texts apart."""
+"""The words of a text that carry meaning, for comparing texts."""
 
 import re
 from typing import Final
 
 _WORD: Final = re.compile(r"[^\W_][\w'$%.-]*[^\W_]|[^\W_]")
-_IN_EVERY_TEXT: Final = (
+_STOP_WORDS: Final = (
     "a about above according after again against all also although am among an and another any are around as at back be "
     "became because been before being below between both but by came can could did do does during each even every few for "
     "from get gets give go goes got had has have he her here him his how however if in into is it it's its just last latest "
@@ -13,11 +13,11 @@ _IN_EVERY_TEXT: Final = (
     "them then there these they this those through to today too two under until up upon us very via was we were what when "
     "where which while who whom why will with within without would yet you your"
 )
-_STOP: Final = frozenset(_IN_EVERY_TEXT.split())
+_STOP: Final = frozenset(_STOP_WORDS.split())
 
 
 def content_words(text: str) -> list[str]:
-    """Words in lower case without those that every text has; plurals and possessives are made like the singular."""
+    """Returns the words in lower case without stop words; plurals and possessives become the singular."""
     lowered = text.lower().replace("\u2019", "'")
     return [_stem(word) for word in _WORD.findall(lowered) if (len(word) > 1 or word.isdigit()) and word not in _STOP]
 

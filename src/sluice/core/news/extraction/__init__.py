@@ -1,6 +1,6 @@
-"""The text of an article out of the HTML of its page, in pure Python and in bounded time."""
+"""Extracts the text of an article from the HTML of its page, in pure Python and in bounded time."""
 
-from sluice.core.news.extraction.article import Extracted, extract
+from sluice.core.news.extraction.article_text import ExtractedArticle, extract
 from sluice.core.news.extraction.charset import decode
 
-__all__ = ["Extracted", "decode", "extract"]
+__all__ = ["ExtractedArticle", "decode", "extract"]

@@ -1,4 +1,4 @@
-"""The tree as a reader sees it: one block of text after another, each with how much of it is links."""
+"""Reads the tree as a sequence of text blocks, each with the share of its text that is links."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -8,14 +8,14 @@ from typing import Final
 from sluice.core.news.extraction.tags import INLINE
 from sluice.core.news.extraction.tree import Node
 
-MAX_CHARS: Final = 300_000  # of text in one reading, of which an article takes a thirtieth
+MAX_CHARS: Final = 300_000  # of text read from one page; an article takes about a thirtieth of it
 _MIN_PROSE_CHARS: Final = 50  # shorter blocks may be anything; a sentence is longer
 _MAX_PROSE_LINKS: Final = 0.35
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Text that stands together, in the element that makes it a block."""
+    """Consecutive text and the element that makes it a block; `links` is the share of linked characters."""
 
     text: str
     links: float
@@ -36,7 +36,7 @@ class _Reader:
     left_chars: int = MAX_CHARS
 
     def read(self, node: Node, block: Node, *, linked: bool) -> None:
-        """The recursion is as deep as the tree, which is bounded."""
+        """Recurses as deep as the tree, whose depth is bounded."""
         for child in node.children:
             if self.left_chars <= 0:
                 return
@@ -67,7 +67,7 @@ class _Reader:
 
 
 def blocks_of(root: Node, without: Collection[Node] = ()) -> list[Block]:
-    """The blocks below an element, leaving some elements out."""
+    """Returns the blocks below an element without those in the elements of `without`."""
     reader = _Reader(without)
     reader.read(root, root, linked=False)
     reader.end(root)

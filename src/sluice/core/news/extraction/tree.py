@@ -1,4 +1,4 @@
-"""HTML into a tree, forgiving as browsers are, in time linear in the length of the page whatever stands in it."""
+"""Parses HTML into a tree, as forgiving as browsers, in time linear in the length of any page."""
 
 import re
 from collections import Counter
@@ -8,11 +8,11 @@ from typing import Final
 
 from sluice.core.news.extraction.tags import IMPLIED_END, IN_TABLES, RAW, SCOPES, VOID
 
-MAX_CHARS: Final = 1_500_000  # of one page; what follows is not looked at
-MAX_DEPTH: Final = 100  # deeper elements become children of this level: nobody nests text deeper on purpose
+MAX_CHARS: Final = 1_500_000  # of one page; the rest is ignored
+MAX_DEPTH: Final = 100  # deeper elements become children of this level; real text is not nested deeper
 MAX_NODES: Final = 12_000  # elements of one page; the largest of 330 real pages has 9,700
 MAX_STEPS: Final = 100_000  # of those 330 pages none takes more than 27,000
-# A tag whose quotes do not close is read to the next >; after so many of them, all are: looking for the end costs time.
+# A tag whose quotes do not close is read to the next >. After this many, all tags are: the search for the end costs time.
 _MAX_BROKEN_TAGS: Final = 8
 _MAX_ATTRIBUTE_CHARS: Final = 8_000
 
@@ -24,7 +24,7 @@ _ATTRIBUTE: Final = re.compile(r"""(?<![^\s"'/])([^\s=/>"']++)\s*+=\s*+(?:"([^"]
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """An element; children are elements and texts with their entities still in place."""
+    """An element; children are elements and texts with undecoded entities."""
 
     tag: str
     source: str = ""
@@ -32,7 +32,7 @@ class Node:
     children: "list[Node | str]" = field(default_factory=list)
 
     def attributes(self) -> dict[str, str]:
-        """Names in lower case; the first of a name counts."""
+        """Returns the attributes with lower-case names; the first of a name counts."""
         if not self.source:
             return {}
         found = _ATTRIBUTE.findall(self.source)
@@ -44,7 +44,7 @@ class Node:
 
 @dataclass(slots=True)
 class Page:
-    """The tree, what its raw elements of interest hold, and how much work it took."""
+    """The tree, the title, the JSON-LD scripts, and the number of steps that parsing took."""
 
     root: Node
     title: str = ""
@@ -53,7 +53,7 @@ class Page:
 
 
 def parse(html: str) -> Page:
-    """The tree of a page."""
+    """Parses the first MAX_CHARS characters of a page."""
     return _Builder(html[:MAX_CHARS]).build()
 
 
@@ -63,11 +63,11 @@ class _Builder:
         self.page = Page(Node("html"))
         self.stack = [self.page.root]
         self.open: Counter[str] = Counter()
-        # Opened below the greatest depth, so not on the stack.
+        # Opened below MAX_DEPTH, so not on the stack.
         self.too_deep: Counter[str] = Counter()
         self.nodes = 0
         self.broken = 0
-        # What a search did not find is not searched for again.
+        # A closing text that a search did not find is not searched for again.
         self.missing: set[str] = set()
 
     def build(self) -> Page:
@@ -113,7 +113,7 @@ class _Builder:
             self.stack[-1].children.append(text)
 
     def after(self, closing: str, position: int) -> int:
-        """The place after the next `closing`; where there is none, the place itself."""
+        """Returns the position after the next `closing`; the same position if there is none."""
         end = -1 if closing in self.missing else self.html.find(closing, position)
         if end < 0:
             self.missing.add(closing)

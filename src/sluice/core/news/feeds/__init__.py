@@ -1,1 +1,1 @@
-"""Where news comes from: two news services and any feed, all as articles of one shape."""
+"""Sources of news: two news services and any RSS or Atom feed, all read into articles of one shape."""

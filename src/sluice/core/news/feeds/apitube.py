@@ -1,4 +1,4 @@
-"""APITube: news with a sentiment of its own, each page naming the next."""
+"""APITube: news with a sentiment of its own; each page names the address of the next."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -7,12 +7,14 @@ from urllib.parse import urlencode, urljoin, urlsplit
 
 from sluice.core.errors import SluiceError, Unavailable
 from sluice.core.news.article import SENTIMENTS, Article
-from sluice.core.news.feeds.normalise import normalised, text_list
-from sluice.core.news.feeds.paging import Paged, harvested
-from sluice.core.news.feeds.source import MAX_BYTES, TIMEOUT_S, Harvest, check_status, parsed_json
-from sluice.core.ports import Fetch
+from sluice.core.news.feeds.normalise import list_texts, normalise_article
+from sluice.core.news.feeds.paging import NewsPage, fetch_pages
+from sluice.core.news.feeds.source import MAX_BYTES, TIMEOUT_S, SourceResult, check_status, parse_provider_json
+from sluice.core.ports import Fetch, FetchResponse
 
-_CLEAR_SCORE: Final = 0.1
+_MIN_SCORE: Final = 0.1  # a score nearer to zero is neutral
+_QUERY: Final = {"language": "en", "topic.id": "industry.crypto_news", "title": "bitcoin"}
+_ARTICLE_LISTS: Final = ("data", "articles", "results")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,47 +25,50 @@ class ApiTube:
     max_pages: int
     name: ClassVar[str] = "apitube"
 
-    async def harvest(self, known: Collection[str], now_ms: int) -> Harvest:
-        return await harvested(lambda address: self._page(address, now_ms), known, self.max_pages)
+    async def fetch_articles(self, known: Collection[str], now_ms: int) -> SourceResult:
+        return await fetch_pages(lambda address: self._fetch_page(address, now_ms), known, self.max_pages)
 
-    async def _page(self, address: str | None, now_ms: int) -> Paged:
-        first = f"{self.url}?{urlencode({'language': 'en', 'topic.id': 'industry.crypto_news', 'title': 'bitcoin'})}"
+    async def _fetch_page(self, address: str | None, now_ms: int) -> NewsPage:
+        first = f"{self.url}?{urlencode(_QUERY)}"
         headers = (("X-API-Key", self.key),)
-        answer = await self.fetch(address or first, max_bytes=MAX_BYTES, timeout_s=TIMEOUT_S, headers=headers)
-        found = parsed_json(answer, "APITube")
-        if not isinstance(found, dict):
-            raise Unavailable("APITube answered with something else than an object")
-        if found.get("status") == "not_ok":
-            check_status(answer, "APITube", _told(found.get("errors")))
-            raise SluiceError(f"APITube answered with an error: {_told(found.get('errors'))}")
-        check_status(answer, "APITube")
-        items = next(
-            (found[name] for name in ("data", "articles", "results") if isinstance(found.get(name), list)), None
-        )
+        response = await self.fetch(address or first, max_bytes=MAX_BYTES, timeout_s=TIMEOUT_S, headers=headers)
+        body = _parse_body(response)
+        items = next((body[name] for name in _ARTICLE_LISTS if isinstance(body.get(name), list)), None)
         if items is None:
             raise SluiceError("APITube answered without articles")
-        articles = [_article(each, now_ms) for each in items if isinstance(each, dict)]
-        return Paged([each for each in articles if each], self._next(found))
+        articles = [_parse_article(each, now_ms) for each in items if isinstance(each, dict)]
+        return NewsPage([each for each in articles if each], self._next_page(body))
 
-    def _next(self, found: Mapping[str, Any]) -> str | None:
-        """The next page, if it is at the same host: the key goes with every request."""
-        links = found.get("links")
-        following = (links.get("next_page") if isinstance(links, dict) else None) or found.get("next_page")
-        if not isinstance(following, str) or not following:
+    def _next_page(self, body: Mapping[str, Any]) -> str | None:
+        """Returns the next page if it is at the same host, because the key is sent with every request."""
+        links = body.get("links")
+        link = (links.get("next_page") if isinstance(links, dict) else None) or body.get("next_page")
+        if not isinstance(link, str) or not link:
             return None
-        address = urljoin(self.url, following)
+        address = urljoin(self.url, link)
         return address if urlsplit(address).netloc == urlsplit(self.url).netloc else None
 
 
-def _told(errors: object) -> str:
+def _parse_body(response: FetchResponse) -> dict[str, Any]:
+    body = parse_provider_json(response, "APITube")
+    if not isinstance(body, dict):
+        raise Unavailable("APITube answered with something other than an object")
+    if body.get("status") == "not_ok":
+        check_status(response, "APITube", _error_text(body.get("errors")))
+        raise SluiceError(f"APITube answered with an error: {_error_text(body.get('errors'))}")
+    check_status(response, "APITube")
+    return body
+
+
+def _error_text(errors: object) -> str:
     first = errors[0] if isinstance(errors, list) and errors else errors
     return str(first.get("message") or first.get("code")) if isinstance(first, dict) else "no reason given"
 
 
-def _article(item: Mapping[str, Any], now_ms: int) -> Article | None:
-    given = item.get("source")
-    source = given if isinstance(given, dict) else {}
-    return normalised(
+def _parse_article(item: Mapping[str, Any], now_ms: int) -> Article | None:
+    value = item.get("source")
+    source = value if isinstance(value, dict) else {}
+    return normalise_article(
         native_id=item.get("id"),
         title=item.get("title"),
         link=item.get("href"),
@@ -76,13 +81,13 @@ def _article(item: Mapping[str, Any], now_ms: int) -> Article | None:
         source_icon=source.get("favicon"),
         image_url=item.get("image"),
         language=item.get("language"),
-        category=text_list(item.get("categories")),
-        sentiment=_sentiment(item.get("sentiment")),
+        category=list_texts(item.get("categories")),
+        sentiment=_parse_sentiment(item.get("sentiment")),
     )
 
 
-def _sentiment(value: object) -> str | None:
-    """The polarity if it is one of the three words, else what the score says; None if it gives neither."""
+def _parse_sentiment(value: object) -> str | None:
+    """Returns the polarity if it is one of the three words, else what the score says; None if there is neither."""
     overall = value.get("overall") if isinstance(value, dict) else None
     if not isinstance(overall, dict):
         return None
@@ -92,4 +97,4 @@ def _sentiment(value: object) -> str | None:
     score = overall.get("score")
     if isinstance(score, bool) or not isinstance(score, int | float):
         return None
-    return "positive" if score > _CLEAR_SCORE else "negative" if score < -_CLEAR_SCORE else "neutral"
+    return "positive" if score > _MIN_SCORE else "negative" if score < -_MIN_SCORE else "neutral"

@@ -1,4 +1,4 @@
-"""Articles of any source in one shape, with an id that stays the same and fits into a key."""
+"""Brings articles of all sources into one shape: clean text, a canonical link, a time in UTC and a stable id."""
 
 import re
 from datetime import UTC, datetime
@@ -16,14 +16,14 @@ MAX_LINK_CHARS: Final = 2_000
 _PLAIN_ID: Final = re.compile(r"[A-Za-z0-9._~-]{1,100}")
 _TRACKING: Final = re.compile(r"utm_\w+|fbclid|gclid|igshid|mc_[ce]id|ref|ref_src|cmpid|ocid|guccounter", re.IGNORECASE)
 _TAG: Final = re.compile(r"<[^<>]{0,2000}>")
-# Times before Bitcoin was known, or from a clock that is wrong, say nothing.
+# An earlier time comes from a wrong clock: the first Bitcoin block is of this day.
 _EARLIEST: Final = datetime(2009, 1, 3, tzinfo=UTC)
 
 
-def normalised(
+def normalise_article(
     *, native_id: object, title: object, link: object, published: object, queued_at_ms: int, **others: object
 ) -> Article | None:
-    """An article with the members every one has; None for one without title or link."""
+    """Returns an article with the common members; None without title or link."""
     address = canonical_url(link)
     heading = plain_text(title, MAX_TITLE_CHARS)
     if not address or not heading:
@@ -46,15 +46,15 @@ def normalised(
 
 
 def stable_id(native_id: object, link: str) -> str:
-    """The source's own id where it fits into a key and a path, else a digest of the link: the same link, the same id."""
-    given = str(native_id) if isinstance(native_id, str | int) and not isinstance(native_id, bool) else ""
-    if _PLAIN_ID.fullmatch(given) and given not in {".", ".."}:
-        return given
-    return sha256((given if given and not given.startswith("http") else link).encode()).hexdigest()[:32]
+    """Returns the source's own id if it fits into a KV key and a URL path, else a digest of it or of the link."""
+    own_id = str(native_id) if isinstance(native_id, str | int) and not isinstance(native_id, bool) else ""
+    if _PLAIN_ID.fullmatch(own_id) and own_id not in {".", ".."}:
+        return own_id
+    return sha256((own_id if own_id and not own_id.startswith("http") else link).encode()).hexdigest()[:32]
 
 
 def canonical_url(link: object) -> str:
-    """Without fragment and tracking; "" for what is no address of a page."""
+    """Removes the fragment and tracking parameters; returns "" for anything but an HTTP address."""
     if not isinstance(link, str) or len(link) > MAX_LINK_CHARS:
         return ""
     try:
@@ -65,16 +65,16 @@ def canonical_url(link: object) -> str:
         return ""
     if parts.scheme not in {"http", "https"} or not host:
         return ""
-    query = [
-        (name, value) for name, value in parse_qsl(parts.query, keep_blank_values=True) if not _TRACKING.fullmatch(name)
-    ]
-    kept = parts.query if len(query) == len(parse_qsl(parts.query, keep_blank_values=True)) else urlencode(query)
+    pairs = parse_qsl(parts.query, keep_blank_values=True)
+    clean = [(name, value) for name, value in pairs if not _TRACKING.fullmatch(name)]
+    # A query without tracking stays as it is written.
+    query = parts.query if len(clean) == len(pairs) else urlencode(clean)
     name = f"[{host}]" if ":" in host else host
-    return urlunsplit((parts.scheme, f"{name}{port}", parts.path or "/", kept, ""))
+    return urlunsplit((parts.scheme, f"{name}{port}", parts.path or "/", query, ""))
 
 
 def plain_text(value: object, max_chars: int) -> str:
-    """Without markup and entities, on one line, of bounded length."""
+    """Returns the text without markup and entities, on one line, at most `max_chars` long."""
     if not isinstance(value, str):
         return ""
     # Twice, because feeds escape their markup.
@@ -84,31 +84,31 @@ def plain_text(value: object, max_chars: int) -> str:
 
 
 def iso_time(value: object) -> str:
-    """RFC 3339 in UTC, from that or from RFC 2822; "" if nobody can read it."""
-    moment = parsed_time(value)
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ") if moment else ""
+    """Formats a time as RFC 3339 in UTC; "" if it cannot be parsed."""
+    time = parse_time(value)
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ") if time else ""
 
 
-def parsed_time(value: object) -> datetime | None:
-    """The moment a text names; one without a zone is in UTC, as the services say."""
+def parse_time(value: object) -> datetime | None:
+    """Parses RFC 3339 or RFC 2822; a time without a zone is UTC, as the news services document."""
     if not isinstance(value, str) or not value.strip():
         return None
     text = value.strip()
-    for read in (datetime.fromisoformat, parsedate_to_datetime):
+    for parse in (datetime.fromisoformat, parsedate_to_datetime):
         try:
-            found = read(text)
+            parsed = parse(text)
         except (ValueError, TypeError, IndexError, OverflowError):
             continue
         try:
-            moment = (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+            time = (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).astimezone(UTC)
         except OverflowError:
             return None
-        return moment if moment >= _EARLIEST else None
+        return time if time >= _EARLIEST else None
     return None
 
 
-def text_list(value: object) -> list[str]:
-    """A list of texts, from a list of them, of objects with a name, or from one text."""
+def list_texts(value: object) -> list[str]:
+    """Returns texts from a list of texts, from a list of objects with a name, or from one text."""
     items = value if isinstance(value, list) else [value]
     names = (item.get("name") if isinstance(item, dict) else item for item in items[:20])
     return [plain_text(name, 100) for name in names if isinstance(name, str) and name.strip()]

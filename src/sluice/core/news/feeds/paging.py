@@ -1,36 +1,38 @@
-"""Pages of news, newest first, read as far as they are news."""
+"""Reads the pages of a news service, newest first, as far as they hold new articles."""
 
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 
 from sluice.core.errors import SluiceError
 from sluice.core.news.article import Article
-from sluice.core.news.feeds.source import Harvest
+from sluice.core.news.feeds.source import SourceResult
 
 
 @dataclass(frozen=True, slots=True)
-class Paged:
-    """One page, and what names the next; None after the last."""
+class NewsPage:
+    """One page, and the token or address of the next; None after the last."""
 
     articles: list[Article]
-    following: str | None
+    next_page: str | None
 
 
-async def harvested(read: Callable[[str | None], Awaitable[Paged]], known: Collection[str], max_pages: int) -> Harvest:
-    """All articles up to the end of the first page that holds a known one; what was read before an error is kept."""
+async def fetch_pages(
+    fetch_page: Callable[[str | None], Awaitable[NewsPage]], known: Collection[str], max_pages: int
+) -> SourceResult:
+    """Reads up to the end of the first page with a known article. Articles read before an error are kept."""
     articles: dict[str, Article] = {}
-    following: str | None = None
+    next_page: str | None = None
     seen: set[str] = set()
     for page_number in range(1, max_pages + 1):
         try:
-            page = await read(following)
+            page = await fetch_page(next_page)
         except SluiceError as error:
-            return Harvest(tuple(articles.values()), page_number - 1, error)
+            return SourceResult(tuple(articles.values()), page_number - 1, error)
         for article in page.articles:
             articles.setdefault(article.id, article)
-        following = page.following
-        # A token that comes again would lead around in a circle.
-        if following is None or following in seen or any(article.id in known for article in page.articles):
-            return Harvest(tuple(articles.values()), page_number)
-        seen.add(following)
-    return Harvest(tuple(articles.values()), max_pages)
+        next_page = page.next_page
+        # A token that was seen before would lead around in a circle.
+        if next_page is None or next_page in seen or any(article.id in known for article in page.articles):
+            return SourceResult(tuple(articles.values()), page_number)
+        seen.add(next_page)
+    return SourceResult(tuple(articles.values()), max_pages)

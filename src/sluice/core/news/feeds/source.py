@@ -1,4 +1,4 @@
-"""What every source of news has in common."""
+"""What all sources of news have in common: the interface, the limits, and the check of a response."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -11,12 +11,13 @@ from sluice.core.ports import FetchResponse
 
 TIMEOUT_S: Final = 20.0
 MAX_BYTES: Final = 5 * 1024 * 1024
-_MAX_WAIT_S: Final = 3600
+_DEFAULT_RETRY_AFTER_S: Final = 60
+_MAX_RETRY_AFTER_S: Final = 3600
 
 
 @dataclass(frozen=True, slots=True)
-class Harvest:
-    """What one source gave, newest first; `error` if it broke off before its end."""
+class SourceResult:
+    """The articles of one source, newest first; `error` says why reading stopped early, if it did."""
 
     articles: tuple[Article, ...]
     pages: int
@@ -29,26 +30,29 @@ class Source(Protocol):
     @property
     def name(self) -> str: ...
 
-    async def harvest(self, known: Collection[str], now_ms: int) -> Harvest:
-        """Page by page until one holds an article that is `known`; never raises a SluiceError."""
+    async def fetch_articles(self, known: Collection[str], now_ms: int) -> SourceResult:
+        """Reads page by page until one holds a `known` article. Never raises a SluiceError."""
 
 
-def parsed_json(answer: FetchResponse, who: str) -> Any:
-    """The JSON of a service's answer, whatever its status, since errors are JSON too."""
+def parse_provider_json(response: FetchResponse, provider: str) -> Any:
+    """Parses the JSON of a response of any status, because errors are JSON too."""
     try:
-        return parse_bounded_json(answer.body.decode())
+        return parse_bounded_json(response.body.decode())
     except ValueError as error:
-        check_status(answer, who)
-        raise Unavailable(f"{who} answered with what is no JSON: {str(error)[:80]}") from None
+        check_status(response, provider)
+        raise Unavailable(f"{provider} answered with something that is no JSON: {str(error)[:80]}") from None
 
 
-def check_status(answer: FetchResponse, who: str, told: str = "") -> None:
-    """Raise for anything but success."""
-    if answer.status < 300:
+def check_status(response: FetchResponse, provider: str, error_text: str = "") -> None:
+    """Raises TooManyRequests for 429 and Unavailable for any other status that is not a success."""
+    if response.status < 300:
         return
-    reason = f": {told[:200]}" if told else ""
-    if answer.status == 429:
-        after = answer.header("retry-after") or ""
-        wait_s = min(int(after), _MAX_WAIT_S) if after.isascii() and after.isdigit() else 60
-        raise TooManyRequests(f"{who} allows no more requests for now{reason}", wait_s)
-    raise Unavailable(f"{who} answered {answer.status}{reason}")
+    reason = f": {error_text[:200]}" if error_text else ""
+    if response.status == 429:
+        raise TooManyRequests(f"{provider} allows no more requests for now{reason}", _retry_after_s(response))
+    raise Unavailable(f"{provider} answered {response.status}{reason}")
+
+
+def _retry_after_s(response: FetchResponse) -> int:
+    text = response.header("retry-after") or ""
+    return min(int(text), _MAX_RETRY_AFTER_S) if text.isascii() and text.isdigit() else _DEFAULT_RETRY_AFTER_S

@@ -1,15 +1,15 @@
-"""Which sources the variables ask for."""
+"""Chooses the sources of news by the settings."""
 
 from sluice.core.news.feeds.apitube import ApiTube
+from sluice.core.news.feeds.feed_source import FeedSource
 from sluice.core.news.feeds.newsdata import NewsData
 from sluice.core.news.feeds.source import Source
-from sluice.core.news.feeds.xml_feed import Feed
 from sluice.core.ports import Fetch
 from sluice.services.news.settings import UpdaterSettings
 
 
-def sources_of(settings: UpdaterSettings, fetch: Fetch) -> list[Source]:
-    """The chosen news service if its key is set, and every feed."""
+def choose_sources(settings: UpdaterSettings, fetch: Fetch) -> list[Source]:
+    """Returns the chosen news service if its key is set, and every feed."""
     services: dict[str, tuple[str, Source]] = {
         "newsdata": (
             settings.newsdata_key,
@@ -21,4 +21,4 @@ def sources_of(settings: UpdaterSettings, fetch: Fetch) -> list[Source]:
         ),
     }
     key, service = services[settings.provider]
-    return [*([service] if key else []), *(Feed(fetch, address) for address in settings.feeds)]
+    return [*([service] if key else []), *(FeedSource(fetch, address) for address in settings.feeds)]

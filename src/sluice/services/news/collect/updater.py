@@ -1,116 +1,130 @@
-"""One run of the updater: what is pending, what is known, what is new, and one write."""
+"""One run of the updater: reads the pending list and the checkpoint, fetches from all sources, and writes once."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from sluice.core.bounded_json import parse_bounded_json, parse_stored_json
 from sluice.core.news.article import Article
-from sluice.core.news.checkpoint import Checkpoint, Corrupt
-from sluice.core.news.feeds.source import Harvest, Source
-from sluice.core.news.pending import Merge, entries_of, merge
+from sluice.core.news.checkpoint import Checkpoint, CorruptCheckpoint
+from sluice.core.news.feeds.source import Source, SourceResult
+from sluice.core.news.pending_list import Merge, merge_new_articles, parse_pending_list
 from sluice.core.ports import Clock, KvWriter, Log
-from sluice.services.news.keys import CHECKPOINT, PENDING
+from sluice.services.news.run_lease.lease import RunLease, RunLeases
+from sluice.services.news.run_outcomes import Busy, Waiting
 from sluice.services.news.settings import UpdaterSettings
-from sluice.services.news.turns import Turn, Turns
+from sluice.services.news.storage.keys import CHECKPOINT, PENDING
+from sluice.services.news.storage.pending_metadata import PendingMetadata
 
-_LOGGED_IDS: Final = 50  # in one line: the log cuts longer lists
+_IDS_PER_LOG_LINE: Final = 50  # the log cuts longer lists
 
-# What each source gave, by its name.
-Harvests = Sequence[tuple[str, Harvest]]
+# The result of each source with its name. A list, because two feeds may have the same name.
+SourceResults = Sequence[tuple[str, SourceResult]]
 
 
 @dataclass(frozen=True, slots=True)
-class Notes:
-    """What is noted beside the list: its version, and which sources broke off before a known article."""
+class Updated:
+    """The pending list was written."""
 
-    version: int = 0
-    incomplete: tuple[str, ...] = ()
-    report: Mapping[str, Any] = field(default_factory=dict)
+    merge: Merge
+    results: SourceResults
 
-    @classmethod
-    def of(cls, metadata: object) -> "Notes":
-        if not isinstance(metadata, Mapping):
-            return cls()
-        version, incomplete = metadata.get("version"), metadata.get("incomplete")
-        names = incomplete if isinstance(incomplete, list) else []
-        return cls(version if isinstance(version, int) else 0, tuple(str(name) for name in names), metadata)
+    def as_json(self) -> dict[str, Any]:
+        failed = {name: str(result.error) for name, result in self.results if result.error is not None}
+        no_source = {"reason": "no source is configured: set NEWSDATA_API_KEY, APITUBE_API_KEY or NEWS_FEEDS"}
+        return {
+            "outcome": "failed" if failed and len(failed) == len(self.results) else "ok",
+            "added": list(self.merge.added),
+            "trimmed": self.merge.trimmed,
+            "surplus": len(self.merge.surplus),
+            "pending": len(self.merge.entries),
+            "sources": {name: {"articles": len(each.articles), "pages": each.pages} for name, each in self.results},
+            "failed": failed,
+        } | ({} if self.results else no_source)
+
+
+UpdaterReport = Busy | Waiting | Updated
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Updater:
-    """Fetches from all sources and adds what is new to the pending list, the only key it writes."""
+    """Fetches from all sources and adds new articles to the pending list, the only key it writes."""
 
-    store: KvWriter
-    turns: Turns
+    kv: KvWriter
+    leases: RunLeases
     sources: Sequence[Source]
     clock: Clock
     log: Log
     settings: UpdaterSettings
 
-    async def run(self) -> dict[str, Any]:
-        """What came of it; a source that fails keeps nothing back that another gave."""
-        turn = await self.turns.take(self._now_ms())
-        if turn is None:
-            return self._told({"outcome": "busy", "reason": "another run is under way"})
+    async def run(self) -> UpdaterReport:
+        """Runs once. A source that fails does not affect the articles of the others."""
+        lease = await self.leases.acquire(self._now_ms())
+        if lease is None:
+            return self._log_report(Busy())
         try:
-            report = await self._with_turn(turn)
+            report = await self._update(lease)
         except Exception:
-            await self.turns.release(turn)
+            await self.leases.release(lease)
             raise
-        await self.turns.release(turn)
-        return self._told(report)
+        await self.leases.release(lease)
+        return self._log_report(report)
 
-    async def _with_turn(self, turn: Turn) -> dict[str, Any]:
-        found = await self.store.get_with_metadata(PENDING)
-        notes = Notes.of(found.metadata if found else None)
-        if turn.is_stale(notes.version, self._now_ms()):
-            return {"outcome": "waiting", "reason": "the pending list read is older than the last one written"}
-        entries = entries_of(parse_stored_json(found.value if found else None))
-        checkpoint = await self._checkpoint()
+    async def _update(self, lease: RunLease) -> UpdaterReport:
+        stored = await self.kv.get_with_metadata(PENDING)
+        metadata = PendingMetadata.from_json(stored.metadata if stored else None)
+        if lease.is_stale(metadata.version, self._now_ms()):
+            return Waiting("pending list")
+        entries = parse_pending_list(parse_stored_json(stored.value if stored else None))
+        checkpoint = await self._read_checkpoint()
         known = checkpoint.known_ids | {entry.article.id for entry in entries}
-        # In a list: two feeds may go by the same name.
-        harvests = [(source.name, await self._harvest(source, known, notes)) for source in self.sources]
-        merged = merge(
+        results = [(source.name, await self._fetch(source, known, metadata)) for source in self.sources]
+        merge = merge_new_articles(
             entries,
-            _newest_first([article for _, harvest in harvests for article in harvest.articles]),
+            _newest_first([article for _, result in results for article in result.articles]),
             processed=checkpoint.processed,
             known=checkpoint.known_ids,
             max_size=self.settings.max_pending_list_size,
             now_ms=self._now_ms(),
         )
-        await self._write(turn, notes, merged, harvests)
-        for at in range(0, len(merged.surplus), _LOGGED_IDS):
-            self.log.event("articles.surplus", ids=merged.surplus[at : at + _LOGGED_IDS])
-        return _report(merged, harvests)
+        await self._write(lease, metadata, merge, results)
+        self._log_surplus(merge.surplus)
+        return Updated(merge, results)
 
-    async def _harvest(self, source: Source, known: set[str], notes: Notes) -> Harvest:
-        """Where the last run broke off, known articles do not mean that all older ones are known too."""
-        stop_at = frozenset[str]() if source.name in notes.incomplete else known
-        harvest = await source.harvest(stop_at, self._now_ms())
-        if harvest.error is not None:
-            self.log.error("source.failed", harvest.error, source=source.name, pages=harvest.pages)
-        return harvest
+    async def _fetch(self, source: Source, known: set[str], metadata: PendingMetadata) -> SourceResult:
+        """After a source stopped early, a known article does not mean that all older ones are known too."""
+        stop_at = frozenset[str]() if source.name in metadata.incomplete else known
+        result = await source.fetch_articles(stop_at, self._now_ms())
+        if result.error is not None:
+            self.log.error("source.failed", result.error, source=source.name, pages=result.pages)
+        return result
 
-    async def _checkpoint(self) -> Checkpoint:
-        """Only read here. One that is corrupt is the processor's to mend; without it nothing is trimmed, nothing lost."""
+    async def _read_checkpoint(self) -> Checkpoint:
+        """Reads only: the processor repairs a corrupt checkpoint. Without one nothing is trimmed and nothing is lost."""
         try:
-            return Checkpoint.from_json(parse_bounded_json(await self.store.get_text(CHECKPOINT) or "{}"))
-        except (ValueError, Corrupt) as error:
+            return Checkpoint.from_json(parse_bounded_json(await self.kv.get_text(CHECKPOINT) or "{}"))
+        except (ValueError, CorruptCheckpoint) as error:
             self.log.error("checkpoint.corrupt", error, alert="the processor will rebuild the checkpoint")
             return Checkpoint()
 
-    async def _write(self, turn: Turn, notes: Notes, merged: Merge, harvests: Harvests) -> None:
+    async def _write(self, lease: RunLease, last: PendingMetadata, merge: Merge, results: SourceResults) -> None:
         now_ms = self._now_ms()
-        version = max(now_ms, notes.version + 1, turn.announced + 1)
-        failed = [name for name, harvest in harvests if harvest.error is not None]
-        noted = {"version": version, "incomplete": failed[:10], "lastRun": now_ms, "added": len(merged.added)}
-        await self.turns.announce(turn, version, now_ms)
-        listed = [entry.to_json() for entry in merged.entries]
-        await self.store.put_json(PENDING, listed, ttl_s=self.settings.ttl_s, metadata=noted)
+        metadata = PendingMetadata(
+            version=max(now_ms, last.version + 1, lease.announced + 1),
+            incomplete=tuple(name for name, result in results if result.error is not None),
+            last_run=now_ms,
+            added=len(merge.added),
+        )
+        await self.leases.announce(lease, metadata.version, now_ms)
+        entries = [entry.as_json() for entry in merge.entries]
+        await self.kv.put_json(PENDING, entries, ttl_s=self.settings.ttl_s, metadata=metadata.as_json())
 
-    def _told(self, report: dict[str, Any]) -> dict[str, Any]:
-        self.log.event("updater.run", **report)
+    def _log_surplus(self, ids: Sequence[str]) -> None:
+        for start in range(0, len(ids), _IDS_PER_LOG_LINE):
+            self.log.event("articles.surplus", ids=ids[start : start + _IDS_PER_LOG_LINE])
+
+    def _log_report(self, report: UpdaterReport) -> UpdaterReport:
+        self.log.event("updater.run", **report.as_json())
         return report
 
     def _now_ms(self) -> int:
@@ -119,17 +133,3 @@ class Updater:
 
 def _newest_first(articles: list[Article]) -> list[Article]:
     return sorted(articles, key=lambda each: each.text("pubDate"), reverse=True)
-
-
-def _report(merged: Merge, harvests: Harvests) -> dict[str, Any]:
-    failed = {name: str(harvest.error) for name, harvest in harvests if harvest.error is not None}
-    nothing = {"reason": "no source is configured: set NEWSDATA_API_KEY, APITUBE_API_KEY or NEWS_FEEDS"}
-    return {
-        "outcome": "failed" if failed and len(failed) == len(harvests) else "ok",
-        "added": list(merged.added),
-        "trimmed": merged.trimmed,
-        "surplus": len(merged.surplus),
-        "pending": len(merged.entries),
-        "sources": {name: {"articles": len(h.articles), "pages": h.pages} for name, h in harvests},
-        "failed": failed,
-    } | ({} if harvests else nothing)

@@ -1,1 +1,1 @@
-"""What the three news Workers answer over HTTP."""
+"""The routes, replies and API documentation of the three news Workers."""

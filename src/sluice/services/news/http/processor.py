@@ -1,19 +1,19 @@
-"""What worker-news-processor answers over HTTP."""
+"""The routes of worker-news-processor."""
 
 from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from sluice.core.news.article import Stage
-from sluice.services.news.http import docs
-from sluice.services.news.http.status import Status
+from sluice.services.news.http import api_docs as docs
+from sluice.services.news.http.status import NewsStatus
 from sluice.services.news.process.processor import Processor
 from sluice.web import Doc, Reply, ReplyDoc, Request, Route, read_query
 from sluice.web.admin import require_admin
 
 
-class OneArticle(BaseModel):
-    """`?articleId=ID`, and `&force`, with or without a value, to do again what was done."""
+class ProcessOneQuery(BaseModel):
+    """`?articleId=ID`, and `&force`, with or without a value, to repeat finished stages."""
 
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
@@ -30,7 +30,7 @@ class OneArticle(BaseModel):
     force: (
         Annotated[
             str,
-            Field(pattern="^(|1|true|yes|0|false|no)$", description="Do again what was done; it needs no value."),
+            Field(pattern="^(|1|true|yes|0|false|no)$", description="Repeat finished stages; no value is needed."),
         ]
         | None
     ) = None
@@ -40,30 +40,31 @@ class OneArticle(BaseModel):
         return self.force is not None and self.force not in {"0", "false", "no"}
 
 
-ONE: Final = Doc(
-    summary="One article by hand, all its stages at once",
-    tag="Pipeline",
-    query=OneArticle,
-    replies={200: ReplyDoc("The article as it is then.", docs.ProcessedArticle)},
+PROCESS_ONE: Final = Doc(
+    summary="Process one article now, all its stages at once",
+    tag=docs.PROCESSING,
+    query=ProcessOneQuery,
+    replies={200: ReplyDoc("The article after processing.", docs.ProcessedArticle)},
     problems=(404, 409),
     security=("admin",),
 )
 
 
-def routes(processor: Processor, status: Status, admin_token: str) -> list[Route]:
-    async def one(request: Request) -> Reply:
+def processor_routes(processor: Processor, status: NewsStatus, admin_token: str) -> list[Route]:
+    async def process_one(request: Request) -> Reply:
         require_admin(request, admin_token)
-        wanted = read_query(request, OneArticle)
-        article = await processor.by_hand(wanted.article_id, force=wanted.is_forced)
-        body = {"success": article.stage is Stage.COMPLETE, "stage": article.stage, "article": dict(article.data)}
+        query = read_query(request, ProcessOneQuery)
+        article = await processor.process_one(query.article_id, force=query.is_forced)
+        body = {"success": article.stage is Stage.COMPLETE, "stage": article.stage, "article": article.as_json()}
         return Reply.json(body, headers={"Cache-Control": "no-store"})
 
     async def run(request: Request) -> Reply:
         require_admin(request, admin_token)
-        return Reply.json(await processor.run(), headers={"Cache-Control": "no-store"})
+        report = await processor.run()
+        return Reply.json(report.as_json(), headers={"Cache-Control": "no-store"})
 
     return [
-        Route("GET", "/", one, doc=ONE),
+        Route("GET", "/", process_one, doc=PROCESS_ONE),
         Route("POST", "/run", run, doc=docs.PROCESSOR_RUN),
         *status.routes(),
     ]

@@ -1,68 +1,77 @@
-"""How the pipeline stands: backlog, what waits and why, when somebody last worked."""
+"""GET /status of all three news Workers: the backlog, the articles to try later, and the last runs."""
 
 from dataclasses import dataclass
 from typing import Any
 
 from sluice.core.bounded_json import parse_stored_json
-from sluice.core.news.checkpoint import Checkpoint, Corrupt
-from sluice.core.news.pending import entries_of
+from sluice.core.news.checkpoint import Checkpoint, CorruptCheckpoint, TryLaterEntry
+from sluice.core.news.pending_list import PendingEntry, parse_pending_list
 from sluice.core.ports import Clock, KvReader
-from sluice.services.news.collect.updater import Notes
-from sluice.services.news.http import docs
-from sluice.services.news.keys import CHECKPOINT, PENDING
+from sluice.services.news.http import api_docs as docs
+from sluice.services.news.storage.keys import CHECKPOINT, PENDING
+from sluice.services.news.storage.pending_metadata import PendingMetadata
 from sluice.web import Reply, Request, Route
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
-    """Two reads."""
+class NewsStatus:
+    """Costs two reads."""
 
-    store: KvReader
+    kv: KvReader
     clock: Clock
 
     async def report(self) -> dict[str, Any]:
-        found = await self.store.get_with_metadata(PENDING)
-        entries = entries_of(parse_stored_json(found.value if found else None))
-        notes = Notes.of(found.metadata if found else None)
-        checkpoint, problem = _understood(parse_stored_json(await self.store.get_text(CHECKPOINT)))
+        pending = await self.kv.get_with_metadata(PENDING)
+        entries = parse_pending_list(parse_stored_json(pending.value if pending else None))
+        metadata = PendingMetadata.from_json(pending.metadata if pending else None)
+        checkpoint = _parse_checkpoint(parse_stored_json(await self.kv.get_text(CHECKPOINT)))
+        match checkpoint:
+            case CorruptCheckpoint() as error:
+                state = {"status": "degraded", "problem": f"the checkpoint is corrupt: {error}"}
+                return state | self._report_progress(entries, metadata, Checkpoint())
+            case Checkpoint():
+                return {"status": "ok", "problem": None} | self._report_progress(entries, metadata, checkpoint)
+
+    def routes(self) -> list[Route]:
+        async def get_status(_request: Request) -> Reply:
+            return Reply.json(await self.report(), headers={"Cache-Control": "no-store"})
+
+        return [Route("GET", "/status", get_status, doc=docs.STATUS)]
+
+    def _report_progress(
+        self, entries: list[PendingEntry], metadata: PendingMetadata, checkpoint: Checkpoint
+    ) -> dict[str, Any]:
+        backlog = [entry for entry in entries if entry.article.id not in checkpoint.known_ids]
+        oldest_ms = min((entry.added_at_ms for entry in backlog), default=None)
         now_ms = int(self.clock.now() * 1000)
-        waiting = [entry for entry in entries if entry.article.id not in checkpoint.known_ids]
-        oldest = min((entry.added_at_ms for entry in waiting), default=None)
         return {
-            "status": "degraded" if problem else "ok",
-            "problem": problem,
-            "backlog": len(waiting),
-            "oldestPendingAgeSeconds": None if oldest is None else max(0, now_ms - oldest) // 1000,
+            "backlog": len(backlog),
+            "oldestPendingAgeSeconds": None if oldest_ms is None else max(0, now_ms - oldest_ms) // 1000,
             "current": checkpoint.current and {"id": checkpoint.current.id, "stage": checkpoint.current.stage},
             "processed": len(checkpoint.processed),
-            "tryLater": [
-                {
-                    "id": each.article.id,
-                    "title": each.article.title,
-                    "reason": each.reason,
-                    "attempts": each.article.attempts,
-                    "failedAt": each.failed_at_ms,
-                }
-                for each in checkpoint.try_later
-            ],
+            "tryLater": [_describe_entry(entry) for entry in checkpoint.try_later],
             "lastRun": {
                 "processor": checkpoint.updated_at_ms or None,
-                "updater": notes.report.get("lastRun"),
-                "failedSources": list(notes.incomplete),
+                "updater": metadata.last_run,
+                "failedSources": list(metadata.incomplete),
             },
         }
 
-    def routes(self) -> list[Route]:
-        async def status(_request: Request) -> Reply:
-            return Reply.json(await self.report(), headers={"Cache-Control": "no-store"})
 
-        return [Route("GET", "/status", status, doc=docs.STATUS)]
+def _describe_entry(entry: TryLaterEntry) -> dict[str, Any]:
+    return {
+        "id": entry.article.id,
+        "title": entry.article.title,
+        "reason": entry.reason,
+        "attempts": entry.article.attempts,
+        "failedAt": entry.failed_at_ms,
+    }
 
 
-def _understood(value: object) -> tuple[Checkpoint, str | None]:
+def _parse_checkpoint(value: object) -> Checkpoint | CorruptCheckpoint:
     if value is None:
-        return Checkpoint(), None
+        return Checkpoint()
     try:
-        return Checkpoint.from_json(value), None
-    except Corrupt as error:
-        return Checkpoint(), f"the checkpoint is corrupt: {error}"
+        return Checkpoint.from_json(value)
+    except CorruptCheckpoint as error:
+        return error

@@ -1,21 +1,22 @@
-"""What worker-news-updater answers over HTTP."""
+"""The routes of worker-news-updater."""
+
+from typing import Final
 
 from sluice.core.bounded_json import parse_stored_json
-from sluice.core.news.pending import entries_of
+from sluice.core.news.pending_list import parse_pending_list
 from sluice.services.news.collect.updater import Updater
-from sluice.services.news.http import docs
-from sluice.services.news.http.status import Status
-from sluice.services.news.keys import PENDING
+from sluice.services.news.http import api_docs as docs
+from sluice.services.news.http.status import NewsStatus
+from sluice.services.news.storage.keys import PENDING
 from sluice.web import Reply, Request, Route, build_problem
 from sluice.web.admin import require_admin
 
-_LATEST = 10
+_MAX_LATEST: Final = 10
 
 
-def routes(updater: Updater, status: Status, admin_token: str) -> list[Route]:
-    async def listed(request: Request) -> Reply:
-        """What is pending, newest first."""
-        entries = entries_of(parse_stored_json(await updater.store.get_text(PENDING)))
+def updater_routes(updater: Updater, status: NewsStatus, admin_token: str) -> list[Route]:
+    async def list_pending(request: Request) -> Reply:
+        entries = parse_pending_list(parse_stored_json(await updater.kv.get_text(PENDING)))
         if not entries:
             detail = "no article is pending: none was fetched yet, or all are processed"
             return build_problem(404, "Nothing pending", detail, instance=request.path)
@@ -23,16 +24,17 @@ def routes(updater: Updater, status: Status, admin_token: str) -> list[Route]:
             "success": True,
             "totalArticles": len(entries),
             "articleIds": [entry.article.id for entry in entries],
-            "latestArticles": [dict(entry.article.data) for entry in entries[:_LATEST]],
+            "latestArticles": [entry.article.as_json() for entry in entries[:_MAX_LATEST]],
         }
         return Reply.json(body, headers={"Cache-Control": "no-store"})
 
     async def run(request: Request) -> Reply:
         require_admin(request, admin_token)
-        return Reply.json(await updater.run(), headers={"Cache-Control": "no-store"})
+        report = await updater.run()
+        return Reply.json(report.as_json(), headers={"Cache-Control": "no-store"})
 
     return [
-        Route("GET", "/", listed, doc=docs.PENDING),
+        Route("GET", "/", list_pending, doc=docs.PENDING),
         Route("POST", "/run", run, doc=docs.UPDATER_RUN),
         *status.routes(),
     ]

@@ -1,186 +1,103 @@
-"""What a run of the processor reads and writes: the checkpoint, the index and the articles, in an order that survives."""
+"""Reads and writes the checkpoint under the run lease, and rebuilds one that is corrupt."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
-from typing import Any, Final, TypeVar
+from dataclasses import dataclass, replace
+from typing import Final, TypeVar
 
-from sluice.core.bounded_json import parse_bounded_json, parse_stored_json
+from sluice.core.bounded_json import parse_bounded_json
 from sluice.core.news.article import Article
-from sluice.core.news.checkpoint import Checkpoint, Corrupt, Place, place_after, rebuilt
-from sluice.core.news.pending import Entry, entries_of
-from sluice.core.news.stages import Phases
+from sluice.core.news.checkpoint import Checkpoint, CorruptCheckpoint, rebuild_checkpoint
+from sluice.core.news.checkpoint_transitions import Place
 from sluice.core.ports import Clock, KvWriter, Log
-from sluice.services.news.article_index import Index
-from sluice.services.news.keys import CHECKPOINT, CORRUPT_PREFIX, PENDING, article_key
+from sluice.services.news.process.run import Run, StaleRead
+from sluice.services.news.run_lease.lease import RunLease, RunLeases
+from sluice.services.news.run_outcomes import Busy, Waiting
 from sluice.services.news.settings import ProcessorSettings
-from sluice.services.news.turns import SETTLE_MS, Turn, Turns
+from sluice.services.news.storage.article_index import ArticleIndex, read_articles
+from sluice.services.news.storage.keys import CHECKPOINT, CORRUPT_PREFIX
 
-_REBUILD_ARTICLES: Final = 500  # read to rebuild a checkpoint; the rest of a larger index counts as processed
+_MAX_REBUILD_ARTICLES: Final = 500  # read to rebuild a checkpoint; the rest of a larger index counts as processed
 
 T = TypeVar("T")
 
 
-class Stale(Exception):
-    """KV showed an old copy; the next run will see the new one."""
-
-
-@dataclass(slots=True)
-class Run:
-    """What one run has read so far; all of it but the pending list is its own to write, so it is read once."""
-
-    turn: Turn
-    checkpoint: Checkpoint
-    index: Index = field(default_factory=Index)
-    index_is_read: bool = False
-    pending: list[Entry] | None = None
-    # The checkpoint has moved on since it was written.
-    unwritten: bool = False
-    steps: list[dict[str, Any]] = field(default_factory=list)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ledger:
-    """Every write of the processor goes through here."""
+class CheckpointStore:
+    """A checkpoint is written before an attempt and after it, so that a crash at any point loses nothing."""
 
-    store: KvWriter
-    turns: Turns
-    phases: Phases
+    kv: KvWriter
+    leases: RunLeases
     clock: Clock
     log: Log
     settings: ProcessorSettings
 
-    async def in_turn(self, work: Callable[[Run], Awaitable[T]], busy: Callable[[], T]) -> T:
-        """Do the work while no other run can; Stale when KV does not show yet what the last one wrote."""
-        turn = await self.turns.take(self.now_ms())
-        if turn is None:
-            return busy()
+    async def run_with_lease(self, work: Callable[[Run], Awaitable[T]]) -> T | Busy | Waiting:
+        """Does the work while no other run can, and writes the checkpoint at the end."""
+        lease = await self.leases.acquire(self.now_ms())
+        if lease is None:
+            return Busy()
         try:
-            run = await self._opened(turn)
-            done = await work(run)
-            if run.unwritten:
-                await self._write_checkpoint(run, run.checkpoint)
+            result = await self._work_and_write(lease, work)
         except Exception:
-            # Not for what ends the whole process: then the lease runs out by itself.
-            await self.turns.release(turn)
+            # Not for exceptions that end the process: then the lease expires by itself.
+            await self.leases.release(lease)
             raise
-        await self.turns.release(turn)
-        return done
+        await self.leases.release(lease)
+        return result
 
-    async def attempt(self, run: Run, article: Article, *, aside: bool = False) -> tuple[Article, Place]:
-        """One attempt at the article's stage. What is `aside` of the current article waits in the try-later list."""
-        self.log.event(
-            "article.processing", message=f"Processing article: {article.id}", id=article.id, stage=article.stage
-        )
-        begun = article.beginning(self.now_ms())
-        before = Place.TRY_LATER if aside else Place.CURRENT
-        noted = run.checkpoint.moved(begun, before, now_ms=self.now_ms(), reason="in work")
-        await self._write_checkpoint(run, noted)
-        result = await self.phases.perform(begun, self.now_ms)
-        await self._write_article(result.interim or result.article)
-        await self._list(run, begun.id, rewritten=result.interim is not None)
-        if result.interim is not None:
-            await self._write_article(result.article)
-        place = place_after(begun.stage, result.outcome, result.article.stage)
-        kept_aside = aside and place is Place.CURRENT
-        self._note(run, result.article, Place.TRY_LATER if kept_aside else place, result.reason)
-        self._tell(run, result.article, place, result.reason)
-        return result.article, place
+    async def begin_attempt(self, run: Run, article: Article, place: Place) -> None:
+        """Writes the checkpoint with the counted attempt before the attempt is made."""
+        started = run.checkpoint.move(article, place, now_ms=self.now_ms(), reason="in work")
+        await self._write(run, started)
 
-    async def close(self, run: Run, article: Article) -> None:
-        """It was complete already, only nobody had noted it."""
-        await self._list(run, article.id, rewritten=False)
-        self._note(run, article, Place.PROCESSED, "")
-        self._tell(run, article, Place.PROCESSED, "")
-
-    async def latest(self, run: Run, article: Article) -> Article:
-        """What is stored of an article that a dead run, or a lost checkpoint, has left further than it is known here."""
-        await self._read_index(run)
-        known = run.checkpoint.known_ids
-        if not article.begun and (article.id in known or article.id not in run.index.ids):
-            return article
-        stored = await self.stored(article.id)
-        return stored if stored is not None and stored.further_than(article) else article
-
-    async def stored(self, article_id: str) -> Article | None:
-        return Article.stored(article_id, parse_stored_json(await self.store.get_text(article_key(article_id))))
-
-    async def pending(self, run: Run) -> list[Entry]:
-        if run.pending is None:
-            run.pending = entries_of(parse_stored_json(await self.store.get_text(PENDING)))
-        return run.pending
+    def record(self, run: Run, article: Article, place: Place, reason: str) -> None:
+        """Moves the article. The checkpoint is written at the end of the run or with the next attempt."""
+        index = run.index or ArticleIndex()
+        moved = run.checkpoint.move(article, place, now_ms=self.now_ms(), reason=reason)
+        trimmed = moved.trim_processed(set(index.ids), self.settings.max_pending_list_size)
+        run.checkpoint = replace(trimmed, index_version=index.version)
+        run.has_unwritten_checkpoint = True
 
     def now_ms(self) -> int:
         return int(self.clock.now() * 1000)
 
-    async def _opened(self, turn: Turn) -> Run:
-        run = Run(turn, await self._checkpoint())
-        if turn.is_stale(run.checkpoint.updated_at_ms, self.now_ms()):
-            raise Stale("the checkpoint read is older than the last one written")
-        return run
+    async def _work_and_write(self, lease: RunLease, work: Callable[[Run], Awaitable[T]]) -> T | Waiting:
+        run = Run(lease, await self._read())
+        if lease.is_stale(run.checkpoint.updated_at_ms, self.now_ms()):
+            return Waiting("checkpoint")
+        try:
+            result = await work(run)
+        except StaleRead as stale:
+            return stale.waiting
+        if run.has_unwritten_checkpoint:
+            await self._write(run, run.checkpoint)
+        return result
 
-    async def _read_index(self, run: Run) -> None:
-        if run.index_is_read:
-            return
-        run.index, run.index_is_read = await Index.read(self.store), True
-        wanted = run.checkpoint.index_version
-        if run.index.version < wanted and self.now_ms() - wanted < SETTLE_MS:
-            raise Stale("the index read is older than the last one written")
-
-    def _note(self, run: Run, article: Article, place: Place, reason: str) -> None:
-        """Written at the end of the run, or with the next article that it takes: whichever comes first."""
-        moved = run.checkpoint.moved(article, place, now_ms=self.now_ms(), reason=reason)
-        trimmed = moved.trimmed(set(run.index.ids), self.settings.max_pending_list_size)
-        run.checkpoint = replace(trimmed, index_version=run.index.version)
-        run.unwritten = True
-
-    async def _list(self, run: Run, article_id: str, *, rewritten: bool) -> None:
-        if article_id in run.index.ids and not rewritten:
-            return
-        run.index, dropped = run.index.adding(
-            article_id, max_size=self.settings.max_stored_articles, now_ms=self.now_ms()
-        )
-        await run.index.write(self.store, ttl_s=self.settings.ttl_s)
-        for old in dropped if self.settings.delete_old_articles else ():
-            await self.store.delete(article_key(old))
-
-    async def _checkpoint(self) -> Checkpoint:
-        text = await self.store.get_text(CHECKPOINT)
+    async def _read(self) -> Checkpoint:
+        text = await self.kv.get_text(CHECKPOINT)
         if text is None:
             return Checkpoint()
         try:
             return Checkpoint.from_json(parse_bounded_json(text))
-        except (ValueError, Corrupt) as error:
-            return await self._rebuilt(text, error)
+        except (ValueError, CorruptCheckpoint) as error:
+            return await self._rebuild(text, error)
 
-    async def _rebuilt(self, text: str, error: Exception) -> Checkpoint:
-        """Put the unreadable one aside, and find out from the articles themselves what was done."""
+    async def _rebuild(self, text: str, error: Exception) -> Checkpoint:
+        """Keeps the unreadable checkpoint under another key, and derives a new one from the stored articles."""
         now_ms = self.now_ms()
-        kept_as = f"{CORRUPT_PREFIX}{now_ms}"
-        await self.store.put_text(kept_as, text, ttl_s=self.settings.ttl_s)
-        self.log.error("checkpoint.corrupt", error, alert="the checkpoint was rebuilt", kept_as=kept_as)
-        ids = (await Index.read(self.store)).ids
-        found = await self.store.get_many(article_key(each) for each in ids[:_REBUILD_ARTICLES])
-        articles = [Article.stored(each, parse_stored_json(found.get(article_key(each)))) for each in ids]
-        done = rebuilt([each for each in articles if each is not None], now_ms)
-        unread = [each for each, article in zip(ids, articles, strict=True) if article is None]
-        return replace(done, processed=(*done.processed, *unread))
+        backup_key = f"{CORRUPT_PREFIX}{now_ms}"
+        await self.kv.put_text(backup_key, text, ttl_s=self.settings.ttl_s)
+        self.log.error("checkpoint.corrupt", error, alert="the checkpoint was rebuilt", kept_as=backup_key)
+        ids = (await ArticleIndex.read(self.kv)).ids
+        articles = await read_articles(self.kv, ids[:_MAX_REBUILD_ARTICLES])
+        rebuilt = rebuild_checkpoint(articles.values(), now_ms)
+        unread = [article_id for article_id in ids if article_id not in articles]
+        return replace(rebuilt, processed=(*rebuilt.processed, *unread))
 
-    async def _write_checkpoint(self, run: Run, checkpoint: Checkpoint) -> None:
+    async def _write(self, run: Run, checkpoint: Checkpoint) -> None:
         now_ms = self.now_ms()
-        newer = max(checkpoint.updated_at_ms, run.turn.announced)
-        stamped = replace(checkpoint, updated_at_ms=newer).stamped(now_ms)
-        await self.turns.announce(run.turn, stamped.updated_at_ms, now_ms)
-        await self.store.put_json(CHECKPOINT, stamped.to_json(), ttl_s=self.settings.ttl_s)
-        run.checkpoint, run.unwritten = stamped, False
-
-    async def _write_article(self, article: Article) -> None:
-        await self.store.put_json(article_key(article.id), dict(article.data), ttl_s=self.settings.ttl_s)
-
-    def _tell(self, run: Run, article: Article, place: Place, reason: str) -> None:
-        messages = {
-            Place.PROCESSED: "✓ Article fully processed",
-            Place.TRY_LATER: "Moving article to try-later list",
-            Place.CURRENT: "Article advanced",
-        }
-        self.log.event("article.moved", message=messages[place], id=article.id, stage=article.stage, reason=reason)
-        run.steps.append({"id": article.id, "stage": article.stage, "place": place, "reason": reason})
+        newest = max(checkpoint.updated_at_ms, run.lease.announced)
+        stamped = replace(checkpoint, updated_at_ms=newest).stamp(now_ms)
+        await self.leases.announce(run.lease, stamped.updated_at_ms, now_ms)
+        await self.kv.put_json(CHECKPOINT, stamped.as_json(), ttl_s=self.settings.ttl_s)
+        run.checkpoint, run.has_unwritten_checkpoint = stamped, False

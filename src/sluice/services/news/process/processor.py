@@ -1,94 +1,151 @@
-"""One run of the processor: take an article, note it, do one stage of it, store it, note how it ended."""
+"""One run of the processor: takes an article, records the attempt, performs one stage, stores the result."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from sluice.core.errors import Conflict, NotFound
 from sluice.core.news.article import Article, Stage
-from sluice.core.news.checkpoint import Place
-from sluice.core.news.pending import next_pending
-from sluice.services.news.process.checkpoint_store import Ledger, Run, Stale
+from sluice.core.news.checkpoint_transitions import Place, place_after
+from sluice.core.news.pending_list import next_pending
+from sluice.core.news.retry import is_retry_due
+from sluice.core.news.stage_results import StageResult
+from sluice.core.ports import Log
+from sluice.services.news.process.article_store import ArticleStore
+from sluice.services.news.process.checkpoint_store import CheckpointStore
+from sluice.services.news.process.run import Run, Step
+from sluice.services.news.process.stages import StageRunner
+from sluice.services.news.run_outcomes import Busy, Waiting
+from sluice.services.news.settings import ProcessorSettings
+
+_LOG_MESSAGES: Final = {
+    Place.PROCESSED: "✓ Article fully processed",
+    Place.TRY_LATER: "Moving article to try-later list",
+    Place.CURRENT: "Article advanced",
+}
 
 
 @dataclass(frozen=True, slots=True)
+class Processed:
+    """The run did its steps; none means that there was nothing to do."""
+
+    steps: Sequence[Step]
+
+    def as_json(self) -> dict[str, Any]:
+        return {"outcome": "ok" if self.steps else "idle", "steps": [step.as_json() for step in self.steps]}
+
+
+ProcessorReport = Busy | Waiting | Processed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Processor:
-    """Works through the pending list, and by hand through one article."""
+    """Works through the pending list, or through one article on request."""
 
-    ledger: Ledger
+    checkpoints: CheckpointStore
+    articles: ArticleStore
+    stages: StageRunner
+    log: Log
+    settings: ProcessorSettings
 
-    async def run(self) -> dict[str, Any]:
-        """Up to MAX_ARTICLES_PER_RUN steps, and what came of them."""
-        try:
-            report = await self.ledger.in_turn(self._steps, busy=_busy)
-        except Stale as stale:
-            report = {"outcome": "waiting", "reason": str(stale)}
-        self.ledger.log.event("processor.run", **report)
+    async def run(self) -> ProcessorReport:
+        """Performs up to MAX_ARTICLES_PER_RUN stages."""
+        report = await self.checkpoints.run_with_lease(self._process_articles)
+        self.log.event("processor.run", **report.as_json())
         return report
 
-    async def by_hand(self, article_id: str, *, force: bool) -> Article:
-        """All stages of one article at once; `force` does again what was done already. A failure is left for later."""
+    async def process_one(self, article_id: str, *, force: bool) -> Article:
+        """Performs all stages of one article. `force` repeats finished stages. A failure is retried later."""
 
-        async def work(run: Run) -> Article:
-            article = await self._found(run, article_id)
-            article = await self.ledger.latest(run, article)
-            article = article.restarted() if force else article
-            if article.stage is Stage.COMPLETE:
-                await self.ledger.close(run, article)
-            place = Place.CURRENT
-            while article.stage is not Stage.COMPLETE and place is Place.CURRENT:
-                article, place = await self.ledger.attempt(run, article, aside=True)
-            return article
+        async def process(run: Run) -> Article:
+            article = await self.articles.read_latest(run, await self._find(run, article_id))
+            return await self._process_all_stages(run, article.reset() if force else article)
 
-        def busy() -> Article:
-            raise Conflict("another run is under way; try again in a minute")
+        match await self.checkpoints.run_with_lease(process):
+            case Busy():
+                raise Conflict("another run is under way; try again in a minute")
+            case Waiting() as waiting:
+                raise Conflict(f"{waiting.reason}; try again in a minute")
+            case Article() as article:
+                return article
 
-        try:
-            return await self.ledger.in_turn(work, busy)
-        except Stale as stale:
-            raise Conflict(f"{stale}; try again in a minute") from stale
-
-    async def _steps(self, run: Run) -> dict[str, Any]:
-        for _ in range(self.ledger.settings.max_articles_per_run):
-            if not await self._step(run):
+    async def _process_articles(self, run: Run) -> Processed:
+        for _ in range(self.settings.max_articles_per_run):
+            chosen = await self._choose_next(run)
+            if chosen is None:
                 break
-        return {"outcome": "ok" if run.steps else "idle", "steps": run.steps}
+            article = await self.articles.read_latest(run, chosen)
+            if article.stage is Stage.COMPLETE:
+                await self._close(run, article)
+            else:
+                await self._attempt_stage(run, article, Place.CURRENT)
+        return Processed(run.steps)
 
-    async def _step(self, run: Run) -> bool:
-        chosen = await self._next(run)
-        if chosen is None:
-            return False
-        article = await self.ledger.latest(run, chosen)
+    async def _process_all_stages(self, run: Run, article: Article) -> Article:
+        """Keeps the article in the try-later list meanwhile, so that the current article stays current."""
         if article.stage is Stage.COMPLETE:
-            await self.ledger.close(run, article)
-        else:
-            await self.ledger.attempt(run, article)
-        return True
+            await self._close(run, article)
+        place = Place.CURRENT
+        while article.stage is not Stage.COMPLETE and place is Place.CURRENT:
+            article, place = await self._attempt_stage(run, article, Place.TRY_LATER)
+        return article
 
-    async def _next(self, run: Run) -> Article | None:
-        """The current article, else the first pending, else the first that waits for another try."""
-        if run.checkpoint.current is not None:
-            return run.checkpoint.current
-        now_ms = self.ledger.now_ms()
-        pending = next_pending(await self.ledger.pending(run), run.checkpoint.known_ids, now_ms)
+    async def _attempt_stage(self, run: Run, article: Article, kept_at: Place) -> tuple[Article, Place]:
+        """Makes one attempt. Until the article is processed or fails, the checkpoint keeps it at `kept_at`."""
+        self._log_start(article)
+        started = article.begin_attempt(self.checkpoints.now_ms())
+        await self.checkpoints.begin_attempt(run, started, kept_at)
+        result = await self.stages.attempt(started, self.checkpoints.now_ms)
+        await self._store_result(run, result)
+        place = place_after(started.stage, result.outcome, result.article.stage)
+        self.checkpoints.record(run, result.article, kept_at if place is Place.CURRENT else place, result.reason)
+        self._add_step(run, Step(result.article, place, result.reason))
+        return result.article, place
+
+    async def _store_result(self, run: Run, result: StageResult) -> None:
+        article_id = result.article.id
+        if result.last_attempt is None:
+            await self.articles.write(result.article)
+            await self.articles.add_to_index(run, article_id)
+        else:
+            await self.articles.write(result.last_attempt)
+            await self.articles.add_to_index(run, article_id, rewrite=True)
+            await self.articles.write(result.article)
+
+    async def _close(self, run: Run, article: Article) -> None:
+        """Records an article that is complete, because a crashed run completed it but did not record that."""
+        await self.articles.add_to_index(run, article.id)
+        self.checkpoints.record(run, article, Place.PROCESSED, "")
+        self._add_step(run, Step(article, Place.PROCESSED))
+
+    async def _choose_next(self, run: Run) -> Article | None:
+        """Returns the current article, else the first pending one, else the first whose retry is due."""
+        checkpoint = run.checkpoint
+        if checkpoint.current is not None:
+            return checkpoint.current
+        now_ms = self.checkpoints.now_ms()
+        pending = next_pending(await self.articles.read_pending(run), checkpoint.known_ids, now_ms)
         if pending is not None:
             return pending
-        settings = self.ledger.settings
-        due = (each.article for each in run.checkpoint.try_later if settings.retry_is_due(each, now_ms))
-        return next(due, None)
+        delay_s = self.settings.retry_delay_s
+        due = (each for each in checkpoint.try_later if is_retry_due(each, retry_delay_s=delay_s, now_ms=now_ms))
+        return next((entry.article for entry in due), None)
 
-    async def _found(self, run: Run, article_id: str) -> Article:
-        """In work, waiting, stored or pending."""
-        current = run.checkpoint.current
-        known = [] if current is None else [current]
-        known += [each.article for each in run.checkpoint.try_later]
-        found = next((each for each in known if each.id == article_id), None) or await self.ledger.stored(article_id)
-        if found is None:
-            entries = await self.ledger.pending(run)
-            found = next((each.article for each in entries if each.article.id == article_id), None)
-        if found is None:
+    async def _find(self, run: Run, article_id: str) -> Article:
+        """Looks in the checkpoint, then in the stored articles, then in the pending list."""
+        article = run.checkpoint.find(article_id) or await self.articles.read(article_id)
+        if article is None:
+            entries = await self.articles.read_pending(run)
+            article = next((entry.article for entry in entries if entry.article.id == article_id), None)
+        if article is None:
             raise NotFound(f"no article {article_id!r} is stored or pending")
-        return found
+        return article
 
+    def _log_start(self, article: Article) -> None:
+        message = f"Processing article: {article.id}"
+        self.log.event("article.processing", message=message, id=article.id, stage=article.stage)
 
-def _busy() -> dict[str, Any]:
-    return {"outcome": "busy", "reason": "another run is under way"}
+    def _add_step(self, run: Run, step: Step) -> None:
+        fields = {"id": step.article.id, "stage": step.article.stage, "reason": step.reason}
+        self.log.event("article.moved", message=_LOG_MESSAGES[step.place], **fields)
+        run.steps.append(step)

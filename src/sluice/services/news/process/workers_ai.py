@@ -1,4 +1,4 @@
-"""Workers AI as the analyst: asked for JSON of a given shape, and taken at its word only if that is what it gives."""
+"""Workers AI as the analyst: asks for JSON of a fixed shape and accepts nothing else."""
 
 import json
 import re
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from sluice.core.bounded_json import parse_bounded_json
-from sluice.core.news.analysts.analyst import Mismatch, Unreadable
+from sluice.core.news.analysts.analyst import Mismatch, UnusableAnswer
 from sluice.core.news.article import SENTIMENTS
 
 MODEL: Final = "@cf/meta/llama-3.1-8b-instruct"
@@ -41,55 +41,55 @@ _SUMMARY_SHAPE: Final = {
 }
 _OBJECT: Final = re.compile(r"\{.*\}", re.DOTALL)
 
-# Runs a model: its name and its input, to its output.
+# Takes the name of a model and its input, and returns its output.
 RunModel = Callable[[str, dict[str, Any]], Awaitable[Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class WorkersAi:
-    """An outage is whatever `run` raises; an answer that is none is Unreadable."""
+    """Raises whatever `run` raises for an outage, and UnusableAnswer for an answer of another shape."""
 
     run: RunModel
     name: ClassVar[str] = "workers-ai"
 
     async def sentiment(self, title: str, description: str) -> str:
         item = f"Title: {title}\nDescription: {description}"
-        answer = await self.run(MODEL, _question(_SENTIMENT_TASK, item, _SENTIMENT_SHAPE, _SENTIMENT_TOKENS))
+        answer = await self.run(MODEL, _build_input(_SENTIMENT_TASK, item, _SENTIMENT_SHAPE, _SENTIMENT_TOKENS))
         return parse_sentiment(answer)
 
     async def summary(self, title: str, content: str) -> str:
         page = f"Title: {title}\n\nPage:\n<page>\n{content.replace('</page>', ' ')}\n</page>"
-        answer = await self.run(MODEL, _question(_SUMMARY_TASK, page, _SUMMARY_SHAPE, _SUMMARY_TOKENS))
+        answer = await self.run(MODEL, _build_input(_SUMMARY_TASK, page, _SUMMARY_SHAPE, _SUMMARY_TOKENS))
         return parse_summary(answer)
 
 
 def parse_sentiment(answer: object) -> str:
-    """One of the three words; an answer with none of them, or with two, is no opinion."""
-    found = _object(answer)
-    if found is not None:
-        verdict = str(found.get("sentiment", "")).strip().lower()
-        if verdict in SENTIMENTS:
-            return verdict
+    """Returns one of the three words. Raises UnusableAnswer for an answer with none of them, or with two."""
+    reply = _find_object(answer)
+    if reply is not None:
+        sentiment = str(reply.get("sentiment", "")).strip().lower()
+        if sentiment in SENTIMENTS:
+            return sentiment
     named = {word for word in SENTIMENTS if re.search(rf"\b{word}\b", _text(answer), re.IGNORECASE)}
     if len(named) == 1 and len(_text(answer)) < 60:
         return named.pop()
-    raise Unreadable(f"the model gave no sentiment: {_text(answer)[:80]!r}")
+    raise UnusableAnswer(f"the model gave no sentiment: {_text(answer)[:80]!r}")
 
 
 def parse_summary(answer: object) -> str:
-    """The summary; Mismatch if the model says that the page is another."""
-    found = _object(answer)
-    if found is None or "matches" not in found:
-        raise Unreadable(f"the model gave no summary: {_text(answer)[:80]!r}")
-    if found["matches"] in (False, "false", "False"):
+    """Returns the summary. Raises Mismatch if the model says that the page does not match the title."""
+    reply = _find_object(answer)
+    if reply is None or "matches" not in reply:
+        raise UnusableAnswer(f"the model gave no summary: {_text(answer)[:80]!r}")
+    if reply["matches"] in (False, "false", "False"):
         raise Mismatch("the model says that the page does not belong to the title")
-    summary = " ".join(str(found.get("summary") or "").split())
-    if found["matches"] not in (True, "true", "True") or len(summary) <= _MIN_SUMMARY_CHARS:
-        raise Unreadable(f"the model gave no summary: {summary[:80]!r}")
+    summary = " ".join(str(reply.get("summary") or "").split())
+    if reply["matches"] not in (True, "true", "True") or len(summary) <= _MIN_SUMMARY_CHARS:
+        raise UnusableAnswer(f"the model gave no summary: {summary[:80]!r}")
     return summary[:MAX_SUMMARY_CHARS]
 
 
-def _question(task: str, data: str, shape: Mapping[str, Any], max_tokens: int) -> dict[str, Any]:
+def _build_input(task: str, data: str, shape: Mapping[str, Any], max_tokens: int) -> dict[str, Any]:
     return {
         "messages": [{"role": "system", "content": task}, {"role": "user", "content": data}],
         "max_tokens": max_tokens,
@@ -107,14 +107,14 @@ def _text(answer: object) -> str:
     return response if isinstance(response, str) else json.dumps(response, default=str)
 
 
-def _object(answer: object) -> Mapping[str, Any] | None:
-    """The object of an answer, which may come as one, as its text, or as its text among other words."""
+def _find_object(answer: object) -> Mapping[str, Any] | None:
+    """Returns the object of an answer, which may be an object, its JSON text, or JSON among other words."""
     response = _response(answer)
     if isinstance(response, Mapping):
         return response
-    written = _OBJECT.search(response) if isinstance(response, str) else None
+    json_text = _OBJECT.search(response) if isinstance(response, str) else None
     try:
-        found = parse_bounded_json(written[0], strict=False) if written else None
+        value = parse_bounded_json(json_text[0], strict=False) if json_text else None
     except ValueError:
         return None
-    return found if isinstance(found, dict) else None
+    return value if isinstance(value, dict) else None

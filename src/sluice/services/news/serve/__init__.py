@@ -1,1 +1,1 @@
-"""What worker-api serves: articles and stories, found, counted and syndicated."""
+"""What worker-api serves: articles and stories, filtered, paged, counted and syndicated."""

@@ -1,4 +1,4 @@
-"""Where a page of a list ended: a place in the order of the articles, so that new ones do not move it."""
+"""The cursor of a paged list: a position in the order of the articles, so that new articles do not move it."""
 
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -7,17 +7,17 @@ from sluice.core.bounded_json import parse_bounded_json
 from sluice.core.errors import BadField, Invalid
 
 
-def encoded(order: tuple[str, str]) -> str:
+def encode_cursor(order: tuple[str, str]) -> str:
     return urlsafe_b64encode(json.dumps(order).encode()).decode().rstrip("=")
 
 
-def decoded(cursor: str) -> tuple[str, str]:
-    """Invalid for what no list has given out."""
+def decode_cursor(cursor: str) -> tuple[str, str]:
+    """Raises Invalid for a text that `encode_cursor` did not make."""
     try:
-        time, name = parse_bounded_json(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode())
-        if isinstance(time, str) and isinstance(name, str):
-            return time, name
+        time, article_id = parse_bounded_json(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode())
+        if isinstance(time, str) and isinstance(article_id, str):
+            return time, article_id
     except (ValueError, TypeError):
         pass
-    reason = "is not a cursor that a list has given out; leave it out to begin at the newest"
+    reason = "is not a cursor of this list; leave it out to start at the newest"
     raise Invalid(f"cursor {reason}", [BadField("cursor", reason)])

@@ -1,4 +1,4 @@
-"""Stories as RSS 2.0, Atom and JSON Feed 1.1: title, summary and a link to the source, never its text."""
+"""Writes stories as RSS 2.0, Atom and JSON Feed 1.1: title, summary and a link to the source, never its text."""
 
 import re
 from collections.abc import Sequence
@@ -7,57 +7,58 @@ from datetime import datetime
 from typing import Any, Final
 from xml.sax.saxutils import escape, quoteattr
 
+from sluice.core.http_dates import format_http_date
+from sluice.core.json_text import encode_json, encode_utf8
+from sluice.core.news.published_article import PublishedArticle
 from sluice.core.news.stories import Story
-from sluice.services.news.serve.snapshot import Item
-from sluice.web import encode_json, format_http_date
 
 TITLE: Final = "Bitcoin news"
 DESCRIPTION: Final = "Bitcoin news from many sources, with sentiment and summary."
-# XML cannot hold these, however they are written.
+# Characters that XML does not allow, not even escaped.
 _UNPRINTABLE: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Feed:
-    """What is told of the feed itself; addresses are absolute."""
+class SyndicationFeed:
+    """The feed itself; all addresses are absolute."""
 
     home: str
     address: str
     updated: datetime
-    following: str | None = None
+    next_page: str | None = None
 
 
-def rss(stories: Sequence[Story], feed: Feed) -> bytes:
+def write_rss(stories: Sequence[Story], feed: SyndicationFeed) -> bytes:
     channel = [
         _element("title", TITLE),
         _element("link", feed.home),
         _element("description", DESCRIPTION),
         _element("language", "en"),
         _element("lastBuildDate", format_http_date(feed.updated)),
-        _empty("atom:link", href=feed.address, rel="self", type="application/rss+xml"),
-        *(_rss_item(story.first) for story in stories),
+        _empty_element("atom:link", href=feed.address, rel="self", type="application/rss+xml"),
+        *(_rss_item(story.lead) for story in stories),
     ]
     return _document(
         "rss", {"version": "2.0", "xmlns:atom": "http://www.w3.org/2005/Atom"}, f"<channel>{''.join(channel)}</channel>"
     )
 
 
-def atom(stories: Sequence[Story], feed: Feed) -> bytes:
+def write_atom(stories: Sequence[Story], feed: SyndicationFeed) -> bytes:
     members = [
         _element("id", feed.address),
         _element("title", TITLE),
         _element("subtitle", DESCRIPTION),
-        _element("updated", _iso(feed.updated)),
+        _element("updated", _rfc3339(feed.updated)),
         f"<author>{_element('name', TITLE)}</author>",
-        _empty("link", rel="self", href=feed.address, type="application/atom+xml"),
-        _empty("link", rel="alternate", href=feed.home),
-        *([_empty("link", rel="next", href=feed.following)] if feed.following else []),
-        *(_atom_entry(story.first, feed) for story in stories),
+        _empty_element("link", rel="self", href=feed.address, type="application/atom+xml"),
+        _empty_element("link", rel="alternate", href=feed.home),
+        *([_empty_element("link", rel="next", href=feed.next_page)] if feed.next_page else []),
+        *(_atom_entry(story.lead, feed) for story in stories),
     ]
     return _document("feed", {"xmlns": "http://www.w3.org/2005/Atom"}, "".join(members))
 
 
-def json_feed(stories: Sequence[Story], feed: Feed) -> bytes:
+def write_json_feed(stories: Sequence[Story], feed: SyndicationFeed) -> bytes:
     body = {
         "version": "https://jsonfeed.org/version/1.1",
         "title": TITLE,
@@ -67,16 +68,14 @@ def json_feed(stories: Sequence[Story], feed: Feed) -> bytes:
         "language": "en",
         "items": [_json_item(story) for story in stories],
     }
-    return encode_json(body | ({"next_url": feed.following} if feed.following else {})).encode(
-        "utf-8", "backslashreplace"
-    )
+    return encode_utf8(encode_json(body | ({"next_url": feed.next_page} if feed.next_page else {})))
 
 
-def _rss_item(item: Item) -> str:
+def _rss_item(item: PublishedArticle) -> str:
     members = [
         _element("title", item.article.title),
         _element("link", item.article.link),
-        f'<guid isPermaLink="false">{_text(item.id)}</guid>',
+        f'<guid isPermaLink="false">{_escape_text(item.id)}</guid>',
         _element("pubDate", format_http_date(item.published)),
         _element("description", _summary(item)),
         *(_element("category", tag) for tag in _tags(item)),
@@ -84,23 +83,23 @@ def _rss_item(item: Item) -> str:
     return f"<item>{''.join(members)}</item>"
 
 
-def _atom_entry(item: Item, feed: Feed) -> str:
+def _atom_entry(item: PublishedArticle, feed: SyndicationFeed) -> str:
     source = item.article.text("source_name")
     members = [
         _element("id", f"{feed.home}/api/v1/articles/{item.id}"),
         _element("title", item.article.title),
-        _empty("link", rel="alternate", href=item.article.link),
-        _element("published", _iso(item.published)),
-        _element("updated", _iso(item.published)),
+        _empty_element("link", rel="alternate", href=item.article.link),
+        _element("published", _rfc3339(item.published)),
+        _element("updated", _rfc3339(item.published)),
         _element("summary", _summary(item)),
         *([f"<author>{_element('name', source)}</author>"] if source else []),
-        *(_empty("category", term=tag) for tag in _tags(item)),
+        *(_empty_element("category", term=tag) for tag in _tags(item)),
     ]
     return f"<entry>{''.join(members)}</entry>"
 
 
 def _json_item(story: Story) -> dict[str, Any]:
-    item = story.first
+    item = story.lead
     article = item.article
     optional = {
         "image": article.text("image_url"),
@@ -113,7 +112,7 @@ def _json_item(story: Story) -> dict[str, Any]:
         "url": article.link,
         "title": article.title,
         "content_text": _summary(item) or article.title,
-        "date_published": _iso(item.published),
+        "date_published": _rfc3339(item.published),
         **{name: value for name, value in optional.items() if value},
         "_sluice": {
             "sentiment": article.sentiment,
@@ -124,35 +123,37 @@ def _json_item(story: Story) -> dict[str, Any]:
     }
 
 
-def _summary(item: Item) -> str:
+def _summary(item: PublishedArticle) -> str:
     return item.article.text("aiSummary") or item.article.description
 
 
-def _tags(item: Item) -> list[str]:
+def _tags(item: PublishedArticle) -> list[str]:
     categories = item.article.data.get("category")
-    named = [each for each in categories if isinstance(each, str)] if isinstance(categories, list) else []
-    return [*([item.article.sentiment] if item.article.sentiment else []), *named[:10]]
+    names = [each for each in categories if isinstance(each, str)] if isinstance(categories, list) else []
+    return [*([item.article.sentiment] if item.article.sentiment else []), *names[:10]]
 
 
-def _iso(moment: datetime) -> str:
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+def _rfc3339(time: datetime) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _text(text: str) -> str:
+def _escape_text(text: str) -> str:
     return escape(_UNPRINTABLE.sub("", text))
 
 
 def _element(name: str, text: str) -> str:
-    return f"<{name}>{_text(text)}</{name}>"
+    return f"<{name}>{_escape_text(text)}</{name}>"
 
 
-def _empty(name: str, **attributes: str) -> str:
-    return f"<{name}{_written(attributes)}/>"
+def _empty_element(name: str, **attributes: str) -> str:
+    return f"<{name}{_format_attributes(attributes)}/>"
 
 
 def _document(name: str, attributes: dict[str, str], content: str) -> bytes:
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n<{name}{_written(attributes)}>{content}</{name}>\n'.encode()
+    return (
+        f'<?xml version="1.0" encoding="UTF-8"?>\n<{name}{_format_attributes(attributes)}>{content}</{name}>\n'.encode()
+    )
 
 
-def _written(attributes: dict[str, str]) -> str:
+def _format_attributes(attributes: dict[str, str]) -> str:
     return "".join(f" {name}={quoteattr(_UNPRINTABLE.sub('', value))}" for name, value in attributes.items())

@@ -1,4 +1,4 @@
-"""Counts by time, and what is talked about."""
+"""Sentiment counts by time, and trending terms."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -7,39 +7,39 @@ from itertools import pairwise
 from typing import Any, Final
 
 from sluice.core.news.analysts.words import content_words
+from sluice.core.news.published_article import PublishedArticle
 from sluice.core.news.stories import Story
-from sluice.services.news.serve.snapshot import Item
 
 _STEPS: Final = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(weeks=1)}
 _MONDAY: Final = datetime(2001, 1, 1, tzinfo=UTC)
-# In nearly every title, so they say nothing.
+# In nearly every title, so they carry no information.
 _COMMON: Final = frozenset({"bitcoin", "btc", "crypto", "cryptocurrency", "price", "market", "news"})
 _MIN_STORIES: Final = 2
 
 
-def buckets(items: Iterable[Item], step: str) -> list[dict[str, Any]]:
-    """How many of each sentiment were published in each hour, day or week, oldest first; empty ones are left out."""
+def count_by_time(articles: Iterable[PublishedArticle], step: str) -> list[dict[str, Any]]:
+    """Counts the articles of each sentiment per hour, day or week, oldest first; empty buckets are left out."""
     counts: dict[datetime, dict[str, int]] = {}
-    for item in items:
-        start = item.published - (item.published - _MONDAY) % _STEPS[step]
+    for article in articles:
+        start = article.published - (article.published - _MONDAY) % _STEPS[step]
         row = counts.setdefault(start, {"positive": 0, "negative": 0, "neutral": 0, "unknown": 0})
-        row[item.article.sentiment or "unknown"] += 1
+        row[article.article.sentiment or "unknown"] += 1
     return [
         {"start": start.strftime("%Y-%m-%dT%H:%M:%SZ"), **row, "total": sum(row.values())}
         for start, row in sorted(counts.items())
     ]
 
 
-def trending(stories: Sequence[Story], *, now: datetime, hours: int, limit: int) -> list[dict[str, Any]]:
-    """Words and pairs of words, each story once; what is a quarter of the time old counts half."""
+def rank_terms(stories: Sequence[Story], *, now: datetime, hours: int, limit: int) -> list[dict[str, Any]]:
+    """Ranks words and pairs of words; each story counts once, and half after a quarter of the time span."""
     scores: dict[str, float] = defaultdict(float)
     counts: dict[str, int] = defaultdict(int)
     for story in stories:
-        age_h = max(0.0, (now - story.first.published) / timedelta(hours=1))
+        age_h = max(0.0, (now - story.lead.published) / timedelta(hours=1))
         if age_h > hours:
             continue
         weight = 0.5 ** (age_h / (hours / 4)) * (1 + len(story.alternates)) ** 0.5
-        for term in _terms(story.first.article.title):
+        for term in _terms(story.lead.article.title):
             scores[term] += weight
             counts[term] += 1
     ranked = sorted((term for term in scores if counts[term] >= _MIN_STORIES), key=lambda term: (-scores[term], term))
@@ -55,7 +55,7 @@ def _terms(title: str) -> set[str]:
 
 
 def _without_parts(ranked: list[str], counts: dict[str, int]) -> list[str]:
-    """A word that only ever comes in a pair is told by the pair."""
+    """Leaves out words that only occur within a pair."""
     pairs = [term for term in ranked if " " in term]
-    told = {word for pair in pairs for word in pair.split() if counts[word] == counts[pair]}
-    return [term for term in ranked if term not in told]
+    covered = {word for pair in pairs for word in pair.split() if counts[word] == counts[pair]}
+    return [term for term in ranked if term not in covered]

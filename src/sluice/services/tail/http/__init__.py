@@ -1,1 +1,1 @@
-"""What sluice-tail answers over HTTP."""
+"""The routes of sluice-tail."""

@@ -1,4 +1,4 @@
-"""What sluice-tail answers over HTTP."""
+"""The routes of sluice-tail."""
 
 from typing import Annotated, Final
 
@@ -12,7 +12,7 @@ from sluice.web.admin import require_admin
 class LogsQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    limit: Annotated[int, Field(ge=1, le=100, description="How many records at most.")] = 50
+    limit: Annotated[int, Field(ge=1, le=100, description="The maximum number of records.")] = 50
 
 
 class LoggedLine(CamelReplyModel):
@@ -21,14 +21,14 @@ class LoggedLine(CamelReplyModel):
     timestamp: int
 
 
-class LoggedFailure(CamelReplyModel):
+class LoggedException(CamelReplyModel):
     name: str
     message: str
     timestamp: int
 
 
 class Record(CamelReplyModel):
-    """One unit of work of a Worker: times in milliseconds since 1970; url and method where it was a request."""
+    """One invocation of a Worker: times in milliseconds since 1970; url and method only for a request."""
 
     timestamp: int
     script_name: str
@@ -36,7 +36,7 @@ class Record(CamelReplyModel):
     url: str | None
     method: str | None
     logs: list[LoggedLine]
-    exceptions: list[LoggedFailure]
+    exceptions: list[LoggedException]
 
 
 class Records(CamelReplyModel):
@@ -52,11 +52,11 @@ LOGS: Final = Doc(
 )
 
 
-def routes(journal: Journal, admin_token: str) -> list[Route]:
-    async def logs(request: Request) -> Reply:
+def tail_routes(journal: Journal, admin_token: str) -> list[Route]:
+    async def list_logs(request: Request) -> Reply:
         require_admin(request, admin_token)
         query = read_query(request, LogsQuery)
-        records = await journal.latest(query.limit)
+        records = await journal.newest_records(query.limit)
         return Reply.json({"records": records}, headers={"Cache-Control": "no-store"})
 
-    return [Route("GET", "/logs", logs, doc=LOGS)]
+    return [Route("GET", "/logs", list_logs, doc=LOGS)]

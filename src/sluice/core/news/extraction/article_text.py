@@ -1,0 +1,102 @@
+"""Finds the element that holds the article, then the blocks in it that are text."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from html import unescape
+from typing import Final
+
+from sluice.core.news.extraction.asides import is_aside
+from sluice.core.news.extraction.blocks import Block, blocks_of
+from sluice.core.news.extraction.element_names import is_article_body, is_body
+from sluice.core.news.extraction.json_ld import article_body
+from sluice.core.news.extraction.survey import Survey, prose_by_node, survey_page
+from sluice.core.news.extraction.tags import HEADINGS
+from sluice.core.news.extraction.tree import Node, parse
+
+# Characters. With less text the names of elements may have misled, or the text is for browsers without scripts.
+_TOO_SHORT: Final = 200
+_MIN_STRUCTURED: Final = 250
+_MIN_CANDIDATE: Final = 150
+_SENTENCE_END: Final = re.compile(r"""[.!?…\u3002\uff01\uff1f:»”"')]$""")
+_TEXT_TAGS: Final = frozenset({"blockquote", "dd", "dt", "li", "p", "pre", "td"})
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractedArticle:
+    """The paragraphs, one on each line, and the title of the page."""
+
+    text: str
+    title: str
+
+
+def extract(html: str) -> ExtractedArticle:
+    """Returns the article of a page; its text is "" if there is none."""
+    page = parse(html)
+    survey = survey_page(page.root)
+    text = _extract_text(page.root, survey, survey.boilerplate)
+    if len(text) < _TOO_SHORT:
+        second = _extract_text(page.root, survey, survey.hidden_without_scripts)
+        text = second if len(second) > 1.5 * len(text) else text
+    structured = article_body(page.structured)
+    if len(structured) >= max(_MIN_STRUCTURED, 2 * len(text)):
+        text = structured
+    return ExtractedArticle(text, " ".join(unescape(page.title).split()))
+
+
+def _extract_text(root: Node, survey: Survey, without: set[Node]) -> str:
+    prose = prose_by_node(survey.nodes, blocks_of(root, without))
+    holder = _find_holder(root, survey, prose)
+    return "\n".join(block.text for block in _select_text_blocks(blocks_of(holder, without)))
+
+
+def _find_holder(root: Node, survey: Survey, prose: dict[Node, int]) -> Node:
+    """Returns the innermost element that holds the whole article."""
+
+    def best(inside: Node, share: float, fits: Callable[[Node], bool]) -> Node | None:
+        least = max(_MIN_CANDIDATE, share * prose.get(inside, 0))
+        inner = survey.nodes[survey.below[inside]]
+        fitting = [node for node in inner if prose.get(node, 0) >= least and fits(node)]
+        return max(fitting, key=lambda node: prose[node], default=None)
+
+    if named := best(root, 0.3, lambda node: is_article_body(survey.names.get(node, ""))):
+        return named
+    holder = (
+        best(root, 0.4, lambda node: node.tag == "article")
+        or best(root, 0.5, lambda node: node.tag == "main" or "main" in survey.names.get(node, "").split())
+        or root
+    )
+    holder = best(holder, 0.75, lambda node: is_body(survey.names.get(node, ""))) or holder
+    return _narrow(holder, prose)
+
+
+def _narrow(holder: Node, prose: dict[Node, int]) -> Node:
+    while True:
+        least = 0.98 * prose.get(holder, 1)
+        inner = [node for node in holder.elements() if prose.get(node, 0) >= least]
+        if len(inner) != 1 or inner[0].tag in {"p", "td"}:
+            return holder
+        holder = inner[0]
+
+
+def _select_text_blocks(blocks: list[Block]) -> Iterator[Block]:
+    """Yields prose and the blocks between prose; before and after it only blocks that look like text."""
+    prose = [place for place, block in enumerate(blocks) if block.is_prose]
+    if not prose:
+        yield from (block for block in blocks if block.links < 0.5 and not is_aside(block.text))
+        return
+    first, last = prose[0], prose[-1]
+    for place, block in enumerate(blocks):
+        if is_aside(block.text):
+            continue
+        if block.node.tag in HEADINGS:
+            wanted = place < last and block.links < 0.9
+        else:
+            inside = first < place < last or (place > first and block.node.tag in _TEXT_TAGS)
+            wanted = block.is_prose or _is_sentence(block) or (inside and block.links < 0.34)
+        if wanted:
+            yield block
+
+
+def _is_sentence(block: Block) -> bool:
+    return len(block.text) >= 50 and block.links < 0.5 and _SENTENCE_END.search(block.text) is not None

@@ -1,0 +1,98 @@
+"""What the outcome of an attempt makes of the article, stage by stage, and the reasons that are stored with it."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from sluice.core.errors import SluiceError
+from sluice.core.news.article import Article
+from sluice.core.news.checkpoint_transitions import Outcome
+from sluice.core.news.retry import Attempt, plan_attempt
+
+MAX_ERROR_CHARS: Final = 120
+
+
+class Reason(StrEnum):
+    """The stored code at the beginning of every reason."""
+
+    AI_ERROR = "ai_error"
+    CONTENT_MISMATCH = "content_mismatch"
+    FETCH_FAILED = "fetch_failed"
+    MAX_RETRIES_REACHED = "max_retries_reached"
+    NO_LINK = "no_link"
+
+
+@dataclass(frozen=True, slots=True)
+class StageResult:
+    """The article after an attempt. `last_attempt`, if any, is stored before the article itself."""
+
+    article: Article
+    outcome: Outcome
+    reason: str = ""
+    last_attempt: Article | None = None
+
+
+def sentiment_found(article: Article, sentiment: str, analyst: str, now_ms: int) -> StageResult:
+    return StageResult(article.with_sentiment(sentiment, analyst, now_ms), Outcome.DONE)
+
+
+def sentiment_out_of_attempts(article: Article, now_ms: int) -> StageResult:
+    reason = article.last_error or Reason.MAX_RETRIES_REACHED
+    return StageResult(article.without_sentiment(reason, now_ms), Outcome.GIVEN_UP, reason)
+
+
+def analyst_failed(article: Article, error: SluiceError, max_attempts: int) -> StageResult:
+    """The analyst did not answer, or not usably; the article stays at its stage."""
+    reason = _describe(Reason.AI_ERROR, error, article, max_attempts)
+    return StageResult(article.with_error(reason), Outcome.FAILED, reason)
+
+
+def content_found(article: Article, text: str) -> StageResult:
+    return StageResult(article.with_content(text), Outcome.DONE)
+
+
+def content_without_link(article: Article, now_ms: int) -> StageResult:
+    return _complete_without_summary(article, Reason.NO_LINK, now_ms)
+
+
+def content_failed(article: Article, error: SluiceError, max_attempts: int, now_ms: int) -> StageResult:
+    """A failure that a retry cannot mend completes the article, and so does the failure of the last attempt."""
+    reason = _describe(Reason.FETCH_FAILED, error, article, max_attempts)
+    if not error.retryable:
+        return _complete_without_summary(article, reason, now_ms)
+    failed = article.with_error(reason)
+    if plan_attempt(article.attempts + 1, max_attempts) is Attempt.NONE:
+        return _out_of_attempts(failed, now_ms)
+    return StageResult(failed, Outcome.FAILED, reason)
+
+
+def content_out_of_attempts(article: Article, now_ms: int) -> StageResult:
+    return _out_of_attempts(article.with_error(article.last_error or Reason.FETCH_FAILED), now_ms)
+
+
+def summary_found(article: Article, summary: str, analyst: str, now_ms: int) -> StageResult:
+    return StageResult(article.with_summary(summary, analyst, now_ms), Outcome.DONE)
+
+
+def summary_mismatch(article: Article, now_ms: int) -> StageResult:
+    """The page is about something else; another attempt would find the same."""
+    return _complete_without_summary(article, Reason.CONTENT_MISMATCH, now_ms)
+
+
+def summary_out_of_attempts(article: Article, now_ms: int) -> StageResult:
+    return _out_of_attempts(article.with_error(article.last_error or Reason.AI_ERROR), now_ms)
+
+
+def _complete_without_summary(article: Article, reason: str, now_ms: int) -> StageResult:
+    return StageResult(article.without_summary(reason, now_ms), Outcome.GIVEN_UP, reason)
+
+
+def _out_of_attempts(failed: Article, now_ms: int) -> StageResult:
+    reason = Reason.MAX_RETRIES_REACHED
+    closed = failed.without_summary(f"{reason}: {failed.last_error}", now_ms)
+    return StageResult(closed, Outcome.GIVEN_UP, reason, last_attempt=failed)
+
+
+def _describe(code: Reason, error: SluiceError, article: Article, max_attempts: int) -> str:
+    text = " ".join(str(error).split())[:MAX_ERROR_CHARS]
+    return f"{code}: {text} (attempt {article.attempts}/{max_attempts})"

@@ -1,0 +1,46 @@
+"""The state of one run of the processor."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from sluice.core.news.article import Article
+from sluice.core.news.checkpoint import Checkpoint
+from sluice.core.news.checkpoint_transitions import Place
+from sluice.core.news.pending_list import PendingEntry
+from sluice.services.news.run_lease.lease import RunLease
+from sluice.services.news.run_outcomes import Waiting
+from sluice.services.news.storage.article_index import ArticleIndex
+
+
+class StaleRead(Exception):
+    """KV returned an old copy; the next run will see the new one."""
+
+    def __init__(self, waiting: Waiting) -> None:
+        super().__init__(waiting.reason)
+        self.waiting = waiting
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One attempt at one stage: what the article needs next, where it is now, and why."""
+
+    article: Article
+    place: Place
+    reason: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        return {"id": self.article.id, "stage": self.article.stage, "place": self.place, "reason": self.reason}
+
+
+@dataclass(slots=True)
+class Run:
+    """What the run has read so far. Only this run writes these keys, except the pending list, so each is read once."""
+
+    lease: RunLease
+    checkpoint: Checkpoint
+    # None until it is read.
+    index: ArticleIndex | None = None
+    pending: list[PendingEntry] | None = None
+    # Whether the checkpoint has changed since it was last written.
+    has_unwritten_checkpoint: bool = False
+    steps: list[Step] = field(default_factory=list)

@@ -1,0 +1,86 @@
+"""Performs one attempt at a stage: asks an analyst or fetches the page. The core decides what the answer means."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from sluice.core.errors import SluiceError
+from sluice.core.news import stage_results as results
+from sluice.core.news.analysts import Analyst, Mismatch
+from sluice.core.news.article import Article, Stage
+from sluice.core.news.checkpoint_transitions import IllegalTransition
+from sluice.core.news.retry import Attempt, plan_attempt
+from sluice.core.news.stage_results import StageResult
+
+NowMs = Callable[[], int]
+
+
+class Scrape(Protocol):
+    """Returns the text behind a link; a SluiceError says why there is none and whether a retry may help."""
+
+    async def __call__(self, url: str) -> str: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageRunner:
+    """Asks `analyst` until its attempts are used up, then `fallback` once, if it is another analyst."""
+
+    analyst: Analyst
+    fallback: Analyst
+    scrape: Scrape
+    max_attempts: int
+
+    async def attempt(self, article: Article, now_ms: NowMs) -> StageResult:
+        """Makes one attempt at the article's stage; the attempt is already counted."""
+        match article.stage:
+            case Stage.SENTIMENT:
+                return await self._attempt_sentiment(article, now_ms)
+            case Stage.CONTENT:
+                return await self._attempt_content(article, now_ms)
+            case Stage.SUMMARY:
+                return await self._attempt_summary(article, now_ms)
+            case Stage.COMPLETE:
+                raise IllegalTransition(f"article {article.id!r} is complete and has no further stage")
+
+    async def _attempt_sentiment(self, article: Article, now_ms: NowMs) -> StageResult:
+        analyst = self._analyst_for(article.attempts)
+        if analyst is None:
+            return results.sentiment_out_of_attempts(article, now_ms())
+        try:
+            sentiment = await analyst.sentiment(article.title, article.description)
+        except SluiceError as error:
+            return results.analyst_failed(article, error, self.max_attempts)
+        return results.sentiment_found(article, sentiment, analyst.name, now_ms())
+
+    async def _attempt_content(self, article: Article, now_ms: NowMs) -> StageResult:
+        if not article.link:
+            return results.content_without_link(article, now_ms())
+        if plan_attempt(article.attempts, self.max_attempts) is Attempt.NONE:
+            return results.content_out_of_attempts(article, now_ms())
+        try:
+            text = await self.scrape(article.link)
+        except SluiceError as error:
+            return results.content_failed(article, error, self.max_attempts, now_ms())
+        return results.content_found(article, text)
+
+    async def _attempt_summary(self, article: Article, now_ms: NowMs) -> StageResult:
+        analyst = self._analyst_for(article.attempts)
+        if analyst is None:
+            return results.summary_out_of_attempts(article, now_ms())
+        try:
+            summary = await analyst.summary(article.title, article.content)
+        except Mismatch:
+            return results.summary_mismatch(article, now_ms())
+        except SluiceError as error:
+            return results.analyst_failed(article, error, self.max_attempts)
+        return results.summary_found(article, summary, analyst.name, now_ms())
+
+    def _analyst_for(self, attempt: int) -> Analyst | None:
+        has_fallback = self.fallback is not self.analyst
+        match plan_attempt(attempt, self.max_attempts, has_fallback=has_fallback):
+            case Attempt.PRIMARY:
+                return self.analyst
+            case Attempt.FALLBACK:
+                return self.fallback
+            case Attempt.NONE:
+                return None

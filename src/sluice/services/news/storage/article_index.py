@@ -1,0 +1,48 @@
+"""The index of stored articles: their ids, the latest to be processed first, bounded in number."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Self
+
+from sluice.core.bounded_json import parse_stored_json
+from sluice.core.news.article import Article
+from sluice.core.ports import KvReader, KvWriter
+from sluice.services.news.storage.keys import INDEX, article_key
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleIndex:
+    """An immutable value. The version is stored in the metadata, because the shape of the list is fixed."""
+
+    ids: tuple[str, ...] = ()
+    version: int = 0
+
+    @classmethod
+    async def read(cls, kv: KvReader) -> Self:
+        """Reads the stored index; one that cannot be parsed counts as empty, because the articles are stored elsewhere."""
+        stored = await kv.get_with_metadata(INDEX)
+        if stored is None:
+            return cls()
+        version = stored.metadata.get("version", 0) if isinstance(stored.metadata, dict) else 0
+        return cls(_parse_ids(stored.value), version if isinstance(version, int) else 0)
+
+    async def write(self, kv: KvWriter, *, ttl_s: int) -> None:
+        await kv.put_json(INDEX, list(self.ids), ttl_s=ttl_s, metadata={"version": self.version})
+
+    def add(self, article_id: str, *, max_size: int, now_ms: int) -> "tuple[ArticleIndex, tuple[str, ...]]":
+        """Returns the index with the article in front, and the ids that it dropped."""
+        ids = self.ids if article_id in self.ids else (article_id, *self.ids)
+        return ArticleIndex(ids[:max_size], max(now_ms, self.version + 1)), ids[max_size:]
+
+
+async def read_articles(kv: KvReader, ids: Iterable[str]) -> dict[str, Article]:
+    """Reads articles, 100 in one operation; articles that are missing or cannot be parsed are left out."""
+    wanted = list(ids)
+    texts = await kv.get_many(article_key(each) for each in wanted)
+    articles = {each: Article.from_json(each, parse_stored_json(texts.get(article_key(each)))) for each in wanted}
+    return {each: article for each, article in articles.items() if article is not None}
+
+
+def _parse_ids(text: str) -> tuple[str, ...]:
+    value = parse_stored_json(text)
+    return tuple(dict.fromkeys(each for each in value if isinstance(each, str))) if isinstance(value, list) else ()
