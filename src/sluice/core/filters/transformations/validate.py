@@ -6,7 +6,7 @@ reason.
 
 import re
 from collections.abc import Iterator
-from enum import Enum
+from dataclasses import dataclass
 from itertools import compress
 from typing import Final
 
@@ -22,10 +22,30 @@ from sluice.core.filters.transformations.drop_reasons import TransformationTrace
 from sluice.core.filters.transformations.leading_comments import LEADING_COMMENT_REASON, mark_kept_lines
 from sluice.core.filters.transformations.transformation import Transformation
 
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Flaw:
+    """Why a line is not valid, with the reason for the report."""
+
+    reason: str
+
+
+_SHORT: Final = _Flaw("pattern too short")
+_MODIFIER: Final = _Flaw("a modifier is not supported by DNS")
+_CHARACTERS: Final = _Flaw("characters that no domain name has")
+_COSMETIC: Final = _Flaw("a cosmetic rule, which DNS cannot apply")
+_IP: Final = _Flaw("an IP address")
+_PARTIAL_IP: Final = _Flaw("a part of an IP address")
+_DENYALLOW_IP: Final = _Flaw("denyallow does not work with an IP address")
+_AFTER_SEPARATOR: Final = _Flaw("text after the separator")
+_MALFORMED: Final = _Flaw("malformed hostname")
+_SUFFIX: Final = _Flaw("matches only a public suffix")
+_UNKNOWN_SUFFIX: Final = _Flaw("not a known public suffix")
+_NO_HOSTNAME: Final = _Flaw("an address without a hostname")
+
 _LIMITING: Final = frozenset({"denyallow", "badfilter", "client"})
 _SUPPORTED: Final = frozenset({"important", "~important", "dnstype", "dnsrewrite", "ctag"}) | _LIMITING
 _MIN_PATTERN: Final = 5
-
 
 # The form of nearly every hostname and every line in a DNS list. Its only possible flaw is to name a public suffix.
 _COMMON_NAME: Final = r"(?:(?!-)[a-z0-9-]{1,63}+(?<!-)\.)+(?=[a-z])[a-z0-9-]{1,63}+(?<!-)"
@@ -38,23 +58,6 @@ _DOUBTFUL_STARTS: Final = frozenset({"", "@", ":", *WHITESPACE})
 _DOUBTFUL_ENDS: Final = frozenset({"/", *WHITESPACE})
 _IP_RULE: Final = re.compile(rf"[{WHITESPACE}]*+(?:@@)?\|{{0,2}}[0-9.]++[*^|]*+[{WHITESPACE}]*+(?:\$|\Z)")
 _LETTER_OR_DIGIT: Final = re.compile(r"[a-zA-Z0-9]")
-
-
-class _Flaw(Enum):
-    """Why a line is not valid; the value is the reason in the report."""
-
-    SHORT = "pattern too short"
-    MODIFIER = "a modifier is not supported by DNS"
-    CHARACTERS = "characters that no domain name has"
-    COSMETIC = "a cosmetic rule, which DNS cannot apply"
-    IP = "an IP address"
-    PARTIAL_IP = "a part of an IP address"
-    DENYALLOW_IP = "denyallow does not work with an IP address"
-    AFTER_SEPARATOR = "text after the separator"
-    MALFORMED = "malformed hostname"
-    SUFFIX = "matches only a public suffix"
-    UNKNOWN_SUFFIX = "not a known public suffix"
-    NO_HOSTNAME = "an address without a hostname"
 
 
 class _Validator:
@@ -86,10 +89,10 @@ class _Validator:
             return None
         if is_hosts_rule(line):
             return self._find_hosts_flaw(line)
-        return _Flaw.CHARACTERS if _is_plainly_no_pattern(line) else self._find_rule_flaw(line)
+        return _CHARACTERS if _is_plainly_no_pattern(line) else self._find_rule_flaw(line)
 
     def _find_hosts_flaw(self, line: str) -> _Flaw | None:
-        flaw: _Flaw | None = _Flaw.NO_HOSTNAME
+        flaw: _Flaw | None = _NO_HOSTNAME
         for hostname in iterate_hostnames(line):
             flaw = self._find_hostname_flaw(hostname)
             if flaw:
@@ -99,34 +102,34 @@ class _Validator:
     def _find_rule_flaw(self, line: str) -> _Flaw | None:
         only = find_only_modifier(line)
         if only and only not in _SUPPORTED:
-            return _Flaw.MODIFIER
+            return _MODIFIER
         rule = parse_rule(line)
         if rule is None:
-            return _Flaw.SHORT
+            return _SHORT
         names = set(map(modifier_name, rule.modifiers))
         if not names <= _SUPPORTED:
-            return _Flaw.MODIFIER
+            return _MODIFIER
         pattern = rule.pattern
         domain = extract_exact_domain(pattern)
         if domain is None and _is_short(pattern):
-            return _Flaw.SHORT
+            return _SHORT
         if is_regex(pattern):
             return None
         if not _PATTERN_CHARACTERS.fullmatch(_strip_scheme_separator(pattern)):
-            return _Flaw.CHARACTERS
+            return _CHARACTERS
         return self._find_pattern_flaw(pattern, domain, names)
 
     def _find_pattern_flaw(self, pattern: str, domain: str | None, names: set[str]) -> _Flaw | None:
         if ip := IpPattern.parse(pattern):
             if "denyallow" in names:
-                return _Flaw.DENYALLOW_IP
+                return _DENYALLOW_IP
             if ip.is_partial() and not (self._allow_ip and ip.anchor == "||" and ip.is_subnet()):
-                return _Flaw.PARTIAL_IP
+                return _PARTIAL_IP
         if is_address(pattern):
-            return None if self._allow_ip else _Flaw.IP
+            return None if self._allow_ip else _IP
         before, _, after = pattern.partition("^")
         if "*" in after and "*" not in before:
-            return _Flaw.AFTER_SEPARATOR
+            return _AFTER_SEPARATOR
         limited = not _LIMITING.isdisjoint(names)
         if domain is not None:
             return self._find_hostname_flaw(domain, limited=limited)
@@ -142,7 +145,7 @@ class _Validator:
             return self._find_hostname_flaw(rest, limited=limited) if rest != text and _is_public_suffix(rest) else None
         flaw = self._find_hostname_flaw(text, limited=limited)
         if flaw is None and after and not after.startswith("|"):
-            return _Flaw.AFTER_SEPARATOR
+            return _AFTER_SEPARATOR
         return flaw
 
     def _find_hostname_flaw(self, text: str, *, limited: bool = False) -> _Flaw | None:
@@ -150,15 +153,15 @@ class _Validator:
             return self._find_suffix_flaw(text) if load_public_suffixes().is_listed(text) and not limited else None
         hostname = parse_hostname(text)
         if hostname is None or not _LETTER_OR_DIGIT.search(hostname.name):
-            return _Flaw.MALFORMED
+            return _MALFORMED
         if hostname.is_ip:
-            return None if self._allow_ip else _Flaw.IP
+            return None if self._allow_ip else _IP
         return None if limited or not _is_suffix(hostname) else self._find_suffix_flaw(hostname.name)
 
     def _find_suffix_flaw(self, suffix: str) -> _Flaw | None:
         if not self._allow_public_suffix:
-            return _Flaw.SUFFIX
-        return None if load_public_suffixes().is_listed(suffix) else _Flaw.UNKNOWN_SUFFIX
+            return _SUFFIX
+        return None if load_public_suffixes().is_listed(suffix) else _UNKNOWN_SUFFIX
 
 
 def _is_plainly_no_pattern(line: str) -> bool:
@@ -203,11 +206,11 @@ def _normalize_ip_rule(line: str) -> str:
 def _explain_drop(line: str, flaw: _Flaw | None) -> str:
     if flaw is None:
         return LEADING_COMMENT_REASON
-    if flaw in {_Flaw.CHARACTERS, _Flaw.MODIFIER, _Flaw.SHORT} and is_cosmetic(line):
-        return _Flaw.COSMETIC.value
-    if flaw is _Flaw.MODIFIER and (rule := parse_rule(line)):
+    if flaw in {_CHARACTERS, _MODIFIER, _SHORT} and is_cosmetic(line):
+        return _COSMETIC.reason
+    if flaw is _MODIFIER and (rule := parse_rule(line)):
         return f"modifier {_first_unsupported(rule)} is not supported by DNS"
-    return flaw.value
+    return flaw.reason
 
 
 def _first_unsupported(rule: Rule) -> str:
