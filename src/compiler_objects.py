@@ -1,60 +1,45 @@
-"""The Durable Objects of adblock-compiler: shells around what they do."""
+"""The Durable Objects of adblock-compiler."""
 
 from typing import Any
 
 from workers import DurableObject
 
-from sluice.platform.clock import SystemClock
-from sluice.platform.durable_objects import Alarm, Sql, erase_storage
-from sluice.services.compiler.cache.shared_flight import take_in_object
-from sluice.services.compiler.cache.single_flight import SingleFlight
-from sluice.services.compiler.guard.rate_limit import ClientLimit, Window
-from sluice.services.compiler.jobs.sweeper import Sweeper
-from sluice.workers.compiler import CompilerService
+from sluice.workers.compiler_objects import CompilerObjects
 
 __all__ = ["CompilationObject", "JobSweeper", "RateLimiter"]
 
 
 class _Object(DurableObject):
+    def __init__(self, ctx: Any, env: Any) -> None:
+        super().__init__(ctx, env)
+        self.parts = CompilerObjects(env, ctx)
+
     async def ping(self) -> str:
         return "pong"
 
 
 class CompilationObject(_Object):
-    """One per configuration: compiles it once for all who ask at the same time."""
+    """One for each configuration: compiles it once for all callers at the same time."""
 
-    def __init__(self, ctx: Any, env: Any) -> None:
-        super().__init__(ctx, env)
-        self.flight = SingleFlight(CompilerService(env, ctx).compilations)
-
-    async def take(self, given: str, form: Any, ttl_s: int, path: str) -> dict[str, Any]:
-        return await take_in_object(self.flight, given, form, ttl_s, path)
+    async def serve_list(self, configuration: str, form: Any, ttl_s: int, trigger: Any) -> Any:
+        return await self.parts.compilation_server.serve_list(configuration, form, ttl_s, trigger)
 
 
 class RateLimiter(_Object):
-    """One per client: counts its requests."""
+    """One for each client: counts its requests."""
 
-    def __init__(self, ctx: Any, env: Any) -> None:
-        super().__init__(ctx, env)
-        storage = ctx.storage
-        self.limit = ClientLimit(Window(Sql(storage), SystemClock()), Alarm(storage), lambda: erase_storage(storage))
-
-    async def take(self, max_requests: int, window_s: int) -> dict[str, Any]:
-        return await self.limit.take(max_requests, window_s)
+    async def count_request(self, max_requests: int, window_s: int) -> Any:
+        return await self.parts.client_rate_limit.count_request(max_requests, window_s)
 
     async def alarm(self) -> None:
-        await self.limit.forget()
+        await self.parts.client_rate_limit.erase_if_over()
 
 
 class JobSweeper(_Object):
-    """There is one: looks after the jobs until all are done."""
+    """One for all jobs: resends lost messages until every job is done."""
 
-    def __init__(self, ctx: Any, env: Any) -> None:
-        super().__init__(ctx, env)
-        self.sweeper = Sweeper(CompilerService(env, ctx).jobs, Alarm(ctx.storage), SystemClock())
-
-    async def arm(self) -> None:
-        await self.sweeper.arm()
+    async def arm(self) -> Any:
+        return await self.parts.job_sweeper.arm()
 
     async def alarm(self) -> None:
-        await self.sweeper.ring()
+        await self.parts.job_sweeper.sweep()

@@ -11,9 +11,7 @@ from compiler_workflows import *
 from sluice.platform.bindings import Binding
 from sluice.platform.queues import read_messages
 from sluice.platform.worker import handle_request
-from sluice.services.compiler.http.routes import compiler_routes
-from sluice.workers.compiler import CompilerService
-from sluice.workers.compiler_workflows import on_schedule
+from sluice.workers.compiler import CompilerWorker
 
 # The runtime looks for every exported class here.
 __all__ = ["Default"] + compiler_objects.__all__ + compiler_workflows.__all__  # noqa: RUF005 - the form that tools read
@@ -41,11 +39,10 @@ BINDINGS = (
 
 class Default(WorkerEntrypoint):
     async def fetch(self, request: Any) -> Any:
-        service = CompilerService(self.env, self.ctx)
-        return await handle_request(self, request, NAME, BINDINGS, lambda: compiler_routes(service))
+        return await handle_request(self, request, NAME, BINDINGS, lambda: CompilerWorker(self.env, self.ctx).routes)
 
     async def queue(self, batch: Any, _env: Any, _ctx: Any) -> None:
-        await CompilerService(self.env, self.ctx).consume(batch.queue, read_messages(batch))
+        await CompilerWorker(self.env, self.ctx).queue_handler.handle_batch(batch.queue, read_messages(batch))
 
     async def scheduled(self, controller: Any, _env: Any, _ctx: Any) -> None:
-        await on_schedule(CompilerService(self.env, self.ctx), controller)
+        await CompilerWorker(self.env, self.ctx).schedule.run(controller.cron, round(controller.scheduledTime))

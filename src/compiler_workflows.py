@@ -1,4 +1,4 @@
-"""The workflows of adblock-compiler: shells around what they do."""
+"""The workflows of adblock-compiler."""
 
 from typing import Any
 
@@ -6,21 +6,19 @@ from workers import WorkflowEntrypoint
 from workers.workflows import NonRetryableError
 
 from sluice.platform.workflows import Steps
-from sluice.workers.compiler import CompilerService
 from sluice.workers.compiler_workflows import CompilerWorkflows
 
 __all__ = ["BatchCompilationWorkflow", "CacheWarmingWorkflow", "CompilationWorkflow", "HealthMonitoringWorkflow"]
 
 
 class _Workflow(WorkflowEntrypoint):
-    """`part` names what runs."""
+    """`part` is the name of the workflow among the parts."""
 
     part = ""
 
-    async def run(self, event: Any, step: Any) -> dict[str, Any]:
-        workflow = getattr(CompilerWorkflows(CompilerService(self.env, self.ctx)), self.part)
-        done: dict[str, Any] = await workflow.run(event["instanceId"], event["payload"], Steps(step, NonRetryableError))
-        return done
+    async def run(self, event: Any, step: Any) -> Any:
+        workflow = getattr(CompilerWorkflows(self.env, self.ctx), self.part)
+        return await workflow.run(event["instanceId"], event["payload"], Steps(step, NonRetryableError))
 
 
 class CompilationWorkflow(_Workflow):

@@ -1,4 +1,4 @@
-"""What the service needs of the world, each as narrow as its use; the adapters of the platform fit them."""
+"""The ports of this service, each as narrow as its use; the adapters of the platform fit them."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Literal, Protocol
@@ -9,13 +9,13 @@ Backoff = Literal["constant", "linear", "exponential"]
 
 
 class Analytics(Protocol):
-    """Data points that dashboards read; a point that cannot be written is dropped without a word."""
+    """Data points for dashboards; a point that cannot be written is dropped."""
 
     def write(self, event: str, *, blobs: Sequence[str] = (), doubles: Sequence[float] = ()) -> None: ...
 
 
 class Steps(Protocol):
-    """The steps of a workflow instance, each with its result kept."""
+    """The steps of a workflow instance; the engine stores the result of each."""
 
     async def do(
         self,
@@ -32,7 +32,7 @@ class Steps(Protocol):
 
 
 class InstanceStatus(Protocol):
-    """How a workflow instance stands."""
+    """The status of a workflow instance."""
 
     @property
     def state(self) -> str: ...
@@ -51,7 +51,7 @@ class Instances(Protocol):
     async def status(self, instance_id: str) -> InstanceStatus: ...
 
 
-class Guarded(Protocol):
-    """The JSON body of a request that may pass: counted, and proven to come from a person where that is asked for."""
+class ReadGuardedBody(Protocol):
+    """Returns the JSON body of a request that passed the rate limit and Turnstile."""
 
     async def __call__(self, request: Request, *, max_bytes: int, optional_body: bool = False) -> Any: ...

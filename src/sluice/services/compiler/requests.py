@@ -1,4 +1,4 @@
-"""What callers and producers send, checked before anything starts."""
+"""The bodies that callers and producers send, validated before anything starts."""
 
 from collections import Counter
 from typing import Annotated, Any, Final, Literal, Self
@@ -27,7 +27,7 @@ class _Strict(BaseModel):
 
 
 class _Job(_Strict):
-    """`benchmark` is taken for the sake of older clients: every reply has the metrics."""
+    """`benchmark` is accepted for older clients; every reply has the metrics."""
 
     pre_fetched_content: Content = {}
     benchmark: bool = False
@@ -40,16 +40,16 @@ class CompileRequest(_Job):
 
 
 class BatchItem(_Job):
-    """Its configuration is checked on its own, so that one bad item does not cost the others."""
+    """Its configuration is validated separately, so that one bad item does not fail the others."""
 
     id: ItemId
     configuration: dict[str, Any]
 
 
-def _unique_ids(items: list[BatchItem]) -> None:
-    twice = [found for found, times in Counter(item.id for item in items).items() if times > 1]
-    if twice:
-        raise PydanticCustomError("twice", "{reason}", {"reason": f"hold the id {twice[0][:40]!r} more than once"})
+def _check_unique_ids(items: list[BatchItem]) -> None:
+    repeated = [item_id for item_id, times in Counter(item.id for item in items).items() if times > 1]
+    if repeated:
+        raise PydanticCustomError("twice", "{reason}", {"reason": f"hold the id {repeated[0][:40]!r} more than once"})
 
 
 class BatchRequest(_Strict):
@@ -57,8 +57,8 @@ class BatchRequest(_Strict):
     priority: Any = "standard"
 
     @model_validator(mode="after")
-    def _distinct(self) -> Self:
-        _unique_ids(self.requests)
+    def _check_distinct(self) -> Self:
+        _check_unique_ids(self.requests)
         return self
 
 
@@ -66,6 +66,6 @@ class AsyncBatchRequest(BatchRequest):
     requests: Annotated[list[BatchItem], Field(min_length=1, max_length=MAX_ASYNC_BATCH)]
 
 
-def priority_of(given: object) -> Priority:
-    """Anything but "high" is standard, a mistake included: that is how queues are routed here."""
-    return "high" if given == "high" else "standard"
+def parse_priority(value: object) -> Priority:
+    """Returns "high" for "high"; anything else, mistakes included, is standard."""
+    return "high" if value == "high" else "standard"

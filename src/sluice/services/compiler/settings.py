@@ -20,6 +20,10 @@ class Settings:
     turnstile_verify_url: str
     warm_configurations: str
 
+    @property
+    def is_turnstile_enabled(self) -> bool:
+        return bool(self.turnstile_secret)
+
     @classmethod
     def read(cls, variables: Variables) -> Self:
         settings = cls(

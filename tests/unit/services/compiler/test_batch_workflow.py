@@ -9,9 +9,9 @@ from sluice.core.compiler.configuration import Configuration
 from sluice.core.errors import Unavailable
 from sluice.platform.workflows import Steps
 from sluice.services.compiler.workflows.batch import ALL_FAILED, BatchCompilationWorkflow
-from sluice.services.compiler.workflows.items import Item
-from sluice.services.compiler.workflows.parcels import MAX_INLINE_BYTES
-from unit.services.compiler.workflow_bench import Bench, Kitchen, configuration, crash_points, repeated
+from sluice.services.compiler.workflows.batch_items import Item
+from sluice.services.compiler.workflows.params_store import MAX_INLINE_BYTES
+from unit.services.compiler.workflow_bench import Bench, FakeCompiler, configuration, crash_points, repeated
 
 ID = "wf-batch-1-abc"
 NAMES = ("a", "b", "c", "d")
@@ -23,14 +23,16 @@ def params(*names: str, **more: Any) -> dict[str, Any]:
 
 
 class Workflow(Bench):
-    def __init__(self, kitchen: Kitchen | None = None) -> None:
-        super().__init__(kitchen or Kitchen())
+    def __init__(self, compiler: FakeCompiler | None = None) -> None:
+        super().__init__(compiler or FakeCompiler())
         self.done: dict[str, int] = {}
-        self.workflow = BatchCompilationWorkflow(items=self.items, parcels=self.parcels, reporting=self.reporting)
+        self.workflow = BatchCompilationWorkflow(
+            items=self.items, params_store=self.params_store, reporter=self.reporter
+        )
 
     async def crashed(self) -> None:
-        names = [item.removeprefix("id-") for item in await self.items.outcomes(ID)]
-        self.done = {name: self.kitchen.made[name] for name in names}
+        names = [item.removeprefix("id-") for item in await self.items.load_outcomes(ID)]
+        self.done = {name: self.compiler.made[name] for name in names}
 
     async def outcome(self, given: Mapping[str, Any]) -> dict[str, Any]:
         return await self.finished(lambda steps: self.workflow.run(ID, given, steps))
@@ -59,7 +61,7 @@ async def test_success():
             for name in NAMES
         ],
     }
-    assert {(call["ttl_s"], call["path"]) for call in bench.kitchen.calls} == {(86_400, "workflow")}
+    assert {(call["ttl_s"], call["trigger"]) for call in bench.compiler.calls} == {(86_400, "workflow")}
 
 
 async def test_steps_and_events():
@@ -94,7 +96,7 @@ async def test_steps_and_events():
 
 async def test_bad_items_are_rejected():
     """The rest run; the bad one says which field is wrong."""
-    bench = Workflow(Kitchen({"c": Unavailable("down")}))
+    bench = Workflow(FakeCompiler({"c": Unavailable("down")}))
     given = params("a", "c")
     given["requests"].insert(1, {"id": "bad", "configuration": {"name": "bad", "sources": []}})
     outcome = await bench.outcome(given)
@@ -114,7 +116,7 @@ async def test_none_valid():
     assert (outcome["success"], outcome["error"], outcome["failed"]) == (False, ALL_FAILED, 2)
     assert [result["id"] for result in outcome["results"]] == ["x", "y"]
     assert (await bench.types(ID))[-1] == "workflow:failed"
-    assert bench.kitchen.calls == []
+    assert bench.compiler.calls == []
 
 
 async def test_malformed_envelope():
@@ -129,7 +131,7 @@ async def test_content_goes_with_its_item():
     given = params("a", "b")
     given["requests"][1]["preFetchedContent"] = {"x": "||x^"}
     await bench.outcome(given)
-    assert {call["name"]: call["content"] for call in bench.kitchen.calls} == {"a": {}, "b": {"x": "||x^"}}
+    assert {call["name"]: call["content"] for call in bench.compiler.calls} == {"a": {}, "b": {"x": "||x^"}}
 
 
 async def test_large_batch():
@@ -137,7 +139,7 @@ async def test_large_batch():
     bench = Workflow()
     given = params("a")
     given["requests"][0]["preFetchedContent"] = {"x": "y" * (MAX_INLINE_BYTES + 1)}
-    packed = await bench.parcels.packed(ID, given)
+    packed = await bench.params_store.store(ID, given)
     assert "requests" not in packed
     assert (await bench.outcome(packed))["successful"] == 1
     assert [found.key async for found in bench.bucket.objects()] == []
@@ -156,7 +158,7 @@ async def test_a_lost_chunk_does_not_take_the_others_along():
             def failing(_work: Any) -> Any:
                 async def run() -> Any:
                     done = Item("id-a", Configuration.model_validate(configuration("a")))
-                    await bench.items.run(ID, [done], ttl_s=1, path="test")
+                    await bench.items.run(ID, [done], ttl_s=1, trigger="sync")
                     raise JsError("PythonError: Traceback\nsluice.core.errors.Unavailable: D1 is down")
 
                 return run
@@ -183,7 +185,7 @@ async def test_crash_at_any_operation():
         bench.fakes[name].fail_at(number, before=before)
         outcome = await bench.outcome(params(*NAMES))
         assert {**outcome, "totalDurationMs": 0} == {**expected, "totalDurationMs": 0}
-        assert {item: bench.kitchen.made[item] for item in bench.done} == bench.done
+        assert {item: bench.compiler.made[item] for item in bench.done} == bench.done
         events = await bench.events(ID)
         assert repeated(events) == []
         assert events[-1]["type"] == "workflow:completed"

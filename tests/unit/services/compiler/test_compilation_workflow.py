@@ -15,10 +15,12 @@ from sluice.core.compiler.events import Emit
 from sluice.core.compiler.sources.failures import SourceMissing, to_plain_error
 from sluice.core.errors import SluiceError, TimedOut, Unavailable
 from sluice.platform.workflows import Steps
-from sluice.services.compiler.cache.cache import Handover, cache_key
-from sluice.services.compiler.cache.results import Result
+from sluice.services.compiler.cache.compilation_records import Trigger
+from sluice.services.compiler.cache.compiled_list import CompiledList
+from sluice.services.compiler.cache.handover import StepHandover
+from sluice.services.compiler.cache.list_cache import cache_key
 from sluice.services.compiler.workflows.compilation import CompilationWorkflow
-from sluice.services.compiler.workflows.parcels import MAX_INLINE_BYTES
+from sluice.services.compiler.workflows.params_store import MAX_INLINE_BYTES
 from unit.core.compiler.scripted import compiler
 from unit.services.compiler.workflow_bench import Bench, configuration, crash_points, repeated
 
@@ -48,40 +50,44 @@ STORY = [
 ]
 
 
-class Works:
+class FakeListCompiler:
     """The real compiler over scripted sources, and a cache that is a dictionary."""
 
     def __init__(self, files: Mapping[str, Any]) -> None:
         self.files = files
-        self.produced: Counter[str] = Counter()
-        self.cache: dict[str, tuple[Result, int]] = {}
+        self.compiled: Counter[str] = Counter()
+        self.cache: dict[str, tuple[CompiledList, int]] = {}
 
-    async def produce(
-        self, configuration: Configuration, *, path: str, content: Mapping[str, str], emit: Emit
-    ) -> Result:
-        assert path == "workflow"
+    async def compile(
+        self, configuration: Configuration, *, trigger: Trigger, content: Mapping[str, str], emit: Emit
+    ) -> CompiledList:
+        assert trigger == "workflow"
         try:
-            made = await compiler(self.files, emit=emit).compile_with_metrics(configuration, content=content)
+            result = await compiler(self.files, emit=emit).compile_with_metrics(configuration, content=content)
         except SluiceError as error:
             raise to_plain_error(error) from error
-        self.produced[configuration.name] += 1
+        self.compiled[configuration.name] += 1
         key = "cache:private" if content else cache_key(configuration)
-        return Result.of(made, cache_key=key, name=configuration.name, compiled_at="2027-01-15T08:00:00.000Z")
+        return CompiledList.compress(
+            result, cache_key=key, name=configuration.name, compiled_at="2027-01-15T08:00:00.000Z"
+        )
 
-    async def keep(self, result: Result, ttl_s: int) -> None:
-        self.cache[result.compiled.cache_key] = (result, ttl_s)
+    async def store(self, compiled: CompiledList, ttl_s: int) -> None:
+        self.cache[compiled.summary.cache_key] = (compiled, ttl_s)
 
 
 class Workflow(Bench):
     def __init__(self, files: Mapping[str, Any] | None = None) -> None:
         super().__init__()
-        self.works = Works({URL: "! comment\n||a.example^\n||a.example^\n"} if files is None else files)
-        self.handover = Handover(bucket=self.bucket, clock=self.clock)
+        self.list_compiler = FakeListCompiler(
+            {URL: "! comment\n||a.example^\n||a.example^\n"} if files is None else files
+        )
+        self.handover = StepHandover(bucket=self.bucket, clock=self.clock)
         self.workflow = CompilationWorkflow(
-            compiler=self.works,
+            compiler=self.list_compiler,
             handover=self.handover,
-            parcels=self.parcels,
-            reporting=self.reporting,
+            params_store=self.params_store,
+            reporter=self.reporter,
             clock=self.clock,
         )
 
@@ -97,14 +103,14 @@ async def test_success():
     bench = Workflow()
     outcome = await bench.outcome()
     key = cache_key(Configuration.model_validate(LISTED))
-    result, ttl_s = bench.works.cache[key]
+    result, ttl_s = bench.list_compiler.cache[key]
     assert ttl_s == 86_400
     assert outcome["totalDurationMs"] >= 0
     assert {name: outcome[name] for name in ("success", "requestId", "configName", "ruleCount", "cacheKey")} == {
         "success": True,
         "requestId": ID,
         "configName": "list",
-        "ruleCount": result.compiled.rule_count,
+        "ruleCount": result.summary.rule_count,
         "cacheKey": key,
     }
     assert set(outcome["steps"]) == {"validation", "sourceFetch", "transformation", "compilation", "caching"}
@@ -165,7 +171,7 @@ async def test_bad_configuration():
     assert (outcome["success"], outcome["failedStep"]) == (False, "validate")
     assert outcome["error"] == "configuration.sources needs at least 1"
     assert await bench.types(ID) == ["workflow:started", "workflow:step:failed", "workflow:failed"]
-    assert bench.works.produced == {}
+    assert bench.list_compiler.compiled == {}
 
 
 async def test_source_is_down():
@@ -194,7 +200,7 @@ async def test_content_sent_along():
     outcome = await bench.outcome(PARAMS | {"preFetchedContent": {URL: "||b.example^\n"}})
     assert outcome["success"]
     assert outcome["cacheKey"] == "cache:private"
-    assert "cache:private" in bench.works.cache
+    assert "cache:private" in bench.list_compiler.cache
     assert "cache-result" not in bench.step.configs
     assert "cache:stored" not in await bench.types(ID)
 
@@ -203,7 +209,7 @@ async def test_large_parameters():
     """What is too large for the engine stands in the bucket until the end."""
     bench = Workflow({})
     content = {URL: "||b.example^\n" * (MAX_INLINE_BYTES // 10)}
-    packed = await bench.parcels.packed(ID, PARAMS | {"preFetchedContent": content})
+    packed = await bench.params_store.store(ID, PARAMS | {"preFetchedContent": content})
     assert set(packed) == {"requestId", "queuedAt", "parcel"}
     outcome = await bench.outcome(packed)
     assert outcome["success"]
@@ -213,7 +219,7 @@ async def test_large_parameters():
 async def test_lost_parameters():
     """Parameters that are gone fail the run with a sentence."""
     outcome = await Workflow().outcome({"parcel": "handover/params/x"})
-    assert outcome["error"] == "the parameters handover/params/x are not there any more"
+    assert outcome["error"] == "the parameters handover/params/x are no longer stored; start the workflow again"
 
 
 async def test_unreported_success_is_a_success():
@@ -239,12 +245,12 @@ async def test_busy_dashboard():
         await asyncio.Event().wait()
 
     bench.metrics.put_json = for_ever  # type: ignore[method-assign]
-    hasty = replace(bench.reporting, patience_s=0.01)
-    bench.workflow = replace(bench.workflow, reporting=hasty)
+    hasty = replace(bench.reporter, patience_s=0.01)
+    bench.workflow = replace(bench.workflow, reporter=hasty)
     assert (await bench.outcome())["success"]
     assert ("workflow.side_effect_skipped", {"what": "metrics", "waited_s": 0.01}) in bench.log.events
     assert bench.log.errors == []
-    assert (await bench.run_log.metrics())["compilation"]["completed"] == 1
+    assert (await bench.event_log.load_metrics())["compilation"]["completed"] == 1
 
 
 async def test_timed_out_step():
@@ -277,8 +283,8 @@ async def test_crash_at_any_operation():
         bench.fakes[name].fail_at(number, before=before)
         outcome = await bench.outcome()
         assert {**outcome, "totalDurationMs": 0, "steps": {}} == {**expected, "totalDurationMs": 0, "steps": {}}
-        assert bench.works.produced["list"] <= 2
-        assert list(bench.works.cache) == [expected["cacheKey"]]
+        assert bench.list_compiler.compiled["list"] <= 2
+        assert list(bench.list_compiler.cache) == [expected["cacheKey"]]
         assert await bench.left_in_bucket() == []
         events = await bench.events(ID)
         assert repeated(events) == []

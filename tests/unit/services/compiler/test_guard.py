@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sluice.core.errors import Forbidden, Invalid, TooLarge, TooManyRequests, UnsupportedMediaType
-from sluice.services.compiler.guard.guard import Guard, hashed
+from sluice.services.compiler.guard.guard import Guard, hash_client
 from sluice.web import Request
 from unit.services.compiler.listeners import ListAnalytics
 from unit.web.calls import post
@@ -57,7 +57,7 @@ async def test_limit_before_reading():
     with pytest.raises(TooManyRequests):
         await guard(gates, analytics)(unreadable(), max_bytes=100)
     assert gates.asked == [("limit", "unknown")]
-    assert analytics.points == [("rate_limit_exceeded", (hashed("unknown", "p"), "/compile"), (7,))]
+    assert analytics.points == [("rate_limit_exceeded", (hash_client("unknown", "p"), "/compile"), (7,))]
 
 
 @pytest.mark.parametrize(
@@ -128,11 +128,13 @@ async def test_optional_body_that_is_there():
 async def test_message():
     """A message over a socket is charged and checked like a body."""
     gates = Gates()
-    assert await guard(gates).message(unreadable(), {"type": "compile", "turnstileToken": "t"}) == {"type": "compile"}
+    assert await guard(gates).check_message(unreadable(), {"type": "compile", "turnstileToken": "t"}) == {
+        "type": "compile"
+    }
     assert [gate for gate, _ in gates.asked] == ["limit", "turnstile"]
 
 
 def test_hash_hides_the_address():
     """Equal clients have equal names, others others, and the pepper counts."""
-    assert hashed("203.0.113.7", "p") == hashed("203.0.113.7", "p")
-    assert len({hashed("203.0.113.7", "p"), hashed("203.0.113.8", "p"), hashed("203.0.113.7", "q")}) == 3
+    assert hash_client("203.0.113.7", "p") == hash_client("203.0.113.7", "p")
+    assert len({hash_client("203.0.113.7", "p"), hash_client("203.0.113.8", "p"), hash_client("203.0.113.7", "q")}) == 3

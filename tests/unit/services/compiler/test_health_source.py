@@ -15,8 +15,8 @@ from sluice.services.compiler.health.source import (
     SourceCheck,
     SourceHealth,
     Validators,
-    rule_count,
-    summary,
+    count_rules,
+    summarize,
 )
 
 URL = "https://lists.example/a.txt"
@@ -156,11 +156,11 @@ async def test_unchanged_but_expected_to_hold_more():
 def test_rules_are_lines_that_say_something(lines: list[str], end: str):
     """Comments and blank lines do not count, whatever ends the lines."""
     expected = sum(line.strip().startswith("||") for line in lines)
-    assert rule_count(end.join(lines).encode()) == expected
+    assert count_rules(end.join(lines).encode()) == expected
 
 
 def test_summary():
     """Counts and the average of the response times."""
     results = [{"healthy": True, "responseTimeMs": 100}, {"healthy": False, "responseTimeMs": 201}]
-    assert summary(results) == {"total": 2, "healthy": 1, "unhealthy": 1, "avgResponseTimeMs": 150}
-    assert summary([]) == {"total": 0, "healthy": 0, "unhealthy": 0, "avgResponseTimeMs": 0}
+    assert summarize(results) == {"total": 2, "healthy": 1, "unhealthy": 1, "avgResponseTimeMs": 150}
+    assert summarize([]) == {"total": 0, "healthy": 0, "unhealthy": 0, "avgResponseTimeMs": 0}

@@ -10,8 +10,8 @@ from sluice.core.errors import Unavailable
 from sluice.core.net.addresses import AllowedHosts
 from sluice.core.net.fetch import Fetcher
 from sluice.core.net.transport import TransportRequest
-from sluice.services.compiler.health.alerts import Alerts
 from sluice.services.compiler.health.source import SourceCheck
+from sluice.services.compiler.health.source_alerts import SourceAlerts
 from sluice.services.compiler.health.store import RETENTION_S, HealthStore
 from sluice.services.compiler.health.workflow import HealthMonitoringWorkflow
 from sluice.services.compiler.workflows.defaults import health_sources
@@ -43,12 +43,12 @@ class Workflow(Bench):
         self.workflow = HealthMonitoringWorkflow(
             check=SourceCheck(fetch=fetch, clock=self.clock),
             store=self.store,
-            alerts=Alerts(database=self.database, fetch=fetch, clock=self.clock, url=url),
+            alerts=SourceAlerts(database=self.database, fetch=fetch, clock=self.clock, url=url),
             instances=self.instances,
             defaults=health_sources(),
             recheck_delay_s=300,
             published=self.metrics,
-            reporting=self.reporting,
+            reporter=self.reporter,
             clock=self.clock,
         )
 
@@ -242,11 +242,11 @@ async def test_no_webhook():
 async def test_latest():
     """The last full report is published, and a recheck changes only what it looked at."""
     bench = Workflow()
-    assert await bench.store.latest() is None
+    assert await bench.store.load_latest() is None
     await bench.failing_runs(3, "a", "b")
     bench.down = {"a"}
     await bench.recheck()
-    latest = await bench.store.latest()
+    latest = await bench.store.load_latest()
     assert latest is not None
     assert (latest["runId"], latest["summary"]["healthy"]) == ("health-3", 1)
     assert [(result["name"], result["healthy"]) for result in latest["results"]] == [("a", False), ("b", True)]
@@ -277,7 +277,7 @@ async def test_thirty_days():
     assert outcome["history"]["sourceResults"] == {"b": [False]}
     [row] = [row for row in await bench.rows("source_health") if row["name"] == "b"]
     assert (row["total_attempts"], row["consecutive_failures"]) == (1, 1)
-    await bench.store.tidy()
+    await bench.store.delete_expired()
     assert len(await bench.rows("source_attempts")) == 1
 
 

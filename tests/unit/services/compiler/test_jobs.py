@@ -7,11 +7,12 @@ import pytest
 
 from fakes.binding import Crash
 from sluice.core.errors import Invalid, Unavailable
-from sluice.services.compiler.jobs import jobs as jobs_module
-from sluice.services.compiler.jobs.consumer import Consumer
-from sluice.services.compiler.jobs.jobs import LEASE_S
+from sluice.services.compiler.jobs import job_store as jobs_module
+from sluice.services.compiler.jobs.consumer import QueueConsumer
+from sluice.services.compiler.jobs.dead_letters import DeadLetters
+from sluice.services.compiler.jobs.job_store import LEASE_S
 from sluice.services.compiler.jobs.messages import BatchMessage, CompileMessage
-from sluice.services.compiler.jobs.stats import QueueStats
+from sluice.services.compiler.jobs.queue_stats import QueueStats
 from sluice.services.compiler.requests import BatchItem
 from unit.services.compiler.world import LIST, URL, World, configuration
 
@@ -35,15 +36,19 @@ class Delivered:
         self.answer, self.delay_s = "retry", delay_s
 
 
-def consumer(world: World) -> Consumer:
-    return Consumer(
+def consumer(world: World) -> QueueConsumer:
+    return QueueConsumer(
         jobs=world.jobs,
         items=world.items,
-        compile=world.desk.one,
+        compile=world.lists.ensure_cached,
         clock=world.clock,
         log=world.log,
         count=world.count,
     )
+
+
+def dead_letters(world: World) -> DeadLetters:
+    return DeadLetters(jobs=world.jobs, log=world.log, count=world.count)
 
 
 def message(request_id: str = "j1", **more: Any) -> CompileMessage:
@@ -52,14 +57,14 @@ def message(request_id: str = "j1", **more: Any) -> CompileMessage:
 
 async def deliver(world: World, body: Mapping[str, Any], attempts: int = 1) -> Delivered:
     delivered = Delivered(body, attempts)
-    await consumer(world).handle([delivered])
+    await consumer(world).consume([delivered])
     return delivered
 
 
 async def state(world: World, request_id: str = "j1") -> str:
     job = await world.jobs.find(request_id)
     assert job
-    return str(job["state"])
+    return str(job.state)
 
 
 async def test_job_is_done():
@@ -105,30 +110,30 @@ async def test_crash_at_every_operation(binding: str, before: bool):
 async def finish(world: World) -> None:
     """Sweep and deliver until nothing is under way; what was sent before the crash is gone."""
     for _ in range(20):
-        if not await world.jobs.under_way():
+        if not await world.jobs.has_unfinished():
             return
         world.sent.clear()
         world.clock.advance(LEASE_S + 3601)
-        await world.jobs.sweep()
+        await world.jobs.resend_lost()
         for _, body in list(world.sent):
             await deliver(world, body)
     pytest.fail("the job never ends")
 
 
 async def test_sweep_leaves_the_living_alone():
-    """What was sent a moment ago or is being worked on is not sent again; what is silent for long, is."""
+    """What was sent a moment ago or is being worked on is not sent again; what is ignore_event for long, is."""
     world = World()
     await world.jobs.accept(message())
-    await world.jobs.sweep()
+    await world.jobs.resend_lost()
     assert len(world.sent) == 1
     await world.jobs.claim("j1")
     world.clock.advance(LEASE_S - 1)
-    assert await world.jobs.renew("j1")
+    assert await world.jobs.renew_lease("j1")
     world.clock.advance(LEASE_S - 1)
-    await world.jobs.sweep()
+    await world.jobs.resend_lost()
     assert len(world.sent) == 1
     world.clock.advance(2)
-    await world.jobs.sweep()
+    await world.jobs.resend_lost()
     assert len(world.sent) == 2
 
 
@@ -138,7 +143,7 @@ async def test_resending_slows_down():
     await world.jobs.accept(message())
     for _ in range(24 * 60):
         world.clock.advance(60)
-        await world.jobs.sweep()
+        await world.jobs.resend_lost()
     assert 20 < len(world.sent) < 35
 
 
@@ -150,11 +155,11 @@ async def test_retries_then_dead_letter():
     delays = [(await deliver(world, body, attempts)).delay_s for attempts in (1, 2, 3, 4, 5)]
     assert delays == [2, 4, 8, 16, 32]
     letter = Delivered(body)
-    await consumer(world).bury([letter])
+    await dead_letters(world).record([letter])
     job = await world.jobs.find("j1")
     assert job
-    assert (letter.answer, job["state"], job["attempts"]) == ("ack", "failed", 5)
-    assert "down" in job["error"]
+    assert (letter.answer, job.state, job.attempts) == ("ack", "failed", 5)
+    assert "down" in str(job.error)
 
 
 async def test_hopeless_job_fails_at_once():
@@ -165,7 +170,7 @@ async def test_hopeless_job_fails_at_once():
     assert (await deliver(world, body)).answer == "ack"
     job = await world.jobs.find("j1")
     assert job
-    assert (job["state"], job["error"]) == ("failed", "sources is required")
+    assert (job.state, job.error) == ("failed", "sources is required")
 
 
 async def test_cancelled_job_does_not_run():
@@ -185,7 +190,7 @@ async def test_cancelled_while_running():
     await world.jobs.accept(message())
     await world.jobs.claim("j1")
     await world.jobs.cancel("j1")
-    assert not await world.jobs.renew("j1")
+    assert not await world.jobs.renew_lease("j1")
     assert not await world.jobs.complete("j1", duration_ms=1)
     assert await state(world) == "cancelled"
 
@@ -204,7 +209,7 @@ async def test_batch_redoes_only_what_failed():
     assert (await deliver(world, body)).answer == "retry"
     assert (await deliver(world, body, 2)).answer == "ack"
     assert world.download.requests.count(URL) == 1
-    outcomes = await world.items.outcomes("b1")
+    outcomes = await world.items.load_outcomes("b1")
     assert {name: outcome.success for name, outcome in outcomes.items()} == {"good": True, "late": True, "bad": False}
     assert await state(world, "b1") == "completed"
 
@@ -215,7 +220,7 @@ async def test_warming_message():
     body = {"type": "cache-warm", "configurations": [CONFIGURATION]}
     assert (await deliver(world, body)).answer == "ack"
     assert await state(world, "message-m1") == "completed"
-    assert (await world.desk.take(configuration(), form="summary", ttl_s=60, path="test")).origin == "cached"
+    assert (await world.lists.serve(configuration(), form="summary", ttl_s=60, trigger="sync")).origin == "cached"
 
 
 @pytest.mark.parametrize(
@@ -260,7 +265,7 @@ async def test_sending_fails():
     await world.jobs.accept(message())
     object.__setattr__(world.jobs, "send", send)
     world.clock.advance(10)
-    await world.jobs.sweep()
+    await world.jobs.resend_lost()
     assert len(world.sent) == 1
 
 
@@ -278,10 +283,10 @@ async def test_job_that_can_never_be_sent():
     await world.jobs.accept(message("poison"))
     await world.jobs.accept(message("j1"))
     world.clock.advance(10)
-    await world.jobs.sweep()
+    await world.jobs.resend_lost()
     assert [await state(world, "poison"), await state(world)] == ["failed", "queued"]
     object.__setattr__(world.jobs, "send", take)
-    await world.jobs.sweep()
+    await world.jobs.resend_lost()
     assert [body["requestId"] for _, body in world.sent] == ["j1"]
 
 
@@ -292,9 +297,9 @@ async def test_statistics():
     world.clock.advance(1)
     await world.jobs.accept(message("j2"))
     await deliver(world, world.sent[0][1])
-    stats = QueueStats(world.database, world.clock)
-    counts = await stats.counts()
+    stats = QueueStats(database=world.database, clock=world.clock)
+    counts = await stats.load_counts()
     assert (counts["pending"], counts["completed"], counts["enqueued"]) == (1, 1, 2)
     assert counts["processingRate"] == 1
-    assert [job["requestId"] for job in await stats.history()] in (["j1", "j2"], ["j2", "j1"])
-    assert [moment["depth"] for moment in await stats.depths()][-1] == 1
+    assert [job["requestId"] for job in await stats.load_history()] in (["j1", "j2"], ["j2", "j1"])
+    assert [moment["depth"] for moment in await stats.load_depths()][-1] == 1

@@ -15,16 +15,18 @@ from fakes.objects import FakeObjects, FakeStorage
 from sluice.core.errors import TooManyRequests, Unavailable
 from sluice.platform.durable_objects import Alarm, DurableObjects, Sql, erase_storage
 from sluice.platform.storage.kv import KV
-from sluice.services.compiler.guard.rate_limit import ClientLimit, RateLimiter, SharedCount, Window, client_of, decided
+from sluice.services.compiler.guard.rate_limit import KvRateLimit, RateLimiter, client_key
+from sluice.services.compiler.guard.rate_limit_window import ClientRateLimit, RateLimitWindow, decide
+from sluice.services.compiler.remote_calls import RemoteReply, unwrap_reply
 from unit.services.compiler.listeners import ListLog
 
 
-def window(clock: ManualClock, storage: FakeStorage | None = None) -> Window:
-    return Window(Sql(storage or FakeStorage()), clock)
+def window(clock: ManualClock, storage: FakeStorage | None = None) -> RateLimitWindow:
+    return RateLimitWindow(Sql(storage or FakeStorage()), clock)
 
 
-def client_limit(clock: ManualClock, storage: FakeStorage) -> ClientLimit:
-    return ClientLimit(Window(Sql(storage), clock), Alarm(storage), lambda: erase_storage(storage))
+def client_limit(clock: ManualClock, storage: FakeStorage) -> ClientRateLimit:
+    return ClientRateLimit(RateLimitWindow(Sql(storage), clock), Alarm(storage), lambda: erase_storage(storage))
 
 
 class Later:
@@ -43,8 +45,8 @@ class Later:
 
 def limiter(clock: ManualClock, objects: Any, kv: Any, later: Later, log: ListLog | None = None) -> RateLimiter:
     return RateLimiter(
-        object_of=objects.get,
-        fallback=SharedCount(KV(kv, clock), clock, later),
+        object_named=objects.get,
+        fallback=KvRateLimit(KV(kv, clock), clock, later),
         clock=clock,
         log=log or ListLog(),
         max_requests=10,
@@ -79,7 +81,7 @@ class Silent:
     def get(self, _client: str) -> "Silent":
         return self
 
-    async def take(self, _max_requests: int, _window_s: int) -> dict[str, Any]:
+    async def count_request(self, _max_requests: int, _window_s: int) -> RemoteReply:
         await asyncio.Event().wait()
         raise AssertionError("unreachable")
 
@@ -88,10 +90,10 @@ def test_exactly_so_many():
     """Ten requests pass, the eleventh does not, and refused ones do not lengthen the window."""
     clock = ManualClock()
     counted = window(clock)
-    verdicts = [counted.take(10, 60) for _ in range(15)]
-    assert [verdict.allowed for verdict in verdicts] == [True] * 10 + [False] * 5
-    assert {verdict.reset_at for verdict in verdicts} == {clock.now() + 60}
-    assert verdicts[-1].count == 10
+    decisions = [counted.count_request(10, 60) for _ in range(15)]
+    assert [decision.allowed for decision in decisions] == [True] * 10 + [False] * 5
+    assert {decision.reset_at for decision in decisions} == {clock.now() + 60}
+    assert decisions[-1].count == 10
 
 
 def test_new_window_begins_at_the_reset():
@@ -99,20 +101,20 @@ def test_new_window_begins_at_the_reset():
     clock = ManualClock()
     counted = window(clock)
     for _ in range(10):
-        counted.take(10, 60)
+        counted.count_request(10, 60)
     clock.advance(59.9)
-    assert not counted.take(10, 60).allowed
+    assert not counted.count_request(10, 60).allowed
     clock.advance(0.1)
-    assert [counted.take(10, 60).allowed for _ in range(11)] == [True] * 10 + [False]
+    assert [counted.count_request(10, 60).allowed for _ in range(11)] == [True] * 10 + [False]
 
 
 def test_shorter_window_counts_at_once():
     """After the operator has shortened the window, nobody waits for the end of a long one."""
     clock = ManualClock()
     counted = window(clock)
-    assert counted.take(1, 3600).allowed
-    assert not counted.take(1, 3600).allowed
-    assert counted.take(1, 60).allowed
+    assert counted.count_request(1, 3600).allowed
+    assert not counted.count_request(1, 3600).allowed
+    assert counted.count_request(1, 60).allowed
 
 
 @given(st.lists(st.integers(0, 100), max_size=60), st.integers(1, 5), st.integers(1, 100))
@@ -122,13 +124,13 @@ def test_never_more_than_the_limit(gaps: list[int], most: int, span_s: int):
     passed: dict[float, int] = {}
     for gap in gaps:
         now += gap
-        verdict = decided(known, now, most, span_s)
-        assert now < verdict.reset_at <= now + span_s
-        if verdict.allowed:
-            known = (verdict.count, verdict.reset_at)
-            passed[verdict.reset_at] = passed.get(verdict.reset_at, 0) + 1
+        decision = decide(known, now, most, span_s)
+        assert now < decision.reset_at <= now + span_s
+        if decision.allowed:
+            known = (decision.count, decision.reset_at)
+            passed[decision.reset_at] = passed.get(decision.reset_at, 0) + 1
         else:
-            assert passed[verdict.reset_at] == most
+            assert passed[decision.reset_at] == most
     assert all(count <= most for count in passed.values())
     ends = sorted(passed)
     assert all(later - earlier >= span_s for earlier, later in pairwise(ends))
@@ -138,15 +140,15 @@ async def test_object_is_forgotten():
     """Some time after the window the alarm leaves nothing of the object; before, the count stays."""
     clock, storage = ManualClock(), FakeStorage()
     limit = client_limit(clock, storage)
-    verdict = await limit.take(1, 60)
-    assert storage.alarm_ms == (verdict["reset_at"] + 60) * 1000
-    await limit.forget()
-    assert not (await limit.take(1, 60))["allowed"]
+    reply = await limit.count_request(1, 60)
+    assert storage.alarm_ms == (unwrap_reply(reply)["reset_at"] + 60) * 1000
+    await limit.erase_if_over()
+    assert not unwrap_reply(await limit.count_request(1, 60))["allowed"]
     clock.advance(121)
-    await limit.forget()
+    await limit.erase_if_over()
     assert Sql(storage).rows("select name from sqlite_master") == []
     assert storage.alarm_ms is None
-    assert (await limit.take(1, 60))["allowed"]
+    assert unwrap_reply(await limit.count_request(1, 60))["allowed"]
 
 
 async def test_alarm_follows_the_window():
@@ -154,10 +156,10 @@ async def test_alarm_follows_the_window():
     clock, storage = ManualClock(), FakeStorage()
     limit = client_limit(clock, storage)
     for _ in range(3):
-        await limit.take(5, 60)
+        await limit.count_request(5, 60)
     assert storage.operations.count(("alarm", "set")) == 1
     clock.advance(61)
-    await limit.take(5, 60)
+    await limit.count_request(5, 60)
     assert storage.alarm_ms == (clock.now() + 120) * 1000
 
 
@@ -207,8 +209,8 @@ async def test_silent_object_is_not_waited_for():
     """An object that never answers costs a moment, not the request."""
     clock, later = ManualClock(), Later()
     limit = RateLimiter(
-        object_of=Silent().get,
-        fallback=SharedCount(KV(FakeKV(clock), clock), clock, later),
+        object_named=Silent().get,
+        fallback=KvRateLimit(KV(FakeKV(clock), clock), clock, later),
         clock=clock,
         log=ListLog(),
         patience_s=0.01,
@@ -218,7 +220,7 @@ async def test_silent_object_is_not_waited_for():
 
 
 class BrokenKV(KV):
-    """KV on a bad day: `hang` makes it silent, else it refuses."""
+    """KV on a bad day: `hang` makes it ignore_event, else it refuses."""
 
     def __init__(self, *, hang: bool) -> None:
         super().__init__(None, ManualClock())
@@ -241,8 +243,8 @@ class BrokenKV(KV):
 async def test_failing_kv_lets_everyone_pass(hang: bool):
     """With neither objects nor KV, no request fails and none waits for the write."""
     clock, later = ManualClock(), Later()
-    fallback = SharedCount(BrokenKV(hang=hang), clock, later, patience_s=0.01)
-    limit = RateLimiter(object_of=Unreachable().get, fallback=fallback, clock=clock, log=ListLog())
+    fallback = KvRateLimit(BrokenKV(hang=hang), clock, later, patience_s=0.01)
+    limit = RateLimiter(object_named=Unreachable().get, fallback=fallback, clock=clock, log=ListLog())
     assert await allowed(limit, "a", 15) == 15
     await later.run()
 
@@ -254,8 +256,8 @@ async def test_odd_count_in_kv(stored: object):
     kv = FakeKV(clock)
     await KV(kv, clock).put_json("ratelimit:a", stored)
     clock.advance(2)
-    verdict = await SharedCount(KV(kv, clock), clock, later).take("a", 10, 60)
-    assert verdict.allowed
+    decision = await KvRateLimit(KV(kv, clock), clock, later).count_request("a", 10, 60)
+    assert decision.allowed
     await later.run()
 
 
@@ -263,10 +265,10 @@ async def test_short_window_in_kv():
     """A window shorter than KV's shortest lifetime is still counted."""
     clock, later = ManualClock(), Later()
     kv = FakeKV(clock)
-    shared = SharedCount(KV(kv, clock), clock, later)
-    await shared.take("a", 1, 5)
+    shared = KvRateLimit(KV(kv, clock), clock, later)
+    await shared.count_request("a", 1, 5)
     await later.run()
-    assert not (await shared.take("a", 1, 5)).allowed
+    assert not (await shared.count_request("a", 1, 5)).allowed
 
 
 @pytest.mark.parametrize(
@@ -286,4 +288,4 @@ async def test_short_window_in_kv():
 )
 def test_who_is_charged(address: str | None, client: str):
     """An IPv4 address, the network of an IPv6 address, or all the rest together."""
-    assert client_of(address) == client
+    assert client_key(address) == client

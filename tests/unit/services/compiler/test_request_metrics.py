@@ -11,19 +11,21 @@ from fakes.clock import ManualClock
 from fakes.d1 import FakeD1
 from sluice.core.errors import Invalid, Unavailable
 from sluice.core.timestamps import iso
+from sluice.core.variables import Variables
 from sluice.platform.storage.d1 import D1
-from sluice.services.compiler.http.metrics import routes
-from sluice.services.compiler.metrics.prometheus import exposition
-from sluice.services.compiler.metrics.requests import (
+from sluice.services.compiler.http.metrics import MetricsApi, show_turnstile
+from sluice.services.compiler.metrics.prometheus import format_counters
+from sluice.services.compiler.metrics.request_metrics import (
     FLUSH_AFTER_S,
-    MAX_CELLS,
     MAX_ERROR_CHARS,
     MAX_ERRORS,
+    MAX_PENDING,
     OTHER_ERRORS,
-    Gathered,
+    PendingMetrics,
     RequestMetrics,
 )
-from sluice.web import App, Reply, Request
+from sluice.services.compiler.settings import Settings
+from sluice.web import App, Reply, Request, Route
 from unit.services.compiler.listeners import ListAnalytics, ListLog
 from unit.web.calls import content, get, parsed
 
@@ -42,12 +44,12 @@ class Isolate:
             binding = FakeD1()
             binding.migrate(MIGRATION.read_text())
         self.clock, self.binding = clock, binding
-        self.gathered, self.log, self.analytics = Gathered(), ListLog(), ListAnalytics()
+        self.pending, self.log, self.analytics = PendingMetrics(), ListLog(), ListAnalytics()
         self.later: list[Coroutine[Any, Any, None]] = []
         self.metrics = RequestMetrics(
             database=D1(binding),
             clock=clock,
-            gathered=self.gathered,
+            pending=self.pending,
             background=self.later.append,
             analytics=self.analytics,
             log=self.log,
@@ -60,7 +62,7 @@ class Isolate:
                 raise outcome
             return outcome
 
-        measured = self.metrics.measured(endpoint, handler)
+        measured = self.metrics.measure(endpoint, handler)
         if isinstance(outcome, Exception):
             with pytest.raises(type(outcome)):
                 await measured(get(endpoint))
@@ -78,11 +80,9 @@ class Isolate:
         self.later.clear()
 
     async def page(self, path: str) -> Reply:
-        app = App(
-            routes(self.metrics, self.clock, site_key="k", turnstile_enabled=True),
-            on_error=nobody_listens,
-        )
-        return await app.handle(get(path))
+        api = MetricsApi(metrics=self.metrics, clock=self.clock)
+        routes = [Route("GET", "/metrics", api.show_metrics), Route("GET", "/metrics/prometheus", api.show_prometheus)]
+        return await App(routes, on_error=nobody_listens).handle(get(path))
 
 
 async def test_metrics():
@@ -164,9 +164,9 @@ async def test_lost_flush():
     isolate = Isolate(ManualClock())
     await isolate.serve("/compile", Reply.json({}))
     # As the platform leaves it: the task is gone and nobody ran its last lines.
-    due = isolate.gathered.flush_due_at
+    due = isolate.pending.flush_due_at
     isolate.abandon()
-    isolate.gathered.flush_due_at = due
+    isolate.pending.flush_due_at = due
     isolate.clock.advance(20)
     await isolate.serve("/compile", Reply.json({}))
     assert isolate.later == []
@@ -190,15 +190,15 @@ async def test_database_away():
     isolate = Isolate(ManualClock())
     working = isolate.metrics
     isolate.metrics = replace(working, database=BrokenDatabase())
-    for number in range(MAX_CELLS + 100):
+    for number in range(MAX_PENDING + 100):
         await isolate.serve(f"/{number}", Reply.json({}))
     await isolate.run_later()
     assert {name for name, _ in isolate.log.events} == {"metrics.kept_back"}
-    assert len(isolate.gathered.cells) == MAX_CELLS
-    assert len(isolate.gathered.counters) == MAX_CELLS
+    assert len(isolate.pending.endpoints) == MAX_PENDING
+    assert len(isolate.pending.counters) == MAX_PENDING
     assert (await isolate.page("/metrics")).status == 502
     isolate.metrics = working
-    assert len(parsed(await isolate.page("/metrics"))["endpoints"]) == MAX_CELLS
+    assert len(parsed(await isolate.page("/metrics"))["endpoints"]) == MAX_PENDING
 
 
 async def test_error_texts_are_bounded():
@@ -262,15 +262,14 @@ async def test_prometheus_page():
 
 def test_labels_cannot_break_out():
     """A label's value stays within its quotes; an unknown counter gets a name that the format allows."""
-    page = exposition([{"name": "odd-name", "labels": '["a\\"b\\\\c\\nd"]', "value": 1e15}])
+    page = format_counters([{"name": "odd-name", "labels": '["a\\"b\\\\c\\nd"]', "value": 1e15}])
     assert page.splitlines()[-1] == 'sluice_odd_name_total{kind="a\\"b\\\\c\\nd"} 1000000000000000'
 
 
-@pytest.mark.parametrize(("key", "told"), [("k", "k"), ("", None)])
-async def test_turnstile_config(key: str, told: str | None):
-    """Everyone may know whether a challenge is asked for, and cache it for an hour."""
-    isolate = Isolate(ManualClock())
-    table = routes(isolate.metrics, isolate.clock, site_key=key, turnstile_enabled=bool(key))
-    reply = await App(table, on_error=nobody_listens).handle(get("/api/turnstile-config"))
-    assert parsed(reply) == {"siteKey": told, "enabled": bool(key)}
+@pytest.mark.parametrize(("key", "site_key"), [("k", "k"), ("", None)])
+async def test_turnstile_config(key: str, site_key: str | None):
+    """Everyone may see whether a challenge is required, and cache that for an hour."""
+    settings = Settings.read(Variables({"TURNSTILE_SITE_KEY": key, "TURNSTILE_SECRET_KEY": key}.get))
+    reply = await show_turnstile(settings, get("/api/turnstile-config"))
+    assert parsed(reply) == {"siteKey": site_key, "enabled": bool(key)}
     assert reply.header("Cache-Control") == "public, max-age=3600"

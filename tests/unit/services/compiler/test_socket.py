@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 from sluice.core.compiler.events import Emit, Event
 from sluice.core.errors import BadField, Invalid, TooManyRequests
 from sluice.core.timestamps import iso
-from sluice.services.compiler.live import socket as conversation
-from sluice.services.compiler.live.socket import MAX_MISUSES, MAX_WAITING, Conversation, Talk, socket_handler
-from sluice.services.compiler.live.socket_messages import MAX_MESSAGE_BYTES, Misuse, parse_message
-from sluice.web import Reply, Request
+from sluice.services.compiler.live import conversation
+from sluice.services.compiler.live.conversation import MAX_BAD_MESSAGES, Conversation
+from sluice.services.compiler.live.outbox import MAX_WAITING
+from sluice.services.compiler.live.socket_messages import MAX_MESSAGE_BYTES, BadMessage, parse_message
 from unit.services.compiler.listeners import ListLog
-from unit.web.calls import get, parsed
 
 CONFIGURATION = {"name": "T", "sources": [{"source": "https://lists.test/a"}]}
 RESULT = {
@@ -360,7 +359,7 @@ async def test_misuse(said: str, code: str):
 @given(st.text() | st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists).map(json.dumps))
 def test_any_text_is_a_message_or_a_misuse(text: str):
     """No text does anything else."""
-    with suppress(Misuse):
+    with suppress(BadMessage):
         message, members = parse_message(text)
         assert message.type == members["type"]
 
@@ -368,10 +367,10 @@ def test_any_text_is_a_message_or_a_misuse(text: str):
 async def test_misuse_ends():
     """Somebody who only ever sends junk is cut off."""
     line = Line()
-    for _ in range(MAX_MISUSES):
+    for _ in range(MAX_BAD_MESSAGES):
         await line.client.say("junk")
     await asyncio.wait_for(line.task, 5)
-    assert line.client.closed == (1008, "too many messages that cannot be followed")
+    assert line.client.closed == (1008, "too many bad messages")
 
 
 async def test_client_leaves():
@@ -432,7 +431,7 @@ async def test_idle():
 
 
 async def test_busy_is_not_idle():
-    """While something is compiled, a silent client is only waiting."""
+    """While something is compiled, a ignore_event client is only waiting."""
     line = Line()
     await line.compile("a")
     for _ in range(20):
@@ -467,29 +466,3 @@ async def test_slow_client():
     assert line.client.types()[-5:].count("pong") >= 4
     assert "compile:complete" in line.client.types()
     await line.end()
-
-
-def handler(opened: list[Talk]) -> Any:
-    def open_socket(talk: Talk) -> Reply:
-        opened.append(talk)
-        return Reply.passthrough("the 101 response", 101)
-
-    async def converse(_request: Request, _socket: Any) -> None:
-        raise AssertionError("nobody talks here")
-
-    return socket_handler(open_socket, converse)
-
-
-async def test_upgrade():
-    """A request for a WebSocket gets one, in any case of the header."""
-    opened: list[Talk] = []
-    reply = await handler(opened)(get("/ws/compile", {"Upgrade": "WebSocket"}))
-    assert (reply.status, len(opened)) == (101, 1)
-
-
-async def test_no_upgrade():
-    """Any other request is told what to send."""
-    opened: list[Talk] = []
-    reply = await handler(opened)(get("/ws/compile"))
-    assert (reply.status, reply.header("Upgrade"), opened) == (426, "websocket", [])
-    assert "WebSocket" in parsed(reply)["error"]

@@ -19,7 +19,7 @@ async def opened(world: World) -> AsyncIterator[bytes]:
         del request, max_bytes, optional_body
         return BODY
 
-    api = StreamApi(guard=guard, compilations=world.compilations, log=world.log)
+    api = StreamApi(guard=guard, compiler=world.compiler, log=world.log)
     reply = await api.stream(Request("POST", "https://sluice.example/compile/stream"))
     assert not isinstance(reply.body, bytes | None)
     return aiter(reply.body)  # type: ignore[arg-type]
@@ -36,7 +36,7 @@ async def test_ends_with_the_list():
     assert [name_of(chunk) for chunk in chunks[-3:]] == ["cache", "result", "done"]
     result = json.loads(chunks[-2].decode().split("data: ")[1])
     assert result["rules"][-1] == "||track.example^"
-    found = await world.desk.take(configuration(), form="summary", ttl_s=60, path="test")
+    found = await world.lists.serve(configuration(), form="summary", ttl_s=60, trigger="sync")
     assert found.origin == "cached"
 
 

@@ -93,13 +93,13 @@ async def test_wrong_secret_is_the_operators():
 
 
 async def test_unreachable():
-    """When the verifier cannot be asked, nobody passes, and the log says why."""
+    """If the verifier cannot be reached, every request is refused, and the log says why."""
 
     async def down(_request: Any) -> Scripted:
         raise TransportFailed("Network connection lost.")
 
     log = ListLog()
-    with pytest.raises(Forbidden, match="could not be asked"):
+    with pytest.raises(Forbidden, match="cannot be reached"):
         await turnstile(FakeTransport({VERIFY_URL: down}), log=log).check("token", None)
     assert [name for name, _ in log.events] == ["turnstile.unreachable"]
 

@@ -7,7 +7,7 @@ from sluice.core.compiler.configuration import Configuration
 from sluice.core.errors import Unavailable
 from sluice.services.compiler.workflows.defaults import warm_configurations
 from sluice.services.compiler.workflows.warming import NEXT_RUN_S, CacheWarmingWorkflow
-from unit.services.compiler.workflow_bench import Bench, Kitchen, configuration, crash_points, repeated
+from unit.services.compiler.workflow_bench import Bench, FakeCompiler, configuration, crash_points, repeated
 
 ID = "cache-warm-scheduled-1"
 
@@ -17,16 +17,16 @@ def params(*names: str) -> dict[str, Any]:
 
 
 class Workflow(Bench):
-    def __init__(self, kitchen: Kitchen | None = None) -> None:
-        super().__init__(kitchen or Kitchen())
+    def __init__(self, compiler: FakeCompiler | None = None) -> None:
+        super().__init__(compiler or FakeCompiler())
         self.done: dict[str, int] = {}
         self.ends: dict[str, float] = {}
         self.workflow = CacheWarmingWorkflow(
             items=self.items,
-            expires_at=self.expires_at,
+            find_expiry=self.expires_at,
             defaults=warm_configurations(),
-            parcels=self.parcels,
-            reporting=self.reporting,
+            params_store=self.params_store,
+            reporter=self.reporter,
             clock=self.clock,
         )
 
@@ -34,8 +34,8 @@ class Workflow(Bench):
         return self.ends.get(configuration.name)
 
     async def crashed(self) -> None:
-        names = ["abc"[int(item)] for item in await self.items.outcomes(ID)]
-        self.done = {name: self.kitchen.made[name] for name in names}
+        names = ["abc"[int(item)] for item in await self.items.load_outcomes(ID)]
+        self.done = {name: self.compiler.made[name] for name in names}
 
     async def outcome(self, given: Mapping[str, Any]) -> dict[str, Any]:
         return await self.finished(lambda steps: self.workflow.run(ID, given, steps))
@@ -47,14 +47,14 @@ async def test_fresh_entries_are_skipped():
     next_run_s = bench.clock.now() + NEXT_RUN_S
     bench.ends = {"fresh": next_run_s + 1, "ending": next_run_s}
     outcome = await bench.outcome(params("fresh", "ending", "missing"))
-    assert bench.kitchen.made == {"ending": 1, "missing": 1}
+    assert bench.compiler.made == {"ending": 1, "missing": 1}
     assert outcome.pop("totalDurationMs") >= 0
     assert (outcome["success"], outcome["warmed"], outcome["failed"], outcome["skipped"]) == (True, 2, 0, 1)
     assert [(result["name"], result["success"]) for result in outcome["results"]] == [
         ("ending", True),
         ("missing", True),
     ]
-    assert {(call["ttl_s"], call["path"]) for call in bench.kitchen.calls} == {(86_400, "warming")}
+    assert {(call["ttl_s"], call["trigger"]) for call in bench.compiler.calls} == {(86_400, "warming")}
 
 
 async def test_all_fresh():
@@ -76,7 +76,7 @@ async def test_steps_pauses_and_events():
         ("warm-chunk-2", {"limit": 2, "delay": 30_000, "backoff": "exponential"}, 900),
         ("update-warming-metrics", {"limit": 1, "delay": 1000, "backoff": "linear"}, 10),
     ]
-    assert bench.kitchen.most_at_once == 1
+    assert bench.compiler.most_at_once == 1
     assert 2.0 in bench.clock.slept
     assert bench.step.slept_ms == [10_000]
     events = [(e["type"], e.get("step"), e.get("progress"), e.get("data")) for e in await bench.events(ID)]
@@ -96,12 +96,12 @@ async def test_defaults():
     """Without configurations the popular lists are warmed."""
     bench = Workflow()
     await bench.outcome({})
-    assert set(bench.kitchen.made) == {"EasyList", "EasyPrivacy", "AdGuard Base"}
+    assert set(bench.compiler.made) == {"EasyList", "EasyPrivacy", "AdGuard Base"}
 
 
 async def test_a_failed_list_does_not_stop_the_others():
     """It says why, and the rest is warm."""
-    bench = Workflow(Kitchen({"a": Unavailable("down")}))
+    bench = Workflow(FakeCompiler({"a": Unavailable("down")}))
     outcome = await bench.outcome(params("a", "b"))
     assert (outcome["warmed"], outcome["failed"]) == (1, 1)
     assert outcome["results"][0]["error"] == "down"
@@ -124,5 +124,5 @@ async def test_crash_at_any_operation():
         bench.fakes[name].fail_at(number, before=before)
         outcome = await bench.outcome(given)
         assert {**outcome, "totalDurationMs": 0} == {**expected, "totalDurationMs": 0}
-        assert {item: bench.kitchen.made[item] for item in bench.done} == bench.done
+        assert {item: bench.compiler.made[item] for item in bench.done} == bench.done
         assert repeated(await bench.events(ID)) == []

@@ -11,9 +11,9 @@ from sluice.platform.workflows import Workflows
 from sluice.services.compiler.health.store import HealthStore
 from sluice.services.compiler.http.workflows import WorkflowApi
 from sluice.services.compiler.workflows.defaults import health_sources, warm_configurations
-from sluice.services.compiler.workflows.events import Run, completed, started, step_completed
-from sluice.services.compiler.workflows.parcels import MAX_INLINE_BYTES
-from sluice.services.compiler.workflows.starts import ApiType, Starts
+from sluice.services.compiler.workflows.events import Run, step_completed, workflow_completed, workflow_started
+from sluice.services.compiler.workflows.params_store import MAX_INLINE_BYTES
+from sluice.services.compiler.workflows.starter import ApiType, WorkflowStarter
 from sluice.web import App, Reply, Request, Route, read_json
 from unit.services.compiler.workflow_bench import Bench, configuration
 from unit.web.calls import call, get, parsed
@@ -25,14 +25,14 @@ SOURCE = {"name": "A", "url": "https://lists.example/a.txt"}
 
 def routes(api: WorkflowApi) -> list[Route]:
     return [
-        Route("POST", "/workflow/compile", api.compile),
-        Route("POST", "/workflow/batch", api.batch),
-        Route("POST", "/workflow/cache-warm", api.warm),
-        Route("POST", "/workflow/health-check", api.check),
-        Route("GET", "/workflow/status/:type/:id", api.status),
-        Route("GET", "/workflow/events/:id", api.events),
-        Route("GET", "/workflow/metrics", api.metrics),
-        Route("GET", "/health/latest", api.latest),
+        Route("POST", "/workflow/compile", api.start_compilation),
+        Route("POST", "/workflow/batch", api.start_batch),
+        Route("POST", "/workflow/cache-warm", api.start_warming),
+        Route("POST", "/workflow/health-check", api.start_health_check),
+        Route("GET", "/workflow/status/:type/:id", api.show_status),
+        Route("GET", "/workflow/events/:id", api.show_events),
+        Route("GET", "/workflow/metrics", api.show_metrics),
+        Route("GET", "/health/latest", api.show_latest_health),
     ]
 
 
@@ -44,16 +44,16 @@ class Api(Bench):
         self.closed = False
         self.engines = {kind: FakeWorkflows() for kind in TYPES}
         self.drawn = 0
-        self.starts = Starts(
+        self.starter = WorkflowStarter(
             instances={kind: Workflows(engine) for kind, engine in self.engines.items()},
-            parcels=self.parcels,
+            params_store=self.params_store,
             clock=self.clock,
-            random_hex=self.random_hex,
+            new_id=self.random_hex,
         )
         api = WorkflowApi(
             guard=self.guard,
-            starts=self.starts,
-            run_log=self.run_log,
+            starter=self.starter,
+            event_log=self.event_log,
             health=HealthStore(database=self.database, clock=self.clock),
             configurations=warm_configurations,
             sources=health_sources,
@@ -201,7 +201,7 @@ async def test_large_content_goes_by_key():
     assert (await api.post("/workflow/compile", body)).status == 202
     params = api.created("compilation").params
     assert set(params) == {"requestId", "queuedAt", "parcel"}
-    assert (await api.parcels.opened(params))["preFetchedContent"] == body["preFetchedContent"]
+    assert (await api.params_store.load(params))["preFetchedContent"] == body["preFetchedContent"]
 
 
 async def test_ids_differ():
@@ -240,7 +240,7 @@ async def test_events():
     """The log of a run, from a moment on; progress and end are those of the whole."""
     api = Api()
     run = Run("wf-1", "batch")
-    await api.run_log.emit(run, started("Go"), step_completed("validate-batch", 10))
+    await api.event_log.emit(run, workflow_started("Go"), step_completed("validate-batch", 10))
     first = parsed(await api.get("/workflow/events/wf-1"))
     assert (first["success"], first["workflowType"], first["progress"], first["isComplete"]) == (
         True,
@@ -248,7 +248,7 @@ async def test_events():
         10,
         False,
     )
-    await api.run_log.emit(run, completed("Done"))
+    await api.event_log.emit(run, workflow_completed("Done"))
     since = first["events"][-1]["timestamp"]
     second = parsed(await api.get(f"/workflow/events/wf-1?since={since}"))
     assert [event["type"] for event in second["events"]] == ["workflow:completed"]
@@ -273,7 +273,7 @@ async def test_bad_queries(query: str):
 async def test_metrics():
     """Each workflow by its name, with null where it never ran."""
     api = Api()
-    await api.run_log.emit(Run("wf-1", "batch"), started("Go"), completed("Done"))
+    await api.event_log.emit(Run("wf-1", "batch"), workflow_started("Go"), workflow_completed("Done"))
     told = parsed(await api.get("/workflow/metrics"))
     assert told["timestamp"] == "2027-01-15T08:00:00.000Z"
     assert set(told["workflows"]) == {"compilation", "batchCompilation", "cacheWarming", "healthMonitoring"}
@@ -293,8 +293,12 @@ async def test_scheduled():
     api = Api()
     for _ in range(2):
         assert (
-            await api.starts.warming(1_800_000_000_000, warm_configurations()) == "cache-warm-scheduled-1800000000000"
+            await api.starter.start_scheduled_warming(1_800_000_000_000, warm_configurations())
+            == "cache-warm-scheduled-1800000000000"
         )
-        assert await api.starts.health(1_800_000_000_000, health_sources()) == "health-check-scheduled-1800000000000"
+        assert (
+            await api.starter.start_scheduled_check(1_800_000_000_000, health_sources())
+            == "health-check-scheduled-1800000000000"
+        )
     assert api.created("cache-warming").params["scheduled"]
     assert len(api.created("health-monitoring").params["sources"]) == 5

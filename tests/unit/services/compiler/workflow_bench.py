@@ -1,4 +1,4 @@
-"""Everything a workflow needs, on the strict fakes; it can die at any operation and go on where it was."""
+"""Everything a workflow needs, on the strict fakes; it can crash at any operation and continue afterwards."""
 
 import json
 from collections import Counter
@@ -19,11 +19,12 @@ from sluice.platform.storage.d1 import D1
 from sluice.platform.storage.kv import KV
 from sluice.platform.storage.r2 import R2
 from sluice.platform.workflows import Steps, Workflows
-from sluice.services.compiler.cache.results import Compiled
-from sluice.services.compiler.workflows.items import Items
-from sluice.services.compiler.workflows.log import RunLog
-from sluice.services.compiler.workflows.parcels import Parcels
-from sluice.services.compiler.workflows.reporting import Reporting
+from sluice.services.compiler.cache.compilation_records import Trigger
+from sluice.services.compiler.cache.compiled_list import ListSummary
+from sluice.services.compiler.workflows.batch_items import ItemRunner
+from sluice.services.compiler.workflows.event_log import WorkflowEventLog
+from sluice.services.compiler.workflows.params_store import ParamsStore
+from sluice.services.compiler.workflows.run_reporter import RunReporter
 from unit.services.compiler.listeners import ListAnalytics, ListLog
 
 MIGRATION = Path(__file__).parents[4] / "migrations/0004_workflows_and_health.sql"
@@ -41,8 +42,8 @@ def configuration(name: str) -> dict[str, Any]:
     return {"name": name, "sources": [{"source": f"https://lists.example/{name}.txt"}]}
 
 
-class Kitchen:
-    """Compiles by name: counts how often, how many at once, and fails where it is told to."""
+class FakeCompiler:
+    """Compiles by name: counts compilations and their concurrency, and fails for the names in `failures`."""
 
     def __init__(self, failures: Mapping[str, SluiceError] | None = None) -> None:
         self.failures = dict(failures or {})
@@ -52,9 +53,9 @@ class Kitchen:
         self._at_once = 0
 
     async def __call__(
-        self, configuration: Configuration, *, content: Mapping[str, str], ttl_s: int, path: str
-    ) -> Compiled:
-        self.calls.append({"name": configuration.name, "content": dict(content), "ttl_s": ttl_s, "path": path})
+        self, configuration: Configuration, *, content: Mapping[str, str], ttl_s: int, trigger: Trigger
+    ) -> ListSummary:
+        self.calls.append({"name": configuration.name, "content": dict(content), "ttl_s": ttl_s, "trigger": trigger})
         self._at_once += 1
         self.most_at_once = max(self.most_at_once, self._at_once)
         try:
@@ -64,7 +65,7 @@ class Kitchen:
             self.made[configuration.name] += 1
         finally:
             self._at_once -= 1
-        return Compiled(
+        return ListSummary(
             cache_key=f"cache:{configuration.name}",
             name=configuration.name,
             rule_count=7,
@@ -76,7 +77,7 @@ class Kitchen:
 
 @dataclass
 class Bench:
-    kitchen: Kitchen = field(default_factory=Kitchen)
+    compiler: FakeCompiler = field(default_factory=FakeCompiler)
 
     def __post_init__(self) -> None:
         self.clock = ManualClock()
@@ -90,10 +91,12 @@ class Bench:
         self.metrics = KV(self.kv, self.clock)
         self.bucket = R2(self.r2)
         self.instances = Workflows(self.engine)
-        self.run_log = RunLog(database=self.database, clock=self.clock)
-        self.parcels = Parcels(bucket=self.bucket, clock=self.clock)
-        self.reporting = Reporting(run_log=self.run_log, metrics=self.metrics, analytics=self.analytics, log=self.log)
-        self.items = Items(database=self.database, compile=self.kitchen, clock=self.clock)
+        self.event_log = WorkflowEventLog(database=self.database, clock=self.clock)
+        self.params_store = ParamsStore(bucket=self.bucket, clock=self.clock)
+        self.reporter = RunReporter(
+            event_log=self.event_log, published=self.metrics, analytics=self.analytics, log=self.log
+        )
+        self.items = ItemRunner(database=self.database, compile=self.compiler, clock=self.clock)
 
     @property
     def fakes(self) -> dict[str, Fake]:
@@ -105,14 +108,14 @@ class Bench:
             try:
                 return await run(Steps(self.step, NonRetryableError))
             except Crash:
-                self.step = FakeStep(self.step.kept)
+                self.step = FakeStep(self.step.stored)
                 await self.crashed()
 
     async def crashed(self) -> None:
         """For tests that look at what is there after a crash."""
 
     async def events(self, workflow_id: str) -> list[dict[str, Any]]:
-        log = await self.run_log.read(workflow_id)
+        log = await self.event_log.read(workflow_id)
         assert log is not None
         return list(log["events"])
 

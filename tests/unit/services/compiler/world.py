@@ -1,4 +1,4 @@
-"""The service over fake bindings, put together as the wiring does it."""
+"""The service over fake bindings, composed as the Worker does it."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -16,13 +16,16 @@ from sluice.core.compiler.events import Emit
 from sluice.platform.storage.d1 import D1
 from sluice.platform.storage.kv import KV
 from sluice.platform.storage.r2 import R2
-from sluice.services.compiler.cache.cache import Handover, ResultCache
-from sluice.services.compiler.cache.compilations import Compilations
-from sluice.services.compiler.cache.provider import Desk
-from sluice.services.compiler.cache.records import Records
-from sluice.services.compiler.cache.single_flight import Flown, Form, SingleFlight
-from sluice.services.compiler.jobs.jobs import Jobs
-from sluice.services.compiler.workflows.items import Items
+from sluice.services.compiler.cache.compilation_records import CompilationRecords, Trigger
+from sluice.services.compiler.cache.handover import StepHandover
+from sluice.services.compiler.cache.list_cache import ListCache
+from sluice.services.compiler.cache.list_compiler import ListCompiler
+from sluice.services.compiler.cache.list_provider import ListProvider
+from sluice.services.compiler.cache.served_list import ListForm, ServedList
+from sluice.services.compiler.cache.single_flight import SingleFlight
+from sluice.services.compiler.jobs.job_store import JobStore
+from sluice.services.compiler.remote_calls import RemoteReply
+from sluice.services.compiler.workflows.batch_items import ItemRunner
 from unit.core.compiler.scripted import Script, ScriptedDownload
 
 MIGRATIONS = sorted((Path(__file__).parents[4] / "migrations").glob("*.sql"))
@@ -31,7 +34,7 @@ LIST = "! comment\n||ads.example^\n||track.example^\n"
 
 
 class SilentLog:
-    """Keeps what was told."""
+    """Collects what is logged."""
 
     def __init__(self) -> None:
         self.events: list[tuple[str, dict[str, object]]] = []
@@ -47,7 +50,7 @@ class SilentLog:
 
 
 class Points:
-    """Keeps the data points."""
+    """Collects the data points."""
 
     def __init__(self) -> None:
         self.written: list[str] = []
@@ -62,7 +65,7 @@ def configuration(*urls: str, name: str = "T", **more: Any) -> Configuration:
 
 
 class World:
-    """All bindings, and the parts that most tests use; `again` is the same world after a restart."""
+    """All bindings, and the parts that most tests use; `start` makes them anew, as after a restart."""
 
     def __init__(self, script: Script | None = None, clock: ManualClock | None = None) -> None:
         self.clock = clock or ManualClock()
@@ -80,27 +83,27 @@ class World:
         self.start()
 
     def start(self) -> "World":
-        """Everything that lives in memory begins anew."""
+        """Makes everything anew that lives in memory."""
         self.database = D1(self.d1_fake)
         self.bucket = R2(self.r2_fake)
-        self.cache = ResultCache(store=KV(self.kv_fake, self.clock), bucket=self.bucket, clock=self.clock, log=self.log)
-        self.handover = Handover(bucket=self.bucket, clock=self.clock)
-        self.records = Records(
+        self.cache = ListCache(store=KV(self.kv_fake, self.clock), bucket=self.bucket, clock=self.clock, log=self.log)
+        self.handover = StepHandover(bucket=self.bucket, clock=self.clock)
+        self.records = CompilationRecords(
             database=self.database, analytics=self.points, clock=self.clock, log=self.log, count=self.count
         )
-        self.compilations = Compilations(
-            make_compiler=self._compiler, cache=self.cache, records=self.records, clock=self.clock, log=self.log
+        self.compiler = ListCompiler(
+            make_compiler=self._make_compiler, cache=self.cache, records=self.records, clock=self.clock, log=self.log
         )
-        self.flights: dict[str, SingleFlight] = {}
-        self.desk = Desk(
-            compilations=self.compilations, cache=self.cache, flights=self._fly, log=self.log, count=self.count
+        self.single_flights: dict[str, SingleFlight] = {}
+        self.lists = ListProvider(
+            compiler=self.compiler, cache=self.cache, shared_compiler=self, log=self.log, count=self.count
         )
-        self.items = Items(database=self.database, compile=self.desk.one, clock=self.clock)
-        self.jobs = Jobs(
+        self.items = ItemRunner(database=self.database, compile=self.lists.ensure_cached, clock=self.clock)
+        self.jobs = JobStore(
             database=self.database,
             bucket=self.bucket,
             send=self._send,
-            arm=self._arm,
+            arm_sweeper=self._arm_sweeper,
             clock=self.clock,
             log=self.log,
         )
@@ -109,15 +112,18 @@ class World:
     def count(self, name: str, label: str) -> None:
         self.counts[name, label] += 1
 
-    def _compiler(self, emit: Emit, notify: Notify) -> FilterCompiler:
+    def _make_compiler(self, emit: Emit, notify: Notify) -> FilterCompiler:
         return FilterCompiler(download=self.download, clock=self.clock, draw=lambda: 0.0, emit=emit, notify=notify)
 
-    async def _fly(self, configuration: Configuration, *, form: Form, ttl_s: int, path: str) -> Flown:
-        flight = self.flights.setdefault(configuration.model_dump_json(), SingleFlight(self.compilations))
-        return await flight.take(configuration, form=form, ttl_s=ttl_s, path=path)
+    async def serve(self, configuration: Configuration, *, form: ListForm, ttl_s: int, trigger: Trigger) -> ServedList:
+        """Stands for the single-flight objects."""
+        key = configuration.model_dump_json()
+        single_flight = self.single_flights.setdefault(key, SingleFlight(self.compiler))
+        return await single_flight.serve(configuration, form=form, ttl_s=ttl_s, trigger=trigger)
 
     async def _send(self, priority: str, body: Mapping[str, Any]) -> None:
         self.sent.append((priority, body))
 
-    async def _arm(self) -> None:
+    async def _arm_sweeper(self) -> RemoteReply:
         self.armed += 1
+        return RemoteReply(result=None, error=None)

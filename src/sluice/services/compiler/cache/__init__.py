@@ -1,1 +1,1 @@
-"""Lists on their way: compiled once, packed once, kept, and shared."""
+"""Compiled lists: compiled once for all equal requests, compressed once, cached and served."""

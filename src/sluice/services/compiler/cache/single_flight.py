@@ -1,92 +1,54 @@
-"""A burst of equal requests compiles once: found in the cache, shared with a compilation under way, or done now."""
+"""Single-flight: many equal requests at the same time cause one compilation."""
 
 import asyncio
-from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol
+from typing import Protocol
 
 from sluice.core.compiler.configuration import Configuration
-from sluice.services.compiler.cache.cache import ResultCache, cache_key
-from sluice.services.compiler.cache.compilations import Compilations
-from sluice.services.compiler.cache.results import FRESH, SHARED, Compiled, File, Result
-
-Form = Literal["json", "text", "summary"]
-Origin = Literal["cached", "fresh", "shared"]
-
-
-@dataclass(frozen=True, slots=True)
-class Flown:
-    """A list in the form asked for, and how the caller came by it."""
-
-    compiled: Compiled
-    origin: Origin
-    file: File | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        """For the way out of an object; the content stays bytes."""
-        told: dict[str, Any] = {"origin": self.origin, "compiled": self.compiled.as_json()}
-        return told | ({"about": self.file.about(), "content": self.file.content} if self.file else {})
-
-    @classmethod
-    def from_json(cls, told: dict[str, Any]) -> "Flown":
-        file = File.from_about(told["about"], bytes(told["content"])) if "about" in told else None
-        return cls(Compiled(**told["compiled"]), told["origin"], file)
+from sluice.services.compiler.cache.compilation_records import Trigger
+from sluice.services.compiler.cache.compiled_list import CompiledList
+from sluice.services.compiler.cache.list_cache import cache_key
+from sluice.services.compiler.cache.list_compiler import ListCompiler
+from sluice.services.compiler.cache.served_list import ListForm, ListOrigin, ServedList, find_cached
 
 
-class Flights(Protocol):
-    """Compiles each configuration once for all who ask at the same time, wherever they are."""
+class SharedCompiler(Protocol):
+    """Compiles a configuration once for all callers who ask at the same time."""
 
-    async def __call__(self, configuration: Configuration, *, form: Form, ttl_s: int, path: str) -> Flown: ...
-
-
-async def find(cache: ResultCache, key: str, form: Form) -> Flown | None:
-    """What the cache has in this form."""
-    file = await (cache.find_text(key) if form == "text" else cache.find(key))
-    if file is None:
-        return None
-    compiled = replace(file.compiled, cached=True)
-    return Flown(compiled, "cached", None if form == "summary" else file)
+    async def serve(
+        self, configuration: Configuration, *, form: ListForm, ttl_s: int, trigger: Trigger
+    ) -> ServedList: ...
 
 
 class SingleFlight:
-    """Lives in one object per configuration: whoever comes while a compilation runs gets its result."""
+    """Serves one configuration: callers who come while a compilation runs get its result."""
 
-    def __init__(self, compilations: Compilations) -> None:
-        self._compilations = compilations
-        self._running: asyncio.Task[Result] | None = None
-        # One looks at a time, so that nobody acts on a look from before a compilation that has ended since.
+    def __init__(self, compiler: ListCompiler) -> None:
+        self._compiler = compiler
+        self._running: asyncio.Task[CompiledList] | None = None
+        # One caller looks into the cache at a time, so that none acts on a look from before a compilation that has
+        # ended since.
         self._looking = asyncio.Lock()
 
-    async def take(self, configuration: Configuration, *, form: Form, ttl_s: int, path: str) -> Flown:
-        """Look again before compiling: the caller may have seen an old copy of the cache."""
+    async def serve(self, configuration: Configuration, *, form: ListForm, ttl_s: int, trigger: Trigger) -> ServedList:
+        """Reads the cache again before compiling: the caller may have seen an old copy of it."""
         async with self._looking:
-            origin: Origin = "shared"
+            origin: ListOrigin = "shared"
             if self._running is None:
-                if found := await find(self._compilations.cache, cache_key(configuration), form):
-                    return found
+                if cached := await find_cached(self._compiler.cache, cache_key(configuration), form):
+                    return cached
                 origin = "fresh"
-                self._running = asyncio.ensure_future(self._compiled(configuration, ttl_s, path))
-                self._running.add_done_callback(self._landed)
+                self._running = asyncio.ensure_future(self._compile(configuration, ttl_s, trigger))
+                self._running.add_done_callback(self._clear_running)
             running = self._running
-        # Shielded: that one caller leaves must not cost the others the result.
-        return _flown(await asyncio.shield(running), form, origin)
+        # Shielded, so that a caller who leaves does not cancel the compilation of the others.
+        return ServedList.from_compiled(await asyncio.shield(running), form, origin)
 
-    async def _compiled(self, configuration: Configuration, ttl_s: int, path: str) -> Result:
-        result = await self._compilations.produce(configuration, path=path)
-        await self._compilations.keep(result, ttl_s)
-        return result
+    async def _compile(self, configuration: Configuration, ttl_s: int, trigger: Trigger) -> CompiledList:
+        compiled = await self._compiler.compile(configuration, trigger=trigger)
+        await self._compiler.store(compiled, ttl_s)
+        return compiled
 
-    def _landed(self, task: asyncio.Task[Result]) -> None:
+    def _clear_running(self, task: asyncio.Task[CompiledList]) -> None:
         self._running = None
         if not task.cancelled():
-            task.exception()  # looked at, in case nobody is left to hear of it
-
-
-def _flown(result: Result, form: Form, origin: Origin) -> Flown:
-    head = FRESH if origin == "fresh" else SHARED
-    match form:
-        case "json":
-            return Flown(result.compiled, origin, File.of(result.compiled, result.members, head))
-        case "text":
-            return Flown(result.compiled, origin, File.of(result.compiled, result.text))
-        case "summary":
-            return Flown(result.compiled, origin)
+            task.exception()  # marks it as retrieved, in case no caller is left

@@ -1,1 +1,1 @@
-"""Who may compile, and how often."""
+"""Who may compile, and how often: the rate limit and Turnstile."""

@@ -1,4 +1,4 @@
-"""Turnstile: proof that a person asks, checked where the operator has set a secret."""
+"""Turnstile: proof that a person makes the request, checked if the operator has set a secret."""
 
 import re
 from collections.abc import Mapping
@@ -18,39 +18,35 @@ MAX_ANSWER_BYTES: Final = 16 * 1024
 _FORM: Final = (("Content-Type", "application/x-www-form-urlencoded"),)
 _CODE: Final = re.compile(r"[a-z0-9-]{1,64}")
 _MAX_CODES: Final = 5
-# These speak of the operator's secret: nothing that a caller could put right.
-_OURS: Final = frozenset({"missing-input-secret", "invalid-input-secret"})
+# These codes are about the operator's secret; the caller can do nothing about them.
+_SECRET_CODES: Final = frozenset({"missing-input-secret", "invalid-input-secret"})
 
 
-class Check(Protocol):
+class TokenCheck(Protocol):
     async def check(self, token: object, address: str | None) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turnstile:
-    """Asks the verifier about tokens; with an empty secret every request passes."""
+    """Verifies tokens; with an empty secret every request passes."""
 
     secret: str = field(repr=False)
     fetch: Fetch
     log: Log
     verify_url: str = VERIFY_URL
 
-    @property
-    def enabled(self) -> bool:
-        return bool(self.secret)
-
     async def check(self, token: object, address: str | None) -> None:
-        """Pass, or raise Forbidden: also when the verifier cannot be asked, since nothing is proven then."""
-        if not self.enabled:
+        """Raises Forbidden for a bad token, and also if the verifier cannot be reached, since nothing is proven then."""
+        if not self.secret:
             return
-        answer = await self._asked(_checked(token), address)
-        if answer.get("success") is not True:
-            raise Forbidden(self._refusal(answer.get("error-codes")))
+        verdict = await self._verify(_require_token(token), address)
+        if verdict.get("success") is not True:
+            raise Forbidden(self._explain_refusal(verdict.get("error-codes")))
 
-    async def _asked(self, token: str, address: str | None) -> Mapping[str, Any]:
+    async def _verify(self, token: str, address: str | None) -> Mapping[str, Any]:
         form = {"secret": self.secret, "response": token} | ({"remoteip": address} if address else {})
         try:
-            answer = await self.fetch(
+            response = await self.fetch(
                 self.verify_url,
                 method="POST",
                 headers=_FORM,
@@ -58,23 +54,23 @@ class Turnstile:
                 max_bytes=MAX_ANSWER_BYTES,
                 timeout_s=TIMEOUT_S,
             )
-            value = parse_json(answer.body)
+            value = parse_json(response.body)
         except SluiceError as error:
             self.log.event("turnstile.unreachable", reason=str(error))
-            raise Forbidden("Turnstile could not be asked whether you are a person; try again in a moment") from None
+            raise Forbidden("Turnstile cannot be reached to verify your token; try again in a moment") from None
         return value if isinstance(value, dict) else {}
 
-    def _refusal(self, given: object) -> str:
-        codes = [code for code in given if isinstance(code, str)] if isinstance(given, list) else []
-        told = [code for code in codes[:_MAX_CODES] if _CODE.fullmatch(code)]
-        if _OURS.intersection(told):
+    def _explain_refusal(self, error_codes: object) -> str:
+        texts = [code for code in error_codes if isinstance(code, str)] if isinstance(error_codes, list) else []
+        codes = [code for code in texts[:_MAX_CODES] if _CODE.fullmatch(code)]
+        if _SECRET_CODES.intersection(codes):
             self.log.event("turnstile.misconfigured", reason="the verifier does not accept TURNSTILE_SECRET_KEY")
             return "Turnstile verification is not set up correctly here; tell the operator"
-        reasons = f" ({', '.join(told)})" if told else ""
+        reasons = f" ({', '.join(codes)})" if codes else ""
         return f"Turnstile verification failed{reasons}; solve the challenge again and send its token as {FIELD}"
 
 
-def _checked(token: object) -> str:
+def _require_token(token: object) -> str:
     if token is None or token == "":
         raise Forbidden(f"a Turnstile token is required: send it as {FIELD}")
     if not isinstance(token, str) or len(token) > MAX_TOKEN_CHARS:

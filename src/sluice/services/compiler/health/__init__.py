@@ -1,1 +1,1 @@
-"""The health of the sources."""
+"""Health checks of the sources."""

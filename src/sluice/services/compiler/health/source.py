@@ -1,4 +1,4 @@
-"""One source that is watched, what a check of it finds, and the check itself."""
+"""The health check of one source, and its result."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from sluice.core.errors import SluiceError, TimedOut
 from sluice.core.ports import Clock, Fetch, FetchResponse
-from sluice.services.compiler.workflows.events import short
+from sluice.services.compiler.workflows.events import shorten
 
 TIMEOUT_S: Final = 30.0
 MAX_BYTES: Final = 20_000_000
@@ -22,7 +22,7 @@ _COMMENTS: Final = (b"!", b"#")
 
 
 class HealthSource(BaseModel):
-    """A source by its address, and how many rules it has at least when it is well."""
+    """A source by its URL, and the number of rules that it must have to be healthy."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -32,16 +32,16 @@ class HealthSource(BaseModel):
 
 
 def check_distinct(sources: Sequence[HealthSource]) -> None:
-    """Results are told by name and kept by address: neither may stand for two sources."""
+    """Raises ValueError if two sources share a name or a URL: results are reported by name and stored by URL."""
     for what, values in (("name", [s.name for s in sources]), ("url", [s.url for s in sources])):
-        twice = [value for value, times in Counter(values).items() if times > 1]
-        if twice:
-            raise ValueError(f"two sources have the {what} {twice[0][:80]!r}")
+        repeated = [value for value, times in Counter(values).items() if times > 1]
+        if repeated:
+            raise ValueError(f"two sources have the {what} {repeated[0][:80]!r}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Validators:
-    """How a source can be seen to be unchanged, and what it held then."""
+    """The ETag and Last-Modified of a source, and its rule count at that time."""
 
     etag: str | None
     last_modified: str | None
@@ -50,7 +50,7 @@ class Validators:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceHealth:
-    """What one check found; a status of 0 means that there was no answer."""
+    """The result of one check; a status of 0 means that there was no response."""
 
     name: str
     url: str
@@ -63,8 +63,8 @@ class SourceHealth:
     last_modified: str | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """The documented members."""
-        told: dict[str, Any] = {
+        """Returns the documented members."""
+        values: dict[str, Any] = {
             "name": self.name,
             "url": self.url,
             "healthy": self.healthy,
@@ -72,18 +72,18 @@ class SourceHealth:
             "responseTimeMs": self.response_ms,
             "ruleCount": self.rule_count,
         }
-        return told | ({} if self.error is None else {"error": self.error})
+        return values | ({} if self.error is None else {"error": self.error})
 
 
-def summary(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What the results come to."""
+def summarize(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Counts the healthy sources and averages the response times."""
     healthy = sum(result["healthy"] for result in results)
-    took_ms = sum(result["responseTimeMs"] for result in results)
+    total_ms = sum(result["responseTimeMs"] for result in results)
     return {
         "total": len(results),
         "healthy": healthy,
         "unhealthy": len(results) - healthy,
-        "avgResponseTimeMs": round(took_ms / len(results)) if results else 0,
+        "avgResponseTimeMs": round(total_ms / len(results)) if results else 0,
     }
 
 
@@ -93,33 +93,35 @@ class SourceCheck:
     clock: Clock
 
     async def __call__(self, source: HealthSource, known: Validators | None) -> SourceHealth:
-        """Ask for the head first: where it shows that nothing changed since a good check, the body is spared."""
+        """Sends HEAD first: if nothing changed since a healthy check, the body is not downloaded."""
         comparable = known and (known.etag or known.last_modified)
-        if known and comparable and (unchanged := await self._unchanged(source, known)):
+        if known and comparable and (unchanged := await self._check_unchanged(source, known)):
             return unchanged
         began_s = self.clock.now()
         try:
-            answer = await self._asked(source, "GET")
+            response = await self._fetch(source, "GET")
         except SluiceError as error:
-            reason = f"Too slow: no answer within {TIMEOUT_S:g} s" if isinstance(error, TimedOut) else short(str(error))
-            return _found(source, 0, self._since_ms(began_s), error=reason)
-        return _judged(source, answer, self._since_ms(began_s), rule_count(answer.body))
+            reason = (
+                f"Too slow: no answer within {TIMEOUT_S:g} s" if isinstance(error, TimedOut) else shorten(str(error))
+            )
+            return _build_health(source, 0, self._since_ms(began_s), error=reason)
+        return _assess_response(source, response, self._since_ms(began_s), count_rules(response.body))
 
-    async def _unchanged(self, source: HealthSource, known: Validators) -> SourceHealth | None:
-        """A server that does not answer HEAD well is asked again by GET, which decides."""
+    async def _check_unchanged(self, source: HealthSource, known: Validators) -> SourceHealth | None:
+        """Returns None if HEAD fails or the source changed; GET decides then."""
         began_s = self.clock.now()
         try:
-            answer = await self._asked(source, "HEAD")
+            response = await self._fetch(source, "HEAD")
         except SluiceError:
             return None
-        same = _same(known.etag, answer.header("etag"))
+        same = _is_same(known.etag, response.header("etag"))
         if same is None:
-            same = _same(known.last_modified, answer.header("last-modified"))
-        if answer.status != 200 or not same:
+            same = _is_same(known.last_modified, response.header("last-modified"))
+        if response.status != 200 or not same:
             return None
-        return _judged(source, answer, self._since_ms(began_s), known.rule_count)
+        return _assess_response(source, response, self._since_ms(began_s), known.rule_count)
 
-    async def _asked(self, source: HealthSource, method: str) -> FetchResponse:
+    async def _fetch(self, source: HealthSource, method: str) -> FetchResponse:
         return await self.fetch(
             source.url, method=method, headers=_USER_AGENT, max_bytes=MAX_BYTES, timeout_s=TIMEOUT_S
         )
@@ -128,36 +130,36 @@ class SourceCheck:
         return round((self.clock.now() - began_s) * 1000)
 
 
-def rule_count(body: bytes) -> int:
-    """Lines that are neither empty nor comments."""
+def count_rules(body: bytes) -> int:
+    """Counts the lines that are neither empty nor comments."""
     lines = (line.strip() for line in BytesIO(body))
     return sum(1 for line in lines if line and not line.startswith(_COMMENTS))
 
 
-def _same(known: str | None, now: str | None) -> bool | None:
-    """None when the two cannot be compared."""
+def _is_same(known: str | None, now: str | None) -> bool | None:
+    """Returns None if the two cannot be compared."""
     return known == now if known and now else None
 
 
-def _judged(source: HealthSource, answer: FetchResponse, took_ms: int, rules: int) -> SourceHealth:
+def _assess_response(source: HealthSource, response: FetchResponse, took_ms: int, rules: int) -> SourceHealth:
     error = None
-    if answer.status != 200:
-        error, rules = f"Status {answer.status} instead of 200", 0
+    if response.status != 200:
+        error, rules = f"Status {response.status} instead of 200", 0
     elif took_ms >= TIMEOUT_S * 1000:
         error = f"Too slow: {took_ms} ms"
     elif rules < source.expectedMinRules:
         error = f"Low rule count: {rules} of at least {source.expectedMinRules}"
-    return _found(source, answer.status, took_ms, rules=rules, error=error, answer=answer)
+    return _build_health(source, response.status, took_ms, rules=rules, error=error, response=response)
 
 
-def _found(
+def _build_health(
     source: HealthSource,
     status: int,
     took_ms: int,
     *,
     rules: int = 0,
     error: str | None = None,
-    answer: FetchResponse | None = None,
+    response: FetchResponse | None = None,
 ) -> SourceHealth:
     return SourceHealth(
         name=source.name,
@@ -167,6 +169,6 @@ def _found(
         response_ms=took_ms,
         rule_count=rules,
         error=error,
-        etag=answer.header("etag") if answer else None,
-        last_modified=answer.header("last-modified") if answer else None,
+        etag=response.header("etag") if response else None,
+        last_modified=response.header("last-modified") if response else None,
     )

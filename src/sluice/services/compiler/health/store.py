@@ -1,4 +1,4 @@
-"""Thirty days of checks, what they come to for each source, and the last report."""
+"""Thirty days of health checks, the state of each source, and the last report."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,18 +6,18 @@ from typing import Any, Final
 
 from sluice.core.ports import Clock, Database
 from sluice.core.timestamps import iso
-from sluice.services.compiler.health.source import SourceHealth, Validators, summary
+from sluice.services.compiler.health.source import SourceHealth, Validators, summarize
 
 RETENTION_S: Final = 30 * 24 * 3600
 ALERT_AFTER: Final = 3  # failures in a row
-MAX_TOLD_RUNS: Final = 100
+MAX_HISTORY_RUNS: Final = 100
 
 _INSERT: Final = """
 insert into source_attempts (run_id, source, position, name, at_ms, success, status_code, duration_ms, rule_count, error,
     etag, last_modified, recheck)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing
 """
-# Counted from the attempts each time, so that doing it twice changes nothing.
+# Counted from the attempts each time, so that a repeated step changes nothing.
 _UPDATE: Final = f"""
 insert into source_health (source, name, status, total_attempts, successful_attempts, failed_attempts,
     consecutive_failures, average_duration_ms, average_rule_count, last_attempt_ms, last_success_ms, last_failure_ms)
@@ -37,7 +37,7 @@ on conflict (source) do update set
     average_rule_count = excluded.average_rule_count, last_attempt_ms = excluded.last_attempt_ms,
     last_success_ms = excluded.last_success_ms, last_failure_ms = excluded.last_failure_ms
 """  # noqa: S608 - only constants
-_KNOWN: Final = """
+_VALIDATORS: Final = """
 select etag, last_modified, rule_count from source_attempts
 where source = ? and success order by at_ms desc limit 1
 """
@@ -47,7 +47,7 @@ where type = 'health-monitoring' and outcome = 'completed'
     and exists (select 1 from source_attempts where run_id = workflow_runs.id and not recheck)
 order by completed_ms desc limit 1
 """
-# The sources of the run, each by its newest check: a recheck may have found it well again since.
+# The sources of the run with their newest checks: a recheck may have found a source healthy again.
 _LATEST: Final = """
 select newer.*, max(newer.at_ms) from source_attempts as ran
 join source_attempts as newer on newer.source = ran.source
@@ -60,78 +60,80 @@ class HealthStore:
     database: Database
     clock: Clock
 
-    async def found(self, run_id: str, source: str) -> SourceHealth | None:
-        """What this run found already, if it was here before."""
+    async def find_attempt(self, run_id: str, source: str) -> SourceHealth | None:
+        """Returns the check of this run if it is stored already."""
         row = await self.database.first("select * from source_attempts where run_id = ? and source = ?", run_id, source)
-        return _health(row) if row else None
+        return _health_from_row(row) if row else None
 
-    async def known(self, source: str) -> Validators | None:
-        """How to see that the source is as it was when it was last well."""
-        row = await self.database.first(_KNOWN, source)
+    async def find_validators(self, source: str) -> Validators | None:
+        """Returns the validators of the last check that found the source healthy."""
+        row = await self.database.first(_VALIDATORS, source)
         return Validators(**row) if row else None
 
-    async def record(self, run_id: str, position: int, found: SourceHealth, *, recheck: bool) -> None:
-        """Keep a check and what all checks come to, both or neither."""
+    async def record_attempt(self, run_id: str, position: int, health: SourceHealth, *, recheck: bool) -> None:
+        """Stores a check and the new state of its source in one transaction."""
         now_ms = self._now_ms()
         row = (
             run_id,
-            found.url,
+            health.url,
             position,
-            found.name,
+            health.name,
             now_ms,
-            int(found.healthy),
-            found.status_code,
-            found.response_ms,
-            found.rule_count,
-            found.error,
-            found.etag,
-            found.last_modified,
+            int(health.healthy),
+            health.status_code,
+            health.response_ms,
+            health.rule_count,
+            health.error,
+            health.etag,
+            health.last_modified,
             int(recheck),
         )
-        counted = (_UPDATE, (found.url, found.name, now_ms - RETENTION_S * 1000))
-        await self.database.batch([(_INSERT, row), counted])
+        update = (_UPDATE, (health.url, health.name, now_ms - RETENTION_S * 1000))
+        await self.database.batch([(_INSERT, row), update])
 
-    async def failing(self, sources: Sequence[str]) -> dict[str, int]:
-        """How often in a row each source has failed up to now."""
+    async def count_failures(self, sources: Sequence[str]) -> dict[str, int]:
+        """Returns the consecutive failures of each source."""
         rows = await self.database.all(
-            f"select source, consecutive_failures from source_health where source in ({_marks(sources)})",  # noqa: S608
+            f"select source, consecutive_failures from source_health where source in ({_placeholders(sources)})",  # noqa: S608
             *sources,
         )
         return {row["source"]: row["consecutive_failures"] for row in rows}
 
-    async def history(self, sources: Mapping[str, str]) -> dict[str, Any]:
-        """The last runs of the sources (address to name): when they were, and what each found; null where not asked."""
+    async def load_history(self, sources: Mapping[str, str]) -> dict[str, Any]:
+        """Returns the times and results of the last runs of the sources (URL to name); null if a run had no check."""
         oldest_ms = self._now_ms() - RETENTION_S * 1000
         rows = await self.database.all(
-            f"select run_id, source, at_ms, success from source_attempts where source in ({_marks(sources)})"  # noqa: S608
+            f"select run_id, source, at_ms, success from source_attempts where source in ({_placeholders(sources)})"  # noqa: S608
             " and at_ms > ? order by at_ms desc limit ?",
             *sources,
             oldest_ms,
-            MAX_TOLD_RUNS * len(sources),
+            MAX_HISTORY_RUNS * len(sources),
         )
         runs: dict[str, dict[str, Any]] = {}
         for row in reversed(rows):
             run = runs.setdefault(row["run_id"], {"at_ms": row["at_ms"], "results": {}})
             run["results"][row["source"]] = bool(row["success"])
-        told = list(runs.values())[-MAX_TOLD_RUNS:]
+        last_runs = list(runs.values())[-MAX_HISTORY_RUNS:]
         return {
-            "timestamps": [iso(run["at_ms"] / 1000) for run in told],
-            "sourceResults": {name: [run["results"].get(source) for run in told] for source, name in sources.items()},
-            "consecutiveFailures": max((await self.failing(list(sources))).values(), default=0),
+            "timestamps": [iso(run["at_ms"] / 1000) for run in last_runs],
+            "sourceResults": {
+                name: [run["results"].get(source) for run in last_runs] for source, name in sources.items()
+            },
+            "consecutiveFailures": max((await self.count_failures(list(sources))).values(), default=0),
         }
 
-    async def latest(self) -> dict[str, Any] | None:
-        """The last full report, with what rechecks have found since."""
+    async def load_latest(self) -> dict[str, Any] | None:
+        """Returns the last full report, updated by later rechecks."""
         run = await self.database.first(_LAST_RUN)
         if run is None:
             return None
         rows = await self.database.all(_LATEST, run["id"])
-        results = [_health(row).as_json() for row in rows]
+        results = [_health_from_row(row).as_json() for row in rows]
         timestamp = iso(max(row["at_ms"] for row in rows) / 1000)
-        return {"timestamp": timestamp, "runId": run["id"], "results": results, "summary": summary(results)}
+        return {"timestamp": timestamp, "runId": run["id"], "results": results, "summary": summarize(results)}
 
-    async def tidy(self) -> None:
-        """Forget checks after 30 days, and the alerts that were resolved by then."""
+    async def delete_expired(self) -> None:
+        """Deletes checks after 30 days, and alerts that were resolved by then."""
         before_ms = self._now_ms() - RETENTION_S * 1000
         await self.database.batch(
             [
@@ -145,11 +147,11 @@ class HealthStore:
         return round(self.clock.now() * 1000)
 
 
-def _marks(values: Sequence[str] | Mapping[str, str]) -> str:
+def _placeholders(values: Sequence[str] | Mapping[str, str]) -> str:
     return ", ".join("?" * len(values))
 
 
-def _health(row: Mapping[str, Any]) -> SourceHealth:
+def _health_from_row(row: Mapping[str, Any]) -> SourceHealth:
     return SourceHealth(
         name=row["name"],
         url=row["source"],

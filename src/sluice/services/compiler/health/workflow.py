@@ -1,4 +1,4 @@
-"""HealthMonitoringWorkflow: asks every source how it is, remembers, and raises the alarm once."""
+"""HealthMonitoringWorkflow: checks every source, stores the results, and raises one alert for a failing source."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -13,33 +13,33 @@ from sluice.core.errors import SluiceError
 from sluice.core.models import parse_model
 from sluice.core.ports import Clock, Kv
 from sluice.core.timestamps import iso
-from sluice.services.compiler.health.alerts import Alerts
-from sluice.services.compiler.health.source import HealthSource, SourceCheck, check_distinct, summary
+from sluice.services.compiler.health.source import HealthSource, SourceCheck, check_distinct, summarize
+from sluice.services.compiler.health.source_alerts import SourceAlerts
 from sluice.services.compiler.health.store import ALERT_AFTER, HealthStore
 from sluice.services.compiler.ports import Instances, Steps
-from sluice.services.compiler.workflows.course import Course, Policy
 from sluice.services.compiler.workflows.events import (
     Run,
     check_completed,
     check_started,
-    completed,
-    started,
     step_completed,
     step_failed,
+    workflow_completed,
+    workflow_started,
 )
-from sluice.services.compiler.workflows.reporting import Reporting
+from sluice.services.compiler.workflows.run_reporter import RunReporter
+from sluice.services.compiler.workflows.step_runner import StepPolicy, StepRunner
 
-HISTORY: Final = Policy(1, 1, "linear", 30)
-CHECK: Final = Policy(2, 5, "linear", 120)
-ANALYZE: Final = Policy(1, 1, "linear", 30)
-ALERT: Final = Policy(2, 5, "linear", 60)
-STORE: Final = Policy(2, 2, "linear", 30)
+HISTORY: Final = StepPolicy(1, 1, "linear", 30)
+CHECK: Final = StepPolicy(2, 5, "linear", 120)
+ANALYZE: Final = StepPolicy(1, 1, "linear", 30)
+ALERT: Final = StepPolicy(2, 5, "linear", 60)
+STORE: Final = StepPolicy(2, 2, "linear", 30)
 MAX_SOURCES: Final = 50
 SOURCE_PAUSE_S: Final = 2.0
 LATEST_KEY: Final = "health:latest"
 LATEST_TTL_S: Final = 24 * 3600
 ALERTS_TTL_S: Final = 7 * 24 * 3600
-# What the engine's own parameters hold besides the request.
+# The parameters of the engine that are not part of the request.
 ENVELOPE: Final = ("runId", "queuedAt")
 _LOADED: Final = 10
 _CHECKED: Final = 70
@@ -47,7 +47,7 @@ _ANALYZED: Final = 75
 
 
 class HealthRequest(BaseModel):
-    """What to check; nothing means the default sources."""
+    """What to check; without sources, the default sources."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -55,7 +55,7 @@ class HealthRequest(BaseModel):
     alertOnFailure: bool = True  # noqa: N815 - as it is sent
 
     @model_validator(mode="after")
-    def _distinct(self) -> Self:
+    def _check_distinct(self) -> Self:
         try:
             check_distinct(self.sources or ())
         except ValueError as error:
@@ -64,7 +64,7 @@ class HealthRequest(BaseModel):
 
 
 class HealthParams(HealthRequest):
-    """The same inside the engine; a recheck follows an alert, waits first, and raises no alarm of its own."""
+    """The parameters inside the engine. A recheck follows an alert, waits first, and raises no alert itself."""
 
     scheduled: bool = False
     recheck: bool = False
@@ -72,114 +72,114 @@ class HealthParams(HealthRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HealthMonitoringWorkflow:
-    """`instances` are those of this same workflow, among which a recheck is started."""
+    """`instances` are those of this same workflow; a recheck is started among them."""
 
     check: SourceCheck
     store: HealthStore
-    alerts: Alerts
+    alerts: SourceAlerts
     instances: Instances
     defaults: Sequence[HealthSource]
     recheck_delay_s: int
     published: Kv
-    reporting: Reporting
+    reporter: RunReporter
     clock: Clock
 
     async def run(self, workflow_id: str, params: Mapping[str, Any], steps: Steps) -> dict[str, Any]:
-        """The report on all sources; a source that is not well is a finding, not a failure."""
-        run, course = Run(workflow_id, "health-monitoring"), Course(steps)
+        """Returns the report on all sources; an unhealthy source is a result, not a failure of the run."""
+        run, runner = Run(workflow_id, "health-monitoring"), StepRunner(steps)
         try:
             request = self._request(params)
             if request.recheck:
-                await course.sleep("wait-before-recheck", self.recheck_delay_s)
-            return {"success": True} | await self._checked(run, course, request)
+                await runner.sleep("wait-before-recheck", self.recheck_delay_s)
+            return {"success": True} | await self._check_sources(run, runner, request)
         except SluiceError as error:
-            course.at = course.at or "load-health-history"
-            return {"success": False, "runId": workflow_id} | await self.reporting.fail(
-                run, course, str(error), _nothing
+            runner.current_step = runner.current_step or "load-health-history"
+            return {"success": False, "runId": workflow_id} | await self.reporter.report_failure(
+                run, runner, str(error), _clean_up
             )
 
-    async def _checked(self, run: Run, course: Course, request: HealthParams) -> dict[str, Any]:
-        loaded = await course.do("load-health-history", HISTORY, partial(self._load, run, request))
+    async def _check_sources(self, run: Run, runner: StepRunner, request: HealthParams) -> dict[str, Any]:
+        loaded = await runner.do("load-health-history", HISTORY, partial(self._load, run, request))
         sources = [HealthSource.model_validate(source) for source in loaded["sources"]]
         results = []
         for number, source in enumerate(sources, 1):
             if number > 1:
-                await course.sleep(f"pause-before-source-{number}", SOURCE_PAUSE_S)
+                await runner.sleep(f"pause-before-source-{number}", SOURCE_PAUSE_S)
             progress = _LOADED + round((_CHECKED - _LOADED) * number / len(sources))
             work = partial(self._check, run, number, source, progress, recheck=request.recheck)
-            results.append(await course.do(f"check-source-{number}", CHECK, work))
-        analysis = await course.do("analyze-results", ANALYZE, partial(self._analyze, run, request, results))
-        flaw = await self._alerted(run, course, sources, analysis)
-        store = partial(self._store, run, request, results, analysis, flaw)
-        stored: dict[str, Any] = await course.do("store-results", STORE, store)
+            results.append(await runner.do(f"check-source-{number}", CHECK, work))
+        analysis = await runner.do("analyze-results", ANALYZE, partial(self._analyze, run, request, results))
+        alert_failure = await self._send_alerts(run, runner, sources, analysis)
+        store = partial(self._store, run, request, results, analysis, alert_failure)
+        stored: dict[str, Any] = await runner.do("store-results", STORE, store)
         return stored
 
     async def _load(self, run: Run, request: HealthParams) -> dict[str, Any]:
-        """The sources as they are from now on, whatever becomes of the variables, and how they fared until now."""
-        self.reporting.begun(run)
+        """Fixes the sources for this run, even if the variables change later, and reports their failures so far."""
+        self.reporter.report_start(run)
         sources = request.sources or self.defaults
-        about = {"sourceCount": len(sources), "recheck": request.recheck, "scheduled": request.scheduled}
-        await self.reporting.emit(run, started("Health check started", **about))
-        failing = await self.store.failing([source.url for source in sources])
-        ailing = {source.name: failing[source.url] for source in sources if failing.get(source.url)}
-        await self.reporting.emit(run, step_completed("load-health-history", _LOADED, consecutiveFailures=ailing))
+        facts = {"sourceCount": len(sources), "recheck": request.recheck, "scheduled": request.scheduled}
+        await self.reporter.emit(run, workflow_started("Health check started", **facts))
+        failures = await self.store.count_failures([source.url for source in sources])
+        by_name = {source.name: failures[source.url] for source in sources if failures.get(source.url)}
+        await self.reporter.emit(run, step_completed("load-health-history", _LOADED, consecutiveFailures=by_name))
         return {"sources": [source.model_dump() for source in sources]}
 
     async def _check(
         self, run: Run, number: int, source: HealthSource, progress: int, *, recheck: bool
     ) -> dict[str, Any]:
         step = f"check-source-{number}"
-        await self.reporting.emit(run, check_started(step, name=source.name, url=source.url))
-        found = await self.store.found(run.id, source.url)
-        if found is None:
-            found = await self.check(source, await self.store.known(source.url))
-            await self.store.record(run.id, number, found, recheck=recheck)
-        await self.reporting.emit(run, check_completed(step, progress, **found.as_json()))
-        return found.as_json()
+        await self.reporter.emit(run, check_started(step, name=source.name, url=source.url))
+        health = await self.store.find_attempt(run.id, source.url)
+        if health is None:
+            health = await self.check(source, await self.store.find_validators(source.url))
+            await self.store.record_attempt(run.id, number, health, recheck=recheck)
+        await self.reporter.emit(run, check_completed(step, progress, **health.as_json()))
+        return health.as_json()
 
     async def _analyze(self, run: Run, request: HealthParams, results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """Close what is over, open what has gone on too long; which alerts this run has raised."""
-        counts = summary(results)
+        """Resolves alerts of healthy sources and opens new ones. Returns the alerts that this run has opened."""
+        counts = summarize(results)
         resolved = await self.alerts.resolve([result["url"] for result in results if result["healthy"]])
-        failing = await self.store.failing([result["url"] for result in results if not result["healthy"]])
-        flagged = {url: times for url, times in failing.items() if times >= ALERT_AFTER}
-        raised, untold = [], 0
+        failures = await self.store.count_failures([result["url"] for result in results if not result["healthy"]])
+        flagged = {url: times for url, times in failures.items() if times >= ALERT_AFTER}
+        raised, undelivered = [], 0
         if request.alertOnFailure and not request.recheck:
-            raised = await self.alerts.opened(run.id, flagged, results)
-            untold = await self.alerts.untold()
-        told = {"flagged": len(flagged), "alerts": len(raised), "resolved": resolved}
-        await self.reporting.emit(run, step_completed("analyze-results", _ANALYZED, **counts, **told))
-        return {"summary": counts, "alerts": raised, "untold": untold}
+            raised = await self.alerts.open_alerts(run.id, flagged, results)
+            undelivered = await self.alerts.count_undelivered()
+        alert_counts = {"flagged": len(flagged), "alerts": len(raised), "resolved": resolved}
+        await self.reporter.emit(run, step_completed("analyze-results", _ANALYZED, **counts, **alert_counts))
+        return {"summary": counts, "alerts": raised, "undelivered": undelivered}
 
-    async def _alerted(
-        self, run: Run, course: Course, sources: Sequence[HealthSource], analysis: Mapping[str, Any]
+    async def _send_alerts(
+        self, run: Run, runner: StepRunner, sources: Sequence[HealthSource], analysis: Mapping[str, Any]
     ) -> str | None:
-        """Tell of the alerts; why that failed, since the rest of the run must not depend on somebody's webhook."""
-        if not analysis["alerts"] and not analysis["untold"]:
+        """Delivers the alerts. Returns the error of a failed webhook, which must not fail the run."""
+        if not analysis["alerts"] and not analysis["undelivered"]:
             return None
         try:
-            await course.do("send-alerts", ALERT, partial(self._send, run, sources, analysis["alerts"]))
+            await runner.do("send-alerts", ALERT, partial(self._deliver_alerts, run, sources, analysis["alerts"]))
         except SluiceError as error:
             return str(error)
         return None
 
-    async def _send(
+    async def _deliver_alerts(
         self, run: Run, sources: Sequence[HealthSource], raised: Sequence[Mapping[str, Any]]
     ) -> dict[str, Any]:
         if raised:
-            kept = self.published.put_json(f"health:alerts:{run.id}", list(raised), ttl_s=ALERTS_TTL_S)
-            await self.reporting.attempt("alerts", kept)
+            publication = self.published.put_json(f"health:alerts:{run.id}", list(raised), ttl_s=ALERTS_TTL_S)
+            await self.reporter.attempt("alerts", publication)
             failed = {alert["source"]["url"] for alert in raised}
             await self._start_recheck(run, [source for source in sources if source.url in failed])
         delivered = await self.alerts.deliver()
-        await self.reporting.emit(run, step_completed("send-alerts", raised=len(raised), delivered=len(delivered)))
+        await self.reporter.emit(run, step_completed("send-alerts", raised=len(raised), delivered=len(delivered)))
         return {"delivered": delivered}
 
     async def _start_recheck(self, run: Run, sources: Sequence[HealthSource]) -> None:
-        """By an id made from this run's, so that a repeated step starts it once."""
+        """Derives the id from that of this run, so that a repeated step starts one recheck."""
         name = f"wf-health-recheck-{hashlib.sha256(run.id.encode()).hexdigest()[:16]}"
-        again = [source.model_dump() for source in sources]
-        params = {"runId": name, "sources": again, "alertOnFailure": False, "recheck": True}
+        values = [source.model_dump() for source in sources]
+        params = {"runId": name, "sources": values, "alertOnFailure": False, "recheck": True}
         await self.instances.create(name, params)
 
     async def _store(
@@ -188,18 +188,18 @@ class HealthMonitoringWorkflow:
         request: HealthParams,
         results: Sequence[Mapping[str, Any]],
         analysis: Mapping[str, Any],
-        flaw: str | None,
+        alert_failure: str | None,
     ) -> dict[str, Any]:
-        """The checks themselves are kept already; this publishes them and ends the run."""
+        """Publishes the checks, which are stored already, and ends the run."""
         counts = analysis["summary"]
-        flaws = [step_failed("send-alerts", flaw)] if flaw else []
-        await self.reporting.emit(run, *flaws, step_completed("store-results"))
-        end = completed("Health check completed", **counts, alerts=len(analysis["alerts"]))
+        failures = [step_failed("send-alerts", alert_failure)] if alert_failure else []
+        await self.reporter.emit(run, *failures, step_completed("store-results"))
+        end = workflow_completed("Health check completed", **counts, alerts=len(analysis["alerts"]))
         numbers = (counts["total"], counts["healthy"], counts["avgResponseTimeMs"])
-        took_ms = await self.reporting.ended(run, end, counts=numbers)
-        self.reporting.analytics.write("health_check", blobs=(run.id,), doubles=numbers)
-        await self.reporting.attempt("latest", self._publish())
-        history = await self.store.history({result["url"]: result["name"] for result in results})
+        duration_ms = await self.reporter.report_end(run, end, counts=numbers)
+        self.reporter.analytics.write("health_check", blobs=(run.id,), doubles=numbers)
+        await self.reporter.attempt("latest", self._publish())
+        history = await self.store.load_history({result["url"]: result["name"] for result in results})
         return {
             "runId": run.id,
             "timestamp": iso(self.clock.now()),
@@ -208,16 +208,16 @@ class HealthMonitoringWorkflow:
             "summary": counts,
             "history": history,
             "alerts": [alert["alertId"] for alert in analysis["alerts"]],
-            "totalDurationMs": took_ms,
+            "totalDurationMs": duration_ms,
         }
 
     async def _publish(self) -> None:
-        """Not this run's own report: after a recheck the other sources are still of interest."""
-        await self.published.put_json(LATEST_KEY, await self.store.latest(), ttl_s=LATEST_TTL_S)
+        """Publishes the report on all sources: a recheck covers only some of them."""
+        await self.published.put_json(LATEST_KEY, await self.store.load_latest(), ttl_s=LATEST_TTL_S)
 
     def _request(self, params: Mapping[str, Any]) -> HealthParams:
         return parse_model(HealthParams, {name: params[name] for name in params if name not in ENVELOPE})
 
 
-async def _nothing() -> None:
-    """A run of checks has nothing to clear away."""
+async def _clean_up() -> None:
+    """A health check stores nothing that must be deleted."""

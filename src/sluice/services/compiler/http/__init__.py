@@ -1,1 +1,1 @@
-"""What adblock-compiler answers over HTTP."""
+"""The HTTP interface of adblock-compiler."""

@@ -1,4 +1,4 @@
-"""GET /api: what there is, and an example to begin with."""
+"""GET /api: the endpoints, the transformations and an example."""
 
 from typing import Any, Final
 
@@ -9,24 +9,24 @@ from sluice.web import Reply, Request
 ENDPOINTS: Final = {
     "GET /api": "this overview",
     "GET /health": "whether every binding answers",
-    "POST /configuration/validate": "what does not fit in a configuration",
+    "POST /configuration/validate": "the invalid fields of a configuration",
     "POST /compile": "compile a list; Accept: text/plain gives the list itself",
     "POST /compile/batch": "compile 1 to 10 lists",
-    "POST /compile/stream": "compile and tell about it as Server-Sent Events",
+    "POST /compile/stream": "compile and report progress as Server-Sent Events",
     "GET /ws/compile": "the same over a WebSocket",
     "POST /compile/async": "compile in the background",
     "POST /compile/batch/async": "compile 1 to 100 lists in the background",
-    "GET /queue/results/:id": "how a job stands, and its list",
+    "GET /queue/results/:id": "the status of a job, and its list",
     "POST /queue/cancel/:id": "cancel a job; DELETE does the same",
-    "GET /queue/stats": "how the queues stand",
+    "GET /queue/stats": "statistics of the queues",
     "GET /queue/history": "the last jobs, and the depth over time",
-    "POST /workflow/compile": "compile as a workflow that survives everything",
+    "POST /workflow/compile": "compile as a workflow that survives restarts",
     "POST /workflow/batch": "the same for many lists",
-    "POST /workflow/cache-warm": "compile popular lists before they are asked for",
-    "POST /workflow/health-check": "check whether sources are there and whole",
-    "GET /workflow/status/:type/:id": "how a workflow stands, and its result",
-    "GET /workflow/events/:id": "what happened in a workflow; ?since= a moment",
-    "GET /workflow/metrics": "how workflows went",
+    "POST /workflow/cache-warm": "compile popular lists ahead of requests",
+    "POST /workflow/health-check": "check whether sources are available and complete",
+    "GET /workflow/status/:type/:id": "the status of a workflow, and its result",
+    "GET /workflow/events/:id": "the events of a workflow; ?since= a time",
+    "GET /workflow/metrics": "figures of the workflow runs",
     "GET /health/latest": "the last check of the sources",
     "GET /metrics": "requests of the last 30 minutes",
     "GET /metrics/prometheus": "counters for Prometheus",
@@ -45,7 +45,7 @@ EXAMPLE: Final[dict[str, Any]] = {
 }
 
 
-async def catalog(_request: Request) -> Reply:
+async def show_catalog(_request: Request) -> Reply:
     return Reply.json(
         {
             "name": "Sluice compiler",

@@ -1,33 +1,37 @@
-"""What everyone may know of the service: how it is used, and whether a challenge must be solved first."""
+"""Public figures of the service: its usage, and whether a Turnstile challenge must be solved first."""
 
+from dataclasses import dataclass
 from typing import Final
 
 from sluice.core.ports import Clock
 from sluice.core.timestamps import iso
-from sluice.services.compiler.http.docs import endpoints as docs
-from sluice.services.compiler.metrics.prometheus import CONTENT_TYPE, exposition
-from sluice.services.compiler.metrics.requests import WINDOW_S, WINDOWS, RequestMetrics
-from sluice.web import Reply, Request, Route
+from sluice.services.compiler.metrics.prometheus import CONTENT_TYPE, format_counters
+from sluice.services.compiler.metrics.request_metrics import WINDOW_S, WINDOWS, RequestMetrics
+from sluice.services.compiler.settings import Settings
+from sluice.web import Reply, Request
 
-_FRESH: Final = {"Cache-Control": "no-cache"}
-_AN_HOUR: Final = {"Cache-Control": "public, max-age=3600"}
+_NO_CACHE: Final = {"Cache-Control": "no-cache"}
+_ONE_HOUR: Final = {"Cache-Control": "public, max-age=3600"}
 
 
-def routes(metrics: RequestMetrics, clock: Clock, *, site_key: str, turnstile_enabled: bool) -> list[Route]:
-    async def as_json(_request: Request) -> Reply:
-        endpoints = await metrics.endpoints()
-        window = f"{WINDOW_S * WINDOWS // 60} minutes"
-        return Reply.json({"window": window, "timestamp": iso(clock.now()), "endpoints": endpoints}, headers=_FRESH)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricsApi:
+    metrics: RequestMetrics
+    clock: Clock
 
-    async def as_text(_request: Request) -> Reply:
-        page = exposition(await metrics.counters())
-        return Reply.text(page, headers={"Content-Type": CONTENT_TYPE, **_FRESH})
+    async def show_metrics(self, _request: Request) -> Reply:
+        values = {
+            "window": f"{WINDOW_S * WINDOWS // 60} minutes",
+            "timestamp": iso(self.clock.now()),
+            "endpoints": await self.metrics.load_endpoints(),
+        }
+        return Reply.json(values, headers=_NO_CACHE)
 
-    async def turnstile_config(_request: Request) -> Reply:
-        return Reply.json({"siteKey": site_key or None, "enabled": turnstile_enabled}, headers=_AN_HOUR)
+    async def show_prometheus(self, _request: Request) -> Reply:
+        page = format_counters(await self.metrics.load_counters())
+        return Reply.text(page, headers={"Content-Type": CONTENT_TYPE, **_NO_CACHE})
 
-    return [
-        Route("GET", "/metrics", as_json, doc=docs.METRICS),
-        Route("GET", "/metrics/prometheus", as_text, doc=docs.PROMETHEUS),
-        Route("GET", "/api/turnstile-config", turnstile_config, doc=docs.TURNSTILE),
-    ]
+
+async def show_turnstile(settings: Settings, _request: Request) -> Reply:
+    values = {"siteKey": settings.turnstile_site_key or None, "enabled": settings.is_turnstile_enabled}
+    return Reply.json(values, headers=_ONE_HOUR)

@@ -1,4 +1,4 @@
-"""POST /configuration/validate: whether a configuration is one, for those who are still writing it."""
+"""POST /configuration/validate: whether a configuration is valid, for editors."""
 
 from typing import Final
 
@@ -9,12 +9,12 @@ from sluice.web import Reply, Request, read_json
 MAX_BYTES: Final = 256 * 1024
 
 
-async def validate(request: Request) -> Reply:
-    """Every field that does not fit, and none when all do; that it does not fit is an answer, not an error."""
-    given = await read_json(request, max_bytes=MAX_BYTES)
+async def validate_configuration(request: Request) -> Reply:
+    """Replies with every invalid field; an invalid configuration is a result here, not an error."""
+    value = await read_json(request, max_bytes=MAX_BYTES)
     fields: tuple[BadField, ...] = ()
     try:
-        parse_configuration(given)
+        parse_configuration(value)
     except Invalid as error:
         fields = error.fields
     errors = [{"path": field.field or "the configuration", "reason": field.reason} for field in fields]

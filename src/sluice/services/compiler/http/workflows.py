@@ -1,8 +1,8 @@
-"""What the workflows answer over HTTP: start, status, events, figures, and the last report on the sources."""
+"""Workflows over HTTP: start, status, events, figures, and the last health report on the sources."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Protocol
+from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -14,16 +14,17 @@ from sluice.core.timestamps import iso, parse_iso_ms
 from sluice.services.compiler.health.source import HealthSource
 from sluice.services.compiler.health.store import HealthStore
 from sluice.services.compiler.health.workflow import HealthRequest
+from sluice.services.compiler.ports import ReadGuardedBody
 from sluice.services.compiler.requests import MAX_BODY_BYTES, AsyncBatchRequest, CompileRequest
+from sluice.services.compiler.workflows.event_log import WorkflowEventLog
 from sluice.services.compiler.workflows.events import WorkflowType
-from sluice.services.compiler.workflows.log import RunLog
-from sluice.services.compiler.workflows.starts import ApiType, Starts
+from sluice.services.compiler.workflows.starter import ApiType, WorkflowStarter
 from sluice.services.compiler.workflows.warming import WarmRequest
 from sluice.web import Reply, Request, read_query
 
-_UNCACHED: Final = {"Cache-Control": "no-store"}
-# How the figures of each type are named.
-_FIGURES: Final[Mapping[WorkflowType, str]] = {
+_NO_STORE: Final = {"Cache-Control": "no-store"}
+# The names of the figures of each type.
+_FIGURE_NAMES: Final[Mapping[WorkflowType, str]] = {
     "compilation": "compilation",
     "batch": "batchCompilation",
     "cache-warming": "cacheWarming",
@@ -31,97 +32,97 @@ _FIGURES: Final[Mapping[WorkflowType, str]] = {
 }
 
 
-class Guard(Protocol):
-    """Gives the JSON body of a request that may pass: limits first, then the proof that a person asks."""
-
-    async def __call__(self, request: Request, *, max_bytes: int, optional_body: bool = False) -> Any: ...
-
-
 class EventsQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     since: Annotated[
         str | None,
-        Field(description="Events strictly later than this moment alone.", examples=["2026-01-31T12:00:00.000Z"]),
+        Field(description="Only events after this time.", examples=["2026-01-31T12:00:00.000Z"]),
     ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkflowApi:
-    """`configurations` and `sources` give what is warmed and checked when a request names none."""
+    """`configurations` and `sources` return what to warm and check if a request names none."""
 
-    guard: Guard
-    starts: Starts
-    run_log: RunLog
+    guard: ReadGuardedBody
+    starter: WorkflowStarter
+    event_log: WorkflowEventLog
     health: HealthStore
     configurations: Callable[[], Sequence[Configuration]]
     sources: Callable[[], Sequence[HealthSource]]
     clock: Clock
 
-    async def compile(self, request: Request) -> Reply:
+    async def start_compilation(self, request: Request) -> Reply:
         body = await self.guard(request, max_bytes=MAX_BODY_BYTES)
         parse_model(CompileRequest, body)
-        workflow_id = await self.starts.requested("compilation", "requestId", body)
-        return _accepted("Compilation workflow started", "compilation", workflow_id)
+        workflow_id = await self.starter.start_requested("compilation", "requestId", body)
+        return _build_accepted("Compilation workflow started", "compilation", workflow_id)
 
-    async def batch(self, request: Request) -> Reply:
+    async def start_batch(self, request: Request) -> Reply:
         body = await self.guard(request, max_bytes=MAX_BODY_BYTES)
         size = len(parse_model(AsyncBatchRequest, body).requests)
-        workflow_id = await self.starts.requested("batch-compilation", "batchId", body)
-        return _accepted("Batch compilation workflow started", "batch-compilation", workflow_id, batchSize=size)
+        workflow_id = await self.starter.start_requested("batch-compilation", "batchId", body)
+        return _build_accepted("Batch compilation workflow started", "batch-compilation", workflow_id, batchSize=size)
 
-    async def warm(self, request: Request) -> Reply:
+    async def start_warming(self, request: Request) -> Reply:
         body = await self.guard(request, max_bytes=MAX_BODY_BYTES, optional_body=True)
-        given = parse_model(WarmRequest, body).configurations
-        chosen = [configuration.model_dump(exclude_unset=True) for configuration in given or self.configurations()]
-        workflow_id = await self.starts.requested("cache-warming", "runId", {"configurations": chosen})
-        count = len(given) if given else "default"
-        return _accepted("Cache warming workflow started", "cache-warming", workflow_id, configurationsCount=count)
+        requested = parse_model(WarmRequest, body).configurations
+        chosen = [configuration.model_dump(exclude_unset=True) for configuration in requested or self.configurations()]
+        workflow_id = await self.starter.start_requested("cache-warming", "runId", {"configurations": chosen})
+        count = len(requested) if requested else "default"
+        return _build_accepted(
+            "Cache warming workflow started", "cache-warming", workflow_id, configurationsCount=count
+        )
 
-    async def check(self, request: Request) -> Reply:
+    async def start_health_check(self, request: Request) -> Reply:
         body = await self.guard(request, max_bytes=MAX_BODY_BYTES, optional_body=True)
-        wanted = parse_model(HealthRequest, body)
-        chosen = [source.model_dump() for source in wanted.sources or self.sources()]
-        params = {"sources": chosen, "alertOnFailure": wanted.alertOnFailure}
-        workflow_id = await self.starts.requested("health-monitoring", "runId", params)
-        count = len(wanted.sources) if wanted.sources else "default"
-        return _accepted("Health check workflow started", "health-monitoring", workflow_id, sourcesCount=count)
+        check = parse_model(HealthRequest, body)
+        chosen = [source.model_dump() for source in check.sources or self.sources()]
+        params = {"sources": chosen, "alertOnFailure": check.alertOnFailure}
+        workflow_id = await self.starter.start_requested("health-monitoring", "runId", params)
+        count = len(check.sources) if check.sources else "default"
+        return _build_accepted("Health check workflow started", "health-monitoring", workflow_id, sourcesCount=count)
 
-    async def status(self, request: Request) -> Reply:
+    async def show_status(self, request: Request) -> Reply:
         kind, workflow_id = request.params["type"], request.params["id"]
-        found = next((instances for name, instances in self.starts.instances.items() if name == kind), None)
-        if found is None:
-            raise Invalid(f"{kind[:40]!r} is not a type of workflow; those are {', '.join(self.starts.instances)}")
-        status = await found.status(workflow_id)
-        told = {"status": status.state, "output": status.output, "error": status.error}
-        return _found({"workflowId": workflow_id, "workflowType": kind, **told})
+        instances_of_kind = next(
+            (instances for name, instances in self.starter.instances.items() if name == kind), None
+        )
+        if instances_of_kind is None:
+            raise Invalid(f"{kind[:40]!r} is not a workflow type; the types are {', '.join(self.starter.instances)}")
+        status = await instances_of_kind.status(workflow_id)
+        values = {"status": status.state, "output": status.output, "error": status.error}
+        return _build_reply({"workflowId": workflow_id, "workflowType": kind, **values})
 
-    async def events(self, request: Request) -> Reply:
+    async def show_events(self, request: Request) -> Reply:
         workflow_id = request.params["id"]
         since = read_query(request, EventsQuery).since
-        log = await self.run_log.read(workflow_id, None if since is None else parse_iso_ms(since, "since"))
+        log = await self.event_log.read(workflow_id, None if since is None else parse_iso_ms(since, "since"))
         if log is None:
-            message = "No events: the id is not known, or the workflow has not begun"
+            message = "No events: the id is unknown, or the workflow has not started"
             log = {"workflowId": workflow_id, "progress": 0, "isComplete": False, "events": [], "message": message}
-        return _found(log)
+        return _build_reply(log)
 
-    async def metrics(self, _request: Request) -> Reply:
-        figures = await self.run_log.metrics()
-        told = {name: figures.get(kind) for kind, name in _FIGURES.items()}
-        return _found({"timestamp": iso(self.clock.now()), "workflows": told})
+    async def show_metrics(self, _request: Request) -> Reply:
+        figures = await self.event_log.load_metrics()
+        by_name = {name: figures.get(kind) for kind, name in _FIGURE_NAMES.items()}
+        return _build_reply({"timestamp": iso(self.clock.now()), "workflows": by_name})
 
-    async def latest(self, _request: Request) -> Reply:
-        report = await self.health.latest()
+    async def show_latest_health(self, _request: Request) -> Reply:
+        report = await self.health.load_latest()
         if report:
-            report["history"] = await self.health.history({found["url"]: found["name"] for found in report["results"]})
-        told = {"data": report} | ({} if report else {"message": "No health check has been completed yet"})
-        return _found(told)
+            report["history"] = await self.health.load_history(
+                {result["url"]: result["name"] for result in report["results"]}
+            )
+        note = {} if report else {"message": "No health check has been completed yet"}
+        return _build_reply({"data": report} | note)
 
 
-def _accepted(message: str, kind: ApiType, workflow_id: str, **more: object) -> Reply:
-    told = {"success": True, "message": message, "workflowId": workflow_id, "workflowType": kind, **more}
-    return Reply.json(told, 202, _UNCACHED)
+def _build_accepted(message: str, kind: ApiType, workflow_id: str, **extra: object) -> Reply:
+    values = {"success": True, "message": message, "workflowId": workflow_id, "workflowType": kind, **extra}
+    return Reply.json(values, 202, _NO_STORE)
 
 
-def _found(told: Mapping[str, Any]) -> Reply:
-    return Reply.json({"success": True, **told}, headers=_UNCACHED)
+def _build_reply(values: Mapping[str, Any]) -> Reply:
+    return Reply.json({"success": True, **values}, headers=_NO_STORE)

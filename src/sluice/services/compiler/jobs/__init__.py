@@ -1,1 +1,1 @@
-"""Lists in the background: rows, messages, the consumer, and what looks after them."""
+"""Background jobs: their rows, their queue messages, the consumer, and the sweeper that resends lost messages."""

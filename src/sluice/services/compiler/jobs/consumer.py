@@ -1,49 +1,36 @@
-"""The consumer of both queues and of the dead letters: every message ends acknowledged or retried, and is counted."""
+"""The consumer of both queues: every message ends acknowledged or retried, and is counted."""
 
 import asyncio
 from collections import Counter
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Literal, TypeVar
 
 from sluice.core.compiler.configuration import parse_configuration
 from sluice.core.errors import Invalid, SluiceError, Unavailable
 from sluice.core.ports import Clock, Log
-from sluice.services.compiler.cache.cache import SYNC_TTL_S
-from sluice.services.compiler.cache.records import Count
-from sluice.services.compiler.cache.results import Compiled
-from sluice.services.compiler.jobs.jobs import LEASE_S, MAX_TRIES, Jobs
+from sluice.services.compiler.cache.compilation_records import Count, Trigger
+from sluice.services.compiler.cache.compiled_list import ListSummary
+from sluice.services.compiler.cache.list_cache import SYNC_TTL_S
+from sluice.services.compiler.jobs.backoff import retry_delay_s
+from sluice.services.compiler.jobs.delivery import Delivery
+from sluice.services.compiler.jobs.job_store import LEASE_S, MAX_TRIES, JobStore
 from sluice.services.compiler.jobs.messages import (
     BatchMessage,
     CompileMessage,
+    MalformedMessage,
     Message,
+    UnknownMessage,
     WarmMessage,
-    is_unknown,
-    read_message,
+    parse_message,
 )
-from sluice.services.compiler.workflows.items import CompileOne, Item, Items
+from sluice.services.compiler.workflows.batch_items import CompileOne, Item, ItemRunner
 
 T = TypeVar("T")
-MAX_DELAY_S: Final = 3600
 
+MessageOutcome = Literal["acked", "cancelled", "failed", "malformed", "retried", "skipped", "unknown"]
 # An item as it was sent: its id, its configuration, its content.
-Given = tuple[str, dict[str, Any], dict[str, str]]
-
-
-class Delivery(Protocol):
-    """One message as the queue delivers it."""
-
-    @property
-    def id(self) -> str: ...
-
-    @property
-    def body(self) -> Any: ...
-
-    @property
-    def attempts(self) -> int: ...
-
-    def ack(self) -> None: ...
-    def retry(self, delay_s: int | None = None) -> None: ...
+SentItem = tuple[str, dict[str, Any], dict[str, str]]
 
 
 class _Cancelled(Exception):
@@ -51,146 +38,137 @@ class _Cancelled(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Consumer:
-    jobs: Jobs
-    items: Items
+class QueueConsumer:
+    jobs: JobStore
+    items: ItemRunner
     compile: CompileOne
     clock: Clock
     log: Log
     count: Count
 
-    async def handle(self, deliveries: Sequence[Delivery]) -> Counter[str]:
-        """Work on the messages one after another; the number of each outcome."""
+    async def consume(self, deliveries: Sequence[Delivery]) -> Counter[str]:
+        """Works on the messages one after another. Returns the number of each outcome."""
         self.log.event("queue.batch", messages=len(deliveries))
         outcomes: Counter[str] = Counter()
-        for place, delivery in enumerate(deliveries, 1):
+        for number, delivery in enumerate(deliveries, 1):
             began_s = self.clock.now()
-            outcome = await self._handle_one(delivery)
+            outcome = await self._consume_one(delivery)
             outcomes[outcome] += 1
             self.count("queue_messages", outcome)
-            duration_ms = round((self.clock.now() - began_s) * 1000)
-            place_of = f"{place}/{len(deliveries)}"
-            self.log.event("queue.message", id=delivery.id, place=place_of, outcome=outcome, duration_ms=duration_ms)
+            place = f"{number}/{len(deliveries)}"
+            duration_ms = self._since_ms(began_s)
+            self.log.event("queue.message", id=delivery.id, place=place, outcome=outcome, duration_ms=duration_ms)
         self.log.event("queue.batch_done", **outcomes)
         return outcomes
 
-    async def bury(self, deliveries: Sequence[Delivery]) -> None:
-        """Record each job whose message was given up."""
-        for delivery in deliveries:
-            message = read_message(delivery.body)
-            if message and message.request_id:
-                await self.jobs.bury(message.request_id)
-                self.count("jobs", "failed")
-            self.log.event("queue.dead_letter", id=delivery.id, request_id=message.request_id if message else None)
-            delivery.ack()
+    async def _consume_one(self, delivery: Delivery) -> MessageOutcome:
+        """Acknowledges messages that can never be handled: delivering them again would not help."""
+        match parse_message(delivery.body):
+            case UnknownMessage():
+                delivery.ack()
+                return "unknown"
+            case MalformedMessage():
+                delivery.ack()
+                return "malformed"
+            case message:
+                return await self._handle_message(message, delivery)
 
-    async def _handle_one(self, delivery: Delivery) -> str:
-        """Acknowledge what can never be done: coming back would not help it."""
-        if is_unknown(delivery.body):
-            delivery.ack()
-            return "unknown"
-        if (message := read_message(delivery.body)) is None:
-            delivery.ack()
-            return "malformed"
+    async def _handle_message(self, message: Message, delivery: Delivery) -> MessageOutcome:
         if message.request_id is None:
             message = message.model_copy(update={"request_id": f"message-{delivery.id}"})
         try:
-            return await self._job(message, str(message.request_id), delivery)
+            return await self._run_job(message, str(message.request_id), delivery)
         except SluiceError as error:
-            # The database itself failed: nothing is recorded, so the message must come again.
+            # The database itself failed and nothing is recorded, so the message must be delivered again.
             self.log.error("queue.message_failed", error, id=delivery.id)
-            delivery.retry(_delay_s(delivery.attempts))
+            delivery.retry(retry_delay_s(delivery.attempts))
             return "retried"
 
-    async def _job(self, message: Message, request_id: str, delivery: Delivery) -> str:
+    async def _run_job(self, message: Message, request_id: str, delivery: Delivery) -> MessageOutcome:
         await self.jobs.adopt(message)
         if (attempt := await self.jobs.claim(request_id)) is None:
             delivery.ack()
             return "skipped"
         began_s = self.clock.now()
         try:
-            compiled = await self._while_held(request_id, self._run(message, request_id))
+            summary = await self._hold_lease(request_id, self._compile(message, request_id))
         except _Cancelled:
             delivery.ack()
             return "cancelled"
         except SluiceError as error:
-            return await self._failed(request_id, error, attempt, delivery, began_s)
-        duration_ms = round((self.clock.now() - began_s) * 1000)
-        done = await self.jobs.complete(request_id, duration_ms=duration_ms, compiled=compiled)
+            return await self._handle_failure(request_id, error, attempt, delivery, began_s)
+        duration_ms = self._since_ms(began_s)
+        recorded = await self.jobs.complete(request_id, duration_ms=duration_ms, summary=summary)
         delivery.ack()
-        self.count("jobs", "completed" if done else "cancelled")
-        self._tell(request_id, message, compiled, duration_ms)
-        return "acked" if done else "cancelled"
+        self.count("jobs", "completed" if recorded else "cancelled")
+        self._log_done(request_id, message, summary, duration_ms)
+        return "acked" if recorded else "cancelled"
 
-    async def _failed(
+    async def _handle_failure(
         self, request_id: str, error: SluiceError, attempt: int, delivery: Delivery, began_s: float
-    ) -> str:
-        """Try again where that may help; the queue itself counts the tries and moves the message on after the last."""
+    ) -> MessageOutcome:
+        """Retries if that may help. The queue counts the attempts and dead-letters the message after the last."""
         self.log.event("job.failed", request_id=request_id, attempt=attempt, reason=str(error))
         if not error.retryable or attempt > MAX_TRIES:
-            duration_ms = round((self.clock.now() - began_s) * 1000)
-            await self.jobs.fail(request_id, str(error), duration_ms)
+            await self.jobs.fail(request_id, str(error), self._since_ms(began_s))
             self.count("jobs", "failed")
             delivery.ack()
             return "failed"
-        delay_s = _delay_s(delivery.attempts)
+        delay_s = retry_delay_s(delivery.attempts)
         await self.jobs.release(request_id, str(error), delay_s)
         delivery.retry(delay_s)
         return "retried"
 
-    async def _run(self, message: Message, request_id: str) -> Compiled | None:
-        match await self.jobs.content_of(message):
-            case CompileMessage(configuration=given, pre_fetched_content=content):
-                configuration = parse_configuration(given)
-                return await self.compile(configuration, content=content, ttl_s=SYNC_TTL_S, path="queue")
+    async def _compile(self, message: Message, request_id: str) -> ListSummary | None:
+        match await self.jobs.load_content(message):
+            case CompileMessage(configuration=sent, pre_fetched_content=content):
+                configuration = parse_configuration(sent)
+                return await self.compile(configuration, content=content, ttl_s=SYNC_TTL_S, trigger="queue")
             case BatchMessage(requests=requests):
-                await self._items(
-                    request_id, [(item.id, item.configuration, item.pre_fetched_content) for item in requests], "queue"
-                )
+                items = [(item.id, item.configuration, item.pre_fetched_content) for item in requests]
+                await self._compile_items(request_id, items, "queue")
             case WarmMessage(configurations=configurations):
-                numbered: list[Given] = [(str(place), given, {}) for place, given in enumerate(configurations)]
-                await self._items(request_id, numbered, "warming")
+                numbered: list[SentItem] = [(str(place), sent, {}) for place, sent in enumerate(configurations)]
+                await self._compile_items(request_id, numbered, "warming")
         return None
 
-    async def _items(self, owner: str, given: Sequence[Given], path: str) -> None:
-        """Items that are no configurations are rejected; the rest run, and what failed of them is tried again."""
+    async def _compile_items(self, owner: str, sent: Sequence[SentItem], trigger: Trigger) -> None:
+        """Rejects invalid configurations and compiles the rest; raises Unavailable if any of them failed."""
         valid: list[Item] = []
-        for item_id, configuration, content in given:
+        for item_id, configuration, content in sent:
             try:
                 valid.append(Item(id=item_id, configuration=parse_configuration(configuration), content=content))
             except Invalid as error:
-                await self.items.reject(owner, item_id, str(error))
-        outcomes = await self.items.run(owner, valid, ttl_s=SYNC_TTL_S, path=path)
+                await self.items.record_rejection(owner, item_id, str(error))
+        outcomes = await self.items.run(owner, valid, ttl_s=SYNC_TTL_S, trigger=trigger)
         failed = [outcome for outcome in outcomes if not outcome.success]
         self.log.event("batch.done", request_id=owner, successful=len(valid) - len(failed), failed=len(failed))
         if failed:
-            told = "; ".join(f"{outcome.id}: {outcome.error}" for outcome in failed[:3])
-            raise Unavailable(f"{len(failed)} of {len(given)} items failed: {told}")
+            reasons = "; ".join(f"{outcome.id}: {outcome.error}" for outcome in failed[:3])
+            raise Unavailable(f"{len(failed)} of {len(sent)} items failed: {reasons}")
 
-    async def _while_held(self, request_id: str, work: Coroutine[Any, Any, T]) -> T:
-        """Do the work, telling every few seconds that it is still under way, and stop when it was cancelled."""
+    async def _hold_lease(self, request_id: str, work: Coroutine[Any, Any, T]) -> T:
+        """Does the work, renews the lease of the job meanwhile, and stops if the job is cancelled."""
         task = asyncio.ensure_future(work)
         try:
             while not (await asyncio.wait({task}, timeout=LEASE_S / 3))[0]:
-                if not await self.jobs.renew(request_id):
+                if not await self.jobs.renew_lease(request_id):
                     raise _Cancelled
             return task.result()
         finally:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
-    def _tell(self, request_id: str, message: Message, compiled: Compiled | None, duration_ms: int) -> None:
+    def _log_done(self, request_id: str, message: Message, summary: ListSummary | None, duration_ms: int) -> None:
         self.log.event(
             "job.done",
             request_id=request_id,
             kind=message.type,
             list=message.name,
-            rules=compiled.rule_count if compiled else None,
-            entry=compiled.cache_key if compiled else None,
+            rules=summary.rule_count if summary else None,
+            entry=summary.cache_key if summary else None,
             duration_ms=duration_ms,
         )
 
-
-def _delay_s(attempts: int) -> int:
-    """2, 4, 8 … seconds."""
-    return min(1 << max(attempts, 1), MAX_DELAY_S)
+    def _since_ms(self, began_s: float) -> int:
+        return round((self.clock.now() - began_s) * 1000)

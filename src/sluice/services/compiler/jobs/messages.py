@@ -1,5 +1,6 @@
-"""The messages of the queues: made here, read here."""
+"""The messages of the queues, written and parsed."""
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
@@ -11,7 +12,7 @@ MAX_WARMED = 50
 
 
 class _Message(BaseModel):
-    """What all have; strangers may send more, which is ignored. Content that is too large stands in R2 under its key."""
+    """The common members. Other producers may send more, which is ignored. Content that is too large is in R2."""
 
     model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, frozen=True)
 
@@ -50,19 +51,25 @@ class WarmMessage(_Message):
         return f"warming of {len(self.configurations)}"
 
 
+@dataclass(frozen=True, slots=True)
+class UnknownMessage:
+    """A body of a type that this service does not handle."""
+
+
+@dataclass(frozen=True, slots=True)
+class MalformedMessage:
+    """A body that is no message."""
+
+
 Message = CompileMessage | BatchMessage | WarmMessage
 TYPES = ("compile", "batch-compile", "cache-warm")
-_READ: TypeAdapter[Message] = TypeAdapter(Annotated[Message, Field(discriminator="type")])
+_MESSAGE: TypeAdapter[Message] = TypeAdapter(Annotated[Message, Field(discriminator="type")])
 
 
-def is_unknown(body: object) -> bool:
-    """Whether the body names a type that nobody here handles."""
-    return isinstance(body, dict) and isinstance(body.get("type"), str) and body["type"] not in TYPES
-
-
-def read_message(body: object) -> Message | None:
-    """The message, or None when it is malformed."""
+def parse_message(body: object) -> Message | UnknownMessage | MalformedMessage:
+    if isinstance(body, dict) and isinstance(body.get("type"), str) and body["type"] not in TYPES:
+        return UnknownMessage()
     try:
-        return _READ.validate_python(body)
+        return _MESSAGE.validate_python(body)
     except ValidationError:
-        return None
+        return MalformedMessage()

@@ -1,31 +1,43 @@
-"""Looks after the jobs on an alarm of its own, which survives every crash."""
+"""Resends lost jobs on an alarm of its own, which survives every crash."""
 
-from typing import Final
+from collections.abc import Awaitable
+from typing import Final, Protocol
 
 from sluice.core.ports import Alarm, Clock
-from sluice.services.compiler.jobs.jobs import Jobs
+from sluice.services.compiler.jobs.job_store import JobStore
+from sluice.services.compiler.remote_calls import RemoteReply, encode_reply
 
 INTERVAL_S: Final = 15.0
+OBJECT_NAME: Final = "jobs"  # there is one object
+
+
+class SweeperStub(Protocol):
+    """The one sweeper object, as its callers see it."""
+
+    def arm(self) -> Awaitable[RemoteReply]: ...
 
 
 class Sweeper:
-    """Lives in one object: armed by every accepted job, and by itself for as long as one is under way."""
+    """Lives in one object. Every accepted job arms it, and it arms itself while any job is unfinished."""
 
-    def __init__(self, jobs: Jobs, alarm: Alarm, clock: Clock) -> None:
+    def __init__(self, jobs: JobStore, alarm: Alarm, clock: Clock) -> None:
         self._jobs = jobs
         self._alarm = alarm
         self._clock = clock
         self._armed_at = clock.now()
 
-    async def arm(self) -> None:
-        """Called before a job is stored, so the row may come a little later than this."""
+    async def arm(self) -> RemoteReply:
+        """Sets the alarm. The caller stores the row of its job a little later."""
+        return await encode_reply(self._arm())
+
+    async def sweep(self) -> None:
+        """Sets the next alarm first, so that a failure of this sweep is repaired by the next."""
+        armed_lately = self._clock.now() - self._armed_at < INTERVAL_S
+        if armed_lately or await self._jobs.has_unfinished():
+            await self._alarm.set(self._clock.now() + INTERVAL_S)
+            await self._jobs.resend_lost()
+
+    async def _arm(self) -> None:
         self._armed_at = self._clock.now()
         if await self._alarm.get() is None:
             await self._alarm.set(self._clock.now() + INTERVAL_S)
-
-    async def ring(self) -> None:
-        """The next alarm first, so that what goes wrong in this round is mended in the next."""
-        lately = self._clock.now() - self._armed_at < INTERVAL_S
-        if lately or await self._jobs.under_way():
-            await self._alarm.set(self._clock.now() + INTERVAL_S)
-            await self._jobs.sweep()

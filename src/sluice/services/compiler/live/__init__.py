@@ -1,1 +1,1 @@
-"""Compiling over a WebSocket."""
+"""Compilations that report while they run: Server-Sent Events and WebSockets."""

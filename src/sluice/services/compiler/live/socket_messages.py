@@ -1,4 +1,4 @@
-"""What is said over the compiler's WebSocket, each way one JSON object with a `type`."""
+"""The messages of the compiler's WebSocket: JSON objects with a `type`, in both directions."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal
@@ -27,8 +27,8 @@ Code = Literal[
 SessionId = Annotated[str, Field(min_length=1, max_length=MAX_SESSION_CHARS, alias="sessionId")]
 
 
-class Misuse(Exception):
-    """A message that cannot be followed; the connection goes on."""
+class BadMessage(Exception):
+    """A message that cannot be handled; the connection stays open."""
 
     def __init__(self, code: Code, text: str, session_id: str | None = None) -> None:
         super().__init__(text)
@@ -40,57 +40,69 @@ class Message(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     type: str
-    timestamp: Any = None  # clients may tell their time; nobody needs it
+    timestamp: Any = None  # clients may send their time; it is ignored
 
 
-class Ping(Message):
+class PingMessage(Message):
     pass
 
 
-class OfSession(Message):
+class SessionMessage(Message):
     session_id: SessionId
 
 
-class CompileRequest(OfSession):
+class CancelMessage(SessionMessage):
+    pass
+
+
+class UnsupportedMessage(SessionMessage):
+    """A message of the protocol that this service does not support."""
+
+
+class CompileMessage(SessionMessage):
     configuration: dict[str, Any]
     content: Content = Field(default_factory=dict, alias="preFetchedContent")
     benchmark: bool = False
-    # Looked at by the guard.
+    # Checked by the guard.
     turnstile_token: Any = Field(default=None, alias="turnstileToken")
 
 
 KINDS: Final[Mapping[str, type[Message]]] = {
-    "ping": Ping,
-    "compile": CompileRequest,
-    "cancel": OfSession,
-    "pause": OfSession,
-    "resume": OfSession,
+    "ping": PingMessage,
+    "compile": CompileMessage,
+    "cancel": CancelMessage,
+    "pause": UnsupportedMessage,
+    "resume": UnsupportedMessage,
 }
 
 
 def parse_message(text: str) -> tuple[Message, dict[str, Any]]:
-    """A client's message, and its plain members; Misuse says what is wrong with it."""
+    """Returns the message and its plain members; raises BadMessage with what is wrong."""
     content = encode_utf8(text)
     if len(content) > MAX_MESSAGE_BYTES:
-        raise Misuse("MESSAGE_TOO_LARGE", f"a message takes at most {MAX_MESSAGE_BYTES} bytes; this has {len(content)}")
+        raise BadMessage(
+            "MESSAGE_TOO_LARGE", f"a message has at most {MAX_MESSAGE_BYTES} bytes; this one has {len(content)}"
+        )
     try:
         value = parse_json(content)
     except Invalid as error:
-        raise Misuse("INVALID_MESSAGE", str(error).replace("the body", "the message", 1)) from None
+        raise BadMessage("INVALID_MESSAGE", str(error).replace("the body", "the message", 1)) from None
     if not isinstance(value, dict) or not isinstance(value.get("type"), str):
-        raise Misuse("INVALID_MESSAGE", "a message is a JSON object with a type")
+        raise BadMessage("INVALID_MESSAGE", "a message must be a JSON object with a type")
     kind = KINDS.get(value["type"])
     if kind is None:
         known = ", ".join(KINDS)
-        raise Misuse("UNKNOWN_MESSAGE_TYPE", f"the type {value['type'][:40]!r} is not known; known are: {known}")
+        raise BadMessage(
+            "UNKNOWN_MESSAGE_TYPE", f"the type {value['type'][:40]!r} is unknown; known types are: {known}"
+        )
     try:
         return parse_model(kind, value), value
     except Invalid as error:
-        raise Misuse("INVALID_MESSAGE", str(error), _session_of(value)) from None
+        raise BadMessage("INVALID_MESSAGE", str(error), _find_session_id(value)) from None
 
 
-def told(error: SluiceError) -> dict[str, Any]:
-    """What is told of a failure beside its sentence."""
+def error_details(error: SluiceError) -> dict[str, Any]:
+    """Returns the members of an error message besides its text."""
     details: dict[str, Any] = {"title": error.title, "status": error.status, "retryable": error.retryable}
     if isinstance(error, TooManyRequests):
         details["retryAfter"] = error.retry_after_s
@@ -99,6 +111,6 @@ def told(error: SluiceError) -> dict[str, Any]:
     return details
 
 
-def _session_of(value: Mapping[str, Any]) -> str | None:
-    given = value.get("sessionId")
-    return given[:MAX_SESSION_CHARS] if isinstance(given, str) else None
+def _find_session_id(value: Mapping[str, Any]) -> str | None:
+    session_id = value.get("sessionId")
+    return session_id[:MAX_SESSION_CHARS] if isinstance(session_id, str) else None

@@ -1,4 +1,4 @@
-"""POST /compile/stream: what happens, told while it happens, and the list at the end."""
+"""POST /compile/stream: events while a list is compiled, and the list at the end."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -9,93 +9,95 @@ from sluice.core.compiler.diagnostics import Diagnostic
 from sluice.core.compiler.events import Event
 from sluice.core.errors import SluiceError
 from sluice.core.ports import Log
-from sluice.services.compiler.cache.cache import SYNC_TTL_S
-from sluice.services.compiler.cache.compilations import Compilations
-from sluice.services.compiler.cache.results import Result, unpacked
-from sluice.services.compiler.ports import Guarded
+from sluice.services.compiler.cache.compiled_list import CompiledList
+from sluice.services.compiler.cache.list_cache import SYNC_TTL_S
+from sluice.services.compiler.cache.list_compiler import ListCompiler
+from sluice.services.compiler.ports import ReadGuardedBody
 from sluice.services.compiler.requests import MAX_BODY_BYTES, CompileRequest
 from sluice.web import Reply, Request, SseComment, SseEvent, encode_json, parse_model, stream_events
 
-# Often enough that a client who left is noticed soon, and no proxy takes the silence for the end.
+# Often enough that a client who left is noticed soon, and that no proxy takes the silence for the end.
 HEARTBEAT_S: Final = 5.0
-_CATEGORIES: Final = {"download": "network"}
+_EVENT_NAMES: Final = {"download": "network"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamApi:
-    guard: Guarded
-    compilations: Compilations
+    guard: ReadGuardedBody
+    compiler: ListCompiler
     log: Log
 
     async def stream(self, request: Request) -> Reply:
-        given = parse_model(CompileRequest, await self.guard(request, max_bytes=MAX_BODY_BYTES))
-        return stream_events(self._events(given))
+        body = parse_model(CompileRequest, await self.guard(request, max_bytes=MAX_BODY_BYTES))
+        return stream_events(self._run(body))
 
-    async def _events(self, given: CompileRequest) -> AsyncGenerator[SseEvent | SseComment, None]:
-        """Always compiles anew; the task stops as soon as nobody listens."""
-        told: asyncio.Queue[SseEvent] = asyncio.Queue()
-        yield _event("log", {"level": "info", "message": f"Compiling {given.configuration.name}"})
-        work = asyncio.ensure_future(self._work(given, told))
+    async def _run(self, body: CompileRequest) -> AsyncGenerator[SseEvent | SseComment, None]:
+        """Always compiles anew; the task stops when the client leaves."""
+        queue: asyncio.Queue[SseEvent] = asyncio.Queue()
+        yield _build_event("log", {"level": "info", "message": f"Compiling {body.configuration.name}"})
+        task = asyncio.ensure_future(self._compile(body, queue))
         try:
-            async for event in _until_done(work, told):
+            async for event in _drain(queue, task):
                 yield event
         finally:
-            work.cancel()
-            await asyncio.gather(work, return_exceptions=True)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
 
-    async def _work(self, given: CompileRequest, told: "asyncio.Queue[SseEvent]") -> None:
+    async def _compile(self, body: CompileRequest, queue: "asyncio.Queue[SseEvent]") -> None:
         diagnostics: list[Diagnostic] = []
 
         def emit(event: Event) -> None:
-            told.put_nowait(_event(event.name, event.data))
+            queue.put_nowait(_build_event(event.name, event.data))
 
         try:
-            result = await self.compilations.produce(
-                given.configuration,
-                path="stream",
-                content=given.pre_fetched_content,
+            compiled = await self.compiler.compile(
+                body.configuration,
+                trigger="stream",
+                content=body.pre_fetched_content,
                 emit=emit,
                 notify=diagnostics.append,
-                detailed=given.report,
+                detailed=body.report,
             )
             for diagnostic in diagnostics:
-                told.put_nowait(_event(_CATEGORIES.get(diagnostic.category, "diagnostic"), diagnostic.as_json()))
-            if not given.pre_fetched_content:
-                told.put_nowait(await self._kept(result))
+                name = _EVENT_NAMES.get(diagnostic.category, "diagnostic")
+                queue.put_nowait(_build_event(name, diagnostic.as_json()))
+            if not body.pre_fetched_content:
+                queue.put_nowait(await self._store(compiled))
         except SluiceError as error:
-            told.put_nowait(_event("error", {"error": str(error), "status": error.status}))
+            queue.put_nowait(_build_event("error", {"error": str(error), "status": error.status}))
         except Exception as error:  # noqa: BLE001 - the reply has begun, so this is the boundary
             self.log.error("stream.failed", error)
-            told.put_nowait(_event("error", {"error": "the request could not be handled", "status": 500}))
+            queue.put_nowait(_build_event("error", {"error": "the request could not be handled", "status": 500}))
         else:
-            told.put_nowait(SseEvent("{" + unpacked(result.members).decode(), name="result"))
-            told.put_nowait(_event("done", {}))
+            queue.put_nowait(SseEvent("{" + compiled.members.inflate().decode(), name="result"))
+            queue.put_nowait(_build_event("done", {}))
 
-    async def _kept(self, result: Result) -> SseEvent:
-        """The list is here already: that it cannot be kept is a warning."""
+    async def _store(self, compiled: CompiledList) -> SseEvent:
+        """Stores the list; if that fails, the client still gets the list and a warning."""
         try:
-            await self.compilations.keep(result, SYNC_TTL_S)
+            await self.compiler.store(compiled, SYNC_TTL_S)
         except SluiceError as error:
             self.log.error("cache.unwritable", error)
-            return _event("log", {"level": "warn", "message": f"The list is not cached: {error}"})
-        return _event("cache", {"operation": "write", "key": result.compiled.cache_key, "size": result.members.size})
+            return _build_event("log", {"level": "warn", "message": f"The list is not cached: {error}"})
+        entry = {"operation": "write", "key": compiled.summary.cache_key, "size": compiled.members.size}
+        return _build_event("cache", entry)
 
 
-async def _until_done(
-    work: "asyncio.Task[None]", told: "asyncio.Queue[SseEvent]"
+async def _drain(
+    queue: "asyncio.Queue[SseEvent]", task: "asyncio.Task[None]"
 ) -> AsyncGenerator[SseEvent | SseComment, None]:
-    """Events as they come, a heartbeat when none does, and after the end whatever is left."""
-    while not work.done() or not told.empty():
-        taking = asyncio.ensure_future(told.get())
+    """Yields events as they come, a heartbeat if there is none for a while, and the rest after the task has ended."""
+    while not task.done() or not queue.empty():
+        next_event = asyncio.ensure_future(queue.get())
         try:
-            await asyncio.wait({taking, work}, timeout=HEARTBEAT_S, return_when=asyncio.FIRST_COMPLETED)
-            if taking.done():
-                yield taking.result()
-            elif not work.done():
+            await asyncio.wait({next_event, task}, timeout=HEARTBEAT_S, return_when=asyncio.FIRST_COMPLETED)
+            if next_event.done():
+                yield next_event.result()
+            elif not task.done():
                 yield SseComment("still at it")
         finally:
-            taking.cancel()
+            next_event.cancel()
 
 
-def _event(name: str, data: Any) -> SseEvent:
+def _build_event(name: str, data: Any) -> SseEvent:
     return SseEvent(encode_json(dict(data)), name=name)

@@ -1,1 +1,1 @@
-"""How the service is used."""
+"""How the service is used: requests by endpoint, and counters."""

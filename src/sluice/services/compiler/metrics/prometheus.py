@@ -13,14 +13,14 @@ _NOT_IN_NAMES: Final = re.compile(r"[^a-zA-Z0-9_]")
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """What a counter is called outside, what it counts, and the names of its labels."""
+    """The name, help text and label names of a counter in Prometheus."""
 
     name: str
     help: str
     labels: tuple[str, ...]
 
 
-# Another counter is shown under its own name, its one label as `kind`.
+# Any other counter is exported under its own name, with its one label as `kind`.
 METRICS: Final[Mapping[str, Metric]] = {
     "cache": Metric("sluice_cache_total", "Lists asked for, by how they were found.", ("result",)),
     "compilations": Metric("sluice_compilations_total", "Compilations, by outcome.", ("outcome",)),
@@ -34,26 +34,28 @@ METRICS: Final[Mapping[str, Metric]] = {
 }
 
 
-def exposition(counters: Iterable[Mapping[str, Any]]) -> str:
-    """The page for counters given as {name, labels, value}, those of one name together."""
-    lines = [line for name, rows in groupby(counters, lambda row: row["name"]) for line in _metric(name, rows)]
+def format_counters(counters: Iterable[Mapping[str, Any]]) -> str:
+    """Returns the page for counters of the form {name, labels, value}, sorted by name."""
+    lines = [line for name, rows in groupby(counters, lambda row: row["name"]) for line in _format_metric(name, rows)]
     return "".join(f"{line}\n" for line in lines)
 
 
-def _metric(name: str, rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    known = METRICS.get(name) or Metric(f"sluice_{_NOT_IN_NAMES.sub('_', name)}_total", f"Counts of {name}.", ("kind",))
-    yield f"# HELP {known.name} {_escaped(known.help, quotes=False)}"
-    yield f"# TYPE {known.name} counter"
+def _format_metric(name: str, rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    metric = METRICS.get(name) or Metric(
+        f"sluice_{_NOT_IN_NAMES.sub('_', name)}_total", f"Counts of {name}.", ("kind",)
+    )
+    yield f"# HELP {metric.name} {_escape(metric.help, quotes=False)}"
+    yield f"# TYPE {metric.name} counter"
     for row in rows:
-        pairs = zip(known.labels, json.loads(row["labels"]), strict=False)
-        labels = ",".join(f'{label}="{_escaped(value, quotes=True)}"' for label, value in pairs)
-        yield f"{known.name}{{{labels}}} {_number(row['value'])}"
+        pairs = zip(metric.labels, json.loads(row["labels"]), strict=False)
+        labels = ",".join(f'{label}="{_escape(value, quotes=True)}"' for label, value in pairs)
+        yield f"{metric.name}{{{labels}}} {_format_number(row['value'])}"
 
 
-def _escaped(text: str, *, quotes: bool) -> str:
+def _escape(text: str, *, quotes: bool) -> str:
     escaped = text.replace("\\", r"\\").replace("\n", r"\n")
     return escaped.replace('"', r"\"") if quotes else escaped
 
 
-def _number(value: float) -> str:
+def _format_number(value: float) -> str:
     return str(int(value)) if float(value).is_integer() else repr(float(value))

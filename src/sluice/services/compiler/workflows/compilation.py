@@ -1,4 +1,4 @@
-"""CompilationWorkflow: one list, checked, compiled, cached and counted, each in a step of its own."""
+"""CompilationWorkflow: validates, compiles, caches and reports one list, each in a step of its own."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,46 +10,47 @@ from sluice.core.compiler.events import Emit
 from sluice.core.errors import SluiceError
 from sluice.core.models import parse_model
 from sluice.core.ports import Clock
-from sluice.services.compiler.cache.cache import WORKFLOW_TTL_S
-from sluice.services.compiler.cache.results import Result
+from sluice.services.compiler.cache.compilation_records import Trigger
+from sluice.services.compiler.cache.compiled_list import CompiledList, ListSummary
+from sluice.services.compiler.cache.list_cache import WORKFLOW_TTL_S
 from sluice.services.compiler.ports import Steps
 from sluice.services.compiler.requests import CompileRequest
-from sluice.services.compiler.workflows.course import Course, Policy
+from sluice.services.compiler.workflows.compile_events import CompileEventWriter
 from sluice.services.compiler.workflows.events import (
     Run,
     cache_stored,
-    completed,
-    started,
     step_completed,
     step_started,
+    workflow_completed,
+    workflow_started,
 )
-from sluice.services.compiler.workflows.parcels import Parcels
-from sluice.services.compiler.workflows.reporting import Reporting
-from sluice.services.compiler.workflows.watch import CompileWatch
+from sluice.services.compiler.workflows.params_store import ParamsStore
+from sluice.services.compiler.workflows.run_reporter import RunReporter
+from sluice.services.compiler.workflows.step_runner import StepPolicy, StepRunner
 
-VALIDATE: Final = Policy(1, 1, "linear", 30)
-COMPILE: Final = Policy(3, 30, "exponential", 300)
-CACHE: Final = Policy(2, 2, "linear", 30)
-PATH: Final = "workflow"
-# What the engine's own parameters hold besides the request.
+VALIDATE: Final = StepPolicy(1, 1, "linear", 30)
+COMPILE: Final = StepPolicy(3, 30, "exponential", 300)
+CACHE: Final = StepPolicy(2, 2, "linear", 30)
+TRIGGER: Final = "workflow"
+# The parameters of the engine that are not part of the request.
 ENVELOPE: Final = ("requestId", "queuedAt")
 
 
 class Compiler(Protocol):
-    """Compiles without looking into the cache, and keeps results when told to."""
+    """Compiles without reading the cache, and stores lists on request."""
 
-    async def produce(
-        self, configuration: Configuration, *, path: str, content: Mapping[str, str], emit: Emit
-    ) -> Result: ...
+    async def compile(
+        self, configuration: Configuration, *, trigger: Trigger, content: Mapping[str, str], emit: Emit
+    ) -> CompiledList: ...
 
-    async def keep(self, result: Result, ttl_s: int) -> None: ...
+    async def store(self, compiled: CompiledList, ttl_s: int) -> None: ...
 
 
 class Handover(Protocol):
-    """Carries a result from one step to the next, since no step result may be that large."""
+    """Carries a list from one step to the next: a step result may not be that large."""
 
-    async def put(self, name: str, result: Result) -> None: ...
-    async def get(self, name: str) -> Result: ...
+    async def put(self, name: str, compiled: CompiledList) -> None: ...
+    async def get(self, name: str) -> CompiledList: ...
     async def delete(self, name: str) -> None: ...
 
 
@@ -57,34 +58,37 @@ class Handover(Protocol):
 class CompilationWorkflow:
     compiler: Compiler
     handover: Handover
-    parcels: Parcels
-    reporting: Reporting
+    params_store: ParamsStore
+    reporter: RunReporter
     clock: Clock
 
     async def run(self, workflow_id: str, params: Mapping[str, Any], steps: Steps) -> dict[str, Any]:
-        """The outcome, a failure included; the rules are in the cache under its key."""
-        run, course = Run(workflow_id, "compilation"), Course(steps)
-        told: dict[str, Any] = {"requestId": params.get("requestId", workflow_id), "steps": {}}
+        """Returns the outcome, also of a failure; the rules are in the cache under the key of the outcome."""
+        run, runner = Run(workflow_id, "compilation"), StepRunner(steps)
+        outcome: dict[str, Any] = {"requestId": params.get("requestId", workflow_id), "steps": {}}
         try:
-            checked = await course.do("validate", VALIDATE, partial(self._validate, run, params))
-            told |= {"configName": checked["configName"], "steps": {"validation": checked["validation"]}}
-            compiled = await course.do("compile-sources", COMPILE, partial(self._compile, run, params))
-            told |= compiled["told"] | {"steps": told["steps"] | compiled["steps"]}
-            if not checked["preFetched"]:
-                told["steps"]["caching"] = await course.do("cache-result", CACHE, partial(self._cache, run))
+            request = await runner.do("validate", VALIDATE, partial(self._validate, run, params))
+            outcome |= {"configName": request["configName"], "steps": {"validation": request["validation"]}}
+            compiled = await runner.do("compile-sources", COMPILE, partial(self._compile, run, params))
+            outcome |= compiled["outcome"] | {"steps": outcome["steps"] | compiled["steps"]}
+            if not request["preFetched"]:
+                outcome["steps"]["caching"] = await runner.do("cache-result", CACHE, partial(self._cache, run))
         except SluiceError as error:
-            cleared = partial(self._cleared, run, params)
-            return {"success": False} | told | await self.reporting.fail(run, course, str(error), cleared)
-        return await self._completed(run, course, params, told)
+            clean_up = partial(self._clean_up, run, params)
+            failure = await self.reporter.report_failure(run, runner, str(error), clean_up)
+            return {"success": False} | outcome | failure
+        return await self._complete(run, runner, params, outcome)
 
     async def _validate(self, run: Run, params: Mapping[str, Any]) -> dict[str, Any]:
         began_ms = self._now_ms()
-        self.reporting.begun(run)
-        await self.reporting.emit(run, started("Compilation started", requestId=params.get("requestId", run.id)))
+        self.reporter.report_start(run)
+        await self.reporter.emit(
+            run, workflow_started("Compilation started", requestId=params.get("requestId", run.id))
+        )
         request = await self._request(params)
         configuration = request.configuration
         counts = {"sourceCount": len(configuration.sources), "transformationCount": len(configuration.transformations)}
-        await self.reporting.emit(run, step_completed("validate", 10, configName=configuration.name, **counts))
+        await self.reporter.emit(run, step_completed("validate", 10, configName=configuration.name, **counts))
         return {
             "configName": configuration.name,
             "preFetched": bool(request.pre_fetched_content),
@@ -94,59 +98,67 @@ class CompilationWorkflow:
     async def _compile(self, run: Run, params: Mapping[str, Any]) -> dict[str, Any]:
         request = await self._request(params)
         content = request.pre_fetched_content
-        await self.reporting.emit(run, step_started("compile-sources", configName=request.configuration.name))
-        watch = CompileWatch(self.reporting.run_log, run, self.clock, self.reporting.log)
-        async with watch.listening():
-            result = await self.compiler.produce(request.configuration, path=PATH, content=content, emit=watch.emit)
+        await self.reporter.emit(run, step_started("compile-sources", configName=request.configuration.name))
+        writer = CompileEventWriter(self.reporter.event_log, run, self.clock, self.reporter.log)
+        async with writer.open():
+            compiled = await self.compiler.compile(
+                request.configuration, trigger=TRIGGER, content=content, emit=writer.emit
+            )
         if content:
-            # Private, so under a key of its own and not a step of its own.
-            await self.compiler.keep(result, WORKFLOW_TTL_S)
+            # A private list has a key of its own, and no step of its own.
+            await self.compiler.store(compiled, WORKFLOW_TTL_S)
         else:
-            await self.handover.put(run.id, result)
-        made = result.compiled
-        await self.reporting.emit(
-            run, step_completed("compile-sources", 70, ruleCount=made.rule_count, durationMs=made.duration_ms)
+            await self.handover.put(run.id, compiled)
+        summary = compiled.summary
+        await self.reporter.emit(
+            run, step_completed("compile-sources", 70, ruleCount=summary.rule_count, durationMs=summary.duration_ms)
         )
         return {
-            "told": {"ruleCount": made.rule_count, "cacheKey": made.cache_key, "compiledAt": made.compiled_at},
-            "steps": _steps(watch, result),
+            "outcome": {
+                "ruleCount": summary.rule_count,
+                "cacheKey": summary.cache_key,
+                "compiledAt": summary.compiled_at,
+            },
+            "steps": _describe_steps(writer, summary),
         }
 
     async def _cache(self, run: Run) -> dict[str, Any]:
         began_ms = self._now_ms()
-        result = await self.handover.get(run.id)
-        await self.compiler.keep(result, WORKFLOW_TTL_S)
-        key = result.compiled.cache_key
-        await self.reporting.emit(run, cache_stored(90, cacheKey=key, ttlSeconds=WORKFLOW_TTL_S))
+        compiled = await self.handover.get(run.id)
+        await self.compiler.store(compiled, WORKFLOW_TTL_S)
+        key = compiled.summary.cache_key
+        await self.reporter.emit(run, cache_stored(90, cacheKey=key, ttlSeconds=WORKFLOW_TTL_S))
         return {"durationMs": self._now_ms() - began_ms, "cacheKey": key, "ttlSeconds": WORKFLOW_TTL_S}
 
-    async def _completed(
-        self, run: Run, course: Course, params: Mapping[str, Any], told: dict[str, Any]
+    async def _complete(
+        self, run: Run, runner: StepRunner, params: Mapping[str, Any], outcome: dict[str, Any]
     ) -> dict[str, Any]:
         async def update() -> dict[str, Any]:
-            event = completed("Compilation completed", ruleCount=told["ruleCount"], cacheKey=told["cacheKey"])
-            took_ms = await self.reporting.ended(run, event, counts=(told["ruleCount"],))
-            await self.reporting.attempt("clearing", self._cleared(run, params))
-            return {"totalDurationMs": took_ms}
+            event = workflow_completed(
+                "Compilation completed", ruleCount=outcome["ruleCount"], cacheKey=outcome["cacheKey"]
+            )
+            duration_ms = await self.reporter.report_end(run, event, counts=(outcome["ruleCount"],))
+            await self.reporter.attempt("clearing", self._clean_up(run, params))
+            return {"totalDurationMs": duration_ms}
 
-        return {"success": True} | told | await self.reporting.conclude(run, course, "update-metrics", update)
+        return {"success": True} | outcome | await self.reporter.run_last_step(run, runner, "update-metrics", update)
 
-    async def _cleared(self, run: Run, params: Mapping[str, Any]) -> None:
-        """What was handed over goes only here, after the step that needed it has ended for good."""
+    async def _clean_up(self, run: Run, params: Mapping[str, Any]) -> None:
+        """Deletes the handed-over list only here, when no step can need it again."""
         await self.handover.delete(run.id)
-        await self.parcels.discard(params)
+        await self.params_store.delete(params)
 
     async def _request(self, params: Mapping[str, Any]) -> CompileRequest:
-        opened = await self.parcels.opened(params)
-        return parse_model(CompileRequest, {name: opened[name] for name in opened if name not in ENVELOPE})
+        values = await self.params_store.load(params)
+        return parse_model(CompileRequest, {name: values[name] for name in values if name not in ENVELOPE})
 
     def _now_ms(self) -> int:
         return round(self.clock.now() * 1000)
 
 
-def _steps(watch: CompileWatch, result: Result) -> dict[str, Any]:
+def _describe_steps(writer: CompileEventWriter, summary: ListSummary) -> dict[str, Any]:
     return {
-        "sourceFetch": {"durationMs": watch.fetch_ms, "sourceCount": watch.source_count},
-        "transformation": {"durationMs": watch.transformation_ms, "transformationCount": watch.transformation_count},
-        "compilation": {"durationMs": result.compiled.duration_ms},
+        "sourceFetch": {"durationMs": writer.fetch_ms, "sourceCount": writer.source_count},
+        "transformation": {"durationMs": writer.transformation_ms, "transformationCount": writer.transformation_count},
+        "compilation": {"durationMs": summary.duration_ms},
     }

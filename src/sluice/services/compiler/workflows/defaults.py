@@ -1,4 +1,4 @@
-"""What is warmed and watched when nobody says otherwise; an operator may say so in a variable."""
+"""The lists to warm and the sources to check by default; an operator can set others in a variable."""
 
 from typing import Annotated, Any, Final, TypeVar
 
@@ -43,17 +43,17 @@ class _Sources(_Strict):
 
 
 def warm_configurations(variable: str = "") -> tuple[Configuration, ...]:
-    """The lists of WARM_CONFIGURATIONS, a JSON array of configurations, or the popular ones when it is not set."""
+    """Returns the lists of WARM_CONFIGURATIONS, a JSON array of configurations; popular lists if it is not set."""
     if not variable:
         return tuple(_popular(name, url) for name, url, _ in _LISTS[:_WARMED])
-    return tuple(_read("WARM_CONFIGURATIONS", variable, _Configurations).root)
+    return tuple(_parse_variable("WARM_CONFIGURATIONS", variable, _Configurations).root)
 
 
 def health_sources(variable: str = "") -> tuple[HealthSource, ...]:
-    """The sources of HEALTH_SOURCES, a JSON array of {name, url, expectedMinRules?}, or those of the popular lists."""
+    """Returns the sources of HEALTH_SOURCES, a JSON array of {name, url, expectedMinRules?}, or those of popular lists."""
     if not variable:
-        return tuple(HealthSource(name=name, url=url, expectedMinRules=least) for name, url, least in _LISTS)
-    sources = _read("HEALTH_SOURCES", variable, _Sources).root
+        return tuple(HealthSource(name=name, url=url, expectedMinRules=min_rules) for name, url, min_rules in _LISTS)
+    sources = _parse_variable("HEALTH_SOURCES", variable, _Sources).root
     try:
         check_distinct(sources)
     except ValueError as error:
@@ -67,7 +67,7 @@ def _popular(name: str, url: str) -> Configuration:
     )
 
 
-def _read(name: str, text: str, model: type[Model]) -> Model:
+def _parse_variable(name: str, text: str, model: type[Model]) -> Model:
     try:
         return parse_model(model, parse_json(text.encode()))
     except Invalid as error:

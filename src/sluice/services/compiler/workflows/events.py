@@ -1,4 +1,4 @@
-"""What a workflow tells of itself while it runs."""
+"""The workflow events: what a workflow reports while it runs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,6 +22,7 @@ EventType = Literal[
     "health:check:started",
     "health:check:completed",
 ]
+RunOutcome = Literal["completed", "failed"]
 _MAX_TEXT_CHARS: Final = 500
 _MAX_KEY_CHARS: Final = 300
 
@@ -36,9 +37,9 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEvent:
-    """One event; with a key it is told once in a run, however often the step that tells it is repeated.
+    """One event; with a key it is stored once in a run, even if the step that emits it is repeated.
 
-    `at_ms` is when it happened; without it, that is when it is written down.
+    `at_ms` is when it happened; without it, when it is stored. `outcome` is set on the last event of a run.
     """
 
     type: EventType
@@ -48,14 +49,15 @@ class RunEvent:
     message: str | None = None
     data: Mapping[str, Any] | None = None
     at_ms: int | None = None
+    outcome: RunOutcome | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """The members that differ from event to event, without those that are missing."""
+        """Returns the members that differ from event to event, without those that are None."""
         members = {"step": self.step, "progress": self.progress, "message": self.message, "data": self.data}
         return {name: value for name, value in members.items() if value is not None}
 
 
-def started(message: str, **data: Any) -> RunEvent:
+def workflow_started(message: str, **data: Any) -> RunEvent:
     return RunEvent(type="workflow:started", key="started", progress=0, message=message, data=data)
 
 
@@ -69,12 +71,14 @@ def step_completed(step: str, progress: int | None = None, **data: Any) -> RunEv
 
 
 def step_failed(step: str, error: str) -> RunEvent:
-    return RunEvent(type="workflow:step:failed", key=f"{step}:failed", step=step, message=short(error))
+    return RunEvent(type="workflow:step:failed", key=f"{step}:failed", step=step, message=shorten(error))
 
 
-def progressed(key: str | None, progress: int, message: str, **data: Any) -> RunEvent:
-    kept = None if key is None else f"progress:{key}"[:_MAX_KEY_CHARS]
-    return RunEvent(type="workflow:progress", key=kept, progress=progress, message=short(message), data=data or None)
+def workflow_progress(key: str | None, progress: int, message: str, **data: Any) -> RunEvent:
+    event_key = None if key is None else f"progress:{key}"[:_MAX_KEY_CHARS]
+    return RunEvent(
+        type="workflow:progress", key=event_key, progress=progress, message=shorten(message), data=data or None
+    )
 
 
 def cache_stored(progress: int, **data: Any) -> RunEvent:
@@ -89,14 +93,16 @@ def check_completed(step: str, progress: int, **data: Any) -> RunEvent:
     return RunEvent(type="health:check:completed", key=f"{step}:completed", step=step, progress=progress, data=data)
 
 
-def completed(message: str, **data: Any) -> RunEvent:
-    return RunEvent(type="workflow:completed", key="ended", progress=100, message=message, data=data or None)
+def workflow_completed(message: str, **data: Any) -> RunEvent:
+    return RunEvent(
+        type="workflow:completed", key="ended", progress=100, message=message, data=data or None, outcome="completed"
+    )
 
 
-def failed(error: str, **data: Any) -> RunEvent:
-    return RunEvent(type="workflow:failed", key="ended", message=short(error), data=data or None)
+def workflow_failed(error: str, **data: Any) -> RunEvent:
+    return RunEvent(type="workflow:failed", key="ended", message=shorten(error), data=data or None, outcome="failed")
 
 
-def short(text: str) -> str:
-    """A text of bounded length."""
+def shorten(text: str) -> str:
+    """Returns the text, cut to a bounded length."""
     return text if len(text) <= _MAX_TEXT_CHARS else f"{text[:_MAX_TEXT_CHARS]}…"

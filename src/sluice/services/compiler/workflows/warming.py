@@ -1,4 +1,4 @@
-"""CacheWarmingWorkflow: compiles popular lists before anyone asks, gently, and only those whose copy will not last."""
+"""CacheWarmingWorkflow: compiles popular lists ahead of requests, slowly, and only those whose entry expires soon."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,33 +11,40 @@ from sluice.core.compiler.configuration import Configuration
 from sluice.core.errors import SluiceError
 from sluice.core.models import parse_model
 from sluice.core.ports import Clock
-from sluice.services.compiler.cache.cache import WORKFLOW_TTL_S
+from sluice.services.compiler.cache.list_cache import WORKFLOW_TTL_S
 from sluice.services.compiler.ports import Steps
-from sluice.services.compiler.workflows.course import Course, Policy
-from sluice.services.compiler.workflows.events import Run, completed, started, step_completed, step_failed, step_started
-from sluice.services.compiler.workflows.items import Item, ItemOutcome, Items, Outcomes, outcome_of
-from sluice.services.compiler.workflows.parcels import Parcels
-from sluice.services.compiler.workflows.reporting import Reporting
+from sluice.services.compiler.workflows.batch_items import Item, ItemOutcome, ItemRunner, Outcomes, find_outcome
+from sluice.services.compiler.workflows.events import (
+    Run,
+    step_completed,
+    step_failed,
+    step_started,
+    workflow_completed,
+    workflow_started,
+)
+from sluice.services.compiler.workflows.params_store import ParamsStore
+from sluice.services.compiler.workflows.run_reporter import RunReporter
+from sluice.services.compiler.workflows.step_runner import StepPolicy, StepRunner
 
-CHECK: Final = Policy(1, 1, "linear", 30)
-CHUNK: Final = Policy(2, 30, "exponential", 900)
+CHECK: Final = StepPolicy(1, 1, "linear", 30)
+CHUNK: Final = StepPolicy(2, 30, "exponential", 900)
 MAX_CONFIGURATIONS: Final = 50
 MAX_CONCURRENT: Final = 2
-PATH: Final = "warming"
-# What the engine's own parameters hold besides the request.
+TRIGGER: Final = "warming"
+# The parameters of the engine that are not part of the request.
 ENVELOPE: Final = ("runId", "queuedAt")
-NEXT_RUN_S: Final = 6 * 3600  # a copy that lives longer is still there when the next scheduled run looks
+NEXT_RUN_S: Final = 6 * 3600  # an entry that lives longer is still there at the next scheduled run
 ITEM_PAUSE_S: Final = 2.0
 CHUNK_PAUSE_S: Final = 10.0
 _CHECKED: Final = 10
 _WARMED: Final = 85
 
-# When the kept copy of a configuration ends, in epoch seconds; None when there is none.
-ExpiresAt = Callable[[Configuration], Awaitable[float | None]]
+# Returns when the cache entry of a configuration expires, in epoch seconds; None if there is none.
+FindExpiry = Callable[[Configuration], Awaitable[float | None]]
 
 
 class WarmRequest(BaseModel):
-    """What to warm; nothing means the default lists."""
+    """What to warm; without configurations, the default lists."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -52,35 +59,36 @@ class WarmParams(WarmRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheWarmingWorkflow:
-    items: Items
-    expires_at: ExpiresAt
+    items: ItemRunner
+    find_expiry: FindExpiry
     defaults: Sequence[Configuration]
-    parcels: Parcels
-    reporting: Reporting
+    params_store: ParamsStore
+    reporter: RunReporter
     clock: Clock
 
     async def run(self, workflow_id: str, params: Mapping[str, Any], steps: Steps) -> dict[str, Any]:
-        """Which lists were warmed, which were fresh, and which failed."""
-        run, course = Run(workflow_id, "cache-warming"), Course(steps)
+        """Returns how many lists were compiled, were still fresh, or failed."""
+        run, runner = Run(workflow_id, "cache-warming"), StepRunner(steps)
         run_id = params.get("runId", workflow_id)
         try:
-            checked = await course.do("check-cache-status", CHECK, partial(self._check, run, params))
+            status = await runner.do("check-cache-status", CHECK, partial(self._check, run, params))
         except SluiceError as error:
-            cleared = partial(self.parcels.discard, params)
-            return {"success": False, "runId": run_id} | await self.reporting.fail(run, course, str(error), cleared)
-        known, lost = await self._chunks(run, course, params, checked["stale"])
-        update = partial(self._update, run, params, checked, known, lost)
-        ended = await self.reporting.conclude(run, course, "update-warming-metrics", update)
-        return {"success": True, "runId": run_id} | _summary(checked, known, lost) | ended
+            clean_up = partial(self.params_store.delete, params)
+            failure = await self.reporter.report_failure(run, runner, str(error), clean_up)
+            return {"success": False, "runId": run_id} | failure
+        known, failed_steps = await self._warm_chunks(run, runner, params, status["stale"])
+        update = partial(self._update, run, params, status, known, failed_steps)
+        ended = await self.reporter.run_last_step(run, runner, "update-warming-metrics", update)
+        return {"success": True, "runId": run_id} | _summarize(status, known, failed_steps) | ended
 
     async def _check(self, run: Run, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Which configurations need warming, each known by its place."""
-        self.reporting.begun(run)
+        """Returns which configurations need warming; the position of each is its id."""
+        self.reporter.report_start(run)
         request = await self._request(params)
         configurations = self._configurations(request)
-        told = {"configurationCount": len(configurations), "scheduled": request.scheduled}
-        await self.reporting.emit(run, started("Cache warming started", **told))
-        ends = [await self.expires_at(configuration) for configuration in configurations]
+        counts = {"configurationCount": len(configurations), "scheduled": request.scheduled}
+        await self.reporter.emit(run, workflow_started("Cache warming started", **counts))
+        ends = [await self.find_expiry(configuration) for configuration in configurations]
         needed_until_s = self.clock.now() + NEXT_RUN_S
         stale = [
             {"id": str(at), "name": configurations[at].name}
@@ -88,73 +96,74 @@ class CacheWarmingWorkflow:
             if end_s is None or end_s <= needed_until_s
         ]
         skipped = len(configurations) - len(stale)
-        await self.reporting.emit(
+        await self.reporter.emit(
             run, step_completed("check-cache-status", _CHECKED, toWarm=len(stale), skipped=skipped)
         )
         return {"stale": stale, "skipped": skipped}
 
-    async def _chunks(
-        self, run: Run, course: Course, params: Mapping[str, Any], stale: Sequence[Mapping[str, str]]
+    async def _warm_chunks(
+        self, run: Run, runner: StepRunner, params: Mapping[str, Any], stale: Sequence[Mapping[str, str]]
     ) -> tuple[Outcomes, dict[str, str]]:
-        """Warm all chunks with a pause between them; the outcomes, and the errors of steps that failed."""
+        """Warms all chunks with a pause between them. Returns the outcomes, and the errors of failed steps."""
         chunks = [stale[at : at + MAX_CONCURRENT] for at in range(0, len(stale), MAX_CONCURRENT)]
         known: Outcomes = {}
-        lost: dict[str, str] = {}
+        failed_steps: dict[str, str] = {}
         for number, chunk in enumerate(chunks, 1):
             if number > 1:
-                await course.sleep(f"pause-before-chunk-{number}", CHUNK_PAUSE_S)
+                await runner.sleep(f"pause-before-chunk-{number}", CHUNK_PAUSE_S)
             progress = _CHECKED + round((_WARMED - _CHECKED) * number / len(chunks))
             step = f"warm-chunk-{number}"
             try:
-                work = partial(self._warm, run, step, params, [item["id"] for item in chunk], progress)
-                known |= await course.do(step, CHUNK, work)
+                work = partial(self._warm_chunk, run, step, params, [item["id"] for item in chunk], progress)
+                known |= await runner.do(step, CHUNK, work)
             except SluiceError as error:
-                lost[step] = str(error)
-        return known, lost
+                failed_steps[step] = str(error)
+        return known, failed_steps
 
-    async def _warm(
+    async def _warm_chunk(
         self, run: Run, step: str, params: Mapping[str, Any], ids: Sequence[str], progress: int
     ) -> Outcomes:
-        await self.reporting.emit(run, step_started(step, configurationCount=len(ids)))
+        await self.reporter.emit(run, step_started(step, configurationCount=len(ids)))
         configurations = self._configurations(await self._request(params))
         outcomes: list[ItemOutcome] = []
         for item_id in ids:
             if outcomes:
                 await self.clock.sleep(ITEM_PAUSE_S)
             item = Item(item_id, configurations[int(item_id)])
-            outcomes += await self.items.run(run.id, [item], ttl_s=WORKFLOW_TTL_S, path=PATH)
-        done = sum(outcome.success for outcome in outcomes)
-        counts = {"warmed": done, "failed": len(outcomes) - done}
-        await self.reporting.emit(run, step_completed(step, progress, **counts))
+            outcomes += await self.items.run(run.id, [item], ttl_s=WORKFLOW_TTL_S, trigger=TRIGGER)
+        warmed = sum(outcome.success for outcome in outcomes)
+        counts = {"warmed": warmed, "failed": len(outcomes) - warmed}
+        await self.reporter.emit(run, step_completed(step, progress, **counts))
         return {outcome.id: outcome.as_json() for outcome in outcomes}
 
     async def _update(
         self,
         run: Run,
         params: Mapping[str, Any],
-        checked: Mapping[str, Any],
+        status: Mapping[str, Any],
         known: Outcomes,
-        lost: Mapping[str, str],
+        failed_steps: Mapping[str, str],
     ) -> dict[str, Any]:
-        recorded = await self.items.outcomes(run.id) if lost else {}
-        told = _summary(checked, {item_id: found.as_json() for item_id, found in recorded.items()} | known, lost)
-        counts = {name: told[name] for name in ("warmed", "failed", "skipped")}
-        flaws = [step_failed(step, error) for step, error in lost.items()]
-        end = completed("Cache warming completed", **counts)
-        took_ms = await self.reporting.ended(run, *flaws, end, counts=tuple(counts.values()))
-        await self.reporting.attempt("clearing", self.parcels.discard(params))
-        return told | {"totalDurationMs": took_ms}
+        recorded = await self.items.load_outcomes(run.id) if failed_steps else {}
+        known = {item_id: outcome.as_json() for item_id, outcome in recorded.items()} | known
+        summary = _summarize(status, known, failed_steps)
+        counts = {name: summary[name] for name in ("warmed", "failed", "skipped")}
+        failures = [step_failed(step, error) for step, error in failed_steps.items()]
+        end = workflow_completed("Cache warming completed", **counts)
+        duration_ms = await self.reporter.report_end(run, *failures, end, counts=tuple(counts.values()))
+        await self.reporter.attempt("clearing", self.params_store.delete(params))
+        return summary | {"totalDurationMs": duration_ms}
 
     async def _request(self, params: Mapping[str, Any]) -> WarmParams:
-        opened = await self.parcels.opened(params)
-        return parse_model(WarmParams, {name: opened[name] for name in opened if name not in ENVELOPE})
+        values = await self.params_store.load(params)
+        return parse_model(WarmParams, {name: values[name] for name in values if name not in ENVELOPE})
 
     def _configurations(self, request: WarmParams) -> Sequence[Configuration]:
         return request.configurations or self.defaults
 
 
-def _summary(checked: Mapping[str, Any], known: Outcomes, lost: Mapping[str, str]) -> dict[str, Any]:
-    results = [{"name": item["name"], **outcome_of(item["id"], known, lost)} for item in checked["stale"]]
+def _summarize(status: Mapping[str, Any], known: Outcomes, failed_steps: Mapping[str, str]) -> dict[str, Any]:
+    results = [{"name": item["name"], **find_outcome(item["id"], known, failed_steps)} for item in status["stale"]]
     warmed = sum(result["success"] for result in results)
-    counts = {"warmed": warmed, "failed": len(results) - warmed, "skipped": checked["skipped"]}
+    counts = {"warmed": warmed, "failed": len(results) - warmed, "skipped": status["skipped"]}
     return counts | {"results": results}

@@ -1,1 +1,1 @@
-"""What the API says of itself."""
+"""The API documentation of adblock-compiler."""

@@ -1,4 +1,4 @@
-"""What adblock-compiler takes: the models that serve, with the proof that the guard takes off before they are read."""
+"""The request bodies in the documentation: the models of the handlers, with the Turnstile token that the guard removes."""
 
 from typing import Annotated, Any, Final
 
@@ -15,39 +15,41 @@ _PRIORITY: Final = Field(
 )
 
 
-class _Proven(BaseModel):
-    # Built when the document is.
+class _TokenBody(BaseModel):
+    # Built when the OpenAPI document is.
     model_config = ConfigDict(defer_build=True)
 
     turnstileToken: (  # noqa: N815 - as it is sent
-        Annotated[str, Field(max_length=MAX_TOKEN_CHARS, description="Where GET /api/turnstile-config says enabled.")]
+        Annotated[
+            str, Field(max_length=MAX_TOKEN_CHARS, description="Required if GET /api/turnstile-config says enabled.")
+        ]
         | Absent
     ) = None
 
 
-class CompileBody(_Proven, CompileRequest):
+class CompileBody(_TokenBody, CompileRequest):
     """`sources` are URLs, or keys of `preFetchedContent`, which is compiled for this caller alone."""
 
     priority: Any = _PRIORITY
 
 
-class BatchBody(_Proven, BatchRequest):
+class BatchBody(_TokenBody, BatchRequest):
     priority: Any = _PRIORITY
 
 
-class AsyncBatchBody(_Proven, AsyncBatchRequest):
+class AsyncBatchBody(_TokenBody, AsyncBatchRequest):
     priority: Any = _PRIORITY
 
 
-class WarmBody(_Proven, WarmRequest):
-    """What to warm; nothing means the default lists."""
+class WarmBody(_TokenBody, WarmRequest):
+    """What to warm; without configurations, the default lists."""
 
 
-class HealthBody(_Proven, HealthRequest):
-    """What to check; nothing means the default sources."""
+class HealthBody(_TokenBody, HealthRequest):
+    """What to check; without sources, the default sources."""
 
 
-# All of them are taken as they stand, without a network.
+# Every example is valid as it is and needs no network.
 CONFIGURATION: Final[dict[str, Any]] = {
     "name": "My list",
     "sources": [{"source": "rules.txt"}],

@@ -1,0 +1,147 @@
+"""A compiled list as it is stored and sent: compressed once, never parsed again."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Self
+
+from sluice.core.compiler.compile import CompilationResult
+from sluice.core.json_text import encode_json, encode_utf8
+from sluice.services.compiler.cache.gzip_parts import Deflated, deflate_head
+
+# The first members of a JSON reply say where the list came from.
+FRESH_HEAD: Final = b'{"success":true,'
+CACHED_HEAD: Final = b'{"success":true,"cached":true,'
+SHARED_HEAD: Final = b'{"success":true,"deduplicated":true,'
+MAX_NAME_CHARS: Final = 64  # of a list's name in KV metadata, which may hold 1,024 bytes in all
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListSummary:
+    """The facts about a list without its rules; `cached` if it was in the cache already."""
+
+    cache_key: str
+    name: str
+    rule_count: int
+    source_count: int
+    compiled_at: str
+    duration_ms: int
+    cached: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompiledList:
+    """The list in two forms: the members of a JSON reply from "rules" on, and plain text."""
+
+    summary: ListSummary
+    members: Deflated
+    text: Deflated
+
+    @classmethod
+    def compress(
+        cls,
+        result: CompilationResult,
+        *,
+        cache_key: str,
+        name: str,
+        compiled_at: str,
+        previous: Mapping[str, Any] | None = None,
+        detailed: bool = False,
+    ) -> Self:
+        """Compresses the result of a compilation; the plain rules are not needed afterwards."""
+        metrics = result.metrics
+        members: dict[str, Any] = {"ruleCount": len(result.rules)}
+        if metrics:
+            members["metrics"] = metrics.as_json()
+        if detailed:
+            members["report"] = result.report.as_json()
+        if previous:
+            members["previousVersion"] = previous
+        members |= {"compiledAt": compiled_at, "cacheKey": cache_key}
+        summary = ListSummary(
+            cache_key=cache_key,
+            name=name[:MAX_NAME_CHARS],
+            rule_count=len(result.rules),
+            source_count=metrics.source_count if metrics else 0,
+            compiled_at=compiled_at,
+            duration_ms=round(metrics.total_duration_ms) if metrics else 0,
+        )
+        return cls(
+            summary=summary,
+            members=Deflated.compress(
+                encode_utf8(f'"rules":{encode_json(result.rules)},{encode_json(members)[1:]}'),
+            ),
+            text=Deflated.compress(encode_utf8("\n".join(result.rules))),
+        )
+
+    def to_bytes(self) -> bytes:
+        """Returns everything in one piece, to store it between two steps of a workflow."""
+        parts = [[len(part.data), part.crc, part.size] for part in (self.members, self.text)]
+        head = encode_utf8(encode_json({"compiled": self.summary.as_json(), "parts": parts}))
+        return b"".join((head, b"\n", self.members.data, self.text.data))
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> Self:
+        head, _, rest = content.partition(b"\n")
+        values = json.loads(head)
+        (length, *members), (_, *text) = values["parts"]
+        return cls(
+            summary=ListSummary(**values["compiled"]),
+            members=Deflated(rest[:length], *members),
+            text=Deflated(rest[length:], *text),
+        )
+
+    def reply_members(self) -> dict[str, Any]:
+        """Returns the members of the JSON reply as values."""
+        values: dict[str, Any] = json.loads(b"{" + self.members.inflate())
+        return values
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GzippedList:
+    """A gzip file of a list, with what is needed to describe it and to replace its head without inflating it."""
+
+    summary: ListSummary
+    content: bytes
+    head_bytes: int
+    crc: int
+    size: int
+
+    @classmethod
+    def assemble(cls, summary: ListSummary, body: Deflated, head: bytes = b"") -> Self:
+        return cls(
+            summary=summary,
+            content=body.with_head(head),
+            head_bytes=len(deflate_head(head)),
+            crc=body.crc,
+            size=body.size,
+        )
+
+    @property
+    def body(self) -> Deflated:
+        return Deflated.from_gzip(self.content, self.head_bytes, crc=self.crc, size=self.size)
+
+    def with_head(self, head: bytes) -> Self:
+        return type(self).assemble(self.summary, self.body, head)
+
+    def metadata(self) -> dict[str, Any]:
+        """Returns everything but the content, small enough for KV metadata."""
+        return {
+            "head_bytes": self.head_bytes,
+            "crc": self.crc,
+            "size": self.size,
+            "compiled": self.summary.as_json(),
+        }
+
+    @classmethod
+    def from_metadata(cls, metadata: Mapping[str, Any], content: bytes) -> Self:
+        return cls(
+            summary=ListSummary(**metadata["compiled"]),
+            content=content,
+            head_bytes=metadata["head_bytes"],
+            crc=metadata["crc"],
+            size=metadata["size"],
+        )

@@ -1,0 +1,68 @@
+"""The gzip of cached lists: a short head that differs from reply to reply, and a long body that is stored once.
+
+Both parts are deflated separately, so a head is put before a stored body, or replaced, without inflating the body.
+"""
+
+import struct
+import zlib
+from dataclasses import dataclass
+from typing import Final
+
+_LEVEL: Final = 6
+_RAW: Final = -zlib.MAX_WBITS
+# No file name, no time, unknown system: equal content gives equal bytes.
+_GZIP_HEADER: Final = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
+_TRAILER_BYTES: Final = 8
+_ZEROS: Final = bytes(1 << 16)
+
+
+@dataclass(frozen=True, slots=True)
+class Deflated:
+    """Deflated content, with the checksum and the size of the plain content."""
+
+    data: bytes
+    crc: int
+    size: int
+
+    @classmethod
+    def compress(cls, content: bytes) -> "Deflated":
+        deflate = zlib.compressobj(_LEVEL, zlib.DEFLATED, _RAW)
+        return cls(deflate.compress(content) + deflate.flush(), zlib.crc32(content), len(content))
+
+    @classmethod
+    def from_gzip(cls, file: bytes, head_bytes: int, *, crc: int, size: int) -> "Deflated":
+        """Returns the body of a file that `with_head` made; `head_bytes` is the length of its `deflate_head`."""
+        return cls(file[len(_GZIP_HEADER) + head_bytes : -_TRAILER_BYTES], crc, size)
+
+    def with_head(self, head: bytes) -> bytes:
+        """Returns a gzip file of the head followed by this content."""
+        crc = _combine_crcs(zlib.crc32(head), self.crc, self.size)
+        trailer = struct.pack("<II", crc, (len(head) + self.size) & 0xFFFFFFFF)
+        return b"".join((_GZIP_HEADER, deflate_head(head), self.data, trailer))
+
+    def gzip(self) -> bytes:
+        """Returns a gzip file of this content alone."""
+        return self.with_head(b"")
+
+    def inflate(self) -> bytes:
+        """Returns the plain content."""
+        return zlib.decompress(self.data, wbits=_RAW, bufsize=self.size or 1)
+
+
+def deflate_head(head: bytes) -> bytes:
+    """Deflates a head so that a body can follow it in the same stream."""
+    if not head:
+        return b""
+    deflate = zlib.compressobj(_LEVEL, zlib.DEFLATED, _RAW)
+    return deflate.compress(head) + deflate.flush(zlib.Z_FULL_FLUSH)
+
+
+def _combine_crcs(first: int, second: int, second_size: int) -> int:
+    """Returns the checksum of both contents in a row. CRC is linear, so zeros can stand in for the second content."""
+    return second ^ _crc_of_zeros(second_size, first) ^ _crc_of_zeros(second_size, 0)
+
+
+def _crc_of_zeros(count: int, start: int) -> int:
+    for _ in range(count // len(_ZEROS)):
+        start = zlib.crc32(_ZEROS, start)
+    return zlib.crc32(_ZEROS[: count % len(_ZEROS)], start)

@@ -1,0 +1,57 @@
+"""A list in the form the caller asked for, and how it was obtained."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from sluice.services.compiler.cache.compiled_list import (
+    FRESH_HEAD,
+    SHARED_HEAD,
+    CompiledList,
+    GzippedList,
+    ListSummary,
+)
+from sluice.services.compiler.cache.list_cache import ListCache
+
+ListForm = Literal["json", "text", "summary"]
+# From the cache, compiled for this request, or compiled for another request at the same time.
+ListOrigin = Literal["cached", "fresh", "shared"]
+
+
+@dataclass(frozen=True, slots=True)
+class ServedList:
+    """`file` is None in the form "summary", and after a remote call if it is too large to be carried."""
+
+    summary: ListSummary
+    origin: ListOrigin
+    file: GzippedList | None = None
+
+    @classmethod
+    def from_compiled(cls, compiled: CompiledList, form: ListForm, origin: ListOrigin) -> "ServedList":
+        summary = compiled.summary
+        match form:
+            case "json":
+                head = FRESH_HEAD if origin == "fresh" else SHARED_HEAD
+                return cls(summary, origin, GzippedList.assemble(summary, compiled.members, head))
+            case "text":
+                return cls(summary, origin, GzippedList.assemble(summary, compiled.text))
+            case "summary":
+                return cls(summary, origin)
+
+    def as_plain(self) -> dict[str, Any]:
+        """Returns plain values for a call between Workers; the content stays bytes."""
+        values: dict[str, Any] = {"origin": self.origin, "compiled": self.summary.as_json()}
+        return values | ({"about": self.file.metadata(), "content": self.file.content} if self.file else {})
+
+    @classmethod
+    def from_plain(cls, values: dict[str, Any]) -> "ServedList":
+        file = GzippedList.from_metadata(values["about"], bytes(values["content"])) if "about" in values else None
+        return cls(ListSummary(**values["compiled"]), values["origin"], file)
+
+
+async def find_cached(cache: ListCache, key: str, form: ListForm) -> ServedList | None:
+    """Returns what the cache holds in this form."""
+    file = await (cache.find_text(key) if form == "text" else cache.find_reply(key))
+    if file is None:
+        return None
+    summary = replace(file.summary, cached=True)
+    return ServedList(summary, "cached", None if form == "summary" else file)

@@ -1,0 +1,96 @@
+"""Alerts of unhealthy sources: opened once, delivered once, resolved when the source is healthy again."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sluice.core.errors import Unavailable
+from sluice.core.json_text import encode_json, encode_utf8
+from sluice.core.ports import Clock, Database, Fetch
+from sluice.core.timestamps import iso
+
+TIMEOUT_S: Final = 10.0
+MAX_REPLY_BYTES: Final = 64 * 1024
+
+# The index of open alerts refuses a second one for the same source.
+_OPEN: Final = """
+insert into health_alerts (id, source, run_id, payload, opened_ms) values (?, ?, ?, ?, ?) on conflict do nothing
+"""
+_UNDELIVERED: Final = "from health_alerts where resolved_ms is null and delivered_ms is null"
+_RESOLVE: Final = "update health_alerts set resolved_ms = ? where source = ? and resolved_ms is null"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceAlerts:
+    """`url` is the webhook; without one, alerts are only stored."""
+
+    database: Database
+    fetch: Fetch
+    clock: Clock
+    url: str
+
+    async def open_alerts(
+        self, run_id: str, failing: Mapping[str, int], results: Sequence[Mapping[str, Any]]
+    ) -> list[dict[str, Any]]:
+        """Opens an alert for each failing source without one. Returns the alerts of this run, also from before a crash."""
+        now_ms = self._now_ms()
+        for at, result in enumerate(results):
+            if result["url"] in failing:
+                alert_id = f"{run_id}-{at}"
+                payload = _payload(alert_id, run_id, now_ms, result, failing[result["url"]])
+                await self.database.run(_OPEN, alert_id, result["url"], run_id, encode_json(payload), now_ms)
+        rows = await self.database.all("select payload from health_alerts where run_id = ? order by id", run_id)
+        return [json.loads(row["payload"]) for row in rows]
+
+    async def resolve(self, sources: Sequence[str]) -> int:
+        """Resolves the alerts of healthy sources. Returns how many."""
+        if not sources:
+            return 0
+        now_ms = self._now_ms()
+        changed = await self.database.batch([(_RESOLVE, (now_ms, source)) for source in sources])
+        return sum(each.changes for each in changed)
+
+    async def count_undelivered(self) -> int:
+        """Counts open alerts that were not delivered, also of earlier runs whose webhook failed."""
+        return int(await self.database.value(f"select count(*) {_UNDELIVERED}")) if self.url else 0
+
+    async def deliver(self) -> list[str]:
+        """Delivers every open alert that was not delivered yet. Returns their ids."""
+        rows = await self.database.all(f"select id, payload {_UNDELIVERED} order by opened_ms") if self.url else []
+        for row in rows:
+            await self._post(row["id"], row["payload"])
+            await self.database.run("update health_alerts set delivered_ms = ? where id = ?", self._now_ms(), row["id"])
+        return [row["id"] for row in rows]
+
+    async def _post(self, alert_id: str, payload: str) -> None:
+        # A crash after the response repeats the request; the idempotency key marks it as the same alert.
+        headers = (("Content-Type", "application/json"), ("Idempotency-Key", alert_id))
+        response = await self.fetch(
+            self.url,
+            method="POST",
+            headers=headers,
+            body=encode_utf8(payload),
+            max_bytes=MAX_REPLY_BYTES,
+            timeout_s=TIMEOUT_S,
+        )
+        if not 200 <= response.status < 300:
+            raise Unavailable(f"the webhook answered {response.status} to alert {alert_id}: check ALERT_WEBHOOK_URL")
+
+    def _now_ms(self) -> int:
+        return round(self.clock.now() * 1000)
+
+
+def _payload(alert_id: str, run_id: str, now_ms: int, result: Mapping[str, Any], failures: int) -> dict[str, Any]:
+    return {
+        "type": "source-unhealthy",
+        "alertId": alert_id,
+        "runId": run_id,
+        "timestamp": iso(now_ms / 1000),
+        "source": {"name": result["name"], "url": result["url"]},
+        "consecutiveFailures": failures,
+        "statusCode": result["statusCode"],
+        "responseTimeMs": result["responseTimeMs"],
+        "ruleCount": result["ruleCount"],
+        "error": result.get("error"),
+    }

@@ -1,0 +1,232 @@
+"""Accepted jobs: a row first, a queue message second, so that a crash in between loses no job.
+
+States: queued → running → completed | failed. A job goes back to queued before a retry, and can be cancelled while it is
+queued or running.
+"""
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, Self
+
+from sluice.core.errors import SluiceError
+from sluice.core.json_text import encode_json, encode_utf8
+from sluice.core.ports import Bucket, Clock, Database, Log
+from sluice.services.compiler.cache.compiled_list import MAX_NAME_CHARS, ListSummary
+from sluice.services.compiler.jobs.messages import MalformedMessage, Message, UnknownMessage, parse_message
+from sluice.services.compiler.remote_calls import RemoteReply, unwrap_reply
+from sluice.services.compiler.requests import Priority, parse_priority
+
+MAX_TRIES: Final = 5
+LEASE_S: Final = 30.0
+RETENTION_S: Final = 7 * 24 * 3600
+# A queue takes 128,000 bytes; larger content is stored in R2 and sent as its key.
+MAX_MESSAGE_BYTES: Final = 100_000
+CONTENT_PREFIX: Final = "jobs/"
+# When a sent message counts as lost: after 30 s, then each time after twice as long, up to an hour.
+_FIRST_WAIT_S: Final = 30
+_MAX_WAIT_S: Final = 3600
+_UNSENT_GRACE_S: Final = 5
+_RESENT_AT_ONCE: Final = 50
+_MAX_ERROR_CHARS: Final = 1000
+
+_INSERT: Final = """
+insert into compile_jobs (request_id, kind, priority, state, config_name, message, created_ms)
+values (?, ?, ?, 'queued', ?, ?, ?) on conflict do nothing
+"""
+_CLAIM: Final = """
+update compile_jobs
+set state = 'running', attempts = attempts + 1, started_ms = coalesce(started_ms, ?1), lease_ms = ?2
+where request_id = ?3 and (state = 'queued' or (state = 'running' and lease_ms < ?1))
+returning attempts
+"""
+_FINISH: Final = """
+update compile_jobs
+set state = ?, finished_ms = ?, duration_ms = ?, cache_key = ?, rule_count = ?, error = ?, lease_ms = null
+where request_id = ? and state in ('queued', 'running')
+"""
+_DUE: Final = f"""
+select request_id, priority, message from compile_jobs
+where (state = 'queued' and sent_ms is null and created_ms < ?1 - {_UNSENT_GRACE_S * 1000})
+   or (state = 'queued' and sent_ms + min({_FIRST_WAIT_S} << min(max(sends - 1, 0), 7), {_MAX_WAIT_S}) * 1000 < ?1)
+   or (state = 'running' and lease_ms < ?1)
+order by created_ms limit {_RESENT_AT_ONCE}
+"""  # noqa: S608 - only constants
+
+JobState = Literal["queued", "running", "completed", "failed", "cancelled"]
+Send = Callable[[Priority, Mapping[str, Any]], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """The row of a job."""
+
+    request_id: str
+    kind: Literal["compile", "batch-compile", "cache-warm"]
+    priority: Priority
+    state: JobState
+    config_name: str
+    attempts: int
+    duration_ms: int | None
+    cache_key: str | None
+    error: str | None
+    created_ms: int
+    finished_ms: int | None
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> Self:
+        return cls(**{name: row[name] for name in cls.__slots__})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobStore:
+    """`arm_sweeper` makes sure that a sweep follows, even if this process ends."""
+
+    database: Database
+    bucket: Bucket
+    send: Send
+    arm_sweeper: Callable[[], Awaitable[RemoteReply]]
+    clock: Clock
+    log: Log
+
+    async def accept(self, message: Message) -> None:
+        """Stores and sends a job. Once this returns, the job will run: if sending fails, the sweep sends it."""
+        unwrap_reply(await self.arm_sweeper())
+        body = await self._message_body(message)
+        priority = parse_priority(message.priority)
+        row = (_id(message), message.type, priority, message.name[:MAX_NAME_CHARS], encode_json(body), self._now_ms())
+        await self.database.run(_INSERT, *row)
+        try:
+            await self._dispatch(_id(message), priority, body)
+        except SluiceError as error:
+            self.log.error("job.not_sent", error, request_id=message.request_id)
+
+    async def adopt(self, message: Message) -> None:
+        """Stores a row for a message of another producer, unless there is one."""
+        body = encode_json(message.model_dump(mode="json", by_alias=True))
+        name = message.name[:MAX_NAME_CHARS]
+        row = (_id(message), message.type, parse_priority(message.priority), name, body, self._now_ms())
+        await self.database.run(_INSERT, *row)
+
+    async def load_content(self, message: Message) -> Message:
+        """Returns the message with its content, which may be in R2."""
+        if message.content_key is None:
+            return message
+        content = await self.bucket.get_bytes(message.content_key)
+        match parse_message(json.loads(content) if content else None):
+            case UnknownMessage() | MalformedMessage():
+                raise SluiceError(f"the content of job {message.request_id} is no longer stored; send the job again")
+            case stored:
+                return stored
+
+    async def claim(self, request_id: str) -> int | None:
+        """Takes the lease of a job. Returns the number of this attempt; None if the job is over or leased already."""
+        now_ms = self._now_ms()
+        changed = await self.database.run(_CLAIM, now_ms, now_ms + round(LEASE_S * 1000), request_id)
+        return int(changed.rows[0]["attempts"]) if changed.rows else None
+
+    async def renew_lease(self, request_id: str) -> bool:
+        """Extends the lease; False if the job was cancelled meanwhile."""
+        changed = await self.database.run(
+            "update compile_jobs set lease_ms = ? where request_id = ? and state = 'running'",
+            self._now_ms() + round(LEASE_S * 1000),
+            request_id,
+        )
+        return changed.changes > 0
+
+    async def complete(self, request_id: str, *, duration_ms: int, summary: ListSummary | None = None) -> bool:
+        """Records the job as completed; False if it was cancelled meanwhile."""
+        result = (summary.cache_key, summary.rule_count) if summary else (None, None)
+        row = ("completed", self._now_ms(), duration_ms, *result, None, request_id)
+        return (await self.database.run(_FINISH, *row)).changes > 0
+
+    async def release(self, request_id: str, error: str, delay_s: int) -> None:
+        """Puts the job back for a retry after the delay, with the error of this attempt."""
+        await self.database.run(
+            "update compile_jobs set state = 'queued', lease_ms = null, error = ?, sent_ms = ?"
+            " where request_id = ? and state = 'running'",
+            error[:_MAX_ERROR_CHARS],
+            self._now_ms() + delay_s * 1000,
+            request_id,
+        )
+
+    async def fail(self, request_id: str, error: str, duration_ms: int = 0) -> None:
+        row = ("failed", self._now_ms(), duration_ms, None, None, error[:_MAX_ERROR_CHARS], request_id)
+        await self.database.run(_FINISH, *row)
+
+    async def fail_dead_letter(self, request_id: str) -> None:
+        """Records a job as failed whose message was dead-lettered; its last error stays."""
+        await self.database.run(
+            "update compile_jobs set state = 'failed', finished_ms = ?, lease_ms = null,"
+            " error = coalesce(error, 'gave up without a reason') where request_id = ? and state in ('queued', 'running')",
+            self._now_ms(),
+            request_id,
+        )
+
+    async def cancel(self, request_id: str) -> bool:
+        """Cancels a job; False if it is over. A queued job never runs, the result of a running one is dropped."""
+        changed = await self.database.run(
+            "update compile_jobs set state = 'cancelled', finished_ms = ?, lease_ms = null"
+            " where request_id = ? and state in ('queued', 'running')",
+            self._now_ms(),
+            request_id,
+        )
+        return changed.changes > 0
+
+    async def find(self, request_id: str) -> Job | None:
+        row = await self.database.first("select * from compile_jobs where request_id = ?", request_id)
+        return Job.from_row(row) if row else None
+
+    async def has_unfinished(self) -> bool:
+        unfinished = "select 1 from compile_jobs where state in ('queued', 'running') limit 1"
+        return await self.database.value(unfinished) is not None
+
+    async def resend_lost(self) -> None:
+        """Sends the messages again that never arrived."""
+        for row in await self.database.all(_DUE, self._now_ms()):
+            self.log.event("job.sent_again", request_id=row["request_id"])
+            await self.database.run(
+                "update compile_jobs set state = 'queued', lease_ms = null where request_id = ? and state = 'running'",
+                row["request_id"],
+            )
+            await self._resend(row)
+
+    async def delete_expired(self) -> None:
+        """Deletes jobs that ended a week ago."""
+        before_ms = self._now_ms() - RETENTION_S * 1000
+        await self.database.run("delete from compile_jobs where finished_ms < ?", before_ms)
+
+    async def _resend(self, row: Mapping[str, Any]) -> None:
+        """Fails a job that can never be sent, so that it does not block later ones."""
+        try:
+            await self._dispatch(row["request_id"], row["priority"], json.loads(row["message"]))
+        except SluiceError as error:
+            self.log.error("job.not_sent", error, request_id=row["request_id"])
+            if not error.retryable:
+                await self.fail(row["request_id"], str(error))
+
+    async def _dispatch(self, request_id: str, priority: Priority, body: Mapping[str, Any]) -> None:
+        await self.send(priority, body)
+        await self.database.run(
+            "update compile_jobs set sent_ms = ?, sends = sends + 1 where request_id = ?", self._now_ms(), request_id
+        )
+
+    async def _message_body(self, message: Message) -> dict[str, Any]:
+        """Returns the message, or a short one with the key of its content."""
+        body = message.model_dump(mode="json", by_alias=True, exclude_defaults=True) | {"type": message.type}
+        if len(content := encode_utf8(encode_json(body))) <= MAX_MESSAGE_BYTES:
+            return body
+        key = CONTENT_PREFIX + _id(message)
+        expiry = {"expires_at": str(round(self.clock.now()) + RETENTION_S)}
+        await self.bucket.put(key, content, custom_metadata=expiry)
+        short_body = {name: body[name] for name in ("type", "requestId", "timestamp", "priority") if name in body}
+        return short_body | {"contentKey": key}
+
+    def _now_ms(self) -> int:
+        return round(self.clock.now() * 1000)
+
+
+def _id(message: Message) -> str:
+    if message.request_id is None:
+        raise SluiceError("a job without an id cannot be stored")
+    return message.request_id

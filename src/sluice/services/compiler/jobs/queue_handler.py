@@ -1,0 +1,42 @@
+"""What the Worker does with a batch from any of its queues."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from sluice.services.compiler.jobs.consumer import QueueConsumer
+from sluice.services.compiler.jobs.dead_letters import DEAD_LETTER_QUEUE, DeadLetters
+from sluice.services.compiler.jobs.delivery import Delivery
+from sluice.services.compiler.jobs.queue_stats import QueueStatsPublisher
+from sluice.services.compiler.requests import Priority
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueHandler:
+    consumer: QueueConsumer
+    dead_letters: DeadLetters
+    publisher: QueueStatsPublisher
+
+    async def handle_batch(self, queue: str, deliveries: Sequence[Delivery]) -> None:
+        """Runs the jobs of a batch, or records the dead letters, and publishes the statistics."""
+        if queue == DEAD_LETTER_QUEUE:
+            await self.dead_letters.record(deliveries)
+        else:
+            await self.consumer.consume(deliveries)
+        await self.publisher.publish()
+
+
+class QueueSender(Protocol):
+    async def send(self, body: object) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PriorityQueues:
+    """The two queues that jobs are sent to."""
+
+    high: QueueSender
+    standard: QueueSender
+
+    async def send(self, priority: Priority, body: Mapping[str, Any]) -> None:
+        queue = self.high if priority == "high" else self.standard
+        await queue.send(dict(body))

@@ -1,0 +1,112 @@
+"""Statistics of the queues, counted from the jobs themselves, so that they cannot drift."""
+
+import json
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sluice.core.errors import SluiceError
+from sluice.core.ports import Clock, Database, Kv, Log
+from sluice.core.timestamps import iso
+
+HISTORY: Final = 50
+DEPTHS: Final = 100
+STATS_KEY: Final = "queue:stats"
+STATS_TTL_S: Final = 24 * 3600
+_COUNTS: Final = """
+select
+    coalesce(sum(state = 'queued'), 0) as pending,
+    coalesce(sum(state = 'running'), 0) as processing,
+    coalesce(sum(state = 'completed'), 0) as completed,
+    coalesce(sum(state = 'failed'), 0) as failed,
+    coalesce(sum(state = 'cancelled'), 0) as cancelled,
+    count(*) as enqueued,
+    coalesce(sum(case when state = 'completed' then duration_ms end), 0) as total_ms,
+    coalesce(sum(finished_ms > ?1 - 60000), 0) as processingRate,
+    min(case when state = 'queued' then created_ms end) as oldest_ms
+from compile_jobs where created_ms > ?1 - 86400000
+"""
+_HISTORY: Final = f"""
+select request_id, kind, priority, state, config_name, rule_count, duration_ms, cache_key, error, attempts,
+       created_ms, finished_ms
+from compile_jobs order by coalesce(finished_ms, created_ms) desc limit {HISTORY}
+"""  # noqa: S608 - only constants
+# Every time at which a job came or went. Added up backwards from now, they give the depth at each time.
+_CHANGES: Final = f"""
+select at_ms, change from (
+    select created_ms as at_ms, 1 as change from compile_jobs
+    union all
+    select finished_ms, -1 from compile_jobs where finished_ms is not null
+) order by at_ms desc limit {DEPTHS}
+"""  # noqa: S608 - only constants
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueStats:
+    database: Database
+    clock: Clock
+
+    async def load_counts(self) -> dict[str, Any]:
+        """Counts the jobs of the last 24 hours."""
+        now_ms = round(self.clock.now() * 1000)
+        job_counts, messages = await self.database.batch(
+            [(_COUNTS, (now_ms,)), ("select labels, value from counters where name = 'queue_messages'", ())]
+        )
+        counts = job_counts.rows[0]
+        total_ms, oldest_ms = counts.pop("total_ms"), counts.pop("oldest_ms")
+        by_outcome = {json.loads(row["labels"])[0]: row["value"] for row in messages.rows}
+        return {
+            **counts,
+            "totalProcessingTime": total_ms,
+            "averageProcessingTime": round(total_ms / counts["completed"]) if counts["completed"] else 0,
+            "queueLag": now_ms - oldest_ms if oldest_ms else 0,
+            "unknownMessages": by_outcome.get("unknown", 0),
+            "malformedMessages": by_outcome.get("malformed", 0),
+            "retriedMessages": by_outcome.get("retried", 0),
+            "lastUpdate": iso(self.clock.now()),
+        }
+
+    async def load_history(self) -> list[dict[str, Any]]:
+        """Returns the last 50 jobs, the latest first."""
+        return [_job_as_json(row) for row in await self.database.all(_HISTORY)]
+
+    async def load_depths(self) -> list[dict[str, Any]]:
+        """Returns how many jobs were unfinished after each of the last 100 changes, the earliest first."""
+        changes = await self.database.all(_CHANGES)
+        depth = await self.database.value("select count(*) from compile_jobs where finished_ms is null")
+        depths = []
+        for change in changes:
+            depths.append({"timestamp": change["at_ms"], "depth": max(depth, 0)})
+            depth -= change["change"]
+        return depths[::-1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueStatsPublisher:
+    """Copies the statistics to KV, where dashboards read them."""
+
+    stats: QueueStats
+    published: Kv
+    log: Log
+
+    async def publish(self) -> None:
+        """Best effort: a failure is logged."""
+        try:
+            await self.published.put_json(STATS_KEY, await self.stats.load_counts(), ttl_s=STATS_TTL_S)
+        except SluiceError as error:
+            self.log.error("stats.unpublished", error)
+
+
+def _job_as_json(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "requestId": row["request_id"],
+        "type": row["kind"],
+        "priority": row["priority"],
+        "status": row["state"],
+        "configName": row["config_name"],
+        "ruleCount": row["rule_count"],
+        "duration": row["duration_ms"],
+        "cacheKey": row["cache_key"],
+        "error": row["error"],
+        "attempts": row["attempts"],
+        "timestamp": row["finished_ms"] or row["created_ms"],
+    }

@@ -1,0 +1,69 @@
+"""GET /ws/compile: compilations over a WebSocket."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from sluice.core.compiler.configuration import parse_configuration
+from sluice.core.compiler.events import Emit
+from sluice.core.ports import Clock, Log, NewId
+from sluice.services.compiler.cache.list_cache import SYNC_TTL_S
+from sluice.services.compiler.cache.list_compiler import ListCompiler
+from sluice.services.compiler.guard.guard import Guard
+from sluice.services.compiler.live.conversation import Conversation, Socket
+from sluice.web import Reply, Request, build_problem
+
+Talk = Callable[[Socket], Awaitable[None]]
+# Returns the reply that opens a socket, and runs the talk on it.
+OpenSocket = Callable[[Talk], Reply]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SocketApi:
+    open_socket: OpenSocket
+    guard: Guard
+    compiler: ListCompiler
+    clock: Clock
+    log: Log
+    new_id: NewId
+    version: str
+
+    async def connect(self, request: Request) -> Reply:
+        """Opens a WebSocket, or explains how to ask for one."""
+        if not is_upgrade(request):
+            return build_problem(
+                426,
+                "Upgrade required",
+                "this address speaks WebSocket only: send Upgrade: websocket",
+                instance=request.path,
+                headers={"Upgrade": "websocket"},
+            )
+        return self.open_socket(partial(self._converse, request))
+
+    async def _converse(self, request: Request, socket: Socket) -> None:
+        await Conversation(
+            socket,
+            compile_list=partial(compile_for_socket, self.compiler),
+            admit=partial(self.guard.check_message, request),
+            clock=self.clock,
+            log=self.log,
+            connection=f"ws-{round(self.clock.now() * 1000)}-{self.new_id()[:8]}",
+            version=self.version,
+        ).run()
+
+
+def is_upgrade(request: Request) -> bool:
+    """Whether the request asks for a WebSocket."""
+    return request.headers.get("upgrade", "").strip().lower() == "websocket"
+
+
+async def compile_for_socket(
+    compiler: ListCompiler, configuration: object, *, content: Mapping[str, str], benchmark: bool, emit: Emit
+) -> Mapping[str, Any]:
+    """Compiles anew and stores the list, unless it is made from the caller's own content."""
+    del benchmark  # every reply has the metrics
+    compiled = await compiler.compile(parse_configuration(configuration), trigger="socket", content=content, emit=emit)
+    if not content:
+        await compiler.store(compiled, SYNC_TTL_S)
+    return compiled.reply_members()

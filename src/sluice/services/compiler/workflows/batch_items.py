@@ -1,0 +1,167 @@
+"""The items of a batch: each outcome is stored as soon as it is known, so that a repeated run compiles only the rest."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+from sluice.core.compiler.configuration import Configuration
+from sluice.core.compiler.parallel import run_in_parallel
+from sluice.core.errors import SluiceError
+from sluice.core.ports import Clock, Database
+from sluice.services.compiler.cache.compilation_records import Trigger
+from sluice.services.compiler.cache.compiled_list import ListSummary
+
+MAX_CONCURRENT: Final = 3
+MAX_ERROR_CHARS: Final = 500
+RETENTION_S: Final = 7 * 24 * 3600
+
+# A failure never replaces a success: if two runs overlap, the successful one counts.
+_RECORD: Final = """
+insert into compile_items (owner, item_id, success, cache_key, rule_count, duration_ms, cached, error, recorded_ms)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?)
+on conflict (owner, item_id) do update set
+    success = excluded.success, cache_key = excluded.cache_key, rule_count = excluded.rule_count,
+    duration_ms = excluded.duration_ms, cached = excluded.cached, error = excluded.error,
+    recorded_ms = excluded.recorded_ms
+where compile_items.success = 0
+"""
+
+# Outcomes as JSON values, by the ids of their items.
+Outcomes = dict[str, dict[str, Any]]
+
+
+class CompileOne(Protocol):
+    """Makes sure that the list of a configuration is in the cache; whether a cached list is enough is up to the
+    implementation.
+    """
+
+    async def __call__(
+        self, configuration: Configuration, *, content: Mapping[str, str], ttl_s: int, trigger: Trigger
+    ) -> ListSummary: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One list to compile; the id is unique among the items of its owner."""
+
+    id: str
+    configuration: Configuration
+    content: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemOutcome:
+    """The outcome of an item: a cache key and a count, or an error."""
+
+    id: str
+    success: bool
+    duration_ms: int
+    cache_key: str | None = None
+    rule_count: int | None = None
+    cached: bool = False
+    error: str | None = None
+
+    @classmethod
+    def rejection(cls, item_id: str, error: str) -> "ItemOutcome":
+        """Returns the outcome of an item that never ran."""
+        return cls(id=item_id, success=False, duration_ms=0, error=error[:MAX_ERROR_CHARS])
+
+    def as_json(self) -> dict[str, Any]:
+        values: dict[str, Any] = {"id": self.id, "success": self.success, "durationMs": self.duration_ms}
+        if not self.success:
+            return values | {"error": self.error}
+        return values | {"ruleCount": self.rule_count, "cacheKey": self.cache_key, "cached": self.cached}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemRunner:
+    """Runs items; each outcome is in the database before the next item starts."""
+
+    database: Database
+    compile: CompileOne
+    clock: Clock
+
+    async def run(self, owner: str, items: Sequence[Item], *, ttl_s: int, trigger: Trigger) -> list[ItemOutcome]:
+        """Returns all outcomes in the order of the items. Items that succeeded before are not compiled again.
+
+        Only a SluiceError counts as the failure of an item; any other exception ends the run.
+        """
+        known = await self.load_outcomes(owner)
+        slots = asyncio.Semaphore(MAX_CONCURRENT)
+
+        async def run_item(item: Item) -> ItemOutcome:
+            earlier = known.get(item.id)
+            if earlier and earlier.success:
+                return earlier
+            async with slots:
+                outcome = await self._compile(item, ttl_s, trigger)
+                await self._record(owner, outcome)
+                return outcome
+
+        return await run_in_parallel(run_item(item) for item in items)
+
+    async def load_outcomes(self, owner: str) -> dict[str, ItemOutcome]:
+        """Returns the stored outcomes of the owner's items, by their ids."""
+        rows = await self.database.all("select * from compile_items where owner = ?", owner)
+        return {row["item_id"]: _outcome_from_row(row) for row in rows}
+
+    async def record_rejection(self, owner: str, item_id: str, error: str) -> None:
+        """Stores the outcome of an item that cannot run."""
+        await self._record(owner, ItemOutcome.rejection(item_id, error))
+
+    async def delete_expired(self) -> None:
+        """Deletes outcomes that are a week old."""
+        before_ms = self._now_ms() - RETENTION_S * 1000
+        await self.database.run("delete from compile_items where recorded_ms < ?", before_ms)
+
+    async def _compile(self, item: Item, ttl_s: int, trigger: Trigger) -> ItemOutcome:
+        began_ms = self._now_ms()
+        try:
+            summary = await self.compile(item.configuration, content=item.content, ttl_s=ttl_s, trigger=trigger)
+        except SluiceError as error:
+            took_ms = self._now_ms() - began_ms
+            return ItemOutcome(id=item.id, success=False, duration_ms=took_ms, error=str(error)[:MAX_ERROR_CHARS])
+        return ItemOutcome(
+            id=item.id,
+            success=True,
+            duration_ms=self._now_ms() - began_ms,
+            cache_key=summary.cache_key,
+            rule_count=summary.rule_count,
+            cached=summary.cached,
+        )
+
+    async def _record(self, owner: str, outcome: ItemOutcome) -> None:
+        await self.database.run(
+            _RECORD,
+            owner,
+            outcome.id,
+            int(outcome.success),
+            outcome.cache_key,
+            outcome.rule_count,
+            outcome.duration_ms,
+            int(outcome.cached),
+            outcome.error,
+            self._now_ms(),
+        )
+
+    def _now_ms(self) -> int:
+        return round(self.clock.now() * 1000)
+
+
+def find_outcome(item_id: str, known: Outcomes, failed_steps: Mapping[str, str]) -> dict[str, Any]:
+    """Returns the outcome of an item; an item without one belonged to one of the failed steps."""
+    reason = "; ".join(f"{step}: {error}" for step, error in failed_steps.items()) or "not compiled"
+    return known.get(item_id) or ItemOutcome.rejection(item_id, reason).as_json()
+
+
+def _outcome_from_row(row: Mapping[str, Any]) -> ItemOutcome:
+    return ItemOutcome(
+        id=row["item_id"],
+        success=bool(row["success"]),
+        duration_ms=row["duration_ms"],
+        cache_key=row["cache_key"],
+        rule_count=row["rule_count"],
+        cached=bool(row["cached"]),
+        error=row["error"],
+    )

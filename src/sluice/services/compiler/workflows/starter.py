@@ -1,0 +1,68 @@
+"""Starts workflows: by request under a new id, and by cron once for each scheduled time."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from sluice.core.compiler.configuration import Configuration
+from sluice.core.ports import Clock, NewId
+from sluice.services.compiler.health.source import HealthSource
+from sluice.services.compiler.ports import Instances
+from sluice.services.compiler.workflows.params_store import ParamsStore
+
+ApiType = Literal["compilation", "batch-compilation", "cache-warming", "health-monitoring"]
+# The prefixes of the ids of requested instances.
+PREFIXES: Final[Mapping[ApiType, str]] = {
+    "compilation": "wf-compile",
+    "batch-compilation": "wf-batch",
+    "cache-warming": "wf-cache-warm",
+    "health-monitoring": "wf-health",
+}
+_DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
+_SUFFIX_CHARS: Final = 7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkflowStarter:
+    instances: Mapping[ApiType, Instances]
+    params_store: ParamsStore
+    clock: Clock
+    new_id: NewId
+
+    async def start_requested(self, kind: ApiType, id_field: str, params: Mapping[str, Any]) -> str:
+        """Starts an instance and returns its id, which the parameters hold as `id_field`."""
+        now_ms = round(self.clock.now() * 1000)
+        workflow_id = f"{PREFIXES[kind]}-{now_ms}-{_shorten_id(self.new_id())}"
+        await self._create(kind, workflow_id, {id_field: workflow_id, **params, "queuedAt": now_ms})
+        return workflow_id
+
+    async def start_scheduled_warming(self, scheduled_ms: int, configurations: Sequence[Configuration]) -> str:
+        """Starts the cache warming of a scheduled time; a second start for the same time does nothing."""
+        workflow_id = f"cache-warm-scheduled-{scheduled_ms}"
+        values = [configuration.model_dump(exclude_unset=True) for configuration in configurations]
+        await self._create(
+            "cache-warming", workflow_id, {"runId": workflow_id, "configurations": values, "scheduled": True}
+        )
+        return workflow_id
+
+    async def start_scheduled_check(self, scheduled_ms: int, sources: Sequence[HealthSource]) -> str:
+        """Starts the health check of a scheduled time; a second start for the same time does nothing."""
+        workflow_id = f"health-check-scheduled-{scheduled_ms}"
+        values = [source.model_dump() for source in sources]
+        await self._create(
+            "health-monitoring", workflow_id, {"runId": workflow_id, "sources": values, "scheduled": True}
+        )
+        return workflow_id
+
+    async def _create(self, kind: ApiType, workflow_id: str, params: Mapping[str, Any]) -> None:
+        start_params = await self.params_store.store(workflow_id, params)
+        await self.instances[kind].create(workflow_id, start_params)
+
+
+def _shorten_id(hexadecimal: str) -> str:
+    number = int(hexadecimal, 16)
+    digits = []
+    for _ in range(_SUFFIX_CHARS):
+        number, digit = divmod(number, len(_DIGITS))
+        digits.append(_DIGITS[digit])
+    return "".join(digits)

@@ -1,0 +1,152 @@
+"""The parts that the requests, objects and workflows of adblock-compiler share."""
+
+import random
+from functools import cached_property, partial
+from typing import Any, Final
+
+from sluice.core.net.addresses import AllowedHosts
+from sluice.core.net.fetch import Fetcher
+from sluice.core.ports import Log
+from sluice.platform.analytics import Analytics
+from sluice.platform.background import run_in_background
+from sluice.platform.clock import SystemClock
+from sluice.platform.durable_objects import DurableObjects
+from sluice.platform.http.transport import send_request
+from sluice.platform.queues import Producer
+from sluice.platform.storage.d1 import D1
+from sluice.platform.storage.r2 import R2
+from sluice.platform.worker import open_kv, open_log, read_variables
+from sluice.services.compiler.cache.compilation_records import CompilationRecords
+from sluice.services.compiler.cache.list_cache import ListCache
+from sluice.services.compiler.cache.list_compiler import ListCompiler, compiler_factory
+from sluice.services.compiler.cache.list_provider import ListProvider
+from sluice.services.compiler.cache.remote_single_flight import RemoteSingleFlight
+from sluice.services.compiler.health.store import HealthStore
+from sluice.services.compiler.jobs.job_store import JobStore
+from sluice.services.compiler.jobs.queue_handler import PriorityQueues
+from sluice.services.compiler.jobs.sweeper import OBJECT_NAME, SweeperStub
+from sluice.services.compiler.metrics.request_metrics import PendingMetrics, RequestMetrics
+from sluice.services.compiler.settings import Settings
+from sluice.services.compiler.workflows.batch_items import ItemRunner
+from sluice.services.compiler.workflows.event_log import WorkflowEventLog
+from sluice.services.compiler.workflows.params_store import ParamsStore
+
+NAME: Final = "adblock-compiler"
+CLOCK: Final = SystemClock()
+# One for all requests of an isolate; it holds numbers only.
+_PENDING: Final = PendingMetrics()
+
+
+class CompilerParts:
+    """Every part is made when it is first used, so that an invocation makes only what it needs."""
+
+    def __init__(self, env: Any, ctx: Any) -> None:
+        self.env = env
+        self.ctx = ctx
+
+    @cached_property
+    def log(self) -> Log:
+        return open_log(NAME)
+
+    @cached_property
+    def settings(self) -> Settings:
+        return Settings.read(read_variables(self.env))
+
+    @cached_property
+    def database(self) -> D1:
+        return D1(self.env.DB)
+
+    @cached_property
+    def bucket(self) -> R2:
+        return R2(self.env.FILTER_STORAGE)
+
+    @cached_property
+    def fetcher(self) -> Fetcher:
+        return Fetcher(send_request, AllowedHosts.parse(self.settings.allow_private_hosts))
+
+    @cached_property
+    def analytics(self) -> Analytics:
+        return Analytics(self.env.ANALYTICS_ENGINE, self.log)
+
+    @cached_property
+    def request_metrics(self) -> RequestMetrics:
+        return RequestMetrics(
+            database=self.database,
+            clock=CLOCK,
+            pending=_PENDING,
+            background=partial(run_in_background, self.ctx),
+            analytics=self.analytics,
+            log=self.log,
+        )
+
+    @cached_property
+    def list_cache(self) -> ListCache:
+        store = open_kv(self.env, "COMPILATION_CACHE")
+        return ListCache(store=store, bucket=self.bucket, clock=CLOCK, log=self.log)
+
+    @cached_property
+    def records(self) -> CompilationRecords:
+        return CompilationRecords(
+            database=self.database,
+            analytics=self.analytics,
+            clock=CLOCK,
+            log=self.log,
+            count=self.request_metrics.count,
+        )
+
+    @cached_property
+    def list_compiler(self) -> ListCompiler:
+        return ListCompiler(
+            make_compiler=compiler_factory(self.fetcher.fetch, CLOCK, random.random),
+            cache=self.list_cache,
+            records=self.records,
+            clock=CLOCK,
+            log=self.log,
+        )
+
+    @cached_property
+    def lists(self) -> ListProvider:
+        return ListProvider(
+            compiler=self.list_compiler,
+            cache=self.list_cache,
+            shared_compiler=RemoteSingleFlight(
+                object_named=DurableObjects(self.env.COMPILATIONS).get, compiler=self.list_compiler, log=self.log
+            ),
+            log=self.log,
+            count=self.request_metrics.count,
+        )
+
+    @cached_property
+    def sweeper(self) -> SweeperStub:
+        return DurableObjects(self.env.JOB_SWEEPER).get(OBJECT_NAME)
+
+    @cached_property
+    def jobs(self) -> JobStore:
+        queues = PriorityQueues(
+            high=Producer(self.env.ADBLOCK_COMPILER_QUEUE_HIGH_PRIORITY),
+            standard=Producer(self.env.ADBLOCK_COMPILER_QUEUE),
+        )
+        return JobStore(
+            database=self.database,
+            bucket=self.bucket,
+            send=queues.send,
+            arm_sweeper=self.sweeper.arm,
+            clock=CLOCK,
+            log=self.log,
+        )
+
+    @cached_property
+    def items(self) -> ItemRunner:
+        return ItemRunner(database=self.database, compile=self.lists.ensure_cached, clock=CLOCK)
+
+    @cached_property
+    def event_log(self) -> WorkflowEventLog:
+        return WorkflowEventLog(database=self.database, clock=CLOCK)
+
+    @cached_property
+    def health_store(self) -> HealthStore:
+        return HealthStore(database=self.database, clock=CLOCK)
+
+    @cached_property
+    def params_store(self) -> ParamsStore:
+        return ParamsStore(bucket=self.bucket, clock=CLOCK)

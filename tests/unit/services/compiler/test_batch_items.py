@@ -1,0 +1,123 @@
+"""Items of a batch: three at once, each outcome kept the moment it is known, nothing done twice."""
+
+import pytest
+
+from fakes.binding import Crash
+from sluice.core.compiler.configuration import Configuration
+from sluice.core.errors import Unavailable
+from sluice.services.compiler.workflows.batch_items import MAX_ERROR_CHARS, RETENTION_S, Item, ItemOutcome
+from unit.services.compiler.workflow_bench import Bench, FakeCompiler, configuration
+
+NAMES = ("a", "b", "c", "d", "e")
+
+
+def items(*names: str) -> list[Item]:
+    return [Item(name, Configuration.model_validate(configuration(name))) for name in names]
+
+
+async def run(bench: Bench, *names: str) -> list[ItemOutcome]:
+    return await bench.items.run("owner", items(*names), ttl_s=60, trigger="sync")
+
+
+async def test_outcomes_come_in_order():
+    """Every item is compiled with what the caller asked for, and told in the order given."""
+    bench = Bench()
+    outcomes = await run(bench, *NAMES)
+    assert [(outcome.id, outcome.success, outcome.cache_key, outcome.rule_count) for outcome in outcomes] == [
+        (name, True, f"cache:{name}", 7) for name in NAMES
+    ]
+    assert {(call["ttl_s"], call["trigger"]) for call in bench.compiler.calls} == {(60, "sync")}
+
+
+async def test_three_at_once():
+    """No more than three compilations run at the same time."""
+    bench = Bench()
+    await run(bench, *NAMES)
+    assert bench.compiler.most_at_once == 3
+
+
+async def test_failure_of_one_is_its_own():
+    """An item that fails says why; the others are done."""
+    bench = Bench(FakeCompiler({"b": Unavailable("x" * 9999)}))
+    outcomes = await run(bench, "a", "b", "c")
+    assert [outcome.success for outcome in outcomes] == [True, False, True]
+    assert outcomes[1].error == "x" * MAX_ERROR_CHARS
+
+
+async def test_a_second_run_does_only_what_failed():
+    """What succeeded is not compiled again; what failed is, and its new outcome is kept."""
+    bench = Bench(FakeCompiler({"b": Unavailable("down")}))
+    first = await run(bench, "a", "b")
+    bench.compiler.failures.clear()
+    second = await run(bench, "a", "b")
+    assert second[0] == first[0]
+    assert second[1].success
+    assert bench.compiler.made == {"a": 1, "b": 1}
+    assert (await bench.items.load_outcomes("owner"))["b"].error is None
+
+
+async def test_failure_does_not_undo_a_success():
+    """Of two runs at once, the one that got it done is right."""
+    bench = Bench()
+    await run(bench, "a")
+    await bench.items._record("owner", ItemOutcome.rejection("a", "too late"))
+    assert (await bench.items.load_outcomes("owner"))["a"].success
+
+
+async def test_owners_do_not_mix():
+    """The same id belongs to each owner separately."""
+    bench = Bench()
+    await run(bench, "a")
+    await bench.items.run("other", items("a"), ttl_s=60, trigger="sync")
+    assert bench.compiler.made == {"a": 2}
+
+
+async def test_rejected():
+    """An item that cannot run is recorded with its reason."""
+    bench = Bench()
+    await bench.items.record_rejection("owner", "z", "no sources")
+    assert (await bench.items.load_outcomes("owner"))["z"].as_json() == {
+        "id": "z",
+        "success": False,
+        "durationMs": 0,
+        "error": "no sources",
+    }
+
+
+async def test_foreign_errors_end_the_run():
+    """Only our own errors are failures of items: a pause of the engine must get through."""
+    bench = Bench()
+    bench.compiler.failures["a"] = RuntimeError("paused")  # type: ignore[assignment]
+    with pytest.raises(RuntimeError, match="paused"):
+        await run(bench, "a")
+    assert await bench.items.load_outcomes("owner") == {}
+
+
+@pytest.mark.parametrize("before", [True, False])
+@pytest.mark.parametrize("number", range(1, 7))
+async def test_crash_at_any_operation(number: int, *, before: bool):
+    """Whatever was recorded before the crash is not compiled again, and in the end everything is done."""
+    bench = Bench()
+    bench.d1.fail_at(number, before=before)
+    recorded: set[str] = set()
+    try:
+        await run(bench, *NAMES)
+    except Crash:
+        recorded = set(await bench.items.load_outcomes("owner"))
+    before_again = bench.compiler.made.copy()
+    outcomes = await run(bench, *NAMES)
+    assert all(outcome.success for outcome in outcomes)
+    assert all(bench.compiler.made[name] == before_again[name] for name in recorded)
+    assert set(bench.compiler.made) == set(NAMES)
+
+
+async def test_tidy():
+    """Outcomes are forgotten after a week."""
+    bench = Bench()
+    await run(bench, "a")
+    bench.clock.advance(RETENTION_S - 1)
+    await bench.items.delete_expired()
+    assert await bench.items.load_outcomes("owner")
+    bench.clock.advance(2)
+    await bench.items.delete_expired()
+    assert await bench.items.load_outcomes("owner") == {}

@@ -1,0 +1,134 @@
+"""Finished lists in the cache: found while fresh, equal only for equal configurations, large ones in R2."""
+
+import gzip
+import json
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fakes.clock import ManualClock
+from sluice.core.compiler.configuration import parse_configuration
+from sluice.services.compiler.cache import list_cache as caching
+from sluice.services.compiler.cache.compiled_list import CompiledList
+from sluice.services.compiler.cache.list_cache import cache_key, list_key
+from unit.services.compiler.world import LIST, URL, World, configuration
+
+TEXT = st.text(min_size=1, max_size=5)
+
+
+@given(st.data())
+def test_key_is_of_the_whole_configuration(data: st.DataObject):
+    """Any member that differs gives another key, and the order of members does not."""
+    member = data.draw(st.sampled_from(["name", "description", "version", "source", "source_name", "exclusions"]))
+    one, other = data.draw(TEXT), data.draw(TEXT)
+
+    def made(value: str) -> dict[str, Any]:
+        source = {"source": value if member == "source" else "a", "name": value if member == "source_name" else "b"}
+        given: dict[str, Any] = {
+            "name": "T",
+            "exclusions": [value] if member == "exclusions" else [],
+            "sources": [source],
+        }
+        return given | ({member: value} if member in {"name", "description", "version"} else {})
+
+    keys = [cache_key(parse_configuration(value)) for value in (made(one), made(other))]
+    assert (keys[0] == keys[1]) == (one == other)
+    turned = dict(reversed(made(one).items()))
+    assert cache_key(parse_configuration(turned)) == keys[0]
+
+
+async def produced(world: World) -> CompiledList:
+    return await world.compiler.compile(configuration(), trigger="sync")
+
+
+async def test_hit_is_the_stored_reply():
+    """What is stored is the reply itself: gzip of JSON that says it is cached."""
+    world = World()
+    result = await produced(world)
+    await world.cache.put(result, 3600)
+    file = await world.cache.find_reply(result.summary.cache_key)
+    assert file is not None
+    told = json.loads(gzip.decompress(file.content))
+    assert told["cached"] is True
+    assert told["rules"][-2:] == ["||ads.example^", "||track.example^"]
+    assert told["ruleCount"] == len(told["rules"])
+    text = await world.cache.find_text(result.summary.cache_key)
+    assert text is not None
+    assert gzip.decompress(text.content).decode().split("\n") == told["rules"]
+
+
+async def test_entry_ends():
+    """After its time neither form is found, but the version before is still known."""
+    world = World()
+    result = await produced(world)
+    await world.cache.put(result, 3600)
+    world.clock.advance(3601)
+    key = result.summary.cache_key
+    assert await world.cache.find_reply(key) is None
+    assert await world.cache.find_text(key) is None
+    previous = await world.cache.find_previous(key)
+    assert previous is not None
+    assert previous.lines[-1] == "||track.example^"
+    assert previous.rule_count == result.summary.rule_count
+
+
+async def test_previous_version_is_compared():
+    """The next version tells what came and what went, whatever its header says."""
+    world = World({URL: [LIST, "||ads.example^\n||new.example^\n"]})
+    await world.cache.put(await produced(world), 3600)
+    world.clock.advance(10)
+    told = (await produced(world)).reply_members()["previousVersion"]
+    assert told["diff"] == {
+        "added": 1,
+        "removed": 1,
+        "unchanged": 1,
+        "addedRules": ["||new.example^"],
+        "removedRules": ["||track.example^"],
+    }
+
+
+async def test_large_list_goes_to_r2(monkeypatch):
+    """What KV does not take stands in R2, is found the same way, and goes when its time is over."""
+    monkeypatch.setattr(caching, "MAX_KV_BYTES", 100)
+    world = World()
+    result = await produced(world)
+    await world.cache.put(result, 3600)
+    key = result.summary.cache_key
+    assert {subject for name, subject in world.r2_fake.operations if name == "put"} == {
+        f"large/{key}",
+        f"large/{list_key(key)}",
+    }
+    file = await world.cache.find_reply(key)
+    assert file is not None
+    assert json.loads(gzip.decompress(file.content))["ruleCount"] == result.summary.rule_count
+    world.clock.advance(3601)
+    assert await world.cache.delete_expired() == 1
+    world.clock.advance(caching.LIST_TTL_S)
+    assert await world.cache.delete_expired() == 1
+
+
+async def test_metadata_fits():
+    """The longest name in the widest letters stays within what KV takes as metadata."""
+    world = World()
+    wanted = configuration(name="𝔛" * 256)
+    result = await world.compiler.compile(wanted, trigger="sync")
+    await world.cache.put(result, 3600)
+    assert await world.cache.find_reply(result.summary.cache_key) is not None
+
+
+async def test_expiry_is_known():
+    """When an entry ends is known without reading it."""
+    world = World(clock=ManualClock())
+    assert await world.cache.find_expiry(configuration()) is None
+    await world.cache.put(await produced(world), 3600)
+    assert await world.cache.find_expiry(configuration()) == world.clock.now() + 3600
+
+
+async def test_result_crosses():
+    """A result survives the way through bytes, and the way through R2."""
+    world = World()
+    result = await produced(world)
+    assert CompiledList.from_bytes(result.to_bytes()) == result
+    await world.handover.put("wf-1", result)
+    assert await world.handover.get("wf-1") == result

@@ -1,0 +1,124 @@
+"""Errors of the service's own Durable Objects reach the caller with everything they carry."""
+
+from typing import Any
+
+import pytest
+
+from fakes.objects import FakeObjects, FakeStorage
+from sluice.core.errors import BadField, Invalid, SluiceError, TooManyRequests, Unavailable, Unusable
+from sluice.platform.durable_objects import Alarm, DurableObjects
+from sluice.services.compiler.cache import remote_single_flight
+from sluice.services.compiler.cache.remote_single_flight import CompilationServer, RemoteSingleFlight
+from sluice.services.compiler.cache.served_list import ListForm, ServedList
+from sluice.services.compiler.cache.single_flight import SingleFlight
+from sluice.services.compiler.jobs.sweeper import INTERVAL_S, Sweeper
+from sluice.services.compiler.remote_calls import encode_reply, unwrap_reply
+from unit.services.compiler.world import URL, World, configuration
+
+ERRORS = [
+    TooManyRequests("slow down", retry_after_s=42),
+    Invalid("2 fields are invalid", [BadField("name", "is required"), BadField("sources[1].url", "is no URL")]),
+    Unusable("the source answered 404"),
+    Unavailable("down\non two lines: ×"),
+]
+
+
+def remote(world: World) -> RemoteSingleFlight:
+    objects = FakeObjects(lambda _key: CompilationServer(SingleFlight(world.compiler)))
+    return RemoteSingleFlight(object_named=DurableObjects(objects).get, compiler=world.compiler, log=world.log)
+
+
+async def serve(flight: RemoteSingleFlight, form: ListForm = "json") -> ServedList:
+    return await flight.serve(configuration(), form=form, ttl_s=3600, trigger="sync")
+
+
+class Failing:
+    """An object whose calls fail with an error, as a value."""
+
+    def __init__(self, error: SluiceError) -> None:
+        self.error = error
+
+    async def serve_list(self, *_arguments: object) -> Any:
+        return await encode_reply(self._fail())
+
+    async def _fail(self) -> None:
+        raise self.error
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+async def test_error_survives_the_call(error: SluiceError):
+    """Kind, text, Retry-After and fields are the same on the caller's side, and nothing is compiled twice."""
+    world = World()
+    objects = DurableObjects(FakeObjects(lambda _key: Failing(error)))
+    flight = RemoteSingleFlight(object_named=objects.get, compiler=world.compiler, log=world.log)
+    with pytest.raises(type(error)) as raised:
+        await serve(flight)
+    assert str(raised.value) == str(error)
+    assert vars(raised.value) == vars(error)
+    assert world.download.requests == []
+
+
+async def test_failed_compilation_is_not_a_failed_object():
+    """The caller gets the error of the compilation, and does not compile itself."""
+    world = World({URL: Unusable("gone")})
+    with pytest.raises(Unusable, match="gone"):
+        await serve(remote(world))
+    assert world.download.requests == [URL]
+    assert "flight.alone" not in world.log.names()
+
+
+async def test_list_comes_through_the_object():
+    """The object compiles; a second call finds the list in the cache."""
+    world = World()
+    flight = remote(world)
+    first, second = await serve(flight), await serve(flight)
+    assert (first.origin, second.origin) == ("fresh", "cached")
+    assert first.file is not None
+    assert world.download.requests == [URL]
+
+
+async def test_unreachable_object():
+    """If the object cannot be called, the caller compiles itself."""
+    world = World()
+    flight = RemoteSingleFlight(
+        object_named=DurableObjects(FakeObjects(lambda _key: object())).get, compiler=world.compiler, log=world.log
+    )
+    assert (await serve(flight)).origin == "fresh"
+    assert "flight.alone" in world.log.names()
+
+
+async def test_list_too_large_for_a_call(monkeypatch):
+    """A list that no call can carry is read from the cache; without a cache entry the error says when to retry."""
+    monkeypatch.setattr(remote_single_flight, "MAX_CARRIED_BYTES", 10)
+    world = World()
+    served = await serve(remote(world))
+    assert (served.origin, served.file is not None) == ("cached", True)
+
+
+async def test_summary_carries_no_list():
+    """A caller who wants the summary gets no file."""
+    world = World()
+    assert (await serve(remote(world), "summary")).file is None
+
+
+async def test_sweeper():
+    """Arming sets the alarm once; an error of the object's storage reaches the caller as it is."""
+    world, storage = World(), FakeStorage()
+    sweeper = Sweeper(world.jobs, Alarm(storage), world.clock)
+    stub = DurableObjects(FakeObjects(lambda _name: sweeper)).get("jobs")
+    for _ in range(2):
+        unwrap_reply(await stub.arm())
+    assert storage.alarm_ms == (world.clock.now() + INTERVAL_S) * 1000
+    assert storage.operations.count(("alarm", "set")) == 1
+
+
+async def test_sweep_follows_unfinished_jobs():
+    """The alarm is set again while a job is unfinished or the sweeper was armed lately, and not after that."""
+    world, storage = World(), FakeStorage()
+    sweeper = Sweeper(world.jobs, Alarm(storage), world.clock)
+    await sweeper.sweep()
+    assert storage.alarm_ms == (world.clock.now() + INTERVAL_S) * 1000
+    storage.alarm_ms = None
+    world.clock.advance(INTERVAL_S)
+    await sweeper.sweep()
+    assert storage.alarm_ms is None

@@ -1,0 +1,52 @@
+"""The crons: warming every six hours, health checks, sweeps and clean-up every hour."""
+
+from typing import Any
+
+from sluice.services.compiler.schedule import WARMING_CRON, Schedule
+from sluice.services.compiler.workflows.defaults import health_sources, warm_configurations
+from unit.services.compiler.test_jobs import message
+from unit.services.compiler.test_workflow_api import Api
+from unit.services.compiler.world import World
+
+HOURLY = "0 * * * *"
+
+
+class Store:
+    def __init__(self) -> None:
+        self.calls = 0
+
+    async def delete_expired(self) -> None:
+        self.calls += 1
+
+
+def schedule(world: World, api: Api, stores: list[Store]) -> Schedule:
+    return Schedule(
+        starter=api.starter,
+        jobs=world.jobs,
+        configurations=warm_configurations,
+        sources=health_sources,
+        stores=stores,
+    )
+
+
+def instances(api: Api) -> dict[str, list[Any]]:
+    return {kind: list(engine.instances) for kind, engine in api.engines.items() if engine.instances}
+
+
+async def test_warming():
+    """The six-hour cron starts the warming of its time and nothing else."""
+    world, api, stores = World(), Api(), [Store()]
+    await schedule(world, api, stores).run(WARMING_CRON, 1_800_000_000_000)
+    assert instances(api) == {"cache-warming": ["cache-warm-scheduled-1800000000000"]}
+    assert stores[0].calls == 0
+
+
+async def test_hourly():
+    """The hourly cron starts a health check, resends lost jobs and cleans every store."""
+    world, api, stores = World(), Api(), [Store(), Store()]
+    await world.jobs.accept(message())
+    world.clock.advance(31)
+    await schedule(world, api, stores).run(HOURLY, 1_800_000_000_000)
+    assert instances(api) == {"health-monitoring": ["health-check-scheduled-1800000000000"]}
+    assert len(world.sent) == 2
+    assert [store.calls for store in stores] == [1, 1]

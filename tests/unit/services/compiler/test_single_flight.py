@@ -1,0 +1,97 @@
+"""Equal requests at the same time compile once, and nobody's leaving or failing costs the others anything."""
+
+import asyncio
+import gzip
+import json
+
+import pytest
+
+from sluice.core.errors import Unavailable, Unusable
+from sluice.services.compiler.cache.served_list import ServedList
+from sluice.services.compiler.cache.single_flight import SingleFlight
+from unit.services.compiler.world import LIST, URL, World, configuration
+
+
+async def take(world: World, form: str = "json") -> ServedList:
+    return await world.lists.serve(configuration(), form=form, ttl_s=3600, trigger="sync")  # type: ignore[arg-type]
+
+
+async def test_burst_compiles_once():
+    """Of a hundred requests one compiles, all get the same list, and a later one finds it in the cache."""
+    world = World()
+    served = await asyncio.gather(*(take(world) for _ in range(100)))
+    assert world.download.requests == [URL]
+    assert [one.origin for one in served].count("fresh") == 1
+    lists = {tuple(json.loads(gzip.decompress(one.file.content))["rules"]) for one in served if one.file}
+    assert len(lists) == 1
+    assert (await take(world)).origin == "cached"
+
+
+async def test_forms_share_a_flight():
+    """Those who want the text, the reply and the summary share one compilation."""
+    world = World()
+    served = await asyncio.gather(*(take(world, form) for form in ("json", "text", "summary") * 3))
+    assert world.download.requests == [URL]
+    assert len({one.summary.cache_key for one in served}) == 1
+
+
+async def test_failure_is_shared_and_forgotten():
+    """All who wait hear of the failure; the next request tries again."""
+    world = World({URL: [Unusable("gone"), LIST]})
+    found = await asyncio.gather(*(take(world) for _ in range(5)), return_exceptions=True)
+    assert {type(one) for one in found} == {Unusable}
+    assert world.download.requests == [URL]
+    assert (await take(world)).origin == "fresh"
+
+
+async def test_first_caller_leaves():
+    """When the caller whose request began the compilation leaves, the others still get the list."""
+    world = World()
+    single_flight = SingleFlight(world.compiler)
+    first = asyncio.ensure_future(single_flight.serve(configuration(), form="json", ttl_s=3600, trigger="sync"))
+    others = [
+        asyncio.ensure_future(single_flight.serve(configuration(), form="json", ttl_s=3600, trigger="sync"))
+        for _ in range(3)
+    ]
+    for _ in range(3):
+        await asyncio.sleep(0)
+    first.cancel()
+    assert {(await other).origin for other in others} <= {"fresh", "shared", "cached"}
+    assert world.download.requests == [URL]
+
+
+async def test_unreadable_cache_costs_no_list():
+    """A cache that fails to be read is passed by."""
+    world = World()
+
+    async def broken(_key: str) -> None:
+        raise Unavailable("KV is down")
+
+    object.__setattr__(world.lists, "cache", type("Broken", (), {"find_reply": broken, "find_text": broken}))
+    assert (await take(world)).origin == "fresh"
+    assert "cache.unreadable" in world.log.names()
+
+
+async def test_content_is_private():
+    """A list from content sent along is made each time, and kept where only its job looks."""
+    world = World()
+    wanted = configuration("given")
+    for _ in range(2):
+        compiled = await world.lists.ensure_cached(
+            wanted, content={"given": "||own.example^"}, ttl_s=3600, trigger="sync"
+        )
+        world.clock.advance(2)
+    assert "private" in compiled.cache_key
+    assert world.counts["compilations", "success"] == 2
+    with pytest.raises(Exception, match="unexpected download"):
+        await world.lists.serve(wanted, form="json", ttl_s=3600, trigger="sync")
+
+
+def test_flown_crosses():
+    """What an object answers is the same on the other side."""
+
+    async def crossed() -> None:
+        served = await take(World())
+        assert ServedList.from_plain(served.as_plain()) == served
+
+    asyncio.run(crossed())

@@ -1,0 +1,81 @@
+"""GET /ws/compile: opens a WebSocket, and compiles for it."""
+
+from typing import Any
+
+import pytest
+
+from sluice.core.compiler.events import Event
+from sluice.core.errors import Invalid
+from sluice.services.compiler.guard.guard import Guard
+from sluice.services.compiler.live.socket_api import SocketApi, Talk, compile_for_socket
+from sluice.web import Reply
+from unit.services.compiler.listeners import ListAnalytics
+from unit.services.compiler.test_guard import Gates
+from unit.services.compiler.world import URL, World, configuration
+from unit.web.calls import get, parsed
+
+CONFIGURATION = configuration().model_dump(mode="json", exclude_unset=True)
+
+
+def socket_api(world: World, opened: list[Talk]) -> SocketApi:
+    def open_socket(talk: Talk) -> Reply:
+        opened.append(talk)
+        return Reply.passthrough("the 101 response", 101)
+
+    gates = Gates()
+    return SocketApi(
+        open_socket=open_socket,
+        guard=Guard(limiter=gates, turnstile=gates, analytics=ListAnalytics()),
+        compiler=world.compiler,
+        clock=world.clock,
+        log=world.log,
+        new_id=lambda: "0123456789abcdef" * 2,
+        version="1.2.3",
+    )
+
+
+async def compile_configuration(world: World, value: object, **content: str) -> Any:
+    events: list[Event] = []
+    return await compile_for_socket(world.compiler, value, content=content, benchmark=False, emit=events.append)
+
+
+async def test_upgrade():
+    """A request for a WebSocket gets one, in any case of the header."""
+    opened: list[Talk] = []
+    reply = await socket_api(World(), opened).connect(get("/ws/compile", {"Upgrade": "WebSocket"}))
+    assert (reply.status, len(opened)) == (101, 1)
+
+
+async def test_no_upgrade():
+    """Any other request gets an error that says what to send."""
+    opened: list[Talk] = []
+    reply = await socket_api(World(), opened).connect(get("/ws/compile"))
+    assert (reply.status, reply.header("Upgrade"), opened) == (426, "websocket", [])
+    assert "WebSocket" in parsed(reply)["error"]
+
+
+async def test_list_is_compiled_anew_and_stored():
+    """A list for a socket is compiled even if it is cached, and stored for later requests."""
+    world = World()
+    await compile_configuration(world, CONFIGURATION)
+    world.clock.advance(2)
+    members = await compile_configuration(world, CONFIGURATION)
+    assert world.download.requests == [URL, URL]
+    assert members["rules"][-1] == "||track.example^"
+    assert (await world.lists.serve(configuration(), form="summary", ttl_s=60, trigger="sync")).origin == "cached"
+
+
+async def test_private_list_is_not_stored():
+    """A list made from the client's own content is not stored."""
+    world = World()
+    sent = configuration("own").model_dump(mode="json", exclude_unset=True)
+    members = await compile_configuration(world, sent, own="||own.example^")
+    assert members["rules"][-1] == "||own.example^"
+    assert [name for name, _ in world.kv_fake.operations if name == "put"] == []
+
+
+async def test_bad_configuration():
+    """An invalid configuration raises Invalid with its fields."""
+    with pytest.raises(Invalid) as refusal:
+        await compile_configuration(World(), {"name": "T"})
+    assert [field.field for field in refusal.value.fields] == ["sources"]
