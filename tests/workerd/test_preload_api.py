@@ -1,4 +1,4 @@
-"""The signed API and the operator's, in workerd: who gets in, what is refused, and that nothing passes twice."""
+"""The signed API and the operator's API, in workerd: what is admitted, what is refused, and that nothing is done twice."""
 
 import json
 import random
@@ -78,14 +78,14 @@ def test_limits(place: tuple[Service, Site]):
 
 
 def test_unknown_zone(place: tuple[Service, Site]):
-    """A zone nobody registered is 404 to who can sign, and 401 to who cannot."""
+    """An unregistered zone is 404 for a caller who can sign, and 401 for one who cannot."""
     service, _ = place
     assert service.signed(PATH, body_of(service, zone_id="nobody")).status_code == 404
     assert service.signed(PATH, body_of(service, zone_id="nobody"), key="wrong").status_code == 401
 
 
 def test_idempotency(place: tuple[Service, Site]):
-    """The same key and body get the first answer again; another body is 409."""
+    """The same key and body get the first reply again; another body is 409."""
     service, _ = place
     body = body_of(service)
     first, again = service.signed(PATH, body), service.signed(PATH, body)
@@ -157,7 +157,7 @@ def test_rate_limit(place: tuple[Service, Site]):
 
 
 def test_operator(place: tuple[Service, Site]):
-    """The operator's API is his alone; a zone in a private network is refused unless the machine allows it."""
+    """The operator's API needs the operator's token; a zone in a private network is refused unless it is allowed."""
     service, _ = place
     url = "/api/v1/zones"
     with service.client as client:
@@ -202,7 +202,7 @@ def test_many_writers(place: tuple[Service, Site]):
 
 
 def test_purge_invalid(place: tuple[Service, Site]):
-    """A purge names what it purges."""
+    """A purge must name what it purges."""
     service, control = place
     control.pages["/a"] = Page()
     key = f"purge-{uuid.uuid4()}"
