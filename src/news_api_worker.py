@@ -16,5 +16,5 @@ BINDINGS = (Binding("ASSETS", "service"), Binding("CRYPTO_NEWS_CACHE", "kv"))
 
 class Default(WorkerEntrypoint):
     async def fetch(self, request: Any) -> Any:
-        worker = NewsApiWorker(self.env, self.ctx, NAME)
-        return await handle_request(self, request, NAME, BINDINGS, worker.routes, cors=worker.cors)
+        worker = NewsApiWorker(self.env, self.ctx)
+        return await handle_request(self, request, NAME, BINDINGS, lambda: worker.routes, cors=worker.cors)

@@ -18,8 +18,8 @@ BINDINGS = (Binding("ASSETS", "service"), Binding("CRYPTO_NEWS_CACHE", "kv"), Bi
 
 class Default(WorkerEntrypoint):
     async def fetch(self, request: Any) -> Any:
-        worker = NewsProcessorWorker(self.env, self.ctx, NAME)
-        return await handle_request(self, request, NAME, BINDINGS, worker.routes)
+        worker = NewsProcessorWorker(self.env, self.ctx)
+        return await handle_request(self, request, NAME, BINDINGS, lambda: worker.routes)
 
     async def scheduled(self, _controller: Any, _env: Any, _ctx: Any) -> None:
-        await NewsProcessorWorker(self.env, self.ctx, NAME).processor.run()
+        await NewsProcessorWorker(self.env, self.ctx).processor.run()

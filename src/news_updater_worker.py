@@ -17,8 +17,8 @@ BINDINGS = (Binding("ASSETS", "service"), Binding("CRYPTO_NEWS_CACHE", "kv"), Bi
 
 class Default(WorkerEntrypoint):
     async def fetch(self, request: Any) -> Any:
-        worker = NewsUpdaterWorker(self.env, self.ctx, NAME)
-        return await handle_request(self, request, NAME, BINDINGS, worker.routes)
+        worker = NewsUpdaterWorker(self.env, self.ctx)
+        return await handle_request(self, request, NAME, BINDINGS, lambda: worker.routes)
 
     async def scheduled(self, _controller: Any, _env: Any, _ctx: Any) -> None:
-        await NewsUpdaterWorker(self.env, self.ctx, NAME).updater.run()
+        await NewsUpdaterWorker(self.env, self.ctx).updater.run()

@@ -16,8 +16,7 @@ BINDINGS = (Binding("ASSETS", "service"), Binding("TAIL_LOGS", "kv"))
 
 class Default(WorkerEntrypoint):
     async def fetch(self, request: Any) -> Any:
-        worker = TailWorker(self.env, self.ctx, NAME)
-        return await handle_request(self, request, NAME, BINDINGS, lambda: worker.routes)
+        return await handle_request(self, request, NAME, BINDINGS, lambda: TailWorker(self.env, self.ctx).routes)
 
     async def tail(self, items: Any, _env: Any = None, _ctx: Any = None) -> None:
-        await TailWorker(self.env, self.ctx, NAME).tail.handle_delivery(items)
+        await TailWorker(self.env, self.ctx).tail.handle_delivery(items)

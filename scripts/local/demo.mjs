@@ -1,4 +1,4 @@
-// What `--demo` adds: sources on this machine for all three services, so that the tour needs no internet.
+// Implements `--demo`: local sources for all three services, so that the tour needs no internet.
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ const STORIES = JSON.parse(readFileSync(join(import.meta.dirname, "demo/stories.
 const SITE = "shop.localhost";
 const TOKEN = "demo";
 const ZONE = "demo";
-const RUNS = 6; // of the processor: each article takes three stages, and a run does five
+const RUNS = 6; // runs of the processor: each article has three stages, and a run processes five articles
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 const page = (title, body) =>
@@ -30,25 +30,25 @@ const items = (origin, stories) =>
     .join("");
 const feed = (origin, name, stories) => `<?xml version="1.0"?><rss version="2.0"><channel><title>${name}</title><link>${origin}</link><description>Made stories</description>${items(origin, stories)}</channel></rss>`;
 
-function answer(path, own, shown) {
+function findContent(path, own, publicOrigin) {
   const story = STORIES.find(({ slug }) => path === `/news/${slug}`);
   if (story) return ["text/html; charset=utf-8", page(story.title, paragraphs(story.paragraphs))];
   if (lists[path]) return ["text/plain; charset=utf-8", lists[path].join("\n")];
   if (site[path]) return ["text/html; charset=utf-8", site[path]];
-  if (path === "/sitemap.xml") return ["application/xml", sitemap(shown)];
+  if (path === "/sitemap.xml") return ["application/xml", sitemap(publicOrigin)];
   if (path === "/news/feed.xml") return ["application/rss+xml", feed(own, "Demo wire", STORIES)];
   return undefined;
 }
 
-// Starts the sources; `vars` and `routes` let the Workers find them, `fill` gives the services something to show.
-export async function demo(port) {
+// Starts the sources. `vars` and `routes` connect the Workers to them, and `fill` loads some content into the services.
+export async function startDemo(port) {
   const server = createServer((request, reply) => {
     const own = `http://127.0.0.1:${server.address().port}`;
     const path = new URL(request.url, own).pathname;
-    const found = path === "/broken/" ? undefined : answer(path, own, `http://${SITE}:${port}`);
-    const status = found ? 200 : path === "/broken/" ? 500 : 404;
-    reply.writeHead(status, { "Content-Type": found?.[0] ?? "text/plain", "Cache-Control": "public, max-age=300" });
-    reply.end(request.method === "HEAD" ? undefined : (found?.[1] ?? "nothing here\n"));
+    const content = path === "/broken/" ? undefined : findContent(path, own, `http://${SITE}:${port}`);
+    const status = content ? 200 : path === "/broken/" ? 500 : 404;
+    reply.writeHead(status, { "Content-Type": content?.[0] ?? "text/plain", "Cache-Control": "public, max-age=300" });
+    reply.end(request.method === "HEAD" ? undefined : (content?.[1] ?? "Not found\n"));
   });
   await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
   server.unref();
@@ -71,23 +71,23 @@ export async function demo(port) {
   };
 }
 
-// Something to look at in every service; the tour tells where.
+// Loads some content into every service and returns the tour.
 async function fill(miniflare, own, port) {
-  const ask = (host, path, options = {}) => miniflare.dispatchFetch(`http://${host}${path}`, { ...options, headers: { Authorization: `Bearer ${TOKEN}`, "Content-Type": "application/json", ...options.headers } });
-  const cron = (worker, expression) => ask("127.0.0.1", `/cdn-cgi/handler/scheduled?worker=${worker}&cron=${encodeURIComponent(expression)}`);
+  const send = (host, path, options = {}) => miniflare.dispatchFetch(`http://${host}${path}`, { ...options, headers: { Authorization: `Bearer ${TOKEN}`, "Content-Type": "application/json", ...options.headers } });
+  const runCron = (worker, expression) => send("127.0.0.1", `/cdn-cgi/handler/scheduled?worker=${worker}&cron=${encodeURIComponent(expression)}`);
   const config = { site_url: `http://${SITE}:${port}`, origin_url: own, preload_sitemap_crawl_enabled: true };
-  await ask("edge-preload.localhost", `/api/v1/zones/${ZONE}/config`, { method: "PUT", body: JSON.stringify(config) });
-  await ask("edge-preload.localhost", `/api/v1/zones/${ZONE}/sitemap`, { method: "POST", body: "{}" });
-  await ask("adblock-compiler.localhost", "/workflow/health-check", { method: "POST", body: "{}" });
-  await cron("worker-news-updater", "0 * * * *");
-  for (let run = 0; run < RUNS; run += 1) await cron("worker-news-processor", "* * * * *");
+  await send("edge-preload.localhost", `/api/v1/zones/${ZONE}/config`, { method: "PUT", body: JSON.stringify(config) });
+  await send("edge-preload.localhost", `/api/v1/zones/${ZONE}/sitemap`, { method: "POST", body: "{}" });
+  await send("adblock-compiler.localhost", "/workflow/health-check", { method: "POST", body: "{}" });
+  await runCron("worker-news-updater", "0 * * * *");
+  for (let run = 0; run < RUNS; run += 1) await runCron("worker-news-processor", "* * * * *");
   return tour(own, port);
 }
 
 const tour = (own, port) => `
-The demo is filled; its sources are at ${own}. The token for the preload page is "${TOKEN}".
+The demo is filled. Its sources are at ${own}. The token for the preload page is "${TOKEN}".
   http://127.0.0.1:${port}/                   the compiler: paste ${own}/lists/ads.txt and press Compile
-  http://edge-preload.localhost:${port}/      the preloader: sign in, zone "${ZONE}"
-  http://${SITE}:${port}/              the warmed site itself: look at the X-Cache-Layer header
+  http://edge-preload.localhost:${port}/      the preloader: sign in and choose the zone "${ZONE}"
+  http://${SITE}:${port}/              the preloaded site: see the X-Cache-Layer header of its pages
   http://worker-api.localhost:${port}/        the news
 `;

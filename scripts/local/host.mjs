@@ -1,5 +1,5 @@
-// Runs inside workerd: boots Pyodide once per Worker and exposes the classes of an unmodified Python entry module, called
-// the way Cloudflare's own runtime calls them.
+// Runs inside workerd: boots Pyodide once for each Worker, and exposes the classes of an unmodified Python entry module. It
+// calls them as Cloudflare's own runtime does.
 import * as cloudflareSockets from "cloudflare:sockets";
 import * as cloudflareWorkers from "cloudflare:workers";
 import introspection from "./introspection.py";
@@ -7,6 +7,7 @@ import lockFile from "./pyodide-lock.txt";
 import createPyodideModule from "./pyodide.asm.mjs";
 import pyodideWasm from "./pyodide.asm.wasm";
 import { unpack, unpackMemory } from "./pack.mjs";
+import { PYODIDE_LOAD_SNAPSHOT, SDK_FLAGS_MODULE, SDK_HELPER_MODULE, replaceErrorImports } from "./private_interfaces.mjs";
 import packages from "./python_modules.pack";
 import snapshot from "./pyodide.snapshot";
 import stdlib from "./python_stdlib.zip";
@@ -15,15 +16,15 @@ import sources from "./src.pack";
 
 const { worker, mainModule, classes } = JSON.parse(settings);
 const INDEX_URL = "http://pyodide.invalid/";
-const LOG_MARK = /^\u001e(.*)\u001f$/; // tells the log printer whose line this is
+const LOG_MARK = /^\u001e(.*)\u001f$/; // names the Worker of a log line
 
 for (const level of ["debug", "error", "info", "log", "warn"]) {
   const write = console[level].bind(console);
   console[level] = (...values) => write(`\u001e${worker}\u001f`, ...values);
 }
 
-// Pyodide compiles small modules at run time (function pointers, shared libraries, a probe for stack switching), which
-// workerd allows through this binding only.
+// Pyodide compiles small modules at run time (function pointers, shared libraries, a check for stack switching). workerd
+// allows this only through a binding.
 WebAssembly.Module = new Proxy(WebAssembly.Module, {
   construct: (_target, [bytes]) => cloudflareWorkers.env.LOCAL_UNSAFE_EVAL.newWasmModule(bytes),
 });
@@ -31,7 +32,7 @@ WebAssembly.Module = new Proxy(WebAssembly.Module, {
 async function loadInterpreter() {
   const { fetch, addEventListener } = globalThis;
   globalThis.location = new URL(INDEX_URL);
-  globalThis.addEventListener = () => {}; // emscripten asks for useCapture, which workerd refuses
+  globalThis.addEventListener = () => {}; // Emscripten passes useCapture, which workerd refuses
   globalThis.fetch = async () => ({ ok: true, status: 200, arrayBuffer: async () => stdlib });
   try {
     const { loadPyodide } = await import("./pyodide.mjs");
@@ -39,7 +40,7 @@ async function loadInterpreter() {
       indexURL: INDEX_URL,
       packageBaseUrl: INDEX_URL,
       lockFileContents: lockFile,
-      _loadSnapshot: unpackMemory(snapshot),
+      [PYODIDE_LOAD_SNAPSHOT]: unpackMemory(snapshot),
       stdout: (line) => console.log(line),
       stderr: (line) => console.error(line),
       createPyodideModule: (options) => createPyodideModule({ ...options, instantiateWasm }),
@@ -51,20 +52,18 @@ async function loadInterpreter() {
 }
 
 function instantiateWasm(imports, receive) {
-  const errorMarker = Symbol("error");
-  imports.env.Jsv_GetError_import = () => errorMarker;
-  imports.env.JsvError_Check = (value) => (value === errorMarker ? 1 : 0);
+  replaceErrorImports(imports);
   WebAssembly.instantiate(pyodideWasm, imports).then((instance) => receive(instance, pyodideWasm));
   return {};
 }
 
-// Python hands its coroutine over as a proxy that dies with the call, so it is copied for as long as it runs.
+// Python passes its coroutine as a proxy that ends with the call, so it is copied until the coroutine has finished.
 const patched = new WeakSet();
 function patchWaitUntil(ctx) {
   if (Object.prototype.toString.call(ctx) !== "[object ExecutionContext]" || patched.has(ctx)) return;
   const waitUntil = ctx.waitUntil.bind(ctx);
-  ctx.waitUntil = (given) => {
-    const promise = given?.copy?.() ?? given;
+  ctx.waitUntil = (work) => {
+    const promise = work?.copy?.() ?? work;
     waitUntil(Promise.resolve(promise).finally(() => promise?.destroy?.()));
   };
   patched.add(ctx);
@@ -79,13 +78,13 @@ async function boot() {
       python.FS.writeFile(file, bytes, { canOwn: true });
     }
   }
-  python.registerJsModule("_pyodide_entrypoint_helper", {
+  python.registerJsModule(SDK_HELPER_MODULE, {
     doAnImport: (name) => import(name.startsWith("python_modules/") ? `./${name}` : name),
     cloudflareWorkersModule: cloudflareWorkers,
     cloudflareSocketsModule: cloudflareSockets,
     patchWaitUntil,
   });
-  python.registerJsModule("_cloudflare_compat_flags", {
+  python.registerJsModule(SDK_FLAGS_MODULE, {
     python_request_headers_preserve_commas: true,
     python_workflows_implicit_dependencies: true,
   });
@@ -94,34 +93,34 @@ async function boot() {
   return { python, helper: python.pyimport("_local_introspection") };
 }
 
-const readable = (error) => (error?.constructor?.name === "PythonError" ? helper.shorten_traceback(error.message) : String(error?.stack ?? error));
+const describeError = (error) => (error?.constructor?.name === "PythonError" ? helper.shorten_traceback(error.message) : String(error?.stack ?? error));
 
-// At the top level, as Cloudflare's runtime does it: what is made while a request runs belongs to that request, and another
-// that waits for it may wait for ever. Chance is forbidden there, but Rust seeds its hash maps when pydantic is loaded: it
-// gets what Cloudflare gives it, a bad seed.
+// The interpreter boots at the top level, as in Cloudflare's runtime: objects created while a request runs belong to that
+// request, and another request that awaits them may wait forever. Randomness is forbidden at the top level, but Rust seeds its
+// hash maps when pydantic is loaded. It gets a constant seed, as on Cloudflare.
 crypto.getRandomValues = (view) => view.fill(7);
 const { python, helper } = await boot();
 let main, failure;
 try {
   main = await helper.import_main.callWithOptions({ promising: true }, mainModule);
 } catch (error) {
-  failure = readable(error);
+  failure = describeError(error);
 }
 delete crypto.getRandomValues;
 
-// Handlers that take fewer arguments than they are given; all others are called with exactly what the platform gives.
+// Handlers that may take fewer arguments than the platform passes; all others get exactly these arguments.
 const LENIENT = new Set(["fetch", "connect", "alarm", "webSocketMessage", "webSocketClose", "webSocketError", "run"]);
-// Called with the JavaScript values as they are; everything else is converted by the SDK on the way in and out.
+// Methods that get JavaScript values. For all others the SDK converts arguments and results.
 const UNCONVERTED = {
   DurableObject: new Set(["connect", "alarm", "webSocketMessage", "webSocketClose", "webSocketError"]),
   WorkerEntrypoint: new Set(["connect"]),
   WorkflowEntrypoint: new Set(["connect", "run"]),
 };
 
-let seeded = false;
+let isSeeded = false;
 async function construct(className, args) {
-  if (!seeded) helper.reseed();
-  seeded = true;
+  if (!isSeeded) helper.reseed();
+  isSeeded = true;
   return main[className].callWithOptions({ promising: true }, ...args);
 }
 
@@ -132,14 +131,14 @@ async function call(instancePromise, kind, name, args) {
     if (UNCONVERTED[kind].has(name)) return await instance[name].callWithOptions({ relaxed: true, promising: true }, ...args);
     return await helper.call_converted.callWithOptions({ promising: true }, LENIENT.has(name), instance, name, ...args);
   } catch (error) {
-    console.error(readable(error));
+    console.error(describeError(error));
     throw error;
   }
 }
 
-// Every line that a host logs carries its mark in front: taken off for the tail Worker, which is also told the script's
-// name, as it is when deployed; workerd alone does not know it.
-function asDeployed([events, ...rest]) {
+// Removes the marks from log lines before the tail Worker gets them, and adds the script's name, which deployed events have
+// but workerd does not set.
+function toDeployedEvents([events, ...rest]) {
   for (const event of events) {
     for (const { message } of event.logs) {
       const mark = LOG_MARK.exec(message?.[0]);
@@ -151,18 +150,18 @@ function asDeployed([events, ...rest]) {
   return [events, ...rest];
 }
 
-// The class that workerd sees for one Python class. The methods are not known before Python runs, so a proxy answers for
-// all of them; the few on the prototype tell workerd which events the class takes.
+// Returns the class that workerd sees for one Python class. Its methods are not known before Python runs, so a proxy stands
+// for all of them. The methods on the prototype tell workerd which events the class handles.
 export function expose(className, kind) {
   const Exposed = class extends cloudflareWorkers[kind] {
     constructor(ctx, env) {
       super(ctx, env);
       const instance = construct(className, [ctx, env]);
-      instance.catch(() => {}); // told to whoever calls
+      instance.catch(() => {}); // `call` reports the error
       return new Proxy(this, {
         get(target, name, receiver) {
           if (typeof name !== "string") return Reflect.get(target, name, receiver);
-          return (...args) => call(instance, kind, name, name === "tail" ? asDeployed(args) : args);
+          return (...args) => call(instance, kind, name, name === "tail" ? toDeployedEvents(args) : args);
         },
       });
     }
@@ -171,10 +170,10 @@ export function expose(className, kind) {
   return Exposed;
 }
 
-// What the local runtime asks before it says ready: does the module import, and does it export what the config names?
+// The check before the local runtime is ready: the module can be imported and exports all classes of the config.
 export class LocalBoot extends cloudflareWorkers.WorkerEntrypoint {
   async boot() {
-    const problem = failure ?? helper.missing_classes(main, JSON.stringify(classes));
+    const problem = failure ?? helper.find_missing_classes(main, JSON.stringify(classes));
     return problem ? { problem } : { heapBytes: python._module.HEAPU8.length };
   }
 }

@@ -1,4 +1,4 @@
-"""The Python half of host.mjs: imports the entry module and calls its classes as Cloudflare's runtime does."""
+"""The Python part of host.mjs: imports the entry module and calls its classes as Cloudflare's runtime does."""
 
 import importlib
 import json
@@ -23,29 +23,33 @@ RUNTIME_FRAME = re.compile(
 )
 
 
-def no_chance(size: int) -> bytes:
-    raise RuntimeError(f"{size} random bytes were asked for at import: deployed, that fails; ask inside a handler")
+def refuse_randomness(size: int) -> bytes:
+    raise RuntimeError(
+        f"the module reads {size} random bytes at import, which fails when deployed: read them inside a handler"
+    )
 
 
 def import_main(name: str) -> ModuleType:
-    """Import the entry module; using chance while importing is an error, as it is when deployed."""
+    """Import the entry module; using randomness at import is an error, as it is when deployed."""
     before, urandom = random.getstate(), os.urandom
-    os.urandom = random._urandom = no_chance  # type: ignore[attr-defined]  # noqa: SLF001
+    os.urandom = random._urandom = refuse_randomness  # type: ignore[attr-defined]  # noqa: SLF001
     try:
         module = importlib.import_module(name)
     finally:
         os.urandom = random._urandom = urandom  # type: ignore[attr-defined]  # noqa: SLF001
     if random.getstate() != before:
-        raise RuntimeError(f"{name} uses `random` while it is imported: deployed, every isolate would draw the same")
+        raise RuntimeError(
+            f"{name} uses `random` while it is imported: when deployed, every isolate gets the same numbers"
+        )
     return module
 
 
 def reseed() -> None:
-    """Before the first call: the snapshot holds the generator's state, which is thus the same at every start."""
+    """Seed `random` before the first call: the snapshot contains its state, which is the same at every start."""
     random.seed()
 
 
-def exported(module: ModuleType) -> Iterator[tuple[str, type]]:
+def list_classes(module: ModuleType) -> Iterator[tuple[str, type]]:
     names = getattr(module, "__all__", None) or [name for name in dir(module) if not name.startswith("_")]
     for name in names:
         value = getattr(module, name)
@@ -53,9 +57,9 @@ def exported(module: ModuleType) -> Iterator[tuple[str, type]]:
             yield name, value
 
 
-def missing_classes(module: ModuleType, wanted: str) -> str:
-    """Say which classes of the config (JSON pairs of name and kind) the module does not export; "" for none."""
-    found = dict(exported(module))
+def find_missing_classes(module: ModuleType, wanted: str) -> str:
+    """Return a text that names the classes of the config (JSON pairs of name and kind) that the module does not export."""
+    found = dict(list_classes(module))
     missing = [
         f"{module.__name__}.py does not export a {kind} class named {name} in __all__"
         for name, kind in json.loads(wanted)
@@ -66,14 +70,14 @@ def missing_classes(module: ModuleType, wanted: str) -> str:
 
 async def call_converted(relaxed: bool, instance: Any, name: str, *args: Any) -> Any:
     method = getattr(instance, name)
-    given = [python_from_rpc(arg) for arg in args]
-    result = relaxed_call(method, *given) if relaxed else method(*given)
+    converted = [python_from_rpc(arg) for arg in args]
+    result = relaxed_call(method, *converted) if relaxed else method(*converted)
     return python_to_rpc(await result if isawaitable(result) else result)
 
 
 def shorten_traceback(text: str) -> str:
-    """Leave out the frames of the interpreter and of this host: they are never where the mistake is."""
-    kept: list[str] = []
+    """Return the traceback without the frames of the interpreter and of this host."""
+    lines: list[str] = []
     hidden = False
     for line in text.rstrip().splitlines():
         if line.startswith("  File "):
@@ -81,5 +85,5 @@ def shorten_traceback(text: str) -> str:
         elif not line.startswith("    "):
             hidden = False
         if not hidden:
-            kept.append(line.replace("/session/", ""))
-    return "\n".join(kept)
+            lines.append(line.replace("/session/", ""))
+    return "\n".join(lines)

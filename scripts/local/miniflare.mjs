@@ -1,23 +1,23 @@
-// Miniflare, with two of its weaknesses mended.
+// Miniflare, with workarounds for two of its problems.
 //
-// Its workerd can spin for ever in a sweep of V8's second heap that waits for a helper thread which has nothing to do; with
-// interpreters of this size that happens at every third start on a busy machine. Collecting on one thread avoids it.
+// workerd can hang in a sweep of V8's second heap, where it waits for a helper thread that never gets work. With
+// interpreters of this size, every third start on a busy machine hangs. Garbage collection on one thread avoids it.
 //
-// Its serializer grows workerd's config by 4 KB at a time and copies all of it each time; with an
-// interpreter in every Worker that is hundreds of megabytes, copied a hundred times. A larger step makes it seconds. Were the
-// line to change in another version, everything would still work, only slower.
+// The serializer grows workerd's config by 4 KB at a time and copies all of it each time. With an interpreter in every Worker
+// the config has hundreds of megabytes. A larger step reduces the time to seconds. If the line
+// changes in another version, the start still works but is slower.
 import { registerHooks } from "node:module";
+import { MINIFLARE_GROWTH, MINIFLARE_SCRIPT, MINIFLARE_V8_FLAGS, miniflareGrowth } from "./private_interfaces.mjs";
 
-process.env.MINIFLARE_WORKERD_V8_FLAGS ??= "--single-threaded-gc";
+const GROWTH_BYTES = 64 * 1024 * 1024;
 
-const SLOW = "var MIN_SINGLE_SEGMENT_GROWTH = 4096;";
-const FAST = `var MIN_SINGLE_SEGMENT_GROWTH = ${64 * 1024 * 1024};`;
+process.env[MINIFLARE_V8_FLAGS] ??= "--single-threaded-gc";
 
 const hooks = registerHooks({
   load(url, context, next) {
     const loaded = next(url, context);
-    if (!url.endsWith("/miniflare/dist/src/index.js")) return loaded;
-    return { ...loaded, source: loaded.source?.toString().replace(SLOW, FAST) };
+    if (!url.endsWith(MINIFLARE_SCRIPT)) return loaded;
+    return { ...loaded, source: loaded.source?.toString().replace(MINIFLARE_GROWTH, miniflareGrowth(GROWTH_BYTES)) };
   },
 });
 export const { Log, LogLevel, Miniflare, supportedCompatibilityDate } = await import("miniflare");

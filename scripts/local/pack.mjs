@@ -1,5 +1,5 @@
-// Many files as one blob: the length of a JSON index, the index, then the files one after another. Made by serve.mjs and
-// read inside workerd, where it is several times faster than unpacking an archive with Python.
+// Packs many files into one blob: the length of a JSON index, the index, then the files. serve.mjs writes it, and host.mjs
+// reads it inside workerd, where that is several times faster than unpacking an archive with Python.
 export function pack(files) {
   const encoder = new TextEncoder();
   const index = encoder.encode(JSON.stringify(files.map(([path, bytes]) => [path, bytes.length])));
@@ -20,7 +20,7 @@ export function* unpack(buffer) {
 
 const PAGE = 4096;
 
-// A memory image without its empty pages, half of it: each file is a run of pages, named by where it begins.
+// Packs a memory image without its empty pages, which are half of it. Each file is a run of pages, named by its offset.
 export function packMemory(memory) {
   const runs = [];
   for (let at = 0, start = 0; at <= memory.length; at += PAGE) {

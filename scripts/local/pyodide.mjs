@@ -1,23 +1,24 @@
-// The Worker's interpreter under Node: compiles the vendored packages, makes the start-up snapshot, runs the unit tests.
+// Runs the Worker's interpreter under Node: compiles the vendored packages, writes the start-up snapshot, runs unit tests.
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { loadPyodide } from "pyodide";
 import { packMemory } from "./pack.mjs";
+import { PYODIDE_MAKE_SNAPSHOT } from "./private_interfaces.mjs";
 
-// Imported into the snapshot, so that no Worker pays for them when it boots.
+// These modules are imported into the snapshot, so that Workers start faster.
 const STDLIB =
   "asyncio, base64, dataclasses, datetime, decimal, email.message, enum, gzip, html, http.client, importlib.metadata, " +
   "inspect, json, logging, re, secrets, tomllib, typing, urllib.parse, uuid, xml.etree.ElementTree, zlib, zoneinfo";
 
 async function makeSnapshot(file) {
-  const python = await loadPyodide({ _makeSnapshot: true });
+  const python = await loadPyodide({ [PYODIDE_MAKE_SNAPSHOT]: true });
   python.runPython(`import ${STDLIB}`);
   mkdirSync(resolve(file, ".."), { recursive: true });
   writeFileSync(`${file}.part`, packMemory(python.makeMemorySnapshot()));
   renameSync(`${file}.part`, file);
 }
 
-async function withFolders(folders) {
+async function loadWithFolders(folders) {
   const python = await loadPyodide({ env: { HOME: "/home/pyodide", PYTHONHASHSEED: process.env.PYTHONHASHSEED ?? "random" } });
   for (const [inside, outside] of Object.entries(folders)) {
     python.FS.mkdirTree(inside);
@@ -26,17 +27,17 @@ async function withFolders(folders) {
   return python;
 }
 
-// The files' times differ inside a Worker, so the compiled files must not be checked against them.
-async function compile(folder) {
-  const python = await withFolders({ "/modules": folder });
+// The times of the files differ inside a Worker, so Python must not compare them with the compiled files.
+async function compilePackages(folder) {
+  const python = await loadWithFolders({ "/modules": folder });
   python.runPython(`
 import compileall, py_compile
 compileall.compile_dir("/modules", quiet=2, legacy=True, stripdir="/modules", prependdir="/session/python_modules",
                        invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)`);
 }
 
-async function test(modules, args) {
-  const python = await withFolders({ "/project": ".", "/modules": modules });
+async function runTests(modules, args) {
+  const python = await loadWithFolders({ "/project": ".", "/modules": modules });
   python.globals.set("arguments", python.toPy(args));
   const code = await python.runPythonAsync(`
 import os, sys
@@ -49,6 +50,6 @@ int(pytest.main(list(arguments)))`);
 }
 
 const [command, ...rest] = process.argv.slice(2);
-const commands = { snapshot: makeSnapshot, compile, test: (modules, ...args) => test(modules, args) };
+const commands = { snapshot: makeSnapshot, compile: compilePackages, test: (modules, ...args) => runTests(modules, args) };
 await commands[command](...rest);
 process.exit(0);

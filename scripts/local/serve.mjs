@@ -1,44 +1,45 @@
-// Serves every Worker of the wrangler configs in one local workerd, on one port. `--help` tells the options.
+// Serves all Workers of the wrangler configs in one local workerd, on one port. `--help` lists the options.
 import { existsSync, readFileSync, watch } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, relative, resolve } from "node:path";
 import { parseArgs, parseEnv } from "node:util";
 
-import { frontOptions, hostModules } from "./bundle.mjs";
-import { readConfigs, standardConfigs, workerOptions } from "./config.mjs";
-import { everyMinute } from "./cron.mjs";
-import { demo } from "./demo.mjs";
-import { printLog, say } from "./logs.mjs";
+import { buildFrontOptions, buildHostModules } from "./bundle.mjs";
+import { readConfigs, listConfigs, buildWorkerOptions } from "./config.mjs";
+import { scheduleCrons } from "./cron.mjs";
+import { startDemo } from "./demo.mjs";
+import { printLine, printLog } from "./logs.mjs";
 import { applyMigrations } from "./migrations.mjs";
 import { Log, LogLevel, Miniflare } from "./miniflare.mjs";
-import { Mistake } from "./mistake.mjs";
+import { UserError } from "./user_error.mjs";
 import { resumeWorkflows } from "./workflows.mjs";
 
 const ROOT = resolve(dirname(new URL(import.meta.url).pathname), "../..");
 const HELP = `Usage: ./scripts/run [options]
 
-Serves all Workers on one port of this machine, each at http://NAME.localhost:PORT.
+Serves all Workers on one local port, each at http://NAME.localhost:PORT.
 
-  --port N              port on 127.0.0.1 (8787)
-  --state DIR           where KV, D1, R2, Durable Objects and Workflows are kept (.wrangler/state)
-  --var NAME=VALUE      set a variable in every Worker; repeatable, beats .dev.vars and the configs
-  --route HOST=WORKER   send a host name to a Worker; repeatable
-  --only WORKER,...     serve these Workers only
-  --cron                fire the configs' crons as the clock says; else only by hand:
+  --port N              port on 127.0.0.1 (default: 8787)
+  --state DIR           folder for KV, D1, R2, Durable Objects and Workflows (default: .wrangler/state)
+  --var NAME=VALUE      set a variable in every Worker; repeatable, overrides .dev.vars and the configs
+  --route HOST=WORKER   route a host name to a Worker; repeatable
+  --only WORKER,...     serve only these Workers
+  --cron                run the crons of the configs at their times; without it, run a cron by hand:
                         GET /cdn-cgi/handler/scheduled?worker=NAME&cron=EXPRESSION
-  --demo                sources on this machine for all services, some content, and a tour; state in .wrangler/demo
+  --demo                start local sources for all services, load some content and print a tour;
+                        the state is in .wrangler/demo
   --no-watch            do not restart when a source file changes
-  --config FILE         serve this wrangler config instead of those in the root; repeatable
-  --help                show this`;
+  --config FILE         serve this wrangler config instead of those in the root folder; repeatable
+  --help                show this help`;
 
-const pair = (option, given) => {
-  const at = given.indexOf("=");
-  if (at < 1) throw new Mistake(`--${option} takes NAME=VALUE, not ${given}`);
-  return [given.slice(0, at), given.slice(at + 1)];
+const parsePair = (option, text) => {
+  const at = text.indexOf("=");
+  if (at < 1) throw new UserError(`--${option} takes NAME=VALUE, not ${text}`);
+  return [text.slice(0, at), text.slice(at + 1)];
 };
 
-function parse(args) {
-  const many = { type: "string", multiple: true, default: [] };
+function parseOptions(args) {
+  const repeatable = { type: "string", multiple: true, default: [] };
   let values;
   try {
     ({ values } = parseArgs({
@@ -46,59 +47,59 @@ function parse(args) {
       options: {
         port: { type: "string", default: "8787" },
         state: { type: "string" },
-        var: many,
-        route: many,
+        var: repeatable,
+        route: repeatable,
         only: { type: "string" },
         cron: { type: "boolean", default: false },
         demo: { type: "boolean", default: false },
         "no-watch": { type: "boolean", default: false },
-        config: many,
+        config: repeatable,
         help: { type: "boolean", default: false },
       },
     }));
   } catch (error) {
-    throw new Mistake(error.message.split(". ")[0]);
+    throw new UserError(error.message.split(". ")[0]);
   }
   const port = Number(values.port);
-  if (!Number.isInteger(port) || port < 0 || port > 65535) throw new Mistake(`--port takes 0 to 65535, not ${values.port}`);
+  if (!Number.isInteger(port) || port < 0 || port > 65535) throw new UserError(`--port takes 0 to 65535, not ${values.port}`);
   const state = values.state ?? resolve(ROOT, values.demo ? ".wrangler/demo" : ".wrangler/state");
   return { ...values, port, state, watch: !values["no-watch"], only: values.only?.split(",") };
 }
 
-function chosen(configs, only) {
+function selectConfigs(configs, only) {
   const names = configs.map(({ name }) => name);
   const unknown = only?.find((name) => !names.includes(name));
-  if (unknown !== undefined) throw new Mistake(`--only: no Worker is named ${unknown}; there are: ${names.join(", ")}`);
+  if (unknown !== undefined) throw new UserError(`--only: no Worker is named ${unknown}; choose one of: ${names.join(", ")}`);
   return only ? configs.filter(({ name }) => only.includes(name)) : configs;
 }
 
-function variables(given, demoVars = {}) {
+function readVariables(assignments, demoVars = {}) {
   const file = resolve(ROOT, ".dev.vars");
-  const kept = existsSync(file) ? parseEnv(readFileSync(file, "utf8")) : {};
-  return { ...kept, ...demoVars, ...Object.fromEntries(given.map((each) => pair("var", each))) };
+  const fileVars = existsSync(file) ? parseEnv(readFileSync(file, "utf8")) : {};
+  return { ...fileVars, ...demoVars, ...Object.fromEntries(assignments.map((text) => parsePair("var", text))) };
 }
 
-function routes(configs, given) {
+function buildRoutes(configs, assignments) {
   const names = configs.map(({ name }) => name);
-  const byHand = given.map((each) => pair("route", each));
-  const stray = byHand.find(([, worker]) => !names.includes(worker));
-  if (stray) throw new Mistake(`--route: no Worker is named ${stray[1]}; there are: ${names.join(", ")}`);
+  const fromOptions = assignments.map((text) => parsePair("route", text));
+  const unknown = fromOptions.find(([, worker]) => !names.includes(worker));
+  if (unknown) throw new UserError(`--route: no Worker is named ${unknown[1]}; choose one of: ${names.join(", ")}`);
   const pattern = (route) => (typeof route === "string" ? route : route.pattern);
   const configured = configs.flatMap(({ name, route, routes: all }) =>
     [route, ...(all ?? [])].filter(Boolean).map((each) => [pattern(each), name]),
   );
-  return [...byHand, ...names.map((name) => [`${name}.localhost`, name]), ...configured];
+  return [...fromOptions, ...names.map((name) => [`${name}.localhost`, name]), ...configured];
 }
 
-const portIsFree = (port) =>
-  new Promise((free, taken) => {
-    const probe = createServer().once("error", taken).listen(port, "127.0.0.1", () => probe.close(free));
+const checkPort = (port) =>
+  new Promise((resolveFree, rejectTaken) => {
+    const probe = createServer().once("error", rejectTaken).listen(port, "127.0.0.1", () => probe.close(resolveFree));
   }).catch(() => {
-    throw new Mistake(`Port ${port} is in use; choose another with --port`);
+    throw new UserError(`Port ${port} is in use; choose another with --port`);
   });
 
-function miniflareOptions(configs, options) {
-  const vars = variables(options.var, options.demoVars);
+function buildMiniflareOptions(configs, options) {
+  const vars = readVariables(options.var, options.demoVars);
   return {
     host: "127.0.0.1",
     port: options.port,
@@ -106,13 +107,13 @@ function miniflareOptions(configs, options) {
     log: new Log(LogLevel.NONE),
     logRequests: false,
     handleStructuredLogs: printLog,
-    handleRuntimeStdio: rememberLastWords,
+    handleRuntimeStdio: recordStderr,
     unsafeHandleRuntimeRestart: options.onRestart,
     unsafeLocalExplorer: true, // lists and resumes workflow instances
     defaultPersistRoot: resolve(options.state, "v3"),
     workers: [
-      frontOptions(configs, routes(configs, options.route)),
-      ...configs.map((config) => ({ ...workerOptions(config, configs, vars), ...hostModules(ROOT, config, configs) })),
+      buildFrontOptions(configs, buildRoutes(configs, options.route)),
+      ...configs.map((config) => ({ ...buildWorkerOptions(config, configs, vars), ...buildHostModules(ROOT, config, configs) })),
     ],
   };
 }
@@ -121,73 +122,73 @@ async function bootAll(miniflare, configs) {
   for (const { name, main } of configs) {
     const reply = await miniflare.dispatchFetch(`http://127.0.0.1/cdn-cgi/local/boot?worker=${name}`);
     const { problem, heapBytes } = await reply.json();
-    if (problem) throw new Mistake(`${name} does not start (${relative(process.cwd(), main)}):\n${problem}`);
-    say(name, `booted, heap ${Math.round(heapBytes / 1e6)} MB`);
+    if (problem) throw new UserError(`${name} cannot start (${relative(process.cwd(), main)}):\n${problem}`);
+    printLine(name, `booted, heap ${Math.round(heapBytes / 1e6)} MB`);
   }
 }
 
 async function serve(options) {
-  const configs = chosen(readConfigs(options.config.length ? options.config : standardConfigs(ROOT)), options.only);
-  if (options.port) await portIsFree(options.port);
-  if (options.demo && !options.port) throw new Mistake("--demo needs a fixed --port, since the demo site's address holds it");
-  const show = options.demo ? await demo(options.port) : undefined;
-  if (show) options = { ...options, demoVars: show.vars, route: [...options.route, ...show.routes] };
+  const configs = selectConfigs(readConfigs(options.config.length ? options.config : listConfigs(ROOT)), options.only);
+  if (options.port) await checkPort(options.port);
+  if (options.demo && !options.port) throw new UserError("--demo needs a fixed port, because the address of the demo site contains it: set --port to a number above 0");
+  const demo = options.demo ? await startDemo(options.port) : undefined;
+  if (demo) options = { ...options, demoVars: demo.vars, route: [...options.route, ...demo.routes] };
   let miniflare;
-  const settle = async () => {
+  const startWorkers = async () => {
     await bootAll(miniflare, configs);
     await resumeWorkflows(miniflare, configs);
   };
-  const build = () => miniflareOptions(configs, { ...options, onRestart: () => settle().catch(tell) });
+  const build = () => buildMiniflareOptions(configs, { ...options, onRestart: () => startWorkers().catch(printError) });
   miniflare = new Miniflare(build());
   for (const signal of ["SIGINT", "SIGTERM"]) {
-    process.removeAllListeners(signal); // Miniflare's own would end at once, as if it had failed
+    process.removeAllListeners(signal); // Miniflare's own handler exits at once with an error status
     process.once(signal, () => miniflare.dispose().then(() => process.exit(0), fail));
   }
   const url = await miniflare.ready;
   await applyMigrations(miniflare, configs);
-  await settle();
-  if (options.cron) everyMinute(miniflare, configs);
-  if (options.watch) restartOnEdits(miniflare, configs, build, settle);
+  await startWorkers();
+  if (options.cron) scheduleCrons(miniflare, configs);
+  if (options.watch) watchSources(miniflare, configs, build, startWorkers);
   console.log(`Ready on http://127.0.0.1:${url.port}`);
-  if (show) console.log(await show.fill(miniflare));
+  if (demo) console.log(await demo.fill(miniflare));
 }
 
-function restartOnEdits(miniflare, configs, build, settle) {
+function watchSources(miniflare, configs, build, startWorkers) {
   const restart = async () => {
     try {
       await miniflare.setOptions(build());
-      await settle();
+      await startWorkers();
       console.log("Restarted after an edit");
     } catch (error) {
-      tell(error); // and wait for the edit that mends it
+      printError(error); // the next edit restarts again
     }
   };
   let timer;
   for (const folder of new Set([resolve(ROOT, "src"), ...configs.map(({ main }) => dirname(main))])) {
     watch(folder, { recursive: true }, (_event, name) => {
       if (!name?.endsWith(".py")) return;
-      clearTimeout(timer); // an editor may write several times
+      clearTimeout(timer); // an editor may write a file several times
       timer = setTimeout(restart, 200);
     });
   }
 }
 
-// What is not a structured log is workerd talking to itself: of interest only when it does not start.
-let lastWords = "";
-function rememberLastWords(stdout, stderr) {
+// Output that is not a structured log comes from workerd itself. It is shown only if workerd does not start.
+let runtimeStderr = "";
+function recordStderr(stdout, stderr) {
   stdout.resume();
-  stderr.on("data", (chunk) => (lastWords = (lastWords + chunk).slice(-4000)));
+  stderr.on("data", (chunk) => (runtimeStderr = (runtimeStderr + chunk).slice(-4000)));
 }
 
-const tell = (error) => console.error(error instanceof Mistake ? error.message : (error.stack ?? error));
+const printError = (error) => console.error(error instanceof UserError ? error.message : (error.stack ?? error));
 const fail = (error) => {
-  if (error.code === "ERR_RUNTIME_FAILURE") console.error(lastWords.trim());
-  tell(error);
+  if (error.code === "ERR_RUNTIME_FAILURE") console.error(runtimeStderr.trim());
+  printError(error);
   process.exit(1);
 };
 
 try {
-  const options = parse(process.argv.slice(2));
+  const options = parseOptions(process.argv.slice(2));
   if (options.help) console.log(HELP);
   else serve(options).catch(fail);
 } catch (error) {

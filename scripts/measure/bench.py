@@ -1,4 +1,4 @@
-"""Measures what the README states; one command for each figure."""
+"""Measures the numbers in the README, with one command for each group."""
 
 import argparse
 import sys
@@ -19,8 +19,8 @@ def main() -> int:
         command = commands.add_parser(name, help=bench.__doc__, description=bench.__doc__)
         bench.add_arguments(command)
         command.set_defaults(measure=bench.measure)
-    given = parser.parse_args()
-    given.measure(given)
+    options = parser.parse_args()
+    options.measure(options)
     return 0
 
 

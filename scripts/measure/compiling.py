@@ -154,7 +154,7 @@ def serve_lists(all_cases: list[Case]) -> Iterator[str]:
 
 @contextmanager
 def run_bench_worker(folder: Path, *arguments: str) -> Iterator[httpx.Client]:
-    runtime = Runtime(folder / "state", "--config", str(HERE / "worker/wrangler.toml"), *arguments).start()
+    runtime = Runtime(folder / "state", "--config", str(HERE / "compile_worker/wrangler.toml"), *arguments).start()
     try:
         with httpx.Client(base_url=runtime.url, timeout=120) as client:
             yield client

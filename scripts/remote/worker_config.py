@@ -1,4 +1,4 @@
-"""A wrangler config as the deployment sees it: what it binds, and what the code asks for."""
+"""The wrangler configs: what each of them binds, and which bindings the code uses."""
 
 import ast
 import tomllib
@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class WorkerConfig:
-    """One Worker: its config file and what stands in it."""
+    """The config of one Worker."""
 
     path: Path
     content: dict[str, Any]
@@ -29,7 +29,7 @@ class WorkerConfig:
 
     @property
     def bindings(self) -> set[str]:
-        """Every name that the Worker finds in its environment, variables included."""
+        """Every name in the Worker's environment, with the variables."""
         tables = [entries for entries in self.content.values() if isinstance(entries, list)]
         nested = [self.content.get("queues", {}).get("producers", [])]
         named = {entry["binding"] for table in tables + nested for entry in table if _is_binding(entry)}
@@ -38,23 +38,23 @@ class WorkerConfig:
         return named | objects | single | set(self.content.get("vars", {}))
 
     def all(self, *keys: str) -> list[dict[str, Any]]:
-        """The entries of a table, [] where there is none: `all("queues", "producers")`."""
-        found: Any = self.content
+        """Return the entries of a table such as `all("queues", "producers")`, or [] if it is missing."""
+        entries: Any = self.content
         for key in keys:
-            found = found.get(key, {})
-        return list(found)
+            entries = entries.get(key, {})
+        return list(entries)
 
 
 def _is_binding(entry: object) -> bool:
     return isinstance(entry, dict) and "binding" in entry
 
 
-def bindings_in_code(source: str) -> set[str]:
-    """Names that an entry module asks for: `Binding("NAME", ...)` and `self.env.NAME`."""
-    return set(_names(ast.parse(source)))
+def find_used_bindings(source: str) -> set[str]:
+    """Return the names that an entry module uses: `Binding("NAME", ...)` and `self.env.NAME`."""
+    return set(_find_names(ast.parse(source)))
 
 
-def _names(tree: ast.AST) -> Iterator[str]:
+def _find_names(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         match node:
             case ast.Call(func=ast.Name(id="Binding"), args=[ast.Constant(value=str(name)), *_]):
@@ -63,8 +63,8 @@ def _names(tree: ast.AST) -> Iterator[str]:
                 yield name
 
 
-def worker_configs(root: Path) -> list[WorkerConfig]:
-    """Every Worker of the project; tail consumers first, since a Worker that names one needs it to exist."""
+def read_configs(root: Path) -> list[WorkerConfig]:
+    """Return the configs of all Workers; tail consumers come first, because the other Workers need them to exist."""
     configs = [WorkerConfig.read(path) for path in sorted(root.glob("wrangler*.toml"))]
     consumers = {entry["service"] for config in configs for entry in config.all("tail_consumers")}
     return sorted(configs, key=lambda config: config.name not in consumers)

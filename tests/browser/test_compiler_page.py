@@ -82,7 +82,7 @@ def test_mistakes(visit: OpenPage):
     """What is wrong with a configuration is said while it is typed; a source that fails is named."""
     page = visit(WORKER).page
     page.get_by_label("Edit the configuration as JSON").check()
-    box = page.get_by_label("Configuration, as HostlistCompiler reads it")
+    box = page.get_by_label("Configuration, in the format of HostlistCompiler")
     box.fill('{"name": "x", "sources": []')
     expect(page.get_by_text("This is not JSON")).to_be_visible()
     box.fill('{"name": "x", "sources": [], "transformations": ["Shuffle"]}')
@@ -97,7 +97,7 @@ def test_jobs(visit: OpenPage, lists: list[str]):
     page.get_by_label("Name of the list").fill("In the background")
     page.get_by_role("tab", name="Jobs").click()
     page.get_by_label("High priority").check()
-    page.get_by_role("button", name="Hand in").click()
+    page.get_by_role("button", name="Submit").click()
     page.get_by_role("button", name="Show In the background").click()
     expect(page.get_by_role("region", name="The list")).to_contain_text("||tracker.example^")
     person.look("compiler-jobs")

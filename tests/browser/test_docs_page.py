@@ -63,7 +63,7 @@ def test_trying(visit: OpenPage):
     job = opened(page, "getQueueResultsById")
     job.get_by_role("button", name="Send").click()
     expect(reply(job)).to_contain_text("there is no job")
-    expect(opened(page, "getWsCompile").get_by_text("speaks WebSocket, which a form cannot")).to_be_visible()
+    expect(opened(page, "getWsCompile").get_by_text("needs a WebSocket, which this form cannot open")).to_be_visible()
 
 
 def test_finding(visit: OpenPage):
@@ -73,7 +73,7 @@ def test_finding(visit: OpenPage):
     page.get_by_label("Find").fill("counters prometheus")
     expect(page.locator(".operation:visible")).to_have_count(1)
     page.get_by_label("Find").fill("nothing has these words")
-    expect(page.get_by_text("Nothing here has these words.")).to_be_visible()
+    expect(page.get_by_text("No operation contains these words.")).to_be_visible()
     page.get_by_label("Find").fill("")
     expect(operation(page, "postCompile")).to_be_visible()
 

@@ -21,7 +21,7 @@ def test_reading(visit: OpenPage):
     expect(page.locator(".story").first).to_be_visible()
     assert "rallies" in titles(page)[0]
     assert len([title for title in titles(page) if "rallies" in title]) == 1
-    page.get_by_text("1 more source tells this").first.click()
+    page.get_by_text("1 more source reports this").first.click()
     expect(page.locator(".story details a")).to_have_count(1)
     expect(page.get_by_role("img", name=re.compile("Stories by sentiment"))).to_be_visible()
     person.look("news-stories")
@@ -53,7 +53,7 @@ def test_filters(visit: OpenPage):
     page.get_by_label("Search", exact=True).fill("custody -banks")
     expect(page.locator(".story")).to_have_count(1)
     page.get_by_label("Search", exact=True).fill("nobody wrote this")
-    expect(page.get_by_text("No story fits.")).to_be_visible()
+    expect(page.get_by_text("No story matches.")).to_be_visible()
 
 
 def test_terms(visit: OpenPage):
@@ -83,13 +83,13 @@ def test_wrong_filter(visit: OpenPage):
     """What the service has against a filter is said at its field."""
     page = visit(WORKER, "/?source=" + "x" * 120, troubles=("status of 400",)).page
     expect(page.get_by_label("Source")).to_have_attribute("aria-invalid", "true")
-    expect(page.get_by_text("A filter does not fit")).to_be_visible()
+    expect(page.get_by_text("A filter is invalid")).to_be_visible()
 
 
 def test_pipeline(visit: OpenPage):
     """The operator sees backlog, last runs, and what is tried later and why."""
     person = visit(WORKER)
-    person.page.get_by_role("tab", name="Pipeline").click()
+    person.page.get_by_role("tab", name="Processing").click()
     expect(person.page.get_by_role("cell", name="A page that is gone")).to_be_visible()
     expect(person.page.get_by_text(re.compile("Updater, every hour: last ran"))).to_be_visible()
     person.look("news-pipeline")

@@ -33,7 +33,7 @@ def test_signing_in(visit: OpenPage):
     person.look("preload-sign-in")
     page.get_by_label("Admin token").fill("wrong")
     page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_text("This is not the token.")).to_be_visible()
+    expect(page.get_by_text("This token is wrong.")).to_be_visible()
     signed_in(page)
     assert TOKEN not in page.url
     kept = page.evaluate("JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])")
@@ -61,7 +61,7 @@ def test_new_zone(visit: OpenPage):
         expect(page.get_by_label("Zone", exact=True)).to_have_value(name)
         tab(page, "Settings")
         page.get_by_text("Remove this zone").click()
-        page.get_by_role("button", name="Remove for good").click()
+        page.get_by_role("button", name="Remove permanently").click()
         expect(page.locator(f"option[value={name}]")).to_have_count(0)
         page.get_by_role("button", name="Sign out").click()
         expect(page.get_by_label("Admin token")).to_have_value("")
@@ -101,18 +101,18 @@ def test_pause_and_cancel(visit: OpenPage, zone: tuple[Service, Site]):
     person = visit(WORKER)
     page = signed_in(person.page, service.zone)
     page.get_by_role("button", name="Pause").click()
-    expect(page.get_by_text("Paused: pages are taken into the queue")).to_be_visible()
+    expect(page.get_by_text("Paused: pages are added to the queue")).to_be_visible()
     service.admin("POST", "enqueue", {"urls": [f"{service.site_url}/{n}" for n in range(7)]})
     service.admin("POST", "enqueue", {"urls": [f"{service.site_url}/low{n}" for n in range(3)], "priority": 20})
-    row = page.get_by_role("row", name=re.compile("100 and more"))
+    row = page.get_by_role("row", name=re.compile("100 or more"))
     expect(row.get_by_role("cell", name="7", exact=True).first).to_be_visible()
     person.look("preload-paused")
     tab(page, "Batches")
-    expect(page.get_by_role("cell", name="stands still")).to_have_count(2)
+    expect(page.get_by_role("cell", name="not progressing")).to_have_count(2)
     page.get_by_role("button", name="Cancel").first.focus()
     held = page.evaluate("document.activeElement.ariaLabel")
     service.admin("POST", "enqueue", {"urls": [f"{service.site_url}/late"]})
-    expect(page.get_by_role("cell", name="stands still")).to_have_count(3)
+    expect(page.get_by_role("cell", name="not progressing")).to_have_count(3)
     assert page.evaluate("document.activeElement.ariaLabel") == held, "the list was drawn anew and the focus is lost"
     page.keyboard.press("Enter")
     expect(page.get_by_role("cell", name="3 of 3, 3 cancelled")).to_be_visible()
@@ -158,7 +158,7 @@ def test_sitemap(visit: OpenPage, zone: tuple[Service, Site]):
     page.get_by_role("button", name="Crawl").click()
     expect(page.get_by_role("cell", name="24 of 24, 22 done, 1 failed, 1 gone")).to_be_visible()
     tab(page, "Overview")
-    expect(page.get_by_role("img", name=re.compile("^Fetches, .*: 22 warmed, 1 other ends, 1 failed"))).to_be_visible()
+    expect(page.get_by_role("img", name=re.compile("^Fetches, .*: 22 warmed, 1 other, 1 failed"))).to_be_visible()
     person.look("preload-overview")
 
 
@@ -171,7 +171,7 @@ def test_settings(visit: OpenPage, zone: tuple[Service, Site]):
     expect(page.get_by_role("heading", name="Settings, version 1")).to_be_visible()
     shown = page.locator("form code").all_inner_texts()
     assert sorted(shown) == sorted(service.ask("config")["config"])
-    limit = page.get_by_label("Requests in a second")
+    limit = page.get_by_label("Requests per second")
     limit.fill("0")
     page.get_by_role("button", name="Save").click()
     expect(limit).to_have_attribute("aria-invalid", "true")
@@ -180,12 +180,12 @@ def test_settings(visit: OpenPage, zone: tuple[Service, Site]):
     limit.fill("7")
     page.get_by_label("Other hosts").fill("www.shop.example")
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("Saved: version 2 is in force.")).to_be_visible()
+    expect(page.get_by_text("Saved: version 2 is active.")).to_be_visible()
     config = service.ask("config")["config"]
     assert (config["preload_rps_limit"], config["hosts"]) == (7, ["www.shop.example"])
     expect(page.get_by_role("cell", name="hosts, preload_rps_limit")).to_be_visible()
     page.get_by_role("button", name="Restore version 1").click()
-    expect(page.get_by_text("Version 1 is in force again, as version 3.")).to_be_visible()
+    expect(page.get_by_text("Version 1 is active again, as version 3.")).to_be_visible()
     assert service.ask("config")["config"]["preload_rps_limit"] == 10
 
 

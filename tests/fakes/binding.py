@@ -1,4 +1,4 @@
-"""What all fake bindings share: the shape of errors, the counting of operations, and a crash at any of them."""
+"""What all fake bindings share: JavaScript errors, a record of operations, and a crash at any operation."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 class JsError(Exception):
-    """Looks like pyodide's JsException to the adapters."""
+    """Looks like Pyodide's JsException to the adapters."""
 
     def __init__(self, message: str, name: str = "Error") -> None:
         super().__init__(f"{name}: {message}")
@@ -15,7 +15,7 @@ class JsError(Exception):
 
 
 class Crash(BaseException):
-    """The isolate is gone: no `except Exception` sees it, as none would."""
+    """The isolate has crashed; no `except Exception` catches this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +39,18 @@ class Fake:
     def operation(self, name: str, subject: str = "") -> Iterator[None]:
         self.operations.append((name, subject))
         crash = self._crash
-        due = crash is not None and crash.operation == len(self.operations)
-        if due:
+        is_due = crash is not None and crash.operation == len(self.operations)
+        if is_due:
             self._crash = None
-        if crash and due and crash.before:
+        if crash and is_due and crash.before:
             raise Crash(f"before operation {crash.operation}: {name} {subject}")
         yield
-        if crash and due:
+        if crash and is_due:
             raise Crash(f"after operation {crash.operation}: {name} {subject}")
 
 
 def check_sendable(value: object) -> None:
-    """Raise as the SDK does for what cannot cross into JavaScript, at any depth."""
+    """Raise as the SDK does for a value that cannot be converted to JavaScript, at any depth."""
     if isinstance(value, tuple | bytearray):
         raise TypeError(f"{type(value)} cannot be sent over RPC.")
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 2**53 - 1:

@@ -1,4 +1,4 @@
-"""Time that passes only when told to, or when somebody sleeps."""
+"""A clock that advances only by `advance` and `sleep`."""
 
 import asyncio
 
@@ -12,7 +12,7 @@ class ManualClock:
         return self._now
 
     async def sleep(self, seconds: float) -> None:
-        """Over at once, with the clock moved on."""
+        """Advance the clock and return at once."""
         self.slept.append(seconds)
         self.advance(seconds)
         await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""A D1 database: real SQL on real SQLite, blobs and numbers as they come back over the network."""
+"""A D1 database: real SQL on real SQLite, with blobs and numbers converted as the network does it."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -27,7 +27,7 @@ class FakeD1(Fake):
             return results
 
     def migrate(self, script: str) -> None:
-        """Run a migration file; not an operation of the binding."""
+        """Run a migration file; this is not an operation of the binding."""
         self._engine.script(script)
 
     async def run_one(self, statement: "_Statement") -> dict[str, Any]:
@@ -39,7 +39,7 @@ class FakeD1(Fake):
         rows = self._engine.execute(statement.sql, list(statement.params))
         changes = self._engine.total_changes - before
         meta = {"changes": changes, "last_row_id": self._engine.last_row_id}
-        return {"success": True, "meta": meta, "results": [_sent(row) for row in rows]}
+        return {"success": True, "meta": meta, "results": [_to_wire(row) for row in rows]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,5 +55,5 @@ class _Statement:
         return await self.database.run_one(self)
 
 
-def _sent(row: dict[str, Any]) -> dict[str, Any]:
+def _to_wire(row: dict[str, Any]) -> dict[str, Any]:
     return {name: list(value) if isinstance(value, bytes) else value for name, value in row.items()}

@@ -1,4 +1,4 @@
-"""A KV namespace that refuses a second write within a second and, if asked, shows each write only later."""
+"""A KV namespace that refuses a second write to a key within a second, and can show writes with a delay."""
 
 import json
 from bisect import bisect_right
@@ -17,7 +17,7 @@ class _Entry:
 
 
 class FakeKV(Fake):
-    """`stale_s`: reads and listings show the state of that many seconds ago, missing keys included."""
+    """With `stale_s`, reads and listings show the state of that many seconds ago, missing keys included."""
 
     def __init__(self, clock: Clock, *, stale_s: float = 0) -> None:
         super().__init__()
@@ -30,44 +30,44 @@ class FakeKV(Fake):
         if isinstance(key, list):
             return self._get_bulk(key)
         with self.operation("get", key):
-            return _decoded(self._visible(_checked(key, "GET")), kind)
+            return _decode_value(self._visible(_check_key(key, "GET")), kind)
 
     async def getWithMetadata(self, key: str, kind: str = "text") -> dict[str, Any]:  # noqa: N802 - as bound
         with self.operation("get", key):
-            entry = self._visible(_checked(key, "GET"))
-            return {"value": _decoded(entry, kind), "metadata": _metadata(entry), "cacheStatus": None}
+            entry = self._visible(_check_key(key, "GET"))
+            return {"value": _decode_value(entry, kind), "metadata": _decode_metadata(entry), "cacheStatus": None}
 
     async def put(self, key: str, value: str | bytes, options: dict[str, Any] | None = None) -> None:
         with self.operation("put", key):
-            self._write(_checked(key, "PUT"), self._entry(value, options or {}), "PUT")
+            self._write(_check_key(key, "PUT"), self._entry(value, options or {}), "PUT")
 
     async def delete(self, key: str) -> None:
         with self.operation("delete", key):
-            self._write(_checked(key, "DELETE"), None, "DELETE")
+            self._write(_check_key(key, "DELETE"), None, "DELETE")
 
     def _get_bulk(self, keys: list[str]) -> dict[str, Any]:
         if not 1 <= len(keys) <= 100:
             raise JsError("KV GET_BULK failed: 400 You can request a maximum of 100 keys")
         with self.operation("bulk get", keys[0]):
-            return {key: _decoded(self._visible(_checked(key, "GET")), "text") for key in keys}
+            return {key: _decode_value(self._visible(_check_key(key, "GET")), "text") for key in keys}
 
     async def list(self, options: dict[str, Any]) -> dict[str, Any]:
         prefix, limit, after = options.get("prefix", ""), options.get("limit", 1000), options.get("cursor", "")
         if not 1 <= limit <= 1000:
             raise JsError(f"KV GET failed: 400 Invalid key_count_limit of {limit}.")
         with self.operation("list", prefix):
-            found = [(name, entry) for name in sorted(self._history) if (entry := self._visible(name))]
-            names = [(name, entry) for name, entry in found if name.startswith(prefix) and name > after]
-            page: dict[str, Any] = {"keys": [_listed(name, entry) for name, entry in names[:limit]]}
+            visible = [(name, entry) for name in sorted(self._history) if (entry := self._visible(name))]
+            names = [(name, entry) for name, entry in visible if name.startswith(prefix) and name > after]
+            page: dict[str, Any] = {"keys": [_listing_entry(name, entry) for name, entry in names[:limit]]}
             complete = len(names) <= limit
             return page | {"list_complete": complete} | ({} if complete else {"cursor": names[limit - 1][0]})
 
     def _visible(self, key: str) -> _Entry | None:
         versions = self._history.get(key, [])
-        seen = bisect_right(versions, self._clock.now() - self.stale_s, key=lambda version: version[0])
-        entry = versions[seen - 1][1] if seen else None
-        expired = entry is not None and entry.expires_at is not None and entry.expires_at <= self._clock.now()
-        return None if expired else entry
+        count = bisect_right(versions, self._clock.now() - self.stale_s, key=lambda version: version[0])
+        entry = versions[count - 1][1] if count else None
+        is_expired = entry is not None and entry.expires_at is not None and entry.expires_at <= self._clock.now()
+        return None if is_expired else entry
 
     def _write(self, key: str, entry: _Entry | None, verb: str) -> None:
         versions = self._history.setdefault(key, [])
@@ -86,13 +86,13 @@ class FakeKV(Fake):
         ttl, metadata = options.get("expirationTtl"), options.get("metadata")
         if ttl is not None and ttl < 60:
             raise JsError(f"KV PUT failed: 400 Invalid expiration_ttl of {ttl}. Expiration TTL must be at least 60.")
-        written = None if metadata is None else json.dumps(metadata, separators=(",", ":"), ensure_ascii=False)
-        if written is not None and len(written.encode()) > 1024:
-            raise JsError(f"KV PUT failed: 413 Metadata length of {len(written)} exceeds limit of 1024.")
-        return _Entry(content, written, None if ttl is None else self._clock.now() + ttl)
+        encoded = None if metadata is None else json.dumps(metadata, separators=(",", ":"), ensure_ascii=False)
+        if encoded is not None and len(encoded.encode()) > 1024:
+            raise JsError(f"KV PUT failed: 413 Metadata length of {len(encoded)} exceeds limit of 1024.")
+        return _Entry(content, encoded, None if ttl is None else self._clock.now() + ttl)
 
 
-def _checked(key: str, verb: str) -> str:
+def _check_key(key: str, verb: str) -> str:
     if key in {"", ".", ".."}:
         raise JsError(f'"{key}" is not allowed as a key name.', "TypeError")
     if (size := len(key.encode())) > 512:
@@ -100,16 +100,16 @@ def _checked(key: str, verb: str) -> str:
     return key
 
 
-def _decoded(entry: _Entry | None, kind: str) -> Any:
+def _decode_value(entry: _Entry | None, kind: str) -> Any:
     if entry is None:
         return None
     return memoryview(entry.value) if kind == "arrayBuffer" else entry.value.decode(errors="replace")
 
 
-def _metadata(entry: _Entry | None) -> Any:
+def _decode_metadata(entry: _Entry | None) -> Any:
     return None if entry is None or entry.metadata is None else json.loads(entry.metadata)
 
 
-def _listed(name: str, entry: _Entry) -> dict[str, Any]:
+def _listing_entry(name: str, entry: _Entry) -> dict[str, Any]:
     expiry = {} if entry.expires_at is None else {"expiration": int(entry.expires_at)}
-    return {"name": name} | expiry | ({} if entry.metadata is None else {"metadata": _metadata(entry)})
+    return {"name": name} | expiry | ({} if entry.metadata is None else {"metadata": _decode_metadata(entry)})

@@ -1,4 +1,4 @@
-"""The storage of a SQLite Durable Object, and a namespace that finds objects by name in this same process."""
+"""The storage of a SQLite Durable Object, and a namespace whose objects live in this process."""
 
 import traceback
 from collections.abc import Callable
@@ -61,24 +61,24 @@ class _Cursor:
         self._rows = rows
 
     def toArray(self) -> list[dict[str, Any]]:  # noqa: N802 - as bound
-        return [{name: _sent(value) for name, value in row.items()} for row in self._rows]
+        return [{name: _to_wire(value) for name, value in row.items()} for row in self._rows]
 
 
 class FakeObjects:
-    """`make` builds the object of a name, once."""
+    """`make` builds the object of a name once."""
 
     def __init__(self, make: Callable[[str], Any]) -> None:
         self._make = make
-        self.made: dict[str, Any] = {}
+        self.objects: dict[str, Any] = {}
 
     def getByName(self, name: str) -> "_Remote":  # noqa: N802 - as bound
-        if name not in self.made:
-            self.made[name] = self._make(name)
-        return _Remote(self.made[name])
+        if name not in self.objects:
+            self.objects[name] = self._make(name)
+        return _Remote(self.objects[name])
 
 
 class _Remote:
-    """Values are checked both ways and errors become text, as across the RPC boundary."""
+    """Checks values in both directions and turns errors into text, as the RPC boundary does."""
 
     def __init__(self, target: Any) -> None:
         self._target = target
@@ -99,5 +99,5 @@ class _Remote:
         return call
 
 
-def _sent(value: Any) -> Any:
+def _to_wire(value: Any) -> Any:
     return memoryview(value) if isinstance(value, bytes) else value

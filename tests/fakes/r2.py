@@ -1,4 +1,4 @@
-"""An R2 bucket whose bodies are read once and whose listings come unconverted, as the SDK leaves them."""
+"""An R2 bucket whose bodies can be read once and whose listings are not converted, as in the SDK."""
 
 from datetime import datetime
 from hashlib import md5
@@ -15,20 +15,20 @@ class FakeR2(Fake):
         self._objects: dict[str, _Stored] = {}
 
     async def get(self, key: str, options: dict[str, Any] | None = None) -> "_Stored | None":
-        with self.operation("get", _checked(key, "get")):
-            found = self._objects.get(key)
-            return found.part((options or {}).get("range", {})) if found else None
+        with self.operation("get", _check_key(key, "get")):
+            stored = self._objects.get(key)
+            return stored.read_part((options or {}).get("range", {})) if stored else None
 
     async def head(self, key: str) -> "_Stored | None":
-        with self.operation("head", _checked(key, "head")):
+        with self.operation("head", _check_key(key, "head")):
             return self._objects.get(key)
 
     async def put(self, key: str, body: bytes | str, options: dict[str, Any]) -> "_Stored | None":
         check_sendable(body)
         check_sendable(options)
         _check_metadata(options.get("customMetadata", {}))
-        with self.operation("put", _checked(key, "put")):
-            if not _holds(options.get("onlyIf", {}), self._objects.get(key)):
+        with self.operation("put", _check_key(key, "put")):
+            if not _is_met(options.get("onlyIf", {}), self._objects.get(key)):
                 return None
             content = body.encode() if isinstance(body, str) else body
             self._objects[key] = stored = _Stored(key, content, self._clock.now(), options)
@@ -39,7 +39,7 @@ class FakeR2(Fake):
             raise JsError("delete: The list of keys is too long. (10048)")
         with self.operation("delete", keys[0]):
             for key in keys:
-                self._objects.pop(_checked(key, "delete"), None)
+                self._objects.pop(_check_key(key, "delete"), None)
 
     async def list(self, options: dict[str, Any]) -> dict[str, Any]:
         prefix, limit, after = options.get("prefix", ""), options.get("limit", 1000), options.get("cursor", "")
@@ -63,16 +63,16 @@ class _Stored:
         self.httpMetadata = {name: options.get("httpMetadata", {}).get(name) for name in names}
         self.customMetadata = dict(options.get("customMetadata", {}))
         self._content = content
-        self._made = (key, content, at, options)
-        self._used = False
+        self._arguments = (key, content, at, options)
+        self._is_used = False
 
-    def part(self, wanted: dict[str, int]) -> "_Stored":
-        """A copy with its body unread, of which only the range is read."""
-        copy = _Stored(*self._made)
-        offset = wanted.get("offset", 0)
+    def read_part(self, byte_range: dict[str, int]) -> "_Stored":
+        """Return a copy with an unread body that contains only the range."""
+        copy = _Stored(*self._arguments)
+        offset = byte_range.get("offset", 0)
         if offset and offset >= self.size:
             raise JsError("get: The requested range is not satisfiable (10039)")
-        copy._content = self._content[offset : offset + wanted.get("length", self.size)]
+        copy._content = self._content[offset : offset + byte_range.get("length", self.size)]
         return copy
 
     @property
@@ -81,14 +81,14 @@ class _Stored:
         return self
 
     async def arrayBuffer(self) -> memoryview:  # noqa: N802 - as bound
-        if self._used:
+        if self._is_used:
             raise JsError("Body has already been used. It can only be used once.", "TypeError")
-        self._used = True
+        self._is_used = True
         return memoryview(self._content)
 
 
 class _Listed:
-    """Plain attributes as they are; the others as proxies."""
+    """Plain attributes unchanged, the others as proxies."""
 
     def __init__(self, stored: _Stored) -> None:
         self.key, self.etag, self.size = stored.key, stored.etag, stored.size
@@ -113,7 +113,7 @@ class _JsObject:
         return dict(self._entries)
 
 
-def _checked(key: str, verb: str) -> str:
+def _check_key(key: str, verb: str) -> str:
     if not 1 <= len(key.encode()) <= 1024:
         raise JsError(f"{verb}: The specified object name is not valid. (10020)")
     return key
@@ -126,7 +126,7 @@ def _check_metadata(metadata: dict[str, Any]) -> None:
         raise JsError("put: Your metadata headers exceed the maximum allowed metadata size. (10012)")
 
 
-def _holds(condition: dict[str, str], current: _Stored | None) -> bool:
+def _is_met(condition: dict[str, str], current: _Stored | None) -> bool:
     if "etagMatches" in condition:
         return current is not None and current.etag == condition["etagMatches"]
     return not (condition.get("etagDoesNotMatch") == "*" and current is not None)

@@ -1,4 +1,4 @@
-"""Real SQLite with the limits and the manners of Cloudflare's, for both databases that run on it."""
+"""Real SQLite with Cloudflare's limits and conversions, for D1 and for Durable Objects."""
 
 import re
 import sqlite3
@@ -18,12 +18,12 @@ _TRANSACTION: Final = re.compile(r"\s*(begin|commit|end|rollback|savepoint|relea
 
 
 class Engine:
-    """One database in memory; `prefix` stands before the messages of its errors."""
+    """One database in memory; its error messages start with `prefix`."""
 
     def __init__(self, prefix: str = "") -> None:
         self._prefix = prefix
         self._connection = sqlite3.connect(":memory:", isolation_level=None)
-        # Python warns of a connection that is collected unclosed.
+        # Python warns about a connection that is not closed before it is collected.
         weakref.finalize(self, self._connection.close)
         self._connection.execute("pragma foreign_keys = on")
         for limit, value in _LIMITS.items():
@@ -38,19 +38,19 @@ class Engine:
         return int(self._connection.execute("select last_insert_rowid()").fetchone()[0])
 
     def execute(self, sql: str, params: list[object]) -> list[dict[str, Any]]:
-        """All rows, with numbers as JavaScript shows them."""
+        """Return all rows, with numbers as in JavaScript."""
         if _TRANSACTION.match(sql):
             raise JsError(f"{self._prefix}To execute a transaction, please use the API instead of SQL statements.")
-        values = [_bound(value) for value in params]
+        values = [_bind_value(value) for value in params]
         try:
             cursor = self._connection.execute(sql, values)
             names = [column[0] for column in cursor.description or ()]
-            return [dict(zip(names, map(_shown, row), strict=True)) for row in cursor.fetchall()]
+            return [dict(zip(names, map(_to_js_number, row), strict=True)) for row in cursor.fetchall()]
         except sqlite3.Error as error:
-            raise JsError(self._prefix + _message(error)) from error
+            raise JsError(self._prefix + _build_message(error)) from error
 
     def script(self, sql: str) -> None:
-        """Several statements, as in a migration file."""
+        """Run several statements, as in a migration file."""
         self._connection.executescript(sql)
 
     def begin(self) -> None:
@@ -63,20 +63,20 @@ class Engine:
         self._connection.execute("rollback")
 
 
-def _bound(value: object) -> object:
-    """JavaScript has no integers, so every number is bound as REAL; bool would become text, which nobody wants."""
+def _bind_value(value: object) -> object:
+    """Return the value as bound: JavaScript has no integers, so numbers are REAL. A bool would become text and is refused."""
     check_sendable(value)
     if isinstance(value, bool | list | dict):
         raise JsError(f"Type '{type(value).__name__}' not supported for value '{value}'")
     return float(value) if isinstance(value, int) else value
 
 
-def _shown(value: Any) -> Any:
+def _to_js_number(value: Any) -> Any:
     number = float(value) if isinstance(value, int) else value
     return int(number) if isinstance(number, float) and number.is_integer() and abs(number) < 2**53 else number
 
 
-def _message(error: sqlite3.Error) -> str:
+def _build_message(error: sqlite3.Error) -> str:
     text = str(error)
     if "too large" in text or "too big" in text:
         return "statement too long: SQLITE_TOOBIG"

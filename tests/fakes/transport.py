@@ -1,4 +1,4 @@
-"""A web of scripted answers; a URL nobody scripted fails the test."""
+"""Scripted responses by URL; an unknown URL fails the test."""
 
 import gzip
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -11,7 +11,7 @@ from sluice.core.ports import HeaderPairs
 
 @dataclass(frozen=True, slots=True)
 class Scripted:
-    """An answer as it goes over the wire; gzip is decoded on arrival, as workerd does."""
+    """A response as it is sent; gzip is decoded on arrival, as in workerd."""
 
     status: int = 200
     headers: HeaderPairs = ()
@@ -25,12 +25,12 @@ class Scripted:
 
 @dataclass
 class FakeTransport:
-    """Answers by URL: a value, or a function of the request which may raise, or await forever."""
+    """Responds by URL with a value, or with a function of the request, which may raise or await forever."""
 
     answers: Mapping[str, Scripted | Callable[[TransportRequest], Awaitable[Scripted]]]
     chunk_bytes: int = 1024
     requests: list[TransportRequest] = field(default_factory=list)
-    # Chunks handed over, and requests whose context was left: a reader that stops early takes few.
+    # The chunks that were read and the requests that were closed: a reader that stops early reads few chunks.
     chunks_taken: int = 0
     closed: int = 0
 
@@ -38,15 +38,15 @@ class FakeTransport:
     async def __call__(self, request: TransportRequest) -> AsyncIterator[TransportResponse]:
         self.requests.append(request)
         if request.url not in self.answers:
-            raise AssertionError(f"nobody scripted an answer for {request.url}")
+            raise AssertionError(f"no response is scripted for {request.url}")
         answer = self.answers[request.url]
         try:
             scripted = answer if isinstance(answer, Scripted) else await answer(request)
-            yield TransportResponse(scripted.status, scripted.headers, self._taken(scripted))
+            yield TransportResponse(scripted.status, scripted.headers, self._read_chunks(scripted))
         finally:
             self.closed += 1
 
-    async def _taken(self, scripted: Scripted) -> AsyncIterator[bytes]:
+    async def _read_chunks(self, scripted: Scripted) -> AsyncIterator[bytes]:
         for chunk in scripted.chunks(self.chunk_bytes):
             self.chunks_taken += 1
             yield chunk

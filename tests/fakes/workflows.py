@@ -1,4 +1,4 @@
-"""Workflow instances, and a step that keeps results so that a test can run a workflow again where it stopped."""
+"""Workflow instances, and a step that stores results so that a test can continue a workflow after a crash."""
 
 import json
 import traceback
@@ -11,7 +11,7 @@ from fakes.binding import Fake, JsError, check_sendable
 
 
 class NonRetryableError(Exception):
-    """Stands for the SDK's own."""
+    """Stands for the SDK's class of this name."""
 
 
 @dataclass
@@ -45,7 +45,7 @@ class FakeInstance:
 
 
 class FakeWorkflows(Fake):
-    """A taken id is refused, as on the platform; Miniflare would hand out the running instance."""
+    """Refuses an id that exists, as the platform does; Miniflare returns the running instance."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -69,26 +69,26 @@ class FakeWorkflows(Fake):
 
 
 class FakeStep(Fake):
-    """Give the `kept` results of one run to the next, and finished steps are not repeated."""
+    """Stores results in `stored`; a run that gets the results of another does not repeat its finished steps."""
 
-    def __init__(self, kept: dict[str, str] | None = None) -> None:
+    def __init__(self, stored: dict[str, str] | None = None) -> None:
         super().__init__()
-        self.kept: dict[str, str] = {} if kept is None else kept
+        self.stored: dict[str, str] = {} if stored is None else stored
         self.slept_ms: list[int] = []
         self.configs: dict[str, dict[str, Any]] = {}
-        self._seen: Counter[str] = Counter()
+        self._counts: Counter[str] = Counter()
 
     def do(self, name: str, *, config: dict[str, Any]) -> Callable[[Any], Callable[[], Awaitable[Any]]]:
         def decorate(work: Callable[[], Awaitable[Any]]) -> Callable[[], Awaitable[Any]]:
             async def run() -> Any:
-                self._seen[name] += 1
-                # A step is known by its name and by how often the name came before, as in the engine.
-                key = f"{name}-{self._seen[name]}"
+                self._counts[name] += 1
+                # As in the engine, a step is identified by its name and the number of earlier steps with this name.
+                key = f"{name}-{self._counts[name]}"
                 self.configs[name] = config
                 with self.operation("step", key):
-                    if key not in self.kept:
-                        self.kept[key] = await _attempted(work, config["retries"]["limit"])
-                    return json.loads(self.kept[key])
+                    if key not in self.stored:
+                        self.stored[key] = await _run_with_retries(work, config["retries"]["limit"])
+                    return json.loads(self.stored[key])
 
             return run
 
@@ -99,7 +99,7 @@ class FakeStep(Fake):
             self.slept_ms.append(duration_ms)
 
 
-async def _attempted(work: Callable[[], Awaitable[Any]], retries: int) -> str:
+async def _run_with_retries(work: Callable[[], Awaitable[Any]], retries: int) -> str:
     for attempt in range(retries + 1):
         try:
             result = await work()
@@ -115,7 +115,7 @@ async def _attempted(work: Callable[[], Awaitable[Any]], retries: int) -> str:
 
 
 def _check_size(value: object) -> str:
-    written = json.dumps(value, allow_nan=False)
-    if len(written) > 1024 * 1024:
+    encoded = json.dumps(value, allow_nan=False)
+    if len(encoded) > 1024 * 1024:
         raise JsError("the value exceeds 1MiB")
-    return written
+    return encoded

@@ -40,7 +40,7 @@ def _address() -> Iterator[str]:
 
 @pytest.fixture(name="compiler", scope="module")
 def _compiler(start: StartRuntime, address: str) -> Iterator[httpx.Client]:
-    config = str(ROOT / "scripts/measure/worker/wrangler.toml")
+    config = str(ROOT / "scripts/measure/compile_worker/wrangler.toml")
     runtime = start("--config", config, "--var", f"ALLOW_PRIVATE_HOSTS={address}")
     with httpx.Client(base_url=runtime.url, timeout=PATIENCE_S) as client:
         yield client

@@ -52,4 +52,4 @@ def test_not_understood():
     ]
     told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert told.returncode == 1
-    assert 'LW in the cron "59 23 LW * *" is not understood here' in told.stderr
+    assert 'LW in the cron "59 23 LW * *" is not supported by --cron' in told.stderr

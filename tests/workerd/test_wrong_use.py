@@ -58,8 +58,8 @@ def test_port_in_use():
         (["--port", "http"], "--port takes 0 to 65535, not http\n"),
         (["--prot", "80"], "Unknown option '--prot'"),
         (["--var", "NAME"], "--var takes NAME=VALUE, not NAME\n"),
-        (["--only", "nobody"], "--only: no Worker is named nobody; there are: probe, peer\n"),
-        (["--route", "example.com=nobody"], "--route: no Worker is named nobody; there are: probe, peer\n"),
+        (["--only", "nobody"], "--only: no Worker is named nobody; choose one of: probe, peer\n"),
+        (["--route", "example.com=nobody"], "--route: no Worker is named nobody; choose one of: probe, peer\n"),
     ],
 )
 def test_options(arguments: list[str], sentence: str):

@@ -1,8 +1,8 @@
-// Calls to the Worker that serves the page: bounded in time, and every failure is a sentence.
+// Calls the Worker that serves the page. Every call has a timeout, and every error has a readable message.
 
 const TIMEOUT_MS = 20000;
 
-export class Failed extends Error {
+export class RequestError extends Error {
   constructor(message, status = 0, fields = []) {
     super(message);
     this.status = status;
@@ -10,10 +10,9 @@ export class Failed extends Error {
   }
 }
 
-// Kept here alone: gone when the page is.
+// The token exists only in the memory of the page.
 let token = "";
-export const signIn = (given) => (token = given);
-export const isSignedIn = () => token !== "";
+export const signIn = (value) => (token = value);
 
 export async function request(path, { method = "GET", body, signal, timeout_ms = TIMEOUT_MS, accept = "application/json" } = {}) {
   const headers = { Accept: accept };
@@ -24,31 +23,31 @@ export async function request(path, { method = "GET", body, signal, timeout_ms =
   try {
     reply = await fetch(path, { method, headers, body: body === undefined ? undefined : JSON.stringify(body), signal: AbortSignal.any(limits) });
   } catch (error) {
-    if (signal?.aborted) throw new Failed("Stopped");
-    throw new Failed(error.name === "TimeoutError" ? "The service does not answer; it may be down" : "The service cannot be reached");
+    if (signal?.aborted) throw new RequestError("Stopped");
+    throw new RequestError(error.name === "TimeoutError" ? "The service does not answer; it may be down. Try again later." : "The service cannot be reached. Check your connection and try again.");
   }
   if (reply.status === 401 && token) dispatchEvent(new Event("refused"));
-  if (!reply.ok) throw await failure(reply);
+  if (!reply.ok) throw await toError(reply);
   return reply;
 }
 
 export const getJson = async (path, options) => (await request(path, options)).json();
 export const sendJson = async (path, body, options = {}) => (await request(path, { method: "POST", body, ...options })).json();
 
-async function failure(reply) {
-  let told = {};
+async function toError(reply) {
+  let problem = {};
   try {
-    told = await reply.json();
+    problem = await reply.json();
   } catch {
-    // Not JSON: the status says what there is to say.
+    // Not JSON: only the status is known.
   }
   const wait = reply.headers.get("Retry-After");
-  const message = told.detail ?? told.error ?? `The service answered with status ${reply.status}`;
-  return new Failed(wait ? `${message.replace(/[.\s]*$/, "")}. Try again in ${wait} s.` : message, reply.status, told.errors ?? []);
+  const message = problem.detail ?? problem.error ?? `The service answered with status ${reply.status}`;
+  return new RequestError(wait ? `${message.replace(/[.\s]*$/, "")}. Try again in ${wait} s.` : message, reply.status, problem.errors ?? []);
 }
 
-// Server-Sent Events from a POST: calls `on(name, data)` for each, in order.
-export async function stream(path, body, on, signal) {
+// Sends a POST and calls `on(name, data)` for each Server-Sent Event of the reply, in order.
+export async function streamEvents(path, body, on, signal) {
   const reply = await request(path, { method: "POST", body, signal, timeout_ms: 600000, accept: "text/event-stream" });
   const reader = reply.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
@@ -57,28 +56,28 @@ export async function stream(path, body, on, signal) {
     if (done) return;
     const parts = (rest + value).split("\n\n");
     rest = parts.pop();
-    for (const part of parts) heard(part, on);
+    for (const part of parts) handleEvent(part, on);
   }
 }
 
-function heard(part, on) {
+function handleEvent(part, on) {
   const lines = part.split("\n");
   const name = lines.find((line) => line.startsWith("event: "))?.slice(7);
   const data = lines.filter((line) => line.startsWith("data: ")).map((line) => line.slice(6));
   if (name && data.length) on(name, JSON.parse(data.join("\n")));
 }
 
-// Repeats `work` every few seconds while the page is looked at; `stop()` ends it.
-export function every(seconds, work) {
+// Repeats `work` while the page is visible; returns a function that stops it.
+export function repeat(seconds, work) {
   let timer = 0;
-  let over = false;
-  const turn = async () => {
+  let stopped = false;
+  const run = async () => {
     if (!document.hidden) await work();
-    if (!over) timer = setTimeout(turn, seconds * 1000);
+    if (!stopped) timer = setTimeout(run, seconds * 1000);
   };
-  turn();
+  run();
   return () => {
-    over = true;
+    stopped = true;
     clearTimeout(timer);
   };
 }

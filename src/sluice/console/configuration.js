@@ -1,23 +1,23 @@
-// The form that makes a request: addresses and rules in one box, or a configuration as JSON, checked while it is typed.
-import { check, fill, field, freshId, h } from "./dom.js";
-import { Failed, sendJson } from "./api.js";
+// The form of a compilation: addresses and rules in one field, or a configuration as JSON. It is validated while typing.
+import { check, fill, field, makeId, h } from "./dom.js";
+import { RequestError, sendJson } from "./api.js";
 
 const TRANSFORMATIONS = {
-  ConvertToAscii: "international names as ASCII",
-  TrimLines: "no spaces around rules",
-  RemoveComments: "no comments",
-  Compress: "hosts into rules, without what another rule covers",
-  RemoveModifiers: "no modifiers that DNS cannot follow",
-  InvertAllow: "every rule an exception",
-  Validate: "nothing that would block too much",
-  ValidateAllowIp: "the same, with addresses",
-  ValidateAllowPublicSuffix: "the same, with whole suffixes",
-  ValidateAllowIpAndPublicSuffix: "the same, with both",
-  Deduplicate: "every rule once",
-  RemoveEmptyLines: "no empty lines",
-  InsertFinalNewLine: "a line break at the end",
+  ConvertToAscii: "converts international names to ASCII",
+  TrimLines: "removes spaces around rules",
+  RemoveComments: "removes comments",
+  Compress: "converts hosts to rules and removes rules that another rule covers",
+  RemoveModifiers: "removes modifiers that DNS filters do not support",
+  InvertAllow: "turns every rule into an exception",
+  Validate: "removes rules that block too much",
+  ValidateAllowIp: "as Validate, but keeps IP addresses",
+  ValidateAllowPublicSuffix: "as Validate, but keeps public suffixes",
+  ValidateAllowIpAndPublicSuffix: "as Validate, but keeps both",
+  Deduplicate: "removes duplicates",
+  RemoveEmptyLines: "removes empty lines",
+  InsertFinalNewLine: "adds a line break at the end",
 };
-const USUAL = ["RemoveComments", "Compress", "Validate", "Deduplicate", "TrimLines", "InsertFinalNewLine"];
+const DEFAULTS = ["RemoveComments", "Compress", "Validate", "Deduplicate", "TrimLines", "InsertFinalNewLine"];
 const PASTED = "pasted rules";
 const CHECK_AFTER_MS = 400;
 
@@ -30,7 +30,7 @@ const EXAMPLES = {
   "Hosts for Pi-hole": {
     name: "Hosts as rules",
     sources: [{ source: "https://raw.githubusercontent.com/StevenBlack/hosts/master/hosts", type: "hosts" }],
-    transformations: USUAL,
+    transformations: DEFAULTS,
   },
   "Two lists with exceptions": {
     name: "Mine",
@@ -39,47 +39,47 @@ const EXAMPLES = {
       { name: "Peter Lowe", source: "https://pgl.yoyo.org/adservers/serverlist.php?hostformat=hosts&mimetype=plaintext", type: "hosts" },
     ],
     exclusions: ["*.example.org^", "/^\\|\\|cdn[0-9]+\\./"],
-    transformations: USUAL,
+    transformations: DEFAULTS,
   },
 };
 
 export function configurationForm(onChange) {
-  const sources = h("textarea", { class: "code", rows: 7, spellcheck: "false", autocomplete: "off", oninput: changed });
-  const name = h("input", { value: "My list", maxlength: 256, autocomplete: "off", oninput: changed });
+  const sources = h("textarea", { class: "code", rows: 7, spellcheck: "false", autocomplete: "off", oninput: onEdit });
+  const name = h("input", { value: "My list", maxlength: 256, autocomplete: "off", oninput: onEdit });
   const boxes = Object.entries(TRANSFORMATIONS).map(([title, about]) => {
-    const row = check([h("strong", {}, title), h("span", { class: "hint" }, ` ${about}`)], { value: title, checked: USUAL.includes(title), onchange: changed });
+    const row = check([h("strong", {}, title), h("span", { class: "hint" }, ` ${about}`)], { value: title, checked: DEFAULTS.includes(title), onchange: onEdit });
     return row;
   });
-  const json = h("textarea", { class: "code", rows: 18, spellcheck: "false", autocomplete: "off", oninput: changed });
-  const verdict = h("p", { class: "hint", role: "status", id: freshId("verdict") });
+  const json = h("textarea", { class: "code", rows: 18, spellcheck: "false", autocomplete: "off", oninput: onEdit });
+  const verdict = h("p", { class: "hint", role: "status", id: makeId("verdict") });
   const example = h("select", { onchange: useExample }, h("option", { value: "" }, "Choose an example …"), Object.keys(EXAMPLES).map((title) => h("option", {}, title)));
-  const advanced = h("input", { type: "checkbox", role: "switch", id: freshId("advanced"), onchange: switchMode });
+  const advanced = h("input", { type: "checkbox", role: "switch", id: makeId("advanced"), onchange: switchMode });
   const simple = h(
     "div",
     { class: "fields" },
-    field("Addresses or rules, one per line", sources, "Lines that begin with http are lists to read; all others are taken as rules of your own."),
+    field("Addresses or rules, one per line", sources, "A line that begins with http is the address of a list; any other line is a rule."),
     field("Name of the list", name),
     h("fieldset", { class: "field" }, h("legend", {}, "Transformations"), h("div", { class: "choices" }, boxes)),
   );
-  const expert = h("div", { class: "field", hidden: true }, field("Configuration, as HostlistCompiler reads it", json));
-  let checking = 0;
+  const expert = h("div", { class: "field", hidden: true }, field("Configuration, in the format of HostlistCompiler", json));
+  let timer = 0;
 
-  // What is asked for: { configuration, preFetchedContent? }; throws Failed when the JSON cannot be read.
-  const request = () => (advanced.checked ? { configuration: parsed(json.value) } : typed());
+  // Returns { configuration, preFetchedContent? }; throws RequestError if the JSON cannot be parsed.
+  const request = () => (advanced.checked ? { configuration: parseConfiguration(json.value) } : readFields());
 
-  function typed() {
+  function readFields() {
     const lines = sources.value.split("\n").map((line) => line.trim()).filter(Boolean);
     const addresses = lines.filter((line) => /^https?:\/\//i.test(line));
     const rules = lines.filter((line) => !/^https?:\/\//i.test(line));
-    const wanted = [...addresses.map((source) => ({ source })), ...(rules.length ? [{ name: PASTED, source: PASTED }] : [])];
+    const list = [...addresses.map((source) => ({ source })), ...(rules.length ? [{ name: PASTED, source: PASTED }] : [])];
     const transformations = boxes.map((row) => row.querySelector("input")).filter((box) => box.checked).map((box) => box.value);
-    const configuration = { name: name.value, sources: wanted, transformations };
+    const configuration = { name: name.value, sources: list, transformations };
     return rules.length ? { configuration, preFetchedContent: { [PASTED]: rules.join("\n") } } : { configuration };
   }
 
-  function changed() {
-    clearTimeout(checking);
-    checking = setTimeout(validate, CHECK_AFTER_MS);
+  function onEdit() {
+    clearTimeout(timer);
+    timer = setTimeout(validate, CHECK_AFTER_MS);
     onChange?.();
   }
 
@@ -87,24 +87,24 @@ export function configurationForm(onChange) {
     const box = advanced.checked ? json : sources;
     try {
       const { configuration } = request();
-      if (!configuration.sources?.length && !advanced.checked) return say(box, "", null);
+      if (!configuration.sources?.length && !advanced.checked) return showVerdict(box, "", null);
       const { errors } = await sendJson("/configuration/validate", configuration);
-      say(box, errors.map(({ path, reason }) => `${path} ${reason}`).join("; ") || "The configuration is fine.", errors.length === 0);
+      showVerdict(box, errors.map(({ path, reason }) => `${path} ${reason}`).join("; ") || "The configuration is valid.", errors.length === 0);
     } catch (error) {
-      say(box, error.message, false);
+      showVerdict(box, error.message, false);
     }
   }
 
-  function say(box, text, fine) {
+  function showVerdict(box, text, isValid) {
     fill(verdict, text);
-    verdict.className = fine === false ? "banner bad" : fine ? "banner good" : "hint";
-    box.setAttribute("aria-invalid", String(fine === false));
+    verdict.className = isValid === false ? "banner bad" : isValid ? "banner good" : "hint";
+    box.setAttribute("aria-invalid", String(isValid === false));
     box.setAttribute("aria-errormessage", verdict.id);
   }
 
   function switchMode() {
     if (advanced.checked && !json.value.trim()) {
-      const { configuration } = typed();
+      const { configuration } = readFields();
       json.value = JSON.stringify(configuration, null, 2);
     }
     simple.hidden = advanced.checked;
@@ -127,13 +127,13 @@ export function configurationForm(onChange) {
       simple.hidden = true;
       expert.hidden = false;
     }
-    changed();
+    onEdit();
   }
 
   const form = h(
     "div",
     { class: "fields" },
-    h("div", { class: "row" }, h("div", { class: "grow" }, field("Begin with", example)), h("label", { class: "check", for: advanced.id }, advanced, h("span", {}, "Edit the configuration as JSON"))),
+    h("div", { class: "row" }, h("div", { class: "grow" }, field("Start with", example)), h("label", { class: "check", for: advanced.id }, advanced, h("span", {}, "Edit the configuration as JSON"))),
     simple,
     expert,
     verdict,
@@ -141,10 +141,10 @@ export function configurationForm(onChange) {
   return { form, request };
 }
 
-function parsed(text) {
+function parseConfiguration(text) {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new Failed(`This is not JSON: ${error.message}`);
+    throw new RequestError(`This is not JSON: ${error.message}`);
   }
 }

@@ -1,4 +1,4 @@
-// Elements from values: text is always text, so nothing that a service says can become markup.
+// Creates elements. Strings always become text nodes, so no text of a service can become markup.
 
 export function h(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
@@ -26,33 +26,33 @@ function assign(element, attributes) {
 
 const nodes = (children) => children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
 
-// Replaces what an element holds; whoever stands on a control in it stands on its like afterwards.
+// Replaces the content of an element. If a control in it has the focus, the same control gets it afterwards.
 export function fill(element, ...children) {
-  const held = document.activeElement;
-  const inside = held !== element && element.contains(held);
+  const focused = document.activeElement;
+  const hadFocus = focused !== element && element.contains(focused);
   element.replaceChildren(...nodes(children));
-  if (inside && !held.isConnected) alike(element, held)?.focus({ preventScroll: true });
+  if (hadFocus && !focused.isConnected) findSame(element, focused)?.focus({ preventScroll: true });
   return element;
 }
 
 const nameOf = (control) => control.getAttribute("aria-label") ?? control.textContent;
-const alike = (element, held) => [...element.querySelectorAll(held.tagName)].find((control) => nameOf(control) === nameOf(held));
+const findSame = (element, focused) => [...element.querySelectorAll(focused.tagName)].find((control) => nameOf(control) === nameOf(focused));
 
 export const byId = (id) => document.getElementById(id);
 
 let counter = 0;
-export const freshId = (prefix) => `${prefix}-${(counter += 1)}`;
+export const makeId = (prefix) => `${prefix}-${(counter += 1)}`;
 
-// A labelled control; `hint` is read with it.
+// Returns a labelled control with an optional hint.
 export function field(label, control, hint) {
-  control.id ||= freshId("field");
+  control.id ||= makeId("field");
   const about = hint && h("p", { class: "hint", id: `${control.id}-hint` }, hint);
   if (about) control.setAttribute("aria-describedby", about.id);
   return h("div", { class: "field" }, h("label", { for: control.id }, label), control, about);
 }
 
-// Says at a control what is wrong with it; nothing wrong takes it back.
-export function complain(control, reason) {
+// Shows at a control what is wrong with it; without a reason, removes the message.
+export function showFieldError(control, reason) {
   const id = `${control.id}-wrong`;
   byId(id)?.remove();
   const others = (control.getAttribute("aria-describedby") ?? "").split(" ").filter((name) => name && name !== id);
@@ -66,7 +66,7 @@ export function complain(control, reason) {
 }
 
 export function check(label, attributes = {}) {
-  const box = h("input", { type: "checkbox", id: freshId("check"), ...attributes });
+  const box = h("input", { type: "checkbox", id: makeId("check"), ...attributes });
   return h("label", { class: "check", for: box.id }, box, h("span", {}, label));
 }
 
@@ -79,7 +79,7 @@ export const empty = (text) => h("p", { class: "empty" }, text);
 export const figures = (pairs) =>
   h("dl", { class: "figures" }, Object.entries(pairs).map(([name, value]) => h("div", { class: "figure" }, h("dt", {}, name), h("dd", {}, value))));
 
-// columns: [title, cell, class]; `cell` makes text or elements of a row.
+// columns: [title, cell, class]; `cell` returns the content for a row.
 export function table(caption, columns, rows) {
   const head = h("tr", {}, columns.map(([title, , kind]) => h("th", { scope: "col", class: kind }, title || h("span", { class: "visually-hidden" }, "Action"))));
   const body = rows.map((row) => h("tr", {}, columns.map(([, cell, kind]) => h("td", { class: kind }, cell(row)))));
@@ -87,15 +87,15 @@ export function table(caption, columns, rows) {
   return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption }, h("table", {}, heading, h("thead", {}, head), h("tbody", {}, body)));
 }
 
-// Tabs by buttons; arrows, Home and End move between them. pages: [title, panel, shown?].
+// Tabs as buttons; arrow keys, Home and End move between them. pages: [title, panel, onShow?].
 export function tabs(label, pages) {
   const list = h("div", { class: "tabs", role: "tablist", "aria-label": label });
-  const buttons = pages.map(([title, panel, shown], at) => {
-    panel.id ||= freshId("panel");
+  const buttons = pages.map(([title, panel], at) => {
+    panel.id ||= makeId("panel");
     panel.setAttribute("role", "tabpanel");
     const button = h("button", { type: "button", role: "tab", id: `${panel.id}-tab`, "aria-controls": panel.id }, title);
     panel.setAttribute("aria-labelledby", button.id);
-    button.addEventListener("click", () => select(at, shown));
+    button.addEventListener("click", () => select(at));
     return button;
   });
   function select(chosen) {
@@ -118,7 +118,7 @@ export function tabs(label, pages) {
     select(chosen);
   });
   list.append(...buttons);
-  const wanted = pages.findIndex(([title]) => title.toLowerCase() === location.hash.slice(1));
-  select(Math.max(wanted, 0));
+  const linked = pages.findIndex(([title]) => title.toLowerCase() === location.hash.slice(1));
+  select(Math.max(linked, 0));
   return list;
 }

@@ -1,19 +1,19 @@
-// What is looked for: kept in the page's address, so that a view can be passed on.
-import { check, complain, field, fill, h } from "./dom.js";
+// The filters, which are part of the page's address so that a view can be shared.
+import { check, showFieldError, field, fill, h } from "./dom.js";
 
 const SENTIMENTS = ["positive", "negative", "neutral"];
 const TYPING_MS = 350;
 const FEEDS = { RSS: "rss", Atom: "atom", "JSON Feed": "json" };
 
 export function filterForm(onChange) {
-  const q = h("input", { type: "search", maxlength: 200, autocomplete: "off", oninput: later });
-  const known = { source: h("datalist", { id: "sources" }), language: h("datalist", { id: "languages" }) };
-  const source = h("input", { maxlength: 100, list: "sources", autocomplete: "off", oninput: later });
-  const language = h("input", { maxlength: 100, list: "languages", autocomplete: "off", oninput: later });
-  const from = h("input", { type: "date", onchange: changed });
-  const to = h("input", { type: "date", onchange: changed });
-  const status = h("select", { onchange: changed }, h("option", { value: "" }, "All"), h("option", { value: "complete" }, "Complete"), h("option", { value: "pending" }, "Still in work"));
-  const boxes = SENTIMENTS.map((name) => check(name, { value: name, onchange: changed }));
+  const q = h("input", { type: "search", maxlength: 200, autocomplete: "off", oninput: applyLater });
+  const suggestions = { source: h("datalist", { id: "sources" }), language: h("datalist", { id: "languages" }) };
+  const source = h("input", { maxlength: 100, list: "sources", autocomplete: "off", oninput: applyLater });
+  const language = h("input", { maxlength: 100, list: "languages", autocomplete: "off", oninput: applyLater });
+  const from = h("input", { type: "date", onchange: apply });
+  const to = h("input", { type: "date", onchange: apply });
+  const status = h("select", { onchange: apply }, h("option", { value: "" }, "All"), h("option", { value: "complete" }, "Complete"), h("option", { value: "pending" }, "In progress"));
+  const boxes = SENTIMENTS.map((name) => check(name, { value: name, onchange: apply }));
   const fields = { q, source, language, from, to, status };
   const feeds = h("section", { class: "card" });
   const seen = { source: new Set(), language: new Set() };
@@ -21,73 +21,73 @@ export function filterForm(onChange) {
 
   const chosen = () => boxes.map((box) => box.querySelector("input")).filter((box) => box.checked).map((box) => box.value);
 
-  // The filters as the API reads them; `more` adds to them.
+  // Returns the filters as a query of the API; `more` adds to them.
   function query(more = {}) {
     const pairs = Object.entries(fields).map(([name, control]) => [name, control.value.trim()]);
-    const wanted = { ...Object.fromEntries(pairs), sentiment: chosen().join(","), ...more };
-    return new URLSearchParams(Object.entries(wanted).filter(([, value]) => value)).toString();
+    const values = { ...Object.fromEntries(pairs), sentiment: chosen().join(","), ...more };
+    return new URLSearchParams(Object.entries(values).filter(([, value]) => value)).toString();
   }
 
-  function later() {
+  function applyLater() {
     clearTimeout(timer);
-    timer = setTimeout(changed, TYPING_MS);
+    timer = setTimeout(apply, TYPING_MS);
   }
 
-  function changed() {
+  function apply() {
     clearTimeout(timer);
-    for (const control of Object.values(fields)) complain(control);
+    for (const control of Object.values(fields)) showFieldError(control);
     history.replaceState(null, "", `${location.pathname}${query() && `?${query()}`}${location.hash}`);
-    offerFeeds();
+    showFeeds();
     onChange();
   }
 
-  function offerFeeds() {
-    // A feed tells finished stories only.
-    const wanted = query({ status: "" });
-    const links = Object.entries(FEEDS).map(([title, name]) => h("li", {}, h("a", { class: "button", href: `/api/v1/feed.${name}${wanted && `?${wanted}`}` }, title)));
-    fill(feeds, h("h2", {}, "Feeds"), h("p", { class: "hint" }, "With the filters of this page; summaries and links, never the text of a source."), h("ul", { class: "terms" }, links));
+  function showFeeds() {
+    // A feed contains only finished stories.
+    const filters = query({ status: "" });
+    const links = Object.entries(FEEDS).map(([title, name]) => h("li", {}, h("a", { class: "button", href: `/api/v1/feed.${name}${filters && `?${filters}`}` }, title)));
+    fill(feeds, h("h2", {}, "Feeds"), h("p", { class: "hint" }, "The feeds use the filters of this page. They contain summaries and links, not the full text of a source."), h("ul", { class: "terms" }, links));
   }
 
   function clear() {
     for (const control of Object.values(fields)) control.value = "";
     for (const box of boxes) box.querySelector("input").checked = false;
-    changed();
+    apply();
   }
 
   function read() {
-    const given = new URLSearchParams(location.search);
-    for (const [name, control] of Object.entries(fields)) control.value = given.get(name) ?? "";
-    const wanted = (given.get("sentiment") ?? "").split(",");
-    for (const box of boxes.map((row) => row.querySelector("input"))) box.checked = wanted.includes(box.value);
+    const params = new URLSearchParams(location.search);
+    for (const [name, control] of Object.entries(fields)) control.value = params.get(name) ?? "";
+    const sentiments = (params.get("sentiment") ?? "").split(",");
+    for (const box of boxes.map((row) => row.querySelector("input"))) box.checked = sentiments.includes(box.value);
   }
 
-  // Sources and languages that were seen can be chosen from.
-  function learn(stories) {
+  // Adds the sources and languages of the stories to the suggestions.
+  function addSuggestions(stories) {
     for (const story of stories) {
       for (const each of [story, ...(story.alternates ?? [])]) if (each.source_name) seen.source.add(each.source_name);
       if (story.language) seen.language.add(story.language);
     }
-    for (const name of Object.keys(known)) fill(known[name], [...seen[name]].sort().map((value) => h("option", { value })));
+    for (const name of Object.keys(suggestions)) fill(suggestions[name], [...seen[name]].sort().map((value) => h("option", { value })));
   }
 
   const controlOf = (path) => fields[path.replace(/\[.*/, "")];
 
-  // Says at its field what the service has against a filter; true when there was one.
-  function refused({ fields: wrong = [] }) {
-    const found = wrong.filter(({ path }) => controlOf(path));
-    for (const { path, reason } of found) complain(controlOf(path), reason);
-    return found.length > 0;
+  // Shows the errors of the service at their fields; returns whether there were any.
+  function showErrors({ fields: errors = [] }) {
+    const shown = errors.filter(({ path }) => controlOf(path));
+    for (const { path, reason } of shown) showFieldError(controlOf(path), reason);
+    return shown.length > 0;
   }
 
-  function find(term) {
+  function toggleTerm(term) {
     q.value = q.value === term ? "" : term;
-    changed();
+    apply();
   }
 
   const card = h(
     "form",
-    { class: "card", role: "search", "aria-label": "Find stories", onsubmit: (event) => (event.preventDefault(), changed()) },
-    field("Search", q, "All words in any order; “in quotes” as they stand; -without"),
+    { class: "card", role: "search", "aria-label": "Find stories", onsubmit: (event) => (event.preventDefault(), apply()) },
+    field("Search", q, "All words, in any order. Use “quotes” for a phrase and -word to exclude a word."),
     h(
       "div",
       { class: "grid-fields filters" },
@@ -99,9 +99,9 @@ export function filterForm(onChange) {
       field("Status", status),
       h("button", { type: "button", class: "low", onclick: clear }, "Clear filters"),
     ),
-    Object.values(known),
+    Object.values(suggestions),
   );
   read();
-  offerFeeds();
-  return { card, feeds, query, learn, refused, find, term: () => q.value };
+  showFeeds();
+  return { card, feeds, query, addSuggestions, showErrors, toggleTerm, term: () => q.value };
 }

@@ -1,8 +1,8 @@
-// Sentiment over time, of what the filters let through.
+// Sentiment over time, for the filtered stories.
 import { getJson } from "./api.js";
-import { stacked } from "./charts.js";
+import { barChart } from "./charts.js";
 import { banner, empty, field, fill, h } from "./dom.js";
-import { day, moment } from "./times.js";
+import { formatDay, formatTime } from "./times.js";
 
 const STEPS_MS = { hour: 3600000, day: 86400000, week: 604800000 };
 const PARTS = { good: "positive", plain: "neutral", bad: "negative", faint: "unknown" };
@@ -12,31 +12,31 @@ export function moodView(filters) {
   const step = h("select", { onchange: refresh }, Object.keys(STEPS_MS).map((name) => h("option", { value: name }, `by ${name}`)));
   step.value = "day";
   const place = h("div", {}, empty("Loading …"));
-  const card = h("section", { class: "card" }, h("h2", {}, "Sentiment over time"), field("Counted", step), place);
-  let turn = 0;
+  const card = h("section", { class: "card" }, h("h2", {}, "Sentiment over time"), field("Interval", step), place);
+  let latest = 0;
 
   async function refresh() {
-    const mine = (turn += 1);
+    const current = (latest += 1);
     try {
       const { buckets, bucket } = await getJson(`/api/v1/sentiment?${filters.query({ bucket: step.value })}`);
-      if (mine === turn) fill(place, stacked("Stories by sentiment", bars(buckets, bucket), PARTS));
+      if (current === latest) fill(place, barChart("Stories by sentiment", toBars(buckets, bucket), PARTS));
     } catch (error) {
-      if (mine === turn) fill(place, error.status === 503 || error.status === 400 ? empty("Nothing to show yet") : banner(error.message));
+      if (current === latest) fill(place, error.status === 503 || error.status === 400 ? empty("No data yet") : banner(error.message));
     }
   }
   return { card, refresh };
 }
 
-// The service leaves out what is empty; a chart must not.
-function bars(buckets, bucket) {
+// Adds the empty intervals, which the service leaves out.
+function toBars(buckets, bucket) {
   if (!buckets.length) return [];
   const step = STEPS_MS[bucket];
   const rows = new Map(buckets.map((row) => [Date.parse(row.start), row]));
   const last = Date.parse(buckets.at(-1).start);
   const first = Math.max(Date.parse(buckets[0].start), last - (MOST_BARS - 1) * step);
-  const named = bucket === "hour" ? moment : day;
+  const format = bucket === "hour" ? formatTime : formatDay;
   return Array.from({ length: (last - first) / step + 1 }, (_, index) => {
     const row = rows.get(first + index * step) ?? {};
-    return { label: named(first + index * step), parts: Object.entries(PARTS).map(([kind, name]) => ({ kind, value: row[name] ?? 0 })) };
+    return { label: format(first + index * step), parts: Object.entries(PARTS).map(([kind, name]) => ({ kind, value: row[name] ?? 0 })) };
   });
 }

@@ -1,8 +1,8 @@
-// Pages that failed for good: look at them, try them again, or let them go.
+// Pages in the dead-letter queue: replay or delete them.
 import { getJson, sendJson } from "./api.js";
 import { banner, check, empty, fill, h, table } from "./dom.js";
-import { moment } from "./times.js";
-import { watched } from "./watching.js";
+import { formatTime } from "./times.js";
+import { watch } from "./watching.js";
 
 const REFRESH_S = 5;
 const SHOWN = 200;
@@ -11,29 +11,29 @@ const number = (value) => value.toLocaleString("en");
 export function failedPanel(zone) {
   const chosen = new Set();
   const place = h("div", { class: "panel" }, empty("Loading …"));
-  const said = h("div", { role: "status" });
+  const notice = h("div", { role: "status" });
   const panel = h(
     "section",
     { class: "card" },
     h("h2", {}, "Failed pages"),
-    h("p", { class: "hint" }, "They failed for good, or too often. Ten are tried again every hour; after a week they are forgotten."),
-    said,
+    h("p", { class: "hint" }, "These pages failed permanently or too often. Ten of them are retried every hour; after a week they are deleted."),
+    notice,
     place,
   );
-  const list = watched(REFRESH_S, panel, place, () => getJson(zone(`failed?limit=${SHOWN}`)), draw);
+  const list = watch(REFRESH_S, panel, place, () => getJson(zone(`failed?limit=${SHOWN}`)), draw);
 
-  async function act(path, method, told, ids) {
+  async function act(path, method, describe, ids) {
     try {
-      const done = await sendJson(zone(path), ids ? { ids } : {}, { method });
-      fill(said, banner(told(done), "good"));
+      const result = await sendJson(zone(path), ids ? { ids } : {}, { method });
+      fill(notice, banner(describe(result), "good"));
       chosen.clear();
     } catch (error) {
-      fill(said, banner(error.message));
+      fill(notice, banner(error.message));
     }
-    await list.look();
+    await list.update();
   }
   const pages = (count) => `${number(count)} ${count === 1 ? "page" : "pages"}`;
-  const replay = (ids) => act("failed/replay", "POST", ({ replayed }) => `${pages(replayed)} back in the queue: see Batches.`, ids);
+  const replay = (ids) => act("failed/replay", "POST", ({ replayed }) => `${pages(replayed)} back in the queue. See Batches.`, ids);
   const remove = (ids) => act("failed", "DELETE", ({ deleted }) => `${pages(deleted)} deleted.`, ids);
 
   function draw({ count, failed }) {
@@ -42,24 +42,24 @@ export function failedPanel(zone) {
     const some = h("span", {});
     const replaySome = h("button", { type: "button", onclick: () => replay([...chosen]) }, "Replay selected");
     const removeSome = h("button", { type: "button", class: "danger", onclick: () => remove([...chosen]) }, "Delete selected");
-    const tell = () => {
+    const showCount = () => {
       fill(some, `${chosen.size} selected`);
       replaySome.disabled = removeSome.disabled = !chosen.size;
     };
-    tell();
+    showCount();
     const chooseAll = () => {
       for (const { id } of failed) chosen.add(id);
       for (const box of place.querySelectorAll("input")) box.checked = true;
-      tell();
+      showCount();
     };
     const choose = (id) => (event) => {
       if (event.target.checked) chosen.add(id);
       else chosen.delete(id);
-      tell();
+      showCount();
     };
     return [
       h("div", { class: "row" }, h("button", { type: "button", class: "primary", onclick: () => replay() }, "Replay all"), h("button", { type: "button", onclick: chooseAll }, "Select all"), replaySome, removeSome, h("span", { class: "hint", role: "status" }, some)),
-      count > failed.length && banner(`The ${failed.length} that failed first are shown.`, ""),
+      count > failed.length && banner(`Only the first ${failed.length} failed pages are shown.`, ""),
       table(
         "Failed pages",
         [
@@ -68,7 +68,7 @@ export function failedPanel(zone) {
           ["Status", ({ status }) => status ?? "", "number"],
           ["Reason", ({ reason }) => reason, "wrap"],
           ["Attempts", ({ attempt }) => attempt + 1, "number"],
-          ["Failed", ({ failed_at: at }) => moment(at * 1000)],
+          ["Failed", ({ failed_at: at }) => formatTime(at * 1000)],
           ["", ({ id, url }) => h("div", { class: "row" }, h("button", { type: "button", "aria-label": `Replay ${url}`, onclick: () => replay([id]) }, "Replay"), h("button", { type: "button", class: "danger", "aria-label": `Delete ${url}`, onclick: () => remove([id]) }, "Delete"))],
         ],
         failed,

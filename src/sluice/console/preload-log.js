@@ -1,14 +1,14 @@
-// The log of fetches, counted by time.
-import { clock, moment } from "./times.js";
+// Counts the log of fetches by time.
+import { formatClock, formatTime } from "./times.js";
 
 export const FAILED = new Set(["failed", "retry"]);
-export const OUTCOMES = { good: "warmed", plain: "other ends", bad: "failed" };
+export const OUTCOMES = { good: "warmed", plain: "other", bad: "failed" };
 const WARMED = new Set(["warmed", "unchanged", "edge_only"]);
 const STEPS_S = [10, 60, 300, 1800, 7200, 86400];
 const MOST_BARS = 40;
 
-// rows: newest first. One bar for each step of time from the first to the last, empty ones too.
-export function bucketed(rows) {
+// rows: newest first. Returns one bar for each interval from the first to the last row, including empty ones.
+export function countByTime(rows) {
   const times = rows.map(({ created_at: at }) => Date.parse(at) / 1000);
   if (!times.length) return { step_s: STEPS_S[0], bars: [], rates: [] };
   const [first, last] = [times.at(-1), times[0]];
@@ -20,10 +20,10 @@ export function bucketed(rows) {
     if (count) count[FAILED.has(status) ? "bad" : WARMED.has(status) ? "good" : "plain"] += 1;
   });
   const at = (index) => (begin + index) * step_s * 1000;
-  const named = step_s < 1800 ? clock : moment;
+  const format = step_s < 1800 ? formatClock : formatTime;
   return {
     step_s,
-    bars: counts.map((count, index) => ({ label: named(at(index)), parts: Object.entries(count).map(([kind, value]) => ({ kind, value })) })),
+    bars: counts.map((count, index) => ({ label: format(at(index)), parts: Object.entries(count).map(([kind, value]) => ({ kind, value })) })),
     rates: counts.map(({ good, plain, bad }, index) => ({ at: at(index), value: bad / Math.max(good + plain + bad, 1) })),
   };
 }

@@ -1,8 +1,8 @@
-// What is warm, and where: the copies that are on record, and the truth about data centres.
+// The stored copies, and where they are.
 import { getJson } from "./api.js";
 import { badge, banner, empty, figures, h, table } from "./dom.js";
-import { moment, span } from "./times.js";
-import { watched } from "./watching.js";
+import { formatTime, formatDuration } from "./times.js";
+import { watch } from "./watching.js";
 
 const REFRESH_S = 10;
 const SHOWN = 200;
@@ -14,36 +14,36 @@ export function pagesPanel(zone) {
   const panel = h(
     "section",
     { class: "card" },
-    h("h2", {}, "What is warm, and where"),
+    h("h2", {}, "Stored copies"),
     h(
       "ul",
       { class: "plain" },
-      h("li", {}, h("strong", {}, "R2: "), "one copy for the whole world. Every data centre reads it when its own edge cache does not have the page."),
-      h("li", {}, h("strong", {}, "Edge cache: "), "filled in one data centre only, the one where the zone's queue runs. Anywhere else the first visitor gets the copy from R2, which fills that edge too; nobody can ask a data centre what it holds."),
+      h("li", {}, h("strong", {}, "R2: "), "one copy worldwide. Every data centre reads it if its own edge cache does not have the page."),
+      h("li", {}, h("strong", {}, "Edge cache: "), "preloaded only in the data centre where the queue of the zone runs. Elsewhere the first visitor gets the copy from R2, which also fills that edge cache. The content of an edge cache cannot be listed."),
     ),
     place,
   );
-  // Freshness ends by itself, so what is shown changes by the minute though nothing else does.
-  const ask = async () => ({ ...(await getJson(zone(`pages?limit=${SHOWN}`))), minute: Math.floor(Date.now() / 60000) });
-  const list = watched(REFRESH_S, panel, place, ask, draw);
+  // Copies become stale with time, so the table changes every minute even if the data does not.
+  const fetchPages = async () => ({ ...(await getJson(zone(`pages?limit=${SHOWN}`))), minute: Math.floor(Date.now() / 60000) });
+  const list = watch(REFRESH_S, panel, place, fetchPages, draw);
   return { panel, refresh: list.refresh, stop: list.stop };
 }
 
 function draw({ pages }) {
-  if (!pages.length) return empty("No copy is stored yet. Ask for pages under Batches.");
+  if (!pages.length) return empty("No copy is stored yet. Enqueue pages under Batches.");
   const now = Date.now() / 1000;
   const fresh = pages.filter(({ fresh_until: until }) => until > now);
   return [
-    figures({ Copies: pages.length === SHOWN ? `${SHOWN} or more` : pages.length, Fresh: fresh.length, "Past their time": pages.length - fresh.length, Size: bytes(pages.reduce((sum, { size_bytes: size }) => sum + size, 0)) }),
-    pages.length === SHOWN && banner(`The ${SHOWN} that were stored last are shown.`, ""),
+    figures({ Copies: pages.length === SHOWN ? `${SHOWN} or more` : pages.length, Fresh: fresh.length, Stale: pages.length - fresh.length, Size: bytes(pages.reduce((sum, { size_bytes: size }) => sum + size, 0)) }),
+    pages.length === SHOWN && banner(`Only the latest ${SHOWN} copies are shown.`, ""),
     table(
       "Stored copies",
       [
         ["Page", ({ url, variant }) => (variant ? `${url} (${variant})` : url), "wrap"],
         ["State", ({ fresh_until: until }) => (until > now ? badge("fresh", "good") : badge("stale", "warn"))],
-        ["Fresh for", ({ fresh_until: until }) => (until > now ? span(until - now) : "")],
+        ["Fresh for", ({ fresh_until: until }) => (until > now ? formatDuration(until - now) : "")],
         ["Size", ({ size_bytes: size }) => bytes(size), "number"],
-        ["Stored", ({ stored_at: at }) => moment(at * 1000)],
+        ["Stored", ({ stored_at: at }) => formatTime(at * 1000)],
       ],
       pages,
     ),

@@ -1,6 +1,6 @@
-// The operator's token: kept in memory by api.js, and nowhere else.
+// The sign-in with the operator's token, which only api.js holds in memory.
 import { getJson, signIn } from "./api.js";
-import { complain, field, h } from "./dom.js";
+import { showFieldError, field, h } from "./dom.js";
 
 export function signInForm(onSignedIn) {
   const token = h("input", { type: "password", autocomplete: "off", spellcheck: "false", required: true });
@@ -8,8 +8,8 @@ export function signInForm(onSignedIn) {
 
   async function submit(event) {
     event.preventDefault();
-    complain(token);
-    if (!token.value.trim()) return complain(token, "Type the token first.");
+    showFieldError(token);
+    if (!token.value.trim()) return showFieldError(token, "Enter the token first.");
     button.disabled = true;
     signIn(token.value.trim());
     try {
@@ -17,7 +17,7 @@ export function signInForm(onSignedIn) {
       onSignedIn(zones.sort());
     } catch (error) {
       signIn("");
-      complain(token, error.status === 401 ? "This is not the token." : error.message);
+      showFieldError(token, error.status === 401 ? "This token is wrong. Enter the value of the variable ADMIN_TOKEN." : error.message);
       token.focus();
     } finally {
       button.disabled = false;
@@ -28,7 +28,7 @@ export function signInForm(onSignedIn) {
     "form",
     { class: "card narrow", novalidate: true, onsubmit: submit },
     h("h2", {}, "Sign in"),
-    field("Admin token", token, "The value of the variable ADMIN_TOKEN. It stays in the memory of this page: gone when you leave or reload it."),
+    field("Admin token", token, "The value of the variable ADMIN_TOKEN. It stays in the memory of this page until you leave or reload it."),
     h("div", { class: "row" }, button),
   );
 }

@@ -1,8 +1,8 @@
-// Which zone is looked at, and how a new one begins.
+// Chooses a zone, or registers a new one.
 import { sendJson } from "./api.js";
-import { banner, complain, empty, field, fill, h } from "./dom.js";
+import { banner, showFieldError, empty, field, fill, h } from "./dom.js";
 
-const CHOSEN = "zone";
+const STORAGE_KEY = "zone";
 
 export function zoneChooser(ids, { onChoose, onLeave }) {
   const choice = h("select", { onchange: () => choose(choice.value) });
@@ -25,8 +25,8 @@ export function zoneChooser(ids, { onChoose, onLeave }) {
   }
 
   function list(id) {
-    const known = ids.map((each) => h("option", { value: each }, each));
-    fill(choice, id ? "" : h("option", { value: "" }, ids.length ? "Choose a zone …" : "No zone yet"), known);
+    const options = ids.map((each) => h("option", { value: each }, each));
+    fill(choice, id ? "" : h("option", { value: "" }, ids.length ? "Choose a zone …" : "No zone yet"), options);
     choice.value = id;
   }
 
@@ -44,24 +44,24 @@ export function zoneChooser(ids, { onChoose, onLeave }) {
   };
 }
 
-export function newZoneForm(onMade) {
+export function newZoneForm(onRegistered) {
   const name = h("input", { autocomplete: "off", spellcheck: "false", maxlength: 64 });
   const site = h("input", { type: "url", autocomplete: "off", placeholder: "https://www.example.com" });
-  const said = h("div", {});
+  const notice = h("div", {});
 
   async function submit(event) {
     event.preventDefault();
-    fill(said);
-    complain(name, /^[\w-]{1,64}$/.test(name.value) ? "" : "1 to 64 letters, digits, - and _");
-    complain(site);
+    fill(notice);
+    showFieldError(name, /^[\w-]{1,64}$/.test(name.value) ? "" : "Use 1 to 64 letters, digits, - and _.");
+    showFieldError(site);
     if (name.getAttribute("aria-invalid") === "true") return name.focus();
     try {
       await sendJson(`/api/v1/zones/${encodeURIComponent(name.value)}/config`, { site_url: site.value.trim() }, { method: "PUT" });
-      onMade(name.value);
+      onRegistered(name.value);
     } catch (error) {
       const wrong = error.fields?.find(({ path }) => path === "site_url");
-      if (wrong) complain(site, wrong.reason);
-      else fill(said, banner(error.message));
+      if (wrong) showFieldError(site, wrong.reason);
+      else fill(notice, banner(error.message));
     }
   }
 
@@ -69,18 +69,18 @@ export function newZoneForm(onMade) {
     "form",
     { class: "card narrow", novalidate: true, onsubmit: submit },
     h("h2", {}, "New zone"),
-    empty("A zone is one site. It begins with the usual limits; change them under Settings."),
-    field("Zone id", name, "How requests name it: 1 to 64 letters, digits, - and _"),
-    field("Address of the site", site, "Scheme and host alone"),
-    said,
+    empty("A zone is one site. It starts with the default limits, which you can change under Settings."),
+    field("Zone id", name, "The name in requests: 1 to 64 letters, digits, - and _"),
+    field("Address of the site", site, "Scheme and host only"),
+    notice,
     h("div", { class: "row" }, h("button", { class: "primary" }, "Register")),
   );
 }
 
-// The name of a zone is no secret; the token is never kept.
+// The id of a zone is not secret, so it may be stored. The token is never stored.
 function recall() {
   try {
-    return sessionStorage.getItem(CHOSEN) ?? "";
+    return sessionStorage.getItem(STORAGE_KEY) ?? "";
   } catch {
     return "";
   }
@@ -88,8 +88,8 @@ function recall() {
 
 function remember(id) {
   try {
-    sessionStorage.setItem(CHOSEN, id);
+    sessionStorage.setItem(STORAGE_KEY, id);
   } catch {
-    // Private windows may refuse; the first zone is shown then.
+    // Private windows may refuse this. The page then shows the first zone.
   }
 }

@@ -1,4 +1,4 @@
-// The preload page: sign in, choose a zone, see how it stands and steer it.
+// The preload page: sign in, choose a zone, see its state and control it.
 import { signIn } from "./api.js";
 import { banner, byId, fill, h, tabs } from "./dom.js";
 import { batchesPanel } from "./preload-batches.js";
@@ -8,37 +8,37 @@ import { pagesPanel } from "./preload-pages.js";
 import { settingsPanel } from "./preload-settings.js";
 import { signInForm } from "./preload-sign-in.js";
 import { newZoneForm, zoneChooser } from "./preload-zones.js";
-import { shell } from "./shell.js";
+import { showShell } from "./shell.js";
 
-shell("edge-preload");
+showShell("edge-preload");
 const place = h("div", { class: "panel" });
 let stop = () => {};
-let inside = false;
+let isSignedIn = false;
 byId("main").append(
-  h("div", {}, h("h1", {}, "Cache preload"), h("p", { class: "lead" }, "Pages are fetched before visitors ask for them: after a purge, by the clock, from a sitemap, or by hand.")),
+  h("div", {}, h("h1", {}, "Cache preload"), h("p", { class: "lead" }, "Fetches pages before visitors ask for them: after a purge, on a schedule, from a sitemap, or by hand.")),
   place,
 );
 
-function askForToken(said) {
+function askForToken(message) {
   stop();
-  inside = false;
+  isSignedIn = false;
   signIn("");
-  fill(place, said && banner(said), signInForm(showZones));
+  fill(place, message && banner(message), signInForm(showZones));
 }
 
 function showZones(ids) {
-  inside = true;
-  const shown = h("div", { class: "panel" });
-  const chooser = zoneChooser(ids, { onChoose: (id) => showZone(shown, id, chooser), onLeave: () => askForToken() });
-  fill(place, chooser.card, shown);
+  isSignedIn = true;
+  const content = h("div", { class: "panel" });
+  const chooser = zoneChooser(ids, { onChoose: (id) => showZone(content, id, chooser), onLeave: () => askForToken() });
+  fill(place, chooser.card, content);
   chooser.begin();
 }
 
-function showZone(shown, id, chooser) {
+function showZone(content, id, chooser) {
   stop();
   if (!id) {
     stop = () => {};
-    return fill(shown, newZoneForm(chooser.add));
+    return fill(content, newZoneForm(chooser.add));
   }
   const zone = (name) => `/api/v1/zones/${encodeURIComponent(id)}/${name}`;
   const parts = { Overview: overviewPanel(zone), Batches: batchesPanel(zone), Failed: failedPanel(zone), Pages: pagesPanel(zone), Settings: settingsPanel(zone, () => chooser.remove(id)) };
@@ -47,8 +47,8 @@ function showZone(shown, id, chooser) {
     `Parts of ${id}`,
     Object.entries(parts).map(([title, { panel, refresh }]) => [title, panel, refresh]),
   );
-  fill(shown, strip, Object.values(parts).map(({ panel }) => panel));
+  fill(content, strip, Object.values(parts).map(({ panel }) => panel));
 }
 
-addEventListener("refused", () => inside && askForToken("The service no longer takes this token. Sign in again."));
+addEventListener("refused", () => isSignedIn && askForToken("The service no longer accepts this token. Sign in again."));
 askForToken();

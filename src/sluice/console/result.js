@@ -1,36 +1,36 @@
-// A finished list: search it, copy it, take it home; what was dropped and why, and what changed.
+// A finished list: search, copy and download it; see dropped lines with reasons, and changes.
 import { banner, empty, field, figures, fill, h, table, tabs } from "./dom.js";
 
 const SHOWN_LINES = 500;
 const number = (value) => value.toLocaleString("en");
 
 export function resultView(result, name) {
-  const pages = [["List", listing(result.rules, name)]];
-  if (result.report?.dropped) pages.push(["Dropped", dropped(result.report)]);
-  if (result.previousVersion) pages.push(["Changes", changes(result.previousVersion)]);
+  const pages = [["List", listView(result.rules, name)]];
+  if (result.report?.dropped) pages.push(["Dropped", droppedView(result.report)]);
+  if (result.previousVersion) pages.push(["Changes", changesView(result.previousVersion)]);
   const strip = tabs("Parts of the result", pages);
   return h("section", { class: "card", id: "result" }, h("h2", {}, `${name}: ${number(result.ruleCount)} lines`), strip, pages.map(([, page]) => page));
 }
 
-function listing(rules, name) {
+function listView(rules, name) {
   const text = () => rules.join("\n");
   const shown = h("pre", { class: "listing", tabindex: "0", role: "region", "aria-label": "The list" });
   const count = h("p", { class: "hint", role: "status" });
   const search = h("input", { type: "search", autocomplete: "off", oninput: show });
-  const said = h("span", { role: "status", class: "hint" });
+  const notice = h("span", { role: "status", class: "hint" });
   function show() {
-    const wanted = search.value.trim().toLowerCase();
-    const found = wanted ? rules.filter((rule) => rule.toLowerCase().includes(wanted)) : rules;
-    const more = found.length > SHOWN_LINES ? `, the first ${SHOWN_LINES} shown` : "";
-    fill(count, `${number(found.length)} of ${number(rules.length)} lines${more}`);
-    fill(shown, found.slice(0, SHOWN_LINES).join("\n"));
+    const text = search.value.trim().toLowerCase();
+    const matches = text ? rules.filter((rule) => rule.toLowerCase().includes(text)) : rules;
+    const more = matches.length > SHOWN_LINES ? `, the first ${SHOWN_LINES} shown` : "";
+    fill(count, `${number(matches.length)} of ${number(rules.length)} lines${more}`);
+    fill(shown, matches.slice(0, SHOWN_LINES).join("\n"));
   }
   async function copy() {
     try {
       await navigator.clipboard.writeText(text());
-      fill(said, "Copied");
+      fill(notice, "Copied");
     } catch {
-      fill(said, "The browser does not allow copying here; download the list instead");
+      fill(notice, "The browser does not allow copying here. Download the list instead.");
     }
   }
   function download() {
@@ -43,13 +43,13 @@ function listing(rules, name) {
   return h(
     "div",
     { class: "field" },
-    h("div", { class: "row" }, h("div", { class: "grow" }, field("Search the list", search)), h("button", { type: "button", onclick: copy }, "Copy"), h("button", { type: "button", onclick: download }, "Download"), said),
+    h("div", { class: "row" }, h("div", { class: "grow" }, field("Search the list", search)), h("button", { type: "button", onclick: copy }, "Copy"), h("button", { type: "button", onclick: download }, "Download"), notice),
     count,
     shown,
   );
 }
 
-function dropped(report) {
+function droppedView(report) {
   const lines = report.dropped;
   const more = report.droppedNotListed ? `, ${number(report.droppedNotListed)} more not listed` : "";
   const rest = lines.length > SHOWN_LINES ? banner(`The first ${SHOWN_LINES} of ${number(lines.length)}${more} are shown.`, "") : "";
@@ -71,14 +71,14 @@ function dropped(report) {
   );
 }
 
-function changes({ compiledAt, ruleCount, diff }) {
-  const listed = (title, rules, total) => (total ? h("details", {}, h("summary", {}, `${title}: ${number(total)}`), h("pre", { class: "listing", tabindex: "0", role: "region", "aria-label": title }, rules.join("\n"))) : "");
+function changesView({ compiledAt, ruleCount, diff }) {
+  const ruleList = (title, rules, total) => (total ? h("details", {}, h("summary", {}, `${title}: ${number(total)}`), h("pre", { class: "listing", tabindex: "0", role: "region", "aria-label": title }, rules.join("\n"))) : "");
   return h(
     "div",
     { class: "field" },
     h("p", { class: "hint" }, `Compared with ${number(ruleCount)} lines from ${new Date(compiledAt).toLocaleString("en")}`),
     figures({ Added: number(diff.added), Removed: number(diff.removed), Unchanged: number(diff.unchanged) }),
-    listed("Added", diff.addedRules, diff.added),
-    listed("Removed", diff.removedRules, diff.removed),
+    ruleList("Added", diff.addedRules, diff.added),
+    ruleList("Removed", diff.removedRules, diff.removed),
   );
 }

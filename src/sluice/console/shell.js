@@ -1,4 +1,4 @@
-// What every page has around it: the way to the others, and the choice of light or dark.
+// The header of every page: links to the other services, and the choice of the theme.
 import { byId, fill, h } from "./dom.js";
 
 const WORKERS = [
@@ -8,7 +8,7 @@ const WORKERS = [
 ];
 const THEMES = { system: "Theme: system", light: "Theme: light", dark: "Theme: dark" };
 
-// The same host with another Worker's name; on this machine that is NAME.localhost.
+// Returns the address of another Worker: the same host with its name, or NAME.localhost on a local machine.
 export function siblingUrl(name) {
   const { protocol, hostname, port } = location;
   const bare = /^[\d.]+$|^\[|^localhost$/.test(hostname);
@@ -17,7 +17,7 @@ export function siblingUrl(name) {
   return `${protocol}//${host}${port ? `:${port}` : ""}/`;
 }
 
-export function shell(current, { docs = true } = {}) {
+export function showShell(current, { docs = true } = {}) {
   const links = WORKERS.map(([title, name]) => h("a", { href: name === current ? "/" : siblingUrl(name), "aria-current": name === current && "page" }, title));
   if (docs) links.push(h("a", { href: "/docs" }, "API"));
   const theme = h("button", { type: "button", onclick: () => choose(next()) });
@@ -46,6 +46,6 @@ function remember(name) {
   try {
     localStorage.setItem("theme", name);
   } catch {
-    // Private windows may refuse; the choice then lasts as long as the page.
+    // Private windows may refuse this. The choice then lasts as long as the page.
   }
 }

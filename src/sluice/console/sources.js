@@ -1,6 +1,6 @@
-// The health of the sources: how each is now, and how it was.
+// The health of the sources, now and in the past.
 import { getJson } from "./api.js";
-import { ticks } from "./charts.js";
+import { tickChart } from "./charts.js";
 import { badge, banner, empty, figures, fill, h, table } from "./dom.js";
 
 export function sourcesPanel() {
@@ -9,7 +9,7 @@ export function sourcesPanel() {
   async function refresh() {
     try {
       const { data } = await getJson("/health/latest");
-      fill(panel, h("h2", {}, "Sources"), data ? report(data) : empty("No check yet. Start one under Workflows; by the clock it comes every hour."));
+      fill(panel, h("h2", {}, "Sources"), data ? report(data) : empty("No check yet. Start one under Workflows, or wait for the hourly check."));
     } catch (error) {
       fill(panel, h("h2", {}, "Sources"), banner(error.message));
     }
@@ -25,7 +25,7 @@ const report = ({ timestamp, results, summary, history }) => [
     [
       ["Source", ({ name, url }) => [h("strong", {}, name), h("br"), h("span", { class: "hint" }, url)], "wrap"],
       ["State", ({ healthy }) => (healthy ? badge("healthy", "good") : badge("unhealthy", "bad"))],
-      ["History", ({ name }) => ticks(name, history?.sourceResults?.[name] ?? [])],
+      ["History", ({ name }) => tickChart(name, history?.sourceResults?.[name] ?? [])],
       ["Rules", ({ ruleCount }) => ruleCount.toLocaleString("en"), "number"],
       ["ms", ({ responseTimeMs }) => responseTimeMs.toLocaleString("en"), "number"],
       ["Error", ({ error }) => error ?? "", "wrap"],

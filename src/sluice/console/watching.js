@@ -1,24 +1,24 @@
-// A part of a page that looks again every few seconds while it is seen, and draws only what changed.
-import { every } from "./api.js";
+// Updates a part of the page every few seconds while it is visible, and redraws it only if the data changed.
+import { repeat } from "./api.js";
 import { banner, fill } from "./dom.js";
 
-// `ask` gets what is to be shown, `draw` makes the elements of it; a failure is said above what was known before.
-export function watched(seconds, panel, place, ask, draw) {
+// `fetchData` returns the data, and `draw` returns its elements. An error is shown above the last data.
+export function watch(seconds, panel, place, fetchData, draw) {
   let before = "";
   let end = () => {};
-  const said = document.createElement("div");
-  place.before(said);
+  const notice = document.createElement("div");
+  place.before(notice);
 
-  async function look() {
+  async function update() {
     try {
-      const told = await ask();
-      fill(said);
-      const text = JSON.stringify(told);
+      const data = await fetchData();
+      fill(notice);
+      const text = JSON.stringify(data);
       if (text === before) return;
       before = text;
-      fill(place, draw(told));
+      fill(place, draw(data));
     } catch (error) {
-      if (said.textContent !== error.message) fill(said, banner(error.message));
+      if (notice.textContent !== error.message) fill(notice, banner(error.message));
       if (!before) fill(place);
     }
   }
@@ -26,7 +26,7 @@ export function watched(seconds, panel, place, ask, draw) {
   const stop = () => end();
   const refresh = () => {
     end();
-    end = every(seconds, () => (panel.hidden ? undefined : look()));
+    end = repeat(seconds, () => (panel.hidden ? undefined : update()));
   };
-  return { look, refresh, stop };
+  return { update, refresh, stop };
 }

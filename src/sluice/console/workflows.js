@@ -1,13 +1,13 @@
-// Workflows: start one, follow it step by step, see how they went.
-import { every, getJson, sendJson } from "./api.js";
+// Workflows: start one, follow its events, see the metrics.
+import { repeat, getJson, sendJson } from "./api.js";
 import { badge, banner, empty, fill, h, table } from "./dom.js";
 
 const TYPES = { compile: "compilation", batch: "batch-compilation", "cache-warm": "cache-warming", "health-check": "health-monitoring" };
 const TITLES = { compilation: "Compilation", batchCompilation: "Batches", cacheWarming: "Cache warming", healthMonitoring: "Health checks" };
 const REFRESH_S = 2;
 
-export function workflowsPanel(wanted) {
-  const said = h("div", { role: "status" });
+export function workflowsPanel(readRequest) {
+  const notice = h("div", { role: "status" });
   const runs = h("div", { class: "field" });
   const figures = h("section", { class: "card" }, h("h2", {}, "The last 30 days"), empty("Loading …"));
   const following = [];
@@ -16,20 +16,20 @@ export function workflowsPanel(wanted) {
   async function start(kind, body) {
     try {
       const { workflowId } = await sendJson(`/workflow/${kind}`, body());
-      fill(said);
+      fill(notice);
       following.unshift(run(workflowId, TYPES[kind]));
       fill(runs, following.map(({ card }) => card));
-      await look();
+      await updateAll();
     } catch (error) {
-      fill(said, banner(error.message));
+      fill(notice, banner(error.message));
     }
   }
 
-  async function look() {
-    await Promise.all(following.filter(({ over }) => !over()).map(({ update }) => update()));
+  async function updateAll() {
+    await Promise.all(following.filter(({ isOver }) => !isOver()).map(({ update }) => update()));
     try {
       const { workflows } = await getJson("/workflow/metrics");
-      const rows = Object.entries(workflows).filter(([, told]) => told);
+      const rows = Object.entries(workflows).filter(([, metrics]) => metrics);
       fill(figures, h("h2", {}, "The last 30 days"), rows.length ? metricsTable(rows) : empty("No workflow has run yet."));
     } catch (error) {
       fill(figures, h("h2", {}, "The last 30 days"), banner(error.message));
@@ -44,16 +44,16 @@ export function workflowsPanel(wanted) {
       "section",
       { class: "card" },
       h("h2", {}, "Start a workflow"),
-      h("p", { class: "hint" }, "A workflow goes on after a crash from its last finished step."),
-      h("div", { class: "row" }, button("Compile the form's list", "compile", wanted), button("Warm the popular lists", "cache-warm", () => ({})), button("Check the sources", "health-check", () => ({}))),
-      said,
+      h("p", { class: "hint" }, "After a crash, a workflow continues from its last finished step."),
+      h("div", { class: "row" }, button("Compile the form's list", "compile", readRequest), button("Warm the popular lists", "cache-warm", () => ({})), button("Check the sources", "health-check", () => ({}))),
+      notice,
     ),
     runs,
     figures,
   );
   const refresh = () => {
     stop?.();
-    stop = every(REFRESH_S, () => (panel.hidden ? undefined : look()));
+    stop = repeat(REFRESH_S, () => (panel.hidden ? undefined : updateAll()));
   };
   return { panel, refresh };
 }
@@ -72,12 +72,12 @@ function run(id, type) {
     if (asking) return;
     asking = true;
     try {
-      const told = await getJson(`/workflow/events/${id}${since ? `?since=${encodeURIComponent(since)}` : ""}`);
-      since = told.events.at(-1)?.timestamp ?? since;
-      bar.value = told.progress;
-      log.append(...told.events.map(line));
+      const page = await getJson(`/workflow/events/${id}${since ? `?since=${encodeURIComponent(since)}` : ""}`);
+      since = page.events.at(-1)?.timestamp ?? since;
+      bar.value = page.progress;
+      log.append(...page.events.map(line));
       fill(count, `${log.childElementCount} events`);
-      if (!told.isComplete) return;
+      if (!page.isComplete) return;
       over = true;
       const { output } = await getJson(`/workflow/status/${type}/${id}`);
       fill(state, output?.success === false ? badge("failed", "bad") : badge("done", "good"));
@@ -88,7 +88,7 @@ function run(id, type) {
       asking = false;
     }
   }
-  return { card, update, over: () => over };
+  return { card, update, isOver: () => over };
 }
 
 const line = ({ type, step, message, data, timestamp }) =>
@@ -96,14 +96,14 @@ const line = ({ type, step, message, data, timestamp }) =>
 
 const metricsTable = (rows) =>
   table(
-    "How workflows went",
+    "Workflow metrics",
     [
       ["Workflow", ([name]) => TITLES[name] ?? name],
-      ["Runs", ([, told]) => told.totalRuns, "number"],
-      ["Completed", ([, told]) => told.completed, "number"],
-      ["Failed", ([, told]) => told.failed, "number"],
-      ["Average ms", ([, told]) => told.avgDurationMs?.toLocaleString("en") ?? "", "number"],
-      ["Last", ([, told]) => new Date(told.lastRunAt).toLocaleString("en")],
+      ["Runs", ([, metrics]) => metrics.totalRuns, "number"],
+      ["Completed", ([, metrics]) => metrics.completed, "number"],
+      ["Failed", ([, metrics]) => metrics.failed, "number"],
+      ["Average ms", ([, metrics]) => metrics.avgDurationMs?.toLocaleString("en") ?? "", "number"],
+      ["Last", ([, metrics]) => new Date(metrics.lastRunAt).toLocaleString("en")],
     ],
     rows,
   );

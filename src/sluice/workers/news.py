@@ -1,7 +1,7 @@
 """The composition of the three news Workers: bindings in, parts out."""
 
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from sluice import __version__
 from sluice.core.net.addresses import AllowedHosts
@@ -48,10 +48,11 @@ USER_AGENT: Final = f"sluice-news/{__version__}"
 class NewsWorker:
     """The parts that all three Workers have."""
 
-    def __init__(self, env: Any, ctx: Any, name: str) -> None:
+    name: ClassVar[str]
+
+    def __init__(self, env: Any, ctx: Any) -> None:
         self.env = env
         self.ctx = ctx
-        self.name = name
 
     @cached_property
     def clock(self) -> Clock:
@@ -75,7 +76,9 @@ class NewsWorker:
 
 
 class NewsUpdaterWorker(NewsWorker):
-    """worker-news-updater."""
+    """Collects articles."""
+
+    name = "worker-news-updater"
 
     @cached_property
     def settings(self) -> UpdaterSettings:
@@ -102,7 +105,9 @@ class NewsUpdaterWorker(NewsWorker):
 
 
 class NewsProcessorWorker(NewsWorker):
-    """worker-news-processor."""
+    """Enriches articles."""
+
+    name = "worker-news-processor"
 
     @cached_property
     def settings(self) -> ProcessorSettings:
@@ -156,7 +161,9 @@ class NewsProcessorWorker(NewsWorker):
 
 
 class NewsApiWorker(NewsWorker):
-    """worker-api. It may read every key and write none."""
+    """Serves articles; reads every key and writes none."""
+
+    name = "worker-api"
 
     @cached_property
     def settings(self) -> ApiSettings:

@@ -1,7 +1,7 @@
 """The composition of sluice-tail: bindings in, parts out."""
 
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from sluice.core.net.addresses import AllowedHosts
 from sluice.core.net.fetch import Fetcher
@@ -19,12 +19,13 @@ KV_BINDING: Final = "TAIL_LOGS"
 
 
 class TailWorker:
-    """sluice-tail."""
+    """Stores events and reports failures."""
 
-    def __init__(self, env: Any, ctx: Any, name: str) -> None:
+    name: ClassVar[str] = "sluice-tail"
+
+    def __init__(self, env: Any, ctx: Any) -> None:
         self.env = env
         self.ctx = ctx
-        self.name = name
 
     @cached_property
     def settings(self) -> TailSettings:

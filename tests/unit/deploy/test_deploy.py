@@ -7,7 +7,7 @@ import pytest
 
 from deploy import main
 from resources import CommandFailed
-from worker_config import WorkerConfig, bindings_in_code, worker_configs
+from worker_config import WorkerConfig, find_used_bindings, read_configs
 
 COMPILER = """\
 name = "compiler"
@@ -131,7 +131,7 @@ def test_unbound_name(project: Path, capsys: pytest.CaptureFixture[str]):
     (project / "entry.py").write_text('BINDINGS = (Binding("CACHE", "kv"), Binding("LOST", "kv"))\n')
     account = Account()
     assert main(["compiler"], project, account) == 1
-    assert capsys.readouterr().err == "wrangler.toml does not bind what entry.py uses: LOST\n"
+    assert capsys.readouterr().err == "wrangler.toml does not bind what entry.py uses: add LOST\n"
     assert account.ran == []
 
 
@@ -144,7 +144,7 @@ def test_not_logged_in(project: Path, capsys: pytest.CaptureFixture[str]):
 def test_unknown_worker(project: Path, capsys: pytest.CaptureFixture[str]):
     """A name that is no Worker's is refused with those that are."""
     assert main(["compilr"], project, Account()) == 1
-    assert capsys.readouterr().err == "no Worker is named compilr; there are: tail, compiler\n"
+    assert capsys.readouterr().err == "no Worker is named compilr; choose one of: tail, compiler\n"
 
 
 @pytest.mark.parametrize(("kib", "code"), [("2999.5", 0), ("3073.0", 1)])
@@ -162,13 +162,15 @@ def test_dry_run_checks_the_size(project: Path, kib: str, code: int):
 
 def test_bindings_of_a_config(project: Path):
     """Every kind of binding counts, variables included."""
-    compiler = next(config for config in worker_configs(project) if config.name == "compiler")
+    compiler = next(config for config in read_configs(project) if config.name == "compiler")
     assert compiler.bindings == {"CACHE", "DB", "FILES", "JOBS", "QUEUE", "AI", "LIMIT"}
 
 
-def test_bindings_in_code():
+def test_find_used_bindings():
     """Names are found in the table of bindings and where the environment is read."""
-    assert bindings_in_code("class A:\n def f(self): return self.env.KV.get, self.env.ready\nBinding('DB', 'd1')") == {
+    assert find_used_bindings(
+        "class A:\n def f(self): return self.env.KV.get, self.env.ready\nBinding('DB', 'd1')"
+    ) == {
         "KV",
         "DB",
     }

@@ -138,8 +138,8 @@ async def test_step_result_is_bounded():
 
 
 async def test_unknown_url_fails():
-    """A URL nobody scripted is an error of the test, not an outage."""
-    with pytest.raises(AssertionError, match="nobody scripted"):
+    """A URL without a scripted response is an error of the test, not an outage."""
+    with pytest.raises(AssertionError, match="no response is scripted"):
         async with FakeTransport({})(TransportRequest("GET", "https://a.example/", (), None)):
             pass
 

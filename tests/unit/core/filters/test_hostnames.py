@@ -62,7 +62,7 @@ def test_addresses(text):
 )
 def test_listed_suffixes(hostname, listed):
     """Only the ICANN section counts, with its wildcards and exceptions, in Unicode and in ASCII."""
-    assert load_public_suffixes().has(hostname) is listed
+    assert load_public_suffixes().is_listed(hostname) is listed
 
 
 def test_an_unknown_label_is_a_suffix():

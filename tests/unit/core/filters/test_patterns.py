@@ -71,15 +71,15 @@ def test_many_literals_are_found_like_one(literals, line):
     """The index finds the same literals as a search for each one."""
     index = Literals(literals)
     expected = {literal for literal in literals if literal in line}
-    assert set(index.find_in(line)) == expected
-    assert index.occur_in(line) is bool(expected)
+    assert set(index.find_matches(line)) == expected
+    assert index.has_match(line) is bool(expected)
 
 
 def test_literals_that_share_all_but_their_end():
     """Thousands of literals with a common prefix are distinguished."""
     index = Literals([f"||example.com/{number}^" for number in range(3000)])
-    assert list(index.find_in("||example.com/2999^")) == ["||example.com/2999^"]
-    assert not index.occur_in("||example.com/3000^")
+    assert list(index.find_matches("||example.com/2999^")) == ["||example.com/2999^"]
+    assert not index.has_match("||example.com/3000^")
 
 
 @given(st.text(alphabet="ab*", max_size=8), st.text(alphabet="ab", max_size=12))

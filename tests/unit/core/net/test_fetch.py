@@ -122,7 +122,7 @@ async def test_failure_names_the_url_without_its_query():
 
 async def test_bugs_are_not_hidden():
     """An exception that is not a TransportFailed passes through: it is a bug, not an outage."""
-    with pytest.raises(AssertionError, match="nobody scripted"):
+    with pytest.raises(AssertionError, match="no response is scripted"):
         await fetch(FakeTransport({}))
 
 

@@ -14,6 +14,7 @@ from sluice.core.news.analysts.extractive import MAX_CHARS, MAX_SENTENCES
 from sluice.core.news.analysts.sentiment import classify_sentiment, score
 from sluice.core.news.sentences import split_sentences
 from sluice.platform.ai import AI
+from sluice.services.news.process.analysts import choose_analyst
 from sluice.services.news.process.workers_ai import MODEL, WorkersAi, parse_sentiment, parse_summary
 from unit.core.news.headlines import labelled_headlines
 
@@ -172,3 +173,10 @@ async def test_outage():
         await AI(Silent(), timeout_s=0.001).run(MODEL, {})
     with pytest.raises(Unavailable, match="Capacity"):
         await AI(Failing(), timeout_s=1).run(MODEL, {})
+
+
+def test_choice_of_the_analyst():
+    """Workers AI is used where it is bound, otherwise the embedded analyst."""
+    embedded, binding = EmbeddedAnalyst(), Silent()
+    assert choose_analyst(None, lambda bound: bound.run, embedded) is embedded
+    assert choose_analyst(binding, lambda bound: bound.run, embedded) == WorkersAi(binding.run)

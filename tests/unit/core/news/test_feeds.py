@@ -269,9 +269,9 @@ async def test_feed_failure_is_reported():
 )
 def test_ids(native: Any, link: str, expected: str | None):
     """The source's own id is used if it fits into a key and a path; otherwise a stable digest."""
-    found = stable_id(native, link)
-    assert found == stable_id(native, link)
-    assert found == expected if expected else len(found) == 32
+    article_id = stable_id(native, link)
+    assert article_id == stable_id(native, link)
+    assert article_id == expected if expected else len(article_id) == 32
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ class Bench:
             try:
                 return await run(Steps(self.step, NonRetryableError))
             except Crash:
-                self.step = FakeStep(self.step.kept)
+                self.step = FakeStep(self.step.stored)
                 await self.crashed()
 
     async def crashed(self) -> None:

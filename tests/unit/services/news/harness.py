@@ -182,8 +182,8 @@ class NewsHarness:
         """Returns the namespace as a fresh isolate sees it."""
         return WriteDomain(KV(self.kv, self.clock), writes)
 
-    def leases(self, who: str) -> CountedLeases:
-        stub = DurableObjects(self.objects[who]).get("news")
+    def leases(self, worker: str) -> CountedLeases:
+        stub = DurableObjects(self.objects[worker]).get("news")
         return CountedLeases(ObjectRunLeases(stub, self._token, self.settings.lease_s), self.steps)
 
     def processor(self) -> Processor:

@@ -6,8 +6,6 @@ import pytest
 
 from sluice.core.errors import NotFound, Refused
 from sluice.core.news.article import Stage
-from sluice.core.news.checkpoint import Checkpoint, CorruptCheckpoint
-from sluice.core.news.checkpoint_transitions import TRANSITIONS, IllegalTransition, Outcome, Place, place_after
 from sluice.core.news.pending_list import MAX_WAIT_MS
 from sluice.services.news.storage.keys import (
     CHECKPOINT,
@@ -208,7 +206,6 @@ async def test_processed_ids_are_bounded_and_remembered():
     for _ in range(4):
         await news.run_minute()
     assert news.checkpoint()["processedIds"] == ["d", "c", "b"]
-    assert Checkpoint(processed=("a", "b", "c")).trim_processed({"c"}, 0).processed == ("c",)
 
 
 async def test_starving_article_goes_first():
@@ -274,32 +271,6 @@ async def test_all_keys_expire():
         entry = news.kv._history[key][-1][1]
         assert entry is not None
         assert entry.expires_at == pytest.approx(news.kv._history[key][-1][0] + 1000)
-
-
-def test_transitions():
-    """Every stage has a transition for every outcome; nothing else is allowed."""
-    stages = [stage for stage in Stage if stage is not Stage.COMPLETE]
-    assert TRANSITIONS.keys() == {(stage, outcome) for stage in stages for outcome in Outcome}
-    assert place_after(Stage.SENTIMENT, Outcome.DONE, Stage.COMPLETE) is Place.PROCESSED
-    assert place_after(Stage.SENTIMENT, Outcome.DONE, Stage.SUMMARY) is Place.CURRENT
-    with pytest.raises(IllegalTransition):
-        place_after(Stage.COMPLETE, Outcome.DONE, Stage.COMPLETE)
-    with pytest.raises(IllegalTransition):
-        place_after(Stage.CONTENT, Outcome.DONE, Stage.SENTIMENT)
-
-
-def test_checkpoint_round_trip():
-    """The stored shape is the documented one."""
-    stored = json.loads(RESET)
-    stored |= {"currentArticleId": "c", "currentArticle": {"id": "c", "needsSentiment": True, "needsSummary": True}}
-    stored |= {"processedIds": ["x", "y"], "lastUpdate": 1704067200000}
-    failed = {"id": "f", "needsSentiment": False, "needsSummary": True, "sentiment": "neutral"}
-    stored["tryLater"] = [{"id": "f", "article": failed, "failedAt": 1704067200000, "reason": "max_retries_reached"}]
-    again = Checkpoint.from_json(stored).as_json()
-    assert again.pop("indexVersion") is None
-    assert again == stored
-    with pytest.raises(CorruptCheckpoint, match="lastUpdate"):
-        Checkpoint.from_json(stored | {"lastUpdate": "yesterday"})
 
 
 async def test_process_one():

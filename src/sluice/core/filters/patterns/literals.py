@@ -34,7 +34,7 @@ class Literals:
         self._literals = literals
         self._indexes = _build_indexes(literals) if len(literals) > _FEW else []
 
-    def occur_in(self, line: str) -> bool:
+    def has_match(self, line: str) -> bool:
         """Return whether one of them occurs in the line."""
         if not self._indexes:
             return any(literal in line for literal in self._literals)
@@ -47,7 +47,7 @@ class Literals:
                 return True
         return False
 
-    def find_in(self, line: str) -> Iterator[str]:
+    def find_matches(self, line: str) -> Iterator[str]:
         """Yield the literals that occur in the line; one may be yielded more than once."""
         if not self._indexes:
             yield from (literal for literal in self._literals if literal in line)

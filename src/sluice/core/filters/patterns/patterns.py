@@ -77,12 +77,12 @@ class Patterns:
     def match(self, lines: list[str]) -> bytes:
         """Return 1 for each line that some pattern matches, 0 for the others."""
         if self._wildcards or self._bare_wildcards or self._regexes:
-            return bytes(self._plain.occur_in(line) or self._find_other(line) is not None for line in lines)
-        return bytes(map(self._plain.occur_in, lines))
+            return bytes(self._plain.has_match(line) or self._find_other(line) is not None for line in lines)
+        return bytes(map(self._plain.has_match, lines))
 
     def find(self, line: str) -> str | None:
         """Return a pattern that matches the line."""
-        plain = min(self._plain.find_in(line), default=None)
+        plain = min(self._plain.find_matches(line), default=None)
         return self._find_other(line) if plain is None else plain
 
     def _find_other(self, line: str) -> str | None:
@@ -94,7 +94,7 @@ class Patterns:
         return next((text for text, regex in self._regexes.items() if regex.matches(line)), None)
 
     def _candidate_wildcards(self, lower: str) -> list[_Wildcard]:
-        return [wildcard for literal in self._literals.find_in(lower) for wildcard in self._wildcards[literal]]
+        return [wildcard for literal in self._literals.find_matches(lower) for wildcard in self._wildcards[literal]]
 
 
 _NO_MATCH: Final = "matches no inclusion"

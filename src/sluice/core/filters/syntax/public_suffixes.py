@@ -18,7 +18,7 @@ class PublicSuffixes(NamedTuple):
     wildcards: frozenset[str]
     exceptions: frozenset[str]
 
-    def has(self, hostname: str) -> bool:
+    def is_listed(self, hostname: str) -> bool:
         """Return whether the list names this hostname as a suffix."""
         if hostname in self.plain:
             return True
@@ -26,7 +26,7 @@ class PublicSuffixes(NamedTuple):
 
     def is_suffix(self, hostname: str) -> bool:
         """Return whether the whole hostname is a suffix; an unknown single label counts as one."""
-        return "." not in hostname or self.has(hostname)
+        return "." not in hostname or self.is_listed(hostname)
 
 
 @cache

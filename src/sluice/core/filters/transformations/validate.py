@@ -1,11 +1,12 @@
 """Validate and its three variants: drop rules that DNS cannot apply, or that would match far too much.
 
-A flaw is a constant text; None means that the line is valid. `apply` and `trace` use the same function, and only
-`trace` adds names to the text.
+A line without a flaw is valid. `apply` and `trace` find flaws with the same function, and only `trace` adds names to the
+reason.
 """
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import compress
 from typing import Final
 
@@ -21,22 +22,30 @@ from sluice.core.filters.transformations.drop_reasons import TransformationTrace
 from sluice.core.filters.transformations.leading_comments import LEADING_COMMENT_REASON, mark_kept_lines
 from sluice.core.filters.transformations.transformation import Transformation
 
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Flaw:
+    """Why a line is not valid, with the reason for the report."""
+
+    reason: str
+
+
+_SHORT: Final = _Flaw("pattern too short")
+_MODIFIER: Final = _Flaw("a modifier is not supported by DNS")
+_CHARACTERS: Final = _Flaw("characters that no domain name has")
+_COSMETIC: Final = _Flaw("a cosmetic rule, which DNS cannot apply")
+_IP: Final = _Flaw("an IP address")
+_PARTIAL_IP: Final = _Flaw("a part of an IP address")
+_DENYALLOW_IP: Final = _Flaw("denyallow does not work with an IP address")
+_AFTER_SEPARATOR: Final = _Flaw("text after the separator")
+_MALFORMED: Final = _Flaw("malformed hostname")
+_SUFFIX: Final = _Flaw("matches only a public suffix")
+_UNKNOWN_SUFFIX: Final = _Flaw("not a known public suffix")
+_NO_HOSTNAME: Final = _Flaw("an address without a hostname")
+
 _LIMITING: Final = frozenset({"denyallow", "badfilter", "client"})
 _SUPPORTED: Final = frozenset({"important", "~important", "dnstype", "dnsrewrite", "ctag"}) | _LIMITING
 _MIN_PATTERN: Final = 5
-
-_SHORT: Final = "pattern too short"
-_MODIFIER: Final = "a modifier is not supported by DNS"
-_CHARACTERS: Final = "characters that no domain name has"
-_COSMETIC: Final = "a cosmetic rule, which DNS cannot apply"
-_IP: Final = "an IP address"
-_PARTIAL_IP: Final = "a part of an IP address"
-_DENYALLOW_IP: Final = "denyallow does not work with an IP address"
-_AFTER_SEPARATOR: Final = "text after the separator"
-_MALFORMED: Final = "malformed hostname"
-_SUFFIX: Final = "matches only a public suffix"
-_UNKNOWN_SUFFIX: Final = "not a known public suffix"
-_NO_HOSTNAME: Final = "an address without a hostname"
 
 # The form of nearly every hostname and every line in a DNS list. Its only possible flaw is to name a public suffix.
 _COMMON_NAME: Final = r"(?:(?!-)[a-z0-9-]{1,63}+(?<!-)\.)+(?=[a-z])[a-z0-9-]{1,63}+(?<!-)"
@@ -69,28 +78,28 @@ class _Validator:
     def _normalize(self, lines: list[str]) -> list[str]:
         return list(map(_normalize_ip_rule, lines)) if self._allow_ip else lines
 
-    def _find_flaws(self, lines: list[str]) -> Iterator[str | None]:
-        is_suffix = load_public_suffixes().has
+    def _find_flaws(self, lines: list[str]) -> Iterator[_Flaw | None]:
+        is_listed = load_public_suffixes().is_listed
         for line, common in zip(lines, map(_COMMON_LINE.fullmatch, lines), strict=True):
-            is_valid = common and len(line) <= _MAX_COMMON and not is_suffix(common[common.lastindex or 0])
+            is_valid = common and len(line) <= _MAX_COMMON and not is_listed(common[common.lastindex or 0])
             yield None if is_valid else self._find_flaw(line)
 
-    def _find_flaw(self, line: str) -> str | None:
+    def _find_flaw(self, line: str) -> _Flaw | None:
         if is_comment(line) or is_blank(line):
             return None
         if is_hosts_rule(line):
             return self._find_hosts_flaw(line)
         return _CHARACTERS if _is_plainly_no_pattern(line) else self._find_rule_flaw(line)
 
-    def _find_hosts_flaw(self, line: str) -> str | None:
-        flaw: str | None = _NO_HOSTNAME
+    def _find_hosts_flaw(self, line: str) -> _Flaw | None:
+        flaw: _Flaw | None = _NO_HOSTNAME
         for hostname in iterate_hostnames(line):
             flaw = self._find_hostname_flaw(hostname)
             if flaw:
                 return flaw
         return flaw
 
-    def _find_rule_flaw(self, line: str) -> str | None:
+    def _find_rule_flaw(self, line: str) -> _Flaw | None:
         only = find_only_modifier(line)
         if only and only not in _SUPPORTED:
             return _MODIFIER
@@ -110,7 +119,7 @@ class _Validator:
             return _CHARACTERS
         return self._find_pattern_flaw(pattern, domain, names)
 
-    def _find_pattern_flaw(self, pattern: str, domain: str | None, names: set[str]) -> str | None:
+    def _find_pattern_flaw(self, pattern: str, domain: str | None, names: set[str]) -> _Flaw | None:
         if ip := IpPattern.parse(pattern):
             if "denyallow" in names:
                 return _DENYALLOW_IP
@@ -126,7 +135,7 @@ class _Validator:
             return self._find_hostname_flaw(domain, limited=limited)
         return self._find_anchored_flaw(pattern, limited=limited)
 
-    def _find_anchored_flaw(self, pattern: str, *, limited: bool) -> str | None:
+    def _find_anchored_flaw(self, pattern: str, *, limited: bool) -> _Flaw | None:
         """Check `||…^` with more than a domain name in it; any other pattern is valid."""
         if not pattern.startswith("||") or "^" not in pattern:
             return None
@@ -139,9 +148,9 @@ class _Validator:
             return _AFTER_SEPARATOR
         return flaw
 
-    def _find_hostname_flaw(self, text: str, *, limited: bool = False) -> str | None:
+    def _find_hostname_flaw(self, text: str, *, limited: bool = False) -> _Flaw | None:
         if len(text) <= _MAX_COMMON and _COMMON_HOSTNAME.fullmatch(text):
-            return self._find_suffix_flaw(text) if load_public_suffixes().has(text) and not limited else None
+            return self._find_suffix_flaw(text) if load_public_suffixes().is_listed(text) and not limited else None
         hostname = parse_hostname(text)
         if hostname is None or not _LETTER_OR_DIGIT.search(hostname.name):
             return _MALFORMED
@@ -149,10 +158,10 @@ class _Validator:
             return None if self._allow_ip else _IP
         return None if limited or not _is_suffix(hostname) else self._find_suffix_flaw(hostname.name)
 
-    def _find_suffix_flaw(self, suffix: str) -> str | None:
+    def _find_suffix_flaw(self, suffix: str) -> _Flaw | None:
         if not self._allow_public_suffix:
             return _SUFFIX
-        return None if load_public_suffixes().has(suffix) else _UNKNOWN_SUFFIX
+        return None if load_public_suffixes().is_listed(suffix) else _UNKNOWN_SUFFIX
 
 
 def _is_plainly_no_pattern(line: str) -> bool:
@@ -194,14 +203,14 @@ def _normalize_ip_rule(line: str) -> str:
     return Rule(rule.exception, pattern, rule.modifiers).format()
 
 
-def _explain_drop(line: str, flaw: str | None) -> str:
+def _explain_drop(line: str, flaw: _Flaw | None) -> str:
     if flaw is None:
         return LEADING_COMMENT_REASON
     if flaw in {_CHARACTERS, _MODIFIER, _SHORT} and is_cosmetic(line):
-        return _COSMETIC
-    if flaw == _MODIFIER and (rule := parse_rule(line)):
+        return _COSMETIC.reason
+    if flaw is _MODIFIER and (rule := parse_rule(line)):
         return f"modifier {_first_unsupported(rule)} is not supported by DNS"
-    return flaw
+    return flaw.reason
 
 
 def _first_unsupported(rule: Rule) -> str:

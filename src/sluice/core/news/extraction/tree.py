@@ -35,8 +35,8 @@ class Node:
         """Returns the attributes with lower-case names; the first of a name counts."""
         if not self.source:
             return {}
-        found = _ATTRIBUTE.findall(self.source)
-        return {name.lower(): double or single or bare for name, double, single, bare in reversed(found)}
+        matches = _ATTRIBUTE.findall(self.source)
+        return {name.lower(): double or single or bare for name, double, single, bare in reversed(matches)}
 
     def elements(self) -> "Iterator[Node]":
         return (child for child in self.children if isinstance(child, Node))
@@ -100,13 +100,13 @@ class _Builder:
         if not _TAG_START.match(self.html, position) or "tag" in self.missing:
             return None
         if self.broken < _MAX_BROKEN_TAGS:
-            if (found := _TAG.match(self.html, position)) is not None:
-                return found
+            if (tag := _TAG.match(self.html, position)) is not None:
+                return tag
             self.broken += 1
-        found = _LOOSE_TAG.match(self.html, position)
-        if found is None:
+        tag = _LOOSE_TAG.match(self.html, position)
+        if tag is None:
             self.missing.add("tag")
-        return found
+        return tag
 
     def text(self, text: str) -> None:
         if text:

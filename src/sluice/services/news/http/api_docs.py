@@ -133,7 +133,7 @@ class CurrentArticle(ReplyModel):
     stage: Stage
 
 
-class WaitingArticle(CamelReplyModel):
+class TryLaterArticle(CamelReplyModel):
     id: str
     title: str
     reason: str
@@ -154,7 +154,7 @@ class ServiceStatus(CamelReplyModel):
     oldest_pending_age_seconds: int | None
     current: CurrentArticle | None
     processed: int
-    try_later: list[WaitingArticle]
+    try_later: list[TryLaterArticle]
     last_run: LastRuns
 
 

@@ -17,6 +17,8 @@ from sluice.services.news.storage.article_index import ArticleIndex, read_articl
 from sluice.services.news.storage.keys import CHECKPOINT, CORRUPT_PREFIX
 
 _MAX_REBUILD_ARTICLES: Final = 500  # read to rebuild a checkpoint; the rest of a larger index counts as processed
+# The stored reason of an article in the try-later list while an attempt at it is made.
+_IN_PROGRESS: Final = "in work"
 
 T = TypeVar("T")
 
@@ -47,7 +49,7 @@ class CheckpointStore:
 
     async def begin_attempt(self, run: Run, article: Article, place: Place) -> None:
         """Writes the checkpoint with the counted attempt before the attempt is made."""
-        started = run.checkpoint.move(article, place, now_ms=self.now_ms(), reason="in work")
+        started = run.checkpoint.move(article, place, now_ms=self.now_ms(), reason=_IN_PROGRESS)
         await self._write(run, started)
 
     def record(self, run: Run, article: Article, place: Place, reason: str) -> None:

@@ -38,7 +38,7 @@ class RunLock:
         return {"version": int(row["version"] or 0), "announced_at_ms": int(row["announced_at_ms"] or 0)}
 
     def announce(self, token: str, version: int, now_ms: int, lease_ms: int) -> None:
-        """Stores the version and renews the lease. Only the holder may, so nobody else has begun to write."""
+        """Stores the version and renews the lease. Only the holder may, so no other run has begun to write."""
         changed = self._sql.execute(
             "update run_lock set version = ?, announced_at_ms = ?, until_ms = ? where token = ?",
             version,
