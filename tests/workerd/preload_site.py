@@ -211,7 +211,9 @@ class Service:
         assert reply.status_code == 200, reply.text
         return reply.json()
 
-    def signed(self, path: str, body: dict[str, Any], *, key: str = KEY, now: float | None = None) -> httpx.Response:
+    def post_signed(
+        self, path: str, body: dict[str, Any], *, key: str = KEY, now: float | None = None
+    ) -> httpx.Response:
         content = json.dumps(body).encode()
         nonce = secrets.token_hex(16)
         headers = sign_request(key, "POST", path, content, now=self.now if now is None else now, nonce=nonce)
@@ -221,25 +223,25 @@ class Service:
     def preload(self, *paths: str, **more: Any) -> Any:
         urls = [self.site_url + path for path in paths]
         body = {"zone_id": self.zone, "idempotency_key": f"preload-{uuid.uuid4()}", "urls": urls, **more}
-        reply = self.signed("/api/v1/preload", body)
+        reply = self.post_signed("/api/v1/preload", body)
         assert reply.status_code == 202, reply.text
         return reply.json()
 
     def purge(self, **what: Any) -> Any:
         body = {"zone_id": self.zone, "idempotency_key": f"purge-{uuid.uuid4()}", **what}
-        reply = self.signed("/api/v1/purge", body)
+        reply = self.post_signed("/api/v1/purge", body)
         assert reply.status_code == 202, reply.text
         return reply.json()
 
     def batch(self, batch_id: str) -> Any:
         return self.ask(f"batches/{batch_id}")
 
-    def finished(self, batch_id: str) -> Any:
+    def wait_until_finished(self, batch_id: str) -> Any:
         """Waits until the batch is finished, and returns it."""
         return until(lambda: (batch := self.batch(batch_id))["state"] == "finished" and batch)
 
     def warm(self, *paths: str, **more: Any) -> Any:
-        return self.finished(self.preload(*paths, **more)["preload_batch_id"])
+        return self.wait_until_finished(self.preload(*paths, **more)["preload_batch_id"])
 
     def log(self, path: str) -> list[dict[str, Any]]:
         """The log of one page, oldest first."""

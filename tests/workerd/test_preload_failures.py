@@ -46,7 +46,7 @@ def test_server_error(place: tuple[Service, Site]):
         service.tick()
         assert control.count("/a") == attempt
         service.advance(delay_s)
-    assert counts(service.finished(batch)) == {"failed": 1}
+    assert counts(service.wait_until_finished(batch)) == {"failed": 1}
     until(lambda: service.statuses("/a") == ["retry", "retry", "retry", "failed"])
     assert service.ask("failed")["failed"][0]["reason"] == "status 503"
     control.pages["/a"] = Page()
@@ -86,7 +86,7 @@ def test_timeout(silent: tuple[Service, str]):
     assert (row["status"], row["http_status"]) == ("retry", None)
     assert "within 30 s" in row["detail"]
     service.advance(21)
-    assert counts(service.finished(batch)) == {"done": 1}
+    assert counts(service.wait_until_finished(batch)) == {"done": 1}
 
 
 def test_bucket_fails(place: tuple[Service, Site]):
@@ -111,7 +111,7 @@ def test_too_many(place: tuple[Service, Site]):
     service.advance(90)
     assert control.count("/a") == 1
     service.advance(11)
-    assert counts(service.finished(batch)) == {"done": 1}
+    assert counts(service.wait_until_finished(batch)) == {"done": 1}
 
 
 def test_overflow(place: tuple[Service, Site]):
@@ -150,7 +150,7 @@ def test_breaker(place: tuple[Service, Site]):
     service.advance(241)
     until(lambda: breaker()["state"] == "closed")
     service.advance(700)
-    assert counts(service.finished(batch)) == {"done": 8}
+    assert counts(service.wait_until_finished(batch)) == {"done": 8}
     service.advance(301)
     until(lambda: all(each["resolved_at"] for each in service.ask("alerts")["alerts"]))
     assert sorted(each["kind"] for each in service.ask("alerts")["alerts"]) == ["breaker_open", "failure_rate"]
@@ -216,7 +216,7 @@ def test_sitemap(place: tuple[Service, Site]):
         "/bomb.xml": Page(body=bomb.encode()),
     }
     batch = service.admin("POST", "sitemap", {}).json()["preload_batch_id"]
-    assert counts(service.finished(batch)) == {"done": 5}
+    assert counts(service.wait_until_finished(batch)) == {"done": 5}
     until(lambda: service.statuses("/bomb.xml") == ["sitemap_failed"])
     assert {row["trigger_name"] for n in range(5) for row in service.log(f"/p{n}")} == {"sitemap"}
 
@@ -232,7 +232,7 @@ def test_manual_and_redirects(place: tuple[Service, Site]):
     }
     urls = [service.site_url + path for path in ("/old", "/out", "/private", "/cart/")]
     batch = service.admin("POST", "enqueue", {"urls": urls}).json()["preload_batch_id"]
-    assert counts(service.finished(batch)) == {"done": 1, "skipped": 4}
+    assert counts(service.wait_until_finished(batch)) == {"done": 1, "skipped": 4}
     assert control.counts == {"/old": 1, "/new": 1, "/out": 1, "/private": 1}
     until(lambda: "redirects to http://169.254.169.254" in service.log("/out")[0]["detail"])
 

@@ -54,7 +54,7 @@ def kill_again_and_again(
         runtime.start()
     hold.release()
     for batch_id in batches:
-        batch = service.finished(batch_id)
+        batch = service.wait_until_finished(batch_id)
         assert batch["total"] == batch["done"] + batch["failed"]
     seen = control.counts
     status = service.ask("status")

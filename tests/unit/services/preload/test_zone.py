@@ -519,7 +519,7 @@ async def test_slow_page_delays_no_other():
     here = await register_zone()
     order: list[str] = []
 
-    async def hanging(_headers: HeaderPairs) -> OriginReply:
+    async def hang(_headers: HeaderPairs) -> OriginReply:
         await here.enqueue("/quick")
         for _ in range(20):
             await here.clock.sleep(1)
@@ -530,7 +530,7 @@ async def test_slow_page_delays_no_other():
         order.append("/quick")
         return OriginReply()
 
-    here.origin.scripts |= {f"{SITE}/hangs": hanging, f"{SITE}/quick": quick}
+    here.origin.scripts |= {f"{SITE}/hangs": hang, f"{SITE}/quick": quick}
     await here.enqueue("/hangs")
     await here.drain()
     assert order == ["/quick", "/hangs"]
