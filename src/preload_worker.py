@@ -6,7 +6,7 @@ from workers import DurableObject, WorkerEntrypoint
 
 from sluice.platform.bindings import Binding
 from sluice.platform.durable_objects import Sql
-from sluice.workers.preload import Cloud, called, fetched, ticked, zone_object
+from sluice.workers.preload import PreloadWorker
 
 __all__ = ["Default", "PreloadQueue"]
 
@@ -25,22 +25,22 @@ class PreloadQueue(DurableObject):
 
     def __init__(self, ctx: Any, env: Any) -> None:
         super().__init__(ctx, env)
-        self.zone = zone_object(ctx, Cloud(env))
+        self.zone = PreloadWorker(env, ctx).zone_object
 
     async def ping(self) -> bool:
         """Whether the object's own database answers."""
         return Sql(self.ctx.storage).value("select 1") == 1
 
-    async def call(self, zone_id: str, method: str, given: str) -> str:
-        return await called(self.zone, zone_id, method, given)
+    async def call(self, zone_id: str, name: str, arguments: str) -> str:
+        return await self.zone.call(zone_id, name, arguments)
 
     async def alarm(self) -> None:
-        await self.zone.ring()
+        await self.zone.handle_alarm()
 
 
 class Default(WorkerEntrypoint):
     async def fetch(self, request: Any) -> Any:
-        return await fetched(self, request, BINDINGS, Cloud(self.env))
+        return await PreloadWorker(self.env, self.ctx).handle_request(self, request, BINDINGS)
 
     async def scheduled(self, _controller: Any, _env: Any, _ctx: Any) -> None:
-        await ticked(Cloud(self.env))
+        await PreloadWorker(self.env, self.ctx).cron.run()

@@ -11,7 +11,7 @@ from typing import Any
 
 from cli.sluice_process import COMMAND, ENVIRONMENT, host
 from runtime import PATIENCE_S
-from sluice.core.preload.signing import SignedRequest
+from sluice.core.preload.request_signing import SignedRequest
 
 KEY = "the-signing-key-of-a-zone"
 
@@ -27,7 +27,7 @@ class FakeService:
 
     def respond(self, handler: BaseHTTPRequestHandler, body: bytes) -> tuple[int, dict[str, str], dict[str, Any]]:
         headers = {name.lower(): value for name, value in handler.headers.items()}
-        request = SignedRequest.read(handler.command, handler.path, headers, body)
+        request = SignedRequest.from_request(handler.command, handler.path, headers, body)
         request.verify([KEY], float(request.timestamp))
         assert request.nonce not in self.nonces
         self.nonces.add(request.nonce)

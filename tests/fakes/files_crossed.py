@@ -1,12 +1,16 @@
 """Counts the source files that one request crosses."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 
-SOURCE = Path(__file__).parents[2] / "src"
+import sluice
+
+# The folder of the sources, on this machine and inside a Worker.
+SOURCE = Path(sluice.__file__).parents[1]
+_IS_FUNCTION = 0x2  # the flag of code with local variables of its own; the body of a module or class has none
 
 
 @contextmanager
@@ -19,14 +23,36 @@ def files_crossed() -> Iterator[set[str]]:
     crossed: set[str] = set()
     prefix = f"{SOURCE}/"
 
-    def note_call(frame: FrameType, event: str, _argument: object) -> None:
-        code = frame.f_code
-        # A function has its own local variables; the body of a module or class has not.
-        if event == "call" and code.co_flags & 0x2 and code.co_filename.startswith(prefix):
+    def note(code: CodeType) -> None:
+        if code.co_flags & _IS_FUNCTION and code.co_filename.startswith(prefix):
             crossed.add(code.co_filename.removeprefix(prefix))
 
-    sys.setprofile(note_call)
+    stop = _monitor(note) if hasattr(sys, "monitoring") else _profile(note)
     try:
         yield crossed
     finally:
-        sys.setprofile(None)
+        stop()
+        crossed.discard(__file__.removeprefix(prefix))  # inside a Worker this file is among the sources
+
+
+def _monitor(note: Callable[[CodeType], None]) -> Callable[[], None]:
+    """Sees all of the interpreter: inside a Worker a request comes back from every await on a stack of its own."""
+    monitoring = sys.monitoring  # type: ignore[attr-defined]
+    events = monitoring.events
+    tool = monitoring.PROFILER_ID
+    monitoring.use_tool_id(tool, "files crossed")
+    for event in (events.PY_START, events.PY_RESUME):
+        monitoring.register_callback(tool, event, lambda code, _offset: note(code))
+    monitoring.set_events(tool, events.PY_START | events.PY_RESUME)
+    return lambda: monitoring.free_tool_id(tool)
+
+
+def _profile(note: Callable[[CodeType], None]) -> Callable[[], None]:
+    """Does the same before Python 3.12, for one thread."""
+
+    def on_event(frame: FrameType, event: str, _argument: object) -> None:
+        if event == "call":
+            note(frame.f_code)
+
+    sys.setprofile(on_event)
+    return lambda: sys.setprofile(None)

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 
 from runtime import until
-from sluice.core.preload.signing import sign
+from sluice.core.preload.request_signing import sign_request
 from workerd.api_document import ApiDocument, Operation
 
 TOKEN = "the-operators-token"
@@ -32,7 +32,7 @@ def health(client: httpx.Client) -> httpx.Response:
 
 def signature(method: str, target: str, body: bytes = b"") -> dict[str, str]:
     """The headers of a site that knows the key."""
-    return sign(KEY, method, target, body, now=time.time(), nonce=secrets.token_hex(16))
+    return sign_request(KEY, method, target, body, now=time.time(), nonce=secrets.token_hex(16))
 
 
 class Walk:

@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 
 from runtime import PATIENCE_S, Runtime, until
-from sluice.core.preload.signing import sign
+from sluice.core.preload.request_signing import sign_request
 
 KEY = "a-signing-key-of-all-zones-0123456789"
 TOKEN = "the-operators-token"
@@ -213,7 +213,7 @@ class Service:
     def signed(self, path: str, body: dict[str, Any], *, key: str = KEY, now: float | None = None) -> httpx.Response:
         content = json.dumps(body).encode()
         nonce = secrets.token_hex(16)
-        headers = sign(key, "POST", path, content, now=self.now if now is None else now, nonce=nonce)
+        headers = sign_request(key, "POST", path, content, now=self.now if now is None else now, nonce=nonce)
         with self.client as client:
             return client.post(path, content=content, headers=headers | {"Content-Type": "application/json"})
 

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from runtime import PATIENCE_S, Runtime, until
-from sluice.core.preload.signing import sign
+from sluice.core.preload.request_signing import sign_request
 from workerd.preload_site import ADMIN, API, KEY, Page, Service, Site, site
 
 PATH = "/api/v1/preload"
@@ -72,7 +72,7 @@ def test_limits(place: tuple[Service, Site]):
     assert service.signed(PATH, body_of(service, *(f"/{n}" for n in range(101)))).status_code == 400
     assert service.signed(PATH, body_of(service) | {"pad": "x" * 300_000}).status_code == 413
     content = json.dumps(body_of(service)).encode()
-    headers = sign(KEY, "POST", PATH, content, now=service.now, nonce=secrets.token_hex(16))
+    headers = sign_request(KEY, "POST", PATH, content, now=service.now, nonce=secrets.token_hex(16))
     reply = httpx.post(service.runtime.url + PATH, content=content, headers=headers | API, timeout=PATIENCE_S)
     assert reply.status_code == 415
 
@@ -98,7 +98,7 @@ def test_replays_at_once(place: tuple[Service, Site]):
     """Of 20 copies of one signed request sent at the same time, one is accepted."""
     service, _ = place
     content = json.dumps(body_of(service)).encode()
-    headers = sign(KEY, "POST", PATH, content, now=service.now, nonce=secrets.token_hex(16))
+    headers = sign_request(KEY, "POST", PATH, content, now=service.now, nonce=secrets.token_hex(16))
     headers |= API | {"Content-Type": "application/json"}
     with ThreadPoolExecutor(20) as pool:
         sent = [
@@ -115,7 +115,7 @@ def test_mutations(place: tuple[Service, Site]):
     statuses: Counter[int] = Counter()
     for number in range(140):
         content = json.dumps(body_of(service)).encode()
-        headers = sign(KEY, "POST", PATH, content, now=service.now, nonce=secrets.token_hex(16))
+        headers = sign_request(KEY, "POST", PATH, content, now=service.now, nonce=secrets.token_hex(16))
         path, method = PATH, "POST"
         match number % 7:
             case 0:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from sluice import __version__
 from sluice.core.errors import Invalid, SluiceError, Unavailable
-from sluice.core.preload.signing import sign
+from sluice.core.preload.request_signing import sign_request
 
 PRELOAD_PATH: Final = "/api/v1/preload"
 TIMEOUT_S: Final = 60.0
@@ -61,7 +61,7 @@ class PreloadClient:
 
     def _send(self, method: str, path: str, body: bytes) -> _Reply:
         connection = self._connect()
-        headers = sign(self.key, method, path, body, now=time.time(), nonce=secrets.token_hex(16))
+        headers = sign_request(self.key, method, path, body, now=time.time(), nonce=secrets.token_hex(16))
         host = urlsplit(self.endpoint).netloc
         headers |= {"Host": host, "Content-Type": "application/json", "User-Agent": f"sluice/{__version__}"}
         try:

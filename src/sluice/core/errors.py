@@ -8,6 +8,7 @@
     - Refused: an address or content that must not be fetched
   - PeerError: another service is at fault, and trying again may help
     - Unavailable: it did not answer, or answered that it cannot serve now
+      - ConnectionLost: a reused connection turned out to be closed, so the same request may be sent again at once
     - TimedOut: it did not answer in time
     - Oversized: its response is larger than the limit; trying again does not help
     - Unusable: its response cannot be used; trying again does not help
@@ -122,6 +123,10 @@ class PeerError(SluiceError):
 
 class Unavailable(PeerError):
     """A service did not answer, or answered that it cannot serve now."""
+
+
+class ConnectionLost(Unavailable):
+    """A reused connection turned out to be closed; the same request may be sent again at once."""
 
 
 class TimedOut(PeerError):

@@ -53,6 +53,10 @@ class Sql:
         """Return the first column of the first row, or None."""
         return next((value for row in self.rows(sql, *params) for value in row.values()), None)
 
+    def run(self, sql: str, *params: object) -> None:
+        """Run a statement whose result nobody needs."""
+        self.rows(sql, *params)
+
     def execute(self, sql: str, *params: object) -> int:
         """Return the number of changed rows; the cursor's own rowsWritten also counts index entries."""
         self.rows(sql, *params)

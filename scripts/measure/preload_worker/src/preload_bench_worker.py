@@ -1,16 +1,18 @@
-"""edge-preload for ./scripts/bench preload, with a queue that does so many pushes or pops in one request."""
+"""edge-preload for ./scripts/bench preload, with a queue that does many pushes or pops in one request."""
 
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from workers import DurableObject, Response, WorkerEntrypoint
 
+from sluice.core.preload.entries import WantedPage
 from sluice.platform.durable_objects import Sql
 from sluice.platform.http.edge_cache import EdgeCache
 from sluice.services.preload.queue.batches import Batches
-from sluice.services.preload.queue.queue import Queue, Wanted
+from sluice.services.preload.queue.leases import Leases
+from sluice.services.preload.queue.queue import Queue
 from sluice.services.preload.zone.schema import create_tables
-from sluice.workers.preload import Cloud, called, fetched, ticked, zone_object
+from sluice.workers.preload import PreloadWorker
 
 __all__ = ["Default", "MeasuredQueue", "PreloadQueue"]
 
@@ -20,13 +22,13 @@ UNLIMITED = 10_000_000
 class PreloadQueue(DurableObject):  # type: ignore[misc]
     def __init__(self, ctx: Any, env: Any) -> None:
         super().__init__(ctx, env)
-        self.zone = zone_object(ctx, Cloud(env))
+        self.zone = PreloadWorker(env, ctx).zone_object
 
-    async def call(self, zone_id: str, method: str, given: str) -> str:
-        return await called(self.zone, zone_id, method, given)
+    async def call(self, zone_id: str, name: str, arguments: str) -> str:
+        return await self.zone.call(zone_id, name, arguments)
 
     async def alarm(self) -> None:
-        await self.zone.ring()
+        await self.zone.handle_alarm()
 
 
 class MeasuredQueue(DurableObject):  # type: ignore[misc]
@@ -37,25 +39,25 @@ class MeasuredQueue(DurableObject):  # type: ignore[misc]
         Batches(self.sql).open("bench", "manual", 0)
 
     async def push(self, start: int, count: int, at_once: int) -> int:
-        """Add pages of scattered priorities, so many by one call."""
-        queue = Queue(self.sql)
+        """Adds pages of scattered priorities, `at_once` by one call."""
+        queue = Queue(self.sql, Batches(self.sql))
         for first in range(start, start + count, at_once):
             pages = range(first, min(first + at_once, start + count))
-            queue.enqueue([page(number) for number in pages], f"b{first}", now=first, max_depth=UNLIMITED)
+            queue.enqueue([build_page(number) for number in pages], f"b{first}", now=first, max_depth=UNLIMITED)
         return queue.depth
 
     async def pop(self, count: int) -> int:
-        """Take so many pages to their end."""
-        queue = Queue(self.sql)
+        """Leases and finishes so many pages."""
+        leases = Leases(self.sql, Batches(self.sql))
         for _ in range(count):
-            entry = queue.lease(0, 60)
+            entry = leases.lease(0, 60)
             if entry is not None:
-                queue.finish(entry, "done", 0)
-        return queue.depth
+                leases.finish(entry, "done", 0)
+        return Queue(self.sql, Batches(self.sql)).depth
 
 
-def page(number: int) -> Wanted:
-    return Wanted(url=f"https://example.com/{number}", priority=number * 7919 % 1500 / 10, trigger="manual")
+def build_page(number: int) -> WantedPage:
+    return WantedPage(url=f"https://example.com/{number}", priority=number * 7919 % 1500 / 10, trigger="manual")
 
 
 class Default(WorkerEntrypoint):  # type: ignore[misc]
@@ -70,7 +72,7 @@ class Default(WorkerEntrypoint):  # type: ignore[misc]
                 return Response.from_json(await self.env.MEASURED.getByName(query["name"]).push(*numbers))
             case "/bench/pop":
                 return Response.from_json(await self.env.MEASURED.getByName(query["name"]).pop(int(query["count"])))
-        return await fetched(self, request, (), Cloud(self.env))
+        return await PreloadWorker(self.env, self.ctx).handle_request(self, request, ())
 
     async def scheduled(self, _controller: Any, _env: Any, _ctx: Any) -> None:
-        await ticked(Cloud(self.env))
+        await PreloadWorker(self.env, self.ctx).cron.run()

@@ -4,10 +4,10 @@ import asyncio
 from dataclasses import dataclass
 from typing import Final
 
-from sluice.core.errors import Oversized, TimedOut, Unavailable
+from sluice.core.errors import ConnectionLost, Oversized, TimedOut, Unavailable
 from sluice.core.net.addresses import AllowedHosts, Target, check_url
 from sluice.core.net.redirects import MAX_REDIRECTS, redirect_location, redirect_request, resolve_redirect
-from sluice.core.net.transport import Transport, TransportFailed, TransportRequest, TransportResponse
+from sluice.core.net.transport import Transport, TransportFailed, TransportLost, TransportRequest, TransportResponse
 from sluice.core.ports import FetchResponse, HeaderPairs, Sink
 
 # workerd decodes gzip and br and leaves their headers in place; it would deliver deflate and zstd undecoded.
@@ -82,6 +82,8 @@ class Fetcher:
                 if location:
                     return response.status, location
                 return await _read_response(target, response, options)
+        except TransportLost as error:
+            raise ConnectionLost(f"{target.redacted_url} did not answer: {error}") from error
         except TransportFailed as error:
             raise Unavailable(f"{target.redacted_url} did not answer: {error}") from error
 

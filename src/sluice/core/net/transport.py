@@ -35,5 +35,9 @@ class TransportFailed(Exception):
     """The connection failed before or during the response; the text is the platform's reason."""
 
 
+class TransportLost(TransportFailed):
+    """A reused connection turned out to be closed; the same request may be sent again at once."""
+
+
 # Sends one request without following redirects; leaving the context discards the unread rest of the body.
 Transport = Callable[[TransportRequest], AbstractAsyncContextManager[TransportResponse]]

@@ -1,1 +1,1 @@
-"""Which page is warmed when, what may be cached and for how long, and how a request is signed."""
+"""What the preload service decides: order, limits, retries, breaker, cacheability, freshness, purges and signatures."""

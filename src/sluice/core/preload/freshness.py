@@ -1,4 +1,4 @@
-"""Whether an answer may be shared, and for how long it is fresh in the browser and at the edge."""
+"""Whether a response may be shared, how long it is fresh, and how long it may be served stale."""
 
 import re
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from sluice.core.header_values import header_value
 from sluice.core.http_dates import parse_http_date
 from sluice.core.ports import HeaderPairs
-from sluice.core.preload.bypass import bypassed_page
+from sluice.core.preload.cache_bypass import page_bypass_reason
 from sluice.core.preload.zone_config import ZoneConfig
 
 MAX_TTL_S: Final = 31_536_000
@@ -35,7 +35,9 @@ _VARY_HARMLESS: Final = frozenset({"", "accept-encoding", "x-forwarded-proto"})
 
 @dataclass(frozen=True, slots=True)
 class Freshness:
-    """Seconds for which an answer is fresh, and for which it may still be served while or because the origin is away."""
+    """Seconds for which a copy is fresh in the browser and at the edge, and for which it may be served stale afterwards:
+    stale-while-revalidate and stale-if-error.
+    """
 
     browser_s: int
     edge_s: int
@@ -43,94 +45,110 @@ class Freshness:
     if_error_s: int
     immutable: bool = False
 
+    def is_fresh(self, age_s: float) -> bool:
+        return age_s < self.edge_s
 
-def unshareable(status: int, headers: HeaderPairs, url: str, zone: ZoneConfig) -> str | None:
-    """Why an answer must not be kept for others; None for one that may."""
+    def may_serve_while_revalidating(self, age_s: float) -> bool:
+        """Whether a copy of this age may be served while a newer one is fetched."""
+        return age_s < self.edge_s + self.while_revalidate_s
+
+    def may_serve_on_error(self, age_s: float) -> bool:
+        """Whether a copy of this age may be served because the origin fails."""
+        return age_s < self.edge_s + max(self.if_error_s, self.while_revalidate_s)
+
+
+def unshareable_reason(status: int, headers: HeaderPairs, url: str, config: ZoneConfig) -> str | None:
+    """Why a response must not be stored for other visitors; None when it may be."""
     if status != 200:
         return f"status {status}"
-    if reason := bypassed_page(url):
+    if reason := page_bypass_reason(url):
         return reason
     if header_value(headers, "set-cookie"):
         return "it sets a cookie"
     for name in ("cache-control", "cdn-cache-control", "surrogate-control"):
         for directive in ("no-store", "private", "no-cache"):
-            if directive in directives(header_value(headers, name)):
+            if directive in parse_directives(header_value(headers, name)):
                 return f"its {name} says {directive}"
     varying = {name.strip().lower() for name in header_value(headers, "vary").split(",")}
-    if unkeyed := varying - _VARY_HARMLESS - _keyed(zone):
+    if unkeyed := varying - _VARY_HARMLESS - _headers_in_key(config):
         return f"it varies on {', '.join(sorted(unkeyed))}"
-    if freshness(headers, url, zone).edge_s <= 0:
+    if compute_freshness(headers, url, config).edge_s <= 0:
         return "it is stale at once"
     return None
 
 
-def freshness(headers: HeaderPairs, url: str, zone: ZoneConfig) -> Freshness:
-    """What the origin says, and where it says nothing the tier of the page."""
+def compute_freshness(headers: HeaderPairs, url: str, config: ZoneConfig) -> Freshness:
+    """Follows the origin's headers; where they say nothing, the tier of the page decides."""
     shared, browser = (
-        directives(header_value(headers, "cdn-cache-control")),
-        directives(header_value(headers, "cache-control")),
+        parse_directives(header_value(headers, "cdn-cache-control")),
+        parse_directives(header_value(headers, "cache-control")),
     )
-    tier = tier_of(url, zone)
+    tier = tier_of(url, config)
     tier_browser_s, tier_edge_s = TIERS[tier]
-    told_edge = _first(shared, "s-maxage", "max-age")
-    if told_edge is None:
-        told_edge = _first(browser, "s-maxage", "max-age")
-    if told_edge is None:
-        told_edge = _expires_s(headers)
-    told_browser = _first(browser, "max-age")
+    edge_s = _first_seconds(shared, "s-maxage", "max-age")
+    if edge_s is None:
+        edge_s = _first_seconds(browser, "s-maxage", "max-age")
+    if edge_s is None:
+        edge_s = _expires_s(headers)
+    browser_s = _first_seconds(browser, "max-age")
     both = browser | shared
     return Freshness(
-        browser_s=tier_browser_s if told_browser is None else told_browser,
-        edge_s=tier_edge_s if told_edge is None else told_edge,
-        while_revalidate_s=_or(_first(both, "stale-while-revalidate"), zone.cache_stale_while_revalidate_s),
+        browser_s=tier_browser_s if browser_s is None else browser_s,
+        edge_s=tier_edge_s if edge_s is None else edge_s,
+        while_revalidate_s=_default_to(
+            _first_seconds(both, "stale-while-revalidate"), config.cache_stale_while_revalidate_s
+        ),
         if_error_s=0
         if {"must-revalidate", "proxy-revalidate"} & both.keys()
-        else _or(_first(both, "stale-if-error"), zone.cache_stale_if_error_s),
-        immutable="immutable" in browser or (tier == "static" and told_browser is None),
+        else _default_to(_first_seconds(both, "stale-if-error"), config.cache_stale_if_error_s),
+        immutable="immutable" in browser or (tier == "static" and browser_s is None),
     )
 
 
-def tier_of(url: str, zone: ZoneConfig) -> str:
+def tier_of(url: str, config: ZoneConfig) -> str:
     path = urlsplit(url).path
     if _STATIC.search(path):
         return "static"
     if _SITEMAP.search(path):
         return "sitemap"
-    return "feed" if _FEED.search(path) else zone.cache_tier
+    return "feed" if _FEED.search(path) else config.cache_tier
 
 
-def directives(text: str) -> dict[str, str]:
+def parse_directives(text: str) -> dict[str, str]:
     """The members of a Cache-Control header, names in lower case."""
     pairs = (part.strip().partition("=") for part in text.split(",") if part.strip())
     return {name.strip().lower(): value.strip().strip('"') for name, _, value in pairs}
 
 
-def tags_of(headers: HeaderPairs) -> list[str]:
+def parse_tags(headers: HeaderPairs) -> list[str]:
     """The tags of a page, from Surrogate-Key and Cache-Tag, separated by spaces or commas."""
-    given = f"{header_value(headers, 'surrogate-key')} {header_value(headers, 'cache-tag')}".replace(",", " ").split()
-    return list(dict.fromkeys(tag for tag in given if TAG.fullmatch(tag)))[:MAX_TAGS]
+    texts = f"{header_value(headers, 'surrogate-key')} {header_value(headers, 'cache-tag')}".replace(",", " ").split()
+    return list(dict.fromkeys(tag for tag in texts if TAG.fullmatch(tag)))[:MAX_TAGS]
 
 
-def _keyed(zone: ZoneConfig) -> set[str]:
-    """Request headers that the cache key already tells apart."""
-    return ({"user-agent"} if zone.cache_device_variants else set()) | (
-        {"accept-language"} if zone.cache_languages else set()
+def _headers_in_key(config: ZoneConfig) -> set[str]:
+    """Request headers whose values are part of the cache key."""
+    return ({"user-agent"} if config.cache_device_variants else set()) | (
+        {"accept-language"} if config.cache_languages else set()
     )
 
 
-def _first(given: dict[str, str], *names: str) -> int | None:
+def _first_seconds(directives: dict[str, str], *names: str) -> int | None:
     for name in names:
-        if _SECONDS.fullmatch(given.get(name, "")):
-            return min(MAX_TTL_S, int(given[name]))
+        if _SECONDS.fullmatch(directives.get(name, "")):
+            return min(MAX_TTL_S, int(directives[name]))
     return None
 
 
 def _expires_s(headers: HeaderPairs) -> int | None:
-    expires, date = parse_http_date(header_value(headers, "expires")), parse_http_date(header_value(headers, "date"))
+    texts = header_value(headers, "expires"), header_value(headers, "date")
+    if not all(texts):
+        return None
+    expires, date = map(parse_http_date, texts)
     if not expires or not date:
         return None
     return max(0, min(MAX_TTL_S, int((expires - date).total_seconds())))
 
 
-def _or(told: int | None, default: int) -> int:
-    return default if told is None else told
+def _default_to(value: int | None, default: int) -> int:
+    return default if value is None else value

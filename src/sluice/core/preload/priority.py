@@ -13,7 +13,7 @@ MAX_TRAFFIC: Final = 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What is known of a page besides its address; `published_at` in epoch seconds."""
+    """What is known about a page besides its URL; `published_at` in epoch seconds."""
 
     published_at: float | None = None
     monthly_pageviews: int = 0
@@ -23,17 +23,17 @@ class Facts:
 NOTHING_KNOWN: Final = Facts()
 
 
-def priority(trigger: str, facts: Facts, now: float) -> float:
-    """Base by trigger, up to 20 for a page published within the last 20 hours, up to 30 for its traffic."""
-    return round(BASE[trigger] + _recency(facts.published_at, now) + _traffic(facts.monthly_pageviews), 3)
+def compute_priority(trigger: str, facts: Facts, now: float) -> float:
+    """Base by trigger, plus up to 20 for a page published within the last 20 hours, plus up to 30 for its traffic."""
+    return round(BASE[trigger] + _recency_bonus(facts.published_at, now) + _traffic_bonus(facts.monthly_pageviews), 3)
 
 
-def _recency(published_at: float | None, now: float) -> float:
+def _recency_bonus(published_at: float | None, now: float) -> float:
     if published_at is None:
         return 0
     hours = max(0.0, now - published_at) / 3600
     return max(0.0, MAX_RECENCY - hours)
 
 
-def _traffic(monthly_pageviews: int) -> float:
+def _traffic_bonus(monthly_pageviews: int) -> float:
     return min(MAX_TRAFFIC, log10(monthly_pageviews) * 10) if monthly_pageviews > 0 else 0

@@ -1,4 +1,4 @@
-"""Sitemaps read as they arrive: gzip told by its first bytes, no document type, everything counted against a cap."""
+"""Sitemaps, parsed as they arrive: gzip is recognised by its first bytes, a DOCTYPE is refused, everything is capped."""
 
 import zlib
 from collections.abc import Callable, Iterator
@@ -9,10 +9,10 @@ from xml.parsers import expat
 
 from sluice.core.errors import Refused
 
-MAX_BYTES: Final = 50 * 1024 * 1024  # uncompressed, as sitemaps.org has it
+MAX_BYTES: Final = 50 * 1024 * 1024  # uncompressed, the limit of sitemaps.org
 MAX_URLS: Final = 50_000
 MAX_TEXT_CHARS: Final = 4096
-MAX_DEPTH: Final = 16  # elements inside each other; a real one has 3, images and videos 4
+MAX_DEPTH: Final = 16  # nested elements; a real sitemap has 3, with images and videos 4
 MAX_ROBOTS_SITEMAPS: Final = 20
 _GZIP: Final = b"\x1f\x8b"
 _SEPARATOR: Final = "\x1f"
@@ -23,8 +23,8 @@ _NAMESPACES: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Located:
-    """One address in a sitemap; `modified_at` in epoch seconds."""
+class SitemapLink:
+    """One URL in a sitemap; `modified_at` in epoch seconds."""
 
     url: str
     modified_at: float | None
@@ -32,23 +32,23 @@ class Located:
 
 @dataclass(slots=True)
 class Sitemap:
-    """What a file held: pages, or in an index further sitemaps."""
+    """The content of a file: pages, or further sitemaps in an index."""
 
-    pages: list[Located] = field(default_factory=list)
-    sitemaps: list[Located] = field(default_factory=list)
+    pages: list[SitemapLink] = field(default_factory=list)
+    sitemaps: list[SitemapLink] = field(default_factory=list)
 
 
 class SitemapReader:
-    """Feed it the bytes of one file, then `finish()`; whatever is wrong raises Refused."""
+    """Takes the bytes of one file by `feed()`, then `finish()`; both raise Refused for a bad file."""
 
     def __init__(self, *, max_bytes: int = MAX_BYTES, max_urls: int = MAX_URLS) -> None:
-        self.found = Sitemap()
+        self._sitemap = Sitemap()
         self._max_bytes = max_bytes
         self._max_urls = max_urls
         self._head = b""
         self._unzip: zlib._Decompress | None = None
         self._total = 0
-        self._elements = _Elements(self._located)
+        self._elements = _Elements(self._add_link)
 
     def feed(self, chunk: bytes) -> None:
         if self._head is not None and self._total == 0 and len(self._head) < len(_GZIP):
@@ -57,7 +57,7 @@ class SitemapReader:
                 return
             chunk = self._head
             self._unzip = zlib.decompressobj(wbits=31) if chunk.startswith(_GZIP) else None
-        for part in self._plain(chunk):
+        for part in self._decompress(chunk):
             self._total += len(part)
             if self._total > self._max_bytes:
                 raise Refused(f"the sitemap is larger than {self._max_bytes} bytes")
@@ -65,12 +65,12 @@ class SitemapReader:
 
     def finish(self) -> Sitemap:
         if self._unzip and not self._unzip.eof:
-            raise Refused("the compressed sitemap breaks off")
+            raise Refused("the compressed sitemap is cut off")
         self._elements.finish()
-        return self.found
+        return self._sitemap
 
-    def _plain(self, chunk: bytes) -> Iterator[bytes]:
-        """A little at a time, so that a bomb is noticed while it is small."""
+    def _decompress(self, chunk: bytes) -> Iterator[bytes]:
+        """Yields 64 kB at a time, so that a zip bomb is noticed while it is small."""
         if self._unzip is None:
             yield chunk
             return
@@ -81,19 +81,19 @@ class SitemapReader:
                 raise Refused("the sitemap is not valid gzip") from None
             chunk = self._unzip.unconsumed_tail
 
-    def _located(self, kind: str, url: str, modified: str) -> None:
-        into = self.found.sitemaps if kind == "sitemap" else self.found.pages
+    def _add_link(self, kind: str, url: str, modified: str) -> None:
+        into = self._sitemap.sitemaps if kind == "sitemap" else self._sitemap.pages
         if len(into) >= self._max_urls:
-            raise Refused(f"the sitemap holds more than {self._max_urls} addresses")
-        into.append(Located(url, parse_w3c(modified)))
+            raise Refused(f"the sitemap has more than {self._max_urls} URLs")
+        into.append(SitemapLink(url, parse_w3c_time(modified)))
 
 
 class _Elements:
-    """The XML itself: of all elements, only `loc` and `lastmod` of a `url` or `sitemap` count."""
+    """The XML parser: reads `loc` and `lastmod` of each `url` or `sitemap` and ignores all other elements."""
 
-    def __init__(self, located: Callable[[str, str, str], None]) -> None:
-        self._located = located
-        self._path: list[str] = []
+    def __init__(self, add_link: Callable[[str, str, str], None]) -> None:
+        self._add_link = add_link
+        self._open_elements: list[str] = []
         self._texts: dict[str, str] = {}
         self._parser = expat.ParserCreate(namespace_separator=_SEPARATOR)
         self._parser.StartDoctypeDeclHandler = self._refuse_doctype
@@ -114,41 +114,41 @@ class _Elements:
         except expat.ExpatError as error:
             raise Refused(f"the sitemap is not valid XML: {error}") from None
 
-    def _refuse_doctype(self, *_declared: object) -> None:
-        raise Refused("the sitemap declares a document type, which no sitemap needs")
+    def _refuse_doctype(self, *_declaration: object) -> None:
+        raise Refused("the sitemap has a document type declaration, which no sitemap needs")
 
     def _start(self, name: str, _attributes: dict[str, str]) -> None:
-        if len(self._path) >= MAX_DEPTH:
-            raise Refused(f"the sitemap has more than {MAX_DEPTH} elements inside each other")
+        if len(self._open_elements) >= MAX_DEPTH:
+            raise Refused(f"the sitemap has more than {MAX_DEPTH} nested elements")
         namespace, _, local = name.rpartition(_SEPARATOR)
-        self._path.append(local if namespace in _NAMESPACES else "")
-        if self._path[1:] in (["url"], ["sitemap"]):
+        self._open_elements.append(local if namespace in _NAMESPACES else "")
+        if self._open_elements[1:] in (["url"], ["sitemap"]):
             self._texts = {}
 
     def _text(self, text: str) -> None:
-        if len(self._path) == 3 and self._path[-1] in {"loc", "lastmod"}:
-            whole = self._texts.get(self._path[-1], "") + text
+        if len(self._open_elements) == 3 and self._open_elements[-1] in {"loc", "lastmod"}:
+            whole = self._texts.get(self._open_elements[-1], "") + text
             if len(whole) > MAX_TEXT_CHARS:
                 raise Refused(f"the sitemap has a text of more than {MAX_TEXT_CHARS} characters")
-            self._texts[self._path[-1]] = whole
+            self._texts[self._open_elements[-1]] = whole
 
     def _end(self, _name: str) -> None:
-        if self._path[1:] in (["url"], ["sitemap"]) and (url := self._texts.get("loc", "").strip()):
-            self._located(self._path[-1], url, self._texts.get("lastmod", "").strip())
-        self._path.pop()
+        if self._open_elements[1:] in (["url"], ["sitemap"]) and (url := self._texts.get("loc", "").strip()):
+            self._add_link(self._open_elements[-1], url, self._texts.get("lastmod", "").strip())
+        self._open_elements.pop()
 
 
-def parse_w3c(text: str) -> float | None:
-    """Epoch seconds of `2026-11-16` or `2026-11-16T04:00:00+01:00`; None for what nobody can read."""
+def parse_w3c_time(text: str) -> float | None:
+    """Epoch seconds of `2026-11-16` or `2026-11-16T04:00:00+01:00`; None for anything else."""
     try:
-        moment = datetime.fromisoformat(text)
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        time = datetime.fromisoformat(text)
+        return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
         return None
 
 
-def robots_sitemaps(text: str) -> list[str]:
-    """The addresses in the `Sitemap:` lines of a robots.txt."""
+def parse_robots_sitemaps(text: str) -> list[str]:
+    """The URLs in the `Sitemap:` lines of a robots.txt."""
     lines = (line.partition("#")[0] if "://" not in line else line for line in text.splitlines())
-    named = (line.partition(":")[2].strip() for line in lines if line.strip().lower().startswith("sitemap:"))
-    return [url for url in named if url][:MAX_ROBOTS_SITEMAPS]
+    urls = (line.partition(":")[2].strip() for line in lines if line.strip().lower().startswith("sitemap:"))
+    return [url for url in urls if url][:MAX_ROBOTS_SITEMAPS]

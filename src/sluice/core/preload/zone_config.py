@@ -1,4 +1,4 @@
-"""A zone: one site, its hosts, and how it is preloaded."""
+"""The configuration of a zone: one site, its hosts, and how it is preloaded and cached."""
 
 import re
 from typing import Annotated, Any, Final, Literal, Self
@@ -20,13 +20,13 @@ Tier = Literal["aggressive", "standard", "conservative", "minimal"]
 
 
 class ZoneConfig(BaseModel):
-    """What stands at KV `config:{zone_id}`: the documented `preload_*` keys, and how its pages are cached."""
+    """The value at KV `config:{zone_id}`: the documented `preload_*` keys, and how the zone's pages are cached."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     site_url: Annotated[str, Field(max_length=512)]
     hosts: Annotated[list[str], Field(max_length=50)] = []
-    # Where the origin is reached, if not at the page's own address.
+    # Where the origin is reached, if not at the page's own URL.
     origin_url: Annotated[str, Field(max_length=512)] | None = None
 
     preload_enabled: bool = True
@@ -54,26 +54,26 @@ class ZoneConfig(BaseModel):
 
     @field_validator("site_url", "origin_url")
     @classmethod
-    def _is_origin(cls, url: str | None) -> str | None:
-        return None if url is None else _origin(url)
+    def _check_origin(cls, url: str | None) -> str | None:
+        return None if url is None else _parse_origin(url)
 
     @field_validator("hosts")
     @classmethod
-    def _are_hosts(cls, hosts: list[str]) -> list[str]:
-        return [_host(host) for host in hosts]
+    def _check_hosts(cls, hosts: list[str]) -> list[str]:
+        return [_parse_host(host) for host in hosts]
 
     @field_validator("cache_ignored_params")
     @classmethod
-    def _are_params(cls, params: list[str]) -> list[str]:
-        return _all_fit(params, _PARAM, "names of query parameters, a * at the end stands for anything")
+    def _check_params(cls, params: list[str]) -> list[str]:
+        return _require_matches(params, _PARAM, "names of query parameters, a * at the end matches any ending")
 
     @field_validator("cache_languages")
     @classmethod
-    def _are_languages(cls, languages: list[str]) -> list[str]:
-        return _all_fit(languages, _LANGUAGE, "languages such as de or pt-br")
+    def _check_languages(cls, languages: list[str]) -> list[str]:
+        return _require_matches(languages, _LANGUAGE, "languages such as de or pt-br")
 
     @model_validator(mode="after")
-    def _sitemap_is_own(self) -> Self:
+    def _check_sitemap_host(self) -> Self:
         if not self.covers_url(self.sitemap_url):
             raise ValueError("preload_sitemap_url is not on one of the zone's hosts")
         return self
@@ -88,14 +88,14 @@ class ZoneConfig(BaseModel):
 
     @property
     def own_hosts(self) -> frozenset[str]:
-        """Every host of the zone as it stands in a URL, with its port where that is not the default."""
+        """Every host of the zone as it is written in a URL, with its port if that is not the default."""
         site = urlsplit(self.site_url)
         port = f":{site.port}" if site.port else ""
-        spelled = (host if ":" in host else f"{host}{port}" for host in self.hosts)
-        return frozenset({site.netloc, *self.hosts, *spelled})
+        with_port = (host if ":" in host else f"{host}{port}" for host in self.hosts)
+        return frozenset({site.netloc, *self.hosts, *with_port})
 
     def covers(self, host: str) -> bool:
-        """Whether a host, with its port where that is not the default, is one of the zone's own."""
+        """Whether a host, with its port if that is not the default, is one of the zone's own."""
         return host in self.own_hosts
 
     def covers_url(self, url: str) -> bool:
@@ -107,27 +107,27 @@ class ZoneConfig(BaseModel):
 
 
 def netloc_of(url: str) -> str:
-    """Host and port of a web address in one spelling: lower case, ASCII, the default port left out."""
+    """Host and port of a URL in one spelling: lower case, ASCII, without the default port."""
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
     except ValueError:
-        raise Invalid("the URL cannot be read") from None
+        raise Invalid("the URL cannot be parsed") from None
     if parts.scheme not in _DEFAULT_PORTS or not host:
         raise Invalid("the URL does not start with http:// or https:// and a host")
     if parts.username is not None or parts.password is not None:
-        raise Invalid("the URL holds a user name or password")
-    ascii_host = _ascii(host)
-    shown = f"[{ascii_host}]" if ":" in ascii_host else ascii_host
-    return shown if port in {None, _DEFAULT_PORTS[parts.scheme]} else f"{shown}:{port}"
+        raise Invalid("the URL contains a user name or password")
+    ascii_host = _to_ascii(host)
+    literal = f"[{ascii_host}]" if ":" in ascii_host else ascii_host
+    return literal if port in {None, _DEFAULT_PORTS[parts.scheme]} else f"{literal}:{port}"
 
 
-def parse_zone(value: object) -> ZoneConfig:
-    """A zone's configuration from plain values; Invalid names every field that does not fit."""
+def parse_config(value: object) -> ZoneConfig:
+    """Parses a configuration; raises Invalid that names every bad field."""
     return parse_model(ZoneConfig, value)
 
 
-def zone_as_json(config: ZoneConfig) -> dict[str, Any]:
+def config_as_json(config: ZoneConfig) -> dict[str, Any]:
     """The configuration with all defaults filled in."""
     return config.model_dump(mode="json")
 
@@ -138,25 +138,25 @@ def check_zone_id(zone_id: str) -> str:
     return zone_id
 
 
-def _origin(url: str) -> str:
+def _parse_origin(url: str) -> str:
     try:
         netloc = netloc_of(url)
     except Invalid as error:
         raise ValueError(str(error)) from None
     parts = urlsplit(url)
     if parts.path not in {"", "/"} or parts.query or parts.fragment:
-        raise ValueError("is scheme and host alone, such as https://www.example.com")
+        raise ValueError("must be a scheme and a host only, such as https://www.example.com")
     return f"{parts.scheme}://{netloc}"
 
 
-def _host(text: str) -> str:
-    host = text.strip().lower() if text.isascii() else _ascii(text.strip())
+def _parse_host(text: str) -> str:
+    host = text.strip().lower() if text.isascii() else _to_ascii(text.strip())
     if not _HOST.fullmatch(host):
         raise ValueError(f"{text[:80]!r} is not a host such as www.example.com")
     return host
 
 
-def _ascii(host: str) -> str:
+def _to_ascii(host: str) -> str:
     if host.isascii():
         return host.lower().removesuffix(".")
     try:
@@ -165,8 +165,8 @@ def _ascii(host: str) -> str:
         raise Invalid("the host name is not valid") from None
 
 
-def _all_fit(values: list[str], pattern: re.Pattern[str], what: str) -> list[str]:
+def _require_matches(values: list[str], pattern: re.Pattern[str], what: str) -> list[str]:
     for value in values:
         if not pattern.fullmatch(value):
-            raise ValueError(f"{value[:80]!r} does not fit: these are {what}")
+            raise ValueError(f"{value[:80]!r} is not allowed here: use {what}")
     return values

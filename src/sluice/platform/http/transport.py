@@ -8,7 +8,7 @@ import js
 from pyodide.ffi import JsException, to_js
 
 from sluice.core.errors import Refused
-from sluice.core.net.transport import TransportFailed, TransportRequest, TransportResponse
+from sluice.core.net.transport import TransportFailed, TransportLost, TransportRequest, TransportResponse
 from sluice.platform.failures import is_connection_lost
 from sluice.platform.http.streams import read_chunks
 
@@ -46,7 +46,8 @@ async def _open_exchange(request: TransportRequest, tries: int) -> AsyncIterator
         headers = tuple((name, value) for name, value in response.headers)
         yield TransportResponse(response.status, headers, read_chunks(response.body))
     except JsException as error:
-        raise TransportFailed(error.message) from error
+        kind = TransportLost if is_connection_lost(error) else TransportFailed
+        raise kind(error.message) from error
     finally:
         abort.abort()
 

@@ -1,1 +1,1 @@
-"""Warms a site's edge and R2 cache before its visitors come, and serves what was warmed."""
+"""The preload service: warms a site's pages before visitors arrive, and serves the stored copies."""

@@ -1,18 +1,22 @@
-"""What the preload service asks of the outside; the platform's adapters fit as they are."""
+"""What only the preload service asks of the outside; the other ports are in `sluice.core.ports`."""
 
-from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 from sluice.core.ports import HeaderPairs
 
 
-class Edge(Protocol):
-    """The cache of this data centre alone."""
+class EdgeResponse(Protocol):
+    """A response as the edge cache stored it."""
 
-    async def match(self, url: str) -> Any: ...
+    @property
+    def headers(self) -> HeaderPairs: ...
+    @property
+    def body(self) -> bytes: ...
+
+
+class Edge(Protocol):
+    """The cache of this data centre only."""
+
+    async def match(self, url: str) -> EdgeResponse | None: ...
     async def put(self, url: str, *, status: int, headers: HeaderPairs, body: bytes) -> None: ...
     async def delete(self, url: str) -> bool: ...
-
-
-# Writes one structured line.
-Tell = Callable[..., None]

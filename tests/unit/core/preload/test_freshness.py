@@ -3,15 +3,15 @@
 import pytest
 
 from sluice.core.ports import HeaderPairs
-from sluice.core.preload.freshness import freshness, tags_of, tier_of, unshareable
-from sluice.core.preload.zone_config import parse_zone
+from sluice.core.preload.freshness import compute_freshness, parse_tags, tier_of, unshareable_reason
+from sluice.core.preload.zone_config import parse_config
 
-ZONE = parse_zone({"site_url": "https://e.com"})
+ZONE = parse_config({"site_url": "https://e.com"})
 
 
 def lasting(url: str = "https://e.com/a", **headers: str) -> tuple[int, int]:
     pairs = tuple((name.replace("_", "-"), value) for name, value in headers.items())
-    fresh = freshness(pairs, url, ZONE)
+    fresh = compute_freshness(pairs, url, ZONE)
     return fresh.browser_s, fresh.edge_s
 
 
@@ -34,8 +34,8 @@ def test_origin_says_nothing():
     """The tier decides."""
     assert lasting() == (300, 3600)
     assert lasting("https://e.com/a.js") == (31_536_000, 31_536_000)
-    minimal = parse_zone({"site_url": "https://e.com", "cache_tier": "minimal"})
-    assert freshness((), "https://e.com/", minimal).edge_s == 60
+    minimal = parse_config({"site_url": "https://e.com", "cache_tier": "minimal"})
+    assert compute_freshness((), "https://e.com/", minimal).edge_s == 60
 
 
 def test_origin_speaks():
@@ -46,9 +46,9 @@ def test_origin_speaks():
     dates = {"date": "Mon, 16 Nov 2026 04:00:00 GMT", "expires": "Mon, 16 Nov 2026 04:10:00 GMT"}
     assert lasting(**dates) == (300, 600)
     assert lasting(cache_control="max-age=soon") == (300, 3600)
-    fresh = freshness((("cache-control", "max-age=1, stale-while-revalidate=7, stale-if-error=8"),), "u", ZONE)
+    fresh = compute_freshness((("cache-control", "max-age=1, stale-while-revalidate=7, stale-if-error=8"),), "u", ZONE)
     assert (fresh.while_revalidate_s, fresh.if_error_s) == (7, 8)
-    assert freshness((("cache-control", "max-age=1, must-revalidate"),), "u", ZONE).if_error_s == 0
+    assert compute_freshness((("cache-control", "max-age=1, must-revalidate"),), "u", ZONE).if_error_s == 0
 
 
 @pytest.mark.parametrize(
@@ -67,19 +67,19 @@ def test_origin_speaks():
 )
 def test_shareable(headers: HeaderPairs, shareable: bool):
     """Only what is the same for everyone is kept."""
-    assert (unshareable(200, headers, "https://e.com/a", ZONE) is None) == shareable
+    assert (unshareable_reason(200, headers, "https://e.com/a", ZONE) is None) == shareable
 
 
 def test_keyed_variants_may_vary():
     """A page may vary on what the zone's key tells apart."""
-    keyed = parse_zone({"site_url": "https://e.com", "cache_device_variants": True, "cache_languages": ["de"]})
-    assert unshareable(200, (("vary", "User-Agent, Accept-Language"),), "https://e.com/a", keyed) is None
+    keyed = parse_config({"site_url": "https://e.com", "cache_device_variants": True, "cache_languages": ["de"]})
+    assert unshareable_reason(200, (("vary", "User-Agent, Accept-Language"),), "https://e.com/a", keyed) is None
 
 
 def test_tags():
     """Tags by spaces or commas from both headers, each once, at most 50, none that could harm."""
-    assert tags_of((("surrogate-key", "post:1 site post:1"), ("cache-tag", "term:2,widget:sidebar-1"))) == [
+    assert parse_tags((("surrogate-key", "post:1 site post:1"), ("cache-tag", "term:2,widget:sidebar-1"))) == [
         *("post:1", "site", "term:2", "widget:sidebar-1")
     ]
-    assert tags_of((("cache-tag", 'a\'b, "c", <d>, ok'),)) == ["ok"]
-    assert len(tags_of((("cache-tag", ",".join(f"post:{n}" for n in range(99))),))) == 50
+    assert parse_tags((("cache-tag", 'a\'b, "c", <d>, ok'),)) == ["ok"]
+    assert len(parse_tags((("cache-tag", ",".join(f"post:{n}" for n in range(99))),))) == 50

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sluice.core.errors import Refused
-from sluice.core.preload.sitemap import Located, Sitemap, SitemapReader, parse_w3c, robots_sitemaps
+from sluice.core.preload.sitemap import Sitemap, SitemapLink, SitemapReader, parse_robots_sitemaps, parse_w3c_time
 
 NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
 
@@ -36,9 +36,9 @@ def test_pages():
         "<url><lastmod>2026-11-16</lastmod></url>"
     )
     assert read(body).pages == [
-        Located("https://e.com/a?x=1&y=2", 1_794_787_200.0),
-        Located("https://e.com/b", None),
-        Located("https://e.com/c", None),
+        SitemapLink("https://e.com/a?x=1&y=2", 1_794_787_200.0),
+        SitemapLink("https://e.com/b", None),
+        SitemapLink("https://e.com/c", None),
     ]
 
 
@@ -89,7 +89,7 @@ def test_bombs():
     assert len(huge) < 100_000
     with pytest.raises(Refused, match="larger than 52428800 bytes"):
         read(huge, chunk=65_536)
-    with pytest.raises(Refused, match="more than 2 addresses"):
+    with pytest.raises(Refused, match="more than 2 URLs"):
         read(urlset("<url><loc>https://e.com/</loc></url>" * 3), max_urls=2)
 
 
@@ -102,12 +102,12 @@ def test_anything(body: bytes):
 
 def test_dates():
     """W3C dates with and without a time."""
-    assert parse_w3c("2026-11-16T05:00:00+01:00") == parse_w3c("2026-11-16T04:00:00Z")
-    assert parse_w3c("yesterday") is None
-    assert parse_w3c("") is None
+    assert parse_w3c_time("2026-11-16T05:00:00+01:00") == parse_w3c_time("2026-11-16T04:00:00Z")
+    assert parse_w3c_time("yesterday") is None
+    assert parse_w3c_time("") is None
 
 
 def test_robots():
     """Sitemap lines of a robots.txt, however they are written."""
     text = "User-agent: *\nDisallow: /\nSITEMAP: https://e.com/s.xml\n sitemap:https://e.com/t.xml\n# Sitemap: x\n"
-    assert robots_sitemaps(text) == ["https://e.com/s.xml", "https://e.com/t.xml"]
+    assert parse_robots_sitemaps(text) == ["https://e.com/s.xml", "https://e.com/t.xml"]

@@ -1,14 +1,16 @@
-"""The table of routes: documented, guarded, and each bad address of a zone named."""
+"""The routes: documented, guarded, and each bad URL of a zone named."""
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
 
 from fakes.clock import ManualClock
 from sluice.core.errors import NotFound, Refused
-from sluice.core.preload.signing import sign
-from sluice.services.preload.http.api import Api
+from sluice.core.preload.request_signing import sign_request
+from sluice.services.preload.http.api import PreloadApi
+from sluice.services.preload.zone.calls import RemoteZone, ZoneCalls
 from sluice.web import App, Headers, Reply, Request, build_document
 from unit.services.preload.world import KEY
 
@@ -16,20 +18,23 @@ ADMIN = {"authorization": "Bearer token"}
 
 
 class NoZones:
-    """Zones of which none is registered; notes what is asked of them."""
+    """Zones of which none is registered; records the calls."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, str]] = []
 
-    async def call(self, zone_id: str, method: str, given: dict[str, Any]) -> dict[str, Any]:
-        assert isinstance(given, dict)
-        self.calls.append((zone_id, method))
+    def get(self, zone_id: str) -> ZoneCalls:
+        return RemoteZone(zone_id, self._send, lambda: None)
+
+    async def _send(self, zone_id: str, name: str, arguments: str) -> str:
+        assert isinstance(json.loads(arguments), dict)
+        self.calls.append((zone_id, name))
         raise NotFound("not registered")
 
-    async def ids(self) -> list[str]:
+    async def list_ids(self) -> list[str]:
         return []
 
-    async def registered(self, zone_id: str) -> bool:
+    async def is_registered(self, zone_id: str) -> bool:
         return zone_id == "known"
 
 
@@ -38,69 +43,71 @@ def refuse_private(url: str) -> None:
         raise Refused("10.0.0.1 is not a public address")
 
 
-def api(zones: NoZones) -> Api:
-    return Api(
+def build_api(zones: NoZones) -> PreloadApi:
+    return PreloadApi(
         zones=zones,
-        database=None,  # type: ignore[arg-type]  # no route of these tests asks it
+        database=None,  # type: ignore[arg-type]  # no route of these tests uses it
         clock=ManualClock(1_700_000_000),
         defer=lambda _work: None,
         admin_token="token",
         signing_keys=(KEY,),
-        check_address=refuse_private,
+        check_url=refuse_private,
     )
 
 
-def answered(zones: NoZones, request: Request) -> Reply:
+def handle(zones: NoZones, request: Request) -> Reply:
     def on_error(error: Exception, _request: Request) -> None:
         raise AssertionError from error
 
-    return asyncio.run(App(api(zones).routes(), on_error=on_error).handle(request))
+    return asyncio.run(App(build_api(zones).build_routes(), on_error=on_error).handle(request))
 
 
 def request(method: str, path: str, body: bytes = b"", **headers: str) -> Request:
     async def read(_max_bytes: int) -> bytes:
         return body
 
-    given = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Request(method, f"http://edge-preload.localhost{path}", Headers(given), read)
+    sent = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Request(method, f"http://edge-preload.localhost{path}", Headers(sent), read)
 
 
 def test_documented():
     """Every route says what it does, and the document can be built."""
-    routes = api(NoZones()).routes()
+    routes = build_api(NoZones()).build_routes()
     assert all(route.doc and route.doc.summary for route in routes)
     paths = build_document("edge-preload", "1", routes)["paths"]
     assert "/api/v1/zones/{zone}/failed/replay" in paths
 
 
-@pytest.mark.parametrize("route", api(NoZones()).routes(), ids=lambda route: f"{route.method} {route.pattern}")
+@pytest.mark.parametrize(
+    "route", build_api(NoZones()).build_routes(), ids=lambda route: f"{route.method} {route.pattern}"
+)
 def test_guarded(route: Any):
     """Without a signature or the operator's token no route does anything."""
     zones = NoZones()
     path = route.pattern.replace(":zone", "known").replace(":id", "x").replace(":version", "1")
-    assert answered(zones, request(route.method, path, b"{}")).status == 401
+    assert handle(zones, request(route.method, path, b"{}")).status == 401
     assert not zones.calls
 
 
 def test_strangers_make_no_zones():
-    """Who cannot sign is refused before a zone's object comes into being; who can is told that there is none."""
+    """A caller who cannot sign is refused before a zone's object is created; one who can learns that there is no zone."""
     path, body = "/api/v1/preload", b'{"zone_id":"unknown"}'
     for key, status, calls in (("wrong", 401, 0), (KEY, 404, 1)):
         zones = NoZones()
-        headers = sign(key, "POST", path, body, now=1_700_000_000, nonce="0" * 32)
+        headers = sign_request(key, "POST", path, body, now=1_700_000_000, nonce="0" * 32)
         signed = {name.replace("-", "_"): value for name, value in headers.items()}
-        reply = answered(zones, request("POST", path, body, content_type="application/json", **signed))
+        reply = handle(zones, request("POST", path, body, content_type="application/json", **signed))
         assert (reply.status, len(zones.calls)) == (status, calls)
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"zone_id":5}', b'{"zone_id":"a/b"}', b"\xff"])
 def test_unreadable_bodies(body: bytes):
-    """A body that names no zone is 401 from strangers and 400 from who can sign."""
+    """A body that names no zone is 401 for a caller who cannot sign, and 400 for one who can."""
     path = "/api/v1/purge"
     for key, status in (("wrong", 401), (KEY, 400)):
-        headers = sign(key, "POST", path, body, now=1_700_000_000, nonce="0" * 32)
+        headers = sign_request(key, "POST", path, body, now=1_700_000_000, nonce="0" * 32)
         signed = {name.replace("-", "_"): value for name, value in headers.items()}
-        reply = answered(NoZones(), request("POST", path, body, content_type="application/json", **signed))
+        reply = handle(NoZones(), request("POST", path, body, content_type="application/json", **signed))
         assert reply.status == status
 
 
@@ -117,6 +124,6 @@ def test_unreadable_bodies(body: bytes):
 def test_bad_zones(config: str, path: str):
     """A zone in a private network, or with a key that can be guessed, is not registered."""
     zones = NoZones()
-    reply = answered(zones, request("PUT", "/api/v1/zones/z/config", config.encode(), **ADMIN))
+    reply = handle(zones, request("PUT", "/api/v1/zones/z/config", config.encode(), **ADMIN))
     assert (reply.status, zones.calls) == (400, [])
     assert f'"path":"{path}"'.encode() in (reply.body if isinstance(reply.body, bytes) else b"")

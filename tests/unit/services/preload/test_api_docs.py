@@ -1,10 +1,10 @@
-"""What edge-preload says of its routes, as far as it can be seen without a runtime."""
+"""The documentation of the routes, as far as it can be checked without a runtime."""
 
 from typing import Any
 
 import pytest
 
-from sluice.core.preload.zone_config import ZoneConfig, parse_zone
+from sluice.core.preload.zone_config import ZoneConfig, parse_config
 from sluice.services.preload.http import docs as api_docs
 from sluice.services.preload.http.requests import PreloadBody, PurgeBody
 from sluice.web import Doc, parse_model
@@ -14,31 +14,31 @@ DOCS = {name: value for name, value in vars(api_docs).items() if isinstance(valu
 
 @pytest.mark.parametrize("doc", DOCS.values(), ids=DOCS)
 def test_example_is_taken(doc: Doc):
-    """Who takes a body has an example of one, which the model that serves takes as it stands."""
+    """A route with a body has an example, and the model that serves accepts it unchanged."""
     assert (doc.body is None) == (doc.example is None)
     if doc.body is api_docs.ZoneBody:
-        parse_zone(doc.example)
+        parse_config(doc.example)
     elif doc.body:
         parse_model(doc.body, doc.example)
 
 
 def test_examples_fit_together():
-    """All examples speak of one zone, and of pages on its hosts."""
-    zone = parse_zone(api_docs.CONFIGURE.example)
-    asked: list[Any] = [api_docs.PRELOAD.example, api_docs.PURGE.example]
-    assert {each["zone_id"] for each in asked} == {api_docs.ZONE["zone"].example}
+    """All examples use one zone, and pages on its hosts."""
+    config = parse_config(api_docs.CONFIGURE.example)
+    bodies: list[Any] = [api_docs.PRELOAD.example, api_docs.PURGE.example]
+    assert {each["zone_id"] for each in bodies} == {api_docs.ZONE["zone"].example}
     pages = [*api_docs.PRELOAD.example["urls"], *api_docs.ENQUEUE.example["urls"], api_docs.SITEMAP.example["url"]]
-    assert all(zone.covers_url(url) for url in [*pages, api_docs.LEARN.example["pages"][0]["url"]])
+    assert all(config.covers_url(url) for url in [*pages, api_docs.LEARN.example["pages"][0]["url"]])
 
 
 def test_zone_is_what_serves():
-    """The described zone has the fields of the one that serves, and the key that is taken off before it is read."""
-    told, serves = api_docs.ZoneBody.model_fields, ZoneConfig.model_fields
-    assert told.keys() - serves.keys() == {"signing_key"}
-    assert all(told[name].annotation == field.annotation for name, field in serves.items())
+    """The documented configuration has the fields of the real one, and the signing key, which is removed before parsing."""
+    documented, served = api_docs.ZoneBody.model_fields, ZoneConfig.model_fields
+    assert documented.keys() - served.keys() == {"signing_key"}
+    assert all(documented[name].annotation == field.annotation for name, field in served.items())
 
 
 @pytest.mark.parametrize("body", [PreloadBody, PurgeBody])
 def test_names_are_described(body: type[PreloadBody | PurgeBody]):
-    """The schema tells what a zone's id looks like."""
+    """The schema describes the form of a zone's id."""
     assert body.model_json_schema()["properties"]["zone_id"]["pattern"] == "^[A-Za-z0-9_-]{1,64}$"

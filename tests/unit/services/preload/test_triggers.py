@@ -8,19 +8,19 @@ import pytest
 from sluice.core.errors import Conflict, Invalid, NotFound, TooManyRequests, Unauthorized
 from sluice.core.header_values import header_value
 from sluice.core.ports import HeaderPairs
-from unit.services.preload.world import KEY, SITE, ZONE, Answered, World
+from unit.services.preload.world import KEY, SITE, ZONE, OriginReply, World
 
 
 async def world(**config: Any) -> World:
-    return await World(**config).registered()
+    return await World(**config).register()
 
 
 async def warmed(here: World, *paths: str, tags: str = "") -> None:
     for path in paths:
-        here.origin.scripts[SITE + path] = Answered(headers=(("cache-tag", tags), ("etag", '"1"')))
+        here.origin.scripts[SITE + path] = OriginReply(headers=(("cache-tag", tags), ("etag", '"1"')))
     await here.enqueue(*paths)
     await here.drain()
-    here.origin.asked.clear()
+    here.origin.requests.clear()
 
 
 async def triggers(here: World) -> dict[str, str]:
@@ -33,15 +33,15 @@ async def test_purge_by_tag():
     here = await world()
     await warmed(here, "/a", "/b", tags="post:1")
     await warmed(here, "/c", tags="post:2")
-    reply = (await here.purge(tags=["post:1"]))["reply"]
+    reply = (await here.purge(tags=["post:1"])).reply
     assert (reply["status"], reply["tags_affected"]) == ("accepted", ["post:1"])
-    assert list(here.edge.held) == [f"{SITE}/c"]
+    assert list(here.edge.stored) == [f"{SITE}/c"]
     assert len(here.bucket._objects) == 1
     [row] = await here.rows("SELECT * FROM purge_log")
     assert (row["purge_id"], row["pages_purged"], row["tags"]) == (reply["purge_id"], 2, '["post:1"]')
     await here.drain()
     assert here.origin.counts == {"/a": 1, "/b": 1}
-    assert all(not header_value(headers, "if-none-match") for _, _, headers in here.origin.asked)
+    assert all(not header_value(headers, "if-none-match") for _, _, headers in here.origin.requests)
     assert len(here.bucket._objects) == 3
     assert await triggers(here) == {"/a": "post-purge", "/b": "post-purge", "/c": "manual"}
 
@@ -60,7 +60,7 @@ async def test_purge_everything(what: dict[str, Any]):
     """A global purge takes every page, as the tag `site` does."""
     here = await world()
     await warmed(here, *(f"/{n}" for n in range(10)))
-    reply = (await here.purge(**what))["reply"]
+    reply = (await here.purge(**what)).reply
     assert reply["tags_affected"] == ["site"]
     assert not here.bucket._objects
     await here.drain()
@@ -73,7 +73,7 @@ async def test_purge_without_preload():
     await warmed(here, "/a")
     await here.purge(urls=[f"{SITE}/a"])
     await here.drain()
-    assert not here.origin.asked
+    assert not here.origin.requests
     assert not here.bucket._objects
 
 
@@ -82,8 +82,8 @@ async def test_purged_while_under_way():
     here = await world()
     body = [b"old"]
 
-    async def page(_headers: HeaderPairs) -> Answered:
-        answer = Answered(body=body[0])
+    async def page(_headers: HeaderPairs) -> OriginReply:
+        answer = OriginReply(body=body[0])
         if body[0] == b"old":
             body[0] = b"new"
             here.clock.advance(0.5)
@@ -103,8 +103,8 @@ async def test_purge_survives_a_crash():
     here = await world()
     await warmed(here, "/a", tags="post:1")
     body = {"zone_id": ZONE, "idempotency_key": "purge-7f6c4a3e-0000-4000-8000-000000000000", "tags": ["post:1"]}
-    await here.call("purge", signed=here.signed(body, "/api/v1/purge"), body=body)
-    here.born()
+    await here.zone.purge(here.sign(body, "/api/v1/purge"), body)
+    here.restart()
     await here.drain()
     assert here.origin.counts == {"/a": 1}
 
@@ -114,12 +114,12 @@ async def test_schedule():
     here = await world()
     await warmed(here, "/old", "/busy", "/young")
     facts = [{"url": f"{SITE}/busy", "monthly_pageviews": 1000, "post_id": 7}]
-    assert await here.call("learn", body={"pages": facts}) == {"learned": 1}
+    assert await here.zone.learn_pages({"pages": facts}) == {"learned": 1}
     here.clock.advance(1700)
-    await here.call("tick")
-    assert (await here.call("status"))["queue_depth"] == 0
+    await here.zone.tick()
+    assert (await here.zone.show_status())["queue_depth"] == 0
     here.clock.advance(101)
-    await here.call("tick")
+    await here.zone.tick()
     mirror = json.loads(await here.kv.get_text(f"preload-queue:{ZONE}") or "")
     assert [(each["url"].removeprefix(SITE), each["priority"], each["trigger"]) for each in mirror] == [
         ("/busy", 80, "scheduled"),
@@ -135,18 +135,18 @@ async def test_deployment():
     await warmed(here, "/a", "/b")
     for version, asked in (("v1", 0), ("v1", 0), ("v2", 3), ("v2", 3)):
         here.deployment = version
-        here.born()
-        await here.call("tick")
+        here.restart()
+        await here.zone.tick()
         await here.drain()
-        assert len(here.origin.asked) == asked
+        assert len(here.origin.requests) == asked
     assert (await triggers(here))["/"] == "deployment"
 
 
-def sitemap(*urls: str, kind: str = "url", lastmod: str = "") -> Answered:
+def sitemap(*urls: str, kind: str = "url", lastmod: str = "") -> OriginReply:
     dated = f"<lastmod>{lastmod}</lastmod>" if lastmod else ""
     inside = "".join(f"<{kind}><loc>{url}</loc>{dated}</{kind}>" for url in urls)
     root = "urlset" if kind == "url" else "sitemapindex"
-    return Answered(body=f"<{root}>{inside}</{root}>".encode())
+    return OriginReply(body=f"<{root}>{inside}</{root}>".encode())
 
 
 async def test_sitemap():
@@ -156,7 +156,7 @@ async def test_sitemap():
         f"{SITE}/1.xml", f"{SITE}/sitemap.xml", "https://other.com/2.xml", "http://127.0.0.1/3.xml", kind="sitemap"
     )
     here.origin.scripts[f"{SITE}/1.xml"] = sitemap(f"{SITE}/a", f"{SITE}/b?utm_x=1", f"{SITE}/b", "https://other.com/c")
-    reply = await here.call("sitemap", body={})
+    reply = await here.zone.crawl_sitemap({})
     await here.drain()
     assert here.origin.counts == {"/sitemap.xml": 1, "/1.xml": 1, "/a": 1, "/b": 1}
     batch = await here.batch(reply["preload_batch_id"])
@@ -169,11 +169,11 @@ async def test_sitemap_respects_lastmod():
     here = await world()
     await warmed(here, "/a", "/b")
     here.origin.scripts[f"{SITE}/sitemap.xml"] = sitemap(f"{SITE}/a", lastmod="2020-01-01")
-    await here.call("sitemap", body={})
+    await here.zone.crawl_sitemap({})
     await here.drain()
     assert here.origin.counts == {"/sitemap.xml": 1}
     here.origin.scripts[f"{SITE}/sitemap.xml"] = sitemap(f"{SITE}/a", lastmod="2099-01-01")
-    await here.call("sitemap", body={})
+    await here.zone.crawl_sitemap({})
     await here.drain()
     assert here.origin.counts == {"/sitemap.xml": 2, "/a": 1}
 
@@ -182,12 +182,12 @@ async def test_sitemap_respects_lastmod():
 async def test_sitemap_is_found(place: str):
     """Where the configured sitemap is missing, robots.txt, WordPress' and Yoast's places are tried."""
     here = await world()
-    here.origin.default = Answered(404)
+    here.origin.default = OriginReply(404)
     here.origin.scripts[f"{SITE}{place}"] = sitemap(f"{SITE}/a")
     if place == "/from-robots.xml":
-        here.origin.scripts[f"{SITE}/robots.txt"] = Answered(body=f"Sitemap: {SITE}{place}".encode())
-    here.origin.scripts[f"{SITE}/a"] = Answered()
-    await here.call("sitemap", body={})
+        here.origin.scripts[f"{SITE}/robots.txt"] = OriginReply(body=f"Sitemap: {SITE}{place}".encode())
+    here.origin.scripts[f"{SITE}/a"] = OriginReply()
+    await here.zone.crawl_sitemap({})
     await here.drain()
     assert here.origin.counts["/a"] == 1
 
@@ -195,18 +195,18 @@ async def test_sitemap_is_found(place: str):
 async def test_sitemap_failures():
     """A hostile sitemap is refused, one that fails is tried again; the crawl ends in any case."""
     here = await world()
-    here.origin.scripts[f"{SITE}/bomb.xml"] = Answered(body=b"<!DOCTYPE a [<!ENTITY b 'c'>]><urlset/>")
-    here.origin.scripts[f"{SITE}/down.xml"] = Answered(503)
-    here.origin.scripts[f"{SITE}/moved.xml"] = Answered(301, (("location", "/bomb.xml"),))
+    here.origin.scripts[f"{SITE}/bomb.xml"] = OriginReply(body=b"<!DOCTYPE a [<!ENTITY b 'c'>]><urlset/>")
+    here.origin.scripts[f"{SITE}/down.xml"] = OriginReply(503)
+    here.origin.scripts[f"{SITE}/moved.xml"] = OriginReply(301, (("location", "/bomb.xml"),))
     for path in ("/bomb.xml", "/down.xml", "/moved.xml"):
-        reply = await here.call("sitemap", body={"url": SITE + path})
+        reply = await here.zone.crawl_sitemap({"url": SITE + path})
         await here.drain()
         assert (await here.batch(reply["preload_batch_id"]))["state"] == "finished"
     assert here.origin.counts["/down.xml"] == 4
     rows = await here.rows("SELECT url, detail FROM preload_log WHERE status = 'sitemap_failed' ORDER BY id")
     assert "document type" in rows[0]["detail"]
     with pytest.raises(Invalid, match="not on one of the zone's hosts"):
-        await here.call("sitemap", body={"url": "http://127.0.0.1/sitemap.xml"})
+        await here.zone.crawl_sitemap({"url": "http://127.0.0.1/sitemap.xml"})
 
 
 async def test_sitemap_on_activation():
@@ -214,12 +214,12 @@ async def test_sitemap_on_activation():
     here = await world()
     here.origin.scripts[f"{SITE}/sitemap.xml"] = sitemap(f"{SITE}/a")
     here.config["preload_sitemap_crawl_enabled"] = True
-    await here.call("configure", config=here.config)
+    await here.zone.configure(here.config)
     await here.drain()
     assert here.origin.counts["/sitemap.xml"] == 1
     for advanced, count in ((3600, 1), (86_400, 2)):
         here.clock.advance(advanced)
-        await here.call("tick")
+        await here.zone.tick()
         await here.drain()
         assert here.origin.counts["/sitemap.xml"] == count
 
@@ -230,8 +230,11 @@ async def test_variants_are_warmed():
     batch = await here.enqueue("/a")
     await here.drain()
     assert (await here.batch(batch))["done"] == 2
-    assert [("Mobile" in header_value(headers, "user-agent")) for _, _, headers in here.origin.asked] == [False, True]
-    assert len(here.edge.held) == len(here.bucket._objects) == 2
+    assert [("Mobile" in header_value(headers, "user-agent")) for _, _, headers in here.origin.requests] == [
+        False,
+        True,
+    ]
+    assert len(here.edge.stored) == len(here.bucket._objects) == 2
 
 
 async def test_nonce():
@@ -258,12 +261,12 @@ async def test_idempotency():
     key = {"idempotency_key": "preload-7f6c4a3e-0000-4000-8000-000000000000"}
     first = await here.preload("/a", **key)
     again = await here.preload("/a", **key)
-    assert (first["replayed"], again["replayed"], again["reply"]) == (False, True, first["reply"])
-    assert (await here.call("status"))["queue_depth"] == 1
+    assert (first.replayed, again.replayed, again.reply) == (False, True, first.reply)
+    assert (await here.zone.show_status())["queue_depth"] == 1
     with pytest.raises(Conflict, match="another body"):
         await here.preload("/b", **key)
     here.clock.advance(86_401)
-    assert not (await here.preload("/b", **key))["replayed"]
+    assert not (await here.preload("/b", **key)).replayed
 
 
 async def test_rate_limit():
@@ -288,7 +291,7 @@ async def test_own_key():
     """A zone with a key of its own takes that one alone; after a change the former is good for five minutes."""
     here = await world()
     for key in ("first-key-of-the-zone", "second-key-of-the-zone"):
-        await here.call("configure", config=here.config, signing_key=key)
+        await here.zone.configure(here.config, signing_key=key)
     await here.preload("/a", key="second-key-of-the-zone")
     await here.preload("/a", key="first-key-of-the-zone")
     with pytest.raises(Unauthorized):
@@ -296,7 +299,7 @@ async def test_own_key():
     here.clock.advance(301)
     with pytest.raises(Unauthorized):
         await here.preload("/a", key="first-key-of-the-zone")
-    shown = json.dumps(await here.call("config"))
+    shown = json.dumps(await here.zone.show_config())
     assert "key-of-the-zone" not in shown + (await here.kv.get_text(f"config:{ZONE}") or "")
     assert '"own_signing_key": true' in shown
 
@@ -322,17 +325,17 @@ async def test_bad_requests(more: dict[str, Any], path: str):
     with pytest.raises(Invalid) as raised:
         await here.preload("/a", **more)
     assert [bad.field for bad in raised.value.fields] == [path]
-    assert (await here.call("status"))["queue_depth"] == 0
+    assert (await here.zone.show_status())["queue_depth"] == 0
 
 
 async def test_priorities():
     """An override is taken as it is; otherwise the trigger, the date and the traffic decide."""
     here = await world()
-    await here.call("learn", body={"pages": [{"url": f"{SITE}/a", "published_at": here.clock.now() - 3600}]})
-    await here.call("pause")
+    await here.zone.learn_pages({"pages": [{"url": f"{SITE}/a", "published_at": here.clock.now() - 3600}]})
+    await here.zone.pause()
     await here.preload("/a", "/b", trigger="post-purge")
     await here.preload("/c", priority=7)
-    await here.call("settle")
+    await here.zone.settle()
     mirror = json.loads(await here.kv.get_text(f"preload-queue:{ZONE}") or "")
     assert [(each["url"].removeprefix(SITE), each["priority"]) for each in mirror] == [
         ("/a", 99),
@@ -344,74 +347,74 @@ async def test_priorities():
 async def test_mirror_stops():
     """Past 1,000 entries, or with the other backend, there is no mirror rather than half of one."""
     here = await world()
-    await here.call("pause")
+    await here.zone.pause()
     await here.enqueue(*(f"/{n}" for n in range(1000)))
-    await here.call("tick")
+    await here.zone.tick()
     assert len(json.loads(await here.kv.get_text(f"preload-queue:{ZONE}") or "")) == 1000
     await here.enqueue("/more")
     here.clock.advance(11)
-    await here.call("tick")
+    await here.zone.tick()
     assert await here.kv.get_text(f"preload-queue:{ZONE}") is None
 
 
 async def test_configuration():
     """A configuration is published to KV and kept in D1; an earlier one can be restored."""
     here = await world()
-    await here.call("configure", config=here.config | {"preload_rps_limit": 5, "hosts": ["www2.example.com"]})
+    await here.zone.configure(here.config | {"preload_rps_limit": 5, "hosts": ["www2.example.com"]})
     assert json.loads(await here.kv.get_text(f"config:{ZONE}") or "")["preload_rps_limit"] == 5
     assert await here.kv.get_text("host:www2.example.com") == ZONE
-    versions = (await here.call("versions"))["versions"]
+    versions = (await here.zone.list_versions())["versions"]
     assert [(each["version"], each["config"]["preload_rps_limit"]) for each in versions] == [(2, 5), (1, 10)]
-    assert (await here.call("restore", version=1))["version"] == 3
-    assert (await here.call("config"))["config"]["preload_rps_limit"] == 10
+    assert (await here.zone.restore_version(1))["version"] == 3
+    assert (await here.zone.show_config())["config"]["preload_rps_limit"] == 10
     assert await here.kv.get_text("host:www2.example.com") is None
     with pytest.raises(NotFound):
-        await here.call("restore", version=9)
+        await here.zone.restore_version(9)
 
 
 async def test_configuration_by_hand():
     """What somebody writes into KV is taken over within minutes; what does not fit is told and left."""
     here = await world()
-    edited = (await here.call("config"))["config"] | {"preload_rps_limit": 3}
+    edited = (await here.zone.show_config())["config"] | {"preload_rps_limit": 3}
     for text, limit in ((json.dumps(edited), 3), ("{}", 3), ("no json", 3)):
         here.clock.advance(121)
         await here.kv.put_text(f"config:{ZONE}", text)
-        await here.call("tick")
-        assert (await here.call("config"))["config"]["preload_rps_limit"] == limit
-    assert [name for name, _ in here.told].count("config.refused") == 2
+        await here.zone.tick()
+        assert (await here.zone.show_config())["config"]["preload_rps_limit"] == limit
+    assert [name for name, _ in here.log.lines].count("config.refused") == 2
 
 
 async def test_host_of_another_zone():
     """A host is served by the zone that named it last, which another's leaving does not change."""
     here = await world()
     await here.kv.put_text("host:taken.example.com", "another")
-    await here.call("configure", config=here.config | {"hosts": ["taken.example.com"]})
+    await here.zone.configure(here.config | {"hosts": ["taken.example.com"]})
     assert await here.kv.get_text("host:taken.example.com") == ZONE
     here.clock.advance(2)
     await here.kv.put_text("host:taken.example.com", "another")
-    await here.call("unregister")
+    await here.zone.unregister()
     assert await here.kv.get_text("host:taken.example.com") == "another"
 
 
 async def test_unregister():
     """An unregistered zone lets go of its hosts and its queue; registered again, it begins anew."""
     here = await world(preload_retry_max=0)
-    here.origin.default = Answered(500)
+    here.origin.default = OriginReply(500)
     await here.enqueue("/a")
     await here.drain()
     await here.enqueue("/b")
-    await here.call("unregister")
+    await here.zone.unregister()
     await here.drain()
     for key in (f"config:{ZONE}", "host:www.example.com", f"preload-queue:{ZONE}", f"preload-dlq:{ZONE}"):
         assert await here.kv.get_text(key) is None
     with pytest.raises(NotFound):
-        await here.call("status")
-    assert (await here.call("configure", config=here.config))["version"] == 2
-    status = await here.call("status")
+        await here.zone.show_status()
+    assert (await here.zone.configure(here.config))["version"] == 2
+    status = await here.zone.show_status()
     assert (status["queue_depth"], status["dead_letters"], here.origin.counts) == (0, 0, {"/a": 1})
 
 
 async def test_unregistered():
     """A zone that was never registered says how to register it."""
     with pytest.raises(NotFound, match="PUT /api/v1/zones/abc123xyz/config first"):
-        await World().call("status")
+        await World().zone.show_status()

@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
-from sluice.core.errors import Refused, TimedOut, Unavailable
+from sluice.core.errors import ConnectionLost, Refused, TimedOut
 from sluice.core.header_values import header_value
 from sluice.core.ports import HeaderPairs
-from sluice.services.preload.queue.queue import MAX_CRASHES, Queue
-from unit.services.preload.world import SITE, ZONE, Answered, World
+from sluice.services.preload.queue.leases import MAX_CRASHES
+from unit.services.preload.world import SITE, ZONE, OriginReply, World
 
 
 async def world(**config: Any) -> World:
-    return await World(**config).registered()
+    return await World(**config).register()
 
 
 async def counts(here: World, batch_id: str) -> dict[str, int]:
@@ -26,19 +26,19 @@ async def counts(here: World, batch_id: str) -> dict[str, int]:
 async def test_warmed():
     """A page is fetched past caches, stored in R2 and at the edge, indexed with its tags, and logged with its latency."""
     here = await world()
-    here.origin.scripts[f"{SITE}/a/"] = Answered(headers=(("etag", '"1"'), ("surrogate-key", "post:1 term:2")))
+    here.origin.scripts[f"{SITE}/a/"] = OriginReply(headers=(("etag", '"1"'), ("surrogate-key", "post:1 term:2")))
     reply = await here.preload("/a/")
-    assert reply["reply"] | {"preload_batch_id": ""} == {
+    assert reply.reply | {"preload_batch_id": ""} == {
         "preload_batch_id": "",
         "status": "accepted",
         "enqueued": 1,
         "queue_depth": 1,
     }
     await here.drain()
-    assert await counts(here, reply["reply"]["preload_batch_id"]) == {"done": 1}
-    [(_, url, headers)] = here.origin.asked
+    assert await counts(here, reply.reply["preload_batch_id"]) == {"done": 1}
+    [(_, url, headers)] = here.origin.requests
     assert (url, header_value(headers, "cache-control")) == (f"{SITE}/a/", "no-cache")
-    assert list(here.edge.held) == [f"{SITE}/a/"]
+    assert list(here.edge.stored) == [f"{SITE}/a/"]
     assert len(here.bucket._objects) == 1
     tags = await here.rows("SELECT tag FROM page_tags ORDER BY tag")
     assert [row["tag"] for row in tags] == ["post:1", "term:2"]
@@ -51,10 +51,12 @@ async def test_unchanged():
     here = await world()
     seen: list[str] = []
 
-    def page(headers: HeaderPairs) -> Answered:
+    def page(headers: HeaderPairs) -> OriginReply:
         seen.append(header_value(headers, "if-none-match"))
         return (
-            Answered(304) if header_value(headers, "if-none-match") == '"1"' else Answered(headers=(("etag", '"1"'),))
+            OriginReply(304)
+            if header_value(headers, "if-none-match") == '"1"'
+            else OriginReply(headers=(("etag", '"1"'),))
         )
 
     here.origin.scripts[f"{SITE}/a"] = page
@@ -64,7 +66,7 @@ async def test_unchanged():
         assert await counts(here, batch) == {"done": 1}
         here.clock.advance(1000)
     assert seen == ["", '"1"']
-    assert await here.log("/a") == ["warmed", "unchanged"]
+    assert await here.statuses("/a") == ["warmed", "unchanged"]
     [row] = await here.rows("SELECT stored_at FROM cached_pages")
     assert row["stored_at"] > here.clock.now() - 1001
 
@@ -73,28 +75,28 @@ async def test_unchanged_without_a_copy():
     """When the copy is gone although the origin has not changed, the page is fetched whole."""
     here = await world()
     here.origin.scripts[f"{SITE}/a"] = lambda headers: (
-        Answered(304) if header_value(headers, "if-none-match") else Answered(headers=(("etag", '"1"'),))
+        OriginReply(304) if header_value(headers, "if-none-match") else OriginReply(headers=(("etag", '"1"'),))
     )
     await here.enqueue("/a")
     await here.drain()
     here.bucket._objects.clear()
     await here.enqueue("/a")
     await here.drain()
-    assert await here.log("/a") == ["warmed", "again", "warmed"]
+    assert await here.statuses("/a") == ["warmed", "again", "warmed"]
     assert len(here.bucket._objects) == 1
 
 
 async def test_server_errors_are_retried():
     """5xx: three more attempts, after 5, 25 and 125 s, then the dead letters."""
     here = await world(preload_circuit_breaker_threshold=100)
-    here.origin.scripts[f"{SITE}/a"] = Answered(503)
+    here.origin.scripts[f"{SITE}/a"] = OriginReply(503)
     batch = await here.enqueue("/a")
     await here.drain()
-    times = [at for at, _, _ in here.origin.asked]
+    times = [at for at, _, _ in here.origin.requests]
     assert [round(after - before) for before, after in pairwise(times)] == [5, 25, 125]
-    assert await here.log("/a") == ["retry", "retry", "retry", "failed"]
+    assert await here.statuses("/a") == ["retry", "retry", "retry", "failed"]
     assert await counts(here, batch) == {"failed": 1}
-    [dead] = (await here.call("failed", limit=10))["failed"]
+    [dead] = (await here.zone.list_failed(10))["failed"]
     assert (dead["url"], dead["status"], dead["reason"], dead["attempt"]) == (f"{SITE}/a", 503, "status 503", 3)
     assert '"reason":"status 503"' in (await here.kv.get_text(f"preload-dlq:{ZONE}") or "")
 
@@ -106,7 +108,7 @@ async def test_timeouts_are_retried():
     await here.enqueue("/a")
     await here.drain()
     assert here.origin.counts == {"/a": 4}
-    assert await here.log("/a") == ["retry", "retry", "retry", "failed"]
+    assert await here.statuses("/a") == ["retry", "retry", "retry", "failed"]
 
 
 @pytest.mark.parametrize("status", [404, 410])
@@ -115,26 +117,26 @@ async def test_gone(status: int):
     here = await world()
     await here.enqueue("/a")
     await here.drain()
-    here.origin.scripts[f"{SITE}/a"] = Answered(status)
+    here.origin.scripts[f"{SITE}/a"] = OriginReply(status)
     batch = await here.enqueue("/a")
     await here.drain()
     assert await counts(here, batch) == {"gone": 1}
-    assert await here.log("/a") == ["warmed", "gone"]
+    assert await here.statuses("/a") == ["warmed", "gone"]
     assert not here.bucket._objects
-    assert not here.edge.held
+    assert not here.edge.stored
     assert await here.rows("SELECT * FROM cached_pages") == []
 
 
 async def test_too_many_requests():
     """429: tried again when the origin says, and the whole zone waits with it."""
     here = await world()
-    answers = [Answered(429, (("retry-after", "40"),)), Answered()]
+    answers = [OriginReply(429, (("retry-after", "40"),)), OriginReply()]
     here.origin.scripts[f"{SITE}/a"] = lambda _headers: answers.pop(0)
     await here.enqueue("/a", priority=100)
-    await here.ring()
+    await here.ring_alarm()
     await here.enqueue("/b")
     await here.drain()
-    [first, *rest] = here.origin.asked
+    [first, *rest] = here.origin.requests
     assert [url for _, url, _ in rest] == [f"{SITE}/a", f"{SITE}/b"]
     assert all(at - first[0] >= 40 for at, _, _ in rest)
 
@@ -142,20 +144,23 @@ async def test_too_many_requests():
 async def test_other_client_errors_are_final():
     """403: no retry, but visible among the failed."""
     here = await world()
-    here.origin.scripts[f"{SITE}/a"] = Answered(403)
+    here.origin.scripts[f"{SITE}/a"] = OriginReply(403)
     batch = await here.enqueue("/a")
     await here.drain()
     assert here.origin.counts == {"/a": 1}
     assert await counts(here, batch) == {"failed": 1}
-    assert (await here.call("failed", limit=1))["failed"][0]["reason"] == "status 403"
+    assert (await here.zone.list_failed(1))["failed"][0]["reason"] == "status 403"
 
 
 async def test_lost_connection():
     """A kept connection that was closed is nobody's failure: the page is asked for again at once, under the limits."""
     here = await world()
-    answers: list[Answered | Exception] = [Unavailable("x did not answer: Network connection lost."), Answered()]
+    answers: list[OriginReply | Exception] = [
+        ConnectionLost("x did not answer: Network connection lost."),
+        OriginReply(),
+    ]
 
-    def page(_headers: HeaderPairs) -> Answered:
+    def page(_headers: HeaderPairs) -> OriginReply:
         answer = answers.pop(0)
         if isinstance(answer, Exception):
             raise answer
@@ -164,7 +169,7 @@ async def test_lost_connection():
     here.origin.scripts[f"{SITE}/a"] = page
     await here.enqueue("/a")
     await here.drain()
-    assert await here.log("/a") == ["warmed"]
+    assert await here.statuses("/a") == ["warmed"]
 
 
 @pytest.mark.parametrize(("failures", "logged"), [(2, "warmed"), (3, "edge_only")])
@@ -174,9 +179,9 @@ async def test_bucket_fails(failures: int, logged: str):
     here.bucket.failures = failures
     batch = await here.enqueue("/a")
     await here.drain()
-    assert await here.log("/a") == [logged]
+    assert await here.statuses("/a") == [logged]
     assert await counts(here, batch) == {"done": 1}
-    assert (len(here.bucket._objects), len(here.edge.held)) == (int(failures == 2), 1)
+    assert (len(here.bucket._objects), len(here.edge.stored)) == (int(failures == 2), 1)
 
 
 async def test_nothing_stores():
@@ -184,11 +189,11 @@ async def test_nothing_stores():
     here = await world()
     here.bucket.failures, here.edge.broken = 3, True
     await here.enqueue("/a")
-    await here.ring()
-    assert await here.log("/a") == ["retry"]
+    await here.ring_alarm()
+    assert await here.statuses("/a") == ["retry"]
     here.edge.broken = False
     await here.drain()
-    assert await here.log("/a") == ["retry", "warmed"]
+    assert await here.statuses("/a") == ["retry", "warmed"]
 
 
 @pytest.mark.parametrize(
@@ -208,12 +213,12 @@ async def test_never_stored(headers: HeaderPairs):
     here = await world()
     await here.enqueue("/a")
     await here.drain()
-    here.origin.scripts[f"{SITE}/a"] = Answered(headers=headers)
+    here.origin.scripts[f"{SITE}/a"] = OriginReply(headers=headers)
     batch = await here.enqueue("/a")
     await here.drain()
     assert await counts(here, batch) == {"skipped": 1}
     assert not here.bucket._objects
-    assert not here.edge.held
+    assert not here.edge.stored
 
 
 async def test_pages_never_asked_for():
@@ -228,9 +233,9 @@ async def test_pages_never_asked_for():
 async def test_redirects():
     """A redirect within the zone has its target warmed in the same batch; one that leads out is told and not followed."""
     here = await world()
-    here.origin.scripts[f"{SITE}/old"] = Answered(301, (("location", "/new"),))
-    here.origin.scripts[f"{SITE}/out"] = Answered(302, (("location", "http://169.254.169.254/latest"),))
-    here.origin.scripts[f"{SITE}/loop"] = Answered(302, (("location", "/loop"),))
+    here.origin.scripts[f"{SITE}/old"] = OriginReply(301, (("location", "/new"),))
+    here.origin.scripts[f"{SITE}/out"] = OriginReply(302, (("location", "http://169.254.169.254/latest"),))
+    here.origin.scripts[f"{SITE}/loop"] = OriginReply(302, (("location", "/loop"),))
     batch = await here.enqueue("/old", "/out", "/loop")
     await here.drain()
     assert here.origin.counts == {"/old": 1, "/new": 1, "/out": 1, "/loop": 1}
@@ -245,35 +250,35 @@ async def test_refused_address():
     here.origin.scripts[f"{SITE}/a"] = Refused("10.0.0.1 is not a public address")
     await here.enqueue("/a")
     await here.drain()
-    assert await here.log("/a") == ["failed"]
+    assert await here.statuses("/a") == ["failed"]
 
 
 async def test_breaker_cycle():
     """Three failures open it for 30 s, each failed probe doubles that to 30 min at most, a good probe closes it."""
     here = await world(preload_retry_max=10)
-    here.origin.default = Answered(500)
+    here.origin.default = OriginReply(500)
     await here.enqueue(*(f"/{n}" for n in range(40)))
-    await here.ring()
-    status = await here.call("status")
+    await here.ring_alarm()
+    status = await here.zone.show_status()
     assert status["breaker"]["state"] == "open"
     assert status["breaker"]["backoff_s"] == 30
     # Those that were under way when the third failed come back too; none is started after.
-    assert 3 <= len(here.origin.asked) <= 6
+    assert 3 <= len(here.origin.requests) <= 6
     assert status["alerts"] == ["breaker_open", "failure_rate"]
 
     backoffs = []
     for _ in range(9):
-        before = len(here.origin.asked)
-        here.clock.advance((await here.call("status"))["breaker"]["open_until"] - here.clock.now() + 1)
-        await here.zone.ring()
-        assert len(here.origin.asked) == before + 1
-        backoffs.append((await here.call("status"))["breaker"]["backoff_s"])
+        before = len(here.origin.requests)
+        here.clock.advance((await here.zone.show_status())["breaker"]["open_until"] - here.clock.now() + 1)
+        await here.object.handle_alarm()
+        assert len(here.origin.requests) == before + 1
+        backoffs.append((await here.zone.show_status())["breaker"]["backoff_s"])
     assert backoffs == [60, 120, 240, 480, 960, 1800, 1800, 1800, 1800]
 
-    here.origin.default = Answered()
+    here.origin.default = OriginReply()
     here.clock.advance(1801)
     await here.drain()
-    status = await here.call("status")
+    status = await here.zone.show_status()
     assert (status["breaker"]["state"], status["queue_depth"]) == ("closed", 0)
     [alert] = await here.rows("SELECT * FROM preload_alerts WHERE kind = 'breaker_open'")
     assert alert["level"] == "critical"
@@ -283,28 +288,28 @@ async def test_breaker_cycle():
 async def test_breaker_is_not_closed_by_a_missing_page():
     """A 404 while half-open proves nothing; the next probe decides."""
     here = await world(preload_retry_max=0)
-    here.origin.default = Answered(500)
+    here.origin.default = OriginReply(500)
     await here.enqueue("/1", "/2", "/3")
     await here.drain()
-    here.origin.scripts[f"{SITE}/gone"] = Answered(404)
-    here.origin.scripts[f"{SITE}/good"] = Answered()
+    here.origin.scripts[f"{SITE}/gone"] = OriginReply(404)
+    here.origin.scripts[f"{SITE}/good"] = OriginReply()
     here.clock.advance(31)
     await here.enqueue("/gone", priority=100)
     await here.enqueue("/good", priority=50)
     await here.drain()
     assert here.origin.counts["/gone"] == here.origin.counts["/good"] == 1
-    assert (await here.call("status"))["breaker"]["state"] == "closed"
+    assert (await here.zone.show_status())["breaker"]["state"] == "closed"
 
 
 async def test_failures_in_between_do_not_add_up():
     """Only failures in a row open the breaker."""
     here = await world(preload_retry_max=0, preload_max_concurrency=1, preload_rps_limit=1000)
     for n in range(8):
-        here.origin.scripts[f"{SITE}/{n}"] = Answered(200 if n % 3 == 2 else 500)
+        here.origin.scripts[f"{SITE}/{n}"] = OriginReply(200 if n % 3 == 2 else 500)
     await here.enqueue(*(f"/{n}" for n in range(8)))
     await here.drain()
     assert sum(here.origin.counts.values()) == 8
-    assert (await here.call("status"))["breaker"]["state"] == "closed"
+    assert (await here.zone.show_status())["breaker"]["state"] == "closed"
 
 
 async def test_overflow():
@@ -325,59 +330,59 @@ async def test_overflow():
 async def test_dead_letters_are_replayed():
     """Every hour ten dead letters are tried again, the oldest first; after seven days they are cleared."""
     here = await world(preload_retry_max=0, preload_circuit_breaker_threshold=100)
-    here.origin.default = Answered(500)
+    here.origin.default = OriginReply(500)
     await here.enqueue(*(f"/{n:02}" for n in range(12)))
     await here.drain()
-    assert (await here.call("failed", limit=100))["count"] == 12
-    here.origin.default = Answered()
-    here.origin.scripts[f"{SITE}/00"] = Answered(500)
-    here.origin.asked.clear()
-    await here.call("tick")
-    assert not here.origin.asked
+    assert (await here.zone.list_failed(100))["count"] == 12
+    here.origin.default = OriginReply()
+    here.origin.scripts[f"{SITE}/00"] = OriginReply(500)
+    here.origin.requests.clear()
+    await here.zone.tick()
+    assert not here.origin.requests
 
     here.clock.advance(3601)
-    here.zone.parts.state.put("scheduled_at", here.clock.now())
-    await here.call("tick")
+    here.services.state.put(scheduled_at=here.clock.now())
+    await here.zone.tick()
     await here.drain()
     assert len(here.origin.counts) == 10
-    assert [each["url"] for each in (await here.call("failed", limit=100))["failed"]] == [
+    assert [each["url"] for each in (await here.zone.list_failed(100))["failed"]] == [
         *(f"{SITE}/{n}" for n in (10, 11)),
         f"{SITE}/00",
     ]
 
     here.clock.advance(7 * 86_400)
-    await here.call("tick")
-    assert (await here.call("failed", limit=100))["count"] == 0
+    await here.zone.tick()
+    assert (await here.zone.list_failed(100))["count"] == 0
 
 
 async def test_failed_by_hand():
     """The operator replays or deletes failed pages, some or all."""
     here = await world(preload_retry_max=0, preload_circuit_breaker_threshold=100)
-    here.origin.default = Answered(500)
+    here.origin.default = OriginReply(500)
     await here.enqueue("/1", "/2", "/3")
     await here.drain()
-    listed = (await here.call("failed", limit=100))["failed"]
-    here.origin.default = Answered()
-    assert await here.call("replay", body={"ids": [listed[1]["id"]]}) == {"replayed": 1}
+    listed = (await here.zone.list_failed(100))["failed"]
+    here.origin.default = OriginReply()
+    assert await here.zone.replay_failed({"ids": [listed[1]["id"]]}) == {"replayed": 1}
     await here.drain()
-    assert (await here.call("failed", limit=100))["count"] == 2
-    assert await here.call("delete_failed", body={"ids": [listed[0]["id"]]}) == {"deleted": 1}
-    assert await here.call("delete_failed", body={}) == {"deleted": 1}
+    assert (await here.zone.list_failed(100))["count"] == 2
+    assert await here.zone.delete_failed({"ids": [listed[0]["id"]]}) == {"deleted": 1}
+    assert await here.zone.delete_failed({}) == {"deleted": 1}
 
 
 async def test_alerts():
     """Each incident is told once to D1 and to the webhook, and once more when it is over."""
     here = await world(preload_retry_max=0, preload_circuit_breaker_threshold=100, preload_queue_max_depth=20_000)
-    here.origin.default = Answered(500)
+    here.origin.default = OriginReply(500)
     await here.enqueue("/1", "/2", "/3", "/4")
     await here.drain()
     for _ in range(3):
-        await here.call("tick")
+        await here.zone.tick()
     [alert] = await here.rows("SELECT * FROM preload_alerts")
     assert (alert["kind"], alert["resolved_at"]) == ("failure_rate", None)
     assert "3 of 3 fetches failed" in alert["message"]
     here.clock.advance(301)
-    await here.call("tick")
+    await here.zone.tick()
     [alert] = await here.rows("SELECT * FROM preload_alerts")
     assert alert["resolved_at"] == here.clock.now() or alert["resolved_at"] > alert["raised_at"]
     assert [(each["kind"], each["resolved_at"] is None) for each in here.webhook] == [
@@ -389,13 +394,13 @@ async def test_alerts():
 async def test_failing_is_over_only_when_proven():
     """Neither a pause nor a single good page ends a failure rate; pages that come do."""
     here = await world(preload_retry_max=0, preload_circuit_breaker_threshold=3)
-    here.origin.default = Answered(500)
+    here.origin.default = OriginReply(500)
     await here.enqueue("/1", "/2", "/3")
     await here.drain()
-    here.origin.default = Answered()
+    here.origin.default = OriginReply()
     for paths in (("/a",), ("/b", "/c"), tuple(f"/{n}" for n in range(40))):
         here.clock.advance(100)
-        await here.call("tick")
+        await here.zone.tick()
         await here.enqueue(*paths)
         await here.drain()
     rows = await here.rows("SELECT kind, resolved_at FROM preload_alerts ORDER BY kind")
@@ -406,10 +411,10 @@ async def test_failing_is_over_only_when_proven():
 async def test_depth_alert():
     """More than 5,000 waiting pages are an incident of their own."""
     here = await world(preload_queue_max_depth=20_000)
-    await here.call("pause")
+    await here.zone.pause()
     for start in range(0, 6000, 1000):
         await here.enqueue(*(f"/{n}" for n in range(start, start + 1000)))
-    await here.call("tick")
+    await here.zone.tick()
     [alert] = await here.rows("SELECT kind, message FROM preload_alerts")
     assert alert == {"kind": "queue_depth", "message": "6000 pages are waiting"}
 
@@ -417,12 +422,12 @@ async def test_depth_alert():
 async def test_pause_and_resume():
     """A paused zone asks for nothing; resumed, it goes on."""
     here = await world()
-    await here.call("pause")
+    await here.zone.pause()
     batch = await here.enqueue("/a")
     await here.drain()
-    assert not here.origin.asked
+    assert not here.origin.requests
     assert (await here.batch(batch))["eta_s"] is None
-    await here.call("resume")
+    await here.zone.resume()
     await here.drain()
     assert await counts(here, batch) == {"done": 1}
 
@@ -430,12 +435,12 @@ async def test_pause_and_resume():
 async def test_cancel():
     """A cancelled batch gives up its own pages, but not those that another one wants too."""
     here = await world()
-    await here.call("pause")
+    await here.zone.pause()
     first = await here.enqueue("/a", "/b")
     second = await here.enqueue("/b")
-    cancelled = await here.call("cancel", batch_id=first)
+    cancelled = await here.zone.cancel_batch(first)
     assert (cancelled["cancelled"], cancelled["state"]) == (2, "finished")
-    await here.call("resume")
+    await here.zone.resume()
     await here.drain()
     assert here.origin.counts == {"/b": 1}
     assert await counts(here, second) == {"done": 1}
@@ -445,10 +450,10 @@ async def test_wanted_again_while_under_way():
     """A page wanted again while it is being fetched is fetched once more, since it may have changed."""
     here = await world()
 
-    async def page(_headers: HeaderPairs) -> Answered:
+    async def page(_headers: HeaderPairs) -> OriginReply:
         if here.origin.counts["/a"] == 1:
             await here.enqueue("/a")
-        return Answered()
+        return OriginReply()
 
     here.origin.scripts[f"{SITE}/a"] = page
     batch = await here.enqueue("/a")
@@ -464,38 +469,38 @@ async def test_crash_loses_nothing():
     queue_rows = here.sql
     queue_rows.execute("UPDATE entry SET state = 2, due_at = ?", here.clock.now() + 90)
     for _ in range(3):
-        here.zone.parts.origin.throttle.grant(here.clock.now())
-    here.born()
-    assert (await here.call("status"))["in_flight"] == 3
+        here.services.grants.grant(here.clock.now())
+    here.restart()
+    assert (await here.zone.show_status())["in_flight"] == 3
     here.storage.alarm_ms = int(here.clock.now() * 1000)
     await here.drain()
     assert here.origin.counts == {"/0": 1, "/1": 1, "/2": 1}
-    assert (await here.call("status"))["queue_depth"] == 0
+    assert (await here.zone.show_status())["queue_depth"] == 0
 
 
 async def test_deadly_page():
     """A page on which the Worker dies again and again is given up, not tried for ever."""
     here = await world()
     batch = await here.enqueue("/a")
-    queue, now = Queue(here.sql), here.clock.now()
+    leases, now = here.services.leases, here.clock.now()
     for _ in range(MAX_CRASHES):
-        assert queue.lease(now, 0)
-        queue.reclaim(now)
-    assert queue.lease(now, 0)
+        assert leases.lease(now, 0)
+        leases.reclaim(now)
+    assert leases.lease(now, 0)
     await here.drain()
     assert await counts(here, batch) == {"failed": 1}
-    assert not here.origin.asked
+    assert not here.origin.requests
 
 
 async def test_budget():
     """An invocation makes only as many calls as the platform allows; the rest is left for the next one."""
-    here = await World(subrequests=50).registered()
+    here = await World(subrequests=50).register()
     await here.enqueue(*(f"/{n}" for n in range(20)))
-    await here.ring()
-    assert len(here.origin.asked) == 7
+    await here.ring_alarm()
+    assert len(here.origin.requests) == 7
     assert here.storage.alarm_ms is not None
     await here.drain()
-    assert len(here.origin.asked) == 20
+    assert len(here.origin.requests) == 20
 
 
 async def test_disabled():
@@ -503,9 +508,9 @@ async def test_disabled():
     here = await world(preload_enabled=False)
     with pytest.raises(Exception, match="preload_enabled is false"):
         await here.enqueue("/a")
-    await here.call("tick")
+    await here.zone.tick()
     await here.drain()
-    assert not here.origin.asked
+    assert not here.origin.requests
 
 
 async def test_a_page_that_hangs_holds_nobody_up():
@@ -513,16 +518,16 @@ async def test_a_page_that_hangs_holds_nobody_up():
     here = await world()
     order: list[str] = []
 
-    async def hanging(_headers: HeaderPairs) -> Answered:
+    async def hanging(_headers: HeaderPairs) -> OriginReply:
         await here.enqueue("/quick")
         for _ in range(20):
             await here.clock.sleep(1)
         order.append("/hangs")
-        return Answered()
+        return OriginReply()
 
-    def quick(_headers: HeaderPairs) -> Answered:
+    def quick(_headers: HeaderPairs) -> OriginReply:
         order.append("/quick")
-        return Answered()
+        return OriginReply()
 
     here.origin.scripts |= {f"{SITE}/hangs": hanging, f"{SITE}/quick": quick}
     await here.enqueue("/hangs")

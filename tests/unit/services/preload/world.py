@@ -1,13 +1,14 @@
-"""A zone's object among strict fakes: time is the test's, the origin answers as scripted."""
+"""A zone's object with strict fakes around it: the test moves the clock, the origin replies as scripted."""
 
 import asyncio
+import json
 import random
 import uuid
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from fakes.clock import ManualClock
 from fakes.d1 import FakeD1
@@ -16,14 +17,15 @@ from fakes.objects import FakeStorage
 from fakes.r2 import FakeR2
 from sluice.core.errors import Unavailable
 from sluice.core.ports import FetchResponse, HeaderPairs
-from sluice.core.preload.signing import SignedRequest, sign
-from sluice.core.preload.zone_config import ZoneConfig, parse_zone
+from sluice.core.preload.request_signing import SignedRequest, sign_request
+from sluice.core.preload.zone_config import ZoneConfig, parse_config
 from sluice.platform.durable_objects import Alarm, Sql
 from sluice.platform.storage.d1 import D1
 from sluice.platform.storage.kv import KV
 from sluice.platform.storage.r2 import R2
-from sluice.services.preload.zone.requests_shared import Settings
-from sluice.services.preload.zone.services import Outside
+from sluice.services.preload.zone.calls import RemoteZone, SignedReply
+from sluice.services.preload.zone.services import Dependencies, ZoneServices
+from sluice.services.preload.zone.settings import PreloadSettings
 from sluice.services.preload.zone.zone_object import ZoneObject
 
 MIGRATIONS = sorted((Path(__file__).parents[4] / "migrations").glob("*_preload_*.sql"))
@@ -33,14 +35,14 @@ ZONE = "abc123xyz"
 
 
 @dataclass
-class Answered:
+class OriginReply:
     status: int = 200
     headers: HeaderPairs = ()
     body: bytes = b"<html>"
 
 
 class PatientClock(ManualClock):
-    """Lets everybody else get on before it moves: who sleeps beside work that is quicker sleeps no time at all."""
+    """Lets all other tasks run before it moves, so that work that takes no time is done before a sleep ends."""
 
     async def sleep(self, seconds: float) -> None:
         for _ in range(200):
@@ -48,17 +50,17 @@ class PatientClock(ManualClock):
         await super().sleep(seconds)
 
 
-Script = Callable[[HeaderPairs], Awaitable[Answered] | Answered]
+Script = Callable[[HeaderPairs], Awaitable[OriginReply] | OriginReply]
 
 
 @dataclass
 class FakeOrigin:
-    """Answers by URL; a plain 200 where nobody scripted anything. Counts who is asked how often and at once."""
+    """Replies by URL, with a plain 200 where nothing is scripted. Records every request, and how many came at once."""
 
     clock: ManualClock
-    scripts: dict[str, Answered | Script | Exception] = field(default_factory=dict)
-    default: Answered | Script | Exception = field(default_factory=Answered)
-    asked: list[tuple[float, str, HeaderPairs]] = field(default_factory=list)
+    scripts: dict[str, OriginReply | Script | Exception] = field(default_factory=dict)
+    default: OriginReply | Script | Exception = field(default_factory=OriginReply)
+    requests: list[tuple[float, str, HeaderPairs]] = field(default_factory=list)
     latency_s: float = 0.0
     at_once: int = 0
     most_at_once: int = 0
@@ -75,12 +77,12 @@ class FakeOrigin:
         sink: Callable[[bytes], None] | None = None,
         **_: object,
     ) -> FetchResponse:
-        """Requests to an origin are bounded, pass every cache, and leave redirects to the caller."""
+        """Requests to an origin are bounded, bypass every cache, and do not follow redirects."""
         assert max_bytes > 0
         assert timeout_s > 0
         assert fresh
         assert not follow
-        self.asked.append((self.clock.now(), url, headers))
+        self.requests.append((self.clock.now(), url, headers))
         self.at_once += 1
         self.most_at_once = max(self.most_at_once, self.at_once)
         try:
@@ -91,14 +93,14 @@ class FakeOrigin:
             script = self.scripts.get(url, self.default)
             if isinstance(script, Exception):
                 raise script
-            if isinstance(script, Answered):
-                answer = script
+            if isinstance(script, OriginReply):
+                reply = script
             else:
-                made = script(headers)
-                answer = made if isinstance(made, Answered) else await made
+                result = script(headers)
+                reply = result if isinstance(result, OriginReply) else await result
             if sink:
-                sink(answer.body)
-            return FetchResponse(url, answer.status, answer.headers, b"" if sink else answer.body)
+                sink(reply.body)
+            return FetchResponse(url, reply.status, reply.headers, b"" if sink else reply.body)
         finally:
             self.at_once -= 1
 
@@ -112,11 +114,11 @@ class FakeOrigin:
 
     @property
     def counts(self) -> Counter[str]:
-        return Counter(url.removeprefix(SITE) for _, url, _ in self.asked)
+        return Counter(url.removeprefix(SITE) for _, url, _ in self.requests)
 
 
 @dataclass
-class _Held:
+class _StoredResponse:
     status: int
     headers: HeaderPairs
     body: bytes
@@ -124,29 +126,29 @@ class _Held:
 
 
 class FakeEdge:
-    """Keeps an answer for as long as its max-age says."""
+    """Stores a response for as long as its max-age says."""
 
     def __init__(self, clock: ManualClock) -> None:
         self._clock = clock
-        self.held: dict[str, _Held] = {}
+        self.stored: dict[str, _StoredResponse] = {}
         self.broken = False
 
-    async def match(self, url: str) -> _Held | None:
-        found = self.held.get(url)
-        return found if found and found.until > self._clock.now() else None
+    async def match(self, url: str) -> _StoredResponse | None:
+        stored = self.stored.get(url)
+        return stored if stored and stored.until > self._clock.now() else None
 
     async def put(self, url: str, *, status: int, headers: HeaderPairs, body: bytes) -> None:
         if self.broken:
             raise Unavailable("edge cache put")
         age = next(int(value.partition("max-age=")[2]) for name, value in headers if name == "cache-control")
-        self.held[url] = _Held(status, headers, body, self._clock.now() + age)
+        self.stored[url] = _StoredResponse(status, headers, body, self._clock.now() + age)
 
     async def delete(self, url: str) -> bool:
-        return self.held.pop(url, None) is not None
+        return self.stored.pop(url, None) is not None
 
 
 class FailingBucket(FakeR2):
-    """Refuses its next so many writes."""
+    """Fails its next `failures` writes."""
 
     def __init__(self, clock: ManualClock) -> None:
         super().__init__(clock)
@@ -159,7 +161,22 @@ class FailingBucket(FakeR2):
         return await super().put(key, body, options)
 
 
+class ListLog:
+    """Collects log lines as (name, fields)."""
+
+    def __init__(self) -> None:
+        self.lines: list[tuple[str, dict[str, Any]]] = []
+
+    def event(self, name: str, /, **fields: object) -> None:
+        self.lines.append((name, fields))
+
+    def error(self, name: str, error: BaseException, /, **fields: object) -> None:
+        self.lines.append((name, fields | {"error": error}))
+
+
 class World:
+    """A zone's object with fakes around it; calls go through the same encoding as over RPC."""
+
     def __init__(self, subrequests: int = 600, **config: Any) -> None:
         self.clock = PatientClock()
         self.storage = FakeStorage()
@@ -171,66 +188,67 @@ class World:
         self.bucket = FailingBucket(self.clock)
         self.edge = FakeEdge(self.clock)
         self.origin = FakeOrigin(self.clock)
-        self.told: list[tuple[str, dict[str, Any]]] = []
+        self.log = ListLog()
         self.webhook: list[dict[str, Any]] = []
         self.config = {"site_url": SITE, **config}
         self.subrequests = subrequests
         self.deployment = ""
-        self.zone = self.born()
+        self.zone = RemoteZone(ZONE, self._send, lambda: None)
+        self.object = self.restart()
 
-    def born(self) -> ZoneObject:
-        """A new life of the object on the same storage."""
-        outside = Outside(
+    def restart(self) -> ZoneObject:
+        """Starts the object again on the same storage."""
+        outside = Dependencies(
             clock=self.clock,
             database=self.database,
             kv=self.kv,
             bucket=R2(self.bucket),
             edge=self.edge,
             fetch=self.origin,
+            fetch_webhook=self._post_webhook,
             new_id=lambda: random.randbytes(16).hex(),
-            tell=self._tell,
+            log=self.log,
         )
-        settings = Settings(
+        settings = PreloadSettings(
             signing_keys=(KEY, "the-previous-key-of-all-zones"),
             subrequests=self.subrequests,
-            post_webhook=self._post,
+            webhook_url="https://hooks.example.com/alerts",
             deployment=self.deployment,
         )
-        self.zone = ZoneObject(self.sql, Alarm(self.storage), outside, settings)
-        return self.zone
+        self.object = ZoneObject(self.sql, Alarm(self.storage), outside, settings)
+        return self.object
 
     @property
     def sql(self) -> Sql:
         return Sql(self.storage)
 
     @property
+    def services(self) -> ZoneServices:
+        return self.object.handlers(ZONE).services
+
+    @property
     def zone_config(self) -> ZoneConfig:
-        return parse_zone(self.config)
+        return parse_config(self.config)
 
-    def _tell(self, name: str, error: Exception | None = None, **fields: Any) -> None:
-        if error is not None:
-            fields["error"] = error
-        self.told.append((name, fields))
+    async def _send(self, zone_id: str, name: str, arguments: str) -> str:
+        return await self.object.call(zone_id, name, arguments)
 
-    async def _post(self, alert: dict[str, Any]) -> None:
-        self.webhook.append(alert)
+    async def _post_webhook(self, url: str, *, body: bytes | None = None, **_: object) -> FetchResponse:
+        self.webhook.append(json.loads(body or b""))
+        return FetchResponse(url, 200, (), b"")
 
-    async def registered(self) -> "World":
-        await self.call("configure", config=self.config)
+    async def register(self) -> Self:
+        await self.zone.configure(self.config)
         return self
 
-    async def call(self, method: str, **given: Any) -> dict[str, Any]:
-        return await self.zone.call(ZONE, method, given)
-
-    def signed(self, body: dict[str, Any], path: str, *, key: str = KEY, nonce: str | None = None) -> dict[str, Any]:
+    def sign(self, body: dict[str, Any], path: str, *, key: str = KEY, nonce: str | None = None) -> SignedRequest:
         content = repr(body).encode()
-        headers = sign(key, "POST", path, content, now=self.clock.now(), nonce=nonce or random.randbytes(16).hex())
+        nonce = nonce or random.randbytes(16).hex()
+        headers = sign_request(key, "POST", path, content, now=self.clock.now(), nonce=nonce)
         lowered = {name.lower(): value for name, value in headers.items()}
-        request = SignedRequest.read("POST", path, lowered, content)
-        names = ("method", "path", "timestamp", "nonce", "body_hash", "signature")
-        return {name: getattr(request, name) for name in names}
+        return SignedRequest.from_request("POST", path, lowered, content)
 
-    async def preload(self, *paths: str, **more: Any) -> dict[str, Any]:
+    async def preload(self, *paths: str, **more: Any) -> SignedReply:
         key = {name: more.pop(name) for name in ("key", "nonce") if name in more}
         body = {
             "zone_id": ZONE,
@@ -238,43 +256,44 @@ class World:
             "urls": [SITE + path for path in paths],
             **more,
         }
-        return await self.call("preload", signed=self.signed(body, "/api/v1/preload", **key), body=body)
+        return await self.zone.preload(self.sign(body, "/api/v1/preload", **key), body)
 
-    async def purge(self, **what: Any) -> dict[str, Any]:
+    async def purge(self, **what: Any) -> SignedReply:
         body = {
             "zone_id": ZONE,
             "idempotency_key": f"purge-{uuid.UUID(int=random.getrandbits(128), version=4)}",
             **what,
         }
-        done = await self.call("purge", signed=self.signed(body, "/api/v1/purge"), body=body)
-        await self.call("settle")
-        return done
+        reply = await self.zone.purge(self.sign(body, "/api/v1/purge"), body)
+        await self.zone.settle()
+        return reply
 
     async def enqueue(self, *paths: str, **more: Any) -> str:
-        done = await self.call("enqueue", body={"urls": [SITE + path for path in paths], **more})
-        return str(done["preload_batch_id"])
+        reply = await self.zone.enqueue({"urls": [SITE + path for path in paths], **more})
+        return str(reply["preload_batch_id"])
 
-    async def ring(self) -> None:
-        """Ring once, at the time that is set."""
+    async def ring_alarm(self) -> None:
+        """Rings the alarm once, at the time that is set."""
         assert self.storage.alarm_ms is not None
         self.clock.advance(max(0.0, self.storage.alarm_ms / 1000 - self.clock.now()))
         self.storage.alarm_ms = None
-        await self.zone.ring()
+        await self.object.handle_alarm()
 
     async def drain(self, most: int = 100) -> None:
-        """Ring until nothing is left to ring for."""
+        """Rings the alarm until it is no longer set."""
         for _ in range(most):
             if self.storage.alarm_ms is None:
                 return
-            await self.ring()
-        raise AssertionError("it rings for ever")
+            await self.ring_alarm()
+        raise AssertionError("the alarm rings forever")
 
     async def batch(self, batch_id: str) -> dict[str, Any]:
-        return await self.call("batch", batch_id=batch_id)
+        return await self.zone.show_batch(batch_id)
 
     async def rows(self, sql: str, *params: object) -> list[dict[str, Any]]:
         return [dict(row) for row in await self.database.all(sql, *params)]
 
-    async def log(self, path: str) -> list[str]:
+    async def statuses(self, path: str) -> list[str]:
+        """The log of one page, oldest first."""
         rows = await self.rows("SELECT status FROM preload_log WHERE url = ? ORDER BY id", SITE + path)
         return [row["status"] for row in rows]

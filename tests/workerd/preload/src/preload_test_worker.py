@@ -1,62 +1,86 @@
-"""edge-preload with its time and its luck in a test's hands.
+"""edge-preload whose clock and bucket a test controls.
 
 PUT /test?bucket_failures=…    so many writes to the bucket fail
-PUT /test?advance_s=…          the clock moves on
-PUT /test?stand_for=ZONE       the clock stands still, but for the pauses of this zone; "" lets it run again
-DELETE /test?url=…             the edge forgets a page
+PUT /test?advance_s=…          the clock moves forward
+PUT /test?stand_for=ZONE       the clock stands still, except for the sleeps of this zone; "" lets it run again
+DELETE /test?url=…             removes a page from the edge cache
 """
 
 import asyncio
 import time
+from functools import cached_property
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from workers import DurableObject, Response, WorkerEntrypoint
 
+from sluice.core.ports import Alarm, Bucket
 from sluice.platform.bindings import Binding
+from sluice.platform.durable_objects import Alarm as ObjectAlarm
 from sluice.platform.durable_objects import Sql
 from sluice.platform.http.edge_cache import EdgeCache
-from sluice.workers.preload import Cloud, called, fetched, ticked, zone_object
+from sluice.platform.storage.r2 import R2
+from sluice.workers.preload import PreloadWorker
 
 __all__ = ["Default", "PreloadQueue"]
 
 BINDINGS = (Binding("PRELOAD_QUEUE", "durable-object"),)
 # One isolate runs the Worker and its objects, so they all see what a test has set.
-SET: dict[str, Any] = {"ahead_s": 0.0, "stands_at": None, "stands_for": "", "bucket_failures": 0}
+SETTINGS: dict[str, Any] = {"ahead_s": 0.0, "stands_at": None, "stands_for": "", "bucket_failures": 0}
 
 
 class MovedClock:
-    """`zone` is the one whose object goes by it."""
+    """`zone_id` is that of the object that uses this clock."""
 
-    zone = ""
+    zone_id = ""
 
     def now(self) -> float:
-        stands_at: float | None = SET["stands_at"]
-        return time.time() + float(SET["ahead_s"]) if stands_at is None else stands_at
+        stands_at: float | None = SETTINGS["stands_at"]
+        return time.time() + float(SETTINGS["ahead_s"]) if stands_at is None else stands_at
 
     async def sleep(self, seconds: float) -> None:
-        """Whoever pauses finds that the time has passed, also by a clock that stands still for all others."""
+        """The time has passed for the sleeper, even if the clock stands still for all others."""
         ends_at = self.now() + seconds
         await asyncio.sleep(seconds)
-        if SET["stands_at"] is not None and self.zone == SET["stands_for"]:
-            SET["stands_at"] = max(SET["stands_at"], ends_at)
+        if SETTINGS["stands_at"] is not None and self.zone_id == SETTINGS["stands_for"]:
+            SETTINGS["stands_at"] = max(SETTINGS["stands_at"], ends_at)
 
 
-def given(values: dict[str, str]) -> None:
-    """Do as a test says."""
+class MovedAlarm:
+    """The object's alarm in the time of the moved clock; the platform knows only its own."""
+
+    def __init__(self, alarm: Alarm, clock: MovedClock) -> None:
+        self._alarm = alarm
+        self._clock = clock
+
+    async def get(self) -> float | None:
+        at_s = await self._alarm.get()
+        return None if at_s is None else at_s + self._ahead_s()
+
+    async def set(self, at_s: float) -> None:
+        await self._alarm.set(at_s - self._ahead_s())
+
+    async def delete(self) -> None:
+        await self._alarm.delete()
+
+    def _ahead_s(self) -> float:
+        return self._clock.now() - time.time()
+
+
+def change_settings(values: dict[str, str]) -> None:
     now = MovedClock().now()
     if "bucket_failures" in values:
-        SET["bucket_failures"] = int(values["bucket_failures"])
+        SETTINGS["bucket_failures"] = int(values["bucket_failures"])
     if "stand_for" in values:
-        SET.update(stands_for=values["stand_for"], stands_at=now if values["stand_for"] else None)
-        SET["ahead_s"] = now - time.time()
+        SETTINGS.update(stands_for=values["stand_for"], stands_at=now if values["stand_for"] else None)
+        SETTINGS["ahead_s"] = now - time.time()
     if "advance_s" in values:
-        name = "ahead_s" if SET["stands_at"] is None else "stands_at"
-        SET[name] += float(values["advance_s"])
+        name = "ahead_s" if SETTINGS["stands_at"] is None else "stands_at"
+        SETTINGS[name] += float(values["advance_s"])
 
 
 class FailingBucket:
-    """The real bucket, whose next so many writes fail."""
+    """The real bucket, whose next `bucket_failures` writes fail."""
 
     def __init__(self, bucket: Any) -> None:
         self._bucket = bucket
@@ -65,31 +89,41 @@ class FailingBucket:
         return getattr(self._bucket, name)
 
     async def put(self, key: str, body: Any, options: Any) -> Any:
-        if SET["bucket_failures"] > 0:
-            SET["bucket_failures"] -= 1
+        if SETTINGS["bucket_failures"] > 0:
+            SETTINGS["bucket_failures"] -= 1
             return await self._bucket.put("too long" * 200, body, options)  # refused by the bucket itself
         return await self._bucket.put(key, body, options)
 
 
-def cloud(env: Any, clock: MovedClock | None = None) -> Cloud:
-    return Cloud(env, clock or MovedClock(), FailingBucket(env.CACHE_BUCKET))
+class PreloadTestWorker(PreloadWorker):
+    @cached_property
+    def clock(self) -> MovedClock:
+        return MovedClock()
+
+    @cached_property
+    def alarm(self) -> Alarm:
+        return MovedAlarm(ObjectAlarm(self.ctx.storage), self.clock)
+
+    @cached_property
+    def bucket(self) -> Bucket:
+        return R2(FailingBucket(self.env.CACHE_BUCKET))
 
 
 class PreloadQueue(DurableObject):  # type: ignore[misc]
     def __init__(self, ctx: Any, env: Any) -> None:
         super().__init__(ctx, env)
-        self.clock = MovedClock()
-        self.zone = zone_object(ctx, cloud(env, self.clock))
+        self.worker = PreloadTestWorker(env, ctx)
+        self.zone = self.worker.zone_object
 
     async def ping(self) -> bool:
         return Sql(self.ctx.storage).value("select 1") == 1
 
-    async def call(self, zone_id: str, method: str, request: str) -> str:
-        self.clock.zone = zone_id
-        return await called(self.zone, zone_id, method, request)
+    async def call(self, zone_id: str, name: str, arguments: str) -> str:
+        self.worker.clock.zone_id = zone_id
+        return await self.zone.call(zone_id, name, arguments)
 
     async def alarm(self) -> None:
-        await self.zone.ring()
+        await self.zone.handle_alarm()
 
 
 class Default(WorkerEntrypoint):  # type: ignore[misc]
@@ -98,9 +132,9 @@ class Default(WorkerEntrypoint):  # type: ignore[misc]
         if url.path == "/test" and request.method == "DELETE":
             return Response.from_json(await EdgeCache().delete(dict(parse_qsl(url.query))["url"]))
         if url.path == "/test":
-            given(dict(parse_qsl(url.query, keep_blank_values=True)))
-            return Response.from_json(SET)
-        return await fetched(self, request, BINDINGS, cloud(self.env))
+            change_settings(dict(parse_qsl(url.query, keep_blank_values=True)))
+            return Response.from_json(SETTINGS)
+        return await PreloadTestWorker(self.env, self.ctx).handle_request(self, request, BINDINGS)
 
     async def scheduled(self, _controller: Any, _env: Any, _ctx: Any) -> None:
-        await ticked(cloud(self.env))
+        await PreloadTestWorker(self.env, self.ctx).cron.run()

@@ -1,1 +1,1 @@
-"""Which pages there are: sitemaps, known pages and the index of stored ones."""
+"""Which pages a site has: sitemaps, warmed pages, and the index of stored copies."""

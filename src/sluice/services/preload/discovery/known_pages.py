@@ -1,11 +1,11 @@
-"""What the zone's object remembers of pages it has warmed: enough to ask the origin for changes only."""
+"""What the zone's object remembers about warmed pages: enough to ask the origin for changes only."""
 
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sluice.core.header_values import header_value
-from sluice.core.ports import HeaderPairs, Row, Sql
+from sluice.core.ports import HeaderPairs, Sql
 from sluice.services.preload.discovery.page_index import Page
 
 
@@ -13,40 +13,37 @@ from sluice.services.preload.discovery.page_index import Page
 class KnownPages:
     sql: Sql
 
-    def keep(self, page: Page, headers: HeaderPairs, *, now: float, fresh_until: float) -> None:
-        """Note a page whose copy is in R2."""
+    def store(self, page: Page, headers: HeaderPairs, *, now: float, fresh_until: float) -> None:
+        """Notes a page whose copy is in R2."""
         validators = (header_value(headers, "etag") or None, header_value(headers, "last-modified") or None)
-        self.sql.execute(
+        self.sql.run(
             "INSERT OR REPLACE INTO page VALUES (?, ?, ?, ?, ?, ?)",
-            page.url,
-            page.variant,
-            now,
-            fresh_until,
-            *validators,
+            *(page.url, page.variant, now, fresh_until, *validators),
         )
 
-    def renewed(self, page: Page, *, now: float, fresh_until: float) -> None:
-        self.sql.execute(
+    def renew(self, page: Page, *, now: float, fresh_until: float) -> None:
+        """Notes that a page was warmed again without a change."""
+        self.sql.run(
             "UPDATE page SET warmed_at = ?, fresh_until = ? WHERE url = ? AND variant = ?",
             *(now, fresh_until, page.url, page.variant),
         )
 
-    def validators(self, page: Page) -> HeaderPairs:
+    def load_validators(self, page: Page) -> HeaderPairs:
         """The headers that ask for a page only if it has changed."""
-        found = self.sql.rows("SELECT * FROM page WHERE url = ? AND variant = ?", page.url, page.variant)
-        if not found:
+        rows = self.sql.rows("SELECT * FROM page WHERE url = ? AND variant = ?", page.url, page.variant)
+        if not rows:
             return ()
         names = (("if-none-match", "etag"), ("if-modified-since", "last_modified"))
-        return tuple((name, str(found[0][column])) for name, column in names if found[0][column])
+        return tuple((name, str(rows[0][column])) for name, column in names if rows[0][column])
 
     def forget(self, pages: Sequence[Page]) -> None:
-        given = json.dumps([[page.url, page.variant] for page in pages])
-        self.sql.execute(
-            """DELETE FROM page WHERE (url, variant) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?))""", given
+        keys = json.dumps([[page.url, page.variant] for page in pages])
+        self.sql.run(
+            "DELETE FROM page WHERE (url, variant) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?))", keys
         )
 
     def forget_all(self) -> None:
-        self.sql.execute("DELETE FROM page")
+        self.sql.run("DELETE FROM page")
 
     def is_current(self, url: str, variant: str, modified_at: float | None, now: float) -> bool:
         """Whether a page was warmed after its last change, and its copy is still fresh."""
@@ -59,6 +56,11 @@ class KnownPages:
             )
         )
 
-    def oldest(self, limit: int) -> list[Row]:
-        """The pages warmed longest ago."""
-        return self.sql.rows("SELECT DISTINCT url FROM page ORDER BY warmed_at LIMIT ?", limit)
+    def list_oldest(self, limit: int) -> list[str]:
+        """The URLs of the pages warmed longest ago."""
+        rows = self.sql.rows("SELECT DISTINCT url FROM page ORDER BY warmed_at LIMIT ?", limit)
+        return [str(row["url"]) for row in rows]
+
+    @property
+    def count(self) -> int:
+        return int(self.sql.value("SELECT count(*) FROM page") or 0)

@@ -1,4 +1,4 @@
-"""The index of stored pages in D1: what a purge must find, and what analytics know."""
+"""The index of stored pages in D1: which copies a purge must find, and what analytics know about pages."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -7,101 +7,103 @@ from typing import Final
 
 from sluice.core.ports import Database, Row
 from sluice.core.preload.priority import Facts
+from sluice.core.preload.purges import PurgeScope
 
-MAX_TAG_ROWS: Final = 20  # 5 parameters each, 100 in a statement
+MAX_TAG_ROWS: Final = 20  # 4 parameters each, of 100 in a statement
+MAX_REMOVED: Final = 25  # pages removed by one batch of two statements each
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One form of a page."""
+    """One variant of a page."""
 
     url: str
     variant: str
 
 
 @dataclass(frozen=True, slots=True)
-class Pages:
+class PageIndex:
     database: Database
     zone_id: str
 
-    async def keep(
+    async def store(
         self, page: Page, *, hashed: str, stored_at: float, fresh_until: float, size: int, tags: Sequence[str]
     ) -> None:
-        """Note a page before its copy is stored, so that there is never a copy that no purge finds."""
-        place = [self.zone_id, page.url, page.variant]
+        """Notes a page before its copy is stored, so that there is never a copy that no purge finds."""
+        key = [self.zone_id, page.url, page.variant]
         statements: list[tuple[str, Sequence[object]]] = [
             (
                 "INSERT OR REPLACE INTO cached_pages VALUES (?, ?, ?, ?, ?, ?, ?)",
-                [*place, hashed, stored_at, fresh_until, size],
+                [*key, hashed, stored_at, fresh_until, size],
             ),
-            ("DELETE FROM page_tags WHERE zone_id = ? AND url = ? AND variant = ?", place),
+            ("DELETE FROM page_tags WHERE zone_id = ? AND url = ? AND variant = ?", key),
         ]
         for at in range(0, len(tags), MAX_TAG_ROWS):
-            some = tags[at : at + MAX_TAG_ROWS]
-            rows = ", ".join(["(?, ?, ?, ?)"] * len(some))
-            values = [value for tag in some for value in (self.zone_id, tag, page.url, page.variant)]
+            chunk = tags[at : at + MAX_TAG_ROWS]
+            rows = ", ".join(["(?, ?, ?, ?)"] * len(chunk))
+            values = [value for tag in chunk for value in (self.zone_id, tag, page.url, page.variant)]
             statements.append((f"INSERT OR IGNORE INTO page_tags VALUES {rows}", values))  # noqa: S608
         await self.database.batch(statements)
 
     async def remove(self, pages: Sequence[Page]) -> None:
-        for at in range(0, len(pages), 25):
+        for at in range(0, len(pages), MAX_REMOVED):
             statements: list[tuple[str, Sequence[object]]] = []
-            for page in pages[at : at + 25]:
-                place = [self.zone_id, page.url, page.variant]
+            for page in pages[at : at + MAX_REMOVED]:
+                key = [self.zone_id, page.url, page.variant]
                 for table in ("cached_pages", "page_tags"):
                     sql = f"DELETE FROM {table} WHERE zone_id = ? AND url = ? AND variant = ?"  # noqa: S608
-                    statements.append((sql, place))
+                    statements.append((sql, key))
             await self.database.batch(statements)
 
-    async def tagged(self, tags: Iterable[str], limit: int) -> list[Page]:
+    async def list_tagged(self, tags: Iterable[str], limit: int) -> list[Page]:
         rows = await self.database.all(
             """SELECT DISTINCT url, variant FROM page_tags
                WHERE zone_id = ? AND tag IN (SELECT value FROM json_each(?)) LIMIT ?""",
             *(self.zone_id, json.dumps(list(tags)), limit),
         )
-        return [_page(row) for row in rows]
+        return [_parse_page(row) for row in rows]
 
-    async def forms_of(self, urls: Iterable[str]) -> list[Page]:
-        """The stored forms of these pages."""
+    async def list_variants(self, urls: Iterable[str]) -> list[Page]:
+        """The stored variants of these pages."""
         rows = await self.database.all(
             "SELECT url, variant FROM cached_pages WHERE zone_id = ? AND url IN (SELECT value FROM json_each(?))",
             *(self.zone_id, json.dumps(list(urls))),
         )
-        return [_page(row) for row in rows]
+        return [_parse_page(row) for row in rows]
 
-    async def some(self, limit: int, *, stored_before: float) -> list[Page]:
-        """Any pages stored up to then; whoever removes them asks again for more."""
+    async def list_any(self, limit: int, *, stored_before: float) -> list[Page]:
+        """Any pages stored up to then; a caller that removes them calls again for more."""
         rows = await self.database.all(
             "SELECT url, variant FROM cached_pages WHERE zone_id = ? AND stored_at <= ? LIMIT ?",
             *(self.zone_id, stored_before, limit),
         )
-        return [_page(row) for row in rows]
+        return [_parse_page(row) for row in rows]
 
-    async def purged_since(self, page: Page, tags: Sequence[str], since: float) -> bool:
-        """Whether a purge that covers the page was asked for after its content was."""
-        found = await self.database.all(
-            """SELECT 1 FROM purge_log WHERE zone_id = ? AND created_at > ? AND (everything = 1
-                 OR EXISTS (SELECT 1 FROM json_each(urls) WHERE value = ?)
-                 OR EXISTS (SELECT 1 FROM json_each(tags) WHERE value IN (SELECT value FROM json_each(?)))) LIMIT 1""",
-            *(self.zone_id, since, page.url, json.dumps(list(tags))),
+    async def load_purges(self, since: float, limit: int) -> list[PurgeScope]:
+        """The newest purges that were accepted after that time."""
+        rows = await self.database.all(
+            """SELECT tags, urls, everything FROM purge_log WHERE zone_id = ? AND created_at > ?
+               ORDER BY created_at DESC LIMIT ?""",
+            *(self.zone_id, since, limit),
         )
-        return bool(found)
+        return [_parse_scope(row) for row in rows]
 
-    async def facts(self, urls: Sequence[str]) -> dict[str, Facts]:
-        """What is known of these pages."""
+    async def load_facts(self, urls: Sequence[str]) -> dict[str, Facts]:
+        """What is known about these pages."""
         rows = await self.database.all(
             "SELECT * FROM page_facts WHERE zone_id = ? AND url IN (SELECT value FROM json_each(?))",
             *(self.zone_id, json.dumps(list(urls))),
         )
-        return {str(row["url"]): _facts(row) for row in rows}
+        return {str(row["url"]): _parse_facts(row) for row in rows}
 
-    async def busiest(self, limit: int) -> dict[str, Facts]:
+    async def load_busiest(self, limit: int) -> dict[str, Facts]:
+        """The pages with the most traffic."""
         rows = await self.database.all(
             "SELECT * FROM page_facts WHERE zone_id = ? ORDER BY monthly_pageviews DESC LIMIT ?", self.zone_id, limit
         )
-        return {str(row["url"]): _facts(row) for row in rows}
+        return {str(row["url"]): _parse_facts(row) for row in rows}
 
-    async def learn(self, facts: Iterable[tuple[str, Facts]]) -> None:
+    async def store_facts(self, facts: Iterable[tuple[str, Facts]]) -> None:
         await self.database.batch(
             [
                 (
@@ -113,11 +115,19 @@ class Pages:
         )
 
 
-def _page(row: Row) -> Page:
+def _parse_page(row: Row) -> Page:
     return Page(str(row["url"]), str(row["variant"]))
 
 
-def _facts(row: Row) -> Facts:
+def _parse_scope(row: Row) -> PurgeScope:
+    return PurgeScope(
+        tags=frozenset(json.loads(str(row["tags"]))),
+        urls=frozenset(json.loads(str(row["urls"]))),
+        everything=bool(row["everything"]),
+    )
+
+
+def _parse_facts(row: Row) -> Facts:
     published_at, post_id = row["published_at"], row["post_id"]
     return Facts(
         published_at=None if published_at is None else float(published_at),

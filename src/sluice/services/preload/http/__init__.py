@@ -1,1 +1,1 @@
-"""What edge-preload answers over HTTP."""
+"""The HTTP API of edge-preload: routes, request bodies, replies and their documentation."""

@@ -1,11 +1,11 @@
-"""What each route of edge-preload says of itself."""
+"""The documentation of each route of edge-preload."""
 
 from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from sluice.core.preload.zone_config import ZoneConfig
-from sluice.services.preload.http import replies as told
+from sluice.services.preload.http import replies
 from sluice.services.preload.http.requests import (
     MIN_KEY_CHARS,
     EnqueueBody,
@@ -27,7 +27,7 @@ BATCH: Final = ZONE | {"id": Param("The batch's id.", "preload-7f6c4a3e-5d1b-4c2
 
 _URL: Final = "https://www.example.com/blog/my-post/"
 _KEY: Final = "7f6c4a3e-5d1b-4c2a-9e8f-0a1b2c3d4e5f"
-_ONCE: Final = {"X-Idempotent-Replayed": "true where this is the answer that the same request had before."}
+_ONCE: Final = {"X-Idempotent-Replayed": "true when this is the stored reply to the same request before."}
 
 
 class Listing(BaseModel):
@@ -39,14 +39,15 @@ class Listing(BaseModel):
 class ZoneBody(ZoneConfig):
     """A zone: its site, how its pages are preloaded and how they are cached."""
 
-    # Built when the document is.
+    # Built only when the document is.
     model_config = ConfigDict(defer_build=True)
 
     signing_key: (
         Annotated[
             str,
             Field(
-                min_length=MIN_KEY_CHARS, description="The zone's own key in place of SIGNING_KEY; never told again."
+                min_length=MIN_KEY_CHARS,
+                description="The zone's own key instead of SIGNING_KEY; it is never shown again.",
             ),
         ]
         | Absent
@@ -54,31 +55,31 @@ class ZoneBody(ZoneConfig):
 
 
 PRELOAD: Final = Doc(
-    summary="Have pages warmed",
-    description="The same `idempotency_key` and body get the first answer again for 24 hours.",
+    summary="Warm pages",
+    description="For 24 hours the same `idempotency_key` and body get the first reply again.",
     tag=SITES,
     body=PreloadBody,
     example={"zone_id": ZONE_ID, "idempotency_key": f"preload-{_KEY}", "urls": [_URL], "trigger": "post-purge"},
-    replies={202: ReplyDoc("The pages wait for their turn.", told.Accepted, _ONCE)},
+    replies={202: ReplyDoc("The pages are in the queue.", replies.Accepted, _ONCE)},
     problems=(404, 409, 429),
     security=SIGNED,
 )
 PURGE: Final = Doc(
-    summary="Purge pages by tags, addresses or all, and have them warmed again",
-    description="The same `idempotency_key` and body get the first answer again for 24 hours.",
+    summary="Purge pages by tags, URLs or all, and warm them again",
+    description="For 24 hours the same `idempotency_key` and body get the first reply again.",
     tag=SITES,
     body=PurgeBody,
     example={"zone_id": ZONE_ID, "idempotency_key": f"purge-{_KEY}", "tags": ["post:123"]},
-    replies={202: ReplyDoc("The purge will happen, whatever dies meanwhile.", told.PurgeAccepted, _ONCE)},
+    replies={202: ReplyDoc("The purge is stored and will be carried out.", replies.PurgeAccepted, _ONCE)},
     problems=(404, 409, 429),
     security=SIGNED,
 )
 BATCH_OF: Final = Doc(
     summary="The progress of a batch",
-    description="For the operator, and for the site that signs its requests.",
+    description="For the operator, and for a site that signs its requests.",
     tag=SITES,
     params=BATCH,
-    replies={200: ReplyDoc("The progress.", told.Batch)},
+    replies={200: ReplyDoc("The progress.", replies.Batch)},
     problems=(404, 409, 429),
     security=("admin", "signed"),
 )
@@ -89,83 +90,85 @@ def _operator(summary: str, answer: str, reply: type[BaseModel], *, status: int 
     return Doc(summary=summary, replies={status: ReplyDoc(answer, reply)}, **fields)
 
 
-LIST: Final = _operator("All zones", "Their ids.", told.ZonesTold, params={}, problems=())
-CONFIG: Final = _operator("The zone's configuration", "With all defaults filled in.", told.Registered)
+LIST: Final = _operator("All zones", "Their ids.", replies.ZonesReply, params={}, problems=())
+CONFIG: Final = _operator("The zone's configuration", "With all defaults filled in.", replies.Registered)
 CONFIGURE: Final = _operator(
     "Register a zone, or change it",
-    "The zone as it is now, with all defaults filled in.",
-    told.Registered,
+    "The zone's new configuration, with all defaults filled in.",
+    replies.Registered,
     body=ZoneBody,
     example={"site_url": "https://www.example.com", "hosts": ["example.com"], "preload_rps_limit": 5},
-    description="All keys but `site_url` have defaults, which also replace what was set before and is left out now.",
+    description="All keys except `site_url` have defaults. A key that is left out gets its default, whatever it was before.",
     problems=(),
 )
 UNREGISTER: Final = _operator(
     "Unregister a zone",
-    "Its hosts, queue and configuration are forgotten; stored pages stay until they are too old.",
-    told.Unregistered,
+    "Its hosts, queue and configuration are deleted; stored pages stay until they are too old.",
+    replies.Unregistered,
 )
-VERSIONS: Final = _operator("Every configuration the zone has had", "The versions.", told.Versions)
+VERSIONS: Final = _operator("All versions of the zone's configuration", "The versions.", replies.Versions)
 RESTORE: Final = _operator(
     "Restore an earlier configuration",
-    "The zone as it is now.",
-    told.Registered,
+    "The zone's new configuration.",
+    replies.Registered,
     params=ZONE | {"version": Param("Its number.", "1")},
 )
-STATUS: Final = _operator("How the zone stands", "Queue, origin, incidents and batches.", told.StatusTold)
-QUEUE: Final = _operator("What waits", "How much of each priority, and the next pages.", told.QueueTold)
+STATUS: Final = _operator("The status of a zone", "Queue, origin, incidents and batches.", replies.StatusReply)
+QUEUE: Final = _operator(
+    "What is in the queue", "How many pages of each priority, and the next ones.", replies.QueueReply
+)
 CANCEL: Final = _operator(
     "Cancel a batch",
-    "The progress; pages that other batches want too, or that are under way, are not taken back.",
-    told.Batch,
+    "The progress; pages that other batches want too, or that are being fetched, stay in the queue.",
+    replies.Batch,
     params=BATCH,
 )
-FAILED: Final = _operator("Pages that failed for good", "The oldest first.", told.FailedTold, query=Listing)
+FAILED: Final = _operator("Pages that failed for good", "The oldest first.", replies.FailedReply, query=Listing)
 REPLAY: Final = _operator(
     "Try failed pages again",
-    "How many wait for their turn again.",
-    told.Replayed,
+    "How many are in the queue again.",
+    replies.Replayed,
     body=IdsBody,
     body_required=False,
     example={"ids": [1]},
     problems=(404, 409),
 )
 DELETE_FAILED: Final = _operator(
-    "Forget failed pages",
-    "How many were forgotten.",
-    told.Deleted,
+    "Delete failed pages",
+    "How many were deleted.",
+    replies.Deleted,
     body=IdsBody,
     body_required=False,
     example={"ids": [1]},
 )
-ALERTS: Final = _operator("Incidents", "The latest first.", told.AlertsTold, query=Listing, problems=())
-LOG: Final = _operator("What became of each page", "The latest first.", told.LogTold, query=Listing, problems=())
-PAGES: Final = _operator("Stored pages", "The latest first.", told.PagesTold, query=Listing, problems=())
+ALERTS: Final = _operator("Incidents", "The latest first.", replies.AlertsReply, query=Listing, problems=())
+LOG: Final = _operator("The log of all pages", "The latest first.", replies.LogReply, query=Listing, problems=())
+PAGES: Final = _operator("Stored pages", "The latest first.", replies.PagesReply, query=Listing, problems=())
 LEARN: Final = _operator(
-    "Tell what analytics know of pages",
-    "How many pages more is known of.",
-    told.Learned,
+    "Store what analytics know about pages",
+    "How many pages were updated.",
+    replies.Learned,
     body=PagesBody,
     example={"pages": [{"url": _URL, "monthly_pageviews": 1000, "published_at": 1_794_787_200, "post_id": 123}]},
 )
 ENQUEUE: Final = _operator(
-    "Have pages warmed by hand, or all that are known",
-    "The pages wait for their turn.",
-    told.Accepted,
+    "Warm pages by hand, or all known pages",
+    "The pages are in the queue.",
+    replies.Accepted,
     status=202,
     body=EnqueueBody,
     example={"urls": [_URL]},
     problems=(404, 409),
 )
 SITEMAP: Final = _operator(
-    "Have the pages of a sitemap warmed",
+    "Warm the pages of a sitemap",
     "The sitemap will be read.",
-    told.CrawlAccepted,
+    replies.CrawlAccepted,
     status=202,
     body=SitemapBody,
     body_required=False,
     example={"url": "https://www.example.com/sitemap.xml"},
     problems=(404, 409),
 )
-PAUSE: Final = _operator("Pause the zone", "The zone as it stands now.", told.StatusTold)
-RESUME: Final = _operator("Resume the zone", "The zone as it stands now.", told.StatusTold)
+PAUSE: Final = _operator("Pause the zone", "The zone's new status.", replies.StatusReply)
+RESUME: Final = _operator("Resume the zone", "The zone's new status.", replies.StatusReply)

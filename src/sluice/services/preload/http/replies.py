@@ -1,24 +1,24 @@
-"""What edge-preload answers, written down: handlers make plain values, and a test holds these models against them."""
+"""The replies of edge-preload as models, for the API document; a test compares them with real replies."""
 
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from sluice.core.preload.breaker import State
+from sluice.core.preload.circuit_breaker import State
 from sluice.core.preload.priority import Trigger
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.web.openapi.docs import Absent, ReplyModel
 
 EpochS = Annotated[float, Field(description="Seconds since 1970.")]
 Count = Annotated[int, Field(ge=0)]
-Form = Annotated[str, Field(description="Which form of the page, as in device:mobile; none for the plain one.")]
+Variant = Annotated[str, Field(description="The variant of the page, such as device:mobile; absent for the plain one.")]
 Priority = Annotated[float, Field(description="The highest is warmed first.")]
 
 
 class Accepted(ReplyModel):
     preload_batch_id: str
     status: Literal["accepted"]
-    enqueued: Annotated[int, Field(description="Pages that wait for this batch, each of their forms counted.")]
+    enqueued: Annotated[int, Field(description="Pages of this batch in the queue; each variant counts.")]
     queue_depth: Count
 
 
@@ -36,7 +36,7 @@ class CrawlAccepted(ReplyModel):
 
 
 class Batch(ReplyModel):
-    """The progress of a batch: queued and the six ends add up to the total."""
+    """The progress of a batch: queued and the six results add up to the total."""
 
     preload_batch_id: str
     trigger: Trigger
@@ -51,11 +51,13 @@ class Batch(ReplyModel):
     cancelled: Count
     created_at: EpochS
     finished_at: EpochS | None
-    eta_s: Annotated[int | None, Field(description="Until the whole queue is through; null while it stands still.")]
+    eta_s: Annotated[
+        int | None, Field(description="Seconds until the whole queue is drained; null while it is not drained.")
+    ]
 
 
-class BreakerTold(ReplyModel):
-    """Whether the origin is asked: open means not now, half-open that one page is tried."""
+class BreakerReply(ReplyModel):
+    """Whether pages are fetched: open means not now, half-open means that one page is tried."""
 
     state: State
     consecutive_failures: Count
@@ -63,15 +65,15 @@ class BreakerTold(ReplyModel):
     open_until: EpochS | None
 
 
-class LimitsTold(ReplyModel):
-    """How many requests the origin gets at most."""
+class LimitsReply(ReplyModel):
+    """The most requests that the origin gets."""
 
     concurrency: int
     per_second: int
     per_minute: int
 
 
-class RatesTold(ReplyModel):
+class RatesReply(ReplyModel):
     attempts: Count
     failures: Count
     failure_rate: Annotated[float, Field(ge=0, le=1)]
@@ -79,17 +81,17 @@ class RatesTold(ReplyModel):
     slowest_latency_ms: float | None
 
 
-class StatusTold(ReplyModel):
+class StatusReply(ReplyModel):
     zone_id: str
     enabled: bool
     paused: bool
     queue_depth: Count
     dead_letters: Count
     in_flight: Count
-    breaker: BreakerTold
-    limits: LimitsTold
-    last_5_minutes: RatesTold
-    alerts: Annotated[list[str], Field(description="The kinds of the incidents that are not over.")]
+    breaker: BreakerReply
+    limits: LimitsReply
+    last_5_minutes: RatesReply
+    alerts: Annotated[list[str], Field(description="The kinds of the active incidents.")]
     batches: Annotated[list[Batch], Field(description="The latest first.")]
     note: str
 
@@ -97,7 +99,7 @@ class StatusTold(ReplyModel):
 class Registered(ReplyModel):
     version: int
     zone_id: str
-    own_signing_key: Annotated[bool, Field(description="Whether the zone signs with a key of its own.")]
+    own_signing_key: Annotated[bool, Field(description="Whether the zone has its own signing key.")]
     config: ZoneConfig
 
 
@@ -116,44 +118,44 @@ class Versions(ReplyModel):
     versions: Annotated[list[Version], Field(description="The last 100, the latest first.")]
 
 
-class ZonesTold(ReplyModel):
+class ZonesReply(ReplyModel):
     zones: list[str]
 
 
-class Waiting(ReplyModel):
-    """A page as it stands in KV too."""
+class QueuedPage(ReplyModel):
+    """A page in the queue, in the same shape as in KV."""
 
     url: str
     priority: Priority
     enqueued_at: Annotated[int, Field(description="Seconds since 1970.")]
     trigger: Trigger
     post_id: int | None
-    attempt: Annotated[int, Field(ge=0, description="How often it was tried again.")]
-    variant: Form | Absent = None
+    attempt: Annotated[int, Field(ge=0, description="The number of retries.")]
+    variant: Variant | Absent = None
 
 
 class Band(ReplyModel):
-    """Pages whose priority is at least `from` and below `to`; null where there is no such end."""
+    """Pages whose priority is at least `from` and below `to`; null where the band is open."""
 
     low: Annotated[float | None, Field(serialization_alias="from")]
     high: Annotated[float | None, Field(serialization_alias="to")]
     waiting: Count
 
 
-class QueueTold(ReplyModel):
+class QueueReply(ReplyModel):
     by_priority: Annotated[list[Band], Field(description="The highest first.")]
-    next: Annotated[list[Waiting], Field(description="The first 20.")]
+    next: Annotated[list[QueuedPage], Field(description="The first 20.")]
 
 
-class DeadLetter(Waiting):
+class DeadLetter(QueuedPage):
     id: int
-    status: Annotated[int | None, Field(description="What the origin answered, if it did.")]
+    status: Annotated[int | None, Field(description="The status of the origin's response; null without one.")]
     reason: str
     failed_at: EpochS
 
 
-class FailedTold(ReplyModel):
-    count: Annotated[int, Field(ge=0, description="Of all, not only those listed.")]
+class FailedReply(ReplyModel):
+    count: Annotated[int, Field(ge=0, description="The number of all, not only of those listed.")]
     failed: list[DeadLetter]
 
 
@@ -176,15 +178,15 @@ class Incident(ReplyModel):
     level: Literal["warning", "critical"]
     message: str
     raised_at: EpochS
-    resolved_at: Annotated[float | None, Field(description="null while it lasts.")]
+    resolved_at: Annotated[float | None, Field(description="null while it is active.")]
 
 
-class AlertsTold(ReplyModel):
+class AlertsReply(ReplyModel):
     alerts: list[Incident]
 
 
 class LogLine(ReplyModel):
-    """What became of a page; null where it was not asked for."""
+    """The result of one page; null where it was not fetched."""
 
     id: int
     event_id: str | None
@@ -202,22 +204,22 @@ class LogLine(ReplyModel):
     trigger_name: Trigger | None
     attempt: int | None
     detail: str | None
-    created_at: Annotated[str, Field(description="A moment as in 2026-01-31T12:00:00.000Z.")]
+    created_at: Annotated[str, Field(description="A time such as 2026-01-31T12:00:00.000Z.")]
 
 
-class LogTold(ReplyModel):
+class LogReply(ReplyModel):
     log: list[LogLine]
 
 
 class StoredPage(ReplyModel):
     zone_id: str
     url: str
-    variant: Annotated[str, Field(description="Which form of the page; empty for the plain one.")]
-    key_hash: Annotated[str, Field(description="The name of its copy in R2.")]
+    variant: Annotated[str, Field(description="The variant of the page; empty for the plain one.")]
+    key_hash: Annotated[str, Field(description="The hash of its cache key, which names its copy in R2.")]
     stored_at: EpochS
     fresh_until: EpochS
     size_bytes: Count
 
 
-class PagesTold(ReplyModel):
+class PagesReply(ReplyModel):
     pages: list[StoredPage]

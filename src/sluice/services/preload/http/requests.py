@@ -19,9 +19,9 @@ ZoneId = Annotated[str, Field(pattern=f"^{ZONE_ID.pattern}$", description="The z
 Url = Annotated[str, Field(min_length=1, max_length=2048)]
 
 
-def _idempotency_key(value: str, prefix: str) -> str:
+def _check_key(value: str, prefix: str) -> str:
     if not value.startswith(prefix) or not _UUID4.fullmatch(value.removeprefix(prefix)):
-        raise ValueError(f"is {prefix} followed by a UUID of version 4")
+        raise ValueError(f"must be {prefix} followed by a UUID of version 4")
     return value
 
 
@@ -38,8 +38,8 @@ class PreloadBody(BaseModel):
 
     @field_validator("idempotency_key")
     @classmethod
-    def _fits_key(cls, value: str) -> str:
-        return _idempotency_key(value, "preload-")
+    def _check_idempotency_key(cls, value: str) -> str:
+        return _check_key(value, "preload-")
 
 
 class PurgeBody(BaseModel):
@@ -55,20 +55,20 @@ class PurgeBody(BaseModel):
 
     @field_validator("idempotency_key")
     @classmethod
-    def _fits_key(cls, value: str) -> str:
-        return _idempotency_key(value, "purge-")
+    def _check_idempotency_key(cls, value: str) -> str:
+        return _check_key(value, "purge-")
 
     @field_validator("tags")
     @classmethod
-    def _fit_tags(cls, tags: list[str]) -> list[str]:
+    def _check_tags(cls, tags: list[str]) -> list[str]:
         if bad := next((tag for tag in tags if not TAG.fullmatch(tag)), None):
-            raise ValueError(f"{bad[:80]!r} is no tag such as post:123 or template:single")
+            raise ValueError(f"{bad[:80]!r} is not a tag such as post:123 or template:single")
         return tags
 
     @model_validator(mode="after")
-    def _asks_for_something(self) -> Self:
+    def _require_target(self) -> Self:
         if not (self.tags or self.urls or self.everything):
-            raise ValueError("name tags, urls or global: true")
+            raise ValueError("give tags, urls or global: true")
         return self
 
 
@@ -83,9 +83,9 @@ class EnqueueBody(BaseModel):
     trigger: Trigger = "manual"
 
     @model_validator(mode="after")
-    def _asks_for_something(self) -> Self:
+    def _require_target(self) -> Self:
         if bool(self.urls) == self.all:
-            raise ValueError("name urls, or all: true for every page that is known")
+            raise ValueError("give urls, or all: true for every known page")
         return self
 
 
@@ -108,7 +108,7 @@ class PageFacts(BaseModel):
 
 
 class PagesBody(BaseModel):
-    """PUT /api/v1/zones/:zone/pages: what analytics and the site know."""
+    """PUT /api/v1/zones/:zone/pages: what analytics and the site know about pages."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -123,7 +123,7 @@ class IdsBody(BaseModel):
     ids: Annotated[list[int], Field(min_length=1, max_length=1000)] | None = None
 
 
-def zone_of(body: Any) -> str | None:
-    """The zone that an unchecked body names."""
+def read_zone_id(body: Any) -> str | None:
+    """The zone id in a body that is not validated yet; None without a valid one."""
     zone_id = body.get("zone_id") if isinstance(body, dict) else None
     return zone_id if isinstance(zone_id, str) and ZONE_ID.fullmatch(zone_id) else None

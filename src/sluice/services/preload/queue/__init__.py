@@ -1,1 +1,1 @@
-"""The queue of pages to warm, with batches and dead letters."""
+"""The priority queue of pages to warm, with leases, batches and dead letters."""

@@ -1,11 +1,11 @@
-"""Pages that failed for good: seen by people, tried again every hour by ten, cleared after a week."""
+"""The dead-letter queue: pages that failed for good. Ten are retried every hour, all are deleted after a week."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from sluice.core.ports import Row, Sql
-from sluice.services.preload.queue.queue import Entry, Wanted
+from sluice.core.preload.entries import QueueEntry, WantedPage
 
 REPLAY_INTERVAL_S: Final = 3600
 REPLAYED_AT_ONCE: Final = 10
@@ -16,8 +16,8 @@ KEPT_S: Final = 7 * 86_400
 class DeadLetters:
     sql: Sql
 
-    def add(self, entry: Entry, *, status: int | None, reason: str, now: float) -> None:
-        self.sql.execute(
+    def add(self, entry: QueueEntry, *, status: int | None, reason: str, now: float) -> None:
+        self.sql.run(
             """INSERT INTO dead (url, variant, priority, enqueued_at, trigger_name, post_id, attempt, status, reason,
                  first_failed_at, failed_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                ON CONFLICT (url, variant) DO UPDATE SET
@@ -27,51 +27,53 @@ class DeadLetters:
         )
 
     def remove(self, url: str, variant: str) -> None:
-        """Forget a page that came after all, or is gone."""
-        self.sql.execute("DELETE FROM dead WHERE url = ? AND variant = ?", url, variant)
+        """Removes a page that was warmed after all, or is gone."""
+        self.sql.run("DELETE FROM dead WHERE url = ? AND variant = ?", url, variant)
 
-    def take(self, limit: int, ids: Sequence[int] | None = None) -> list[Wanted]:
-        """Take the oldest out, or those with the ids, to be tried again."""
-        rows = self._rows(limit, ids)
+    def take(self, limit: int, ids: Sequence[int] | None = None) -> list[WantedPage]:
+        """Removes and returns the oldest letters, or those with the ids, so that they are tried again."""
+        rows = self._load_rows(limit, ids)
         for row in rows:
-            self.sql.execute("DELETE FROM dead WHERE id = ?", row["id"])
-        return [_wanted(row) for row in rows]
+            self.sql.run("DELETE FROM dead WHERE id = ?", row["id"])
+        return [_parse_row(row) for row in rows]
 
     def delete(self, ids: Sequence[int] | None = None) -> int:
+        """Returns how many were deleted; without ids all are."""
         if ids is None:
             return self.sql.execute("DELETE FROM dead")
         return sum(self.sql.execute("DELETE FROM dead WHERE id = ?", each) for each in ids)
 
-    def clear_old(self, now: float) -> int:
-        """A page that keeps failing is old by its first failure, not by its last."""
-        return self.sql.execute("DELETE FROM dead WHERE first_failed_at < ?", now - KEPT_S)
+    def delete_old(self, now: float) -> None:
+        """Deletes pages by the age of their first failure, so that one that keeps failing goes too."""
+        self.sql.run("DELETE FROM dead WHERE first_failed_at < ?", now - KEPT_S)
 
-    def listed(self, limit: int) -> list[dict[str, Any]]:
-        return [_shown(row) for row in self._rows(limit, None)]
+    def list_oldest(self, limit: int) -> list[dict[str, Any]]:
+        """Letters in the documented shape."""
+        return [_letter_as_json(row) for row in self._load_rows(limit, None)]
 
     @property
     def count(self) -> int:
         return int(self.sql.value("SELECT count(*) FROM dead") or 0)
 
-    def _rows(self, limit: int, ids: Sequence[int] | None) -> list[Row]:
+    def _load_rows(self, limit: int, ids: Sequence[int] | None) -> list[Row]:
         if ids is None:
             return self.sql.rows("SELECT * FROM dead ORDER BY failed_at, id LIMIT ?", limit)
         return [row for each in ids[:limit] for row in self.sql.rows("SELECT * FROM dead WHERE id = ?", each)]
 
 
-def _wanted(row: Row) -> Wanted:
-    post_id, first = row["post_id"], row["first_failed_at"]
-    return Wanted(
+def _parse_row(row: Row) -> WantedPage:
+    post_id, first_failed_at = row["post_id"], row["first_failed_at"]
+    return WantedPage(
         url=str(row["url"]),
         variant=str(row["variant"]),
         priority=float(row["priority"] or 0),
         trigger=str(row["trigger_name"]),
         post_id=None if post_id is None else int(post_id),
-        first_failed_at=None if first is None else float(first),
+        first_failed_at=None if first_failed_at is None else float(first_failed_at),
     )
 
 
-def _shown(row: Row) -> dict[str, Any]:
+def _letter_as_json(row: Row) -> dict[str, Any]:
     return {
         "id": row["id"],
         "url": row["url"],

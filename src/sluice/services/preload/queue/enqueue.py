@@ -1,83 +1,83 @@
-"""From addresses to entries: canonical, scored, in all their forms, in a batch; what finds no room is logged."""
+"""From URLs to entries: canonical, with a priority, in every variant, in a batch; what finds no room is logged."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from sluice.core.errors import BadField, Invalid
-from sluice.core.ports import Sql
-from sluice.core.preload.bypass import bypassed_page
-from sluice.core.preload.canonical import canonical_url, variants_of
-from sluice.core.preload.priority import NOTHING_KNOWN, Facts, priority
+from sluice.core.preload.cache_bypass import page_bypass_reason
+from sluice.core.preload.cache_keys import canonical_url, list_variants
+from sluice.core.preload.entries import WantedPage
+from sluice.core.preload.priority import NOTHING_KNOWN, Facts, compute_priority
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.queue.batches import Batches
-from sluice.services.preload.queue.queue import Queue, Wanted
+from sluice.services.preload.queue.queue import Queue
 from sluice.services.preload.zone.outbox import Outbox
 
-MAX_OVERFLOW_LINES: Final = 100  # of one request; a sitemap too large for the queue is told in one more line
+MAX_OVERFLOW_LINES: Final = 100  # of one request; one more line reports the rest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
-    """Pages wanted together."""
+class PageOrder:
+    """Canonical URLs that are wanted together; `priority` replaces the computed one."""
 
     batch_id: str
     trigger: str
     urls: Sequence[str]
-    override: float | None = None
+    priority: float | None = None
 
 
-def canonical_urls(urls: Sequence[str], zone: ZoneConfig) -> list[str]:
-    """One spelling of each page once; Invalid names every address that is not a page of the zone."""
-    found: dict[str, None] = {}
+def canonicalize_urls(urls: Sequence[str], config: ZoneConfig) -> list[str]:
+    """The canonical URLs without duplicates; raises Invalid that names every URL that is not a page of the zone."""
+    canonical: dict[str, None] = {}
     mistakes = []
-    for place, url in enumerate(urls):
+    for position, url in enumerate(urls):
         try:
-            found[canonical_url(url, zone)] = None
+            canonical[canonical_url(url, config)] = None
         except Invalid as error:
-            mistakes.append(BadField(f"urls[{place}]", str(error)))
+            mistakes.append(BadField(f"urls[{position}]", str(error)))
     if mistakes:
         raise Invalid.from_fields(mistakes)
-    return list(found)
+    return list(canonical)
 
 
 @dataclass(frozen=True, slots=True)
-class Enqueueing:
+class Enqueuer:
     zone_id: str
-    sql: Sql
+    batches: Batches
+    queue: Queue
+    outbox: Outbox
 
-    def place(self, order: Order, zone: ZoneConfig, facts: Mapping[str, Facts], now: float) -> dict[str, Any]:
-        """Put an order of canonical URLs into the queue; the documented answer."""
-        batches, queue = Batches(self.sql), Queue(self.sql)
-        batches.open(order.batch_id, order.trigger, now)
-        allowed = [url for url in order.urls if bypassed_page(url) is None]
-        forms = len(variants_of(zone))
-        if skipped := (len(order.urls) - len(allowed)) * forms:
-            batches.settled_at_once(order.batch_id, "skipped", skipped)
-        wanted = list(_wanted(allowed, order, zone, facts, now))
-        done = queue.enqueue(wanted, order.batch_id, now=now, max_depth=zone.preload_queue_max_depth)
-        self._log_overflow(done.dropped, now)
+    def enqueue(self, order: PageOrder, config: ZoneConfig, facts: Mapping[str, Facts], now: float) -> dict[str, Any]:
+        """Puts the pages of an order into the queue; returns the documented reply."""
+        self.batches.open(order.batch_id, order.trigger, now)
+        cacheable = [url for url in order.urls if page_bypass_reason(url) is None]
+        variants = list_variants(config)
+        if skipped := (len(order.urls) - len(cacheable)) * len(variants):
+            self.batches.add_settled(order.batch_id, "skipped", skipped)
+        wanted = list(_build_pages(cacheable, variants, order, facts, now))
+        result = self.queue.enqueue(wanted, order.batch_id, now=now, max_depth=config.preload_queue_max_depth)
+        self._log_overflow(result.dropped, now)
         return {
             "preload_batch_id": order.batch_id,
             "status": "accepted",
-            "enqueued": done.queued,
-            "queue_depth": queue.depth,
+            "enqueued": result.queued,
+            "queue_depth": result.depth,
         }
 
     def _log_overflow(self, dropped: Sequence[str], now: float) -> None:
-        outbox = Outbox(self.sql)
         for url in dropped[:MAX_OVERFLOW_LINES]:
-            outbox.log(self.zone_id, url, "queue_overflow", now=now, detail="the queue is full")
+            self.outbox.add_log(self.zone_id, url, "queue_overflow", now=now, detail="the queue is full")
         if (more := len(dropped) - MAX_OVERFLOW_LINES) > 0:
-            told = f"the queue is full: this page and {more - 1} more"
-            outbox.log(self.zone_id, dropped[MAX_OVERFLOW_LINES], "queue_overflow", now=now, detail=told)
+            detail = f"the queue is full: this page and {more - 1} more"
+            self.outbox.add_log(self.zone_id, dropped[MAX_OVERFLOW_LINES], "queue_overflow", now=now, detail=detail)
 
 
-def _wanted(
-    urls: Iterable[str], order: Order, zone: ZoneConfig, facts: Mapping[str, Facts], now: float
-) -> Iterator[Wanted]:
+def _build_pages(
+    urls: Iterable[str], variants: Sequence[str], order: PageOrder, facts: Mapping[str, Facts], now: float
+) -> Iterator[WantedPage]:
     for url in urls:
         known = facts.get(url, NOTHING_KNOWN)
-        score = priority(order.trigger, known, now) if order.override is None else order.override
-        for variant in variants_of(zone):
-            yield Wanted(url=url, variant=variant, priority=score, trigger=order.trigger, post_id=known.post_id)
+        priority = compute_priority(order.trigger, known, now) if order.priority is None else order.priority
+        for variant in variants:
+            yield WantedPage(url=url, variant=variant, priority=priority, trigger=order.trigger, post_id=known.post_id)

@@ -1,199 +1,112 @@
-"""The queue of pages to warm: highest priority first, then first come; every operation takes O(log n)."""
+"""The priority queue of pages to warm: order, merging and overflow. Every operation takes O(log n) for each page."""
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from sluice.core.ports import Row, Sql
-from sluice.services.preload.queue.batches import Batches, Count
-from sluice.services.preload.zone.schema import LEASED, READY, WAITING
+from sluice.core.preload.entries import LEASED, READY, WAITING, QueueEntry, WantedPage, order_key
+from sluice.services.preload.queue.batches import Batches
 
-MAX_CRASHES: Final = 5  # a page that takes the whole Worker down so often is given up
 CHUNK: Final = 500  # pages inserted by one statement: the JSON of the longest URLs stays within a row's 2 MB
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """A page that somebody wants warmed."""
-
-    url: str
-    priority: float
-    trigger: str
-    variant: str = ""
-    post_id: int | None = None
-    hops: int = 0
-    first_failed_at: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """A page in the queue."""
-
-    id: int
-    url: str
-    variant: str
-    priority: float
-    enqueued_at: float
-    trigger: str
-    post_id: int | None
-    attempt: int
-    hops: int
-    first_failed_at: float | None
-
-    @classmethod
-    def of(cls, row: Row) -> Self:
-        fields: dict[str, Any] = {name: row[name] for name in cls.__slots__ if name != "trigger"}
-        return cls(**fields, trigger=str(row["trigger_name"]))
+# `order_key` of the core in SQL.
+ORDER: Final = "priority DESC, enqueued_at, id"
+REVERSE_ORDER: Final = "priority, enqueued_at DESC, id DESC"
 
 
 @dataclass(frozen=True, slots=True)
-class Enqueued:
-    """What became of pages that were wanted: how many wait for the batch, and which ones had no room."""
+class EnqueueResult:
+    """How many pages wait for the batch, the URLs that had no room, and the depth of the queue afterwards."""
 
     queued: int
     dropped: list[str]
+    depth: int
 
 
+@dataclass(frozen=True, slots=True)
+class Tallies:
+    """Counters that triggers keep, because counting rows would take longer the more there are."""
+
+    depth: int
+    changes: int
+    dead_changes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Queue:
-    def __init__(self, sql: Sql) -> None:
-        self._sql = sql
-        self._batches = Batches(sql)
+    sql: Sql
+    batches: Batches
 
     @property
     def depth(self) -> int:
-        return int(self._sql.value("SELECT n FROM tally WHERE name = 'depth'") or 0)
+        return int(self.sql.value("SELECT n FROM tally WHERE name = 'depth'") or 0)
 
-    def enqueue(self, wanted: Sequence[Wanted], batch_id: str, *, now: float, max_depth: int) -> Enqueued:
-        """Add pages to the queue and to a batch; one that is there already keeps its place or moves up."""
-        joined = sum(self._insert(wanted[at : at + CHUNK], batch_id, now) for at in range(0, len(wanted), CHUNK))
-        self._batches.joined(batch_id, joined)
-        dropped, own = self._drop_lowest(self.depth - max_depth, batch_id, now)
-        if joined <= own:
-            self._batches.close_if_over(batch_id, now)
-        return Enqueued(max(0, joined - own), dropped)
+    def load_tallies(self) -> Tallies:
+        counts = {row["name"]: int(row["n"] or 0) for row in self.sql.rows("SELECT name, n FROM tally")}
+        return Tallies(counts["depth"], counts["changes"], counts["dead_changes"])
 
-    def lease(self, now: float, lease_s: float) -> Entry | None:
-        """The next page, reserved until the lease ends."""
-        found = self._sql.rows(
-            """UPDATE entry SET state = ?, due_at = ? WHERE id = (
-                 SELECT id FROM entry WHERE state = ? ORDER BY priority DESC, enqueued_at, id LIMIT 1) RETURNING *""",
-            *(LEASED, now + lease_s, READY),
-        )
-        return Entry.of(found[0]) if found else None
+    def enqueue(self, wanted: Sequence[WantedPage], batch_id: str, *, now: float, max_depth: int) -> EnqueueResult:
+        """Adds pages to the queue and to a batch; an entry that exists is merged as `merge_request` of the core says."""
+        added = sum(self._insert(wanted[at : at + CHUNK], batch_id, now) for at in range(0, len(wanted), CHUNK))
+        self.batches.add_queued(batch_id, added)
+        depth = self.depth
+        dropped, dropped_of_batch = self._drop_lowest(depth - max_depth, batch_id, now)
+        if added <= dropped_of_batch:
+            self.batches.close_if_over(batch_id, now)
+        return EnqueueResult(max(0, added - dropped_of_batch), dropped, depth - len(dropped))
 
-    def wake(self, now: float) -> None:
-        """Make ready whose waiting time is over."""
-        self._sql.rows(f"UPDATE entry SET state = {READY} WHERE state = {WAITING} AND due_at <= ?", now)  # noqa: S608
+    def list_in_order(self, limit: int) -> list[QueueEntry]:
+        """All entries, leased ones too, in the order of the queue."""
+        return [parse_entry(row) for row in self.sql.rows(f"SELECT * FROM entry ORDER BY {ORDER} LIMIT ?", limit)]  # noqa: S608
 
-    def reclaim(self, now: float, held: Collection[int] = ()) -> list[Entry]:
-        """Take back pages whose lease ran out, but for those that somebody still holds; returns the hopeless ones."""
-        found = self._sql.rows(
-            f"""UPDATE entry SET state = {READY}, crashes = crashes + 1
-                WHERE state = {LEASED} AND due_at <= ? AND id NOT IN (SELECT value FROM json_each(?))
-                RETURNING *""",  # noqa: S608
-            *(now, json.dumps(list(held))),
-        )
-        return [Entry.of(row) for row in found if int(row["crashes"] or 0) > MAX_CRASHES]
-
-    def shorten_leases(self, until: float) -> None:
-        """End all leases by then: whoever held them is dead."""
-        self._sql.rows(f"UPDATE entry SET due_at = min(due_at, ?) WHERE state = {LEASED}", until)  # noqa: S608
-
-    def unlease(self, entry: Entry) -> None:
-        """Give a page back unfetched."""
-        self._sql.execute("UPDATE entry SET state = ? WHERE id = ?", READY, entry.id)
-
-    def finish(self, entry: Entry, count: Count, now: float) -> bool:
-        """Settle a page; True when it was wanted again meanwhile and therefore stays."""
-        if self._sql.rows("DELETE FROM entry WHERE id = ? AND again = 0 RETURNING id", entry.id):
-            self._batches.settle(entry.id, count, now)
-            return False
-        self._sql.rows(
-            "UPDATE entry SET state = ?, again = 0, attempt = 0, crashes = 0, enqueued_at = ? WHERE id = ?",
-            *(READY, now, entry.id),
-        )
-        return True
-
-    def retry(self, entry: Entry, due_at: float, now: float) -> None:
-        """Put a page off after a failed attempt."""
-        self._sql.execute(
-            """UPDATE entry SET state = ?, attempt = attempt + 1, due_at = ?, again = 0,
-                 first_failed_at = coalesce(first_failed_at, ?) WHERE id = ?""",
-            *(WAITING, due_at, now, entry.id),
-        )
-
-    def fetch_again(self, urls: Sequence[str]) -> None:
-        """Have pages that are being fetched right now fetched once more, since they changed meanwhile."""
-        self._sql.execute(
-            f"UPDATE entry SET again = 1 WHERE state = {LEASED} AND url IN (SELECT value FROM json_each(?))",  # noqa: S608
-            json.dumps(list(urls)),
-        )
-
-    def next_due_at(self) -> float | None:
-        """When something will be ready; 0 when something is now, None when nothing is waiting at all."""
-        if self._sql.value("SELECT 1 FROM entry WHERE state = ? LIMIT 1", READY):
-            return 0.0
-        return self._first_due(WAITING)
-
-    def lease_ends_at(self) -> float | None:
-        """When the first lease ends."""
-        return self._first_due(LEASED)
-
-    def in_order(self, limit: int) -> list[Entry]:
-        """All entries, as the queue would give them out."""
-        return [
-            Entry.of(row)
-            for row in self._sql.rows("SELECT * FROM entry ORDER BY priority DESC, enqueued_at, id LIMIT ?", limit)
-        ]
-
-    def _first_due(self, state: int) -> float | None:
-        found = self._sql.value(f"SELECT due_at FROM entry WHERE state = {state} ORDER BY due_at LIMIT 1")  # noqa: S608
-        return None if found is None else float(found)
-
-    def _insert(self, wanted: Sequence[Wanted], batch_id: str, now: float) -> int:
-        """How many of the pages are new to the batch."""
-        given = json.dumps(
+    def _insert(self, wanted: Sequence[WantedPage], batch_id: str, now: float) -> int:
+        """Returns how many of the pages are new to the batch."""
+        pages = json.dumps(
             [[w.url, w.variant, w.priority, w.trigger, w.post_id, w.hops, w.first_failed_at] for w in wanted]
         )
-        self._sql.rows(
-            """INSERT INTO entry (url, variant, priority, trigger_name, post_id, hops, first_failed_at, enqueued_at)
+        self.sql.run(
+            f"""INSERT INTO entry (url, variant, priority, trigger_name, post_id, hops, first_failed_at, enqueued_at)
                SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, ?
                FROM json_each(?) WHERE true
                ON CONFLICT (url, variant) DO UPDATE SET
                  priority = max(priority, excluded.priority), post_id = coalesce(excluded.post_id, post_id),
-                 again = CASE WHEN state = 2 THEN 1 ELSE 0 END""",
-            *(now, given),
+                 again = CASE WHEN state = {LEASED} THEN 1 ELSE 0 END""",  # noqa: S608
+            *(now, pages),
         )
-        return self._sql.execute(
+        joined = self.sql.rows(
             """INSERT OR IGNORE INTO membership (entry_id, batch_id)
-               SELECT entry.id, ? FROM json_each(?) AS given
-               JOIN entry ON entry.url = given.value ->> 0 AND entry.variant = given.value ->> 1""",
-            *(batch_id, given),
+               SELECT entry.id, ? FROM json_each(?) AS page
+               JOIN entry ON entry.url = page.value ->> 0 AND entry.variant = page.value ->> 1
+               RETURNING entry_id""",
+            *(batch_id, pages),
         )
+        return len(joined)
 
     def _drop_lowest(self, count: int, batch_id: str, now: float) -> tuple[list[str], int]:
-        """Make room: the lowest priority goes, the last to come first; also how many of them were of the batch."""
+        """Drops the last `count` entries that are not leased; returns their URLs and how many were of the batch."""
         if count <= 0:
             return [], 0
-        lowest = """SELECT * FROM (SELECT id, url, priority, enqueued_at FROM entry WHERE state = {}
-                    ORDER BY priority, enqueued_at DESC, id DESC LIMIT ?)"""
-        found = self._sql.rows(
-            f"""{lowest.format(READY)} UNION ALL {lowest.format(WAITING)}
-                ORDER BY priority, enqueued_at DESC, id DESC LIMIT ?""",
-            *(count, count, count),
-        )
-        own = 0
-        for row in found:
-            own += bool(
-                self._sql.value("SELECT 1 FROM membership WHERE entry_id = ? AND batch_id = ?", row["id"], batch_id)
-            )
-            self._batches.settle(int(row["id"] or 0), "dropped", now)
-            self._sql.rows("DELETE FROM entry WHERE id = ?", row["id"])
-        return [str(row["url"]) for row in found], own
+        candidates = [parse_entry(row) for state in (READY, WAITING) for row in self._load_lowest(state, count)]
+        lowest = sorted(candidates, key=order_key, reverse=True)[:count]
+        dropped_of_batch = 0
+        for entry in lowest:
+            dropped_of_batch += batch_id in self.batches.list_ids(entry.id)
+            self.batches.settle(entry.id, "dropped", now)
+            self.sql.run("DELETE FROM entry WHERE id = ?", entry.id)
+        return [entry.url for entry in lowest], dropped_of_batch
+
+    def _load_lowest(self, state: int, count: int) -> list[Row]:
+        return self.sql.rows(f"SELECT * FROM entry WHERE state = {state} ORDER BY {REVERSE_ORDER} LIMIT ?", count)  # noqa: S608
 
 
-def mirrored(entries: Sequence[Entry]) -> list[dict[str, Any]]:
+def parse_entry(row: Row) -> QueueEntry:
+    columns = {"trigger": "trigger_name", "wanted_again": "again"}
+    fields: dict[str, Any] = {name: row[columns.get(name, name)] for name in QueueEntry.__slots__}
+    return QueueEntry(**{**fields, "wanted_again": bool(fields["wanted_again"])})
+
+
+def entries_as_json(entries: Sequence[QueueEntry]) -> list[dict[str, Any]]:
     """Entries in the documented shape."""
     return [
         {

@@ -1,1 +1,1 @@
-"""Serving visitors from stored copies, and purging those."""
+"""Serving visitors from stored copies, and purging those copies."""

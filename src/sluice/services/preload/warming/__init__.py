@@ -1,1 +1,1 @@
-"""Warming pages: draining the queue, asking the origin, storing what it answers."""
+"""Warming pages: draining the queue, fetching from the origin within its limits, settling the result."""

@@ -1,119 +1,128 @@
-"""Draining the queue, one invocation at a time: within the limits of the origin and of the platform."""
+"""Draining the queue, one invocation at a time, within the limits of the origin and of the platform."""
 
 import asyncio
 from dataclasses import dataclass, field
 from typing import Final
 
+from sluice.core.ports import Clock
+from sluice.core.preload.rate_limits import Limits
 from sluice.core.preload.zone_config import ZoneConfig
-from sluice.services.preload.queue.dead_letters import DeadLetters
-from sluice.services.preload.queue.queue import Entry, Queue
-from sluice.services.preload.warming.grants import Limits, Throttle
-from sluice.services.preload.warming.warming import Warming
-from sluice.services.preload.zone.outbox import Outbox
-from sluice.services.preload.zone.state import State
+from sluice.services.preload.queue.leases import DueTimes, Leases
+from sluice.services.preload.warming.grant_store import GrantStore
+from sluice.services.preload.warming.settle_page import PageSettler
+from sluice.services.preload.warming.warm_page import PageWarmer
+from sluice.services.preload.zone.state import ZoneState
 
 INTERVAL_S: Final = 30.0  # the longest pause while anything waits
-PATIENCE_S: Final = 2.0  # a longer pause is spent outside, where it costs nothing
-LOOK_S: Final = 1.0  # how soon a new page is noticed while others are under way: one that hangs holds nobody up
+PATIENCE_S: Final = 2.0  # a longer pause is spent between two alarms, where it costs nothing
+LOOK_S: Final = 1.0  # how soon a new page is noticed while another one hangs
+POLL_S: Final = 0.1  # how often a request of an earlier invocation is looked for
 LEASE_S: Final = 90.0  # 30 s for the origin, the rest for storing, with room to spare
-PAGE_COST: Final = 6  # calls for one page: the origin, D1 twice, R2, the edge, and one to spare
-OVERHEAD: Final = 5  # calls for the log, the mirror and the alerts
+PAGE_COST: Final = 6  # subrequests for one page: the origin, D1 twice, R2, the edge, and one to spare
+OVERHEAD: Final = 5  # subrequests for the log, the mirror and the alerts
 
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Nothing more to do before that time; None: nothing at all."""
+    """Nothing more to do before `until`; None: nothing at all."""
 
     until: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """For so long, or until a page under way is done when only that can help."""
+    """Wait so long, or without a number until a page under way is done."""
 
     seconds: float | None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Drain:
-    warming: Warming
+    clock: Clock
+    state: ZoneState
+    leases: Leases
+    grants: GrantStore
+    warmer: PageWarmer
+    settler: PageSettler
     subrequests: int
     # Each page under way, with the id of its entry.
     _tasks: dict[asyncio.Task[None], int] = field(default_factory=dict)
     _started: int = 0
 
     async def run(self) -> float | None:
-        """Warm what may be warmed now; returns when to come again, None when there is no reason to."""
+        """Warms what may be warmed now; returns when to run again, None when there is no reason to."""
         self._started = 0
         while True:
-            step = self._next()
-            if isinstance(step, Stop):
-                if not self._tasks:
-                    return step.until
-                await self._wait(None)
-            elif isinstance(step, Wait):
-                await self._wait(step.seconds)
+            match self._start_next():
+                case Stop(until=until) if not self._tasks:
+                    return until
+                case Stop():
+                    await self._wait(None)
+                case Wait(seconds=seconds):
+                    await self._wait(seconds)
 
     @property
-    def _pages_allowed(self) -> int:
+    def _max_pages(self) -> int:
         return max(1, (self.subrequests - OVERHEAD) // PAGE_COST)
 
-    def _next(self) -> Stop | Wait | None:
-        """Start the next page (None), or tell what to wait for."""
-        warming = self.warming
-        now, state = warming.clock.now(), State(warming.sql)
-        zone = state.zone
-        if zone is None or not zone.preload_enabled or state.get("paused", default=False):
+    def _start_next(self) -> Stop | Wait | None:
+        """Starts the next page and returns None, or returns what to wait for."""
+        now, config = self.clock.now(), self.state.config
+        if config is None or not config.preload_enabled or self.state.is_paused:
             return Stop(None)
-        self._recover(now)
-        due_at = Queue(warming.sql).next_due_at()
-        if due_at is None:
-            return Wait(LOOK_S) if self._tasks else Stop(Queue(warming.sql).lease_ends_at())
-        if self._started >= self._pages_allowed:
+        due = self._recover_due(now)
+        if not due.is_ready and due.retry_at is None:
+            return Wait(LOOK_S) if self._tasks else Stop(due.lease_ends_at)
+        if self._started >= self._max_pages:
             return Stop(now)
-        earliest = max(due_at, self._held_until(state, now))
+        due_at = 0.0 if due.is_ready else due.retry_at or 0.0
+        earliest = max(due_at, self._held_until(now))
         if earliest > now:
-            return self._later(earliest, now)
-        return self._start(zone, state, now)
+            return self._wait_until(earliest, now)
+        return self._start_page(config, now)
 
-    def _recover(self, now: float) -> None:
-        queue = Queue(self.warming.sql)
-        queue.wake(now)
-        for entry in queue.reclaim(now, self._tasks.values()):
-            self._give_up(entry, now)
+    def _recover_due(self, now: float) -> DueTimes:
+        """Makes entries ready whose backoff or lease is over."""
+        due = self.leases.load_due_times()
+        retries = due.retry_at is not None and due.retry_at <= now
+        ended = due.lease_ends_at is not None and due.lease_ends_at <= now
+        if retries:
+            self.leases.release_due_retries(now)
+        if ended:
+            for entry in self.leases.reclaim(now, self._tasks.values()):
+                self.settler.give_up(entry, now)
+        return self.leases.load_due_times() if retries or ended else due
 
-    def _held_until(self, state: State, now: float) -> float:
-        breaker = state.breaker.at(now)
-        opened = breaker.open_until if breaker.state == "open" else 0.0
-        return float(max(opened, state.get("hold_until", default=0.0)))
+    def _held_until(self, now: float) -> float:
+        """Until when no page may be fetched, because of the breaker or of a 429."""
+        breaker = self.state.breaker.at(now)
+        open_until = breaker.open_until if breaker.state == "open" else 0.0
+        return float(max(open_until, self.state.get("hold_until", default=0.0)))
 
-    def _later(self, earliest: float, now: float) -> Stop | Wait:
+    def _wait_until(self, earliest: float, now: float) -> Stop | Wait:
         if earliest - now <= PATIENCE_S or self._tasks:
             return Wait(earliest - now)
         return Stop(min(earliest, now + INTERVAL_S))
 
-    def _start(self, zone: ZoneConfig, state: State, now: float) -> Stop | Wait | None:
-        sql = self.warming.sql
-        breaker = state.breaker
-        if (current := breaker.at(now)) != breaker:
-            state.keep_breaker(current)
-        throttle = Throttle(sql)
-        if not current.may_fetch(throttle.in_flight(now)):
-            return Wait(None if self._tasks else 0.1)
-        wait_s = throttle.wait_s(Limits.of(zone), now)
+    def _start_page(self, config: ZoneConfig, now: float) -> Stop | Wait | None:
+        breaker = self.state.breaker.at(now)
+        self.state.put_breaker(breaker)
+        in_flight = self.grants.count_in_flight(now)
+        wait_s = self.grants.next_wait_s(Limits.from_config(config), now) if breaker.may_fetch(in_flight) else None
         if wait_s is None:
-            return Wait(None if self._tasks else 0.1)
+            return Wait(None if self._tasks else POLL_S)
         if wait_s > 0:
-            return self._later(now + wait_s, now)
-        entry = Queue(sql).lease(now, LEASE_S)
+            return self._wait_until(now + wait_s, now)
+        entry = self.leases.lease(now, LEASE_S)
         if entry is not None:
-            flight = throttle.grant(now)
+            grant_id = self.grants.grant(now)
             self._started += 1
-            self._tasks[asyncio.ensure_future(self.warming.warm(entry, zone, flight, current.era))] = entry.id
+            task = asyncio.ensure_future(self.warmer.warm(entry, config, grant_id, breaker.era))
+            self._tasks[task] = entry.id
         return None
 
     async def _wait(self, seconds: float | None) -> None:
-        sleep = None if seconds is None else asyncio.ensure_future(self.warming.clock.sleep(seconds))
+        sleep = None if seconds is None else asyncio.ensure_future(self.clock.sleep(seconds))
         pending: set[asyncio.Task[None]] = {*self._tasks, *([sleep] if sleep else [])}
         done, _ = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
         if sleep and sleep not in done:
@@ -121,11 +130,3 @@ class Drain:
         for task in done & self._tasks.keys():
             del self._tasks[task]
             task.result()
-
-    def _give_up(self, entry: Entry, now: float) -> None:
-        """A page on which the Worker died again and again."""
-        sql = self.warming.sql
-        reason = "the Worker ended in the middle of it too often"
-        DeadLetters(sql).add(entry, status=None, reason=reason, now=now)
-        Queue(sql).finish(entry, "failed", now)
-        Outbox(sql).log(self.warming.zone_id, entry.url, "failed", now=now, detail=reason)

@@ -1,1 +1,1 @@
-"""The object of a zone: its calls, its state and its housekeeping."""
+"""The object of a zone: its calls, its state and its background work."""

@@ -1,37 +1,32 @@
-"""Incidents an operator should hear of: told once when they begin, and once when they are over."""
+"""Incidents of a zone: reported once when they begin, and once when they are over."""
 
-from collections.abc import Iterator
+import json
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sluice.core.ports import Sql
-from sluice.core.preload.breaker import Breaker
+from sluice.core.errors import Unavailable
+from sluice.core.ports import Fetch, Sql
+from sluice.core.preload.circuit_breaker import Breaker
+from sluice.core.preload.incidents import WINDOW_S, FetchRates, Finding, review_zone
 from sluice.services.preload.zone.outbox import Outbox
 
-WINDOW_S: Final = 300.0
-MAX_FAILURE_RATE: Final = 0.10
-MIN_RESULTS: Final = 3  # one page that fails on a quiet site is no trend
-MAX_DEPTH: Final = 5000
+WEBHOOK_BYTES: Final = 64 * 1024
+WEBHOOK_TIMEOUT_S: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """The state of one thing that is watched: `message` says what is wrong, None that all is well."""
-
-    kind: str
-    level: str
-    message: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Alerts:
+class ZoneAlerts:
+    zone_id: str
     sql: Sql
+    outbox: Outbox
 
     def count_result(self, now: float, *, ok: bool, latency_ms: float | None) -> None:
-        self.sql.execute("INSERT INTO result (at, ok, latency_ms) VALUES (?, ?, ?)", now, int(ok), latency_ms)
-        self.sql.execute("DELETE FROM result WHERE at <= ?", now - WINDOW_S)
+        self.sql.run("INSERT INTO result (at, ok, latency_ms) VALUES (?, ?, ?)", now, int(ok), latency_ms)
 
-    def rates(self, now: float) -> dict[str, Any]:
+    def forget_old_results(self, now: float) -> None:
+        self.sql.run("DELETE FROM result WHERE at <= ?", now - WINDOW_S)
+
+    def load_rates(self, now: float) -> FetchRates:
         """Attempts of the last five minutes, how many failed, how long they took."""
         [row] = self.sql.rows(
             """SELECT count(*) AS attempts, coalesce(sum(ok = 0), 0) AS failures,
@@ -39,67 +34,71 @@ class Alerts:
                FROM result WHERE at > ?""",
             now - WINDOW_S,
         )
-        attempts, failures = int(row["attempts"] or 0), int(row["failures"] or 0)
-        return {
-            "attempts": attempts,
-            "failures": failures,
-            "failure_rate": round(failures / attempts, 4) if attempts else 0.0,
-            "mean_latency_ms": row["mean_ms"],
-            "slowest_latency_ms": row["slowest_ms"],
-        }
+        mean_ms, slowest_ms = row["mean_ms"], row["slowest_ms"]
+        return FetchRates(
+            attempts=int(row["attempts"] or 0),
+            failures=int(row["failures"] or 0),
+            mean_ms=None if mean_ms is None else float(mean_ms),
+            slowest_ms=None if slowest_ms is None else float(slowest_ms),
+        )
 
-    def review(self, zone_id: str, *, now: float, depth: int, breaker: Breaker, new_id: str) -> list[dict[str, Any]]:
-        """Raise what has begun and resolve what is over; returns what changed, for the log."""
-        changes = []
-        for finding in self._findings(now, depth, breaker):
-            found = self.sql.rows("SELECT id, raised_at FROM incident WHERE kind = ?", finding.kind)
-            if finding.message and not found:
-                incident_id = f"{zone_id}:{finding.kind}:{new_id}"
-                self.sql.execute("INSERT INTO incident VALUES (?, ?, ?)", finding.kind, incident_id, now)
-                changes.append(_change(zone_id, finding, incident_id, finding.message, raised_at=now))
-            elif found and not finding.message and not self._undecided(finding, breaker, now):
-                self.sql.execute("DELETE FROM incident WHERE kind = ?", finding.kind)
-                raised_at = float(found[0]["raised_at"] or 0)
-                changes.append(
-                    _change(zone_id, finding, str(found[0]["id"]), "it is over", raised_at=raised_at, resolved_at=now)
-                )
-        for change in changes:
-            Outbox(self.sql).alert(**change)
-        return changes
+    def review(self, *, now: float, depth: int, breaker: Breaker, new_id: str) -> None:
+        """Reports the incidents that have begun and those that are over."""
+        rows = self.sql.rows("SELECT kind, id, raised_at FROM incident")
+        active = {str(row["kind"]): (str(row["id"]), float(row["raised_at"] or 0)) for row in rows}
+        for finding in review_zone(self.load_rates(now), depth, breaker):
+            if finding.message and finding.kind not in active:
+                incident_id = f"{self.zone_id}:{finding.kind}:{new_id}"
+                self.sql.run("INSERT INTO incident VALUES (?, ?, ?)", finding.kind, incident_id, now)
+                self._report(finding, incident_id, finding.message, raised_at=now)
+            elif finding.is_over and finding.kind in active:
+                self.sql.run("DELETE FROM incident WHERE kind = ?", finding.kind)
+                incident_id, raised_at = active[finding.kind]
+                self._report(finding, incident_id, "it is over", raised_at=raised_at, resolved_at=now)
 
-    def active(self) -> list[str]:
+    def list_active(self) -> list[str]:
+        """The kinds of the incidents that are not over."""
         return [str(row["kind"]) for row in self.sql.rows("SELECT kind FROM incident ORDER BY kind")]
 
-    def _undecided(self, finding: Finding, breaker: Breaker, now: float) -> bool:
-        """A few results, or none because nothing is fetched, do not prove that failing is over."""
-        failing = self.rates(now)["failure_rate"] > MAX_FAILURE_RATE
-        return finding.kind == "failure_rate" and (failing or breaker.state != "closed")
+    def _report(
+        self,
+        finding: Finding,
+        incident_id: str,
+        message: str,
+        *,
+        raised_at: float,
+        resolved_at: float | None = None,
+    ) -> None:
+        self.outbox.add_alert(
+            {
+                "incident_id": incident_id,
+                "zone_id": self.zone_id,
+                "kind": finding.kind,
+                "level": finding.level,
+                "message": message,
+                "raised_at": raised_at,
+                "resolved_at": resolved_at,
+            }
+        )
 
-    def _findings(self, now: float, depth: int, breaker: Breaker) -> Iterator[Finding]:
-        rates = self.rates(now)
-        failing = rates["attempts"] >= MIN_RESULTS and rates["failure_rate"] > MAX_FAILURE_RATE
-        told = f"{rates['failures']} of {rates['attempts']} fetches failed in the last 5 minutes"
-        yield Finding("failure_rate", "warning", told if failing else None)
-        yield Finding("queue_depth", "warning", f"{depth} pages are waiting" if depth > MAX_DEPTH else None)
-        opened = f"the origin fails: preload pauses for {breaker.backoff_s:g} s, then tries one page"
-        yield Finding("breaker_open", "critical", opened if breaker.state != "closed" else None)
 
+@dataclass(frozen=True, slots=True)
+class AlertWebhook:
+    """Posts each alert to the operator's URL; without a URL it does nothing."""
 
-def _change(
-    zone_id: str,
-    finding: Finding,
-    incident_id: str,
-    message: str,
-    *,
-    raised_at: float,
-    resolved_at: float | None = None,
-) -> dict[str, Any]:
-    return {
-        "incident_id": incident_id,
-        "zone_id": zone_id,
-        "kind": finding.kind,
-        "level": finding.level,
-        "message": message,
-        "raised_at": raised_at,
-        "resolved_at": resolved_at,
-    }
+    url: str
+    fetch: Fetch
+
+    async def post(self, alert: dict[str, Any]) -> None:
+        if not self.url:
+            return
+        response = await self.fetch(
+            self.url,
+            method="POST",
+            headers=(("Content-Type", "application/json"),),
+            body=json.dumps(alert).encode(),
+            max_bytes=WEBHOOK_BYTES,
+            timeout_s=WEBHOOK_TIMEOUT_S,
+        )
+        if response.status >= 300:
+            raise Unavailable(f"the alert webhook answered {response.status}")

@@ -1,160 +1,157 @@
-"""What the operator of a zone may ask for: configuration, progress, failed pages, pages by hand."""
+"""Calls that the operator of a zone makes: configuration, progress, failed pages, pages by hand."""
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from sluice.core.errors import Invalid, NotFound
 from sluice.core.models import parse_model
 from sluice.core.preload.priority import Facts
-from sluice.core.preload.zone_config import ZoneConfig, parse_zone, zone_as_json
+from sluice.core.preload.zone_config import ZoneConfig, config_as_json, parse_config
 from sluice.services.preload.http.requests import EnqueueBody, IdsBody, PagesBody, SitemapBody
-from sluice.services.preload.queue.batches import Batches
-from sluice.services.preload.queue.dead_letters import DeadLetters
-from sluice.services.preload.queue.enqueue import Order, canonical_urls
-from sluice.services.preload.queue.overview import waiting
+from sluice.services.preload.queue.enqueue import PageOrder, canonicalize_urls
+from sluice.services.preload.queue.queue_summary import summarize_queue
+from sluice.services.preload.zone.calls import Json
 from sluice.services.preload.zone.housekeeping import CANDIDATES, Housekeeping
-from sluice.services.preload.zone.mirror import Publishing
-from sluice.services.preload.zone.requests_shared import Call, Desk, Json
-from sluice.services.preload.zone.status import Status
+from sluice.services.preload.zone.services import ZoneServices
+from sluice.services.preload.zone.status import ZoneStatus
 
-KEY_OVERLAP_S: Final = 300.0  # for so long the zone's former key is good too
+KEY_OVERLAP_S: Final = 300.0  # for so long the zone's former key stays valid
 
 
-@dataclass(frozen=True, slots=True)
 class OperatorCalls:
-    desk: Desk
+    def __init__(self, services: ZoneServices) -> None:
+        self.services = services
 
-    @property
-    def table(self) -> dict[str, Call]:
-        return {
-            "config": self._config,
-            "unregister": self._unregister,
-            "versions": self._versions,
-            "restore": self._restore,
-            "status": self._status,
-            "queue": self._queue,
-            "batch": self._batch,
-            "cancel": self._cancel,
-            "failed": self._failed,
-            "replay": self._replay,
-            "delete_failed": self._delete_failed,
-            "enqueue": self._enqueue,
-            "sitemap": self._sitemap,
-            "learn": self._learn,
-            "pause": self._pause,
-            "resume": self._resume,
-        }
-
-    async def configure(self, given: Json) -> Json:
-        zone = parse_zone(given["config"])
-        before = self.desk.parts.state.zone
+    async def configure(self, config: Any, signing_key: str | None = None) -> Json:
+        services, new = self.services, parse_config(config)
+        before = services.state.config
+        services.state.put(zone_id=services.zone_id)
         if before is None:
-            # A new zone's clocks begin now, so that nothing is due at once that nobody asked for.
-            for name in ("scheduled_at", "replayed_at"):
-                self.desk.parts.state.put(name, self.desk.parts.now())
-        version = await Publishing(self.desk.parts).configure(zone)
-        if key := given.get("signing_key"):
-            self._take_key(str(key))
-        newly_crawled = zone.preload_sitemap_crawl_enabled and not (before and before.preload_sitemap_crawl_enabled)
-        if newly_crawled and zone.preload_enabled:
-            Housekeeping(self.desk.parts).crawl_if_due(zone, self.desk.parts.now())
-        await self.desk.wake()
-        return {"version": version, **self._shown(zone)}
+            # The intervals of a new zone begin now, so that nothing is due at once that nobody asked for.
+            services.state.put(scheduled_at=services.now(), replayed_at=services.now())
+        version = await services.publisher.configure(new)
+        if signing_key:
+            self._replace_key(signing_key)
+        was_crawled = before is not None and before.preload_sitemap_crawl_enabled
+        if new.preload_enabled and not was_crawled:
+            Housekeeping(services).begin_crawl_if_due(new, services.now())
+        await services.wake()
+        return self._describe_config(new, version)
 
-    def _take_key(self, key: str) -> None:
-        state, now = self.desk.parts.state, self.desk.parts.now()
+    async def show_config(self) -> Json:
+        return self._describe_config(self.services.config, self.services.state.version)
+
+    async def unregister(self) -> Json:
+        self.services.require_registered()
+        await self.services.publisher.withdraw()
+        return {"zone_id": self.services.zone_id, "status": "unregistered"}
+
+    async def list_versions(self) -> Json:
+        self.services.require_registered()
+        return {"versions": await self.services.publisher.list_versions()}
+
+    async def restore_version(self, version: int) -> Json:
+        self.services.require_registered()
+        versions = await self.services.publisher.list_versions()
+        config = next((each["config"] for each in versions if each["version"] == version), None)
+        if config is None:
+            raise NotFound(f"there is no version {version} of this zone's configuration")
+        return await self.configure(config)
+
+    async def show_status(self) -> Json:
+        return ZoneStatus(self.services).describe_zone(self.services.config)
+
+    async def show_queue(self) -> Json:
+        self.services.require_registered()
+        return summarize_queue(self.services.sql)
+
+    async def show_batch(self, batch_id: str) -> Json:
+        return ZoneStatus(self.services).describe_batch(batch_id, self.services.config)
+
+    async def cancel_batch(self, batch_id: str) -> Json:
+        config = self.services.config
+        self.services.batches.cancel(batch_id, self.services.now())
+        return ZoneStatus(self.services).describe_batch(batch_id, config)
+
+    async def list_failed(self, limit: int) -> Json:
+        self.services.require_registered()
+        dead_letters = self.services.dead_letters
+        return {"count": dead_letters.count, "failed": dead_letters.list_oldest(limit)}
+
+    async def replay_failed(self, body: Any) -> Json:
+        services, ids = self.services, parse_model(IdsBody, body).ids
+        config = services.enabled_config
+        count = Housekeeping(services).replay_dead_letters(config, CANDIDATES, ids, services.now())
+        await services.wake()
+        return {"replayed": count}
+
+    async def delete_failed(self, body: Any) -> Json:
+        self.services.require_registered()
+        return {"deleted": self.services.dead_letters.delete(parse_model(IdsBody, body).ids)}
+
+    async def enqueue(self, body: Any) -> Json:
+        services = self.services
+        services.require_registered()
+        wanted = parse_model(EnqueueBody, body)
+        config = services.enabled_config
+        if wanted.all:
+            reply = await Housekeeping(services).enqueue_everything(config, wanted.trigger, wanted.priority)
+        else:
+            urls = canonicalize_urls(wanted.urls, config)
+            facts = await services.load_facts(urls)
+            order = PageOrder(
+                batch_id=services.create_id("preload"), trigger=wanted.trigger, urls=urls, priority=wanted.priority
+            )
+            reply = services.enqueuer.enqueue(order, config, facts, services.now())
+        await services.wake()
+        return reply
+
+    async def crawl_sitemap(self, body: Any) -> Json:
+        services, config = self.services, self.services.config
+        wanted = parse_model(SitemapBody, body)
+        url = wanted.url or services.enabled_config.sitemap_url
+        if not config.covers_url(url):
+            raise Invalid("url is not on one of the zone's hosts")
+        batch_id = services.create_id("preload")
+        services.crawl.begin(batch_id, url, wanted.trigger, services.now())
+        await services.wake()
+        return {"preload_batch_id": batch_id, "status": "accepted", "sitemap": url}
+
+    async def learn_pages(self, body: Any) -> Json:
+        config, pages = self.services.config, parse_model(PagesBody, body).pages
+        urls = [canonicalize_urls([page.url], config)[0] for page in pages]
+        facts = [
+            Facts(monthly_pageviews=page.monthly_pageviews, published_at=page.published_at, post_id=page.post_id)
+            for page in pages
+        ]
+        await self.services.pages.store_facts(zip(urls, facts, strict=True))
+        return {"learned": len(urls)}
+
+    async def pause(self) -> Json:
+        self.services.require_registered()
+        self.services.state.put(paused=True)
+        return await self.show_status()
+
+    async def resume(self) -> Json:
+        self.services.require_registered()
+        self.services.state.put(paused=False)
+        await self.services.wake()
+        return await self.show_status()
+
+    def _replace_key(self, key: str) -> None:
+        """Takes a new signing key; the former one stays valid for a while."""
+        state = self.services.state
         before = state.get("signing_keys", default=[])
         if before and before[0]["key"] == key:
             return
-        former = [{"key": before[0]["key"], "until": now + KEY_OVERLAP_S}] if before else []
-        state.put("signing_keys", [{"key": key, "until": None}, *former])
+        until = self.services.now() + KEY_OVERLAP_S
+        former = [{"key": before[0]["key"], "until": until}] if before else []
+        state.put(signing_keys=[{"key": key, "until": None}, *former])
 
-    def _shown(self, zone: ZoneConfig) -> Json:
-        own_key = bool(self.desk.parts.state.get("signing_keys", default=[]))
-        return {"zone_id": self.desk.parts.zone_id, "own_signing_key": own_key, "config": zone_as_json(zone)}
-
-    async def _config(self, zone: ZoneConfig, _given: Json) -> Json:
-        return {"version": self.desk.parts.state.get("version"), **self._shown(zone)}
-
-    async def _unregister(self, _zone: ZoneConfig, _given: Json) -> Json:
-        await Publishing(self.desk.parts).withdraw()
-        return {"zone_id": self.desk.parts.zone_id, "status": "unregistered"}
-
-    async def _versions(self, _zone: ZoneConfig, _given: Json) -> Json:
-        return {"versions": await Publishing(self.desk.parts).versions()}
-
-    async def _restore(self, _zone: ZoneConfig, given: Json) -> Json:
-        versions = await Publishing(self.desk.parts).versions()
-        found = next((each for each in versions if each["version"] == given["version"]), None)
-        if found is None:
-            raise NotFound(f"there is no version {given['version']} of this zone's configuration")
-        return await self.configure({"config": found["config"]})
-
-    async def _status(self, zone: ZoneConfig, _given: Json) -> Json:
-        return Status(self.desk.parts).of_zone(zone)
-
-    async def _queue(self, _zone: ZoneConfig, _given: Json) -> Json:
-        return waiting(self.desk.sql)
-
-    async def _batch(self, zone: ZoneConfig, given: Json) -> Json:
-        return Status(self.desk.parts).of_batch(given["batch_id"], zone)
-
-    async def _cancel(self, zone: ZoneConfig, given: Json) -> Json:
-        Batches(self.desk.sql).cancel(given["batch_id"], self.desk.parts.now())
-        return Status(self.desk.parts).of_batch(given["batch_id"], zone)
-
-    async def _failed(self, _zone: ZoneConfig, given: Json) -> Json:
-        dead = DeadLetters(self.desk.sql)
-        return {"count": dead.count, "failed": dead.listed(given["limit"])}
-
-    async def _replay(self, zone: ZoneConfig, given: Json) -> Json:
-        ids = parse_model(IdsBody, given["body"]).ids
-        count = Housekeeping(self.desk.parts).replay(self.desk.enabled(zone), CANDIDATES, ids, self.desk.parts.now())
-        await self.desk.wake()
-        return {"replayed": count}
-
-    async def _delete_failed(self, _zone: ZoneConfig, given: Json) -> Json:
-        deleted = DeadLetters(self.desk.sql).delete(parse_model(IdsBody, given["body"]).ids)
-        return {"deleted": deleted}
-
-    async def _enqueue(self, zone: ZoneConfig, given: Json) -> Json:
-        body = parse_model(EnqueueBody, given["body"])
-        self.desk.enabled(zone)
-        if body.all:
-            reply: Json = await Housekeeping(self.desk.parts).everything(zone, body.trigger, body.priority)
-        else:
-            urls = canonical_urls(body.urls, zone)
-            facts = await self.desk.facts(urls)
-            order = Order(batch_id=self.desk.new_id("preload"), trigger=body.trigger, urls=urls, override=body.priority)
-            reply = self.desk.parts.enqueueing.place(order, zone, facts, self.desk.parts.now())
-        await self.desk.wake()
-        return reply
-
-    async def _sitemap(self, zone: ZoneConfig, given: Json) -> Json:
-        body = parse_model(SitemapBody, given["body"])
-        url = body.url or self.desk.enabled(zone).sitemap_url
-        if not zone.covers_url(url):
-            raise Invalid("url is not on one of the zone's hosts")
-        batch_id = self.desk.new_id("preload")
-        self.desk.parts.crawl.begin(batch_id, url, body.trigger, self.desk.parts.now())
-        await self.desk.wake()
-        return {"preload_batch_id": batch_id, "status": "accepted", "sitemap": url}
-
-    async def _learn(self, zone: ZoneConfig, given: Json) -> Json:
-        body = parse_model(PagesBody, given["body"])
-        urls = [canonical_urls([page.url], zone)[0] for page in body.pages]
-        known = [
-            Facts(monthly_pageviews=page.monthly_pageviews, published_at=page.published_at, post_id=page.post_id)
-            for page in body.pages
-        ]
-        await self.desk.parts.pages.learn(zip(urls, known, strict=True))
-        return {"learned": len(urls)}
-
-    async def _pause(self, zone: ZoneConfig, _given: Json) -> Json:
-        self.desk.parts.state.put("paused", value=True)
-        return Status(self.desk.parts).of_zone(zone)
-
-    async def _resume(self, zone: ZoneConfig, _given: Json) -> Json:
-        self.desk.parts.state.put("paused", value=False)
-        await self.desk.wake()
-        return Status(self.desk.parts).of_zone(zone)
+    def _describe_config(self, config: ZoneConfig, version: int) -> Json:
+        services = self.services
+        return {
+            "version": version,
+            "zone_id": services.zone_id,
+            "own_signing_key": bool(services.state.get("signing_keys", default=[])),
+            "config": config_as_json(config),
+        }

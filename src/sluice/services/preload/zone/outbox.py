@@ -1,4 +1,4 @@
-"""Rows on their way to D1: written beside the change they tell of, kept until D1 has them."""
+"""Rows on their way to D1 and to the webhook: written together with the change they report, kept until they arrive."""
 
 import json
 from collections.abc import Awaitable, Callable
@@ -6,53 +6,63 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sluice.core.json_text import encode_json
-from sluice.core.ports import Database, Sql, Statement
+from sluice.core.ports import Database, Row, Sql, Statement
 from sluice.core.timestamps import iso
 
-BATCH: Final = 50  # statements sent together: a guess; more would risk the time one D1 call may take
-MAX_KEPT: Final = 5000  # with D1 away for hours, the oldest lines of the log go first
+BATCH: Final = 50  # statements sent together: a guess; more would risk the time limit of one D1 call
+MAX_KEPT: Final = 5000  # while D1 is away for hours, the oldest log lines are dropped first
+TRIM_EVERY: Final = 100  # rows: how often the oldest are looked for
 
 
 @dataclass(frozen=True, slots=True)
 class Outbox:
     sql: Sql
 
-    def log(self, zone_id: str, url: str, status: str, *, now: float, **more: Any) -> None:
-        """A line for `preload_log`; more: http_status, latency_ms, trigger, attempt, detail."""
-        number = int(self.sql.value("UPDATE tally SET n = n + 1 WHERE name = 'events' RETURNING n") or 0)
-        event_id = f"{zone_id}:{int(now * 1000)}:{number}"
-        body = {"event_id": event_id, "zone_id": zone_id, "url": url, "status": status, "at": now, **more}
-        self._add("log", body)
+    def add_log(self, zone_id: str, url: str, status: str, *, now: float, **fields: Any) -> None:
+        """Adds a line for `preload_log`; fields: http_status, latency_ms, trigger_name, attempt, detail."""
+        self._add("log", {"zone_id": zone_id, "url": url, "status": status, "at": now, **fields})
 
-    def alert(self, **fields: Any) -> None:
-        """A new or changed row of `preload_alerts`, of which the webhook is told too."""
-        self._add("alert", fields)
-        self._add("webhook", fields)
+    def add_alert(self, alert: dict[str, Any]) -> None:
+        """Adds a new or changed row of `preload_alerts`, which also goes to the webhook."""
+        self._add("alert", alert)
+        self._add("webhook", alert)
 
     def _add(self, kind: str, body: dict[str, Any]) -> None:
-        newest = self.sql.value("INSERT INTO outbox (kind, body) VALUES (?, ?) RETURNING id", kind, encode_json(body))
-        self.sql.execute("DELETE FROM outbox WHERE kind != 'alert' AND id <= ?", int(newest or 0) - MAX_KEPT)
+        text = encode_json(body)
+        newest = int(self.sql.value("INSERT INTO outbox (kind, body) VALUES (?, ?) RETURNING id", kind, text) or 0)
+        if newest % TRIM_EVERY == 0:
+            self.sql.run("DELETE FROM outbox WHERE kind != 'alert' AND id <= ?", newest - MAX_KEPT)
 
     async def flush(self, database: Database) -> None:
-        """Send what is waiting for D1; a row may arrive twice and is taken once."""
-        waiting = "SELECT id, kind, body FROM outbox WHERE kind != 'webhook' ORDER BY id LIMIT ?"
-        while rows := self.sql.rows(waiting, BATCH):
-            await database.batch([_STATEMENTS[str(row["kind"])](json.loads(str(row["body"]))) for row in rows])
-            self.sql.execute("DELETE FROM outbox WHERE kind != 'webhook' AND id <= ?", rows[-1]["id"])
+        """Sends all waiting rows to D1; a row that arrives twice is stored once."""
+        is_full = True
+        while is_full and (rows := self._load_rows("kind != 'webhook'")):
+            await database.batch([_build_statement(row) for row in rows])
+            self.sql.run("DELETE FROM outbox WHERE kind != 'webhook' AND id <= ?", rows[-1]["id"])
+            is_full = len(rows) == BATCH
 
-    async def deliver(self, post: Callable[[dict[str, Any]], Awaitable[None]] | None) -> None:
-        """Tell the webhook, one change after the other, until it refuses one; without a webhook nobody is told."""
-        for row in self.sql.rows("SELECT id, body FROM outbox WHERE kind = 'webhook' ORDER BY id LIMIT ?", BATCH):
-            if post is not None:
-                await post(json.loads(str(row["body"])))
-            self.sql.execute("DELETE FROM outbox WHERE id = ?", row["id"])
+    async def deliver(self, post: Callable[[dict[str, Any]], Awaitable[None]]) -> bool:
+        """Posts some alerts to the webhook in order; returns whether these were all. What `post` raises ends it."""
+        rows = self._load_rows("kind = 'webhook'")
+        for row in rows:
+            await post(json.loads(str(row["body"])))
+            self.sql.run("DELETE FROM outbox WHERE id = ?", row["id"])
+        return len(rows) < BATCH
 
-    @property
-    def waiting(self) -> bool:
-        return bool(self.sql.value("SELECT 1 FROM outbox LIMIT 1"))
+    def _load_rows(self, condition: str) -> list[Row]:
+        return self.sql.rows(f"SELECT id, kind, body FROM outbox WHERE {condition} ORDER BY id LIMIT ?", BATCH)  # noqa: S608
 
 
-def _log_row(body: dict[str, Any]) -> Statement:
+def _build_statement(row: Row) -> Statement:
+    body = json.loads(str(row["body"]))
+    if row["kind"] == "alert":
+        return _build_alert(body)
+    # The row's id is never used again, so the same line has the same event id however often it is sent.
+    event_id = f"{body['zone_id']}:{int(body['at'] * 1000)}:{int(row['id'] or 0)}"
+    return _build_log_line({"event_id": event_id, **body})
+
+
+def _build_log_line(body: dict[str, Any]) -> Statement:
     names = ("event_id", "zone_id", "url", "status", "http_status", "latency_ms", "trigger_name", "attempt", "detail")
     values: list[object] = [body.get(name) for name in names]
     return (
@@ -61,7 +71,7 @@ def _log_row(body: dict[str, Any]) -> Statement:
     )
 
 
-def _alert_row(body: dict[str, Any]) -> Statement:
+def _build_alert(body: dict[str, Any]) -> Statement:
     names = ("incident_id", "zone_id", "kind", "level", "message", "raised_at", "resolved_at")
     return (
         f"""INSERT INTO preload_alerts ({", ".join(names)}) VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -69,6 +79,3 @@ def _alert_row(body: dict[str, Any]) -> Statement:
               message = excluded.message, resolved_at = coalesce(excluded.resolved_at, resolved_at)""",  # noqa: S608
         [body.get(name) for name in names],
     )
-
-
-_STATEMENTS: Final[dict[str, Callable[[dict[str, Any]], Statement]]] = {"log": _log_row, "alert": _alert_row}

@@ -1,16 +1,13 @@
-"""The tables of a zone's object; each statement may run again on every start."""
+"""The tables of a zone's object; each statement may run again at every start."""
 
 from typing import Final
 
 from sluice.core.ports import Sql
-
-READY: Final = 0
-WAITING: Final = 1  # for its next attempt, at `due_at`
-LEASED: Final = 2  # being fetched; the lease ends at `due_at`
+from sluice.core.preload.entries import LEASED, WAITING
 
 STATEMENTS: Final = (
     "CREATE TABLE IF NOT EXISTS state (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID",
-    # One row for each form of a page; whoever asks for it again raises its priority.
+    # One row for each variant of a page; the same page wanted again raises its priority.
     """CREATE TABLE IF NOT EXISTS entry (
       id INTEGER PRIMARY KEY AUTOINCREMENT,
       url TEXT NOT NULL,
@@ -29,7 +26,7 @@ STATEMENTS: Final = (
       UNIQUE (url, variant)
     ) STRICT""",
     "CREATE INDEX IF NOT EXISTS entry_order ON entry (state, priority DESC, enqueued_at, id)",
-    # Only for the few that wait or are leased: an index of all would cost every page a write that nobody reads.
+    # Only for the few that wait or are leased: an index of all would cost a write for every page.
     f"CREATE INDEX IF NOT EXISTS entry_waiting ON entry (due_at) WHERE state = {WAITING}",
     f"CREATE INDEX IF NOT EXISTS entry_leased ON entry (due_at) WHERE state = {LEASED}",
     # Counting rows would take longer the more there are.
@@ -62,13 +59,13 @@ STATEMENTS: Final = (
       entry_id INTEGER NOT NULL, batch_id TEXT NOT NULL, PRIMARY KEY (entry_id, batch_id)
     ) STRICT, WITHOUT ROWID""",
     "CREATE INDEX IF NOT EXISTS membership_by_batch ON membership (batch_id, entry_id)",
-    # Every request sent to the origin, written down before it is sent.
+    # Grants: every request to the origin, stored before it is sent.
     """CREATE TABLE IF NOT EXISTS flight (
       id INTEGER PRIMARY KEY, granted_at REAL NOT NULL, ended_at REAL, slot_until REAL
     ) STRICT""",
     "CREATE INDEX IF NOT EXISTS flight_by_end ON flight (ended_at)",
     "CREATE INDEX IF NOT EXISTS flight_by_slot ON flight (slot_until)",
-    # What is known of a page's stored copy; the copy itself is in R2.
+    # What is known about a page's stored copy; the copy itself is in R2.
     """CREATE TABLE IF NOT EXISTS page (
       url TEXT NOT NULL, variant TEXT NOT NULL, warmed_at REAL NOT NULL, fresh_until REAL NOT NULL,
       etag TEXT, last_modified TEXT,
@@ -97,11 +94,11 @@ STATEMENTS: Final = (
     # Outcomes of the last minutes, for the failure rate.
     "CREATE TABLE IF NOT EXISTS result (id INTEGER PRIMARY KEY, at REAL NOT NULL, ok INTEGER NOT NULL, latency_ms REAL) STRICT",
     "CREATE INDEX IF NOT EXISTS result_by_age ON result (at)",
-    # Rows on their way to D1 and to the webhook: kept until they have arrived.
+    # Rows on their way to D1 and to the webhook, kept until they arrive.
     "CREATE TABLE IF NOT EXISTS outbox (id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, body TEXT NOT NULL) STRICT",
     "CREATE TABLE IF NOT EXISTS incident (kind TEXT PRIMARY KEY, id TEXT NOT NULL, raised_at REAL NOT NULL) STRICT, WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS purge (id TEXT PRIMARY KEY, body TEXT NOT NULL, created_at REAL NOT NULL) STRICT, WITHOUT ROWID",
-    # Sitemaps still to be read.
+    # Sitemaps to be read.
     """CREATE TABLE IF NOT EXISTS crawl (
       id INTEGER PRIMARY KEY AUTOINCREMENT, batch_id TEXT NOT NULL, url TEXT NOT NULL, depth INTEGER NOT NULL,
       trigger_name TEXT NOT NULL, attempt INTEGER NOT NULL DEFAULT 0, due_at REAL NOT NULL DEFAULT 0,

@@ -1,22 +1,42 @@
-"""What a zone's object is made of, put together once."""
+"""The parts of one zone's object, each built once for the life of the object."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import cached_property
 
-from sluice.core.ports import Bucket, Clock, Database, Fetch, Kv, NewId, Sql
-from sluice.services.preload.discovery.crawl import Crawl
-from sluice.services.preload.discovery.page_index import Pages
-from sluice.services.preload.ports import Edge, Tell
-from sluice.services.preload.queue.enqueue import Enqueueing
-from sluice.services.preload.serving.copies import Copies
-from sluice.services.preload.serving.purge import Purging
+from sluice.core.errors import Conflict, NotFound, SluiceError
+from sluice.core.identifiers import format_uuid4
+from sluice.core.ports import Alarm, Bucket, Clock, Database, Fetch, Kv, Log, NewId, Sql
+from sluice.core.preload.priority import Facts
+from sluice.core.preload.zone_config import ZoneConfig
+from sluice.services.preload.discovery.known_pages import KnownPages
+from sluice.services.preload.discovery.page_index import PageIndex
+from sluice.services.preload.discovery.sitemap_crawl import SitemapCrawl
+from sluice.services.preload.ports import Edge
+from sluice.services.preload.queue.batches import Batches
+from sluice.services.preload.queue.dead_letters import DeadLetters
+from sluice.services.preload.queue.enqueue import Enqueuer
+from sluice.services.preload.queue.leases import Leases
+from sluice.services.preload.queue.queue import Queue
+from sluice.services.preload.serving.copies import CopyStore
+from sluice.services.preload.serving.purging import Purger
+from sluice.services.preload.warming.drain import Drain
+from sluice.services.preload.warming.grant_store import GrantStore
 from sluice.services.preload.warming.origin import Origin
-from sluice.services.preload.warming.warming import Warming
-from sluice.services.preload.zone.state import State
+from sluice.services.preload.warming.settle_page import PageSettler
+from sluice.services.preload.warming.warm_page import PageWarmer
+from sluice.services.preload.zone.admission import Admission
+from sluice.services.preload.zone.alerts import AlertWebhook, ZoneAlerts
+from sluice.services.preload.zone.configuration import ConfigPublisher
+from sluice.services.preload.zone.kv_mirror import KvMirror
+from sluice.services.preload.zone.outbox import Outbox
+from sluice.services.preload.zone.settings import PreloadSettings
+from sluice.services.preload.zone.state import ZoneState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outside:
-    """Everything that is not the object's own."""
+class Dependencies:
+    """Everything outside of the object. `fetch` sends each request once, `fetch_webhook` may repeat one."""
 
     clock: Clock
     database: Database
@@ -24,50 +44,153 @@ class Outside:
     bucket: Bucket
     edge: Edge
     fetch: Fetch
+    fetch_webhook: Fetch
     new_id: NewId
-    tell: Tell
+    log: Log
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class ObjectStorage:
+    """What the object itself stores."""
+
     sql: Sql
-    outside: Outside
+    alarm: Alarm
+    state: ZoneState
 
-    @property
-    def zone_id(self) -> str:
-        return str(self.state.get("zone_id", default=""))
 
-    @property
-    def state(self) -> State:
-        return State(self.sql)
+class ZoneServices:
+    def __init__(self, zone_id: str, storage: ObjectStorage, outside: Dependencies, settings: PreloadSettings) -> None:
+        sql = storage.sql
+        self.zone_id = zone_id
+        self.sql = sql
+        self.alarm = storage.alarm
+        self.state = storage.state
+        self.outside = outside
+        self.settings = settings
+        self.clock = outside.clock
+        self.log = outside.log
+        self.batches = Batches(sql)
+        self.queue = Queue(sql, self.batches)
+        self.leases = Leases(sql, self.batches)
+        self.dead_letters = DeadLetters(sql)
+        self.outbox = Outbox(sql)
+        self.known_pages = KnownPages(sql)
+        self.admission = Admission(sql)
+        self.alerts = ZoneAlerts(zone_id, sql, self.outbox)
+        self.grants = GrantStore(sql)
+        self.pages = PageIndex(outside.database, zone_id)
+        self.copies = CopyStore(zone_id, outside.bucket, outside.edge, self.pages, outside.clock)
+        self.enqueuer = Enqueuer(zone_id, self.batches, self.queue, self.outbox)
 
-    @property
-    def pages(self) -> Pages:
-        return Pages(self.outside.database, self.zone_id)
-
-    @property
-    def copies(self) -> Copies:
-        return Copies(self.zone_id, self.outside.bucket, self.outside.edge, self.pages, self.outside.clock)
-
-    @property
+    @cached_property
     def origin(self) -> Origin:
-        return Origin(self.sql, self.outside.clock, self.outside.fetch)
+        return Origin(self.grants, self.alerts, self.clock, self.outside.fetch)
+
+    @cached_property
+    def settler(self) -> PageSettler:
+        return PageSettler(
+            zone_id=self.zone_id,
+            state=self.state,
+            queue=self.queue,
+            leases=self.leases,
+            batches=self.batches,
+            dead_letters=self.dead_letters,
+            known_pages=self.known_pages,
+            outbox=self.outbox,
+            alerts=self.alerts,
+            new_id=self.outside.new_id,
+        )
+
+    @cached_property
+    def warmer(self) -> PageWarmer:
+        return PageWarmer(self.clock, self.origin, self.copies, self.known_pages, self.settler)
+
+    def build_drain(self) -> Drain:
+        """A drain of the queue for one invocation."""
+        return Drain(
+            clock=self.clock,
+            state=self.state,
+            leases=self.leases,
+            grants=self.grants,
+            warmer=self.warmer,
+            settler=self.settler,
+            subrequests=self.settings.subrequests,
+        )
+
+    @cached_property
+    def crawl(self) -> SitemapCrawl:
+        return SitemapCrawl(
+            zone_id=self.zone_id,
+            sql=self.sql,
+            clock=self.clock,
+            origin=self.origin,
+            batches=self.batches,
+            enqueuer=self.enqueuer,
+            known_pages=self.known_pages,
+            outbox=self.outbox,
+        )
+
+    @cached_property
+    def purger(self) -> Purger:
+        return Purger(self.zone_id, self.sql, self.outside.database, self.copies, self.known_pages, self.leases)
+
+    @cached_property
+    def publisher(self) -> ConfigPublisher:
+        outside = self.outside
+        return ConfigPublisher(self.zone_id, self.sql, self.state, outside.kv, outside.database, self.clock, self.log)
+
+    @cached_property
+    def mirror(self) -> KvMirror:
+        return KvMirror(self.zone_id, self.state, self.queue, self.dead_letters, self.outside.kv, self.clock, self.log)
+
+    @cached_property
+    def webhook(self) -> AlertWebhook:
+        return AlertWebhook(self.settings.webhook_url, self.outside.fetch_webhook)
 
     @property
-    def warming(self) -> Warming:
-        return Warming(self.zone_id, self.sql, self.outside.clock, self.origin, self.copies, self.outside.new_id)
+    def config(self) -> ZoneConfig:
+        """The zone's configuration; raises NotFound when the zone is not registered."""
+        config = self.state.config
+        if config is None:
+            zone_id = self.zone_id
+            raise NotFound(f"the zone {zone_id} is not registered; PUT /api/v1/zones/{zone_id}/config first")
+        return config
 
     @property
-    def crawl(self) -> Crawl:
-        return Crawl(self.zone_id, self.sql, self.outside.clock, self.origin)
+    def enabled_config(self) -> ZoneConfig:
+        """The configuration of a zone that may be preloaded; raises Conflict when preloading is switched off."""
+        if not self.config.preload_enabled:
+            raise Conflict("preload_enabled is false for this zone: set it to true to preload pages")
+        return self.config
 
-    @property
-    def purging(self) -> Purging:
-        return Purging(self.zone_id, self.sql, self.outside.clock, self.outside.database, self.copies)
-
-    @property
-    def enqueueing(self) -> Enqueueing:
-        return Enqueueing(self.zone_id, self.sql)
+    def require_registered(self) -> None:
+        """Raises NotFound when the zone is not registered."""
+        _ = self.config
 
     def now(self) -> float:
-        return self.outside.clock.now()
+        return self.clock.now()
+
+    def create_id(self, prefix: str) -> str:
+        return f"{prefix}-{format_uuid4(self.outside.new_id())}"
+
+    async def load_facts(self, urls: list[str]) -> dict[str, Facts]:
+        """What is known about the pages; nothing while D1 fails, because pages of equal priority are better than none."""
+        return await self._load_facts(lambda: self.pages.load_facts(urls))
+
+    async def load_busiest(self, limit: int) -> dict[str, Facts]:
+        """The pages with the most traffic; none while D1 fails."""
+        return await self._load_facts(lambda: self.pages.load_busiest(limit))
+
+    async def _load_facts(self, load: Callable[[], Awaitable[dict[str, Facts]]]) -> dict[str, Facts]:
+        try:
+            return await load()
+        except SluiceError as error:
+            self.log.error("facts.unavailable", error, zone=self.zone_id)
+            return {}
+
+    async def wake(self) -> None:
+        """Sets the alarm to now, so that the queue is drained soon."""
+        now = self.now()
+        alarm_at = await self.alarm.get()
+        if alarm_at is None or alarm_at > now:
+            await self.alarm.set(now)

@@ -1,41 +1,71 @@
-"""The few single values of a zone's object, as JSON under a name."""
+"""Named single values of a zone's object: stored in SQL, read from memory.
+
+The object is the only writer of its tables, so the cache is valid for as long as the object lives. A value is in SQL
+before `put` returns, so a crash loses none.
+"""
 
 import json
-from dataclasses import dataclass
 from typing import Any
 
 from sluice.core.json_text import encode_json
 from sluice.core.ports import Sql
-from sluice.core.preload.breaker import Breaker
-from sluice.core.preload.zone_config import ZoneConfig, parse_zone, zone_as_json
+from sluice.core.preload.circuit_breaker import Breaker
+from sluice.core.preload.zone_config import ZoneConfig, config_as_json, parse_config
 
 
-@dataclass(frozen=True, slots=True)
-class State:
-    sql: Sql
+class ZoneState:
+    def __init__(self, sql: Sql) -> None:
+        self._sql = sql
+        rows = sql.rows("SELECT name, value FROM state")
+        self._values: dict[str, Any] = {str(row["name"]): json.loads(str(row["value"])) for row in rows}
+        stored = self._values.get("config")
+        self._config = None if stored is None else parse_config(stored)
 
     def get(self, name: str, default: Any = None) -> Any:
-        text = self.sql.value("SELECT value FROM state WHERE name = ?", name)
-        return default if text is None else json.loads(str(text))
+        return self._values.get(name, default)
 
-    def put(self, name: str, value: object) -> None:
-        self.sql.execute("INSERT OR REPLACE INTO state VALUES (?, ?)", name, encode_json(value))
+    def put(self, **values: Any) -> None:
+        """Stores the values in one statement."""
+        texts = {name: encode_json(value) for name, value in values.items()}
+        self._sql.run("INSERT OR REPLACE INTO state SELECT key, value FROM json_each(?)", json.dumps(texts))
+        self._values.update(values)
 
-    def tally(self, name: str) -> int:
-        return int(self.sql.value("SELECT n FROM tally WHERE name = ?", name) or 0)
+    def delete(self, *names: str) -> None:
+        self._sql.run("DELETE FROM state WHERE name IN (SELECT value FROM json_each(?))", json.dumps(names))
+        for name in names:
+            self._values.pop(name, None)
+        if "config" in names:
+            self._config = None
 
     @property
-    def zone(self) -> ZoneConfig | None:
-        """The configuration; None for a zone that was never registered."""
-        raw = self.get("config")
-        return None if raw is None else parse_zone(raw)
+    def config(self) -> ZoneConfig | None:
+        """The zone's configuration; None when the zone is not registered."""
+        return self._config
 
-    def configure(self, zone: ZoneConfig) -> None:
-        self.put("config", zone_as_json(zone))
+    def put_config(self, config: ZoneConfig, **values: Any) -> None:
+        """Stores a configuration together with the values that depend on it."""
+        self.put(config=config_as_json(config), **values)
+        self._config = config
 
     @property
     def breaker(self) -> Breaker:
         return Breaker.from_json(self.get("breaker"))
 
-    def keep_breaker(self, breaker: Breaker) -> None:
-        self.put("breaker", breaker.as_json())
+    def put_breaker(self, breaker: Breaker) -> None:
+        """Stores the breaker if it has changed."""
+        if breaker != self.breaker:
+            self.put(breaker=breaker.as_json())
+
+    @property
+    def is_published(self) -> bool:
+        """Whether the current version of the configuration is in KV and D1."""
+        return self.config is None or self.get("published", default=0) == self.version
+
+    @property
+    def version(self) -> int:
+        """The version of the configuration."""
+        return int(self.get("version", default=0))
+
+    @property
+    def is_paused(self) -> bool:
+        return bool(self.get("paused", default=False))

@@ -1,34 +1,32 @@
-"""How a zone stands, for people and for the client that waits."""
+"""The status of a zone and of its batches, in the documented shape."""
 
 from dataclasses import dataclass
 from typing import Any, Final
 
+from sluice.core.ports import Row
+from sluice.core.preload.rate_limits import Limits
 from sluice.core.preload.zone_config import ZoneConfig
-from sluice.services.preload.queue.batches import Batches, batch_as_json
-from sluice.services.preload.queue.dead_letters import DeadLetters
-from sluice.services.preload.queue.queue import Queue
-from sluice.services.preload.warming.grants import Limits, Throttle
-from sluice.services.preload.zone.alerts import Alerts
-from sluice.services.preload.zone.services import Parts
+from sluice.services.preload.queue.batches import batch_as_json
+from sluice.services.preload.zone.services import ZoneServices
 
-BATCHES_SHOWN: Final = 20
+MAX_BATCHES: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
-    parts: Parts
+class ZoneStatus:
+    services: ZoneServices
 
-    def of_zone(self, zone: ZoneConfig) -> dict[str, Any]:
-        sql, state, now = self.parts.sql, self.parts.state, self.parts.now()
-        breaker = state.breaker.at(now)
-        limits = Limits.of(zone)
+    def describe_zone(self, config: ZoneConfig) -> dict[str, Any]:
+        services, now = self.services, self.services.now()
+        breaker = services.state.breaker.at(now)
+        limits = Limits.from_config(config)
         return {
-            "zone_id": self.parts.zone_id,
-            "enabled": zone.preload_enabled,
-            "paused": state.get("paused", default=False),
-            "queue_depth": Queue(sql).depth,
-            "dead_letters": DeadLetters(sql).count,
-            "in_flight": Throttle(sql).in_flight(now),
+            "zone_id": services.zone_id,
+            "enabled": config.preload_enabled,
+            "paused": services.state.is_paused,
+            "queue_depth": services.queue.depth,
+            "dead_letters": services.dead_letters.count,
+            "in_flight": services.grants.count_in_flight(now),
             "breaker": {
                 "state": breaker.state,
                 "consecutive_failures": breaker.failures,
@@ -40,25 +38,25 @@ class Status:
                 "per_second": limits.per_second,
                 "per_minute": limits.per_minute,
             },
-            "last_5_minutes": Alerts(sql).rates(now),
-            "alerts": Alerts(sql).active(),
-            "batches": [self._shown(row, zone) for row in Batches(sql).latest(BATCHES_SHOWN)],
+            "last_5_minutes": services.alerts.load_rates(now).as_json(),
+            "alerts": services.alerts.list_active(),
+            "batches": [self._describe(row, config) for row in services.batches.list_latest(MAX_BATCHES)],
             "note": "the edge cache is filled in one data centre; R2 is the copy that all of them read",
         }
 
-    def of_batch(self, batch_id: str, zone: ZoneConfig) -> dict[str, Any]:
-        return self._shown(Batches(self.parts.sql).row(batch_id), zone)
+    def describe_batch(self, batch_id: str, config: ZoneConfig) -> dict[str, Any]:
+        return self._describe(self.services.batches.load(batch_id), config)
 
-    def _shown(self, row: Any, zone: ZoneConfig) -> dict[str, Any]:
-        return batch_as_json(row, eta_s=self._eta_s(zone))
+    def _describe(self, row: Row, config: ZoneConfig) -> dict[str, Any]:
+        return batch_as_json(row, eta_s=self._estimate_s(config))
 
-    def _eta_s(self, zone: ZoneConfig) -> float | None:
-        """Until the whole queue is through, at the pace that the limits allow; None while it stands still."""
-        state, now = self.parts.state, self.parts.now()
-        if not zone.preload_enabled or state.get("paused", default=False):
+    def _estimate_s(self, config: ZoneConfig) -> float | None:
+        """Seconds until the whole queue is drained at the pace that the limits allow; None while it is not drained."""
+        state, now = self.services.state, self.services.now()
+        if not config.preload_enabled or state.is_paused:
             return None
         breaker = state.breaker.at(now)
         pause_s = max(0.0, breaker.open_until - now) if breaker.state == "open" else 0.0
-        limits = Limits.of(zone)
-        depth = Queue(self.parts.sql).depth
+        limits = Limits.from_config(config)
+        depth = self.services.queue.depth
         return pause_s + max(depth / limits.per_second, (depth - limits.per_minute) * 60 / limits.per_minute)

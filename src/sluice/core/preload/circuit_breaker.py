@@ -1,4 +1,8 @@
-"""The circuit breaker that protects an origin in trouble: closed, open, half-open, as one frozen value."""
+"""The circuit breaker that protects a failing origin: closed, open or half-open, as one frozen value.
+
+`threshold` failures in a row open it. While it is open, no page is fetched. After the backoff it is half-open: one page is
+fetched as a probe. A good response closes it, another failure doubles the backoff.
+"""
 
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal, Self
@@ -10,7 +14,7 @@ State = Literal["closed", "open", "half-open"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Breaker:
-    """`era` grows with each change, so that an answer asked for in an earlier era is known to be old news."""
+    """`era` grows with each change of state, so that a response to a request from an earlier era is ignored."""
 
     state: State = "closed"
     failures: int = 0
@@ -26,35 +30,35 @@ class Breaker:
         return asdict(self)
 
     def at(self, now: float) -> Self:
-        """The breaker as time has made it: one whose pause is over lets a single probe through."""
+        """The breaker at this time: an open one becomes half-open when its backoff has passed."""
         if self.state == "open" and now >= self.open_until:
             return replace(self, state="half-open", era=self.era + 1)
         return self
 
     def may_fetch(self, in_flight: int) -> bool:
-        """Whether one more page may be asked for while others are under way."""
+        """Whether one more page may be fetched while `in_flight` requests are under way."""
         return self.state == "closed" or (self.state == "half-open" and in_flight == 0)
 
-    def answered(self) -> Self:
-        """After a page that came, or had not changed."""
+    def after_success(self) -> Self:
+        """After a response with content, or 304."""
         if self.state == "half-open":
             return type(self)(era=self.era + 1)
         return replace(self, failures=0) if self.state == "closed" else self
 
-    def refused(self) -> Self:
-        """After an answer that is neither good nor trouble, such as 404: it ends a row of failures, and proves nothing."""
+    def after_refusal(self) -> Self:
+        """After a response such as 404: it ends a row of failures, but does not prove that the origin is well."""
         return replace(self, failures=0) if self.state == "closed" else self
 
-    def failed(self, now: float, *, threshold: int, max_backoff_s: float) -> Self:
-        """After a 5xx or no answer at all."""
+    def after_failure(self, now: float, *, threshold: int, max_backoff_s: float) -> Self:
+        """After a 5xx response or none at all."""
         if self.state == "half-open":
-            return self._opened(now, min(max(self.backoff_s, FIRST_BACKOFF_S) * 2, max_backoff_s))
+            return self._open(now, min(max(self.backoff_s, FIRST_BACKOFF_S) * 2, max_backoff_s))
         if self.state == "open":
             return self
         failures = self.failures + 1
         if failures < threshold:
             return replace(self, failures=failures)
-        return replace(self._opened(now, min(FIRST_BACKOFF_S, max_backoff_s)), failures=failures)
+        return replace(self._open(now, min(FIRST_BACKOFF_S, max_backoff_s)), failures=failures)
 
-    def _opened(self, now: float, backoff_s: float) -> Self:
+    def _open(self, now: float, backoff_s: float) -> Self:
         return replace(self, state="open", backoff_s=backoff_s, open_until=now + backoff_s, era=self.era + 1)

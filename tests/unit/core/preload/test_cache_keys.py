@@ -5,20 +5,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sluice.core.errors import Invalid
-from sluice.core.preload.canonical import (
+from sluice.core.preload.cache_keys import (
     bucket_key,
     cache_key,
     canonical_url,
+    choose_variant,
     edge_url,
     key_hash,
-    variant_for,
-    variants_of,
+    list_variants,
 )
-from sluice.core.preload.zone_config import ZoneConfig, parse_zone
+from sluice.core.preload.zone_config import ZoneConfig, parse_config
 
 
 def zone(**config: object) -> ZoneConfig:
-    return parse_zone({"site_url": "https://example.com", "hosts": ["www.example.com", "bücher.example"], **config})
+    return parse_config({"site_url": "https://example.com", "hosts": ["www.example.com", "bücher.example"], **config})
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_trailing_slash():
 
 def test_ports():
     """A host without a port has the site's own, as a local site needs it."""
-    local = parse_zone({"site_url": "http://127.0.0.1:9000", "hosts": ["localhost", "other.localhost:9001"]})
+    local = parse_config({"site_url": "http://127.0.0.1:9000", "hosts": ["localhost", "other.localhost:9001"]})
     for host in ("127.0.0.1:9000", "localhost:9000", "localhost", "other.localhost:9001"):
         assert canonical_url(f"http://{host}/a", local) == f"http://{host}/a"
     with pytest.raises(Invalid):
@@ -112,11 +112,11 @@ def test_variants():
     """Every visitor gets one of the forms that are warmed."""
     mobile = "Mozilla/5.0 (iPhone) Mobile/15E148"
     both = zone(cache_device_variants=True, cache_languages=["en", "de"])
-    assert variants_of(zone()) == [""]
-    assert variants_of(both) == ["lang:en", "lang:en|device:mobile", "lang:de", "lang:de|device:mobile"]
-    assert variant_for(zone(), user_agent=mobile, accept_language="de") == ""
-    assert variant_for(both, user_agent=mobile, accept_language="de-AT, en;q=0.5") == "lang:de|device:mobile"
-    assert variant_for(both, user_agent="", accept_language="fr") == "lang:en"
+    assert list_variants(zone()) == [""]
+    assert list_variants(both) == ["lang:en", "lang:en|device:mobile", "lang:de", "lang:de|device:mobile"]
+    assert choose_variant(zone(), user_agent=mobile, accept_language="de") == ""
+    assert choose_variant(both, user_agent=mobile, accept_language="de-AT, en;q=0.5") == "lang:de|device:mobile"
+    assert choose_variant(both, user_agent="", accept_language="fr") == "lang:en"
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_variants():
 def test_bad_configuration(config: dict[str, object], path: str):
     """Each value that does not fit is named."""
     with pytest.raises(Invalid) as raised:
-        parse_zone(config if not config or "site_url" in config else {"site_url": "https://example.com", **config})
+        parse_config(config if not config or "site_url" in config else {"site_url": "https://example.com", **config})
     assert [bad.field for bad in raised.value.fields] == [path]
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from sluice.core.errors import Unauthorized
-from sluice.core.preload.signing import SignedRequest, sign, signature, signed_text
+from sluice.core.preload.request_signing import SignedRequest, canonical_string, compute_signature, sign_request
 
 KEY = "0123456789abcdef0123456789abcdef"
 NOW = 1_700_000_000.0
@@ -16,9 +16,9 @@ BODY = b'{"zone_id":"abc123xyz","urls":["https://example.com/"]}'
 
 
 def request(body: bytes = BODY, headers: dict[str, str] | None = None) -> SignedRequest:
-    signed = sign(KEY, "POST", PATH, BODY, now=NOW, nonce=NONCE)
+    signed = sign_request(KEY, "POST", PATH, BODY, now=NOW, nonce=NONCE)
     given = {name.lower(): value for name, value in signed.items()} | (headers or {})
-    return SignedRequest.read("POST", PATH, given, body)
+    return SignedRequest.from_request("POST", PATH, given, body)
 
 
 def accepted(signed: SignedRequest, *keys: str, now: float = NOW) -> bool:
@@ -32,9 +32,9 @@ def accepted(signed: SignedRequest, *keys: str, now: float = NOW) -> bool:
 def test_vector():
     """The test vector of the README."""
     body_hash = "8c0a54f73ec968b2180732f357c9e5db2720465ed5666099386f8c0ede8bb05a"
-    text = signed_text("POST", PATH, "1700000000", NONCE, body_hash)
+    text = canonical_string("POST", PATH, "1700000000", NONCE, body_hash)
     assert text == f"POST\n/api/v1/preload\n1700000000\n{NONCE}\n{body_hash}"
-    assert signature(KEY, text) == "8bb14a8e1bb52a6497ccb65c70b0928801f84ac8292049f328b2f81f385cb564"
+    assert compute_signature(KEY, text) == "8bb14a8e1bb52a6497ccb65c70b0928801f84ac8292049f328b2f81f385cb564"
     assert request().text == text
     assert accepted(request())
 
@@ -51,7 +51,7 @@ def test_rotation():
     """The current and the previous key both verify; an empty one never does."""
     assert accepted(request(), "another-key", KEY)
     assert not accepted(request(), "another-key", "")
-    empty = sign("", "POST", PATH, BODY, now=NOW, nonce=NONCE)
+    empty = sign_request("", "POST", PATH, BODY, now=NOW, nonce=NONCE)
     assert not accepted(request(headers={name.lower(): value for name, value in empty.items()}), "", KEY)
 
 

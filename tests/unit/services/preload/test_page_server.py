@@ -8,9 +8,9 @@ import pytest
 from sluice.core.errors import Unavailable
 from sluice.core.header_values import header_value
 from sluice.core.ports import HeaderPairs
-from sluice.services.preload.serving.serving import Serving
+from sluice.services.preload.serving.page_server import PageServer
 from sluice.web import Headers, Reply, Request
-from unit.services.preload.world import SITE, Answered, World
+from unit.services.preload.world import SITE, OriginReply, World
 
 
 class Visits:
@@ -20,7 +20,7 @@ class Visits:
         self.world = World(**config)
         self.deferred: list[Awaitable[None]] = []
         self.forwarded: list[tuple[str, HeaderPairs]] = []
-        self.refreshing: set[str] = set()
+        self.revalidating: set[str] = set()
 
     async def forward(self, url: str, headers: HeaderPairs) -> Reply:
         self.forwarded.append((url, headers))
@@ -28,17 +28,17 @@ class Visits:
 
     async def get(self, path: str = "/a", method: str = "GET", **headers: str) -> Reply:
         here = self.world
-        serving = Serving(
-            zone=here.zone_config,
-            copies=here.zone.parts.copies,
+        server = PageServer(
+            config=here.zone_config,
+            copies=here.services.copies,
             clock=here.clock,
             fetch=here.origin,
             forward=self.forward,
             defer=self.deferred.append,
-            tell=here._tell,
-            refreshing=self.refreshing,
+            log=here.log,
+            revalidating=self.revalidating,
         )
-        return await serving.answer(Request(method, SITE + path, Headers(headers)))
+        return await server.handle(Request(method, SITE + path, Headers(headers)))
 
     async def settle(self) -> None:
         while self.deferred:
@@ -51,7 +51,7 @@ def seen(reply: Reply) -> tuple[str | None, str | None]:
 
 async def visits(**config: Any) -> Visits:
     here = Visits(**config)
-    await here.world.registered()
+    await here.world.register()
     return here
 
 
@@ -62,18 +62,18 @@ async def test_a_warmed_page_is_a_hit():
     await here.world.drain()
     for path in ("/a", "/a?utm_source=x", "//a"):
         assert seen(await here.get(path)) == ("EDGE", "HIT")
-    here.world.edge.held.clear()
+    here.world.edge.stored.clear()
     reply = await here.get()
     assert (seen(reply), reply.body) == (("R2", "HIT"), b"<html>")
     await here.settle()
     assert seen(await here.get()) == ("EDGE", "HIT")
-    assert len(here.world.origin.asked) == 1
+    assert len(here.world.origin.requests) == 1
 
 
 async def test_a_miss_is_stored():
     """A page nobody warmed comes from the origin once."""
     here = await visits()
-    here.world.origin.default = Answered(
+    here.world.origin.default = OriginReply(
         headers=(("x-powered-by", "PHP"), ("surrogate-key", "post:1"), ("etag", '"1"'))
     )
     reply = await here.get()
@@ -95,7 +95,7 @@ async def test_stale_while_revalidate():
     await here.get()
     await here.settle()
     here.world.clock.advance(3630)
-    here.world.origin.default = Answered(body=b"new")
+    here.world.origin.default = OriginReply(body=b"new")
     for _ in range(3):
         reply = await here.get()
         assert (seen(reply), reply.body) == (("R2", "STALE"), b"<html>")
@@ -107,18 +107,18 @@ async def test_stale_while_revalidate():
 async def test_revalidation_by_304():
     """A page that has not changed is not sent again."""
     here = await visits()
-    here.world.origin.default = Answered(headers=(("etag", '"1"'),))
+    here.world.origin.default = OriginReply(headers=(("etag", '"1"'),))
     await here.get()
     await here.settle()
     here.world.clock.advance(3630)
-    here.world.origin.default = Answered(304)
+    here.world.origin.default = OriginReply(304)
     await here.get()
     await here.settle()
-    assert header_value(here.world.origin.asked[-1][2], "if-none-match") == '"1"'
+    assert header_value(here.world.origin.requests[-1][2], "if-none-match") == '"1"'
     assert seen(await here.get()) == ("EDGE", "HIT")
 
 
-@pytest.mark.parametrize("trouble", [Answered(502), Unavailable("down")])
+@pytest.mark.parametrize("trouble", [OriginReply(502), Unavailable("down")])
 async def test_stale_if_error(trouble: Any):
     """With the origin down, the R2 copy is served stale for an hour; then the visitor learns the truth."""
     here = await visits()
@@ -146,13 +146,13 @@ async def test_bypass():
         assert url == f"https://origin.example.net{path}"
         assert told == (("x-forwarded-host", "www.example.com"), ("x-forwarded-proto", "https"))
     assert not here.deferred
-    assert not here.world.origin.asked
+    assert not here.world.origin.requests
 
 
 async def test_unshared_answers():
     """What must not be shared reaches its visitor whole; one with cookies gets the answer to his own request."""
     here = await visits()
-    here.world.origin.default = Answered(
+    here.world.origin.default = OriginReply(
         headers=(("set-cookie", "a=1"), ("set-cookie", "b=2"), ("x-powered-by", "PHP"))
     )
     reply = await here.get()
@@ -161,14 +161,14 @@ async def test_unshared_answers():
     await here.get(cookie="lang=de")
     assert len(here.forwarded) == 1
     assert not here.deferred
-    here.world.origin.default = Answered(404, body=b"no")
+    here.world.origin.default = OriginReply(404, body=b"no")
     assert ((await here.get()).status, here.deferred) == (404, [])
 
 
 async def test_conditional_and_head():
     """A visitor who has the page gets a 304, one who asks for the head gets no body."""
     here = await visits()
-    here.world.origin.default = Answered(headers=(("etag", '"1"'),))
+    here.world.origin.default = OriginReply(headers=(("etag", '"1"'),))
     await here.get()
     await here.settle()
     assert (await here.get(**{"if-none-match": '"1"'})).status == 304
@@ -179,7 +179,7 @@ async def test_conditional_and_head():
 async def test_variants():
     """Each visitor gets his form, and caches on the way are told."""
     here = await visits(cache_device_variants=True)
-    here.world.origin.default = lambda headers: Answered(
+    here.world.origin.default = lambda headers: OriginReply(
         body=b"mobile" if "Mobile" in header_value(headers, "user-agent") else b"plain"
     )
     await here.world.enqueue("/a")
@@ -198,6 +198,6 @@ async def test_stores_fail():
     here.world.bucket.failures = 99
     assert seen(await here.get()) == ("ORIGIN", "MISS")
     await here.settle()
-    assert [name for name, _ in here.world.told] == ["store.failed"]
+    assert [name for name, _ in here.world.log.lines] == ["store.failed"]
     assert seen(await here.get()) == ("ORIGIN", "MISS")
     await here.settle()

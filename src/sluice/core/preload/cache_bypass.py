@@ -1,4 +1,4 @@
-"""Pages and requests that no shared cache may touch: logged in, shopping, administering, previewing."""
+"""Pages and requests that no shared cache may handle: logged-in visitors, carts, administration, previews."""
 
 import re
 from collections.abc import Mapping
@@ -12,11 +12,11 @@ _PATHS: Final = re.compile(
 _LOGGED_IN: Final = re.compile(r"wordpress_(?:logged_in|sec)_|wp-postpass_|comment_author_", re.IGNORECASE)
 
 
-def bypassed_page(url: str) -> str | None:
-    """Why a page must not be stored, by its address; None for one that may."""
+def page_bypass_reason(url: str) -> str | None:
+    """Why a page must not be stored, judged by its URL; None when it may be."""
     parts = urlsplit(url)
-    if found := _PATHS.search(parts.path):
-        return f"{found[0].rstrip('/')} is never cached"
+    if match := _PATHS.search(parts.path):
+        return f"{match[0].rstrip('/')} is never cached"
     query = {name.lower(): value.lower() for name, value in parse_qsl(parts.query, keep_blank_values=True)}
     if "nocache" in query:
         return "nocache is set"
@@ -25,20 +25,20 @@ def bypassed_page(url: str) -> str | None:
     return None
 
 
-def bypassed_request(method: str, headers: Mapping[str, str]) -> str | None:
-    """Why a request must be answered by the origin itself; None for one a cache may answer."""
+def request_bypass_reason(method: str, headers: Mapping[str, str]) -> str | None:
+    """Why only the origin may answer a request; None when a cache may."""
     if method not in {"GET", "HEAD"}:
         return f"{method} is not cached"
     if "authorization" in headers:
-        return "it carries Authorization"
+        return "it has an Authorization header"
     if "range" in headers:
-        return "it asks for a part"
+        return "it is a range request"
     if "upgrade" in headers:
-        return "it asks for another protocol"
-    return _personal_cookie(headers.get("cookie", ""))
+        return "it asks for a protocol upgrade"
+    return _cookie_bypass_reason(headers.get("cookie", ""))
 
 
-def _personal_cookie(cookies: str) -> str | None:
+def _cookie_bypass_reason(cookies: str) -> str | None:
     for cookie in cookies.split(";"):
         name, _, value = cookie.strip().partition("=")
         if _LOGGED_IN.match(name):

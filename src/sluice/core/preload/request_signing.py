@@ -1,9 +1,9 @@
-"""The signature of a request: HMAC-SHA256 over method, path, time, nonce and the hash of the body."""
+"""Signed requests: HMAC-SHA256 over a canonical string of method, path, time, nonce and the hash of the body."""
 
 import hmac
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from hashlib import sha256
 from typing import Final, Self
 
@@ -11,7 +11,7 @@ from sluice.core.errors import Unauthorized
 
 MAX_AGE_S: Final = 300
 MAX_AHEAD_S: Final = 30
-# A nonce must be remembered for as long as the request that carries it could be sent again.
+# A nonce is kept for as long as the request that carries it could be sent again.
 NONCE_KEPT_S: Final = MAX_AGE_S + MAX_AHEAD_S + 70
 _TIMESTAMP: Final = re.compile(r"[0-9]{1,11}")
 _NONCE: Final = re.compile(r"[0-9a-fA-F-]{16,64}")
@@ -20,7 +20,7 @@ _SIGNATURE: Final = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True)
 class SignedRequest:
-    """What the signature covers, and the signature; `path` with its query, if it has one."""
+    """What the signature covers, and the signature; `path` includes the query."""
 
     method: str
     path: str
@@ -30,8 +30,8 @@ class SignedRequest:
     signature: str
 
     @classmethod
-    def read(cls, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Self:
-        """From a request; Unauthorized when a header is missing or cannot be one."""
+    def from_request(cls, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Self:
+        """Reads the headers of a request; raises Unauthorized when one is missing or malformed."""
         values = []
         for name, form in (("X-Timestamp", _TIMESTAMP), ("X-Nonce", _NONCE), ("X-Signature", _SIGNATURE)):
             value = headers.get(name.lower())
@@ -40,33 +40,40 @@ class SignedRequest:
             values.append(value)
         return cls(method, path, values[0], values[1], sha256(body).hexdigest(), values[2])
 
+    @classmethod
+    def from_json(cls, value: Mapping[str, str]) -> Self:
+        return cls(**value)
+
+    def as_json(self) -> dict[str, str]:
+        return asdict(self)
+
     @property
     def text(self) -> str:
-        return signed_text(self.method, self.path, self.timestamp, self.nonce, self.body_hash)
+        return canonical_string(self.method, self.path, self.timestamp, self.nonce, self.body_hash)
 
     def verify(self, keys: Iterable[str], now: float) -> None:
-        """Raise Unauthorized unless one of the keys made the signature, lately."""
+        """Raises Unauthorized unless one of the keys made the signature within the last minutes."""
         age_s = now - int(self.timestamp)
         if age_s > MAX_AGE_S or age_s < -MAX_AHEAD_S:
             raise Unauthorized("X-Timestamp is more than 300 s old or more than 30 s ahead of this clock")
         # Every key is tried, so that the time taken does not tell which one fits.
-        matches = [hmac.compare_digest(signature(key, self.text), self.signature) for key in keys if key]
+        matches = [hmac.compare_digest(compute_signature(key, self.text), self.signature) for key in keys if key]
         if not any(matches):
-            raise Unauthorized("X-Signature does not fit this request")
+            raise Unauthorized("X-Signature does not fit this request: check the key and the signed text")
 
 
-def signed_text(method: str, path: str, timestamp: str, nonce: str, body_hash: str) -> str:
+def canonical_string(method: str, path: str, timestamp: str, nonce: str, body_hash: str) -> str:
     """The five lines that are signed."""
     return f"{method}\n{path}\n{timestamp}\n{nonce}\n{body_hash}"
 
 
-def signature(key: str, text: str) -> str:
+def compute_signature(key: str, text: str) -> str:
     """In lower-case hexadecimal."""
     return hmac.new(key.encode(), text.encode(), sha256).hexdigest()
 
 
-def sign(key: str, method: str, path: str, body: bytes, *, now: float, nonce: str) -> dict[str, str]:
+def sign_request(key: str, method: str, path: str, body: bytes, *, now: float, nonce: str) -> dict[str, str]:
     """The headers that a client sends."""
     timestamp = str(int(now))
-    text = signed_text(method, path, timestamp, nonce, sha256(body).hexdigest())
-    return {"X-Timestamp": timestamp, "X-Nonce": nonce, "X-Signature": signature(key, text)}
+    text = canonical_string(method, path, timestamp, nonce, sha256(body).hexdigest())
+    return {"X-Timestamp": timestamp, "X-Nonce": nonce, "X-Signature": compute_signature(key, text)}

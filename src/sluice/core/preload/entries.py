@@ -1,0 +1,64 @@
+"""Entries of the queue: their order, and what happens when a queued page is wanted again.
+
+The queue itself is SQL, because a lease must be one atomic statement. A property test runs the SQL and these rules on the
+same operations and compares the results.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+READY: Final = 0
+WAITING: Final = 1  # for its next attempt, at `due_at`
+LEASED: Final = 2  # being fetched; the lease ends at `due_at`
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedPage:
+    """One variant of a page that somebody wants warmed."""
+
+    url: str
+    priority: float
+    trigger: str
+    variant: str = ""
+    post_id: int | None = None
+    hops: int = 0
+    first_failed_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueEntry:
+    """One variant of a page in the queue; there is one entry for each `(url, variant)`."""
+
+    id: int
+    url: str
+    variant: str
+    priority: float
+    enqueued_at: float
+    trigger: str
+    post_id: int | None
+    attempt: int
+    hops: int
+    first_failed_at: float | None
+    state: int = READY
+    wanted_again: bool = False
+
+
+def order_key(entry: QueueEntry) -> tuple[float, float, int]:
+    """The entry with the smallest key is leased first, the one with the largest is dropped from a full queue.
+
+    Highest priority first, then first come, first served.
+    """
+    return (-entry.priority, entry.enqueued_at, entry.id)
+
+
+def merge_request(entry: QueueEntry, wanted: WantedPage) -> QueueEntry:
+    """The entry after its page is wanted again: its priority rises but never falls, and it keeps its place among equals.
+
+    A leased page is fetched once more, because it may have changed since its fetch began.
+    """
+    return replace(
+        entry,
+        priority=max(entry.priority, wanted.priority),
+        post_id=entry.post_id if wanted.post_id is None else wanted.post_id,
+        wanted_again=entry.state == LEASED,
+    )

@@ -1,0 +1,66 @@
+"""Incidents that an operator should know of: when one begins, and when it is over."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sluice.core.preload.circuit_breaker import Breaker
+
+WINDOW_S: Final = 300.0
+MAX_FAILURE_RATE: Final = 0.10
+MIN_RESULTS: Final = 3  # one failed page on a quiet site is no trend
+MAX_DEPTH: Final = 5000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchRates:
+    """Fetches of the last five minutes."""
+
+    attempts: int
+    failures: int
+    mean_ms: float | None
+    slowest_ms: float | None
+
+    @property
+    def failure_rate(self) -> float:
+        return round(self.failures / self.attempts, 4) if self.attempts else 0.0
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "attempts": self.attempts,
+            "failures": self.failures,
+            "failure_rate": self.failure_rate,
+            "mean_latency_ms": self.mean_ms,
+            "slowest_latency_ms": self.slowest_ms,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The state of one watched thing: `message` says what is wrong, None that nothing is.
+
+    Without a message `is_over` tells whether an open incident of this kind may be resolved.
+    """
+
+    kind: str
+    level: str
+    message: str | None
+    is_over: bool
+
+
+def review_zone(rates: FetchRates, depth: int, breaker: Breaker) -> Iterator[Finding]:
+    """The state of everything that is watched."""
+    is_high = rates.failure_rate > MAX_FAILURE_RATE
+    failing = f"{rates.failures} of {rates.attempts} fetches failed in the last 5 minutes"
+    yield Finding(
+        "failure_rate",
+        "warning",
+        failing if is_high and rates.attempts >= MIN_RESULTS else None,
+        # A few results, or none because nothing is fetched, do not prove that the origin has recovered.
+        is_over=not is_high and breaker.state == "closed",
+    )
+    waiting = f"{depth} pages are waiting" if depth > MAX_DEPTH else None
+    yield Finding("queue_depth", "warning", waiting, is_over=waiting is None)
+    pause = f"the origin fails: preload pauses for {breaker.backoff_s:g} s, then tries one page"
+    is_closed = breaker.state == "closed"
+    yield Finding("breaker_open", "critical", None if is_closed else pause, is_over=is_closed)

@@ -1,0 +1,227 @@
+"""Crawling sitemaps: one file at a time, under the same limits as pages; a crash loses no file."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urljoin
+
+from sluice.core.errors import Invalid, PeerError, Refused
+from sluice.core.ports import Clock, FetchResponse, Row, Sql
+from sluice.core.preload.cache_keys import canonical_url
+from sluice.core.preload.outcomes import Failed, Gone, Redirect, Retry, Skipped, Storable, Unchanged, classify_response
+from sluice.core.preload.priority import Facts
+from sluice.core.preload.rate_limits import Limits
+from sluice.core.preload.retry_backoff import backoff_s
+from sluice.core.preload.sitemap import MAX_BYTES, Sitemap, SitemapLink, SitemapReader, parse_robots_sitemaps
+from sluice.core.preload.zone_config import ZoneConfig
+from sluice.services.preload.discovery.known_pages import KnownPages
+from sluice.services.preload.queue.batches import Batches
+from sluice.services.preload.queue.enqueue import Enqueuer, PageOrder
+from sluice.services.preload.warming.origin import AGENT, Origin
+from sluice.services.preload.zone.outbox import Outbox
+
+MAX_FILES: Final = 500  # sitemaps of one crawl: at most 25 million pages, more than any queue holds
+MAX_DEPTH: Final = 3
+MAX_ROBOTS_BYTES: Final = 512 * 1024
+# Tried in this order when the configured sitemap does not exist.
+FALLBACKS: Final = ("", "/robots.txt", "/wp-sitemap.xml", "/sitemap_index.xml")
+
+
+@dataclass(frozen=True, slots=True)
+class SitemapFile:
+    """A row of the `crawl` table: one file to be read for a batch."""
+
+    id: int
+    batch_id: str
+    url: str
+    depth: int
+    trigger: str
+    attempt: int
+    fallback: int
+
+    @classmethod
+    def from_row(cls, row: Row) -> "SitemapFile":
+        return cls(
+            id=int(row["id"] or 0),
+            batch_id=str(row["batch_id"]),
+            url=str(row["url"]),
+            depth=int(row["depth"] or 0),
+            trigger=str(row["trigger_name"]),
+            attempt=int(row["attempt"] or 0),
+            fallback=int(row["fallback"] or 0),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SitemapCrawl:
+    zone_id: str
+    sql: Sql
+    clock: Clock
+    origin: Origin
+    batches: Batches
+    enqueuer: Enqueuer
+    known_pages: KnownPages
+    outbox: Outbox
+
+    def begin(self, batch_id: str, url: str, trigger: str, now: float) -> None:
+        """Starts a crawl; its pages belong to the batch."""
+        self.batches.open(batch_id, trigger, now)
+        self._add_file(batch_id, url, depth=0, trigger=trigger)
+        self.batches.begin_crawl(batch_id)
+
+    def next_due_at(self) -> float | None:
+        """When the next file may be read; None when there is none."""
+        due_at = self.sql.value("SELECT min(due_at) FROM crawl WHERE state = 'pending'")
+        return None if due_at is None else float(due_at)
+
+    async def read_next_file(self, config: ZoneConfig, facts: Mapping[str, Facts]) -> bool:
+        """Reads one file; returns False when none is due."""
+        rows = self.sql.rows(
+            "SELECT * FROM crawl WHERE state = 'pending' AND due_at <= ? ORDER BY depth, id LIMIT 1", self.clock.now()
+        )
+        if not rows:
+            return False
+        file = SitemapFile.from_row(rows[0])
+        grant_id = await self.origin.wait_for_grant(Limits.from_config(config))
+        try:
+            await self._read_file(file, config, grant_id, facts)
+        except Refused as error:
+            self._fail(file, str(error))
+        except PeerError as error:
+            self._delay(file, config, str(error))
+        if not self.sql.value("SELECT 1 FROM crawl WHERE batch_id = ? AND state = 'pending'", file.batch_id):
+            self.batches.end_crawl(file.batch_id, self.clock.now())
+            self.sql.run("DELETE FROM crawl WHERE batch_id = ?", file.batch_id)
+        return True
+
+    async def _read_file(
+        self, file: SitemapFile, config: ZoneConfig, grant_id: int, facts: Mapping[str, Facts]
+    ) -> None:
+        if file.url.endswith("/robots.txt"):
+            await self._read_robots(file, config, grant_id, facts)
+            return
+        reader = SitemapReader()
+        response = await self._fetch_file(file, config, grant_id, reader)
+        match classify_response(response.status, response.headers, self.clock.now()):
+            case Storable():
+                self._accept(file, config, reader.finish(), facts)
+            case Redirect(to=location):
+                target = SitemapLink(urljoin(file.url, location), None)
+                self._accept(file, config, Sitemap(sitemaps=[target]), facts, is_deeper=False)
+            case Retry(reason=reason):
+                self._delay(file, config, reason)
+            case Gone(reason=reason) | Failed(reason=reason) | Skipped(reason=reason):
+                self._try_fallback(file, config, reason)
+            case Unchanged():
+                self._try_fallback(file, config, "status 304 to a request without conditions")
+
+    async def _read_robots(
+        self, file: SitemapFile, config: ZoneConfig, grant_id: int, facts: Mapping[str, Facts]
+    ) -> None:
+        response = await self._fetch_file(file, config, grant_id, None)
+        text = response.body.decode("utf-8", "replace")
+        urls = parse_robots_sitemaps(text) if response.status == 200 else []
+        self._accept(file, config, Sitemap(sitemaps=[SitemapLink(url, None) for url in urls]), facts)
+        if not urls:
+            self._add_fallback(file, config)
+
+    async def _fetch_file(
+        self, file: SitemapFile, config: ZoneConfig, grant_id: int, reader: SitemapReader | None
+    ) -> FetchResponse:
+        mistakes: list[Refused] = []
+
+        def feed_reader(chunk: bytes) -> None:
+            # The body of an error page is no sitemap: a mistake in it counts only if the status is 200.
+            if reader and not mistakes:
+                try:
+                    reader.feed(chunk)
+                except Refused as error:
+                    mistakes.append(error)
+
+        response = await self.origin.fetch_granted(
+            file.url,
+            config,
+            grant_id=grant_id,
+            headers=(("user-agent", AGENT),),
+            max_bytes=MAX_BYTES if reader else MAX_ROBOTS_BYTES,
+            sink=feed_reader if reader else None,
+        )
+        if mistakes and response.status == 200:
+            raise mistakes[0]
+        return response
+
+    def _accept(
+        self,
+        file: SitemapFile,
+        config: ZoneConfig,
+        sitemap: Sitemap,
+        facts: Mapping[str, Facts],
+        *,
+        is_deeper: bool = True,
+    ) -> None:
+        """Enqueues the pages of a file and notes its sitemaps, without an await in between."""
+        for link in sitemap.sitemaps:
+            if file.depth < MAX_DEPTH and config.covers_url(link.url):
+                self._add_file(file.batch_id, link.url, depth=file.depth + is_deeper, trigger=file.trigger)
+            else:
+                self._log(link.url, "sitemap_skipped", "it is on another host or too deep")
+        if sitemap.pages:
+            self._enqueue_pages(file, config, sitemap.pages, facts)
+        self._finish(file)
+
+    def _enqueue_pages(
+        self, file: SitemapFile, config: ZoneConfig, links: list[SitemapLink], facts: Mapping[str, Facts]
+    ) -> None:
+        now = self.clock.now()
+        urls: dict[str, None] = {}
+        skipped = 0
+        for link in links:
+            try:
+                url = canonical_url(link.url, config)
+            except Invalid:
+                skipped += 1
+                continue
+            if self.known_pages.is_current(url, "", link.modified_at, now):
+                skipped += 1
+            else:
+                urls[url] = None
+        order = PageOrder(batch_id=file.batch_id, trigger=file.trigger, urls=list(urls))
+        self.enqueuer.enqueue(order, config, facts, now)
+        self.batches.add_settled(file.batch_id, "skipped", skipped)
+
+    def _add_file(self, batch_id: str, url: str, *, depth: int, trigger: str, fallback: int = 0) -> None:
+        """Notes a file to be read, each one once."""
+        if int(self.sql.value("SELECT count(*) FROM crawl WHERE batch_id = ?", batch_id) or 0) < MAX_FILES:
+            self.sql.run(
+                "INSERT OR IGNORE INTO crawl (batch_id, url, depth, trigger_name, fallback) VALUES (?, ?, ?, ?, ?)",
+                *(batch_id, url, depth, trigger, fallback),
+            )
+
+    def _try_fallback(self, file: SitemapFile, config: ZoneConfig, reason: str) -> None:
+        if file.depth == 0:
+            self._add_fallback(file, config)
+        self._fail(file, reason)
+
+    def _add_fallback(self, file: SitemapFile, config: ZoneConfig) -> None:
+        position = file.fallback + 1
+        if position < len(FALLBACKS):
+            url = config.site_url + FALLBACKS[position]
+            self._add_file(file.batch_id, url, depth=0, trigger=file.trigger, fallback=position)
+
+    def _delay(self, file: SitemapFile, config: ZoneConfig, reason: str) -> None:
+        if file.attempt >= config.preload_retry_max:
+            self._fail(file, reason)
+            return
+        due_at = self.clock.now() + backoff_s(file.attempt)
+        self.sql.run("UPDATE crawl SET attempt = attempt + 1, due_at = ? WHERE id = ?", due_at, file.id)
+
+    def _fail(self, file: SitemapFile, reason: str) -> None:
+        self._log(file.url, "sitemap_failed", reason)
+        self._finish(file)
+
+    def _finish(self, file: SitemapFile) -> None:
+        """The row stays until the crawl is over, so that no file is read twice."""
+        self.sql.run("UPDATE crawl SET state = 'done' WHERE id = ?", file.id)
+
+    def _log(self, url: str, status: str, reason: str) -> None:
+        self.outbox.add_log(self.zone_id, url[:2048], status, now=self.clock.now(), detail=reason[:500])

@@ -1,0 +1,187 @@
+"""What an attempt means for its entry: every count, log line and alert is written in one step without an await."""
+
+from dataclasses import dataclass, replace
+from typing import Final
+from urllib.parse import urljoin
+
+from sluice.core.errors import Invalid
+from sluice.core.ports import NewId
+from sluice.core.preload.cache_bypass import page_bypass_reason
+from sluice.core.preload.cache_keys import canonical_url
+from sluice.core.preload.entries import QueueEntry, WantedPage
+from sluice.core.preload.freshness import compute_freshness
+from sluice.core.preload.outcomes import (
+    EdgeOnly,
+    Failed,
+    FetchAgain,
+    Gone,
+    Health,
+    Outcome,
+    Redirect,
+    Retry,
+    Skipped,
+    Stored,
+    Unchanged,
+    detail_of,
+)
+from sluice.core.preload.retry_backoff import backoff_s
+from sluice.core.preload.zone_config import ZoneConfig
+from sluice.services.preload.discovery.known_pages import KnownPages
+from sluice.services.preload.discovery.page_index import Page
+from sluice.services.preload.queue.batches import Batches, Count
+from sluice.services.preload.queue.dead_letters import DeadLetters
+from sluice.services.preload.queue.leases import Leases
+from sluice.services.preload.queue.queue import Queue
+from sluice.services.preload.serving.copies import Copy
+from sluice.services.preload.zone.alerts import ZoneAlerts
+from sluice.services.preload.zone.outbox import Outbox
+from sluice.services.preload.zone.state import ZoneState
+
+MAX_HOPS: Final = 5
+MAX_HOLD_S: Final = 300.0  # the longest that one page's Retry-After stops the whole zone
+CRASHES: Final = "the Worker crashed on it too often"
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One attempt to warm a page; `status` is None without a response, `copy` is set when R2 holds a new one."""
+
+    outcome: Outcome
+    health: Health
+    status: int | None
+    latency_ms: float
+    copy: Copy | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageSettler:
+    zone_id: str
+    state: ZoneState
+    queue: Queue
+    leases: Leases
+    batches: Batches
+    dead_letters: DeadLetters
+    known_pages: KnownPages
+    outbox: Outbox
+    alerts: ZoneAlerts
+    new_id: NewId
+
+    def settle(self, entry: QueueEntry, config: ZoneConfig, attempt: Attempt, *, era: int, now: float) -> None:
+        """Settles the entry, and reports the attempt to the log, the breaker and the alerts."""
+        if isinstance(attempt.outcome, Redirect):
+            outcome = self._follow_redirect(entry, config, attempt.outcome, now)
+            attempt = replace(attempt, outcome=outcome)
+        self._update_known_page(entry, config, attempt, now)
+        status = self._settle_entry(entry, config, attempt, now)
+        self.outbox.add_log(
+            *(self.zone_id, entry.url, status),
+            now=now,
+            http_status=attempt.status,
+            latency_ms=int(attempt.latency_ms),
+            trigger_name=entry.trigger,
+            attempt=entry.attempt,
+            detail=detail_of(attempt.outcome)[:500] or None,
+        )
+        is_ok = not isinstance(attempt.outcome, Retry | Failed)
+        self.alerts.count_result(now, ok=is_ok, latency_ms=attempt.latency_ms)
+        self._update_breaker(attempt.health, config, era, now)
+        self.review_alerts(now)
+
+    def give_up(self, entry: QueueEntry, now: float) -> None:
+        """Settles a page on which the Worker crashed again and again."""
+        self._bury(entry, None, CRASHES, now)
+        self.outbox.add_log(self.zone_id, entry.url, "failed", now=now, detail=CRASHES)
+
+    def review_alerts(self, now: float) -> None:
+        self.alerts.review(now=now, depth=self.queue.depth, breaker=self.state.breaker, new_id=self.new_id())
+
+    def _update_known_page(self, entry: QueueEntry, config: ZoneConfig, attempt: Attempt, now: float) -> None:
+        page = Page(entry.url, entry.variant)
+        if attempt.copy is not None:
+            self.known_pages.store(page, attempt.copy.headers, now=now, fresh_until=attempt.copy.fresh_until)
+            return
+        match attempt.outcome:
+            case Unchanged():
+                edge_s = compute_freshness((), entry.url, config).edge_s
+                self.known_pages.renew(page, now=now, fresh_until=now + edge_s)
+            case Retry() | Failed():
+                pass
+            case _:
+                self.known_pages.forget([page])
+
+    def _settle_entry(self, entry: QueueEntry, config: ZoneConfig, attempt: Attempt, now: float) -> str:
+        """Removes the entry from the queue, or delays it; returns its status for the log."""
+        match attempt.outcome:
+            case FetchAgain():
+                self.leases.give_back(entry)
+                return "again"
+            case Retry() as retry if entry.attempt < config.preload_retry_max:
+                self._delay(entry, retry, now)
+                return "retry"
+            case Retry(reason=reason) | Failed(reason=reason):
+                self._bury(entry, attempt.status, reason, now)
+                return "failed"
+            case Stored():
+                return self._finish(entry, "done", "warmed", now)
+            case EdgeOnly():
+                return self._finish(entry, "done", "edge_only", now)
+            case Unchanged():
+                return self._finish(entry, "done", "unchanged", now)
+            case Gone():
+                return self._finish(entry, "gone", "gone", now)
+            case Redirect():
+                return self._finish(entry, "skipped", "redirected", now)
+            case Skipped():
+                return self._finish(entry, "skipped", "skipped", now)
+
+    def _finish(self, entry: QueueEntry, count: Count, status: str, now: float) -> str:
+        self.dead_letters.remove(entry.url, entry.variant)
+        self.leases.finish(entry, count, now)
+        return status
+
+    def _bury(self, entry: QueueEntry, status: int | None, reason: str, now: float) -> None:
+        """Moves an entry to the dead-letter queue."""
+        self.dead_letters.add(entry, status=status, reason=reason, now=now)
+        self.leases.finish(entry, "failed", now)
+
+    def _delay(self, entry: QueueEntry, retry: Retry, now: float) -> None:
+        after_s = retry.after_s or 0
+        self.leases.retry(entry, now + max(backoff_s(entry.attempt), after_s), now)
+        if retry.pauses_zone:
+            self.state.put(hold_until=now + min(MAX_HOLD_S, after_s))
+
+    def _follow_redirect(self, entry: QueueEntry, config: ZoneConfig, redirect: Redirect, now: float) -> Outcome:
+        """Enqueues the target if it is a page of the zone, for the same batches."""
+        try:
+            target = canonical_url(urljoin(entry.url, redirect.to), config)
+        except (Invalid, ValueError) as error:
+            return Skipped(f"redirects to {redirect.to[:300]}: {error}")
+        if target != entry.url and entry.hops < MAX_HOPS and not page_bypass_reason(target):
+            wanted = WantedPage(
+                url=target,
+                variant=entry.variant,
+                priority=entry.priority,
+                trigger=entry.trigger,
+                post_id=entry.post_id,
+                hops=entry.hops + 1,
+            )
+            # One more than the limit: this entry is about to leave the queue.
+            max_depth = config.preload_queue_max_depth + 1
+            for batch_id in self.batches.list_ids(entry.id):
+                self.queue.enqueue([wanted], batch_id, now=now, max_depth=max_depth)
+        return redirect
+
+    def _update_breaker(self, health: Health, config: ZoneConfig, era: int, now: float) -> None:
+        """A response to a request from before the breaker's last change is ignored."""
+        breaker = self.state.breaker
+        if breaker.era != era:
+            return
+        match health:
+            case Health.GOOD:
+                self.state.put_breaker(breaker.after_success())
+            case Health.NEUTRAL:
+                self.state.put_breaker(breaker.after_refusal())
+            case Health.TROUBLE:
+                threshold = config.preload_circuit_breaker_threshold
+                max_backoff_s = config.preload_circuit_breaker_max_backoff_s
+                self.state.put_breaker(breaker.after_failure(now, threshold=threshold, max_backoff_s=max_backoff_s))

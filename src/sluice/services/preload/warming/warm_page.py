@@ -1,0 +1,125 @@
+"""One leased page: fetch it from the origin, store or remove its copy, settle its entry."""
+
+from dataclasses import dataclass
+from typing import Final, assert_never
+
+from sluice.core.errors import Oversized, Refused, SluiceError
+from sluice.core.ports import Clock, FetchResponse, HeaderPairs
+from sluice.core.preload.entries import QueueEntry
+from sluice.core.preload.freshness import unshareable_reason
+from sluice.core.preload.outcomes import (
+    EdgeOnly,
+    Failed,
+    FetchAgain,
+    Gone,
+    Health,
+    Outcome,
+    Redirect,
+    Retry,
+    Skipped,
+    Storable,
+    Stored,
+    Unchanged,
+    classify_response,
+    health_of,
+)
+from sluice.core.preload.zone_config import ZoneConfig
+from sluice.services.preload.discovery.known_pages import KnownPages
+from sluice.services.preload.discovery.page_index import Page
+from sluice.services.preload.serving.copies import Copy, CopyStore, StoreResult, build_copy
+from sluice.services.preload.warming.origin import MAX_PAGE_BYTES, Origin, page_headers
+from sluice.services.preload.warming.settle_page import Attempt, PageSettler
+
+PURGED_MEANWHILE: Final = FetchAgain("it was purged while it was fetched")
+COPY_IS_MISSING: Final = FetchAgain("it has not changed, but its stored copy is missing")
+UNEXPECTED_304: Final = Skipped("status 304 to a request without conditions")
+
+
+@dataclass(frozen=True, slots=True)
+class PageWarmer:
+    clock: Clock
+    origin: Origin
+    copies: CopyStore
+    known_pages: KnownPages
+    settler: PageSettler
+
+    async def warm(self, entry: QueueEntry, config: ZoneConfig, grant_id: int, era: int) -> None:
+        """Warms a leased page; its entry is settled whatever happens."""
+        fetched_at = self.clock.now()
+        page = Page(entry.url, entry.variant)
+        validators = self.known_pages.load_validators(page)
+        response = await self._fetch_page(page, config, grant_id, validators)
+        latency_ms = round((self.clock.now() - fetched_at) * 1000, 1)
+        if isinstance(response, FetchResponse):
+            outcome, copy = await self._store_or_remove(page, config, response, fetched_at, bool(validators))
+            attempt = Attempt(outcome, health_of(response.status), response.status, latency_ms, copy)
+        else:
+            attempt = Attempt(response, _health_without_response(response), None, latency_ms, None)
+        self.settler.settle(entry, config, attempt, era=era, now=self.clock.now())
+
+    async def _fetch_page(
+        self, page: Page, config: ZoneConfig, grant_id: int, validators: HeaderPairs
+    ) -> FetchResponse | Skipped | Failed | Retry:
+        headers = (*page_headers(page.variant), *validators)
+        try:
+            return await self.origin.fetch_granted(
+                page.url, config, grant_id=grant_id, headers=headers, max_bytes=MAX_PAGE_BYTES
+            )
+        except Oversized as error:
+            return Skipped(str(error))
+        except Refused as error:
+            return Failed(str(error))
+        except SluiceError as error:
+            return Retry(str(error))
+
+    async def _store_or_remove(
+        self, page: Page, config: ZoneConfig, response: FetchResponse, fetched_at: float, is_conditional: bool
+    ) -> tuple[Outcome, Copy | None]:
+        """Applies the response to the stored copy; a store that fails is a reason to try again."""
+        try:
+            match classify_response(response.status, response.headers, self.clock.now()):
+                case Storable():
+                    return await self._store_copy(page, config, response, fetched_at)
+                case Unchanged() if is_conditional:
+                    return await self._renew_copy(page, config, response, fetched_at), None
+                case Unchanged():
+                    return UNEXPECTED_304, None
+                case Gone() as gone:
+                    await self.copies.remove([page])
+                    return gone, None
+                case (Redirect() | Skipped() | Retry() | Failed()) as outcome:
+                    return outcome, None
+        except SluiceError as error:
+            return Retry(f"storing: {error}"), None
+
+    async def _store_copy(
+        self, page: Page, config: ZoneConfig, response: FetchResponse, fetched_at: float
+    ) -> tuple[Outcome, Copy | None]:
+        if reason := unshareable_reason(response.status, response.headers, page.url, config):
+            await self.copies.remove([page])
+            return Skipped(reason), None
+        copy = build_copy(page, response.headers, response.body, config, self.clock.now())
+        match await self.copies.store(copy, fetched_at):
+            case StoreResult.STORED:
+                return Stored(), copy
+            case StoreResult.EDGE_ONLY:
+                return EdgeOnly(), None
+            case StoreResult.PURGED:
+                return PURGED_MEANWHILE, None
+
+    async def _renew_copy(
+        self, page: Page, config: ZoneConfig, response: FetchResponse, fetched_at: float
+    ) -> Unchanged | FetchAgain:
+        is_renewed = await self.copies.renew(page, response.headers, config, fetched_at)
+        return Unchanged() if is_renewed else COPY_IS_MISSING
+
+
+def _health_without_response(outcome: Skipped | Failed | Retry) -> Health:
+    """A page that is too large or must not be fetched says nothing about the origin's health."""
+    match outcome:
+        case Retry():
+            return Health.TROUBLE
+        case Skipped() | Failed():
+            return Health.NEUTRAL
+        case _:
+            assert_never(outcome)

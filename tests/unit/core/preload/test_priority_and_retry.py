@@ -1,0 +1,102 @@
+"""Priorities, the retry backoff, and what each status of a response means."""
+
+import pytest
+
+from sluice.core.identifiers import format_uuid4
+from sluice.core.preload.outcomes import (
+    Failed,
+    Gone,
+    Health,
+    Redirect,
+    ResponseOutcome,
+    Retry,
+    Skipped,
+    Storable,
+    Unchanged,
+    classify_response,
+    health_of,
+)
+from sluice.core.preload.priority import NOTHING_KNOWN, Facts, compute_priority
+from sluice.core.preload.retry_backoff import backoff_s, parse_retry_after_s
+
+NOW = 1_800_000_000.0
+HOUR = 3600.0
+
+
+@pytest.mark.parametrize(
+    ("trigger", "base"), [("post-purge", 80), ("scheduled", 50), ("sitemap", 30), ("manual", 100), ("deployment", 40)]
+)
+def test_base_priority(trigger: str, base: int):
+    """Each trigger has its base."""
+    assert compute_priority(trigger, NOTHING_KNOWN, NOW) == base
+
+
+@pytest.mark.parametrize(
+    ("facts", "bonus"),
+    [
+        (Facts(published_at=NOW), 20),
+        (Facts(published_at=NOW - 5 * HOUR), 15),
+        (Facts(published_at=NOW - 20 * HOUR), 0),
+        (Facts(published_at=NOW - 900 * HOUR), 0),
+        (Facts(published_at=NOW + HOUR), 20),
+        (Facts(monthly_pageviews=0), 0),
+        (Facts(monthly_pageviews=1), 0),
+        (Facts(monthly_pageviews=10), 10),
+        (Facts(monthly_pageviews=100), 20),
+        (Facts(monthly_pageviews=1000), 30),
+        (Facts(monthly_pageviews=10**9), 30),
+        (Facts(published_at=NOW, monthly_pageviews=10**6), 50),
+    ],
+)
+def test_bonuses(facts: Facts, bonus: int):
+    """Up to 20 for a fresh post, up to 30 for traffic; the sum may exceed 100."""
+    assert compute_priority("manual", facts, NOW) == 100 + bonus
+
+
+def test_backoff():
+    """5, 25, 125 s, and never more than an hour."""
+    assert [backoff_s(attempt) for attempt in range(4)] == [5, 25, 125, 625]
+    assert backoff_s(9) == 3600
+
+
+@pytest.mark.parametrize(
+    ("value", "wait_s"),
+    [
+        ("120", 120),
+        ("0", 0),
+        ("999999", 3600),
+        ("Fri, 15 Jan 2027 08:01:00 GMT", 60),
+        ("Fri, 15 Jan 2027 07:00:00 GMT", 0),
+        ("soon", None),
+        ("-5", None),
+    ],
+)
+def test_retry_after(value: str, wait_s: float | None):
+    """Seconds or a date, and never more than an hour."""
+    assert parse_retry_after_s((("retry-after", value),), NOW) == wait_s
+
+
+@pytest.mark.parametrize(
+    ("status", "outcome", "health"),
+    [
+        (200, Storable(), Health.GOOD),
+        (204, Skipped("status 204"), Health.GOOD),
+        (301, Redirect("/new"), Health.NEUTRAL),
+        (304, Unchanged(), Health.GOOD),
+        (401, Failed("status 401"), Health.NEUTRAL),
+        (404, Gone("status 404"), Health.NEUTRAL),
+        (410, Gone("status 410"), Health.NEUTRAL),
+        (429, Retry("status 429", 5, pauses_zone=True), Health.NEUTRAL),
+        (500, Retry("status 500"), Health.TROUBLE),
+        (599, Retry("status 599"), Health.TROUBLE),
+    ],
+)
+def test_statuses(status: int, outcome: ResponseOutcome, health: Health):
+    """What each status means for the page and for the breaker."""
+    assert classify_response(status, (("location", "/new"),), NOW) == outcome
+    assert health_of(status) is health
+
+
+def test_uuid4():
+    """Random digits become a UUID of version 4."""
+    assert format_uuid4("0123456789abcdef0123456789abcdef") == "01234567-89ab-4def-8123-456789abcdef"

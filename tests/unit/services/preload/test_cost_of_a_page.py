@@ -1,0 +1,127 @@
+"""What one warmed page costs: SQL statements, and source files that it crosses."""
+
+import sys
+from collections.abc import Awaitable
+from typing import Any
+
+import pytest
+
+from fakes.files_crossed import files_crossed
+from sluice.core.preload.request_signing import sign_request
+from sluice.services.preload.http.api import PreloadApi
+from sluice.services.preload.serving.page_server import PageServer
+from sluice.services.preload.zone.calls import RemoteZones
+from sluice.web import App, Headers, Reply, Request
+from unit.services.preload.world import KEY, SITE, ZONE, World
+
+PATH = "/api/v1/preload"
+MAX_STATEMENTS = 35
+MAX_FILES = 54
+
+
+class Service:
+    """The API, the object and the page server of one zone, as the Worker puts them together."""
+
+    def __init__(self) -> None:
+        self.world = World()
+        self.deferred: list[Awaitable[None]] = []
+        world = self.world
+        self.app = App(
+            PreloadApi(
+                zones=RemoteZones(world.kv, world._send, lambda: None),
+                database=world.database,
+                clock=world.clock,
+                defer=self.deferred.append,
+                admin_token="token",
+                signing_keys=(KEY,),
+                check_url=lambda _url: None,
+            ).build_routes(),
+            on_error=lambda error, _request: pytest.fail(str(error)),
+        )
+
+    async def post(self, path: str, number: int) -> Reply:
+        """A signed POST for one page."""
+        key = f"preload-7f6c4a3e-0000-4000-8000-{number:012}"
+        content = f'{{"zone_id":"{ZONE}","idempotency_key":"{key}","urls":["{SITE}{path}"]}}'.encode()
+        now, nonce = self.world.clock.now(), f"{number:032}"
+        signed = sign_request(KEY, "POST", PATH, content, now=now, nonce=nonce)
+        headers = Headers({**signed, "Content-Type": "application/json"})
+
+        async def read(_max_bytes: int) -> bytes:
+            return content
+
+        return await self.app.handle(Request("POST", f"http://edge-preload.localhost{PATH}", headers, read))
+
+    async def settle(self) -> None:
+        while self.deferred:
+            await self.deferred.pop(0)
+
+    async def visit(self, path: str) -> Reply:
+        async def forward(*_: Any) -> Reply:
+            raise AssertionError("a warmed page is not forwarded")
+
+        world = self.world
+        server = PageServer(
+            config=world.zone_config,
+            copies=world.services.copies,
+            clock=world.clock,
+            fetch=world.origin,
+            forward=forward,
+            defer=self.deferred.append,
+            log=world.log,
+            revalidating=set(),
+        )
+        return await server.handle(Request("GET", SITE + path, Headers({})))
+
+    async def warm_and_visit(self, path: str, number: int) -> Reply:
+        assert (await self.post(path, number)).status == 202
+        await self.settle()
+        await self.world.drain()
+        return await self.visit(path)
+
+    def statements(self) -> list[str]:
+        return [subject for name, subject in self.world.storage.operations if name == "sql"]
+
+
+async def start() -> Service:
+    """A service that has warmed a page already, so that nothing happens for the first time."""
+    service = Service()
+    await service.world.register()
+    reply = await service.warm_and_visit("/first", 1)
+    assert reply.header("x-cache") == "HIT"
+    service.world.clock.advance(30)
+    return service
+
+
+def report(capsys: pytest.CaptureFixture[str], text: str) -> None:
+    with capsys.disabled():
+        sys.stdout.write(f"\n{text}\n")
+
+
+async def test_statements(capsys: pytest.CaptureFixture[str]):
+    """From the signed POST to the settled entry, one page takes at most 35 SQL statements, the mirror's included."""
+    service = await start()
+    before = len(service.statements())
+    assert (await service.post("/a", 2)).status == 202
+    await service.settle()
+    await service.world.drain()
+    statements = service.statements()[before:]
+    # The first statement after the entry is settled looks for log lines to send.
+    settled = next(at for at, text in enumerate(statements) if "FROM outbox" in text)
+    report(capsys, f"{settled} SQL statements for one warmed page, {len(statements)} with its log and mirror")
+    assert settled <= MAX_STATEMENTS
+    assert service.world.services.queue.depth == 0
+    assert (await service.world.statuses("/a")) == ["warmed"]
+
+
+async def test_files_crossed(capsys: pytest.CaptureFixture[str]):
+    """From the signed POST over the drained queue to the served reply, a page crosses at most 54 source files."""
+    service = await start()
+    with files_crossed() as files:
+        assert (await service.post("/a", 2)).status == 202
+        await service.world.services.build_drain().run()
+        reply = await service.visit("/a")
+    assert (reply.header("x-cache-layer"), reply.header("x-cache")) == ("EDGE", "HIT")
+    report(capsys, f"{len(files)} source files for one warmed page")
+    assert len(files) <= MAX_FILES
+    await service.settle()
