@@ -57,13 +57,13 @@ def list_classes(module: ModuleType) -> Iterator[tuple[str, type]]:
             yield name, value
 
 
-def find_missing_classes(module: ModuleType, wanted: str) -> str:
+def find_missing_classes(module: ModuleType, classes: str) -> str:
     """Return a text that names the classes of the config (JSON pairs of name and kind) that the module does not export."""
-    found = dict(list_classes(module))
+    exported = dict(list_classes(module))
     missing = [
         f"{module.__name__}.py does not export a {kind} class named {name} in __all__"
-        for name, kind in json.loads(wanted)
-        if not (name in found and issubclass(found[name], KINDS[kind]))
+        for name, kind in json.loads(classes)
+        if not (name in exported and issubclass(exported[name], KINDS[kind]))
     ]
     return "; ".join(missing)
 

@@ -41,7 +41,7 @@ def stream(walk: Walk, origin: Origin, name: str):
     assert all(f"`{event}`" in described["text/event-stream"]["schema"]["description"] for event in told)
     result = {"success": True, **json.loads(told["result"])}
     assert "previousVersion" in result
-    assert not walk.document.mistakes({"$ref": "#/components/schemas/Compiled"}, result, closed=True)
+    assert not walk.document.mistakes({"$ref": "#/components/schemas/CompiledList"}, result, closed=True)
 
 
 def jobs(walk: Walk, origin: Origin, name: str):

@@ -47,8 +47,8 @@ function page(main, api) {
 function tokenField() {
   const control = h("input", { type: "password", autocomplete: "off", spellcheck: "false" });
   control.addEventListener("input", () => setToken(control.value));
-  const kept = field("Admin token", control, "Sent with requests that need it; kept in this page's memory alone, until it is closed");
-  return h("form", { autocomplete: "off", onsubmit: (event) => event.preventDefault() }, kept);
+  const row = field("Admin token", control, "Sent with requests that need it. It stays in the memory of this page until you leave it.");
+  return h("form", { autocomplete: "off", onsubmit: (event) => event.preventDefault() }, row);
 }
 
 // Operations by their first tag, in the order of the document's tags.

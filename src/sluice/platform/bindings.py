@@ -25,9 +25,9 @@ class Binding:
 
 async def probe(env: Any, bindings: Iterable[Binding], *, timeout_s: float = PROBE_TIMEOUT_S) -> dict[str, Check]:
     """Try all bindings at once; a check says why its binding is missing, fails or does not answer."""
-    wanted = list(bindings)
-    checks = await asyncio.gather(*(_probe_binding(env, binding, timeout_s) for binding in wanted))
-    return {binding.name: check for binding, check in zip(wanted, checks, strict=True)}
+    probed = list(bindings)
+    checks = await asyncio.gather(*(_probe_binding(env, binding, timeout_s) for binding in probed))
+    return {binding.name: check for binding, check in zip(probed, checks, strict=True)}
 
 
 async def _probe_binding(env: Any, binding: Binding, timeout_s: float) -> Check:

@@ -27,7 +27,7 @@ class InstanceStatus:
 
 
 class Workflows:
-    """The instances of one workflow, each found by its id; a missing one raises NotFound."""
+    """The instances of one workflow, by id; a missing id raises NotFound."""
 
     def __init__(self, binding: Any) -> None:
         self._binding = binding

@@ -69,13 +69,13 @@ def parse_etags(text: str) -> tuple[ETag, ...]:
 
 def check_preconditions(request: Request, current: Validators | None) -> None:
     """Raise PreconditionFailed unless the request fits the current version; None means that the resource is missing."""
-    if (wanted := request.headers.get("if-match")) is not None:
-        if not _matches_any(wanted, current, _same_strongly):
+    if (expected := request.headers.get("if-match")) is not None:
+        if not _matches_any(expected, current, _same_strongly):
             raise PreconditionFailed("the resource has changed: If-Match names another version; read it again")
     elif _modified_after(current, request.headers.get("if-unmodified-since")):
         raise PreconditionFailed("the resource was modified after the date in If-Unmodified-Since; read it again")
-    unwanted = request.headers.get("if-none-match")
-    if request.method not in {"GET", "HEAD"} and unwanted and _matches_any(unwanted, current, _same_weakly):
+    excluded = request.headers.get("if-none-match")
+    if request.method not in {"GET", "HEAD"} and excluded and _matches_any(excluded, current, _same_weakly):
         raise PreconditionFailed("the resource exists in a version that If-None-Match excludes")
 
 

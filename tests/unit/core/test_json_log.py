@@ -1,4 +1,4 @@
-"""The structured log: one line, nothing secret, nothing endless, never a failure."""
+"""The structured log: one line of bounded size, without secrets, and it never fails."""
 
 import json
 from typing import Any
@@ -11,13 +11,13 @@ from fakes.clock import ManualClock
 from sluice.core.json_log import MAX_ITEMS, MAX_TEXT, MAX_TRACEBACK, JsonLog
 
 
-def writing(lines: list[tuple[str, str]], clock: ManualClock) -> JsonLog:
+def make_log(lines: list[tuple[str, str]], clock: ManualClock) -> JsonLog:
     return JsonLog(lambda level, line: lines.append((level, line)), worker="w", clock=clock)
 
 
-def logged(**fields: object) -> dict[str, Any]:
+def log_event(**fields: object) -> dict[str, Any]:
     lines: list[tuple[str, str]] = []
-    writing(lines, ManualClock(1_800_000_000.5)).event("list.compiled", **fields)
+    make_log(lines, ManualClock(1_800_000_000.5)).event("list.compiled", **fields)
     ((level, line),) = lines
     assert level == "info"
     assert "\n" not in line
@@ -28,7 +28,7 @@ def logged(**fields: object) -> dict[str, Any]:
 
 def test_event_is_one_line_of_json():
     """An event says when, who, what, and what was measured."""
-    assert logged(rules=3, ok=True, ratio=0.5, name=None) == {
+    assert log_event(rules=3, ok=True, ratio=0.5, name=None) == {
         "time": "2027-01-15T08:00:00.500Z",
         "level": "info",
         "worker": "w",
@@ -42,8 +42,8 @@ def test_event_is_one_line_of_json():
 
 @pytest.mark.parametrize("name", ["token", "ADMIN_TOKEN", "secretValue", "api_key", "Authorization", "x_signature"])
 def test_secrets_are_masked(name):
-    """A field whose name speaks of a secret shows none, at any depth and in pairs of headers too."""
-    line = logged(
+    """A field with the name of a secret is masked, at any depth and in pairs of headers."""
+    line = log_event(
         **{name: "s3cret", "nested": {"a": [{name: "s3cret"}]}, "headers": [(name, "s3cret"), ("accept", "x")]}
     )
     assert "s3cret" not in json.dumps(line)
@@ -53,12 +53,12 @@ def test_secrets_are_masked(name):
 
 def test_deep_values_are_cut_not_shown():
     """Past the depth shown, a value is left out, since nothing would be masked in its text."""
-    assert "s3cret" not in json.dumps(logged(a={"b": {"c": {"d": {"e": {"token": "s3cret"}}}}}))
+    assert "s3cret" not in json.dumps(log_event(a={"b": {"c": {"d": {"e": {"token": "s3cret"}}}}}))
 
 
 def test_sizes_are_bounded():
     """Long texts and long lists are cut."""
-    line = logged(text="x" * 10_000, items=list(range(1000)), number=10**400)
+    line = log_event(text="x" * 10_000, items=list(range(1000)), number=10**400)
     assert line["text"] == "x" * MAX_TEXT + "…"
     assert len(line["items"]) == MAX_ITEMS
     assert len(line["number"]) <= MAX_TEXT + 1
@@ -66,7 +66,7 @@ def test_sizes_are_bounded():
 
 def test_own_fields_cannot_be_forged():
     """A field named like one of the log's own does not replace it."""
-    assert logged(time="never", worker="x", level="fine")["worker"] == "w"
+    assert log_event(time="never", worker="x", level="fine")["worker"] == "w"
 
 
 def failed() -> ValueError:
@@ -79,7 +79,7 @@ def failed() -> ValueError:
 def test_error_has_its_place():
     """An error is written at its level, with its kind, its message and the end of its traceback, each bounded."""
     lines: list[tuple[str, str]] = []
-    writing(lines, ManualClock()).error("job.failed", ValueError("odd" * 10_000), job=7)
+    make_log(lines, ManualClock()).error("job.failed", ValueError("odd" * 10_000), job=7)
     level, text = lines[0]
     line = json.loads(text)
     assert level == line["level"] == "error"
@@ -91,7 +91,7 @@ def test_error_has_its_place():
 def test_traceback_names_the_line():
     """The traceback says where the error came from."""
     lines: list[tuple[str, str]] = []
-    writing(lines, ManualClock()).error("job.failed", failed())
+    make_log(lines, ManualClock()).error("job.failed", failed())
     assert "in failed" in json.loads(lines[0][1])["traceback"]
 
 
@@ -104,7 +104,7 @@ class Odd:
 
 def test_odd_values_are_logged_somehow():
     """A value that cannot be shown, a lone surrogate and infinity do not fail the work they are part of."""
-    line = logged(odd=Odd(), surrogate="\ud800", infinite=float("inf"), nan=float("nan"), raw=b"\xff", mixed={1: 2})
+    line = log_event(odd=Odd(), surrogate="\ud800", infinite=float("inf"), nan=float("nan"), raw=b"\xff", mixed={1: 2})
     assert line["odd"] == "<Odd: RuntimeError>"
     assert line["surrogate"] == "\\ud800"
     assert line["infinite"] == "inf"
@@ -121,4 +121,4 @@ ANYTHING = st.recursive(
 @given(st.dictionaries(st.text(), ANYTHING))
 def test_any_value_makes_one_line(fields):
     """Whatever is logged, the line is one line of JSON."""
-    assert logged(value=fields)["event"] == "list.compiled"
+    assert log_event(value=fields)["event"] == "list.compiled"

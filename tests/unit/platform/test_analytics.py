@@ -1,4 +1,4 @@
-"""Data points within the platform's limits, and never a failure."""
+"""Data points stay within the platform's limits and never fail a request."""
 
 from typing import Any
 
@@ -55,7 +55,7 @@ LONG_TEXTS = st.builds(str.__mul__, st.text(alphabet="é\U0001f600a", min_size=1
     st.lists(st.floats() | st.integers(), max_size=25),
 )
 def test_any_point_fits(event: str, blobs: list[str], doubles: list[float]):
-    """Whatever is written, the platform takes it."""
+    """The platform accepts every point."""
     dataset, log = Dataset(), ListLog()
     Analytics(dataset, log).write(event, blobs=blobs, doubles=doubles)
     assert len(dataset.points) == 1
@@ -63,7 +63,7 @@ def test_any_point_fits(event: str, blobs: list[str], doubles: list[float]):
 
 
 def test_failure_is_logged_only():
-    """A point that the platform refuses is told to the log and to nobody else."""
+    """A point that the platform refuses is only logged."""
 
     class Broken:
         def writeDataPoint(self, _point: object) -> None:  # noqa: N802 - as bound

@@ -62,13 +62,13 @@ BINDINGS = (
 
 
 async def test_every_kind_answers():
-    """Each kind of binding is tried, and all that answer are well."""
+    """Each kind of binding is checked, and all that answer are ok."""
     assert {binding.kind for binding in BINDINGS} == set(PROBES)
     assert await probe(environment(), BINDINGS) == {b.name: Check(b.kind, ok=True) for b in BINDINGS}
 
 
 async def test_missing_binding_is_named():
-    """A binding that is not there is not well, and the others are still tried."""
+    """A missing binding is reported, and the others are still checked."""
     env = environment()
     del env.DB
     checks = await probe(env, BINDINGS)
@@ -77,14 +77,14 @@ async def test_missing_binding_is_named():
 
 
 async def test_another_kind_is_noticed():
-    """A binding of another kind under the name is not well."""
+    """A binding of another kind is reported."""
     checks = await probe(environment(), [Binding("KV", "d1"), Binding("DB", "queue"), Binding("BUCKET", "workflow")])
     assert checks["KV"].error == "it has no prepare: another kind is bound under this name"
     assert checks["DB"].error == "it has no send: another kind is bound under this name"
 
 
 async def test_failure_gives_the_reason():
-    """An error of the binding is the reason it is not well."""
+    """An error of the binding is the reported reason."""
     checks = await probe(
         SimpleNamespace(KV=Broken(), FLOW=Broken()), [Binding("KV", "kv"), Binding("FLOW", "workflow")]
     )
@@ -93,7 +93,7 @@ async def test_failure_gives_the_reason():
 
 
 async def test_silence_is_bounded():
-    """A binding that never answers is not well, in bounded time."""
+    """A binding that never answers is reported after the timeout."""
     async with asyncio.timeout(1):
         checks = await probe(SimpleNamespace(KV=Silent()), [Binding("KV", "kv")], timeout_s=0.01)
     assert checks["KV"] == Check("kv", ok=False, error="no answer within 0.01 s")

@@ -1,4 +1,4 @@
-"""The fake databases have the limits and the manners of the real ones."""
+"""The fake databases have the limits and conversions of the real ones."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The pacing of KV writes, by a clock that only moves when somebody sleeps."""
+"""The pacing of KV writes, with a clock that advances only by sleeping."""
 
 import asyncio
 
@@ -46,7 +46,7 @@ async def test_deletion_is_a_write():
 
 
 async def test_late_write_does_not_wait():
-    """Once the second is over, nobody waits."""
+    """After a second, a write does not wait."""
     clock = ManualClock()
     kv = KV(FakeKV(clock), clock)
     await kv.put_text("a", "1")
@@ -56,7 +56,7 @@ async def test_late_write_does_not_wait():
 
 
 async def test_waiting_writers_take_turns():
-    """Writers that wait at the same time each get a turn of their own."""
+    """Concurrent writers each wait for their own second."""
     pace = WritePacer()
     waits = [pace.reserve("a", 100.0) for _ in range(4)]
     assert waits == [pytest.approx(turn * WRITE_GAP_S) for turn in range(4)]
@@ -72,7 +72,7 @@ async def test_two_adapters_share_a_pace():
 
 
 async def test_memory_of_keys_is_bounded():
-    """However many keys are written, only the last are remembered."""
+    """The pacer remembers a bounded number of keys."""
     pace = WritePacer()
     for n in range(MAX_TRACKED_KEYS + 10):
         pace.reserve(f"key-{n}", 100.0)
@@ -81,7 +81,7 @@ async def test_memory_of_keys_is_bounded():
 
 
 async def test_throttled_write_is_tried_again():
-    """A refusal for too many requests is waited out, longer each time."""
+    """A throttled write is retried after growing waits."""
     clock, busy = ManualClock(), Busy(refusals=2)
     await KV(busy, clock).put_text("a", "1")
     assert busy.tries == 3
@@ -89,7 +89,7 @@ async def test_throttled_write_is_tried_again():
 
 
 async def test_throttling_without_end_is_unavailable():
-    """After a few tries the caller is told, and may try later."""
+    """After the last retry the caller gets a retryable error."""
     clock, busy = ManualClock(), Busy(refusals=99)
     with pytest.raises(Unavailable, match="429"):
         await KV(busy, clock).put_text("a", "1")
@@ -97,7 +97,7 @@ async def test_throttling_without_end_is_unavailable():
 
 
 async def test_other_failures_are_not_tried_again():
-    """Only throttling is waited out."""
+    """Only throttling is retried."""
     clock, busy = ManualClock(), Busy(refusals=1, message="KV PUT failed: 500 Internal Server Error")
     with pytest.raises(Unavailable, match="500"):
         await KV(busy, clock).put_text("a", "1")

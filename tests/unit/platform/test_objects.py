@@ -29,7 +29,7 @@ async def test_one_object_per_name():
 
 
 async def test_error_keeps_its_kind():
-    """A SluiceError raised in the object is raised at the caller with its kind and its words."""
+    """A SluiceError raised in the object is raised at the caller with its type and message."""
     with pytest.raises(Conflict, match=r"^taken: already$"):
         await DurableObjects(FakeObjects(Counter)).get("a").refuse()
 

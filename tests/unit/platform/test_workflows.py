@@ -60,13 +60,13 @@ async def test_retryable_failure_is_tried_again():
 
 
 async def test_last_failure_is_raised_as_it_was():
-    """When no try helps, the error of the work is raised, not a traceback in a foreign one."""
+    """After the last try the error of the work is raised, not a foreign error with its traceback."""
     with pytest.raises(Unavailable, match=r"^origin: down$"):
         await do(Work(0, *[Unavailable("origin: down")] * 3))
 
 
 async def test_final_failure_is_not_tried_again():
-    """An error that will not go away ends the retries at once and keeps its kind and its words."""
+    """An error that is not retryable ends the retries at once and keeps its type and message."""
     work = Work(0, Invalid("bad: value\nin line 2"))
     with pytest.raises(Invalid, match=r"^bad: value\nin line 2$"):
         await do(work)
@@ -89,7 +89,7 @@ async def test_failures_keep_their_details():
     ids=["tuple", "nested tuple", "bytearray", "bytes", "over 1 MiB"],
 )
 async def test_result_that_cannot_be_kept_is_refused(result, kind):
-    """What the engine could not keep is refused before it gets there, and not tried again."""
+    """A result that the engine cannot store is refused and not retried."""
     work = Work(result)
     with pytest.raises(kind, match="result of step 'step'"):
         await do(work)
@@ -129,7 +129,7 @@ async def test_pause_is_not_a_failure():
 
 
 async def test_finished_steps_are_not_repeated():
-    """After a crash the next run takes the kept results and goes on; the same name twice is two steps."""
+    """After a crash the next run continues with the stored results; the same name twice is two steps."""
     first, second = Work("a"), Work("b")
     kept: dict[str, str] = {}
     step = FakeStep(kept)
@@ -183,7 +183,7 @@ async def test_parameters_are_checked():
 
 
 async def test_instance_is_steered_by_id():
-    """An instance is paused, resumed, told of events and terminated by its id; twice terminated is a Conflict."""
+    """An instance is paused, resumed, sent events and terminated by its id; terminating it twice is a Conflict."""
     fake = FakeWorkflows()
     workflows = Workflows(fake)
     await workflows.create("one", {})

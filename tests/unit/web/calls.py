@@ -1,4 +1,4 @@
-"""Requests for the tests, written as a caller would think of them."""
+"""Builds requests for the tests."""
 
 import json
 from collections.abc import Coroutine
@@ -34,7 +34,7 @@ def parsed(reply: Reply) -> Any:
 
 
 def finished(work: Coroutine[Any, Any, T]) -> T:
-    """The result of a coroutine that never waits, without the cost of an event loop per example."""
+    """Return the result of a coroutine that never waits, without an event loop."""
     try:
         work.send(None)
     except StopIteration as stop:

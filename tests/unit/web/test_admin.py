@@ -1,4 +1,4 @@
-"""Only the bearer of the operator's token passes."""
+"""Only a request with the operator's token is accepted."""
 
 import pytest
 
@@ -13,18 +13,18 @@ def request(**headers: str) -> Request:
 
 @pytest.mark.parametrize("value", ["Bearer token", "bearer token", "Bearer  token "])
 def test_bearer(value: str):
-    """The right token passes, whatever the case of the scheme."""
+    """The right token is accepted, and the scheme is case-insensitive."""
     require_admin(request(authorization=value), "token")
 
 
 @pytest.mark.parametrize("value", ["", "token", "Basic token", "Bearer", "Bearer tokem", "Bearer töken"])
 def test_others(value: str):
-    """Anything else does not."""
+    """Any other header is refused."""
     with pytest.raises(Unauthorized):
         require_admin(request(authorization=value), "token")
 
 
 def test_switched_off():
-    """Without a token set, even an empty one does not pass."""
+    """If no token is set, even an empty one is refused."""
     with pytest.raises(Forbidden, match="ADMIN_TOKEN"):
         require_admin(request(authorization="Bearer "), "")

@@ -77,7 +77,7 @@ async def test_a_handler_sees_its_params():
 
 @pytest.mark.parametrize("path", ["/echo/1", "/forbid", "/nowhere", "/crash"])
 async def test_every_reply_forbids_sniffing_and_tells_its_length(path):
-    """Default headers are on good and bad replies alike."""
+    """Every reply has the default headers, whatever its status."""
     reply = await app().handle(get(path))
     assert reply.header("x-content-type-options") == "nosniff"
     assert reply.header("content-length") == str(len(content(reply)))
@@ -95,7 +95,7 @@ async def test_every_reply_forbids_sniffing_and_tells_its_length(path):
     ],
 )
 async def test_expected_errors_become_problems(path, status, detail):
-    """An error raised on purpose is told to the caller by its own status, and is no news to the log."""
+    """An expected error becomes a reply with its own status and is not logged."""
     heard: list[object] = []
     reply = await app(heard=heard).handle(get(path))
     assert (reply.status, parsed(reply)["detail"], parsed(reply)["instance"]) == (status, detail, path)
@@ -104,7 +104,7 @@ async def test_expected_errors_become_problems(path, status, detail):
 
 @pytest.mark.parametrize(("path", "kind"), [("/crash", RuntimeError), ("/forget", AttributeError)])
 async def test_unexpected_errors_leak_nothing(path, kind):
-    """A defect is reported to the log and answered with a plain 500."""
+    """A defect is logged and becomes a plain 500."""
     heard: list[object] = []
     reply = await app(heard=heard).handle(get(path))
     assert heard == [(kind, path)]
@@ -121,7 +121,7 @@ async def test_unexpected_errors_leak_nothing(path, kind):
 
 
 async def test_a_failing_log_does_not_cost_the_reply():
-    """When reporting a defect fails as well, the caller still gets the 500."""
+    """If the log fails too, the caller still gets the 500."""
 
     def broken(error: Exception, _request: Request) -> None:
         raise error
@@ -131,7 +131,7 @@ async def test_a_failing_log_does_not_cost_the_reply():
 
 
 async def test_a_known_path_with_another_method_is_405():
-    """405 names the methods that would work, in the header and in words."""
+    """405 lists the allowed methods in the header and in the detail."""
     reply = await app().handle(call("DELETE", "/echo/1"))
     assert (reply.status, reply.header("allow")) == (405, "GET, HEAD, OPTIONS, PUT")
     assert parsed(reply)["detail"] == "DELETE is not allowed here; allowed: GET, HEAD, OPTIONS, PUT"
@@ -139,26 +139,26 @@ async def test_a_known_path_with_another_method_is_405():
 
 @pytest.mark.parametrize("path", ["/forbid", "/nowhere", "/drip"])
 async def test_head_is_get_without_the_body(path):
-    """HEAD has the status and all headers of GET, Content-Length included, and nothing else."""
+    """HEAD has the status and all headers of GET, including Content-Length, and no body."""
     full, head = await app().handle(get(path)), await app().handle(call("HEAD", path))
     assert (head.status, head.headers, head.body) == (full.status, full.headers, None)
 
 
 async def test_head_keeps_a_passed_through_response():
-    """A response of the platform keeps its headers under HEAD, so it is handed on whole."""
+    """A response of the platform carries the headers, so HEAD passes it on unchanged."""
     reply = await app().handle(call("HEAD", "/native"))
     assert reply.body == Passthrough(RESPONSE)
 
 
 async def test_options_answers_for_every_path():
-    """OPTIONS tells the allowed methods and has no body."""
+    """OPTIONS lists the allowed methods and has no body."""
     reply = await app().handle(call("OPTIONS", "/echo/1"))
     assert (reply.status, reply.body, reply.header("allow")) == (204, None, "GET, HEAD, OPTIONS, PUT")
     assert reply.header("access-control-allow-methods") is None
 
 
 async def test_a_route_may_answer_head_and_options_itself():
-    """Routes of their own beat the implied HEAD and OPTIONS."""
+    """Explicit routes override the implied HEAD and OPTIONS."""
     own = App(
         [Route("GET", "/", forbid), Route("HEAD", "/", echo), Route("OPTIONS", "/", echo)],
         on_error=lambda _error, _request: None,
@@ -168,7 +168,7 @@ async def test_a_route_may_answer_head_and_options_itself():
 
 
 async def test_preflight_and_errors_carry_cors():
-    """A page learns of its permission before the call, and may read the errors too."""
+    """A page gets its permission in the preflight and may read errors too."""
     shared = app(cors=Cors(origins=("https://page.test",)))
     asking = {"Origin": "https://page.test", "Access-Control-Request-Method": "PUT"}
     preflight = await shared.handle(call("OPTIONS", "/echo/1", asking))
@@ -181,6 +181,6 @@ async def test_preflight_and_errors_carry_cors():
 
 @given(st.text(), st.text(), st.text())
 def test_any_request_gets_a_reply(method, path, query):
-    """Whatever method and URL arrive, a reply with a status comes back."""
+    """Every method and URL gets a reply with a status."""
     reply = finished(app(cors=Cors(origins=("*",))).handle(call(method, f"/{path}?{query}")))
     assert 200 <= reply.status <= 500

@@ -66,7 +66,7 @@ async def test_the_limit_is_exact_and_named(size, fits):
 
 
 async def test_a_declared_length_is_enough_to_refuse():
-    """When Content-Length exceeds the limit, the body is not read at all."""
+    """If Content-Length exceeds the limit, the body is not read."""
     request = Request("POST", "https://a.test/", Headers({"Content-Length": "11"}), unread)
     with pytest.raises(TooLarge):
         await read_bytes(request, max_bytes=10)
@@ -84,7 +84,7 @@ async def test_a_length_that_is_no_number_is_refused(length):
     [None, "", "application/json", "Application/JSON; charset=utf-8", "text/json", "application/merge-patch+json"],
 )
 async def test_json_types_and_none_are_read(content_type):
-    """JSON under any of its names, or under none, is read."""
+    """JSON is read under any JSON content type, or without one."""
     headers = {} if content_type is None else {"Content-Type": content_type}
     assert await read_json(post(b'{"a": 1}', headers), max_bytes=100) == {"a": 1}
 
@@ -100,7 +100,7 @@ async def test_other_types_are_refused_unread(content_type):
 
 
 async def test_a_body_becomes_a_model():
-    """A good body arrives as the model, aliases included."""
+    """A valid body becomes the model, also by its aliases."""
     body = b'{"name": "mine", "sources": [{"kind": "hosts", "url": "abc"}], "apiToken": "x"}'
     configuration = await read_model(post(body), Configuration, max_bytes=1000)
     assert configuration == Configuration(name="mine", sources=[Hosts(kind="hosts", url="abc")], apiToken="x")
@@ -142,7 +142,7 @@ async def test_a_body_becomes_a_model():
     ],
 )
 def test_each_bad_field_is_named(value, fields):
-    """Every bad field has the path its writer would use and a plain reason, and no value is repeated."""
+    """Every invalid field has its path in the body and a plain reason, without its value."""
     with pytest.raises(Invalid) as caught:
         parse_model(Configuration, value)
     assert [(field.field, field.reason) for field in caught.value.fields] == fields
@@ -184,7 +184,7 @@ def test_a_query_becomes_a_model(query, page):
     ],
 )
 def test_a_bad_query_names_its_fields(query, fields):
-    """A bad query is told like a bad body."""
+    """An invalid query is reported like an invalid body."""
     with pytest.raises(Invalid) as caught:
         read_query(get(f"/?{query}"), Page)
     assert caught.value.fields == tuple(BadField(*field) for field in fields)

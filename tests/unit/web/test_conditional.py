@@ -22,7 +22,7 @@ def page() -> Reply:
 
 
 def test_equal_bytes_have_equal_tags():
-    """A tag is made of the content alone, and is quoted in a header."""
+    """A tag depends only on the content and is quoted in a header."""
     assert ETag.of(b"a") == ETag.of(b"a") != ETag.of(b"b")
     assert str(ETag.of(b"")) == '"e3b0c44298fc1c149afbf4c8996fb924"'
     assert str(ETag.of(b"", weak=True)) == 'W/"e3b0c44298fc1c149afbf4c8996fb924"'
@@ -30,7 +30,7 @@ def test_equal_bytes_have_equal_tags():
 
 @pytest.mark.parametrize("tag", ['a"b', "a b", "a\n", "☃"])
 def test_a_tag_cannot_break_its_quotes(tag):
-    """A tag that a header could not hold is refused."""
+    """A tag with characters that a header does not allow is refused."""
     with pytest.raises(ValueError):
         ETag(tag)
 
@@ -108,7 +108,7 @@ def test_304_keeps_what_caches_need():
 
 @pytest.mark.parametrize("reply", [Reply.text("no", 404, {"ETag": '"v1"'}), Reply.text("no validators")])
 def test_other_replies_stay_as_they_are(reply):
-    """Only a good reply that has validators can be spared."""
+    """Only a 200 with validators can become a 304."""
     request = get(headers={"If-None-Match": '"v1"', "If-Modified-Since": AFTER})
     assert apply_conditions(request, reply) is reply
 
@@ -153,7 +153,7 @@ def test_a_change_based_on_another_version_is_refused(headers, current):
     ],
 )
 def test_a_change_that_fits_goes_on(headers, current):
-    """A condition that holds, or that cannot be read, does not stand in the way."""
+    """A condition that holds or cannot be read changes nothing."""
     check_preconditions(call("PUT", headers=headers), current)
 
 

@@ -1,4 +1,4 @@
-"""Cross-origin access: exact origins, honest caches."""
+"""Cross-origin access: origins are compared exactly, and caches vary by origin."""
 
 import pytest
 
@@ -41,7 +41,7 @@ def test_any_other_origin_gets_nothing_but_vary(origin):
 
 
 def test_a_star_needs_no_vary():
-    """When all may read, every copy is the same."""
+    """With all origins allowed, the reply does not vary."""
     reply = OPEN.apply(Reply.empty(), get(headers={"Origin": "https://any.test"}))
     assert reply.headers == (("Access-Control-Allow-Origin", "*"),)
     assert OPEN.apply(Reply.empty(), get()).headers == ()
@@ -78,6 +78,6 @@ def test_a_preflight_from_elsewhere_learns_nothing():
     ],
 )
 def test_an_origin_that_can_never_match_is_refused_at_start(origins):
-    """A mistyped allowlist fails when it is written down."""
+    """An invalid allowlist fails at construction."""
     with pytest.raises(ValueError):
         Cors(origins=origins)

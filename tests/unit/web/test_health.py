@@ -1,4 +1,4 @@
-"""The health reply: well, or which binding is not."""
+"""The health reply: ok, or which binding fails."""
 
 from sluice.web import Check, build_health_reply
 from unit.web.calls import parsed
@@ -29,5 +29,5 @@ def test_one_failure_is_503():
 
 
 def test_nothing_to_check_is_well():
-    """A Worker without bindings is well by existing."""
+    """A Worker without bindings is ok."""
     assert build_health_reply("tail", "1", {}).status == 200

@@ -1,4 +1,4 @@
-"""Request and Reply: what the values promise by themselves."""
+"""Request and Reply as values."""
 
 import pytest
 from hypothesis import given
@@ -22,7 +22,7 @@ from unit.web.calls import content, get
     ],
 )
 def test_path_is_the_raw_path(url, path):
-    """The path is what stands between host and query, undecoded."""
+    """The path is the text between host and query, not decoded."""
     assert Request("GET", url).path == path
 
 
@@ -45,7 +45,7 @@ def test_query_keeps_every_value(query, values):
 
 @given(st.text())
 def test_any_url_has_a_path_and_a_query(url):
-    """Whatever the URL, path and query can be asked for."""
+    """Path and query can be read from any URL."""
     request = Request("GET", url)
     assert request.path.startswith("/")
     assert isinstance(dict(request.query), dict)
@@ -85,7 +85,7 @@ def test_client_ip_is_what_cloudflare_saw(headers, ip):
     ],
 )
 def test_a_header_cannot_forge_another(name, value):
-    """A header that would break its line cannot even be constructed."""
+    """A header that would inject another line is refused at construction."""
     with pytest.raises(ValueError):
         Reply(headers=((name, value),))
     with pytest.raises(ValueError):
@@ -138,7 +138,7 @@ def test_platform_bodies_are_carried_unopened():
 
 
 def test_repeated_set_cookie_survives():
-    """Adding keeps equal names apart, setting replaces them all."""
+    """Adding a header keeps others of the same name; setting replaces them."""
     reply = Reply.empty(headers=[("Set-Cookie", "a=1")]).with_added_header("Set-Cookie", "b=2")
     assert reply.headers == (("Set-Cookie", "a=1"), ("Set-Cookie", "b=2"))
     assert reply.with_header("set-cookie", "c=3").headers == (("set-cookie", "c=3"),)

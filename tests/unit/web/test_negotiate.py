@@ -1,4 +1,4 @@
-"""Content negotiation: the caller's wish, then our order."""
+"""Content negotiation: the caller's preference, then our order."""
 
 import pytest
 from hypothesis import given

@@ -204,7 +204,7 @@ def test_media():
 
 
 def test_one_model_both_ways():
-    """A model that is read otherwise than it is written has a schema for each."""
+    """A model whose input and output differ has a schema for each."""
     echo = made(route("POST", "/", body=Wanted, replies={200: ReplyDoc("The same.", Wanted)}))
     there = echo["paths"]["/"]["post"]["requestBody"]["content"]["application/json"]["schema"]["$ref"]
     back = echo["paths"]["/"]["post"]["responses"]["200"]["content"]["application/json"]["schema"]["$ref"]
@@ -218,7 +218,7 @@ def statuses(**doc: Any) -> list[str]:
 
 
 def test_problems_follow():
-    """What an operation takes decides what can be wrong with it."""
+    """The input of an operation determines its problems."""
     assert statuses() == ["200", "default"]
     assert statuses(body=Order) == ["200", "400", "413", "415", "default"]
     assert statuses(query=Wanted) == ["200", "400", "default"]
@@ -234,7 +234,7 @@ def test_own_reply_beats_the_shared_one():
 
 
 def test_shared_problems():
-    """The components hold the problems that are used, and no others; 429 tells when to come again."""
+    """The components contain only the problems that are used; 429 has Retry-After."""
     shared = made(route("GET", "/", problems=(404, 429)))["components"]["responses"]
     assert sorted(shared) == ["Failure", "NotFound", "TooManyRequests"]
     assert "Retry-After" in shared["TooManyRequests"]["headers"]
@@ -266,7 +266,7 @@ def test_tags():
 
 
 def test_references_lead_somewhere():
-    """Every reference stands for something in the document."""
+    """Every reference resolves within the document."""
     told = made(
         route("POST", "/", body=Order, query=Wanted, problems=(404, 409, 412, 426, 429, 502, 503, 504)),
         Route("GET", "/health", nothing, doc=HEALTH),
@@ -293,7 +293,7 @@ def test_models_wait():
 
 
 def test_reply_is_conditional():
-    """The document has a tag, by which a copy is found to be current."""
+    """The document has an ETag, and a current copy gets 304."""
     reply = build_openapi_reply("painter", "1", [route("GET", "/")])
     assert parsed(reply) == build_document("painter", "1", [route("GET", "/")])
     again = apply_conditions(get("/openapi.json", {"If-None-Match": reply.header("etag") or ""}), reply)
@@ -301,7 +301,7 @@ def test_reply_is_conditional():
 
 
 def test_equal_routes():
-    """What is said of a route does not make it another one."""
+    """The description of a route does not affect equality."""
     assert route("GET", "/") == Route("GET", "/", nothing)
 
 
@@ -310,13 +310,13 @@ def fits(model: type[ReplyModel], value: Any) -> bool:
 
 
 def test_problems_are_as_described():
-    """Real problems fit the model of problems."""
+    """Real problem replies match the model of problems."""
     assert fits(Problem, parsed(build_problem(404, "Not found", "there is none", instance="/x")))
     fields = [BadField("sources[2].url", "is required")]
     assert fits(Problem, parsed(build_problem(400, "Invalid", "no", instance="/x", fields=fields)))
 
 
 def test_health_is_as_described():
-    """Real health replies fit the model of them."""
+    """Real health replies match their model."""
     checks = {"A": Check("kv", ok=True, detail="3"), "B": Check("d1", ok=False, error="is not bound")}
     assert fits(Health, parsed(build_health_reply("painter", "1", checks)))

@@ -18,7 +18,7 @@ PLAIN = [
 
 @pytest.mark.parametrize("kind", PLAIN, ids=lambda kind: kind.__name__)
 def test_every_error_has_its_problem(kind):
-    """Each class of the tree is answered by its own status and title, with the older fields beside."""
+    """Each class of the tree has its own status and title, with the older fields."""
     reply = build_error_reply(kind("because"), instance="/here")
     assert reply.status == kind.status
     assert reply.header("content-type") == "application/problem+json"
@@ -53,11 +53,11 @@ def test_invalid_names_each_field():
     [(TooManyRequests("slow", 30), "retry-after", "30"), (Unauthorized("who?"), "www-authenticate", "Bearer")],
 )
 def test_some_errors_need_a_header(error, name, value):
-    """429 says when to come back, 401 says how to identify."""
+    """429 has Retry-After, and 401 has WWW-Authenticate."""
     assert build_error_reply(error, instance="/").header(name) == value
 
 
 def test_a_problem_may_carry_headers_of_its_own():
-    """A status outside the tree is told in the same shape."""
+    """A status outside the tree has the same form."""
     reply = build_problem(405, "Method not allowed", "no", instance="/", headers={"Allow": "GET"})
     assert (reply.status, reply.header("allow"), parsed(reply)["success"]) == (405, "GET", False)

@@ -29,7 +29,7 @@ def test_all_is_sorted_and_complete():
 
 @pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: path.stem)
 def test_the_layer_stands_alone(path):
-    """No module imports the platform, a clock, chance, or another package of ours but the errors."""
+    """No module imports the platform, a clock, randomness, or a package other than core and web."""
     modules = imported_modules(path)
     assert {module.partition(".")[0] for module in modules} <= ALLOWED
     ours = {module for module in modules if module.startswith("sluice")}

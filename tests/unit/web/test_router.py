@@ -116,7 +116,7 @@ def test_allowed_methods_include_the_implied_ones(path, allowed):
     ],
 )
 def test_a_bad_row_is_refused_at_start(method, pattern):
-    """A route that could never match, or not clearly, fails when it is written down."""
+    """A route that could never match, or is ambiguous, fails at construction."""
     with pytest.raises(ValueError):
         Route(method, pattern, nothing)
 

@@ -49,7 +49,7 @@ async def source(*events: SseEvent | SseComment) -> AsyncIterator[SseEvent | Sse
 
 @given(st.lists(EVENTS | st.builds(SseComment, st.text())))
 def test_a_client_reads_what_was_sent(events):
-    """Any events arrive whole, in order, and none can forge another; comments are not seen."""
+    """All events arrive complete and in order, no value can inject an event, and comments are ignored."""
     stream = b"".join(event.encode() for event in events)
     assert received(stream) == [expected(event) for event in events if isinstance(event, SseEvent)]
 
@@ -71,13 +71,13 @@ def test_names_and_ids_stay_on_their_line(text):
 
 
 def test_a_negative_retry_is_refused():
-    """A client cannot come back before it left."""
+    """A negative retry time is refused."""
     with pytest.raises(ValueError):
         SseEvent("", retry_ms=-1)
 
 
 async def test_the_reply_streams_uncached():
-    """The reply is an event stream that no cache keeps, with the headers the caller adds."""
+    """The reply is an event stream that caches do not store, with the caller's headers."""
     reply = stream_events(source(SseEvent("1"), SseComment()), {"X-Id": "a"})
     assert dict(reply.headers) == {"Content-Type": "text/event-stream", "Cache-Control": "no-cache", "X-Id": "a"}
     assert isinstance(reply.body, AsyncIterable)

@@ -75,13 +75,13 @@ class KV:
 
     async def get_with_metadata(self, key: str) -> KvText | None:
         _check_key(key)
-        found = await self._call("get", key, lambda: self._namespace.getWithMetadata(key, "text"))
-        return None if found["value"] is None else KvText(found["value"], to_plain(found["metadata"]))
+        entry = await self._call("get", key, lambda: self._namespace.getWithMetadata(key, "text"))
+        return None if entry["value"] is None else KvText(entry["value"], to_plain(entry["metadata"]))
 
     async def get_bytes_with_metadata(self, key: str) -> KvBytes | None:
         _check_key(key)
-        found = await self._call("get", key, lambda: self._namespace.getWithMetadata(key, "arrayBuffer"))
-        return None if found["value"] is None else KvBytes(bytes(found["value"]), to_plain(found["metadata"]))
+        entry = await self._call("get", key, lambda: self._namespace.getWithMetadata(key, "arrayBuffer"))
+        return None if entry["value"] is None else KvBytes(bytes(entry["value"]), to_plain(entry["metadata"]))
 
     async def get_many(self, keys: Iterable[str]) -> dict[str, str | None]:
         """Return every key with its text, or None where it is missing; 100 keys cost one operation."""

@@ -59,7 +59,7 @@ async def check_numbers_keep_their_worth(db: D1, unique: str):
 
 
 async def check_batch_is_atomic(db: D1, unique: str):
-    """A batch happens as a whole: one failing statement undoes those before it."""
+    """A batch is atomic: one failing statement rolls back the ones before it."""
     table = await _table(db, unique)
     insert = f"insert into {table} (a) values (?)"
     made = await db.batch([(insert, ["x"]), (f"select count(*) as n from {table}", [])])
@@ -93,7 +93,7 @@ async def check_foreign_keys_hold(db: D1, unique: str):
 
 
 async def check_mistakes_are_no_outage(db: D1, unique: str):
-    """A missing table is the operator's fault, wrong SQL ours; neither is worth trying again."""
+    """A missing table is a ConfigError, wrong SQL a plain error; neither is retryable."""
     with raises(ConfigError, "no such table"):
         await db.all(f"select * from missing_{unique}")
     for sql, params in (("selec", []), ("select ?, ?", [1]), ("select 1", [1])):

@@ -57,7 +57,7 @@ async def check_many_keys_are_read_at_once(kv: KV, unique: str):
 
 
 async def check_two_writes_to_one_key_both_succeed(kv: KV, unique: str):
-    """Two writes in a row to one key are spaced, so that the platform takes both."""
+    """Two writes in a row to one key are spaced, so that the platform accepts both."""
     await kv.put_text(unique, "first")
     await kv.put_text(unique, "second")
     assert await kv.get_text(unique) == "second"
