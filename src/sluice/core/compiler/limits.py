@@ -31,22 +31,22 @@ class Budget:
 
     def take_bytes(self, count: int) -> None:
         if count > self._limits.source_bytes:
-            raise Oversized(f"it is larger than {self._limits.source_bytes:,} bytes")
+            raise Oversized(f"it is larger than {self._limits.source_bytes:,} bytes, the limit for one source")
         self._bytes += count
         if self._bytes > self._limits.total_bytes:
-            raise Oversized(f"all sources together are larger than {self._limits.total_bytes:,} bytes")
+            raise Oversized(f"all sources together are larger than {self._limits.total_bytes:,} bytes: split the list")
 
     def check_lines(self, count: int) -> None:
         """Refuse a text with too many lines before it is split."""
         if count > self._limits.total_lines:
-            raise Oversized(f"it has more than {self._limits.total_lines:,} lines")
+            raise Oversized(f"it has more than {self._limits.total_lines:,} lines, the limit for a list")
 
     def take_lines(self, count: int) -> None:
         self._lines += count
         if self._lines > self._limits.total_lines:
-            raise Oversized(f"all sources together have more than {self._limits.total_lines:,} lines")
+            raise Oversized(f"all sources together have more than {self._limits.total_lines:,} lines: split the list")
 
     def take_includes(self, count: int) -> None:
         self._includes += count
         if self._includes > self._limits.includes:
-            raise Oversized(f"more than {self._limits.includes:,} files are included")
+            raise Oversized(f"more than {self._limits.includes:,} files are included: split the list")

@@ -26,9 +26,9 @@ class Document:
 def check_is_text(body: bytes) -> None:
     """Raise BadSource for a web page or a binary file, which hosts often send in place of a missing list."""
     if b"\0" in body:
-        raise BadSource("it is a binary file, not text in UTF-8")
+        raise BadSource("it is a binary file, not text in UTF-8: check the address")
     if _WEB_PAGE.match(body):
-        raise BadSource("it is a web page, not a list")
+        raise BadSource("it is a web page, not a list: check the address")
 
 
 def parse_document(body: bytes | str, constants: frozenset[str], *, numbered: bool) -> Document:

@@ -28,6 +28,6 @@ def make_download(fetch: Fetch, *, max_bytes: int, timeout_s: float) -> Download
 def check_status(status: int) -> None:
     """Raise the error that a response status means: Unavailable, SourceMissing, or none for a success."""
     if status >= 500 or status in _RETRYABLE_STATUSES:
-        raise Unavailable(f"the host answered with status {status}")
+        raise Unavailable(f"the host answered with status {status}: try again later")
     if not 200 <= status < 300:
-        raise SourceMissing(f"the host answered with status {status}")
+        raise SourceMissing(f"the host answered with status {status}: check the address")
