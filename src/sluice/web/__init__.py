@@ -11,42 +11,31 @@ from sluice.web.headers import Headers, HeadersLike
 from sluice.web.health import Check, build_health_reply
 from sluice.web.messages import Native, Passthrough, ReadBody, Reply, Request
 from sluice.web.negotiate import choose_media_type
-from sluice.web.openapi.docs import Absent, CamelReplyModel, Doc, Media, Param, ReplyDoc, ReplyModel
-from sluice.web.openapi.document import build_document, build_openapi_reply
 from sluice.web.problems import build_error_reply, build_problem
 from sluice.web.router import Handler, Route
 from sluice.web.sse import SseComment, SseEvent, stream_events
 
 __all__ = [
-    "Absent",
     "App",
-    "CamelReplyModel",
     "Check",
     "Cors",
-    "Doc",
     "ETag",
     "Handler",
     "Headers",
     "HeadersLike",
-    "Media",
     "Native",
     "OnError",
-    "Param",
     "Passthrough",
     "ReadBody",
     "Reply",
-    "ReplyDoc",
-    "ReplyModel",
     "Request",
     "Route",
     "SseComment",
     "SseEvent",
     "Validators",
     "apply_conditions",
-    "build_document",
     "build_error_reply",
     "build_health_reply",
-    "build_openapi_reply",
     "build_problem",
     "check_preconditions",
     "choose_media_type",

@@ -36,7 +36,6 @@ from sluice.services.news.settings import ApiSettings, ProcessorSettings, Update
 from sluice.services.news.storage.keys import API_WRITES, PROCESSOR_WRITES, UPDATER_WRITES
 from sluice.services.news.storage.write_domain import WriteDomain
 from sluice.web import Cors, Route
-from sluice.web.openapi.common_docs import describe_page
 
 KV_BINDING: Final = "CRYPTO_NEWS_CACHE"
 LOCK_OBJECT: Final = "news"
@@ -179,7 +178,7 @@ class NewsApiWorker(NewsWorker):
 
     @cached_property
     def routes(self) -> list[Route]:
-        page = Route("GET", "/", serve_page(self.env, "news"), doc=describe_page("The news in a browser"))
+        page = Route("GET", "/", serve_page(self.env, "news"))
         return [page, *self.api.routes(), *self.status.routes()]
 
 

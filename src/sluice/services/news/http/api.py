@@ -9,14 +9,13 @@ from urllib.parse import urlencode
 from sluice.core.errors import NotFound
 from sluice.core.news.stories import Story, group_into_stories
 from sluice.core.ports import Clock, KvReader
-from sluice.services.news.http import api_docs as docs
 from sluice.services.news.http.cache_headers import MAX_AGE_S, with_cache_headers
 from sluice.services.news.serve.pages import select_page
 from sluice.services.news.serve.query import BucketQuery, ListQuery, TrendQuery
 from sluice.services.news.serve.snapshot import Snapshot, read_snapshot
 from sluice.services.news.serve.syndication import SyndicationFeed, write_atom, write_json_feed, write_rss
 from sluice.services.news.serve.trends import count_by_time, rank_terms
-from sluice.web import Doc, Reply, Request, Route, apply_conditions, build_problem, read_query
+from sluice.web import Reply, Request, Route, apply_conditions, build_problem, read_query
 
 EXPOSED_HEADERS: Final = (
     "ETag",
@@ -48,17 +47,17 @@ class NewsApi:
     public_url: str = ""
 
     def routes(self) -> list[Route]:
-        table: list[tuple[str, SnapshotHandler, Doc]] = [
-            ("/api/bitcoin-news", self._get_all_news, docs.ALL_NEWS),
-            ("/api/v1/articles", self._list_articles, docs.ARTICLES),
-            ("/api/v1/articles/:id", self._get_article, docs.ARTICLE),
-            ("/api/v1/sentiment", self._get_sentiment, docs.SENTIMENT),
-            ("/api/v1/trending", self._get_trending, docs.TRENDING),
-            ("/api/v1/feed.rss", self._feed_handler("rss"), docs.feed_doc("RSS 2.0", "application/rss+xml")),
-            ("/api/v1/feed.atom", self._feed_handler("atom"), docs.feed_doc("Atom", "application/atom+xml")),
-            ("/api/v1/feed.json", self._feed_handler("json"), docs.feed_doc("JSON Feed 1.1", "application/feed+json")),
+        table: list[tuple[str, SnapshotHandler]] = [
+            ("/api/bitcoin-news", self._get_all_news),
+            ("/api/v1/articles", self._list_articles),
+            ("/api/v1/articles/:id", self._get_article),
+            ("/api/v1/sentiment", self._get_sentiment),
+            ("/api/v1/trending", self._get_trending),
+            ("/api/v1/feed.rss", self._feed_handler("rss")),
+            ("/api/v1/feed.atom", self._feed_handler("atom")),
+            ("/api/v1/feed.json", self._feed_handler("json")),
         ]
-        return [Route("GET", path, self._with_snapshot(handler), doc=doc) for path, handler, doc in table]
+        return [Route("GET", path, self._with_snapshot(handler)) for path, handler in table]
 
     def _with_snapshot(self, handler: SnapshotHandler) -> Callable[[Request], Awaitable[Reply]]:
         async def handle(request: Request) -> Reply:

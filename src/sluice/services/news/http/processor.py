@@ -1,14 +1,13 @@
 """The routes of worker-news-processor."""
 
-from typing import Annotated, Final
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from sluice.core.news.article import Stage
-from sluice.services.news.http import api_docs as docs
 from sluice.services.news.http.status import NewsStatus
 from sluice.services.news.process.processor import Processor
-from sluice.web import Doc, Reply, ReplyDoc, Request, Route, read_query
+from sluice.web import Reply, Request, Route, read_query
 from sluice.web.admin import require_admin
 
 
@@ -24,7 +23,7 @@ class ProcessOneQuery(BaseModel):
             min_length=1,
             max_length=200,
             description="The id of an article.",
-            examples=[docs.ARTICLE_ID],
+            examples=["0123456789abcdef"],
         ),
     ]
     force: (
@@ -38,16 +37,6 @@ class ProcessOneQuery(BaseModel):
     @property
     def is_forced(self) -> bool:
         return self.force is not None and self.force not in {"0", "false", "no"}
-
-
-PROCESS_ONE: Final = Doc(
-    summary="Process one article now, all its stages at once",
-    tag=docs.PROCESSING,
-    query=ProcessOneQuery,
-    replies={200: ReplyDoc("The article after processing.", docs.ProcessedArticle)},
-    problems=(404, 409),
-    security=("admin",),
-)
 
 
 def processor_routes(processor: Processor, status: NewsStatus, admin_token: str) -> list[Route]:
@@ -64,7 +53,7 @@ def processor_routes(processor: Processor, status: NewsStatus, admin_token: str)
         return Reply.json(report.as_json(), headers={"Cache-Control": "no-store"})
 
     return [
-        Route("GET", "/", process_one, doc=PROCESS_ONE),
-        Route("POST", "/run", run, doc=docs.PROCESSOR_RUN),
+        Route("GET", "/", process_one),
+        Route("POST", "/run", run),
         *status.routes(),
     ]

@@ -123,6 +123,12 @@ class IdsBody(BaseModel):
     ids: Annotated[list[int], Field(min_length=1, max_length=1000)] | None = None
 
 
+class Listing(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    limit: Annotated[int, Field(ge=1, le=1000, description="How many at most.")] = 100
+
+
 def read_zone_id(body: Any) -> str | None:
     """The zone id in a body that is not validated yet; None without a valid one."""
     zone_id = body.get("zone_id") if isinstance(body, dict) else None
