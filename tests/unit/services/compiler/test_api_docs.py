@@ -3,12 +3,12 @@
 import pytest
 from pydantic import BaseModel
 
+from sluice.core.models import parse_model
 from sluice.services.compiler.health.workflow import HealthRequest
 from sluice.services.compiler.http.docs import bodies as api_bodies
 from sluice.services.compiler.http.docs.endpoints import ROUTES
 from sluice.services.compiler.requests import AsyncBatchRequest, BatchRequest, CompileRequest
 from sluice.services.compiler.workflows.warming import WarmRequest
-from sluice.web import parse_model
 from sluice.web.openapi.docs import Doc
 
 SERVING: dict[type[BaseModel], type[BaseModel]] = {

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from sluice.core.models import parse_model
 from sluice.core.preload.zone_config import ZoneConfig, parse_config
 from sluice.services.preload.http.docs import endpoints as api_docs
 from sluice.services.preload.http.requests import PreloadBody, PurgeBody
-from sluice.web import parse_model
 from sluice.web.openapi.docs import Doc
 
 ROUTES = api_docs.ROUTES

@@ -1,7 +1,7 @@
 """The routes of worker-api."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -11,11 +11,11 @@ from sluice.core.news.stories import Story, group_into_stories
 from sluice.core.ports import Clock, KvReader
 from sluice.services.news.http.cache_headers import MAX_AGE_S, with_cache_headers
 from sluice.services.news.serve.pages import select_page
-from sluice.services.news.serve.query import BucketQuery, ListQuery, TrendQuery
+from sluice.services.news.serve.query import read_bucket_query, read_list_query, read_trend_query
 from sluice.services.news.serve.snapshot import Snapshot, read_snapshot
 from sluice.services.news.serve.syndication import SyndicationFeed, write_atom, write_json_feed, write_rss
 from sluice.services.news.serve.trends import count_by_time, rank_terms
-from sluice.web import Reply, Request, Route, apply_conditions, build_problem, read_query
+from sluice.web import Reply, Request, Route, apply_conditions, build_problem
 
 EXPOSED_HEADERS: Final = (
     "ETag",
@@ -89,7 +89,7 @@ class NewsApi:
         return reply
 
     def _list_articles(self, request: Request, snapshot: Snapshot) -> Reply:
-        page = select_page(read_query(request, ListQuery), snapshot)
+        page = select_page(read_list_query(request), snapshot)
         next_page = self._next_page(request, page.next_cursor)
         body = {
             "articles": [story.as_json() for story in page.stories],
@@ -108,16 +108,16 @@ class NewsApi:
         raise NotFound(f"no article has the id {article_id!r}")
 
     def _get_sentiment(self, request: Request, snapshot: Snapshot) -> Reply:
-        query = read_query(request, BucketQuery)
-        matches = query.select(snapshot.articles)
+        query = read_bucket_query(request)
+        matches = query.filters.select(snapshot.articles)
         buckets = count_by_time(matches, query.bucket)
         return _json_reply({"bucket": query.bucket, "total": len(matches), "buckets": buckets}, snapshot)
 
     def _get_trending(self, request: Request, snapshot: Snapshot) -> Reply:
-        query = read_query(request, TrendQuery)
+        query = read_trend_query(request)
         now_s = int(self.clock.now())
         now = datetime.fromtimestamp(now_s - now_s % _TREND_STEP_S, UTC)
-        stories = group_into_stories(query.select(snapshot.articles))
+        stories = group_into_stories(query.filters.select(snapshot.articles))
         terms = rank_terms(stories, now=now, hours=query.hours, limit=query.limit)
         # The reply changes with the clock as well as with the data, so the time of the data would mislead.
         return _json_reply({"hours": query.hours, "terms": terms}, None)
@@ -126,8 +126,9 @@ class NewsApi:
         content_type, write = _FEED_FORMATS[name]
 
         def handle(request: Request, snapshot: Snapshot) -> Reply:
-            query = read_query(request, ListQuery)
-            page = select_page(query.model_copy(update={"status": "complete"}), snapshot)
+            query = read_list_query(request)
+            complete = replace(query, filters=replace(query.filters, status="complete"))
+            page = select_page(complete, snapshot)
             home = self._home(request)
             feed = SyndicationFeed(
                 home=home,

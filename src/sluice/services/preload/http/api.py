@@ -10,9 +10,9 @@ from sluice.core.ports import Clock, Database, Defer
 from sluice.core.preload.request_signing import SignedRequest
 from sluice.core.preload.zone_config import check_zone_id, parse_config
 from sluice.core.strict_json import parse_json
-from sluice.services.preload.http.requests import MAX_BODY_BYTES, MIN_KEY_CHARS, Listing, read_zone_id
+from sluice.services.preload.http.requests import MAX_BODY_BYTES, MIN_KEY_CHARS, read_limit, read_zone_id
 from sluice.services.preload.zone.calls import Json, SignedReply, ZoneCalls, Zones
-from sluice.web import Handler, Reply, Request, Route, read_bytes, read_json, read_query
+from sluice.web import Handler, Reply, Request, Route, read_bytes, read_json
 from sluice.web.admin import require_admin
 
 NO_STORE: Final = {"Cache-Control": "no-store"}
@@ -167,7 +167,7 @@ class PreloadApi:
 
     async def _list_failed(self, request: Request) -> Reply:
         zone = self._admit(request)
-        return Reply.json(await zone.list_failed(read_query(request, Listing).limit), headers=NO_STORE)
+        return Reply.json(await zone.list_failed(read_limit(request)), headers=NO_STORE)
 
     def _handle(self, call: Call) -> Handler:
         async def handle(request: Request) -> Reply:
@@ -191,7 +191,7 @@ class PreloadApi:
             require_admin(request, self.admin_token)
             zone_id = check_zone_id(request.params["zone"])
             sql = f"SELECT * FROM {table} WHERE zone_id = ? ORDER BY {order} DESC LIMIT ?"  # noqa: S608
-            rows = await self.database.all(sql, zone_id, read_query(request, Listing).limit)
+            rows = await self.database.all(sql, zone_id, read_limit(request))
             return Reply.json({name: rows}, headers=NO_STORE)
 
         return handle

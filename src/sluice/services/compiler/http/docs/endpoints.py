@@ -16,8 +16,7 @@ from sluice.services.compiler.http.docs.bodies import (
     HealthBody,
     WarmBody,
 )
-from sluice.services.compiler.http.jobs import ResultQuery
-from sluice.services.compiler.http.workflows import EventsQuery
+from sluice.services.compiler.http.docs.queries import EventsQuery, ResultQuery
 from sluice.services.compiler.workflows.starter import PREFIXES
 from sluice.web.openapi.common_docs import describe_page
 from sluice.web.openapi.docs import Doc, Documentation, Media, Param, ReplyDoc

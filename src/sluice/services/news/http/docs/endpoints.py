@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from sluice.services.news.http.docs.queries import BucketQuery, ListQuery, ProcessOneQuery, TrendQuery
 from sluice.services.news.http.docs.replies import (
     AllNews,
     NewsStory,
@@ -14,8 +15,6 @@ from sluice.services.news.http.docs.replies import (
     TrendingTerms,
     UpdaterRun,
 )
-from sluice.services.news.http.processor import ProcessOneQuery
-from sluice.services.news.serve.query import BucketQuery, ListQuery, TrendQuery
 from sluice.web.openapi.common_docs import describe_page
 from sluice.web.openapi.docs import Doc, Documentation, Media, Param, ReplyDoc
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.http.docs import replies
@@ -10,7 +10,6 @@ from sluice.services.preload.http.requests import (
     MIN_KEY_CHARS,
     EnqueueBody,
     IdsBody,
-    Listing,
     PagesBody,
     PreloadBody,
     PurgeBody,
@@ -30,6 +29,14 @@ BATCH: Final = ZONE | {"id": Param("The batch's id.", "preload-7f6c4a3e-5d1b-4c2
 _URL: Final = "https://www.example.com/blog/my-post/"
 _KEY: Final = "7f6c4a3e-5d1b-4c2a-9e8f-0a1b2c3d4e5f"
 _ONCE: Final = {"X-Idempotent-Replayed": "true when this is the stored reply to the same request before."}
+
+
+class Listing(BaseModel):
+    """A test holds the reader of the handlers against this model."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    limit: Annotated[int, Field(ge=1, le=1000, description="How many at most.")] = 100
 
 
 class ZoneBody(ZoneConfig):

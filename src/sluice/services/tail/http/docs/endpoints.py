@@ -1,9 +1,18 @@
 """The documentation of each route of sluice-tail; a test compares the replies with real ones."""
 
-from typing import Final
+from typing import Annotated, Final
 
-from sluice.services.tail.http.api import LogsQuery
+from pydantic import BaseModel, ConfigDict, Field
+
 from sluice.web.openapi.docs import CamelReplyModel, Doc, Documentation, ReplyDoc
+
+
+class LogsQuery(BaseModel):
+    """A test holds the reader of the handler against this model."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    limit: Annotated[int, Field(ge=1, le=100, description="The maximum number of records.")] = 50
 
 
 class LoggedLine(CamelReplyModel):
