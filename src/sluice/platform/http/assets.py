@@ -40,5 +40,5 @@ async def read_file(env: Any, path: str) -> bytes:
         response = await env.ASSETS.fetch(f"{_HOST}{path}")
         if response.status == 404:
             raise NotFound(f"the file {path} was not built: run ./scripts/setup and deploy again")
-        content: bytes = (await response.arrayBuffer()).to_bytes()
+        content: bytes = await response.bytes()
     return content
