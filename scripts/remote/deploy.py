@@ -58,9 +58,7 @@ def migrate(configs: list[WorkerConfig], run: Wrangler) -> None:
 
 def deploy(configs: list[WorkerConfig], run: Wrangler) -> None:
     if "not authenticated" in run("whoami"):  # its exit status is 0 in this case too
-        raise DeployError(
-            "not logged in to Cloudflare: run node_modules/.bin/wrangler login, or set CLOUDFLARE_API_TOKEN"
-        )
+        raise DeployError("not logged in to Cloudflare: run npx wrangler login, or set CLOUDFLARE_API_TOKEN")
     create_missing(configs, run, print_line)
     migrate(configs, run)
     for config in configs:
