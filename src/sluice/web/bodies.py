@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from sluice.core.errors import Invalid, TooLarge, UnsupportedMediaType
-from sluice.core.strict_json import parse_json
+from sluice.core.json_text import parse_json
 from sluice.web.messages import Request
 
 _LENGTH = re.compile(r"[0-9]{1,15}")
