@@ -36,9 +36,23 @@ function sharedModules(root) {
     makeModule("Data", "python_stdlib.zip", pyodide("python_stdlib.zip")),
     makeModule("Text", "pyodide-lock.txt", pyodide("pyodide-lock.json").toString()),
     makeModule("Data", "pyodide.snapshot", readFileSync(join(root, ".cache/pyodide.snapshot"))),
-    makeModule("Data", "python_modules.pack", pack(readFiles(join(root, "python_modules"), isUsed))),
     makeModule("ESModule", "python_modules/workers/workflows.js", readFileSync(join(root, "python_modules/workers/workflows.js"), "utf8")),
   ]);
+}
+
+const toPattern = (glob) => new RegExp(`^${glob.replace(/[.+]/g, "\\$&").replace(/\*\*\/?|\*/g, (stars) => ({ "**/": "(?:.*/)?", "**": ".*" })[stars] ?? "[^/]*")}$`);
+
+// A Worker gets the packages that its upload has; compiled modules stand for their sources.
+const packages = new Map();
+function packagesModule(root, exclude = []) {
+  const key = exclude.join("\n");
+  if (!packages.has(key)) {
+    const patterns = exclude.filter((glob) => glob !== "**/*.pyc").map(toPattern);
+    const isDeployed = ([path]) => !patterns.some((pattern) => pattern.test(path.replace(/\.pyc$/, ".py")));
+    const files = readFiles(join(root, "python_modules"), isUsed).filter(isDeployed);
+    packages.set(key, makeModule("Data", "python_modules.pack", pack(files)));
+  }
+  return packages.get(key);
 }
 
 // A Worker gets the sources of its own folder. A Worker of the tests lies elsewhere and also gets the project's package.
@@ -64,6 +78,7 @@ export function buildHostModules(root, config, all) {
       makeModule("ESModule", "main.mjs", main),
       settingsModule({ worker: config.name, mainModule: basename(config.main, ".py"), classes }),
       makeModule("Data", "src.pack", pack(readSources(root, dirname(config.main)))),
+      packagesModule(root, config.python_modules.exclude),
       ...sharedModules(root),
     ],
   };

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from typing import Final, Self
 from urllib.parse import urlsplit
 
-import idna
-
 from sluice.core.errors import ConfigError, Refused
 
 _REFUSED_V4: Final = tuple(
@@ -171,6 +169,8 @@ def _parse_number(label: str) -> int:
 
 
 def _encode_idna(text: str) -> str:
+    import idna  # noqa: PLC0415 - few names are not ASCII, and it delays the start of a Worker
+
     try:
         return idna.encode(text, uts46=True).decode()
     except (UnicodeError, OverflowError):

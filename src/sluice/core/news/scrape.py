@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from sluice.core.errors import Refused, SluiceError, Unavailable
-from sluice.core.news.extraction import decode, extract
 from sluice.core.news.sentences import cut_at_sentence
 from sluice.core.ports import Fetch, FetchResponse
 
@@ -47,6 +46,9 @@ def extract_page_text(response: FetchResponse) -> str:
     media_type = content_type.partition(";")[0]
     if media_type.strip().lower() not in _HTML:
         raise Refused(f"the page is {media_type[:60]}, not HTML")
+    # Only one of the three stages reads a page.
+    from sluice.core.news.extraction import decode, extract  # noqa: PLC0415
+
     text = extract(decode(response.body, content_type)).text
     if len(text) < MIN_CHARS:
         raise TooLittleText(f"the page has only {len(text)} characters of text")

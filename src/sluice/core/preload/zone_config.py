@@ -4,7 +4,6 @@ import re
 from typing import Annotated, Any, Final, Literal, Self
 from urllib.parse import urlsplit
 
-import idna
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from sluice.core.errors import Invalid
@@ -159,6 +158,8 @@ def _parse_host(text: str) -> str:
 def _to_ascii(host: str) -> str:
     if host.isascii():
         return host.lower().removesuffix(".")
+    import idna  # noqa: PLC0415 - few names are not ASCII, and it delays the start of a Worker
+
     try:
         return idna.encode(host, uts46=True).decode()
     except (UnicodeError, OverflowError):

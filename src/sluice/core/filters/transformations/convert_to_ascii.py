@@ -7,8 +7,6 @@ form stay as they are.
 import re
 from typing import Final
 
-import idna
-
 from sluice.core.filters.syntax.cosmetic import split_cosmetic
 from sluice.core.filters.syntax.lines import WHITESPACE, is_comment
 from sluice.core.filters.syntax.punycode import encode_label
@@ -55,6 +53,8 @@ def _encode_name(name: str) -> str:
     """Return the name in ASCII; a single label, or a name without an ASCII form, stays as it is."""
     if name.isascii() or "." not in name[1:-1] or len(name) > _MAX_NAME:
         return name
+    import idna  # noqa: PLC0415 - few names are not ASCII, and it delays the start of a Worker
+
     try:
         mapped = idna.uts46_remap(name, std3_rules=False, transitional=False)
     except UnicodeError:
@@ -67,6 +67,8 @@ def _encode_name(name: str) -> str:
 
 def _are_valid(labels: list[str]) -> bool:
     """Check the rules of UTS #46: no leading combining mark, no misplaced joiner, no mixed directions."""
+    import idna  # noqa: PLC0415 - few names are not ASCII, and it delays the start of a Worker
+
     try:
         return all(map(idna.check_bidi, labels)) and all(label.isascii() or _is_valid(label) for label in labels)
     except idna.IDNAError:
@@ -74,6 +76,8 @@ def _are_valid(labels: list[str]) -> bool:
 
 
 def _is_valid(label: str) -> bool:
+    import idna  # noqa: PLC0415 - few names are not ASCII, and it delays the start of a Worker
+
     idna.check_initial_combiner(label)
     joiners = (position for position, character in enumerate(label) if character in "\u200c\u200d")
     return "*" not in label and all(idna.valid_contextj(label, position) for position in joiners)
