@@ -9,7 +9,6 @@ import compiler_workflows
 from compiler_objects import *
 from compiler_workflows import *
 from sluice.platform.bindings import Binding
-from sluice.platform.queues import read_messages
 from sluice.platform.worker import handle_request
 from sluice.workers.compiler import CompilerWorker
 
@@ -42,6 +41,8 @@ class Default(WorkerEntrypoint):
         return await handle_request(self, request, NAME, BINDINGS, lambda: CompilerWorker(self.env, self.ctx).routes)
 
     async def queue(self, batch: Any, _env: Any, _ctx: Any) -> None:
+        from sluice.platform.queues import read_messages  # noqa: PLC0415
+
         await CompilerWorker(self.env, self.ctx).queue_handler.handle_batch(batch.queue, read_messages(batch))
 
     async def scheduled(self, controller: Any, _env: Any, _ctx: Any) -> None:

@@ -5,9 +5,6 @@ from typing import Any
 from workers import WorkflowEntrypoint
 from workers.workflows import NonRetryableError
 
-from sluice.platform.workflows import Steps
-from sluice.workers.compiler_workflows import CompilerWorkflows
-
 __all__ = ["BatchCompilationWorkflow", "CacheWarmingWorkflow", "CompilationWorkflow", "HealthMonitoringWorkflow"]
 
 
@@ -17,6 +14,10 @@ class _Workflow(WorkflowEntrypoint):
     part = ""
 
     async def run(self, event: Any, step: Any) -> Any:
+        # A workflow is rarer than a request, so its modules do not delay the start of the Worker.
+        from sluice.platform.workflows import Steps  # noqa: PLC0415
+        from sluice.workers.compiler_workflows import CompilerWorkflows  # noqa: PLC0415
+
         workflow = getattr(CompilerWorkflows(self.env, self.ctx), self.part)
         return await workflow.run(event["instanceId"], event["payload"], Steps(step, NonRetryableError))
 

@@ -1,34 +1,34 @@
 """adblock-compiler, composed from its bindings."""
 
+from __future__ import annotations
+
 from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 from sluice import __version__
 from sluice.platform.background import run_in_background
 from sluice.platform.durable_objects import DurableObjects
 from sluice.platform.http.assets import serve_page
-from sluice.platform.http.sockets import open_socket
 from sluice.platform.identity import generate_id
 from sluice.platform.worker import open_kv
-from sluice.platform.workflows import Workflows
 from sluice.services.compiler.guard.guard import Guard
 from sluice.services.compiler.guard.rate_limit import KvRateLimit, RateLimiter
 from sluice.services.compiler.guard.turnstile import Turnstile
 from sluice.services.compiler.http.compile import CompileApi
-from sluice.services.compiler.http.jobs import QueueApi
 from sluice.services.compiler.http.metrics import MetricsApi
 from sluice.services.compiler.http.routes import compiler_routes
-from sluice.services.compiler.http.workflows import WorkflowApi
-from sluice.services.compiler.jobs.consumer import QueueConsumer
-from sluice.services.compiler.jobs.dead_letters import DeadLetters
-from sluice.services.compiler.jobs.queue_handler import QueueHandler
-from sluice.services.compiler.jobs.queue_stats import QueueStats, QueueStatsPublisher
-from sluice.services.compiler.live.socket_api import SocketApi
-from sluice.services.compiler.live.stream import StreamApi
-from sluice.services.compiler.schedule import Schedule
-from sluice.services.compiler.workflows.defaults import health_sources, warm_configurations
-from sluice.services.compiler.workflows.starter import WorkflowStarter
 from sluice.web import Handler, Route
 from sluice.workers.compiler_parts import CLOCK, CompilerParts
+
+if TYPE_CHECKING:
+    from sluice.services.compiler.http.jobs import QueueApi
+    from sluice.services.compiler.http.workflows import WorkflowApi
+    from sluice.services.compiler.jobs.queue_handler import QueueHandler
+    from sluice.services.compiler.jobs.queue_stats import QueueStats
+    from sluice.services.compiler.live.socket_api import SocketApi
+    from sluice.services.compiler.live.stream import StreamApi
+    from sluice.services.compiler.schedule import Schedule
+    from sluice.services.compiler.workflows.starter import WorkflowStarter
 
 
 class CompilerWorker(CompilerParts):
@@ -65,10 +65,17 @@ class CompilerWorker(CompilerParts):
 
     @cached_property
     def queue_stats(self) -> QueueStats:
+        from sluice.services.compiler.jobs.queue_stats import QueueStats
+
         return QueueStats(database=self.database, clock=CLOCK)
 
     @cached_property
     def queue_handler(self) -> QueueHandler:
+        from sluice.services.compiler.jobs.consumer import QueueConsumer
+        from sluice.services.compiler.jobs.dead_letters import DeadLetters
+        from sluice.services.compiler.jobs.queue_handler import QueueHandler
+        from sluice.services.compiler.jobs.queue_stats import QueueStatsPublisher
+
         count = self.request_metrics.count
         return QueueHandler(
             consumer=QueueConsumer(
@@ -85,6 +92,9 @@ class CompilerWorker(CompilerParts):
 
     @cached_property
     def starter(self) -> WorkflowStarter:
+        from sluice.platform.workflows import Workflows
+        from sluice.services.compiler.workflows.starter import WorkflowStarter
+
         return WorkflowStarter(
             instances={
                 "compilation": Workflows(self.env.COMPILATION_WORKFLOW),
@@ -99,6 +109,9 @@ class CompilerWorker(CompilerParts):
 
     @cached_property
     def schedule(self) -> Schedule:
+        from sluice.services.compiler.schedule import Schedule
+        from sluice.services.compiler.workflows.defaults import health_sources, warm_configurations
+
         return Schedule(
             starter=self.starter,
             jobs=self.jobs,
@@ -117,10 +130,15 @@ class CompilerWorker(CompilerParts):
 
     @cached_property
     def stream_api(self) -> StreamApi:
+        from sluice.services.compiler.live.stream import StreamApi
+
         return StreamApi(guard=self.guard, compiler=self.list_compiler, log=self.log)
 
     @cached_property
     def socket_api(self) -> SocketApi:
+        from sluice.platform.http.sockets import open_socket
+        from sluice.services.compiler.live.socket_api import SocketApi
+
         return SocketApi(
             open_socket=partial(open_socket, ctx=self.ctx),
             guard=self.guard,
@@ -133,6 +151,8 @@ class CompilerWorker(CompilerParts):
 
     @cached_property
     def queue_api(self) -> QueueApi:
+        from sluice.services.compiler.http.jobs import QueueApi
+
         return QueueApi(
             guard=self.guard,
             jobs=self.jobs,
@@ -146,6 +166,9 @@ class CompilerWorker(CompilerParts):
 
     @cached_property
     def workflow_api(self) -> WorkflowApi:
+        from sluice.services.compiler.http.workflows import WorkflowApi
+        from sluice.services.compiler.workflows.defaults import health_sources, warm_configurations
+
         return WorkflowApi(
             guard=self.guard,
             starter=self.starter,

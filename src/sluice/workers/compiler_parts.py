@@ -1,8 +1,10 @@
 """The parts that the requests, objects and workflows of adblock-compiler share."""
 
+from __future__ import annotations
+
 import random
 from functools import cached_property, partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from sluice.core.net.addresses import AllowedHosts
 from sluice.core.net.fetch import Fetcher
@@ -12,7 +14,6 @@ from sluice.platform.background import run_in_background
 from sluice.platform.clock import SystemClock
 from sluice.platform.durable_objects import DurableObjects
 from sluice.platform.http.transport import send_request
-from sluice.platform.queues import Producer
 from sluice.platform.storage.d1 import D1
 from sluice.platform.storage.r2 import R2
 from sluice.platform.worker import open_kv, open_log, read_variables
@@ -21,15 +22,16 @@ from sluice.services.compiler.cache.list_cache import ListCache
 from sluice.services.compiler.cache.list_compiler import ListCompiler, compiler_factory
 from sluice.services.compiler.cache.list_provider import ListProvider
 from sluice.services.compiler.cache.remote_single_flight import RemoteSingleFlight
-from sluice.services.compiler.health.store import HealthStore
-from sluice.services.compiler.jobs.job_store import JobStore
-from sluice.services.compiler.jobs.queue_handler import PriorityQueues
-from sluice.services.compiler.jobs.sweeper import OBJECT_NAME, SweeperStub
 from sluice.services.compiler.metrics.request_metrics import PendingMetrics, RequestMetrics
 from sluice.services.compiler.settings import Settings
-from sluice.services.compiler.workflows.batch_items import ItemRunner
-from sluice.services.compiler.workflows.event_log import WorkflowEventLog
-from sluice.services.compiler.workflows.params_store import ParamsStore
+
+if TYPE_CHECKING:
+    from sluice.services.compiler.health.store import HealthStore
+    from sluice.services.compiler.jobs.job_store import JobStore
+    from sluice.services.compiler.jobs.sweeper import SweeperStub
+    from sluice.services.compiler.workflows.batch_items import ItemRunner
+    from sluice.services.compiler.workflows.event_log import WorkflowEventLog
+    from sluice.services.compiler.workflows.params_store import ParamsStore
 
 NAME: Final = "adblock-compiler"
 CLOCK: Final = SystemClock()
@@ -118,10 +120,16 @@ class CompilerParts:
 
     @cached_property
     def sweeper(self) -> SweeperStub:
+        from sluice.services.compiler.jobs.sweeper import OBJECT_NAME
+
         return DurableObjects(self.env.JOB_SWEEPER).get(OBJECT_NAME)
 
     @cached_property
     def jobs(self) -> JobStore:
+        from sluice.platform.queues import Producer
+        from sluice.services.compiler.jobs.job_store import JobStore
+        from sluice.services.compiler.jobs.queue_handler import PriorityQueues
+
         queues = PriorityQueues(
             high=Producer(self.env.ADBLOCK_COMPILER_QUEUE_HIGH_PRIORITY),
             standard=Producer(self.env.ADBLOCK_COMPILER_QUEUE),
@@ -137,16 +145,24 @@ class CompilerParts:
 
     @cached_property
     def items(self) -> ItemRunner:
+        from sluice.services.compiler.workflows.batch_items import ItemRunner
+
         return ItemRunner(database=self.database, compile=self.lists.ensure_cached, clock=CLOCK)
 
     @cached_property
     def event_log(self) -> WorkflowEventLog:
+        from sluice.services.compiler.workflows.event_log import WorkflowEventLog
+
         return WorkflowEventLog(database=self.database, clock=CLOCK)
 
     @cached_property
     def health_store(self) -> HealthStore:
+        from sluice.services.compiler.health.store import HealthStore
+
         return HealthStore(database=self.database, clock=CLOCK)
 
     @cached_property
     def params_store(self) -> ParamsStore:
+        from sluice.services.compiler.workflows.params_store import ParamsStore
+
         return ParamsStore(bucket=self.bucket, clock=CLOCK)

@@ -1,20 +1,24 @@
 """Every route of adblock-compiler."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import partial
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from sluice.services.compiler.http.catalog import show_catalog
-from sluice.services.compiler.http.compile import CompileApi
-from sluice.services.compiler.http.jobs import QueueApi
 from sluice.services.compiler.http.metrics import MetricsApi, show_turnstile
 from sluice.services.compiler.http.validate import validate_configuration
-from sluice.services.compiler.http.workflows import WorkflowApi
-from sluice.services.compiler.live.socket_api import SocketApi
-from sluice.services.compiler.live.stream import StreamApi
-from sluice.services.compiler.metrics.request_metrics import RequestMetrics
 from sluice.services.compiler.settings import Settings
 from sluice.web import Handler, Reply, Request, Route
+
+if TYPE_CHECKING:
+    from sluice.services.compiler.http.compile import CompileApi
+    from sluice.services.compiler.http.jobs import QueueApi
+    from sluice.services.compiler.http.workflows import WorkflowApi
+    from sluice.services.compiler.live.socket_api import SocketApi
+    from sluice.services.compiler.live.stream import StreamApi
+    from sluice.services.compiler.metrics.request_metrics import RequestMetrics
 
 
 class CompilerApis(Protocol):
