@@ -9,11 +9,9 @@ from sluice.web.cors import Cors
 from sluice.web.headers import Headers, HeadersLike
 from sluice.web.health import Check, build_health_reply
 from sluice.web.messages import Native, Passthrough, ReadBody, Reply, Request
-from sluice.web.negotiate import choose_media_type
 from sluice.web.problems import build_error_reply, build_problem
 from sluice.web.query import QueryReader
 from sluice.web.router import Handler, Route
-from sluice.web.sse import SseComment, SseEvent, stream_events
 
 __all__ = [
     "App",
@@ -31,20 +29,16 @@ __all__ = [
     "Reply",
     "Request",
     "Route",
-    "SseComment",
-    "SseEvent",
     "Validators",
     "apply_conditions",
     "build_error_reply",
     "build_health_reply",
     "build_problem",
     "check_preconditions",
-    "choose_media_type",
     "encode_json",
     "format_http_date",
     "parse_etags",
     "parse_http_date",
     "read_bytes",
     "read_json",
-    "stream_events",
 ]

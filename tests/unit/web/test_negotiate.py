@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.web import choose_media_type
+from sluice.web.negotiate import choose_media_type
 
 OFFERED = ("application/json", "text/plain; charset=utf-8")
 JSON, TEXT = OFFERED

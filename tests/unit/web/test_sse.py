@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.web import SseComment, SseEvent, stream_events
+from sluice.web.sse import SseComment, SseEvent, stream_events
 
 ONE_LINE = st.text(st.characters(exclude_characters="\r\n\0", exclude_categories=["Cs"]))
 EVENTS = st.builds(

@@ -18,7 +18,7 @@ from sluice.platform.http.conversion import to_response
 from sluice.platform.http.edge_cache import EdgeCache
 from sluice.platform.http.sockets import ServerSocket, open_socket
 from sluice.platform.workflows import Steps, Workflows
-from sluice.web import SseEvent, stream_events
+from sluice.web.sse import SseEvent, stream_events
 
 __all__ = ["Counter", "Default", "Flow"]
 

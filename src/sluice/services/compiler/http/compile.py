@@ -16,8 +16,8 @@ from sluice.services.compiler.cache.list_provider import ListProvider
 from sluice.services.compiler.cache.served_list import ListForm, ListOrigin, ServedList
 from sluice.services.compiler.ports import ReadGuardedBody
 from sluice.services.compiler.requests import MAX_BODY_BYTES, BatchItem, BatchRequest, CompileRequest
-from sluice.web import Reply, Request, choose_media_type, encode_json
-from sluice.web.negotiate import accepts_gzip
+from sluice.web import Reply, Request, encode_json
+from sluice.web.negotiate import accepts_gzip, choose_media_type
 
 MAX_CONCURRENT: Final = 3
 _HEADS: Final[Mapping[ListOrigin, bytes]] = {"cached": CACHED_HEAD, "fresh": FRESH_HEAD, "shared": SHARED_HEAD}

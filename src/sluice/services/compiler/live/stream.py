@@ -15,7 +15,8 @@ from sluice.services.compiler.cache.list_cache import SYNC_TTL_S
 from sluice.services.compiler.cache.list_compiler import ListCompiler
 from sluice.services.compiler.ports import ReadGuardedBody
 from sluice.services.compiler.requests import MAX_BODY_BYTES, CompileRequest
-from sluice.web import Reply, Request, SseComment, SseEvent, encode_json, stream_events
+from sluice.web import Reply, Request, encode_json
+from sluice.web.sse import SseComment, SseEvent, stream_events
 
 # Often enough that a client who left is noticed soon, and that no proxy takes the silence for the end.
 HEARTBEAT_S: Final = 5.0
