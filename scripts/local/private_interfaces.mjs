@@ -12,6 +12,12 @@ export function replaceErrorImports(imports) {
   imports.env.JsvError_Check = (value) => (value === errorMarker ? 1 : 0);
 }
 
+// Pyodide: the function with which its event loop runs a callback later.
+export function replaceScheduler(python, replace) {
+  const webloop = python.pyimport("pyodide.webloop");
+  webloop.scheduleCallback = replace(webloop.scheduleCallback);
+}
+
 // The Python SDK: the JavaScript modules that Cloudflare's own runtime gives to it.
 export const SDK_HELPER_MODULE = "_pyodide_entrypoint_helper";
 export const SDK_FLAGS_MODULE = "_cloudflare_compat_flags";
