@@ -20,6 +20,7 @@ LENGTHS_S = {
     "workerd/test_preload_api.py": 60,
     "workerd/test_compiler_workflows.py": 60,
     "workerd/test_news_crash.py": 60,
+    "workerd/test_limits.py": 45,
 }
 SHORT_S = 25
 

@@ -30,9 +30,11 @@ for (const level of ["debug", "error", "info", "log", "warn"]) {
 }
 
 // Pyodide compiles small modules at run time (function pointers, shared libraries, a check for stack switching). workerd
-// allows this only through a binding.
+// allows this only through a binding, which Python does not see.
+const { LOCAL_UNSAFE_EVAL: compiler } = cloudflareWorkers.env;
+delete cloudflareWorkers.env.LOCAL_UNSAFE_EVAL;
 WebAssembly.Module = new Proxy(WebAssembly.Module, {
-  construct: (_target, [bytes]) => cloudflareWorkers.env.LOCAL_UNSAFE_EVAL.newWasmModule(bytes),
+  construct: (_target, [bytes]) => compiler.newWasmModule(bytes),
 });
 
 async function loadInterpreter() {
@@ -170,6 +172,7 @@ export function expose(className, kind) {
   const Exposed = class extends cloudflareWorkers[kind] {
     constructor(ctx, env) {
       super(ctx, env);
+      delete env.LOCAL_UNSAFE_EVAL;
       keeper.guardBindings(env, cloudflareWorkers.env);
       const first = keeper.begin();
       const instance = keeper.run(first, () => construct(className, [ctx, env]));

@@ -137,7 +137,6 @@ export class LimitKeeper {
       else if (kind === "WorkerQueue") this.#guardQueue(binding);
       else if (kind === "D1Database") this.#guardD1(binding);
       else if (kind === "WorkflowImpl") this.#guardCalls(binding, ["get", "create", "createBatch"]);
-      else if (kind === "Ai") this.#guardCalls(binding, ["run"]);
       else if (kind === "DurableObjectNamespace") this.#guardStubs(binding);
       else if (kind === "Fetcher" && !this.#guarded.has(binding)) for (const target of [env, ...copies]) target[name] = this.#wrapStub(binding);
     }
