@@ -10,19 +10,27 @@ from typing import Self
 
 # Seconds that the long modules take; the others take about `SHORT_S`. A stale figure costs balance, nothing else.
 LENGTHS_S = {
-    "workerd/test_compiler_service.py": 130,
-    "workerd/test_preload_failures.py": 120,
+    "workerd/test_compiler_service.py": 160,
+    "workerd/test_crash.py": 150,
+    "workerd/test_preload_load.py": 125,
     "workerd/test_compiler_fuzz.py": 110,
-    "workerd/test_news_service.py": 100,
-    "workerd/test_preload_load.py": 100,
+    "workerd/test_preload_failures.py": 90,
     "workerd/test_openapi.py": 90,
-    "workerd/test_demo.py": 70,
-    "workerd/test_preload_api.py": 60,
-    "workerd/test_compiler_workflows.py": 60,
-    "workerd/test_news_crash.py": 60,
+    "workerd/test_compiler_workflows.py": 80,
+    "workerd/test_news_service.py": 80,
+    "browser/test_preload_page.py": 70,
+    "workerd/test_wrong_use.py": 70,
+    "browser/test_docs_page.py": 65,
+    "workerd/test_demo.py": 60,
     "workerd/test_limits.py": 45,
+    "workerd/test_preload_api.py": 40,
+    "workerd/test_news_crash.py": 40,
+    "workerd/test_platform.py": 40,
+    "workerd/test_compiler_guard.py": 35,
+    "browser/test_safety.py": 30,
+    "browser/test_compiler_page.py": 30,
 }
-SHORT_S = 25
+SHORT_S = 20
 
 
 @dataclass(frozen=True, slots=True)

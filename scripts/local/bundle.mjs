@@ -1,5 +1,5 @@
 // Builds the modules of a Worker for workerd: Pyodide, the host, the vendored packages and this project's sources.
-import { readFileSync, readdirSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { listExportedClasses, listKvIds } from "./config.mjs";
 import { chooseLimits } from "./limits.mjs";
@@ -20,8 +20,8 @@ function readFiles(folder, isWanted) {
 }
 
 const isSource = (path) => !path.includes("__pycache__");
-// Vendored packages were compiled when they were installed, so their sources are not needed.
-const isUsed = (path) => (path.includes(".dist-info/") ? path.endsWith("METADATA") : !path.endsWith(".py"));
+// A vendored module that was compiled needs no source; what `pywrangler sync` leaves is not compiled.
+const isUsed = (path) => (path.includes(".dist-info/") ? path.endsWith("METADATA") : !(path.endsWith(".py") && existsSync(`${path}c`)));
 
 let shared; // the same modules for every Worker
 function sharedModules(root) {

@@ -30,23 +30,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--delay-ms", type=int, default=100, help="how long the site takes for a page (100)")
 
 
-def measure(given: argparse.Namespace) -> None:
-    with tempfile.TemporaryDirectory() as folder, origin(given.delay_ms / 1000) as site:
-        options = [f"--route={HOST}=edge-preload", f"--var=ADMIN_TOKEN={TOKEN}", "--var=ALLOW_PRIVATE_HOSTS=127.0.0.1"]
-        runtime = Runtime(Path(folder), "--config", str(CONFIG), *options).start()
+def measure(options: argparse.Namespace) -> None:
+    with tempfile.TemporaryDirectory() as folder, origin(options.delay_ms / 1000) as site:
+        arguments = [
+            f"--route={HOST}=edge-preload",
+            f"--var=ADMIN_TOKEN={TOKEN}",
+            "--var=ALLOW_PRIVATE_HOSTS=127.0.0.1",
+        ]
+        runtime = Runtime(Path(folder), "--config", str(CONFIG), *arguments).start()
         try:
-            print_queue_costs(runtime, given.runs)
-            print_latencies(runtime, site, given.runs)
+            print_queue_costs(runtime, options.runs)
+            print_latencies(runtime, site, options.runs)
             print_throughput(runtime, site)
         finally:
             runtime.kill()
 
 
 def print_queue_costs(runtime: Runtime, runs: int) -> None:
-    """The depths take turns, so that a busy moment of the machine does not fall on one of them."""
+    """The depths take turns, so that a short load on the machine does not affect only one of them."""
     for depth in DEPTHS:
         for start in range(0, depth, 5_000):
-            asked_ms(runtime, depth, "push", start=start, count=min(5_000, depth - start), at_once=500)
+            request_ms(runtime, depth, "push", start=start, count=min(5_000, depth - start), at_once=500)
     costs: dict[int, list[tuple[float, float]]] = {depth: [] for depth in DEPTHS}
     for run in range(runs):
         for depth in DEPTHS:
@@ -60,16 +64,16 @@ def print_queue_costs(runtime: Runtime, runs: int) -> None:
 
 
 def queue_cost(runtime: Runtime, depth: int, start: int) -> tuple[float, float]:
-    """Milliseconds for one push and one pop at a depth, less what a request costs anyway."""
-    nothing_ms = min(asked_ms(runtime, depth, "pop", count=0) for _ in range(3))
-    push_ms = asked_ms(runtime, depth, "push", start=start, count=OPERATIONS, at_once=1)
-    pop_ms = asked_ms(runtime, depth, "pop", count=OPERATIONS)
-    return (push_ms - nothing_ms) / OPERATIONS, (pop_ms - nothing_ms) / OPERATIONS
+    """Milliseconds for one push and one pop at a depth, without the cost of an empty request."""
+    empty_ms = min(request_ms(runtime, depth, "pop", count=0) for _ in range(3))
+    push_ms = request_ms(runtime, depth, "push", start=start, count=OPERATIONS, at_once=1)
+    pop_ms = request_ms(runtime, depth, "pop", count=OPERATIONS)
+    return (push_ms - empty_ms) / OPERATIONS, (pop_ms - empty_ms) / OPERATIONS
 
 
-def asked_ms(runtime: Runtime, depth: int, path: str, **query: int) -> float:
+def request_ms(runtime: Runtime, depth: int, path: str, **query: int) -> float:
     """Measured from outside, because a Worker's clock stands still while it computes."""
-    # A connection of its own: workerd drops one that idles while it computes.
+    # A new connection: workerd drops one that is idle while it computes.
     params: dict[str, str | int] = {"name": f"q{depth}", **query}
     started = time.perf_counter()
     httpx.get(f"{runtime.url}/bench/{path}", params=params, headers=API, timeout=300).raise_for_status()
@@ -92,7 +96,7 @@ class Site:
 
 @contextmanager
 def origin(delay_s: float) -> Iterator[Site]:
-    """A site on a loopback address that takes its time for each page."""
+    """A site on a loopback address that takes `delay_s` for each page."""
     site = Site("")
 
     class Pages(http.server.BaseHTTPRequestHandler):
@@ -114,7 +118,7 @@ def origin(delay_s: float) -> Iterator[Site]:
                 site.at_once -= 1
 
         def log_message(self, *_args: object) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pages) as server:
         server.daemon_threads = True
@@ -130,7 +134,7 @@ def admin(runtime: Runtime, zone: str, method: str, path: str, body: Any = None)
 
 
 def print_latencies(runtime: Runtime, site: Site, runs: int) -> None:
-    """The median of what a visitor waits for a page, by the layer that answers."""
+    """The median time that a visitor waits for a page, by the layer that serves it."""
     admin(runtime, "hits", "PUT", "config", {"site_url": f"http://{HOST}", "origin_url": f"http://{site.address}"})
     print(f"{'answered by':>12} {'ms':>8}", flush=True)
     with httpx.Client(base_url=runtime.url, headers={"Host": HOST}, timeout=60) as visitor:
@@ -152,7 +156,7 @@ def visit(visitor: httpx.Client, path: str, layer: str, forget: Callable[[str], 
     elapsed_ms = (time.perf_counter() - started) * 1000
     if reply.headers["X-Cache-Layer"] != layer:
         raise SystemExit(f"{path} was answered by {reply.headers['X-Cache-Layer']}, not by {layer}")
-    # What is done behind the visitor's back must be over before the next layer is measured.
+    # Background work must be over before the next layer is measured.
     time.sleep(0.05)
     return elapsed_ms
 
@@ -164,13 +168,13 @@ def print_throughput(runtime: Runtime, site: Site) -> None:
     for name, limits, pages in (("lifted", lifted, 300), ("defaults", defaults, 240)):
         site.times.clear()
         site.most_at_once = 0
-        elapsed_s = warmed(runtime, site, limits, pages)
+        elapsed_s = warm_pages(runtime, site, limits, pages)
         seen = f"{site.most_at_once:8} {site.most_within(1.0):7} {site.most_within(60.0):8}"
         print(f"{name:>16} {pages:6} {elapsed_s:8.1f} {pages * 60 / elapsed_s:11.0f} {seen}", flush=True)
 
 
-def warmed(runtime: Runtime, site: Site, limits: dict[str, int], pages: int) -> float:
-    """Seconds until all pages are warm."""
+def warm_pages(runtime: Runtime, site: Site, limits: dict[str, int], pages: int) -> float:
+    """Returns the seconds until all pages are warm."""
     url = f"http://{site.address}"
     admin(runtime, "warm", "PUT", "config", {"site_url": url, **limits})
     urls = [f"{url}/{len(limits)}/{n}" for n in range(pages)]

@@ -22,7 +22,7 @@ HERE = Path(__file__).parent
 TRANSFORMATIONS = ["RemoveComments", "Compress", "Validate", "Deduplicate", "TrimLines"]
 MADE_LINES = 10_000
 WARM_UP = 20
-# The pages of a heap grow in steps: the first compilations find its size, all others should do with it.
+# A heap grows in steps: after the first compilations it should not grow any further.
 SETTLED_AFTER = 50
 
 _NUMBERS = itertools.count()
@@ -38,32 +38,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def measure(given: argparse.Namespace) -> None:
+def measure(arguments: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         cases = [Case(f"generated, {MADE_LINES // 1000}k lines", generate_list(folder, MADE_LINES), TRANSFORMATIONS)]
-        cases += [Case(path.name, path, TRANSFORMATIONS) for path in given.lists]
-        with serve_lists(cases) as address, running(folder, address) as url:
+        cases += [Case(path.name, path, TRANSFORMATIONS) for path in arguments.lists]
+        with serve_lists(cases) as address, run_service(folder, address) as url:
             print(
                 f"{'list':32} {'health ms':>9} {'hit ms':>7} {'ratio':>6} {'miss ms':>8} {'miss/hit':>8} {'hits/s':>7}"
             )
             for number, case in enumerate(cases):
-                print_row(case, f"http://{address}/{number}", url, given)
-            print_heap(f"http://{address}/0", url, given.compiles)
+                print_row(case, f"http://{address}/{number}", url, arguments)
+            print_heap(f"http://{address}/0", url, arguments.compiles)
 
 
-def print_row(case: Case, source: str, url: str, given: argparse.Namespace) -> None:
+def print_row(case: Case, source: str, url: str, arguments: argparse.Namespace) -> None:
     hit = fresh(source)
     with httpx.Client(base_url=url, timeout=120) as client:
         ask(client, hit, "MISS")
         for _ in range(WARM_UP):
             ask(client, hit, "HIT")
-        # One after the other, so that whatever else the machine does meets both.
-        pairs = [(timed(client.get, "/health"), timed(ask, client, hit, "HIT")) for _ in range(given.samples)]
-        misses = [timed(ask, client, fresh(source), "MISS") for _ in range(max(3, given.samples // 20))]
+        # In turns, so that other load on the machine affects both.
+        pairs = [(time_ms(client.get, "/health"), time_ms(ask, client, hit, "HIT")) for _ in range(arguments.samples)]
+        misses = [time_ms(ask, client, fresh(source), "MISS") for _ in range(max(3, arguments.samples // 20))]
     health_ms, hit_ms = (statistics.median(times) for times in zip(*pairs, strict=True))
     miss_ms = statistics.median(misses)
-    rate = hits_per_second(url, hit, given.clients, given.seconds)
+    rate = hits_per_second(url, hit, arguments.clients, arguments.seconds)
     figures = (
         f"{health_ms:9.1f} {hit_ms:7.1f} {hit_ms / health_ms:6.2f} {miss_ms:8.1f} {miss_ms / hit_ms:8.1f} {rate:7.0f}"
     )
@@ -77,20 +77,20 @@ def print_heap(source: str, url: str, compiles: int) -> None:
         settled = heap_bytes(client)
         for _ in range(compiles):
             ask(client, fresh(source), "MISS")
-        grown = heap_bytes(client) - settled
+        growth = heap_bytes(client) - settled
     print(
-        f"\nheap after {SETTLED_AFTER} compilations {settled / 1e6:.1f} MB, after {compiles} more {grown / 1e6:+.1f} MB"
+        f"\nheap after {SETTLED_AFTER} compilations {settled / 1e6:.1f} MB, after {compiles} more {growth / 1e6:+.1f} MB"
     )
 
 
 def fresh(source: str) -> bytes:
-    """A request that nobody has made before."""
+    """Returns a request that was never made before."""
     configuration: dict[str, Any] = {"name": f"List {next(_NUMBERS)}", "sources": [{"source": source}]}
     return json.dumps({"configuration": configuration | {"transformations": TRANSFORMATIONS}}).encode()
 
 
 def ask(client: httpx.Client, body: bytes, expected: str) -> None:
-    """The reply is read as it comes over the wire: unpacking it is the caller's business."""
+    """Reads the reply as it comes over the wire, without decompressing it."""
     headers = {"Content-Type": "application/json", "Accept-Encoding": "gzip"}
     with client.stream("POST", "/compile", content=body, headers=headers) as reply:
         size = sum(len(chunk) for chunk in reply.iter_raw())
@@ -98,16 +98,16 @@ def ask(client: httpx.Client, body: bytes, expected: str) -> None:
         raise SystemExit(f"not a {expected}: {reply.status_code} {reply.headers}")
 
 
-def timed(work: Any, *arguments: Any) -> float:
+def time_ms(work: Any, *values: Any) -> float:
     started = time.perf_counter()
-    work(*arguments)
+    work(*values)
     return (time.perf_counter() - started) * 1000
 
 
 def hits_per_second(url: str, body: bytes, clients: int, seconds: float) -> float:
     end = time.perf_counter() + seconds
 
-    def asking(_number: int) -> int:
+    def ask_until_end(_number: int) -> int:
         count = 0
         with httpx.Client(base_url=url, timeout=120) as client:
             while time.perf_counter() < end:
@@ -116,7 +116,7 @@ def hits_per_second(url: str, body: bytes, clients: int, seconds: float) -> floa
         return count
 
     with ThreadPoolExecutor(clients) as pool:
-        return sum(pool.map(asking, range(clients))) / seconds
+        return sum(pool.map(ask_until_end, range(clients))) / seconds
 
 
 def heap_bytes(client: httpx.Client) -> int:
@@ -124,8 +124,8 @@ def heap_bytes(client: httpx.Client) -> int:
 
 
 @contextmanager
-def running(folder: Path, address: str) -> Iterator[str]:
-    """The deployed Worker with its own config, but for the entry, which tells the heap as well."""
+def run_service(folder: Path, address: str) -> Iterator[str]:
+    """Runs the deployed Worker with its own config, but for the entry, which also reports the heap."""
     shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("sluice", "__pycache__"))
     shutil.copy(HERE / "service_worker/heap_worker.py", folder / "src")
     shutil.copytree(ROOT / "migrations", folder / "migrations")

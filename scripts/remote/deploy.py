@@ -1,22 +1,42 @@
-"""Deploys the Workers: checks their bindings, creates missing resources, migrates the databases and uploads."""
+"""Deploys the Workers: creates missing resources, migrates the database, uploads in order and tries what it deployed."""
 
 import argparse
 import re
 import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import Final
 
-from resources import CommandFailed, Wrangler, create_missing, wrangler
+from commands import DeployError, Wrangler, print_line, run_pywrangler, run_wrangler
+from free_plan import judge, without_paid_settings
+from locked_sync import sync_locked_packages
+from resources import create_missing
+from rollout import list_needs, sort_by_need
+from smoke import Target, check_address, check_targets, is_local, list_local_targets
 from worker_config import WorkerConfig, find_used_bindings, read_configs
+from worker_secrets import describe_missing, list_missing
 
-MAX_GZIP_KIB = 3 * 1024  # the limit of the smallest plan
+# Makes the config that is uploaded, for as long as the upload takes.
+Prepare = Callable[[WorkerConfig], AbstractContextManager[WorkerConfig]]
 
+MAX_GZIP_KIB: Final = 3 * 1024  # the limit of the smallest plan
+PROPAGATION_S: Final = 90.0  # a new address may take this long to answer
+HELP: Final = """\
+What a deployment does, in this order:
+  1. checks that each config binds what its Worker uses, and that you are logged in
+     (npx wrangler login, or CLOUDFLARE_API_TOKEN);
+  2. creates the queues, buckets, KV namespaces and databases that are missing, writes their ids into
+     the configs (commit that), and migrates the database;
+  3. says which secrets a Worker lacks and what does not work without them;
+  4. uploads the Workers: sluice-tail first, then a Worker after all those that its config names;
+  5. runs the smoke test against the addresses that wrangler prints.
 
-class DeployError(Exception):
-    """A problem that the operator can fix; its text is printed without a traceback."""
+The packages that are uploaded are those of requirements/worker.txt, locked by hash, in every case: wrangler
+calls ./scripts/setup --modules before it builds.
 
-
-def print_line(text: str) -> None:
-    print(text, flush=True)
+The exit code is 1 if anything failed, 2 if the command line is wrong.
+"""
 
 
 def select_configs(configs: list[WorkerConfig], names: list[str]) -> list[WorkerConfig]:
@@ -27,6 +47,17 @@ def select_configs(configs: list[WorkerConfig], names: list[str]) -> list[Worker
     return [config for config in configs if not names or config.name in names]
 
 
+def select_for_free_plan(configs: list[WorkerConfig], names: list[str]) -> list[WorkerConfig]:
+    """Return the Workers that the free plan can run; raises DeployError if one that cannot was asked for."""
+    for config in configs:
+        verdict = judge(config)
+        print_line(f"{config.name:24} {'fits' if verdict.fits else 'skipped'}: {verdict.reason}")
+    refused = [config.name for config in configs if not judge(config).fits]
+    if names and refused:
+        raise DeployError(f"the free plan cannot run {', '.join(refused)}: leave it out, or choose the paid plan")
+    return [config for config in configs if judge(config).fits]
+
+
 def check_bindings(config: WorkerConfig) -> None:
     missing = find_used_bindings(config.main.read_text()) - config.bindings
     if missing:
@@ -35,9 +66,10 @@ def check_bindings(config: WorkerConfig) -> None:
         )
 
 
-def check_upload(config: WorkerConfig, run: Wrangler) -> None:
+def check_upload(config: WorkerConfig, upload: Wrangler, prepare: Prepare) -> None:
     """Build the upload without an account; raises DeployError if it is too large."""
-    output = run("deploy", "--dry-run", "--config", str(config.path))
+    with prepare(config) as uploaded:
+        output = upload("deploy", "--dry-run", "--config", str(uploaded.path))
     size = re.search(r"gzip: ([\d.]+) KiB", output)
     if not size:
         raise DeployError(
@@ -56,37 +88,124 @@ def migrate(configs: list[WorkerConfig], run: Wrangler) -> None:
         run("d1", "migrations", "apply", name, "--remote", "--config", str(config.path))
 
 
-def deploy(configs: list[WorkerConfig], run: Wrangler) -> None:
+def require_login(run: Wrangler) -> None:
     if "not authenticated" in run("whoami"):  # its exit status is 0 in this case too
-        raise DeployError(
-            "not logged in to Cloudflare: run node_modules/.bin/wrangler login, or set CLOUDFLARE_API_TOKEN"
-        )
+        raise DeployError("not logged in to Cloudflare: run npx wrangler login, or set CLOUDFLARE_API_TOKEN")
+
+
+def report_secrets(configs: list[WorkerConfig], run: Wrangler) -> None:
+    for config in configs:
+        for line in describe_missing(config, list_missing(config, run)):
+            print_line(line)
+
+
+def upload_all(configs: list[WorkerConfig], upload: Wrangler, prepare: Prepare) -> list[Target]:
+    """Upload the Workers in their order and return the addresses at which they can be tried."""
+    needs = list_needs(configs)
+    targets: list[Target] = []
+    for config in configs:
+        reasons = [need.reason for need in needs if need.first == config.name]
+        print_line(f"deploying {config.name}" + (f" before others: {reasons[0]}" if reasons else ""))
+        with prepare(config) as uploaded:
+            output = upload("deploy", "--config", str(uploaded.path))
+        print_line(output.strip().splitlines()[-1])
+        addresses = re.findall(r"^\s*(https?://\S+)\s*$", output, re.MULTILINE)
+        targets += [Target.at(config.name, address) for address in addresses[:1]]
+    return targets
+
+
+def deploy(configs: list[WorkerConfig], run: Wrangler, upload: Wrangler, prepare: Prepare) -> None:
     create_missing(configs, run, print_line)
     migrate(configs, run)
+    report_secrets(configs, run)
+    targets = upload_all(configs, upload, prepare)
+    tried = {target.worker for target in targets}
     for config in configs:
-        print_line(f"deploying {config.name}")
-        print_line(run("deploy", "--config", str(config.path)).strip().splitlines()[-1])
+        if config.name not in tried:
+            print_line(f"{config.name} has no workers.dev address: try it with ./scripts/deploy --check URL")
+    if failed := check_targets(targets, patience_s=PROPAGATION_S):
+        raise DeployError(f"checks that failed: {failed}; ./scripts/deploy --rollback returns to the former versions")
 
 
-def main(arguments: list[str], root: Path, run: Wrangler) -> int:
-    parser = argparse.ArgumentParser(prog="./scripts/deploy", description=__doc__)
+def check(addresses: list[str], configs: list[WorkerConfig]) -> None:
+    """Run the smoke test; a local runtime has all Workers at one address."""
+    names = [config.name for config in configs]
+    targets: list[Target] = []
+    for address in addresses:
+        check_address(address)
+        targets += list_local_targets(address, names) if is_local(address) else [Target.at("", address)]
+    if failed := check_targets(targets):
+        raise DeployError(f"checks that failed: {failed}")
+
+
+def roll_back(configs: list[WorkerConfig], run: Wrangler) -> None:
+    """Return each Worker to its former version; callers come before what they call, the reverse of a deployment."""
+    for config in reversed(configs):
+        print_line(f"rolling back {config.name}")
+        output = run("rollback", "--yes", "--message", "./scripts/deploy --rollback", "--config", str(config.path))
+        print_line(output.strip().splitlines()[-1])
+    print_line("Stored data and the database's migrations stay as they are: migrations only ever add.")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="./scripts/deploy",
+        description=__doc__,
+        epilog=HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("workers", nargs="*", metavar="WORKER", help="name of a Worker; default: all Workers")
-    parser.add_argument("--dry-run", action="store_true", help="check and build everything without an account")
-    options = parser.parse_args(arguments)
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--dry-run", action="store_true", help="check and build everything without an account")
+    what.add_argument(
+        "--check",
+        nargs="+",
+        metavar="URL",
+        help="only try what runs there: an address of a Worker, or of ./scripts/run (http://127.0.0.1:8787)",
+    )
+    what.add_argument("--rollback", action="store_true", help="return to the version before the last deployment")
+    parser.add_argument("--pywrangler", action="store_true", help="vendor and upload with Cloudflare's pywrangler")
+    parser.add_argument(
+        "--plan",
+        choices=["paid", "free"],
+        default="paid",
+        help="free: say which Workers the free plan can run, deploy those and skip the others",
+    )
+    return parser
+
+
+def perform(options: argparse.Namespace, root: Path, run: Wrangler, pywrangler: Wrangler) -> None:
+    configs = select_configs(sort_by_need(read_configs(root)), options.workers)
+    if options.check:
+        return check(options.check, configs)
+    if options.rollback:
+        require_login(run)
+        return roll_back(configs, run)
+    if options.plan == "free":
+        configs = select_for_free_plan(configs, options.workers)
+    for config in configs:
+        check_bindings(config)
+    if not options.dry_run:
+        require_login(run)
+    if options.pywrangler:
+        sync_locked_packages(root, pywrangler)
+    upload = pywrangler if options.pywrangler else run
+    prepare: Prepare = without_paid_settings if options.plan == "free" else nullcontext
+    if not options.dry_run:
+        return deploy(configs, run, upload, prepare)
+    for config in configs:
+        check_upload(config, upload, prepare)
+    return None
+
+
+def main(arguments: list[str], root: Path, run: Wrangler, pywrangler: Wrangler = run_pywrangler) -> int:
     try:
-        configs = select_configs(read_configs(root), options.workers)
-        for config in configs:
-            check_bindings(config)
-        if options.dry_run:
-            for config in configs:
-                check_upload(config, run)
-        else:
-            deploy(configs, run)
-    except (DeployError, CommandFailed) as error:
+        perform(build_parser().parse_args(arguments), root, run, pywrangler)
+    except DeployError as error:
         print(error, file=sys.stderr)
         return 1
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:], Path(__file__).parents[2], wrangler))
+    sys.exit(main(sys.argv[1:], Path(__file__).parents[2], run_wrangler))

@@ -2,30 +2,15 @@
 
 import json
 import re
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from commands import CommandFailed, Wrangler
 from worker_config import WorkerConfig
 
 # Until the first deployment a config has a name in place of the id; local state works with both.
 REAL_ID = re.compile(r"[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-
-
-class CommandFailed(Exception):
-    """A wrangler command failed; the text is its output."""
-
-
-Wrangler = Callable[..., str]
-
-
-def wrangler(*arguments: str) -> str:
-    """Run wrangler and return its output."""
-    process = subprocess.run(["wrangler", *arguments], capture_output=True, text=True, check=False)
-    if process.returncode:
-        raise CommandFailed((process.stderr + process.stdout).strip())
-    return process.stdout
 
 
 def create_missing(configs: list[WorkerConfig], run: Wrangler, print_line: Callable[[str], None]) -> None:

@@ -64,7 +64,5 @@ def _find_names(tree: ast.AST) -> Iterator[str]:
 
 
 def read_configs(root: Path) -> list[WorkerConfig]:
-    """Return the configs of all Workers; tail consumers come first, because the other Workers need them to exist."""
-    configs = [WorkerConfig.read(path) for path in sorted(root.glob("wrangler*.toml"))]
-    consumers = {entry["service"] for config in configs for entry in config.all("tail_consumers")}
-    return sorted(configs, key=lambda config: config.name not in consumers)
+    """Return the configs of all Workers."""
+    return [WorkerConfig.read(path) for path in sorted(root.glob("wrangler*.toml"))]

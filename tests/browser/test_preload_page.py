@@ -124,7 +124,7 @@ def test_pause_and_cancel(visit: OpenPage, zone: tuple[Service, Site]):
     tab(page, "Overview")
     page.get_by_role("button", name="Resume").click()
     expect(page.get_by_text("idle")).to_be_visible()
-    assert control.asked == []
+    assert control.requests == []
 
 
 def test_banners(visit: OpenPage, zone: tuple[Service, Site]):

@@ -199,10 +199,23 @@ def test_functions_are_short():
 
 
 def test_configs_agree():
-    """All Workers share one compatibility date and one set of flags."""
+    """All Workers share one compatibility date and one set of flags; edge-preload alone reaches its own zone's origin."""
     configs = [tomllib.loads(path.read_text()) for path in CONFIGS]
     assert len(configs) == 6
-    assert len({(config["compatibility_date"], *config["compatibility_flags"]) for config in configs}) == 1
+    assert len({config["compatibility_date"] for config in configs}) == 1
+    for config in configs:
+        public = [] if config["name"] == "edge-preload" else ["global_fetch_strictly_public"]
+        assert config["compatibility_flags"] == ["python_workers", *public], config["name"]
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=name_of)
+def test_platform_settings(path: Path):
+    """Every Worker completes its packages before a build, has a limit of processor time and samples its logs."""
+    config = tomllib.loads(path.read_text())
+    assert config["build"] == {"command": "./scripts/setup --modules"}
+    assert 1_000 <= config["limits"]["cpu_ms"] <= 300_000
+    assert config["observability"]["enabled"]
+    assert 0 < config["observability"]["head_sampling_rate"] <= 1
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=name_of)

@@ -1,4 +1,4 @@
-"""What people do with the compiler, in every state that they can bring it to; each reply is held against the document."""
+"""Requests to the compiler in every state that a client can reach; each reply is checked against the API document."""
 
 import json
 import threading
@@ -31,25 +31,27 @@ def lists(walk: Walk, origin: Origin, name: str):
 
 
 def stream(walk: Walk, origin: Origin, name: str):
-    """The last events are as documented: the result is what /compile answers, and tells of the version before."""
+    """The last events are as documented: the result is what /compile replies, with the previous version."""
     body = {"configuration": configuration(origin.serve(f"/{name}", LIST))}
     walk("POST", "/compile", json=body)
     events = [part.splitlines() for part in walk("POST", "/compile/stream", json=body).text.split("\n\n")]
-    told = {lines[0].removeprefix("event: "): lines[1].removeprefix("data: ") for lines in events if len(lines) == 2}
-    assert list(told)[-1] == "done"
+    events_by_name = {
+        lines[0].removeprefix("event: "): lines[1].removeprefix("data: ") for lines in events if len(lines) == 2
+    }
+    assert list(events_by_name)[-1] == "done"
     described = walk.document.operation("POST", "/compile/stream").told["responses"]["200"]["content"]
-    assert all(f"`{event}`" in described["text/event-stream"]["schema"]["description"] for event in told)
-    result = {"success": True, **json.loads(told["result"])}
+    assert all(f"`{event}`" in described["text/event-stream"]["schema"]["description"] for event in events_by_name)
+    result = {"success": True, **json.loads(events_by_name["result"])}
     assert "previousVersion" in result
     assert not walk.document.mistakes({"$ref": "#/components/schemas/CompiledList"}, result, closed=True)
 
 
 def jobs(walk: Walk, origin: Origin, name: str):
-    """A job, a batch and one of its items, waiting, done and cancelled: all as documented."""
+    """A job, a batch and one of its items, waiting, completed and cancelled: all as documented."""
     body = {"configuration": configuration(origin.serve(f"/{name}", LIST)), "priority": "high"}
     results = "/queue/results/{id}"
-    done = {"id": walk("POST", "/compile/async", json=body).json()["requestId"]}
-    assert walk.until(results, done, "completed")["rules"]
+    completed = {"id": walk("POST", "/compile/async", json=body).json()["requestId"]}
+    assert walk.until(results, completed, "completed")["rules"]
     items = [{"id": "good", **body}, {"id": "bad", "configuration": {"name": ""}}]
     items[0].pop("priority")
     batch = {
@@ -59,10 +61,10 @@ def jobs(walk: Walk, origin: Origin, name: str):
     assert walk("GET", results, batch, params={"item": "good"}).json()["rules"]
     assert walk("GET", results, batch, params={"item": "bad"}).status_code == 404
     gate = threading.Event()
-    held = {"configuration": configuration(origin.serve(f"/{name}/held", Answer(LIST.encode(), gate=gate)))}
+    waiting = {"configuration": configuration(origin.serve(f"/{name}/held", Answer(LIST.encode(), gate=gate)))}
     try:
         for method in ("POST", "DELETE"):
-            job = {"id": walk("POST", "/compile/async", json=held).json()["requestId"]}
+            job = {"id": walk("POST", "/compile/async", json=waiting).json()["requestId"]}
             assert walk(method, "/queue/cancel/{id}", job).status_code == 200
             assert walk(method, "/queue/cancel/{id}", job).status_code == 409
             assert walk("GET", results, job).json()["status"] == "cancelled"
@@ -74,12 +76,12 @@ def jobs(walk: Walk, origin: Origin, name: str):
 
 def workflows(walk: Walk, origin: Origin, name: str):
     """Each type of workflow from its start to its result, with its events and figures: all as documented."""
-    made = configuration(origin.serve(f"/{name}", LIST))
+    valid = configuration(origin.serve(f"/{name}", LIST))
     source = {"name": name, "url": origin.url(f"/{name}"), "expectedMinRules": 1}
     starts: dict[str, tuple[str, dict[str, Any]]] = {
-        "compilation": ("/workflow/compile", {"configuration": made}),
-        "batch-compilation": ("/workflow/batch", {"requests": [{"id": "good", "configuration": made}]}),
-        "cache-warming": ("/workflow/cache-warm", {"configurations": [made]}),
+        "compilation": ("/workflow/compile", {"configuration": valid}),
+        "batch-compilation": ("/workflow/batch", {"requests": [{"id": "good", "configuration": valid}]}),
+        "cache-warming": ("/workflow/cache-warm", {"configurations": [valid]}),
         "health-monitoring": ("/workflow/health-check", {"sources": [source]}),
     }
     runs = {kind: walk("POST", path, json=body).json()["workflowId"] for kind, (path, body) in starts.items()}

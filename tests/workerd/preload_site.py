@@ -1,4 +1,4 @@
-"""A site under the control of a test: it answers as told, and measures for itself how it is asked."""
+"""A site that a test controls: it replies as scripted, and records the requests that it gets."""
 
 import contextlib
 import http.server
@@ -25,7 +25,7 @@ API = {"Host": "edge-preload.localhost"}
 
 @dataclass
 class Page:
-    """What the site answers, `wait_s` after it was asked and not before `gate` is set."""
+    """What the site replies, `wait_s` after the request and not before `gate` is set."""
 
     status: int = 200
     body: bytes = b"<html>a page</html>"
@@ -35,7 +35,7 @@ class Page:
 
 
 @dataclass
-class Asked:
+class SiteRequest:
     """One request as the site saw it, at a time in seconds of the monotonic clock."""
 
     path: str
@@ -43,30 +43,30 @@ class Asked:
     began_at: float
 
 
-Answer = Page | Callable[[Asked], Page]
+Answer = Page | Callable[[SiteRequest], Page]
 
 
 class Site:
-    """An origin on a loopback port; a page nobody set is the default, a plain 200."""
+    """An origin on a loopback port; a page that is not scripted is the default, a plain 200."""
 
     def __init__(self) -> None:
         self.pages: dict[str, Answer] = {}
         self.default: Answer = Page()
-        self.asked: list[Asked] = []
+        self.requests: list[SiteRequest] = []
         self.most_at_once = 0
         self._at_once = 0
         self._lock = threading.Lock()
 
     def count(self, path: str) -> int:
-        return sum(each.path == path for each in list(self.asked))
+        return sum(each.path == path for each in list(self.requests))
 
     @property
     def counts(self) -> Counter[str]:
-        return Counter(each.path for each in list(self.asked))
+        return Counter(each.path for each in list(self.requests))
 
     def most_within(self, window_s: float) -> int:
         """The most requests that began within any window of this length."""
-        times = sorted(each.began_at for each in list(self.asked))
+        times = sorted(each.began_at for each in list(self.requests))
         first = most = 0
         for last, at in enumerate(times):
             while at - times[first] >= window_s:
@@ -75,20 +75,21 @@ class Site:
         return most
 
     def reset(self) -> None:
-        self.asked.clear()
+        self.requests.clear()
         self.most_at_once = 0
 
     @contextlib.contextmanager
-    def answering(self, handler: http.server.BaseHTTPRequestHandler) -> Iterator[Page]:
-        """Counts a request from its arrival; it must be left before the answer's last byte is sent."""
-        asked = Asked(handler.path, {name.lower(): value for name, value in handler.headers.items()}, time.monotonic())
+    def handle_request(self, handler: http.server.BaseHTTPRequestHandler) -> Iterator[Page]:
+        """Counts a request from its arrival; the context must end before the last byte of the reply is sent."""
+        headers = {name.lower(): value for name, value in handler.headers.items()}
+        request = SiteRequest(handler.path, headers, time.monotonic())
         with self._lock:
-            self.asked.append(asked)
+            self.requests.append(request)
             self._at_once += 1
             self.most_at_once = max(self.most_at_once, self._at_once)
         page = self.pages.get(handler.path, self.default)
         try:
-            yield page if isinstance(page, Page) else page(asked)
+            yield page if isinstance(page, Page) else page(request)
         finally:
             with self._lock:
                 self._at_once -= 1
@@ -103,7 +104,7 @@ def site() -> Iterator[tuple[Site, str]]:
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
-            with control.answering(self) as page:
+            with control.handle_request(self) as page:
                 time.sleep(page.wait_s)
                 if page.gate:
                     page.gate.wait(PATIENCE_S)
@@ -127,7 +128,7 @@ def site() -> Iterator[tuple[Site, str]]:
             self.end_headers()
 
         def log_message(self, *_args: Any) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
         def handle(self) -> None:
             with contextlib.suppress(ConnectionError):  # a runtime that is killed takes its connections along
@@ -162,7 +163,7 @@ class Service:
 
     @contextlib.contextmanager
     def standing_clock(self) -> Iterator[None]:
-        """However long anything takes, the Worker's clock stands, but for the pauses of this zone and for `advance`."""
+        """The Worker's clock stands still, except for the sleeps of this zone and for `advance`."""
         self.set(stand_for=self.zone)
         try:
             yield
@@ -170,7 +171,7 @@ class Service:
             self.set(stand_for="")
 
     def advance(self, seconds: float) -> None:
-        """Move the Worker's clock on, and let the minute's cron see it."""
+        """Moves the Worker's clock forward, then runs the minute's cron."""
         self.set(advance_s=seconds)
         self.tick()
 
@@ -192,13 +193,13 @@ class Service:
         return httpx.Client(base_url=self.runtime.url, headers=API, timeout=PATIENCE_S)
 
     def register(self, **config: Any) -> httpx.Response:
-        given = {"site_url": self.site_url, "hosts": [], **config}
-        reply = self.admin("PUT", "config", given)
+        body = {"site_url": self.site_url, "hosts": [], **config}
+        reply = self.admin("PUT", "config", body)
         assert reply.status_code == 200, reply.text
         return reply
 
     def retire(self) -> None:
-        """Let go of the address, which the next site may get."""
+        """Unregisters the zone, because the next site may get the same address."""
         assert self.admin("DELETE", "config").status_code == 200
 
     def admin(self, method: str, path: str, body: Any = None) -> httpx.Response:
@@ -210,7 +211,9 @@ class Service:
         assert reply.status_code == 200, reply.text
         return reply.json()
 
-    def signed(self, path: str, body: dict[str, Any], *, key: str = KEY, now: float | None = None) -> httpx.Response:
+    def post_signed(
+        self, path: str, body: dict[str, Any], *, key: str = KEY, now: float | None = None
+    ) -> httpx.Response:
         content = json.dumps(body).encode()
         nonce = secrets.token_hex(16)
         headers = sign_request(key, "POST", path, content, now=self.now if now is None else now, nonce=nonce)
@@ -220,25 +223,25 @@ class Service:
     def preload(self, *paths: str, **more: Any) -> Any:
         urls = [self.site_url + path for path in paths]
         body = {"zone_id": self.zone, "idempotency_key": f"preload-{uuid.uuid4()}", "urls": urls, **more}
-        reply = self.signed("/api/v1/preload", body)
+        reply = self.post_signed("/api/v1/preload", body)
         assert reply.status_code == 202, reply.text
         return reply.json()
 
     def purge(self, **what: Any) -> Any:
         body = {"zone_id": self.zone, "idempotency_key": f"purge-{uuid.uuid4()}", **what}
-        reply = self.signed("/api/v1/purge", body)
+        reply = self.post_signed("/api/v1/purge", body)
         assert reply.status_code == 202, reply.text
         return reply.json()
 
     def batch(self, batch_id: str) -> Any:
         return self.ask(f"batches/{batch_id}")
 
-    def finished(self, batch_id: str) -> Any:
-        """The batch once it is over."""
-        return until(lambda: (found := self.batch(batch_id))["state"] == "finished" and found)
+    def wait_until_finished(self, batch_id: str) -> Any:
+        """Waits until the batch is finished, and returns it."""
+        return until(lambda: (batch := self.batch(batch_id))["state"] == "finished" and batch)
 
     def warm(self, *paths: str, **more: Any) -> Any:
-        return self.finished(self.preload(*paths, **more)["preload_batch_id"])
+        return self.wait_until_finished(self.preload(*paths, **more)["preload_batch_id"])
 
     def log(self, path: str) -> list[dict[str, Any]]:
         """The log of one page, oldest first."""

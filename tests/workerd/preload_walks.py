@@ -1,4 +1,4 @@
-"""What a site and the operator do with edge-preload; each reply is held against the document."""
+"""What a site and the operator do with edge-preload; each reply is checked against the API document."""
 
 import uuid
 from typing import Any
@@ -14,7 +14,7 @@ SITEMAP = "<urlset><url><loc>{}</loc></url></urlset>"
 
 
 def register(runtime: Runtime, origin: Origin) -> None:
-    """The zone of the examples, its pages at the origin; it stands still, so that no example goes out to the world."""
+    """Registers the zone of the examples, with its pages at the origin; it is paused, so that no example sends a request."""
     zone = f"/api/v1/zones/{docs.ZONE['zone'].example}"
     with runtime.client("edge-preload") as client:
         client.headers["Authorization"] = f"Bearer {TOKEN}"
@@ -23,7 +23,7 @@ def register(runtime: Runtime, origin: Origin) -> None:
 
 
 class Visit:
-    """A zone of its own, at the origin."""
+    """A separate zone with its pages at the origin."""
 
     def __init__(self, walk: Walk, origin: Origin, name: str) -> None:
         self.walk = walk
@@ -36,7 +36,7 @@ class Visit:
         return self.ask(method, f"{ZONE}/config", **more)
 
     def ask(self, method: str, path: str, **more: Any) -> Any:
-        """The reply to what must go well."""
+        """Returns the reply to a request that must succeed."""
         reply = self.walk(method, path, self.values, **more)
         assert reply.status_code < 300, reply.text
         return reply.json()
@@ -44,13 +44,13 @@ class Visit:
     def url(self, path: str, answer: Answer | None = None) -> str:
         return self.origin.serve(f"/{self.name}{path}", answer or Answer(b"<html>a page</html>"))
 
-    def signed(self, what: str, **body: Any) -> Any:
-        given = {"zone_id": self.name, "idempotency_key": f"{what}-{uuid.uuid4()}", **body}
-        first, again = (self.walk("POST", f"/api/v1/{what}", json=given) for _ in range(2))
+    def post_signed(self, what: str, **body: Any) -> Any:
+        request = {"zone_id": self.name, "idempotency_key": f"{what}-{uuid.uuid4()}", **body}
+        first, again = (self.walk("POST", f"/api/v1/{what}", json=request) for _ in range(2))
         assert (first.status_code, again.headers["X-Idempotent-Replayed"]) == (202, "true")
         return first.json()
 
-    def finished(self, batch_id: str) -> Any:
+    def wait_until_finished(self, batch_id: str) -> Any:
         return self.walk.until(BATCH, self.values | {"id": batch_id}, "finished", member="state")
 
 
@@ -58,12 +58,12 @@ class Visit:
 CONFIG = {"cache_device_variants": True, "preload_circuit_breaker_threshold": 100}
 
 
-def warming(walk: Walk, origin: Origin, name: str) -> None:
-    """Pages that come and pages that fail: progress, log, alerts, failed pages tried again and forgotten, a purge."""
+def warm_pages(walk: Walk, origin: Origin, name: str) -> None:
+    """Pages that succeed and pages that fail: progress, log, alerts, failed pages replayed and deleted, a purge."""
     visit = Visit(walk, origin, name)
     bad = [visit.url(f"/bad/{number}", Answer(status=500)) for number in range(3)]
-    accepted = visit.signed("preload", urls=[visit.url("/good"), *bad], trigger="post-purge")
-    done = visit.finished(accepted["preload_batch_id"])
+    accepted = visit.post_signed("preload", urls=[visit.url("/good"), *bad], trigger="post-purge")
+    done = visit.wait_until_finished(accepted["preload_batch_id"])
     assert (done["done"], done["failed"]) == (2, 6)
     batch = visit.values | {"id": done["preload_batch_id"]}
     headers = signature("GET", f"/api/v1/zones/{name}/batches/{batch['id']}")
@@ -76,13 +76,13 @@ def warming(walk: Walk, origin: Origin, name: str) -> None:
     assert (failed["count"], len(failed["failed"])) == (6, 5)
     assert visit.ask("POST", f"{ZONE}/failed/replay", json={"ids": [failed["failed"][0]["id"]]}) == {"replayed": 1}
     assert visit.ask("DELETE", f"{ZONE}/failed", json={})["deleted"] >= 5
-    assert visit.signed("purge", urls=[visit.url("/good")])["purge_id"]
+    assert visit.post_signed("purge", urls=[visit.url("/good")])["purge_id"]
     visit.config("DELETE")
     assert walk("GET", f"{ZONE}/status", visit.values).status_code == 404
 
 
-def steering(walk: Walk, origin: Origin, name: str) -> None:
-    """A zone that is paused, what waits in it, a batch that is cancelled, a sitemap, an earlier configuration."""
+def operate_zone(walk: Walk, origin: Origin, name: str) -> None:
+    """A paused zone, its queue, a cancelled batch, a sitemap, an earlier configuration."""
     visit = Visit(walk, origin, name)
     assert name in visit.ask("GET", "/api/v1/zones")["zones"]
     assert visit.ask("POST", f"{ZONE}/pause")["paused"]
@@ -96,9 +96,9 @@ def steering(walk: Walk, origin: Origin, name: str) -> None:
     assert walk("POST", f"{BATCH}/cancel", batch).json()["cancelled"] == 2
     assert visit.ask("POST", f"{ZONE}/enqueue", json={"all": True})["enqueued"]
     visit.url("/sitemap.xml", Answer(SITEMAP.format(visit.url("/b")).encode()))
-    found = visit.ask("POST", f"{ZONE}/sitemap", json={"url": origin.url(f"/{name}/sitemap.xml")})
+    crawl = visit.ask("POST", f"{ZONE}/sitemap", json={"url": origin.url(f"/{name}/sitemap.xml")})
     assert not visit.ask("POST", f"{ZONE}/resume")["paused"]
-    assert visit.finished(found["preload_batch_id"])["total"] == 2
+    assert visit.wait_until_finished(crawl["preload_batch_id"])["total"] == 2
     own_key = {"site_url": origin.url(""), "signing_key": "a-key-of-this-zone-alone", "preload_enabled": False}
     assert visit.config("PUT", json=own_key)["own_signing_key"]
     assert walk("POST", f"{ZONE}/enqueue", visit.values, json={"all": True}).status_code == 409

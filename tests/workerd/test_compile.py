@@ -27,7 +27,7 @@ class Lists(http.server.BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, *_args: Any) -> None:
-        """Say nothing."""
+        """Logs nothing."""
 
 
 @pytest.fixture(name="address", scope="module")
@@ -47,13 +47,13 @@ def _compiler(start: StartRuntime, address: str) -> Iterator[httpx.Client]:
 
 
 def test_suffixes_are_in_the_bundle(compiler: httpx.Client):
-    """A rule for a whole public suffix goes, so the suffix list came along."""
+    """A rule for a whole public suffix is dropped, so the suffix list is in the bundle."""
     compiler.put("/", content=b"||co.uk^\n||example.co.uk^")
     assert compiler.get("/", params={"name": "Validate"}).json()["lines"] == 1
 
 
 def test_compile(compiler: httpx.Client, address: str):
-    """A configuration is compiled from its source's address: header, and the one rule that is left."""
+    """A configuration is compiled from its source's URL: the header, and the one rule that is left."""
     names = ["ConvertToAscii", "RemoveComments", "Compress", "Validate", "Deduplicate"]
     configuration = {"name": "T", "sources": [{"source": f"http://{address}/list"}], "transformations": names}
     reply = compiler.post("/", json=configuration)
@@ -63,6 +63,6 @@ def test_compile(compiler: httpx.Client, address: str):
 
 
 def test_unreachable_source(compiler: httpx.Client, address: str):
-    """A source that is not there fails the compile."""
+    """An unreachable source fails the compilation."""
     configuration = {"name": "T", "sources": [{"source": f"http://{address}/nothing"}]}
     assert compiler.post("/", json=configuration).status_code == 500

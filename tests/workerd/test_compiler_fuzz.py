@@ -1,4 +1,4 @@
-"""Every endpoint against hostile and nearly valid requests: no 500, no hang, and nothing accepted that makes no sense."""
+"""Every endpoint against hostile and nearly valid requests: no 500, no hang, and nothing invalid accepted."""
 
 import http.client
 import json
@@ -23,7 +23,7 @@ from workerd.origin import Answer, Origin, local_origin
 from workerd.socket_client import SocketClient, dialled
 
 NAME = "adblock-compiler"
-# Peers of ours that fail are no failure of ours: the sources of a list.
+# A failing source of a list is not a failure of the service.
 UPSTREAM = {502, 504}
 EXPECTED = {
     "Conflict",
@@ -57,10 +57,16 @@ class Endpoint:
     optional: bool = False
 
 
-def fuzzed(examples: int) -> Callable[[Any], Any]:
-    """Fewer examples than elsewhere, because each is a request; hypothesis shrinks what fails."""
+def fuzz(examples: int) -> Callable[[Any], Any]:
+    """Uses fewer examples than elsewhere, because each is a request; hypothesis shrinks what fails."""
     checks = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large]
     return settings(max_examples=examples, suppress_health_check=checks)
+
+
+def bodies(valid: st.SearchStrategy[Any], nearly: st.SearchStrategy[Any]) -> st.SearchStrategy[bytes]:
+    """Half of the bodies are valid, so that every choice of examples has enough of them; the rest is of all kinds."""
+    plain = valid.map(lambda value: json.dumps(value).encode())
+    return st.booleans().flatmap(lambda is_plain: plain if is_plain else written(valid, nearly))
 
 
 ENDPOINTS = (
@@ -115,14 +121,14 @@ def _runtime(start: StartRuntime, origin: Origin) -> Iterator[Runtime]:
     )
     runtime = start("--only", NAME, *(part for variable in variables for part in ("--var", variable)))
     yield runtime
-    # Whatever was thrown at it, it is well, and nothing went wrong behind the replies either.
+    # After all requests the service is healthy, and the log has no defect.
     with runtime.client(NAME) as client:
         assert health(client).status_code == 200
-    assert [line for line in runtime.lines if tells_of_a_defect(line)] == []
+    assert [line for line in runtime.lines if is_defect(line)] == []
 
 
-def tells_of_a_defect(line: str) -> bool:
-    """A traceback, unless it belongs to an error that is raised on purpose and handled."""
+def is_defect(line: str) -> bool:
+    """Whether a line is a traceback that does not belong to an error raised on purpose and handled."""
     if "Traceback (most" not in line and "request.failed" not in line:
         return False
     _, brace, rest = line.partition("{")
@@ -134,7 +140,7 @@ def tells_of_a_defect(line: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class Response:
     status: int
     headers: dict[str, str]
     content: bytes
@@ -145,8 +151,8 @@ class Heard:
 
 def send(
     runtime: Runtime, method: str, target: str, headers: dict[str, str] | None = None, body: bytes | None = None
-) -> Heard:
-    """One request, its target as it is: other clients would tidy it up."""
+) -> Response:
+    """Sends one request with its target as it is: other clients would normalize it."""
     address = urlsplit(runtime.url)
     connection = http.client.HTTPConnection(str(address.hostname), address.port, timeout=PATIENCE_S)
     try:
@@ -157,58 +163,58 @@ def send(
             connection.putheader("Content-Length", str(len(body)))
         connection.endheaders(body)
         reply = connection.getresponse()
-        found = {name.lower(): value for name, value in reply.getheaders()}
-        return Heard(reply.status, found, reply.read())
+        headers_by_name = {name.lower(): value for name, value in reply.getheaders()}
+        return Response(reply.status, headers_by_name, reply.read())
     finally:
         connection.close()
 
 
-def check_reply(heard: Heard) -> None:
-    """A reply that one can do something with, and none that says we failed."""
-    assert heard.status < 500 or heard.status in UPSTREAM, heard
-    assert heard.headers["x-content-type-options"] == "nosniff"
-    if heard.status >= 400 and heard.content:
-        told = heard.json()
-        assert heard.headers["content-type"] == "application/problem+json"
-        assert (told["success"], told["status"]) == (False, heard.status)
-        assert told["error"]
+def check_reply(response: Response) -> None:
+    """Checks that a reply is usable and does not report a failure of the service."""
+    assert response.status < 500 or response.status in UPSTREAM, response
+    assert response.headers["x-content-type-options"] == "nosniff"
+    if response.status >= 400 and response.content:
+        problem = response.json()
+        assert response.headers["content-type"] == "application/problem+json"
+        assert (problem["success"], problem["status"]) == (False, response.status)
+        assert problem["error"]
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda endpoint: endpoint.path)
 def test_bodies(runtime: Runtime, origin: Origin, endpoint: Endpoint):
-    """What is accepted is valid by an independent check, and what is valid is not refused for its form."""
+    """An accepted body is valid by an independent check, and a valid one is not refused for its form."""
 
-    @fuzzed(60)
-    @given(written(getattr(CAREFUL, endpoint.kind), getattr(CARELESS, endpoint.kind)), content_types, odd_headers)
+    @fuzz(60)
+    @given(bodies(getattr(CAREFUL, endpoint.kind), getattr(CARELESS, endpoint.kind)), content_types, odd_headers)
     def test(body: bytes, content_type: str | None, headers: dict[str, str]) -> None:
         sent = body.replace(ORIGIN.encode(), f"http://{origin.address}".encode())
         typed = {} if content_type is None else {"Content-Type": content_type}
-        heard = send(runtime, "POST", endpoint.path, headers | typed, sent)
-        check_reply(heard)
-        accepted = heard.status < 300
+        response = send(runtime, "POST", endpoint.path, headers | typed, sent)
+        check_reply(response)
+        accepted = response.status < 300
         acceptable = oracle.acceptable(endpoint.check, sent, content_type, optional=endpoint.optional)
-        assert not accepted or (acceptable and heard.status == endpoint.status), heard
-        # Only whoever compiles at once can be kept from it by the sources.
-        assert accepted or not acceptable or endpoint.status == 200, heard
+        assert not accepted or (acceptable and response.status == endpoint.status), response
+        # Only a request that compiles at once can fail because of its sources.
+        assert accepted or not acceptable or endpoint.status == 200, response
         outcomes[accepted] += 1
 
     outcomes: Counter[bool] = Counter()
     test()
-    # Both were tried often enough to mean something.
+    # Both outcomes must occur often enough to be meaningful.
     assert min(outcomes[True], outcomes[False]) >= 5, outcomes
 
 
 def test_configurations(runtime: Runtime):
-    """What is called valid is valid by an independent check, and nothing else is."""
+    """A configuration that is reported valid is valid by an independent check, and no other is."""
 
-    @fuzzed(60)
-    @given(written(CAREFUL.configurations, CARELESS.configurations), content_types)
+    @fuzz(60)
+    @given(bodies(CAREFUL.configurations, CARELESS.configurations), content_types)
     def test(body: bytes, content_type: str | None) -> None:
         typed = {} if content_type is None else {"Content-Type": content_type}
-        heard = send(runtime, "POST", "/configuration/validate", typed, body)
-        check_reply(heard)
-        valid = heard.status == 200 and heard.json()["valid"]
-        assert valid == oracle.acceptable(oracle.configuration, body, content_type), heard
+        response = send(runtime, "POST", "/configuration/validate", typed, body)
+        check_reply(response)
+        valid = response.status == 200 and response.json()["valid"]
+        assert valid == oracle.acceptable(oracle.configuration, body, content_type), response
         outcomes[valid] += 1
 
     outcomes: Counter[bool] = Counter()
@@ -217,15 +223,15 @@ def test_configurations(runtime: Runtime):
 
 
 def test_every_endpoint_is_tried(runtime: Runtime):
-    """Nothing that the service says it answers is left out here."""
+    """Every endpoint that the service documents is fuzz here."""
     paths = httpx.get(f"{runtime.url}/openapi.json", timeout=PATIENCE_S).json()["paths"]
-    answered = {(method.upper(), re.sub(r"{\w+}", "{}", path)) for path, item in paths.items() for method in item}
+    exchange = {(method.upper(), re.sub(r"{\w+}", "{}", path)) for path, item in paths.items() for method in item}
     posts = [*(endpoint.path for endpoint in ENDPOINTS), "/configuration/validate", CANCEL]
     tried = {("GET", path) for path in GETS} | {("POST", path) for path in posts} | {("DELETE", CANCEL)}
-    assert answered - tried == set()
+    assert exchange - tried == set()
 
 
-@fuzzed(150)
+@fuzz(150)
 @given(
     st.sampled_from(["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH", "TRACE", "PROPFIND"]),
     st.sampled_from([*GETS, *(endpoint.path for endpoint in ENDPOINTS), CANCEL, "/nothing/{}"]),
@@ -255,48 +261,48 @@ def test_every_endpoint_is_tried(runtime: Runtime):
 def test_paths(  # noqa: PLR0917 - drawn one by one
     runtime: Runtime, method: str, path: str, value: str, query: str, headers: dict[str, str]
 ):
-    """Any method at any path with any query is answered, and a POST without a body does nothing that costs."""
-    heard = send(
+    """Any method at any path with any query gets a reply, and a POST without a body causes no work."""
+    response = send(
         runtime, method, path.replace("{}", value) + query, headers, b"" if method in {"POST", "PUT", "PATCH"} else None
     )
-    check_reply(heard)
+    check_reply(response)
     template = path.partition("?")[0]
     if method == "GET" and template in GETS and "{}" not in template and template not in {"/", "/ws/compile"}:
-        assert heard.status == 200
-    if method == "GET" and "since=" in query and template == "/workflow/events/{}" and heard.status == 200:
+        assert response.status == 200
+    if method == "GET" and "since=" in query and template == "/workflow/events/{}" and response.status == 200:
         assert "2026-13" not in query
         assert "1e5" not in query
         assert "since=a" not in query
     if method not in {"GET", "HEAD", "OPTIONS", "POST", "DELETE"}:
-        assert heard.status in {400, 404, 405}
-    if method in {"POST", "DELETE"} and heard.status < 300:
+        assert response.status in {400, 404, 405}
+    if method in {"POST", "DELETE"} and response.status < 300:
         assert template in {"/workflow/cache-warm", "/workflow/health-check"}
 
 
 def test_socket(runtime: Runtime, origin: Origin):
-    """Whatever is said, the connection answers with a known code or does what was asked, and goes on."""
+    """Whatever is sent, the connection replies with a known code or does what was requested, and stays open."""
 
-    @fuzzed(60)
+    @fuzz(60)
     @given(said)
-    def test(spoken: list[str]) -> None:
-        texts = [text.replace(ORIGIN, f"http://{origin.address}") for text in spoken]
+    def test(messages: list[str]) -> None:
+        texts = [text.replace(ORIGIN, f"http://{origin.address}") for text in messages]
         with dialled(runtime.url, f"{NAME}.localhost", "/ws/compile") as line:
-            heard = [message for text in texts for message in answered(line, text)]
+            response = [message for text in texts for message in exchange(line, text)]
         kinds = [oracle.socket_message(text) for text in texts]
         said_of.update(kinds)
-        errors = [message["code"] for message in heard if message["type"] == "error"]
+        errors = [message["code"] for message in response if message["type"] == "error"]
         assert set(errors) <= CODES
         assert len(errors) >= kinds.count(None), errors
-        assert sum(message["type"] == "compile:started" for message in heard) <= kinds.count("compile")
+        assert sum(message["type"] == "compile:started" for message in response) <= kinds.count("compile")
 
     said_of: Counter[str | None] = Counter()
     test()
     assert all(said_of[kind] >= 5 for kind in (None, "ping", "compile", "cancel")), said_of
 
 
-def answered(line: SocketClient, text: str) -> list[dict[str, Any]]:
-    """Say it, and hear everything up to the answer to a ping that is said after it."""
+def exchange(line: SocketClient, text: str) -> list[dict[str, Any]]:
+    """Sends a text, and returns everything received up to the reply to a ping that is sent after it."""
     line.say(text)
-    heard = line.hear_until("pong") if oracle.socket_message(text) == "ping" else []
+    response = line.hear_until("pong") if oracle.socket_message(text) == "ping" else []
     line.say({"type": "ping"})
-    return heard + line.hear_until("pong")
+    return response + line.hear_until("pong")

@@ -44,15 +44,15 @@ def _origin() -> Iterator[Origin]:
 
 
 @pytest.fixture(name="limited", scope="module")
-def _limited(start: StartRuntime, origin: Origin) -> Runtime:
+def _limited_service(start: StartRuntime, origin: Origin) -> Runtime:
     """As it is deployed: ten requests a minute, no Turnstile. The window is longer, for slow machines."""
     variables = (f"ALLOW_PRIVATE_HOSTS={origin.address}", "RATE_LIMIT_WINDOW_S=600")
     return start("--only", NAME, *(part for variable in variables for part in ("--var", variable)))
 
 
-@pytest.fixture(name="proving", scope="module")
-def _proving(start: StartRuntime, origin: Origin) -> Runtime:
-    """With Turnstile, whose verifier is the origin."""
+@pytest.fixture(name="guarded", scope="module")
+def _guarded_service(start: StartRuntime, origin: Origin) -> Runtime:
+    """With Turnstile; the origin is its verifier."""
     variables = (
         f"ALLOW_PRIVATE_HOSTS={origin.address}",
         "RATE_LIMIT_MAX_REQUESTS=100000",
@@ -82,17 +82,17 @@ def test_twenty_clients_are_limited_separately(limited: Runtime):
     clients = [f"198.51.100.{number}" for number in range(20)] * 12
     with ThreadPoolExecutor(16) as pool:
         replies = list(pool.map(lambda client: (client, post(limited, "/compile", SENT_ALONG, client)), clients))
-    seen = Counter((client, reply.status_code) for client, reply in replies)
-    assert seen == {(client, status): n for client in clients for status, n in ((200, 10), (429, 2))}
+    counts = Counter((client, reply.status_code) for client, reply in replies)
+    assert counts == {(client, status): n for client in clients for status, n in ((200, 10), (429, 2))}
     refused = next(reply for _, reply in replies if reply.status_code == 429)
     assert 1 <= int(refused.headers["Retry-After"]) <= 600
-    told = refused.json()
-    assert (told["success"], told["status"]) == (False, 429)
-    assert told["error"] == "Rate limit exceeded. Maximum 10 requests per 600 seconds."
+    body = refused.json()
+    assert (body["success"], body["status"]) == (False, 429)
+    assert body["error"] == "Rate limit exceeded. Maximum 10 requests per 600 seconds."
 
 
 def test_every_costly_path_is_limited(limited: Runtime):
-    """Junk is charged too; after ten requests every path that costs a compilation refuses, and no other does."""
+    """Invalid bodies are charged too; after ten requests only the paths that cost a compilation refuse."""
     client = "203.0.113.1"
     for junk in (b"", b"{", b"[]", b"{}", b"\xff") * 2:
         assert post(limited, "/compile", junk, client).status_code == 400
@@ -116,7 +116,7 @@ def test_ipv6_networks_are_clients(limited: Runtime):
 
 
 def test_messages_are_charged(limited: Runtime):
-    """Each compilation asked for over a socket is charged; what is no such request is not."""
+    """Each compilation requested over a socket is charged; other messages are not."""
     client = "203.0.113.2"
     with dial(limited, client) as line:
         for number in range(10):
@@ -127,14 +127,14 @@ def test_messages_are_charged(limited: Runtime):
     assert post(limited, "/compile", SENT_ALONG, client).status_code == 429
 
 
-def test_metrics_tell_of_it(limited: Runtime):
-    """Requests and refusals are in the figures, in both forms."""
+def test_metrics_report_it(limited: Runtime):
+    """Requests and refusals are in the metrics, in both forms."""
     client = "203.0.113.3"
     for _ in range(12):
         post(limited, "/compile", SENT_ALONG, client)
-    told = httpx.get(f"{limited.url}/metrics", timeout=PATIENCE_S).json()
-    figures = told["endpoints"]["/compile"]
-    assert told["window"] == "30 minutes"
+    body = httpx.get(f"{limited.url}/metrics", timeout=PATIENCE_S).json()
+    figures = body["endpoints"]["/compile"]
+    assert body["window"] == "30 minutes"
     assert figures["count"] == figures["success"] + figures["failed"]
     assert figures["errors"]["Rate limit exceeded. Maximum 10 requests per 600 seconds."] >= 2
     assert figures["success"] >= 10
@@ -144,29 +144,29 @@ def test_metrics_tell_of_it(limited: Runtime):
     assert int(counted['sluice_requests_total{endpoint="/compile",outcome="success"}']) >= figures["success"]
 
 
-def test_no_token(proving: Runtime, origin: Origin):
-    """With Turnstile switched on, nothing that costs a compilation passes without a token."""
-    asked = origin.count("/verify", "POST")
+def test_no_token(guarded: Runtime, origin: Origin):
+    """With Turnstile enabled, no request that costs a compilation passes without a token."""
+    verifications = origin.count("/verify", "POST")
     for path in COSTLY:
-        reply = post(proving, path, SENT_ALONG, "203.0.113.9")
+        reply = post(guarded, path, SENT_ALONG, "203.0.113.9")
         assert (path, reply.status_code) == (path, 403)
         assert "turnstileToken" in reply.json()["error"]
     for path in ("/workflow/cache-warm", "/workflow/health-check"):
-        assert post(proving, path, b"", "203.0.113.9").status_code == 403
-    with dial(proving, "203.0.113.9") as line:
+        assert post(guarded, path, b"", "203.0.113.9").status_code == 403
+    with dial(guarded, "203.0.113.9") as line:
         line.compile("a", SENT_ALONG["configuration"])
         assert line.hear_until("compile:error")[-1]["details"]["status"] == 403
-    assert origin.count("/verify", "POST") == asked
+    assert origin.count("/verify", "POST") == verifications
 
 
-def test_good_token(proving: Runtime, origin: Origin):
-    """A token that the verifier accepts passes; the verifier was told secret, token and address."""
+def test_good_token(guarded: Runtime, origin: Origin):
+    """A token that the verifier accepts passes; the verifier received secret, token and address."""
     origin.serve("/verify", '{"success":true}')
-    reply = post(proving, "/compile", SENT_ALONG | {"turnstileToken": "tok&en"}, "203.0.113.10")
+    reply = post(guarded, "/compile", SENT_ALONG | {"turnstileToken": "tok&en"}, "203.0.113.10")
     assert (reply.status_code, reply.json()["ruleCount"]) == (200, len(reply.json()["rules"]))
     form = parse_qs(origin.requests("/verify")[-1].body.decode())
     assert form == {"secret": [SECRET], "response": ["tok&en"], "remoteip": ["203.0.113.10"]}
-    with dial(proving, "203.0.113.10") as line:
+    with dial(guarded, "203.0.113.10") as line:
         line.compile(
             "a",
             SENT_ALONG["configuration"],
@@ -191,22 +191,22 @@ def test_good_token(proving: Runtime, origin: Origin):
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_bad_token(proving: Runtime, origin: Origin, answer: Answer, word: str):
-    """A token that is refused, or that nobody can be asked about, does not pass; the secret is never told."""
+def test_bad_token(guarded: Runtime, origin: Origin, answer: Answer, word: str):
+    """A token that is refused, or cannot be verified, does not pass; the secret is never revealed."""
     origin.serve("/verify", answer)
-    reply = post(proving, "/compile", SENT_ALONG | {"turnstileToken": "t"}, "203.0.113.11")
+    reply = post(guarded, "/compile", SENT_ALONG | {"turnstileToken": "t"}, "203.0.113.11")
     assert reply.status_code == 403
     assert word in reply.json()["error"]
     assert SECRET not in reply.text
 
 
-def test_turnstile_config(proving: Runtime, limited: Runtime):
-    """Pages are told whether to show a challenge."""
-    reply = httpx.get(f"{proving.url}/api/turnstile-config", timeout=PATIENCE_S)
+def test_turnstile_config(guarded: Runtime, limited: Runtime):
+    """Pages can read whether to show a challenge."""
+    reply = httpx.get(f"{guarded.url}/api/turnstile-config", timeout=PATIENCE_S)
     assert reply.json() == {"siteKey": "the-site", "enabled": True}
     assert reply.headers["Cache-Control"] == "public, max-age=3600"
-    told = httpx.get(f"{limited.url}/api/turnstile-config", timeout=PATIENCE_S).json()
-    assert told == {"siteKey": None, "enabled": False}
+    body = httpx.get(f"{limited.url}/api/turnstile-config", timeout=PATIENCE_S).json()
+    assert body == {"siteKey": None, "enabled": False}
 
 
 def test_socket_from_welcome_to_list(limited: Runtime, origin: Origin):
@@ -218,12 +218,12 @@ def test_socket_from_welcome_to_list(limited: Runtime, origin: Origin):
         assert welcome["type"] == "welcome"
         assert welcome["capabilities"]["maxConcurrentCompilations"] == 3
         line.compile("a", configuration(origin, "/socket-list"))
-        heard = line.hear_until("compile:complete", "compile:error")
-    assert [heard[0]["type"], heard[-1]["type"]] == ["compile:started", "compile:complete"]
-    assert {message["sessionId"] for message in heard} == {"a"}
-    names = [message["eventType"] for message in heard if message["type"] == "event"]
+        messages = line.hear_until("compile:complete", "compile:error")
+    assert [messages[0]["type"], messages[-1]["type"]] == ["compile:started", "compile:complete"]
+    assert {message["sessionId"] for message in messages} == {"a"}
+    names = [message["eventType"] for message in messages if message["type"] == "event"]
     assert names.index("source:start") < names.index("source:complete") < names.index("compilation:complete")
-    complete = heard[-1]
+    complete = messages[-1]
     assert complete["ruleCount"] == len(complete["rules"])
     assert sum(rule.startswith("||ads") for rule in complete["rules"]) == 50_000
     assert complete["metrics"]["sourceCount"] == 1
@@ -231,7 +231,7 @@ def test_socket_from_welcome_to_list(limited: Runtime, origin: Origin):
 
 
 def test_socket_bad_configuration(limited: Runtime):
-    """What is wrong with a configuration is told by its fields, and the connection goes on."""
+    """An invalid configuration is reported with its fields, and the connection stays open."""
     with dial(limited, "203.0.113.21") as line:
         line.compile("a", {"name": "", "sources": []})
         error = line.hear_until("compile:error")[-1]
@@ -242,7 +242,7 @@ def test_socket_bad_configuration(limited: Runtime):
 
 
 def test_socket_cancel_stops_the_work(limited: Runtime, origin: Origin):
-    """Three run at once and no more; a cancelled one ends before its source answers, and leaves nothing behind."""
+    """Three run at once and no more; a cancelled one ends before its source answers, and leaves nothing."""
     gate = threading.Event()
     origin.serve("/gated", Answer(b"||ads.example^\n", gate=gate))
     client = "203.0.113.22"
@@ -267,17 +267,17 @@ def test_socket_cancel_stops_the_work(limited: Runtime, origin: Origin):
             ]
     finally:
         gate.set()
-    found = {
+    origins = {
         name: post(limited, "/compile", {"configuration": configuration(origin, "/gated", name)}, client).headers[
             "X-Cache"
         ]
         for name in ("a", "b")
     }
-    assert found == {"a": "HIT", "b": "MISS"}
+    assert origins == {"a": "HIT", "b": "MISS"}
 
 
 def test_socket_client_leaves(limited: Runtime, origin: Origin):
-    """When the client is gone, its compilation is stopped."""
+    """When the client leaves, its compilation is stopped."""
     gate = threading.Event()
     origin.serve("/left", Answer(b"||ads.example^\n", gate=gate))
     try:
@@ -292,8 +292,8 @@ def test_socket_client_leaves(limited: Runtime, origin: Origin):
 
 
 def test_socket_codes(limited: Runtime):
-    """Every kind of misuse has its code, and none ends the connection."""
-    said = {
+    """Every kind of bad message has its code, and none ends the connection."""
+    bad_messages = {
         "UNKNOWN_MESSAGE_TYPE": {"type": "hello"},
         "INVALID_MESSAGE": "{",
         "NOT_IMPLEMENTED": {"type": "pause", "sessionId": "a"},
@@ -302,13 +302,13 @@ def test_socket_codes(limited: Runtime):
     }
     with dial(limited, "203.0.113.24") as line:
         line.hear()
-        for code, message in said.items():
+        for code, message in bad_messages.items():
             line.say(message)
             assert line.hear()["code"] == code
 
 
-def test_socket_junk_is_cut_off(limited: Runtime):
-    """Somebody who only sends junk is shown the door."""
+def test_socket_with_bad_messages_is_closed(limited: Runtime):
+    """A client that sends only bad messages is disconnected."""
     with dial(limited, "203.0.113.25") as line, pytest.raises(ConnectionClosed) as closed:
         for_ever_junk(line)
     assert closed.value.rcvd is not None
@@ -322,7 +322,7 @@ def for_ever_junk(line: SocketClient) -> None:
 
 
 def test_no_upgrade(limited: Runtime):
-    """A plain request is told to ask for a WebSocket, other paths do not speak it."""
+    """A plain request is verifications to upgrade; other paths have no WebSocket."""
     reply = httpx.get(f"{limited.url}/ws/compile", timeout=PATIENCE_S)
     # Its Upgrade header is kept by workerd: it is about one connection only.
     assert reply.status_code == 426

@@ -1,4 +1,4 @@
-"""adblock-compiler in the real runtime, over an origin that does what a test tells it to."""
+"""adblock-compiler in the real runtime, over an origin that a test controls."""
 
 import asyncio
 import gzip
@@ -36,9 +36,9 @@ def options(origin: Origin) -> list[str]:
     return ["--only", WORKER, *(f"--var={name}={value}" for name, value in variables.items())]
 
 
-@pytest.fixture(name="doomed", scope="module", autouse=True)
-def _doomed(service: Runtime, origin: Origin) -> str:
-    """A job that never succeeds, handed in before all tests: giving it up takes a minute."""
+@pytest.fixture(name="failing_job", scope="module", autouse=True)
+def _failing_job(service: Runtime, origin: Origin) -> str:
+    """A job that never succeeds, submitted before all tests: its last retry comes after a minute."""
     body = {"configuration": configuration(origin.serve("/doomed", Answer(status=503))), "priority": "high"}
     with service.client(WORKER) as client:
         return str(client.post("/compile/async", json=body).json()["requestId"])
@@ -56,26 +56,26 @@ def configuration(*urls: str, name: str = "T", **more: Any) -> dict[str, Any]:
 
 
 def rules(reply: dict[str, Any]) -> list[str]:
-    """Without the header."""
+    """Returns the rules without the header."""
     return [rule for rule in reply["rules"] if not rule.startswith("!")]
 
 
 def job(client: httpx.Client, request_id: str, *states: str) -> dict[str, Any]:
-    """The job's results as soon as it is in one of the states."""
+    """Returns the result of the job as soon as it is in one of the states."""
 
     def look() -> Any:
-        found = client.get(f"/queue/results/{request_id}").json()
-        return found if found["status"] in states else None
+        result = client.get(f"/queue/results/{request_id}").json()
+        return result if result["status"] in states else None
 
-    found: dict[str, Any] = until(look)
-    return found
+    result: dict[str, Any] = until(look)
+    return result
 
 
 # Synchronous
 
 
 def test_compile_and_hit(client: httpx.Client, origin: Origin, name: str):
-    """The first request compiles, the second is sent from the cache as it is stored, and says so."""
+    """The first request compiles, the second is served from the cache as it is stored, and says so."""
     body = {"configuration": configuration(origin.serve(f"/{name}", LIST))}
     first, second = (client.post("/compile", json=body) for _ in range(2))
     assert (first.status_code, first.headers["x-cache"]) == (200, "MISS")
@@ -88,7 +88,7 @@ def test_compile_and_hit(client: httpx.Client, origin: Origin, name: str):
 
 
 def test_without_gzip(client: httpx.Client, origin: Origin, name: str):
-    """A caller who does not take gzip gets the same unpacked."""
+    """A client that does not accept gzip gets the same list uncompressed."""
     body = {"configuration": configuration(origin.serve(f"/{name}", LIST))}
     packed = client.post("/compile", json=body)
     plain = client.post("/compile", json=body, headers={"Accept-Encoding": "identity"})
@@ -107,19 +107,19 @@ def test_list_itself(client: httpx.Client, origin: Origin, name: str):
 
 
 def test_previous_version(client: httpx.Client, origin: Origin, name: str):
-    """A list compiled anew tells what changed."""
+    """A list compiled anew reports what changed."""
     url = origin.serve(f"/{name}", LIST, "||ads.example^\n||new.example^\n")
     body = {"configuration": configuration(url)}
     client.post("/compile", json=body)
-    told = sse(client, body)
-    result = next(data for event, data in told if event == "result")
+    events = sse(client, body)
+    result = next(data for event, data in events if event == "result")
     diff = result["previousVersion"]["diff"]
     assert (diff["added"], diff["removed"], diff["unchanged"]) == (1, 1, 1)
     assert diff["addedRules"] == ["||new.example^"]
 
 
-def test_content_sent_along(client: httpx.Client, name: str):
-    """It needs no origin, and goes neither into the cache nor out of it."""
+def test_private_content(client: httpx.Client, name: str):
+    """It needs no origin, and is neither stored in the cache nor read from it."""
     body = {"configuration": configuration(name), "preFetchedContent": {name: "||own.example^"}}
     for _ in range(2):
         reply = client.post("/compile", json=body)
@@ -127,7 +127,7 @@ def test_content_sent_along(client: httpx.Client, name: str):
 
 
 def test_report(client: httpx.Client, origin: Origin, name: str):
-    """Every dropped line is told on request."""
+    """Every dropped line is reported on request."""
     body = {"configuration": configuration(origin.serve(f"/{name}", LIST)), "report": True}
     dropped = client.post("/compile", json=body).json()["report"]["dropped"]
     assert [(line["text"], line["transformation"]) for line in dropped] == [("! comment", "RemoveComments")]
@@ -147,7 +147,7 @@ def test_report(client: httpx.Client, origin: Origin, name: str):
 )
 @pytest.mark.parametrize("path", ["/compile", "/compile/async", "/compile/stream", "/workflow/compile"])
 def test_bad_configuration(client: httpx.Client, path: str, body: dict[str, Any], field: str):
-    """It is a 400 that names the field, on every path."""
+    """It is a 400 with the field, on every path."""
     reply = client.post(path, json=body)
     assert reply.status_code == 400
     assert reply.headers["content-type"] == "application/problem+json"
@@ -155,7 +155,7 @@ def test_bad_configuration(client: httpx.Client, path: str, body: dict[str, Any]
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "expected"),
     [
         (Answer(status=404), (502, "status 404")),
         (Answer(status=500), (502, "status 500")),
@@ -167,9 +167,9 @@ def test_bad_configuration(client: httpx.Client, path: str, body: dict[str, Any]
     ],
     ids=["missing", "failing", "dropped", "page", "binary", "endless", "inward"],
 )
-def test_origin_misbehaves(client: httpx.Client, origin: Origin, name: str, answer: Answer, told: tuple[int, str]):
+def test_origin_misbehaves(client: httpx.Client, origin: Origin, name: str, answer: Answer, expected: tuple[int, str]):
     """The reply says which source failed and why; the next request tries again."""
-    status, reason = told
+    status, reason = expected
     url = origin.serve(f"/{name}", answer)
     body = {"configuration": configuration(url)}
     reply = client.post("/compile", json=body)
@@ -181,20 +181,20 @@ def test_origin_misbehaves(client: httpx.Client, origin: Origin, name: str, answ
 
 
 def test_origin_recovers(client: httpx.Client, origin: Origin, name: str):
-    """A source that fails for a moment is asked again."""
+    """A source that fails for a moment is retried."""
     url = origin.serve(f"/{name}", Answer(status=503), Answer(LIST.encode(), drop=True), LIST)
     assert client.post("/compile", json={"configuration": configuration(url)}).status_code == 200
 
 
 def test_private_addresses(client: httpx.Client):
-    """What is inside the network is not fetched for anybody."""
+    """An address inside the network is not fetched."""
     for url in ("http://127.0.0.1:9/x", "http://169.254.169.254/latest", "http://[::1]/x", "file:///etc/passwd"):
         reply = client.post("/compile", json={"configuration": configuration(url)})
         assert reply.status_code == 400, reply.text
 
 
 def test_batch(client: httpx.Client, origin: Origin, name: str):
-    """One item that fails and one that is no configuration cost the others nothing; the order is kept."""
+    """One failed item and one invalid item do not affect the others; the order is kept."""
     good, bad = origin.serve(f"/{name}", LIST), origin.serve(f"/{name}-bad", Answer(status=404))
     items = [
         {"id": "a", "configuration": configuration(good)},
@@ -227,10 +227,10 @@ def test_burst_compiles_once(service: Runtime, origin: Origin, name: str):
     all_sent = threading.Event()
     url = origin.serve(f"/{name}", Answer((LIST + "||x.example^\n" * 1000).encode(), gate=all_sent))
     body = {"configuration": configuration(url)}
-    left = iter(range(99, -1, -1))
+    remaining = iter(range(99, -1, -1))
 
-    async def sent(event: str, _about: Any) -> None:
-        if event == "http11.send_request_body.complete" and next(left) == 0:
+    async def release_at_last(event: str, _info: Any) -> None:
+        if event == "http11.send_request_body.complete" and next(remaining) == 0:
             all_sent.set()
 
     async def burst() -> list[httpx.Response]:
@@ -239,15 +239,15 @@ def test_burst_compiles_once(service: Runtime, origin: Origin, name: str):
         async with httpx.AsyncClient(
             base_url=service.url, headers=headers, timeout=PATIENCE_S, limits=limits
         ) as client:
-            post = partial(client.post, "/compile", json=body, extensions={"trace": sent})
+            post = partial(client.post, "/compile", json=body, extensions={"trace": release_at_last})
             return await asyncio.gather(*(post() for _ in range(100)))
 
     replies = asyncio.run(burst())
     assert Counter(reply.status_code for reply in replies) == {200: 100}
     assert len({tuple(reply.json()["rules"]) for reply in replies}) == 1
     assert origin.count(f"/{name}") == 1
-    told = Counter(tuple(sorted(reply.json().keys() & {"cached", "deduplicated"})) for reply in replies)
-    assert told[()] == 1
+    counts = Counter(tuple(sorted(reply.json().keys() & {"cached", "deduplicated"})) for reply in replies)
+    assert counts[()] == 1
     assert all("X-Request-Deduplication" in reply.headers for reply in replies if "deduplicated" in reply.json())
 
 
@@ -255,7 +255,7 @@ def test_burst_compiles_once(service: Runtime, origin: Origin, name: str):
 
 
 def sse(client: httpx.Client, body: dict[str, Any]) -> list[tuple[str, Any]]:
-    told: list[tuple[str, Any]] = []
+    events: list[tuple[str, Any]] = []
     with client.stream("POST", "/compile/stream", json=body) as reply:
         assert reply.headers["content-type"] == "text/event-stream"
         event = ""
@@ -263,8 +263,8 @@ def sse(client: httpx.Client, body: dict[str, Any]) -> list[tuple[str, Any]]:
             if line.startswith("event: "):
                 event = line.removeprefix("event: ")
             elif line.startswith("data: "):
-                told.append((event, json.loads(line.removeprefix("data: "))))
-    return told
+                events.append((event, json.loads(line.removeprefix("data: "))))
+    return events
 
 
 def test_stream_in_order(client: httpx.Client, origin: Origin, name: str):
@@ -288,26 +288,26 @@ def test_stream_in_order(client: httpx.Client, origin: Origin, name: str):
 
 
 def test_stream_in_time(client: httpx.Client, origin: Origin, name: str):
-    """What has happened is told while the rest is still to come."""
+    """Events arrive while the compilation still runs."""
     gate = threading.Event()
     quick, slow = origin.serve(f"/{name}-1", LIST), origin.serve(f"/{name}-2", Answer(LIST.encode(), gate=gate))
-    seen: list[str] = []
+    names: list[str] = []
     with client.stream("POST", "/compile/stream", json={"configuration": configuration(quick, slow)}) as reply:
         for line in reply.iter_lines():
             if line.startswith("event: "):
-                seen.append(line.removeprefix("event: "))
-            if seen.count("source:complete") == 1:
+                names.append(line.removeprefix("event: "))
+            if names.count("source:complete") == 1:
                 gate.set()
     assert gate.is_set()
-    assert seen[-1] == "done"
+    assert names[-1] == "done"
 
 
 def test_stream_fails(client: httpx.Client, origin: Origin, name: str):
     """A failure is the last event."""
     url = origin.serve(f"/{name}", Answer(status=404))
-    told = sse(client, {"configuration": configuration(url)})
-    assert told[-1][0] == "error"
-    assert "status 404" in told[-1][1]["error"]
+    events = sse(client, {"configuration": configuration(url)})
+    assert events[-1][0] == "error"
+    assert "status 404" in events[-1][1]["error"]
 
 
 # Jobs
@@ -315,13 +315,13 @@ def test_stream_fails(client: httpx.Client, origin: Origin, name: str):
 
 @pytest.mark.parametrize("priority", ["standard", "high", "urgent"])
 def test_async(client: httpx.Client, origin: Origin, name: str, priority: str):
-    """Accepted, done in the background, found by its id and by its configuration; what is not high is standard."""
+    """Accepted, completed in the background, found by id and by configuration; the default priority is standard."""
     body = {"configuration": configuration(origin.serve(f"/{name}", LIST)), "priority": priority}
     accepted = client.post("/compile/async", json=body)
     assert accepted.status_code == 202
     assert accepted.json()["priority"] == ("high" if priority == "high" else "standard")
-    done = job(client, accepted.json()["requestId"], "completed")
-    assert rules(done) == ["||ads.example^", "||track.example^"]
+    result = job(client, accepted.json()["requestId"], "completed")
+    assert rules(result) == ["||ads.example^", "||track.example^"]
     del body["priority"]
     assert client.post("/compile", json=body).json()["cached"] is True
 
@@ -335,14 +335,14 @@ def test_async_batch(client: httpx.Client, origin: Origin, name: str):
     ]
     accepted = client.post("/compile/batch/async", json={"requests": items, "priority": "high"}).json()
     assert accepted["batchSize"] == 3
-    done = job(client, accepted["requestId"], "completed")
-    assert {result["id"]: result["success"] for result in done["results"]} == {"a": True, "b": False, "c": True}
+    result = job(client, accepted["requestId"], "completed")
+    assert {result["id"]: result["success"] for result in result["results"]} == {"a": True, "b": False, "c": True}
     listed = client.get(f"/queue/results/{accepted['requestId']}", params={"item": "c"}).json()
     assert rules(listed) == ["||own.example^"]
 
 
 def test_large_job(client: httpx.Client, name: str):
-    """More content than a message holds arrives all the same."""
+    """Content that is too large for a message still arrives."""
     content = "".join(f"||{name}{number}.example^\n" for number in range(20_000))
     body = {"configuration": configuration(name), "preFetchedContent": {name: content}, "priority": "high"}
     accepted = client.post("/compile/async", json=body).json()
@@ -364,22 +364,22 @@ def test_cancel(client: httpx.Client, origin: Origin, name: str):
     assert client.post(f"/queue/cancel/{request_id}").json()["success"] is True
     assert client.delete(f"/queue/cancel/{request_id}").status_code == 409
     gate.set()
-    job(client, later, "completed")  # it came after the other in the same queue
+    job(client, later, "completed")  # it was after the other in the same queue
     assert client.get(f"/queue/results/{request_id}").json()["status"] == "cancelled"
     assert origin.count(f"/{name}") == 0
     assert client.post("/queue/cancel/nobody").status_code == 404
 
 
-def test_retries_then_dead_letter(client: httpx.Client, origin: Origin, doomed: str):
-    """Five tries, further and further apart; then the job is failed, and says why."""
-    failed = job(client, doomed, "failed")
+def test_retries_then_dead_letter(client: httpx.Client, origin: Origin, failing_job: str):
+    """Five attempts with growing delays; then the job is failed with a reason."""
+    failed = job(client, failing_job, "failed")
     assert "status 503" in failed["error"]
     assert failed["jobInfo"]["attempts"] == 5
-    assert len(origin.requests("/doomed")) == 5 * 4  # each try asks four times itself
+    assert len(origin.requests("/doomed")) == 5 * 4  # each attempt downloads four times
 
 
-def test_queue_is_told(client: httpx.Client, origin: Origin, name: str):
-    """Statistics and history know the job."""
+def test_queue_statistics(client: httpx.Client, origin: Origin, name: str):
+    """Statistics and history have the job."""
     body = {"configuration": configuration(origin.serve(f"/{name}", LIST), name=name), "priority": "high"}
     request_id = client.post("/compile/async", json=body).json()["requestId"]
     job(client, request_id, "completed")
@@ -392,7 +392,7 @@ def test_queue_is_told(client: httpx.Client, origin: Origin, name: str):
 
 
 def test_crash_with_jobs_queued(start: StartRuntime, origin: Origin, name: str):
-    """Killed with jobs waiting and running, the next start does them all, each once."""
+    """Killed with jobs queued and running, the next start completes them all, each once."""
     service = start(*options(origin))
     gate = threading.Event()
     paths = [f"/{name}-{number}" for number in range(6)]
@@ -413,7 +413,7 @@ def test_crash_with_jobs_queued(start: StartRuntime, origin: Origin, name: str):
 
 
 def test_overview(client: httpx.Client):
-    """Everything that the overview names is there."""
+    """Everything that the overview names exists."""
     for endpoint in client.get("/api").json()["endpoints"]:
         method, path = endpoint.split(" ")
         reply = client.request(method, path.replace(":type", "compilation").replace(":id", "x"))
@@ -422,7 +422,7 @@ def test_overview(client: httpx.Client):
 
 
 def test_stored_bytes_are_gzip(client: httpx.Client, origin: Origin, name: str):
-    """A hit leaves as it is stored: its bytes are one gzip file."""
+    """A hit is sent as it is stored: its bytes are one gzip file."""
     body = {"configuration": configuration(origin.serve(f"/{name}", LIST))}
     client.post("/compile", json=body)
     with client.stream("POST", "/compile", json=body) as reply:

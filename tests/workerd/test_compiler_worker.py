@@ -15,7 +15,7 @@ WORKER = "adblock-compiler"
 OWN = ("compiler_", "sluice/workers/", "sluice/services/")
 MAX_OWN_FILES = 21
 # With the shared layers (core, web, platform), and with the rate-limit object, which runs in the same interpreter here.
-MAX_FILES = 48
+MAX_FILES = 46
 
 
 @pytest.fixture(name="client", scope="module")

@@ -49,15 +49,15 @@ def configuration(*urls: str, name: str = "T") -> dict[str, Any]:
     return {"name": name, "sources": sources, "transformations": ["RemoveComments", "Deduplicate"]}
 
 
-def begun(client: httpx.Client, path: str, body: object = None) -> dict[str, Any]:
+def start_workflow(client: httpx.Client, path: str, body: object = None) -> dict[str, Any]:
     reply = client.post(f"/workflow/{path}", json=body) if body is not None else client.post(f"/workflow/{path}")
     assert reply.status_code == 202, reply.text
-    told: dict[str, Any] = reply.json()
-    return told
+    started: dict[str, Any] = reply.json()
+    return started
 
 
-def ended(client: httpx.Client, kind: str, workflow_id: str) -> dict[str, Any]:
-    """The output of an instance as soon as there is one."""
+def wait_for_output(client: httpx.Client, kind: str, workflow_id: str) -> dict[str, Any]:
+    """Returns the output of an instance as soon as there is one."""
 
     def look() -> Any:
         reply = client.get(f"/workflow/status/{kind}/{workflow_id}")
@@ -70,8 +70,8 @@ def ended(client: httpx.Client, kind: str, workflow_id: str) -> dict[str, Any]:
 
 
 def run(client: httpx.Client, path: str, body: object = None) -> tuple[str, dict[str, Any]]:
-    told = begun(client, path, body)
-    return told["workflowId"], ended(client, told["workflowType"], told["workflowId"])
+    started = start_workflow(client, path, body)
+    return started["workflowId"], wait_for_output(client, started["workflowType"], started["workflowId"])
 
 
 def log_of(client: httpx.Client, workflow_id: str, **query: str) -> dict[str, Any]:
@@ -85,33 +85,33 @@ def cron(service: Runtime, expression: str, at_ms: int) -> None:
 
 
 def test_compilation(client: httpx.Client, origin: Origin, name: str):
-    """The list ends in the cache for all paths; polled with `since`, its events come once each and in order."""
+    """The list is in the cache for all paths; polled with `since`, its events come once each and in order."""
     gate = threading.Event()
-    asked = configuration(origin.serve(f"/{name}", Answer(LIST.encode(), gate=gate)), name=name)
-    told = begun(client, "compile", {"configuration": asked})
-    assert told["workflowId"].startswith("wf-compile-")
-    seen: list[dict[str, Any]] = []
+    requested = configuration(origin.serve(f"/{name}", Answer(LIST.encode(), gate=gate)), name=name)
+    started = start_workflow(client, "compile", {"configuration": requested})
+    assert started["workflowId"].startswith("wf-compile-")
+    polled: list[dict[str, Any]] = []
 
     def poll() -> bool:
-        log = log_of(client, told["workflowId"], **({"since": seen[-1]["timestamp"]} if seen else {}))
-        seen.extend(log["events"])
-        if seen:  # so the rest comes with later polls
+        log = log_of(client, started["workflowId"], **({"since": polled[-1]["timestamp"]} if polled else {}))
+        polled.extend(log["events"])
+        if polled:  # so that the rest comes with later polls
             gate.set()
         return bool(log["isComplete"])
 
     until(poll)
-    output = ended(client, "compilation", told["workflowId"])
-    whole = log_of(client, told["workflowId"])
-    assert seen == whole["events"]
+    output = wait_for_output(client, "compilation", started["workflowId"])
+    whole = log_of(client, started["workflowId"])
+    assert polled == whole["events"]
     assert (whole["progress"], whole["workflowType"]) == (100, "compilation")
-    types = [event["type"] for event in seen]
+    types = [event["type"] for event in polled]
     assert (types[0], types[-1]) == ("workflow:started", "workflow:completed")
     assert {"source:fetch:started", "source:fetch:completed", "transformation:completed", "cache:stored"} <= set(types)
-    marks = [event["progress"] for event in seen if event["type"] in {"workflow:step:completed", "cache:stored"}]
+    marks = [event["progress"] for event in polled if event["type"] in {"workflow:step:completed", "cache:stored"}]
     assert marks == [10, 70, 90]
     assert output["success"]
     assert output["steps"]["transformation"]["transformationCount"] == 2
-    reply = client.post("/compile", json={"configuration": asked})
+    reply = client.post("/compile", json={"configuration": requested})
     assert reply.headers["x-cache"] == "HIT"
     assert reply.json()["ruleCount"] == output["ruleCount"]
     assert reply.json()["cacheKey"] == output["cacheKey"]
@@ -119,7 +119,7 @@ def test_compilation(client: httpx.Client, origin: Origin, name: str):
 
 
 def test_compilation_fails(client: httpx.Client, origin: Origin, name: str):
-    """A source that is not there ends the run with a result that says so; the instance itself is complete."""
+    """A missing source ends the run with an outcome that says so; the instance itself is complete."""
     workflow_id, output = run(client, "compile", {"configuration": configuration(origin.url(f"/{name}"))})
     assert (output["success"], output["failedStep"]) == (False, "compile-sources")
     assert "404" in output["error"]
@@ -129,7 +129,7 @@ def test_compilation_fails(client: httpx.Client, origin: Origin, name: str):
 
 
 def test_large_content(client: httpx.Client, name: str):
-    """Content beyond what the engine takes is compiled all the same."""
+    """Content that is too large for the engine is still compiled."""
     content = {"mine": "".join(f"||a{number}.example^\n" for number in range(60_000))}
     _, output = run(
         client, "compile", {"configuration": configuration("mine", name=name), "preFetchedContent": content}
@@ -139,7 +139,7 @@ def test_large_content(client: httpx.Client, name: str):
 
 
 def test_batch(client: httpx.Client, origin: Origin, name: str):
-    """Two chunks; the item that makes no sense and the one whose source is missing cost none of the others."""
+    """Two chunks; an invalid item and one with a missing source do not affect the others."""
     good = [configuration(origin.serve(f"/{name}{n}", LIST), name=f"{name}{n}") for n in range(3)]
     broken = [{"name": "no sources"}, configuration(origin.url(f"/{name}-missing"))]
     requests = [{"id": str(at), "configuration": each} for at, each in enumerate([*good, *broken])]
@@ -155,26 +155,26 @@ def test_batch(client: httpx.Client, origin: Origin, name: str):
 
 
 def test_power_cut_in_a_batch(service: Runtime, origin: Origin, name: str):
-    """Killed in the second chunk: afterwards every item is there, and what was finished was fetched once."""
-    held = threading.Event()
+    """Killed in the second chunk: afterwards every item is compiled, and finished sources were fetched once."""
+    gate = threading.Event()
     paths = [f"/{name}{n}" for n in range(6)]
     for path in paths:
         origin.serve(path, LIST)
-    origin.serve(paths[4], Answer(LIST.encode(), gate=held), LIST)
-    given = [configuration(origin.url(path), name=path) for path in paths]
-    requests = [{"id": path, "configuration": each} for path, each in zip(paths, given, strict=True)]
+    origin.serve(paths[4], Answer(LIST.encode(), gate=gate), LIST)
+    configurations = [configuration(origin.url(path), name=path) for path in paths]
+    requests = [{"id": path, "configuration": each} for path, each in zip(paths, configurations, strict=True)]
     with service.client(WORKER) as client:
-        told = begun(client, "batch", {"requests": requests})
+        started = start_workflow(client, "batch", {"requests": requests})
         until(lambda: origin.count(paths[4]) == 1)
-        for finished in (given[3], given[5]):
+        for finished in (configurations[3], configurations[5]):
             hit = {"configuration": finished}
             until(lambda hit=hit: client.post("/compile", json=hit).headers["x-cache"] == "HIT")  # type: ignore[misc]
     service.kill()
-    held.set()
+    gate.set()
     service.start()
     with service.client(WORKER) as client:
-        output = ended(client, "batch-compilation", told["workflowId"])
-        events = log_of(client, told["workflowId"])["events"]
+        output = wait_for_output(client, "batch-compilation", started["workflowId"])
+        events = log_of(client, started["workflowId"])["events"]
     assert [result["id"] for result in output["results"]] == paths
     assert all(result["success"] for result in output["results"])
     assert [origin.count(path) for path in paths] == [1, 1, 1, 1, 2, 1]
@@ -184,7 +184,7 @@ def test_power_cut_in_a_batch(service: Runtime, origin: Origin, name: str):
 
 
 def test_warming(service: Runtime, client: httpx.Client, origin: Origin, name: str):
-    """Fresh copies are skipped; one that ends before the next run is made anew; the clock starts it once."""
+    """Fresh entries are skipped; one that expires before the next run is compiled; the cron starts one run."""
     fresh, ending, missing = (
         configuration(origin.serve(f"/{name}-{kind}", LIST), name=f"{name}-{kind}")
         for kind in ("fresh", "ending", "missing")
@@ -199,20 +199,20 @@ def test_warming(service: Runtime, client: httpx.Client, origin: Origin, name: s
     assert checked["data"] == {"toWarm": 2, "skipped": 1}
     for _ in range(2):
         cron(service, "0 */6 * * *", 1_800_000_000_000)
-    output = ended(client, "cache-warming", "cache-warm-scheduled-1800000000000")
+    output = wait_for_output(client, "cache-warming", "cache-warm-scheduled-1800000000000")
     assert [result["name"] for result in output["results"]] == ["Popular"]
     assert origin.count("/popular") == 1
 
 
 def test_health(service: Runtime, client: httpx.Client, origin: Origin):
-    """Three failures in a row alert once, by cron and by request alike; the recheck finds the source well and closes it."""
+    """Three consecutive failures alert once, by cron and by request; the recheck resolves the alert."""
     tagged = {"ETag": '"1"'}
     origin.serve("/hook", Answer(status=204))
     origin.serve("/steady", Answer(LIST.encode(), headers=tagged))
     origin.serve("/shaky", Answer(status=503))
     at_ms = 1_800_003_600_000
     cron(service, "0 * * * *", at_ms)
-    first = ended(client, "health-monitoring", f"health-check-scheduled-{at_ms}")
+    first = wait_for_output(client, "health-monitoring", f"health-check-scheduled-{at_ms}")
     assert first["summary"] | {"avgResponseTimeMs": 0} == {
         "total": 2,
         "healthy": 1,
@@ -223,10 +223,10 @@ def test_health(service: Runtime, client: httpx.Client, origin: Origin):
     assert second["history"]["consecutiveFailures"] == 2
     assert origin.requests("/hook") == []
     third_id, third = run(client, "health-check")
-    [told] = origin.requests("/hook")
-    alert = json.loads(told.body)
+    [request] = origin.requests("/hook")
+    alert = json.loads(request.body)
     assert (alert["alertId"], alert["source"]["name"], alert["consecutiveFailures"]) == (third["alerts"][0], "shaky", 3)
-    assert {name.lower(): value for name, value in told.headers.items()}["idempotency-key"] == alert["alertId"]
+    assert {name.lower(): value for name, value in request.headers.items()}["idempotency-key"] == alert["alertId"]
     assert (origin.count("/steady"), origin.count("/steady", "HEAD")) == (1, 2)
     _, fourth = run(client, "health-check")
     assert fourth["history"]["consecutiveFailures"] == 4
@@ -234,7 +234,7 @@ def test_health(service: Runtime, client: httpx.Client, origin: Origin):
 
     origin.serve("/shaky", LIST)
     recheck_id = f"wf-health-recheck-{hashlib.sha256(third_id.encode()).hexdigest()[:16]}"
-    recheck = ended(client, "health-monitoring", recheck_id)
+    recheck = wait_for_output(client, "health-monitoring", recheck_id)
     assert (recheck["recheck"], recheck["summary"]["total"]) == (True, 1)
     [analyzed] = [e for e in log_of(client, recheck_id)["events"] if e.get("step") == "analyze-results"]
     assert (analyzed["data"]["resolved"], recheck["summary"]["healthy"]) == (1, 1)
@@ -261,5 +261,5 @@ def test_metrics(client: httpx.Client, origin: Origin, name: str):
     ],
 )
 def test_unknown_ids(client: httpx.Client, path: str, status: int):
-    """Nobody is an answer, not a failure."""
+    """An unknown id is a result, not a failure."""
     assert client.get(path).status_code == status

@@ -31,8 +31,8 @@ SCENARIOS: dict[Scenario, str] = {
     news_walks.walk_api: "worker-api",
     news_walks.walk_updater: "worker-news-updater",
     news_walks.walk_processor: "worker-news-processor",
-    preload_walks.warming: "edge-preload",
-    preload_walks.steering: "edge-preload",
+    preload_walks.warm_pages: "edge-preload",
+    preload_walks.operate_zone: "edge-preload",
 }
 
 

@@ -1,4 +1,4 @@
-"""The signed API and the operator's, in workerd: who gets in, what is refused, and that nothing passes twice."""
+"""The signed API and the operator's API, in workerd: what is admitted, what is refused, and that nothing is done twice."""
 
 import json
 import random
@@ -38,7 +38,7 @@ def body_of(service: Service, *paths: str, **more: Any) -> dict[str, Any]:
 def test_accepted(place: tuple[Service, Site]):
     """202 with the documented fields."""
     service, _ = place
-    reply = service.signed(PATH, body_of(service, "/a", "/b"))
+    reply = service.post_signed(PATH, body_of(service, "/a", "/b"))
     assert reply.status_code == 202
     accepted = reply.json()
     assert accepted.pop("preload_batch_id").startswith("preload-")
@@ -61,7 +61,7 @@ def test_accepted(place: tuple[Service, Site]):
 def test_invalid(place: tuple[Service, Site], more: dict[str, Any], path: str):
     """400 names the field."""
     service, _ = place
-    reply = service.signed(PATH, body_of(service) | more)
+    reply = service.post_signed(PATH, body_of(service) | more)
     assert (reply.status_code, reply.json()["errors"][0]["path"]) == (400, path)
     assert reply.headers["Content-Type"] == "application/problem+json"
 
@@ -69,8 +69,8 @@ def test_invalid(place: tuple[Service, Site], more: dict[str, Any], path: str):
 def test_limits(place: tuple[Service, Site]):
     """More than 100 URLs are 400, a body beyond the limit is 413, another type is 415."""
     service, _ = place
-    assert service.signed(PATH, body_of(service, *(f"/{n}" for n in range(101)))).status_code == 400
-    assert service.signed(PATH, body_of(service) | {"pad": "x" * 300_000}).status_code == 413
+    assert service.post_signed(PATH, body_of(service, *(f"/{n}" for n in range(101)))).status_code == 400
+    assert service.post_signed(PATH, body_of(service) | {"pad": "x" * 300_000}).status_code == 413
     content = json.dumps(body_of(service)).encode()
     headers = sign_request(KEY, "POST", PATH, content, now=service.now, nonce=secrets.token_hex(16))
     reply = httpx.post(service.runtime.url + PATH, content=content, headers=headers | API, timeout=PATIENCE_S)
@@ -78,20 +78,20 @@ def test_limits(place: tuple[Service, Site]):
 
 
 def test_unknown_zone(place: tuple[Service, Site]):
-    """A zone nobody registered is 404 to who can sign, and 401 to who cannot."""
+    """An unregistered zone is 404 for a caller who can sign, and 401 for one who cannot."""
     service, _ = place
-    assert service.signed(PATH, body_of(service, zone_id="nobody")).status_code == 404
-    assert service.signed(PATH, body_of(service, zone_id="nobody"), key="wrong").status_code == 401
+    assert service.post_signed(PATH, body_of(service, zone_id="nobody")).status_code == 404
+    assert service.post_signed(PATH, body_of(service, zone_id="nobody"), key="wrong").status_code == 401
 
 
 def test_idempotency(place: tuple[Service, Site]):
-    """The same key and body get the first answer again; another body is 409."""
+    """The same key and body get the first reply again; another body is 409."""
     service, _ = place
     body = body_of(service)
-    first, again = service.signed(PATH, body), service.signed(PATH, body)
+    first, again = service.post_signed(PATH, body), service.post_signed(PATH, body)
     assert (first.status_code, again.status_code, again.json()) == (202, 202, first.json())
     assert again.headers["X-Idempotent-Replayed"] == "true"
-    assert service.signed(PATH, body | {"priority": 5}).status_code == 409
+    assert service.post_signed(PATH, body | {"priority": 5}).status_code == 409
 
 
 def test_replays_at_once(place: tuple[Service, Site]):
@@ -148,7 +148,7 @@ def test_rate_limit(place: tuple[Service, Site]):
 
     def purge() -> httpx.Response:
         body = {"zone_id": service.zone, "idempotency_key": f"purge-{uuid.uuid4()}", "global": True}
-        return service.signed("/api/v1/purge", body)
+        return service.post_signed("/api/v1/purge", body)
 
     assert [purge().status_code for _ in range(5)] == [202] * 5
     refused = purge()
@@ -157,7 +157,7 @@ def test_rate_limit(place: tuple[Service, Site]):
 
 
 def test_operator(place: tuple[Service, Site]):
-    """The operator's API is his alone; a zone in a private network is refused unless the machine allows it."""
+    """The operator's API needs the operator's token; a zone in a private network is refused unless it is allowed."""
     service, _ = place
     url = "/api/v1/zones"
     with service.client as client:
@@ -193,16 +193,16 @@ def test_many_writers(place: tuple[Service, Site]):
     service.tick()
     key = f"/cdn-cgi/explorer/api/storage/kv/namespaces/preload/values/preload-queue:{service.zone}"
 
-    def mirrored() -> Any:
+    def read_mirror() -> Any:
         return httpx.get(service.runtime.url + key, timeout=PATIENCE_S).json()
 
-    mirror = until(lambda: len(entries := mirrored()) == 1000 and entries)
+    mirror = until(lambda: len(entries := read_mirror()) == 1000 and entries)
     assert len({entry["url"] for entry in mirror}) == 1000
     assert set(mirror[0]) == {"url", "priority", "enqueued_at", "trigger", "post_id", "attempt"}
 
 
 def test_purge_invalid(place: tuple[Service, Site]):
-    """A purge names what it purges."""
+    """A purge must name what it purges."""
     service, control = place
     control.pages["/a"] = Page()
     key = f"purge-{uuid.uuid4()}"
@@ -212,5 +212,5 @@ def test_purge_invalid(place: tuple[Service, Site]):
         {"tags": [f"post:{n}" for n in range(31)]},
         {"urls": ["https://other.example/"]},
     ):
-        reply = service.signed("/api/v1/purge", {"zone_id": service.zone, "idempotency_key": key, **more})
+        reply = service.post_signed("/api/v1/purge", {"zone_id": service.zone, "idempotency_key": key, **more})
         assert reply.status_code == 400

@@ -1,4 +1,4 @@
-"""Every row of the failure table, the breaker, dead letters, alerts and triggers, in workerd with time moved by hand."""
+"""Every kind of failure, the breaker, dead letters, alerts and triggers, in workerd with a clock that the test moves."""
 
 import gzip
 import json
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from runtime import Runtime, until
-from workerd.preload_site import Asked, Page, Service, Site, site
+from workerd.preload_site import Page, Service, Site, SiteRequest, site
 
 
 @pytest.fixture(name="place")
@@ -27,26 +27,26 @@ def counts(batch: dict[str, Any]) -> dict[str, int]:
     return {name: batch[name] for name in ("queued", "done", "failed", "gone", "skipped", "dropped") if batch[name]}
 
 
-def logged(service: Service, lines: int) -> bool:
+def has_lines(service: Service, lines: int) -> bool:
     return len(service.log("/a")) == lines
 
 
-def asked(control: Site, requests: int) -> bool:
-    return len(control.asked) == requests
+def has_requests(control: Site, requests: int) -> bool:
+    return len(control.requests) == requests
 
 
 def test_server_error(place: tuple[Service, Site]):
-    """5xx: retried after 5, 25 and 125 s, then a dead letter; replayed within the hour it comes through."""
+    """5xx: retried after 5, 25 and 125 s, then a dead letter, which is replayed within an hour and succeeds."""
     service, control = place
     service.register(preload_circuit_breaker_threshold=50)
     control.pages["/a"] = Page(503)
     batch = service.preload("/a")["preload_batch_id"]
     for attempt, delay_s in enumerate((5, 25, 125), start=1):
-        until(partial(logged, service, attempt))
+        until(partial(has_lines, service, attempt))
         service.tick()
         assert control.count("/a") == attempt
         service.advance(delay_s)
-    assert counts(service.finished(batch)) == {"failed": 1}
+    assert counts(service.wait_until_finished(batch)) == {"failed": 1}
     until(lambda: service.statuses("/a") == ["retry", "retry", "retry", "failed"])
     assert service.ask("failed")["failed"][0]["reason"] == "status 503"
     control.pages["/a"] = Page()
@@ -67,30 +67,30 @@ def test_gone(place: tuple[Service, Site]):
 
 @pytest.fixture(name="silent", scope="module", autouse=True)
 def _silent(preload: Runtime) -> Iterator[tuple[Service, str]]:
-    """A page that says nothing the first time; asked for when the module begins, so that nobody waits."""
+    """A page that does not reply the first time; requested when the module begins, so that no test waits for it."""
     over = threading.Event()
     with site() as (control, address):
         service = Service(preload, address, secrets.token_hex(8))
         service.register()
         gates = iter([over])
-        control.pages["/a"] = lambda _asked: Page(gate=next(gates, None))
+        control.pages["/a"] = lambda _request: Page(gate=next(gates, None))
         yield service, service.preload("/a")["preload_batch_id"]
         over.set()
         service.retire()
 
 
 def test_timeout(silent: tuple[Service, str]):
-    """No answer within 30 s is a failure that is tried again."""
+    """No response within 30 s is a failure that is retried."""
     service, batch = silent
     row = until(lambda: service.log("/a"))[0]
     assert (row["status"], row["http_status"]) == ("retry", None)
     assert "within 30 s" in row["detail"]
     service.advance(21)
-    assert counts(service.finished(batch)) == {"done": 1}
+    assert counts(service.wait_until_finished(batch)) == {"done": 1}
 
 
 def test_bucket_fails(place: tuple[Service, Site]):
-    """R2 refuses twice: stored at the third try; three times: the edge alone has it."""
+    """R2 refuses twice: stored at the third try; three times: only the edge has the page."""
     service, _ = place
     service.register()
     service.set(bucket_failures=2)
@@ -101,21 +101,21 @@ def test_bucket_fails(place: tuple[Service, Site]):
 
 
 def test_too_many(place: tuple[Service, Site]):
-    """429: tried again when Retry-After says so."""
+    """429: retried when Retry-After says."""
     service, control = place
     service.register()
     answers = [Page(429, headers={"Retry-After": "100"}), Page()]
-    control.pages["/a"] = lambda _asked: answers.pop(0)
+    control.pages["/a"] = lambda _request: answers.pop(0)
     batch = service.preload("/a")["preload_batch_id"]
     until(lambda: service.statuses("/a") == ["retry"])
     service.advance(90)
     assert control.count("/a") == 1
     service.advance(11)
-    assert counts(service.finished(batch)) == {"done": 1}
+    assert counts(service.wait_until_finished(batch)) == {"done": 1}
 
 
 def test_overflow(place: tuple[Service, Site]):
-    """A full queue drops the lowest priorities and says so in the log."""
+    """A full queue drops the lowest priorities and logs that."""
     service, _ = place
     service.register(preload_queue_max_depth=2)
     service.admin("POST", "pause")
@@ -127,7 +127,7 @@ def test_overflow(place: tuple[Service, Site]):
 
 
 def test_breaker(place: tuple[Service, Site]):
-    """Three failures in a row open it; failed probes double the pause; a good one closes it; each alert comes once."""
+    """Three failures in a row open it; failed probes double the backoff; a good one closes it; each alert comes once."""
     service, control = place
     service.register(preload_max_concurrency=1, preload_retry_max=10)
     paths = [f"/{n}" for n in range(8)]
@@ -138,26 +138,26 @@ def test_breaker(place: tuple[Service, Site]):
         return service.ask("status")["breaker"]
 
     until(lambda: breaker()["state"] == "open")
-    assert len(control.asked) == 3
+    assert len(control.requests) == 3
     for probe, backoff_s in ((1, 30), (2, 60), (3, 120)):
         assert breaker()["backoff_s"] == backoff_s
         service.advance(backoff_s - 3)
-        assert len(control.asked) == 2 + probe
+        assert len(control.requests) == 2 + probe
         service.advance(4)
-        until(partial(asked, control, 3 + probe))
+        until(partial(has_requests, control, 3 + probe))
         until(lambda: breaker()["state"] == "open")
     control.pages.clear()
     service.advance(241)
     until(lambda: breaker()["state"] == "closed")
     service.advance(700)
-    assert counts(service.finished(batch)) == {"done": 8}
+    assert counts(service.wait_until_finished(batch)) == {"done": 8}
     service.advance(301)
     until(lambda: all(each["resolved_at"] for each in service.ask("alerts")["alerts"]))
     assert sorted(each["kind"] for each in service.ask("alerts")["alerts"]) == ["breaker_open", "failure_rate"]
 
 
 def test_purge(place: tuple[Service, Site]):
-    """The pages of a purged tag are fetched anew as post-purge; the others stay."""
+    """The pages of a purged tag are fetched again with the trigger post-purge; the others stay."""
     service, control = place
     service.register()
     control.pages |= {path: Page(headers={"Cache-Tag": "post:1,term:2", "ETag": '"1"'}) for path in ("/a", "/b")}
@@ -167,7 +167,7 @@ def test_purge(place: tuple[Service, Site]):
     assert reply["purge_id"].startswith("purge-")
     assert (reply["status"], reply["tags_affected"]) == ("accepted", ["post:1"])
     until(lambda: control.counts == {"/a": 1, "/b": 1})
-    assert all("if-none-match" not in asked.headers for asked in control.asked)
+    assert all("if-none-match" not in request.headers for request in control.requests)
     until(lambda: [row["trigger_name"] for row in service.log("/a")] == ["manual", "post-purge"])
 
 
@@ -176,8 +176,8 @@ def test_unchanged(place: tuple[Service, Site]):
     service, control = place
     service.register()
 
-    def page(asked: Asked) -> Page:
-        return Page(304 if asked.headers.get("if-none-match") == '"1"' else 200, headers={"ETag": '"1"'})
+    def page(request: SiteRequest) -> Page:
+        return Page(304 if request.headers.get("if-none-match") == '"1"' else 200, headers={"ETag": '"1"'})
 
     control.pages["/a"] = page
     service.warm("/a")
@@ -198,7 +198,7 @@ def test_schedule(place: tuple[Service, Site]):
 
 
 def test_sitemap(place: tuple[Service, Site]):
-    """A crawl from robots.txt over an index to a compressed sitemap; a bomb beside it is refused."""
+    """A crawl goes from robots.txt over an index to a compressed sitemap; an XML bomb is refused."""
     service, control = place
     service.register()
     url = service.site_url
@@ -216,13 +216,13 @@ def test_sitemap(place: tuple[Service, Site]):
         "/bomb.xml": Page(body=bomb.encode()),
     }
     batch = service.admin("POST", "sitemap", {}).json()["preload_batch_id"]
-    assert counts(service.finished(batch)) == {"done": 5}
+    assert counts(service.wait_until_finished(batch)) == {"done": 5}
     until(lambda: service.statuses("/bomb.xml") == ["sitemap_failed"])
     assert {row["trigger_name"] for n in range(5) for row in service.log(f"/p{n}")} == {"sitemap"}
 
 
 def test_manual_and_redirects(place: tuple[Service, Site]):
-    """By hand: a redirect has its target warmed, one into a private network is not followed."""
+    """Pages by hand: the target of a redirect is warmed; a redirect into a private network is not followed."""
     service, control = place
     service.register()
     control.pages |= {
@@ -232,13 +232,13 @@ def test_manual_and_redirects(place: tuple[Service, Site]):
     }
     urls = [service.site_url + path for path in ("/old", "/out", "/private", "/cart/")]
     batch = service.admin("POST", "enqueue", {"urls": urls}).json()["preload_batch_id"]
-    assert counts(service.finished(batch)) == {"done": 1, "skipped": 4}
+    assert counts(service.wait_until_finished(batch)) == {"done": 1, "skipped": 4}
     assert control.counts == {"/old": 1, "/new": 1, "/out": 1, "/private": 1}
     until(lambda: "redirects to http://169.254.169.254" in service.log("/out")[0]["detail"])
 
 
 def test_pause_cancel_and_restore(place: tuple[Service, Site]):
-    """The operator pauses, cancels, resumes, looks at what was configured, and goes back to it."""
+    """The operator pauses, cancels, resumes, and restores an earlier configuration."""
     service, control = place
     service.register(preload_rps_limit=4)
     service.admin("POST", "pause")

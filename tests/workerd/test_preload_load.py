@@ -1,4 +1,4 @@
-"""The deployed Worker under load, and killed again and again: nothing is lost, and the site is never overrun."""
+"""The deployed Worker under load, and killed several times: nothing is lost, and the site's limits are kept."""
 
 import json
 import random
@@ -11,25 +11,25 @@ import pytest
 from cli.sluice_process import COMMAND, ENVIRONMENT
 from runtime import PATIENCE_S, Runtime, until
 from workerd.conftest import StartRuntime
-from workerd.preload_site import KEY, TOKEN, Asked, Page, Service, Site, site
+from workerd.preload_site import KEY, TOKEN, Page, Service, Site, SiteRequest, site
 
 OPTIONS = ("--only", "edge-preload", *(f"--var={each}" for each in (f"ADMIN_TOKEN={TOKEN}", f"SIGNING_KEY={KEY}")))
 
 
 class Hold:
-    """The site answers so many more requests, and the others when it is released."""
+    """The site replies to so many more requests at once, and to the others when it is released."""
 
     def __init__(self, control: Site, requests: int) -> None:
         self._control = control
-        self._last = len(control.asked) + requests
+        self._last = len(control.requests) + requests
         self._gate = threading.Event()
         control.default = self._page
 
-    def _page(self, _asked: Asked) -> Page:
+    def _page(self, _request: SiteRequest) -> Page:
         return Page(wait_s=0.05, gate=self._gate if self.is_reached() else None)
 
     def is_reached(self) -> bool:
-        return len(self._control.asked) > self._last
+        return len(self._control.requests) > self._last
 
     def release(self) -> None:
         self._gate.set()
@@ -38,7 +38,7 @@ class Hold:
 def kill_again_and_again(
     runtime: Runtime, service: Service, control: Site, *, pages: int, kills: int
 ) -> dict[str, int]:
-    """Kill the runtime in the middle of a drain, after a random number of pages; what the site saw, once every page is accounted for."""
+    """Kills the runtime during a drain after a random number of pages; returns what the site saw when every page is settled."""
     draw = random.Random(11)
     hold = Hold(control, draw.randrange(12))
     batches = []
@@ -54,7 +54,7 @@ def kill_again_and_again(
         runtime.start()
     hold.release()
     for batch_id in batches:
-        batch = service.finished(batch_id)
+        batch = service.wait_until_finished(batch_id)
         assert batch["total"] == batch["done"] + batch["failed"]
     seen = control.counts
     status = service.ask("status")
@@ -79,13 +79,13 @@ def _place(start: StartRuntime, name: str) -> Iterator[tuple[Runtime, Service, S
 
 
 def test_killed_again_and_again(place: tuple[Runtime, Service, Site]):
-    """Every page is done after all, none is stuck, and the site sees none more often than the kills explain."""
+    """Every page is done, none is stuck, and the site gets no page more often than the kills explain."""
     runtime, service, control = place
     service.register(preload_rpm_limit=6000)
     kills = 3
     result = kill_again_and_again(runtime, service, control, pages=60, kills=kills)
     assert (result["pages"], result["depth"], result["dead letters"]) == (60, 0, 0)
-    # Each kill cuts off at most the six pages under way, and each of those is asked for once more.
+    # Each kill cuts off at most the six pages under way, and each of those is fetched once more.
     assert result["requests"] <= 60 + 6 * kills
     assert result["most for one page"] <= 1 + kills
     assert result["most at once"] <= 6
@@ -93,7 +93,7 @@ def test_killed_again_and_again(place: tuple[Runtime, Service, Site]):
 
 
 def test_limits(place: tuple[Runtime, Service, Site]):
-    """The site sees no more at once, in a second and in a minute than the zone allows; then a new version is deployed."""
+    """The site gets no more requests at once, in a second and in a minute than the zone allows; then a new version is deployed."""
     first, service, control = place
     service.register(preload_rpm_limit=40, preload_on_deployment=True)
     control.pages |= {f"/p{n}": Page(wait_s=0.2 * (n % 4)) for n in range(60)}
@@ -119,7 +119,7 @@ def test_limits(place: tuple[Runtime, Service, Site]):
 
 
 def check_new_version(service: Service, control: Site) -> None:
-    """It warms the site again, serves the command line, and tells the webhook of an incident."""
+    """It warms the site again, serves the command line, and posts an incident to the webhook."""
     service.register(preload_on_deployment=True, preload_retry_max=0)
     service.tick()
     until(lambda: [row["trigger_name"] for row in service.log("/")] == ["deployment"])

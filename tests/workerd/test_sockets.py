@@ -26,7 +26,7 @@ def _dial(runtime: Runtime, name: str) -> Dial:
 
 
 def test_echo(dial: Dial):
-    """Text goes both ways in order, the reply's own headers come along, and two sockets do not mix."""
+    """Text goes both ways in order, the reply's own headers arrive, and two sockets do not mix."""
     with dial() as one, dial() as other:
         assert (one.recv(), other.recv()) == ("welcome", "welcome")
         assert one.response is not None
@@ -39,7 +39,7 @@ def test_echo(dial: Dial):
 
 
 def test_bytes_are_read_as_text(dial: Dial):
-    """A binary message is the text that it holds; what is no text does no harm."""
+    """A binary message is read as text; invalid text does no harm."""
     with dial() as line:
         line.recv()
         line.send("é".encode())
@@ -57,14 +57,14 @@ def test_large_messages(dial: Dial):
 
 
 def test_client_leaves(dial: Dial, probe: httpx.Client, name: str):
-    """The Worker notices that the client said goodbye, and goes on with what it has to do then."""
+    """The Worker notices that the client closed the connection, and continues."""
     with dial() as line:
         line.recv()
     until(lambda: probe.get("/api/kv", params={"key": name}).json() == "left")
 
 
 def test_client_is_cut_off(dial: Dial, probe: httpx.Client, name: str):
-    """The Worker notices a client that vanished without a word."""
+    """The Worker notices a client that vanished without closing."""
     with dial() as line:
         line.recv()
         line.socket.shutdown(socket.SHUT_RDWR)
@@ -72,7 +72,7 @@ def test_client_is_cut_off(dial: Dial, probe: httpx.Client, name: str):
 
 
 def test_worker_closes(dial: Dial, probe: httpx.Client, name: str):
-    """The code and the reason of the Worker's goodbye reach the client."""
+    """The Worker's close code and reason reach the client."""
     with dial() as line:
         line.recv()
         line.send("close")
@@ -89,7 +89,7 @@ def exhaust(line: ClientConnection) -> None:
 
 
 def test_flood_is_cut_off(dial: Dial, probe: httpx.Client, name: str):
-    """A client that sends faster than it is read is closed; the Worker holds no more than so many messages."""
+    """A client that sends faster than the Worker reads is disconnected; the Worker holds few messages."""
     gate = f"{name}/gate"
     with dial(gate=gate) as line:
         line.recv()
@@ -105,7 +105,7 @@ def test_flood_is_cut_off(dial: Dial, probe: httpx.Client, name: str):
 
 
 def test_failing_conversation_closes(dial: Dial, probe: httpx.Client):
-    """A conversation that raises ends the connection, and the Worker serves on."""
+    """A conversation that raises ends the connection, and the Worker keeps serving."""
     with dial() as line:
         line.recv()
         line.send("fail")
@@ -118,5 +118,5 @@ def test_failing_conversation_closes(dial: Dial, probe: httpx.Client):
 
 @pytest.mark.parametrize("text", ["short", "é" * 10_000])
 def test_data_point(probe: httpx.Client, text: str):
-    """The dataset takes a point of the largest size that is written."""
+    """The dataset accepts a point of the largest size."""
     assert probe.get("/api/analytics", params={"text": text}).json() == []

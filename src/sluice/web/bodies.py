@@ -8,8 +8,8 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from sluice.core.errors import BadField, Invalid, TooLarge, UnsupportedMediaType
+from sluice.core.json_text import parse_json
 from sluice.core.models import Model, parse_model
-from sluice.core.strict_json import parse_json
 from sluice.web.messages import Request
 
 _LENGTH = re.compile(r"[0-9]{1,15}")

@@ -80,13 +80,13 @@ class PreloadWorker:
         return EdgeCache()
 
     @cached_property
-    def allowed(self) -> AllowedHosts:
+    def allowed_hosts(self) -> AllowedHosts:
         return AllowedHosts.parse(self.variables.text("ALLOW_PRIVATE_HOSTS"))
 
     @cached_property
     def fetch(self) -> Fetch:
         """Requests to an origin, each sent once."""
-        return Fetcher(send_request_once, self.allowed).fetch
+        return Fetcher(send_request_once, self.allowed_hosts).fetch
 
     @cached_property
     def zone_object(self) -> ZoneObject:
@@ -106,7 +106,7 @@ class PreloadWorker:
             bucket=self.bucket,
             edge=self.edge,
             fetch=self.fetch,
-            fetch_webhook=Fetcher(send_request, self.allowed).fetch,
+            fetch_webhook=Fetcher(send_request, self.allowed_hosts).fetch,
             new_id=generate_id,
             log=self.log,
         )
@@ -138,7 +138,7 @@ class PreloadWorker:
             defer=self.ctx.waitUntil,
             admin_token=self.variables.text("ADMIN_TOKEN"),
             signing_keys=read_signing_keys(self.variables),
-            check_url=partial(check_url, allowed=self.allowed),
+            check_url=partial(check_url, allowed=self.allowed_hosts),
         )
 
     @cached_property
@@ -154,7 +154,7 @@ class PreloadWorker:
         """Serves one visitor of a zone's host."""
 
         async def forward(url: str, headers: HeaderPairs) -> Reply:
-            return await forward_request(request, url, headers, self.allowed)
+            return await forward_request(request, url, headers, self.allowed_hosts)
 
         index = PageIndex(self.database, zone.zone_id)
         return PageServer(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sluice.core.bounded_json import MAX_DEPTH, parse_bounded_json, parse_stored_json
+from sluice.core.json_text import MAX_DEPTH, parse_bounded_json, parse_stored_json
 
 
 @pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":', "}")])

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from commands import CommandFailed
 from deploy import main
-from resources import CommandFailed
 from worker_config import WorkerConfig, find_used_bindings, read_configs
 
 COMPILER = """\
@@ -174,3 +174,38 @@ def test_find_used_bindings():
         "KV",
         "DB",
     }
+
+
+def test_rollback_is_the_reverse(project: Path, capsys: pytest.CaptureFixture[str]):
+    """A rollback goes through the Workers from the last deployed to the first, and touches no data."""
+    account = Account()
+    assert main(["--rollback"], project, account) == 0
+    assert [(command[0], command[-1].rsplit("/", 1)[-1]) for command in account.ran[1:]] == [
+        ("rollback", "wrangler.toml"),
+        ("rollback", "wrangler.tail.toml"),
+    ]
+    assert all("--yes" in command for command in account.ran[1:])
+    assert account.kept == {"queues": [], "r2": [], "kv": [], "d1": []}
+    assert "migrations stay as they are" in capsys.readouterr().out
+
+
+def test_rollback_of_one(project: Path):
+    """Only the named Worker is rolled back."""
+    account = Account()
+    assert main(["--rollback", "tail"], project, account) == 0
+    assert [command[-1].rsplit("/", 1)[-1] for command in account.ran[1:]] == ["wrangler.tail.toml"]
+
+
+@pytest.mark.parametrize("address", ["worker-api", "ftp://example.com", "https://"])
+def test_check_needs_an_address(project: Path, capsys: pytest.CaptureFixture[str], address: str):
+    """The smoke test refuses what is not the address of a server."""
+    assert main(["--check", address], project, Account()) == 1
+    assert capsys.readouterr().err == (
+        f"--check takes an address such as https://worker-api.example.workers.dev, not {address}\n"
+    )
+
+
+def test_no_address(project: Path, capsys: pytest.CaptureFixture[str]):
+    """A Worker for which wrangler prints no address is not passed over in silence."""
+    assert main(["tail"], project, Account()) == 0
+    assert "tail has no workers.dev address: try it with ./scripts/deploy --check URL" in capsys.readouterr().out

@@ -52,7 +52,7 @@ class SignedRequest:
         return canonical_string(self.method, self.path, self.timestamp, self.nonce, self.body_hash)
 
     def verify(self, keys: Iterable[str], now: float) -> None:
-        """Raises Unauthorized unless one of the keys made the signature within the last minutes."""
+        """Raises Unauthorized unless the signature is recent and was made with one of the keys."""
         age_s = now - int(self.timestamp)
         if age_s > MAX_AGE_S or age_s < -MAX_AHEAD_S:
             raise Unauthorized("X-Timestamp is more than 300 s old or more than 30 s ahead of this clock")

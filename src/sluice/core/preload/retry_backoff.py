@@ -18,7 +18,7 @@ def backoff_s(attempt: int) -> float:
 
 
 def parse_retry_after_s(headers: HeaderPairs, now: float) -> float | None:
-    """The seconds that the Retry-After header asks to wait, given as seconds or as a date; None without a readable one."""
+    """The seconds to wait by the Retry-After header, a number of seconds or a date; None without a valid one."""
     text = header_value(headers, "retry-after").strip()
     if _SECONDS.fullmatch(text):
         return min(MAX_DELAY_S, float(text))

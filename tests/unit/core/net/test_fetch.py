@@ -6,10 +6,10 @@ import gzip
 import pytest
 
 from fakes.transport import FakeTransport, Scripted
-from sluice.core.errors import Oversized, Refused, TimedOut, Unavailable
+from sluice.core.errors import ConnectionLost, Oversized, Refused, TimedOut, Unavailable
 from sluice.core.net.addresses import AllowedHosts
 from sluice.core.net.fetch import Fetcher
-from sluice.core.net.transport import TransportFailed, TransportRequest
+from sluice.core.net.transport import TransportFailed, TransportLost, TransportRequest
 from sluice.core.ports import FetchResponse
 
 A = "https://a.example"
@@ -118,6 +118,16 @@ async def test_failure_names_the_url_without_its_query():
 
     with pytest.raises(Unavailable, match=r"^https://a\.example/x did not answer: Network connection lost\.$"):
         await fetch(FakeTransport({f"{A}/x?key=secret": lost}), f"{A}/x?key=secret")
+
+
+async def test_lost_connection():
+    """A reused connection that was closed is an error of its own, so that a caller may send the request again."""
+
+    async def lost(_: TransportRequest) -> Scripted:
+        raise TransportLost("Network connection lost.")
+
+    with pytest.raises(ConnectionLost, match=r"^https://a\.example/x did not answer: Network connection lost\.$"):
+        await fetch(FakeTransport({f"{A}/x": lost}), f"{A}/x")
 
 
 async def test_bugs_are_not_hidden():

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.core.bounded_json import parse_bounded_json
+from sluice.core.json_text import parse_bounded_json
 from sluice.core.news.extraction import decode, extract
 from sluice.core.news.extraction.blocks import MAX_CHARS as MAX_TEXT
 from sluice.core.news.extraction.tree import MAX_DEPTH, MAX_NODES, MAX_STEPS, Node, parse

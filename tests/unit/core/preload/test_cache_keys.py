@@ -1,4 +1,4 @@
-"""One spelling for each page, and one key for each of its forms."""
+"""One canonical URL for each page, and one key for each of its variants."""
 
 import pytest
 from hypothesis import given
@@ -17,7 +17,7 @@ from sluice.core.preload.cache_keys import (
 from sluice.core.preload.zone_config import ZoneConfig, parse_config
 
 
-def zone(**config: object) -> ZoneConfig:
+def build_config(**config: object) -> ZoneConfig:
     return parse_config({"site_url": "https://example.com", "hosts": ["www.example.com", "bücher.example"], **config})
 
 
@@ -44,8 +44,8 @@ def zone(**config: object) -> ZoneConfig:
     ],
 )
 def test_spellings(url: str, canonical: str):
-    """However a page is written, it is the same page."""
-    assert canonical_url(url, zone()) == canonical
+    """Every spelling of a URL is the same page."""
+    assert canonical_url(url, build_config()) == canonical
 
 
 @pytest.mark.parametrize(
@@ -64,14 +64,14 @@ def test_spellings(url: str, canonical: str):
     ],
 )
 def test_no_page_of_the_zone(url: str):
-    """What is not plainly a page of one of the zone's hosts is refused."""
+    """A URL that is not a page of one of the zone's hosts is refused."""
     with pytest.raises(Invalid):
-        canonical_url(url, zone())
+        canonical_url(url, build_config())
 
 
 def test_trailing_slash():
-    """A zone may have its slashes all one way; a file keeps its name."""
-    adding, stripping = zone(cache_trailing_slash="add"), zone(cache_trailing_slash="strip")
+    """A zone may add or strip all trailing slashes; a file name stays as it is."""
+    adding, stripping = build_config(cache_trailing_slash="add"), build_config(cache_trailing_slash="strip")
     assert canonical_url("https://example.com/a", adding) == "https://example.com/a/"
     assert canonical_url("https://example.com/a.css", adding) == "https://example.com/a.css"
     assert canonical_url("https://example.com/a/", stripping) == "https://example.com/a"
@@ -79,7 +79,7 @@ def test_trailing_slash():
 
 
 def test_ports():
-    """A host without a port has the site's own, as a local site needs it."""
+    """A host without a port has the port of the site, as a local site needs it."""
     local = parse_config({"site_url": "http://127.0.0.1:9000", "hosts": ["localhost", "other.localhost:9001"]})
     for host in ("127.0.0.1:9000", "localhost:9000", "localhost", "other.localhost:9001"):
         assert canonical_url(f"http://{host}/a", local) == f"http://{host}/a"
@@ -91,15 +91,15 @@ def test_ports():
 def test_idempotent(path: str, query: str):
     """A canonical URL is its own canonical URL."""
     try:
-        once = canonical_url(f"https://example.com/{path}?{query}", zone())
+        once = canonical_url(f"https://example.com/{path}?{query}", build_config())
     except Invalid:
         return
-    assert canonical_url(once, zone()) == once
+    assert canonical_url(once, build_config()) == once
     assert once.isascii()
 
 
 def test_keys():
-    """The key, its hash, and where the copies are."""
+    """The key, its hash, and the places of the copies."""
     hashed = key_hash("https://example.com/", "")
     assert cache_key("https://example.com/", "") == "https://example.com/|enc:identity"
     assert cache_key("https://example.com/", "lang:de") == "https://example.com/|enc:identity|lang:de"
@@ -109,12 +109,12 @@ def test_keys():
 
 
 def test_variants():
-    """Every visitor gets one of the forms that are warmed."""
+    """Every visitor gets one of the variants that are warmed."""
     mobile = "Mozilla/5.0 (iPhone) Mobile/15E148"
-    both = zone(cache_device_variants=True, cache_languages=["en", "de"])
-    assert list_variants(zone()) == [""]
+    both = build_config(cache_device_variants=True, cache_languages=["en", "de"])
+    assert list_variants(build_config()) == [""]
     assert list_variants(both) == ["lang:en", "lang:en|device:mobile", "lang:de", "lang:de|device:mobile"]
-    assert choose_variant(zone(), user_agent=mobile, accept_language="de") == ""
+    assert choose_variant(build_config(), user_agent=mobile, accept_language="de") == ""
     assert choose_variant(both, user_agent=mobile, accept_language="de-AT, en;q=0.5") == "lang:de|device:mobile"
     assert choose_variant(both, user_agent="", accept_language="fr") == "lang:en"
 
@@ -135,17 +135,17 @@ def test_variants():
     ],
 )
 def test_bad_configuration(config: dict[str, object], path: str):
-    """Each value that does not fit is named."""
+    """Each bad value is named."""
     with pytest.raises(Invalid) as raised:
         parse_config(config if not config or "site_url" in config else {"site_url": "https://example.com", **config})
     assert [bad.field for bad in raised.value.fields] == [path]
 
 
 def test_sitemap_of_another_site():
-    """A sitemap elsewhere is none of the zone's."""
+    """A sitemap on another host is refused."""
     with pytest.raises(Invalid, match="preload_sitemap_url is not on one of the zone's hosts"):
-        zone(preload_sitemap_url="https://other.com/sitemap.xml")
-    assert zone().sitemap_url == "https://example.com/sitemap.xml"
+        build_config(preload_sitemap_url="https://other.com/sitemap.xml")
+    assert build_config().sitemap_url == "https://example.com/sitemap.xml"
 
 
 def test_defaults():
@@ -165,4 +165,4 @@ def test_defaults():
         "preload_sitemap_crawl_enabled": False,
         "preload_sitemap_url": "{site_url}/sitemap.xml",
     }
-    assert {name: getattr(zone(), name) for name in documented} == documented
+    assert {name: getattr(build_config(), name) for name in documented} == documented

@@ -1,4 +1,4 @@
-"""Signatures: the documented scheme, and nothing but it."""
+"""Signatures: the documented scheme and nothing else."""
 
 import random
 from dataclasses import replace
@@ -17,11 +17,11 @@ BODY = b'{"zone_id":"abc123xyz","urls":["https://example.com/"]}'
 
 def request(body: bytes = BODY, headers: dict[str, str] | None = None) -> SignedRequest:
     signed = sign_request(KEY, "POST", PATH, BODY, now=NOW, nonce=NONCE)
-    given = {name.lower(): value for name, value in signed.items()} | (headers or {})
-    return SignedRequest.from_request("POST", PATH, given, body)
+    lowered = {name.lower(): value for name, value in signed.items()} | (headers or {})
+    return SignedRequest.from_request("POST", PATH, lowered, body)
 
 
-def accepted(signed: SignedRequest, *keys: str, now: float = NOW) -> bool:
+def is_accepted(signed: SignedRequest, *keys: str, now: float = NOW) -> bool:
     try:
         signed.verify(keys or (KEY,), now)
     except Unauthorized:
@@ -36,35 +36,35 @@ def test_vector():
     assert text == f"POST\n/api/v1/preload\n1700000000\n{NONCE}\n{body_hash}"
     assert compute_signature(KEY, text) == "8bb14a8e1bb52a6497ccb65c70b0928801f84ac8292049f328b2f81f385cb564"
     assert request().text == text
-    assert accepted(request())
+    assert is_accepted(request())
 
 
 def test_time_window():
     """300 s past and 30 s ahead are the limits."""
-    assert accepted(request(), now=NOW + 300)
-    assert not accepted(request(), now=NOW + 300.5)
-    assert accepted(request(), now=NOW - 30)
-    assert not accepted(request(), now=NOW - 30.5)
+    assert is_accepted(request(), now=NOW + 300)
+    assert not is_accepted(request(), now=NOW + 300.5)
+    assert is_accepted(request(), now=NOW - 30)
+    assert not is_accepted(request(), now=NOW - 30.5)
 
 
 def test_rotation():
     """The current and the previous key both verify; an empty one never does."""
-    assert accepted(request(), "another-key", KEY)
-    assert not accepted(request(), "another-key", "")
+    assert is_accepted(request(), "another-key", KEY)
+    assert not is_accepted(request(), "another-key", "")
     empty = sign_request("", "POST", PATH, BODY, now=NOW, nonce=NONCE)
-    assert not accepted(request(headers={name.lower(): value for name, value in empty.items()}), "", KEY)
+    assert not is_accepted(request(headers={name.lower(): value for name, value in empty.items()}), "", KEY)
 
 
 @pytest.mark.parametrize("name", ["x-timestamp", "x-nonce", "x-signature"])
 @pytest.mark.parametrize("value", ["", " ", "x", "1" * 70, "1700000000, 1700000000", "é" * 20])
 def test_malformed(name: str, value: str):
-    """A header that cannot be one is refused before anything is computed."""
+    """A malformed header is refused before anything is computed."""
     with pytest.raises(Unauthorized):
         request(headers={name: value})
 
 
 def test_capital_signature():
-    """The signature is lower-case, so that there is one spelling of it."""
+    """The signature is lower-case, so that it has one spelling."""
     with pytest.raises(Unauthorized):
         request(headers={"x-signature": request().signature.upper()})
 
@@ -95,6 +95,6 @@ def test_mutations():
             case _:
                 changed = replace(original, signature=mutated_text(original.signature, draw, hexadecimal))
         assert changed != original
-        assert not accepted(changed)
+        assert not is_accepted(changed)
     for body in (BODY + b" ", b" " + BODY, BODY[:-1], b""):
-        assert not accepted(request(body))
+        assert not is_accepted(request(body))

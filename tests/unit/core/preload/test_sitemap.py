@@ -1,4 +1,4 @@
-"""Sitemaps, well made and hostile."""
+"""Sitemaps, valid and hostile."""
 
 import gzip
 import zlib
@@ -27,7 +27,7 @@ def urlset(inside: str) -> str:
 
 
 def test_pages():
-    """Addresses with their dates; CDATA, escapes and spaces as they occur, images and videos left out."""
+    """URLs with their dates; CDATA, escapes and spaces are read, images and videos ignored."""
     body = urlset(
         "<url><loc> https://e.com/a?x=1&amp;y=2\n</loc><lastmod>2026-11-16</lastmod><priority>0.5</priority></url>"
         "<url><loc><![CDATA[https://e.com/b]]></loc></url>"
@@ -45,13 +45,13 @@ def test_pages():
 def test_index():
     """An index names further sitemaps."""
     body = f"<sitemapindex {NAMESPACE}><sitemap><loc>https://e.com/1.xml</loc></sitemap></sitemapindex>"
-    found = read(body)
-    assert ([each.url for each in found.sitemaps], found.pages) == (["https://e.com/1.xml"], [])
+    sitemap = read(body)
+    assert ([each.url for each in sitemap.sitemaps], sitemap.pages) == (["https://e.com/1.xml"], [])
 
 
 @pytest.mark.parametrize("chunk", [1, 2, 3, 1000])
 def test_gzip_by_magic(chunk: int):
-    """Compressed files are known by their first bytes, not by their names."""
+    """Compressed files are recognised by their first bytes, not by their names."""
     body = gzip.compress(urlset("<url><loc>https://e.com/a</loc></url>").encode())
     assert [each.url for each in read(body, chunk=chunk).pages] == ["https://e.com/a"]
 
@@ -75,13 +75,13 @@ BOMB = '<!DOCTYPE u [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>' + url
     ],
 )
 def test_refused(body: bytes | str):
-    """Document types, broken XML, endless texts and broken archives are refused."""
+    """Document types, broken XML, very long texts and broken archives are refused."""
     with pytest.raises(Refused):
         read(body)
 
 
 def test_bombs():
-    """A small file that unpacks to a huge one stops at the cap, without ever being held whole."""
+    """A small file that decompresses to a huge one stops at the limit, and is never in memory as a whole."""
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     huge = (
         packer.compress(b"<urlset>") + b"".join(packer.compress(b" " * 1_000_000) for _ in range(60)) + packer.flush()
@@ -95,7 +95,7 @@ def test_bombs():
 
 @given(st.binary(max_size=200))
 def test_anything(body: bytes):
-    """Whatever comes, it is read or refused."""
+    """Any input is read or refused."""
     with suppress(Refused):
         read(body)
 
@@ -108,6 +108,6 @@ def test_dates():
 
 
 def test_robots():
-    """Sitemap lines of a robots.txt, however they are written."""
+    """Sitemap lines of a robots.txt, in any spelling."""
     text = "User-agent: *\nDisallow: /\nSITEMAP: https://e.com/s.xml\n sitemap:https://e.com/t.xml\n# Sitemap: x\n"
     assert parse_robots_sitemaps(text) == ["https://e.com/s.xml", "https://e.com/t.xml"]

@@ -1,4 +1,4 @@
-"""What adblock-compiler says of its routes, as far as it can be seen without a runtime."""
+"""The API documentation of adblock-compiler, checked without a runtime."""
 
 import pytest
 from pydantic import BaseModel
@@ -21,18 +21,18 @@ SERVING: dict[type[BaseModel], type[BaseModel]] = {
 
 
 @pytest.mark.parametrize("doc", DOCS.values(), ids=DOCS)
-def test_example_is_taken(doc: Doc):
-    """Who takes a body has an example of one, which the model that serves takes as it stands."""
+def test_example_is_valid(doc: Doc):
+    """Every documented body has an example that the model of the handler accepts."""
     assert doc.summary
     assert (doc.body is None) == (doc.example is None)
     if doc.body:
         parse_model(SERVING.get(doc.body, doc.body), doc.example)
 
 
-@pytest.mark.parametrize(("told", "serves"), SERVING.items(), ids=lambda model: model.__name__)
-def test_body_is_what_serves(told: type[BaseModel], serves: type[BaseModel]):
-    """The described body has the fields of the one that serves, and the proof for the guard besides."""
-    assert told.model_fields.keys() - serves.model_fields.keys() == {"turnstileToken"}
-    assert issubclass(told, serves)
-    kept = [name for name in serves.model_fields if name != "priority"]
-    assert all(told.model_fields[name].annotation == serves.model_fields[name].annotation for name in kept)
+@pytest.mark.parametrize(("documented", "handled"), SERVING.items(), ids=lambda model: model.__name__)
+def test_body_matches_the_handler(documented: type[BaseModel], handled: type[BaseModel]):
+    """The documented body has the fields of the model of the handler, and the Turnstile token."""
+    assert documented.model_fields.keys() - handled.model_fields.keys() == {"turnstileToken"}
+    assert issubclass(documented, handled)
+    names = [name for name in handled.model_fields if name != "priority"]
+    assert all(documented.model_fields[name].annotation == handled.model_fields[name].annotation for name in names)

@@ -1,4 +1,4 @@
-"""Items of a batch: three at once, each outcome kept the moment it is known, nothing done twice."""
+"""Items of a batch: three at once, each outcome stored as soon as it is known, nothing compiled twice."""
 
 import pytest
 
@@ -20,7 +20,7 @@ async def run(bench: Bench, *names: str) -> list[ItemOutcome]:
 
 
 async def test_outcomes_come_in_order():
-    """Every item is compiled with what the caller asked for, and told in the order given."""
+    """Every item is compiled with the options of the caller, and outcomes come in the order of the items."""
     bench = Bench()
     outcomes = await run(bench, *NAMES)
     assert [(outcome.id, outcome.success, outcome.cache_key, outcome.rule_count) for outcome in outcomes] == [
@@ -36,28 +36,28 @@ async def test_three_at_once():
     assert bench.compiler.most_at_once == 3
 
 
-async def test_failure_of_one_is_its_own():
-    """An item that fails says why; the others are done."""
+async def test_failure_affects_one_item():
+    """A failed item has a reason; the other items succeed."""
     bench = Bench(FakeCompiler({"b": Unavailable("x" * 9999)}))
     outcomes = await run(bench, "a", "b", "c")
     assert [outcome.success for outcome in outcomes] == [True, False, True]
     assert outcomes[1].error == "x" * MAX_ERROR_CHARS
 
 
-async def test_a_second_run_does_only_what_failed():
-    """What succeeded is not compiled again; what failed is, and its new outcome is kept."""
+async def test_second_run_compiles_only_failed_items():
+    """Items that succeeded are not compiled again; failed ones are, and their new outcomes are stored."""
     bench = Bench(FakeCompiler({"b": Unavailable("down")}))
     first = await run(bench, "a", "b")
     bench.compiler.failures.clear()
     second = await run(bench, "a", "b")
     assert second[0] == first[0]
     assert second[1].success
-    assert bench.compiler.made == {"a": 1, "b": 1}
+    assert bench.compiler.compilations == {"a": 1, "b": 1}
     assert (await bench.items.load_outcomes("owner"))["b"].error is None
 
 
 async def test_failure_does_not_undo_a_success():
-    """Of two runs at once, the one that got it done is right."""
+    """If two runs overlap, the successful one counts."""
     bench = Bench()
     await run(bench, "a")
     await bench.items._record("owner", ItemOutcome.rejection("a", "too late"))
@@ -69,10 +69,10 @@ async def test_owners_do_not_mix():
     bench = Bench()
     await run(bench, "a")
     await bench.items.run("other", items("a"), ttl_s=60, trigger="sync")
-    assert bench.compiler.made == {"a": 2}
+    assert bench.compiler.compilations == {"a": 2}
 
 
-async def test_rejected():
+async def test_rejection():
     """An item that cannot run is recorded with its reason."""
     bench = Bench()
     await bench.items.record_rejection("owner", "z", "no sources")
@@ -84,8 +84,8 @@ async def test_rejected():
     }
 
 
-async def test_foreign_errors_end_the_run():
-    """Only our own errors are failures of items: a pause of the engine must get through."""
+async def test_other_errors_end_the_run():
+    """Only a SluiceError is the failure of an item: a pause of the engine must get through."""
     bench = Bench()
     bench.compiler.failures["a"] = RuntimeError("paused")  # type: ignore[assignment]
     with pytest.raises(RuntimeError, match="paused"):
@@ -96,7 +96,7 @@ async def test_foreign_errors_end_the_run():
 @pytest.mark.parametrize("before", [True, False])
 @pytest.mark.parametrize("number", range(1, 7))
 async def test_crash_at_any_operation(number: int, *, before: bool):
-    """Whatever was recorded before the crash is not compiled again, and in the end everything is done."""
+    """Outcomes stored before the crash are not compiled again, and in the end every item is compiled."""
     bench = Bench()
     bench.d1.fail_at(number, before=before)
     recorded: set[str] = set()
@@ -104,15 +104,15 @@ async def test_crash_at_any_operation(number: int, *, before: bool):
         await run(bench, *NAMES)
     except Crash:
         recorded = set(await bench.items.load_outcomes("owner"))
-    before_again = bench.compiler.made.copy()
+    before_again = bench.compiler.compilations.copy()
     outcomes = await run(bench, *NAMES)
     assert all(outcome.success for outcome in outcomes)
-    assert all(bench.compiler.made[name] == before_again[name] for name in recorded)
-    assert set(bench.compiler.made) == set(NAMES)
+    assert all(bench.compiler.compilations[name] == before_again[name] for name in recorded)
+    assert set(bench.compiler.compilations) == set(NAMES)
 
 
-async def test_tidy():
-    """Outcomes are forgotten after a week."""
+async def test_expiry():
+    """Outcomes are deleted after a week."""
     bench = Bench()
     await run(bench, "a")
     bench.clock.advance(RETENTION_S - 1)

@@ -1,4 +1,4 @@
-"""A batch in chunks of three: a bad item costs none of the others, a crash costs none that is done."""
+"""A batch in chunks of three: a bad item does not affect the others, and a crash repeats no finished item."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from sluice.platform.workflows import Steps
 from sluice.services.compiler.workflows.batch import ALL_FAILED, BatchCompilationWorkflow
 from sluice.services.compiler.workflows.batch_items import Item
 from sluice.services.compiler.workflows.params_store import MAX_INLINE_BYTES
-from unit.services.compiler.workflow_bench import Bench, FakeCompiler, configuration, crash_points, repeated
+from unit.services.compiler.workflow_bench import Bench, FakeCompiler, configuration, crash_points, find_repeated
 
 ID = "wf-batch-1-abc"
 NAMES = ("a", "b", "c", "d")
@@ -25,21 +25,21 @@ def params(*names: str, **more: Any) -> dict[str, Any]:
 class Workflow(Bench):
     def __init__(self, compiler: FakeCompiler | None = None) -> None:
         super().__init__(compiler or FakeCompiler())
-        self.done: dict[str, int] = {}
+        self.compiled_before: dict[str, int] = {}
         self.workflow = BatchCompilationWorkflow(
             items=self.items, params_store=self.params_store, reporter=self.reporter
         )
 
-    async def crashed(self) -> None:
+    async def on_crash(self) -> None:
         names = [item.removeprefix("id-") for item in await self.items.load_outcomes(ID)]
-        self.done = {name: self.compiler.made[name] for name in names}
+        self.compiled_before = {name: self.compiler.compilations[name] for name in names}
 
-    async def outcome(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        return await self.finished(lambda steps: self.workflow.run(ID, given, steps))
+    async def outcome(self, sent: Mapping[str, Any]) -> dict[str, Any]:
+        return await self.finish(lambda steps: self.workflow.run(ID, sent, steps))
 
 
 async def test_success():
-    """All items are told in order, without their rules."""
+    """All items are reported in order, without their rules."""
     bench = Workflow()
     outcome = await bench.outcome(params(*NAMES))
     assert outcome.pop("totalDurationMs") >= 0
@@ -86,7 +86,7 @@ async def test_steps_and_events():
         ("workflow:completed", None, 100, counts),
     ]
     assert {event["workflowType"] for event in await bench.events(ID)} == {"batch"}
-    assert (await bench.kept("workflow:batch:metrics"))["completed"] == 1
+    assert (await bench.read_published("workflow:batch:metrics"))["completed"] == 1
     assert [point[0] for point in bench.analytics.points] == [
         "workflow_started",
         "workflow_completed",
@@ -95,11 +95,11 @@ async def test_steps_and_events():
 
 
 async def test_bad_items_are_rejected():
-    """The rest run; the bad one says which field is wrong."""
+    """The other items run; the bad one names the wrong field."""
     bench = Workflow(FakeCompiler({"c": Unavailable("down")}))
-    given = params("a", "c")
-    given["requests"].insert(1, {"id": "bad", "configuration": {"name": "bad", "sources": []}})
-    outcome = await bench.outcome(given)
+    sent = params("a", "c")
+    sent["requests"].insert(1, {"id": "bad", "configuration": {"name": "bad", "sources": []}})
+    outcome = await bench.outcome(sent)
     assert [(result["id"], result["success"], result.get("error")) for result in outcome["results"]] == [
         ("id-a", True, None),
         ("bad", False, "sources needs at least 1"),
@@ -109,10 +109,10 @@ async def test_bad_items_are_rejected():
 
 
 async def test_none_valid():
-    """A batch of nothing but mistakes is told as such and runs nothing."""
+    """A batch without a valid item fails with a reason and compiles nothing."""
     bench = Workflow()
-    given = {"requests": [{"id": "x", "configuration": {}}, {"id": "y", "configuration": {"name": "y"}}]}
-    outcome = await bench.outcome(given)
+    sent = {"requests": [{"id": "x", "configuration": {}}, {"id": "y", "configuration": {"name": "y"}}]}
+    outcome = await bench.outcome(sent)
     assert (outcome["success"], outcome["error"], outcome["failed"]) == (False, ALL_FAILED, 2)
     assert [result["id"] for result in outcome["results"]] == ["x", "y"]
     assert (await bench.types(ID))[-1] == "workflow:failed"
@@ -120,33 +120,33 @@ async def test_none_valid():
 
 
 async def test_malformed_envelope():
-    """Parameters that are no batch fail with the field."""
+    """Parameters that are not a batch fail with the field."""
     outcome = await Workflow().outcome({"requests": []})
     assert (outcome["success"], outcome["error"]) == (False, "requests needs at least 1")
 
 
 async def test_content_goes_with_its_item():
-    """What was sent along reaches the compilation of its item alone."""
+    """The content of an item reaches the compilation of that item alone."""
     bench = Workflow()
-    given = params("a", "b")
-    given["requests"][1]["preFetchedContent"] = {"x": "||x^"}
-    await bench.outcome(given)
+    sent = params("a", "b")
+    sent["requests"][1]["preFetchedContent"] = {"x": "||x^"}
+    await bench.outcome(sent)
     assert {call["name"]: call["content"] for call in bench.compiler.calls} == {"a": {}, "b": {"x": "||x^"}}
 
 
 async def test_large_batch():
-    """What is too large for the engine stands in the bucket until the end."""
+    """Parameters that are too large for the engine are in the bucket until the end."""
     bench = Workflow()
-    given = params("a")
-    given["requests"][0]["preFetchedContent"] = {"x": "y" * (MAX_INLINE_BYTES + 1)}
-    packed = await bench.params_store.store(ID, given)
-    assert "requests" not in packed
-    assert (await bench.outcome(packed))["successful"] == 1
-    assert [found.key async for found in bench.bucket.objects()] == []
+    sent = params("a")
+    sent["requests"][0]["preFetchedContent"] = {"x": "y" * (MAX_INLINE_BYTES + 1)}
+    start_params = await bench.params_store.store(ID, sent)
+    assert "requests" not in start_params
+    assert (await bench.outcome(start_params))["successful"] == 1
+    assert [stored.key async for stored in bench.bucket.objects()] == []
 
 
-async def test_a_lost_chunk_does_not_take_the_others_along():
-    """Of a chunk whose step failed for good, the items that were done count; the others tell why not."""
+async def test_failed_chunk_does_not_affect_the_others():
+    """Items of a failed step that were compiled count; the others have a reason."""
     bench = Workflow()
 
     class Deaf(FakeStep):
@@ -155,15 +155,15 @@ async def test_a_lost_chunk_does_not_take_the_others_along():
             if name != "compile-chunk-1":
                 return decorate
 
-            def failing(_work: Any) -> Any:
+            def fail_step(_work: Any) -> Any:
                 async def run() -> Any:
-                    done = Item("id-a", Configuration.model_validate(configuration("a")))
-                    await bench.items.run(ID, [done], ttl_s=1, trigger="sync")
+                    item = Item("id-a", Configuration.model_validate(configuration("a")))
+                    await bench.items.run(ID, [item], ttl_s=1, trigger="sync")
                     raise JsError("PythonError: Traceback\nsluice.core.errors.Unavailable: D1 is down")
 
                 return run
 
-            return failing
+            return fail_step
 
     outcome = await bench.workflow.run(ID, params(*NAMES), Steps(Deaf(), NonRetryableError))
     assert [result["success"] for result in outcome["results"]] == [True, False, False, True]
@@ -174,7 +174,7 @@ async def test_a_lost_chunk_does_not_take_the_others_along():
 
 
 async def test_crash_at_any_operation():
-    """Every item is done in the end; none that was recorded before the crash is compiled again."""
+    """Every item is compiled in the end; items stored before the crash are not compiled again."""
     whole = Workflow()
     expected = await whole.outcome(params(*NAMES))
     counts = {name: len(fake.operations) for name, fake in whole.fakes.items()}
@@ -185,7 +185,7 @@ async def test_crash_at_any_operation():
         bench.fakes[name].fail_at(number, before=before)
         outcome = await bench.outcome(params(*NAMES))
         assert {**outcome, "totalDurationMs": 0} == {**expected, "totalDurationMs": 0}
-        assert {item: bench.compiler.made[item] for item in bench.done} == bench.done
+        assert {item: bench.compiler.compilations[item] for item in bench.compiled_before} == bench.compiled_before
         events = await bench.events(ID)
-        assert repeated(events) == []
+        assert find_repeated(events) == []
         assert events[-1]["type"] == "workflow:completed"

@@ -1,4 +1,4 @@
-"""One list through its four steps, and what is left when anything goes wrong on the way."""
+"""One list through its four steps, and what remains if something fails."""
 
 import asyncio
 from collections import Counter
@@ -22,7 +22,7 @@ from sluice.services.compiler.cache.list_cache import cache_key
 from sluice.services.compiler.workflows.compilation import CompilationWorkflow
 from sluice.services.compiler.workflows.params_store import MAX_INLINE_BYTES
 from unit.core.compiler.scripted import compiler
-from unit.services.compiler.workflow_bench import Bench, configuration, crash_points, repeated
+from unit.services.compiler.workflow_bench import Bench, configuration, crash_points, find_repeated
 
 ID = "wf-compile-1-abc"
 LISTED = configuration("list") | {"transformations": ["RemoveComments", "Deduplicate"]}
@@ -55,7 +55,7 @@ class FakeListCompiler:
 
     def __init__(self, files: Mapping[str, Any]) -> None:
         self.files = files
-        self.compiled: Counter[str] = Counter()
+        self.compilations: Counter[str] = Counter()
         self.cache: dict[str, tuple[CompiledList, int]] = {}
 
     async def compile(
@@ -66,7 +66,7 @@ class FakeListCompiler:
             result = await compiler(self.files, emit=emit).compile_with_metrics(configuration, content=content)
         except SluiceError as error:
             raise to_plain_error(error) from error
-        self.compiled[configuration.name] += 1
+        self.compilations[configuration.name] += 1
         key = "cache:private" if content else cache_key(configuration)
         return CompiledList.compress(
             result, cache_key=key, name=configuration.name, compiled_at="2027-01-15T08:00:00.000Z"
@@ -92,14 +92,14 @@ class Workflow(Bench):
         )
 
     async def outcome(self, params: Mapping[str, Any] = PARAMS) -> dict[str, Any]:
-        return await self.finished(lambda steps: self.workflow.run(ID, params, steps))
+        return await self.finish(lambda steps: self.workflow.run(ID, params, steps))
 
     async def left_in_bucket(self) -> list[str]:
-        return [found.key async for found in self.bucket.objects()]
+        return [stored.key async for stored in self.bucket.objects()]
 
 
 async def test_success():
-    """The result names the list, its count and its key; the rules are in the cache for a day, nowhere else."""
+    """The result has the name, count and key of the list; the rules are in the cache for a day, nowhere else."""
     bench = Workflow()
     outcome = await bench.outcome()
     key = cache_key(Configuration.model_validate(LISTED))
@@ -121,7 +121,7 @@ async def test_success():
 
 
 async def test_steps_are_as_documented():
-    """Names, retries, delays, backoff and timeouts of the table."""
+    """Steps have the documented names, retries, delays, backoff and timeouts."""
     bench = Workflow()
     await bench.outcome()
     policies = {
@@ -142,7 +142,7 @@ async def test_steps_are_as_documented():
 
 
 async def test_events_and_progress():
-    """All events of the document in their order, with 10, 70, 90 and 100 at its places."""
+    """All documented events come in order, with progress 10, 70, 90 and 100."""
     bench = Workflow()
     await bench.outcome()
     events = await bench.events(ID)
@@ -151,9 +151,9 @@ async def test_events_and_progress():
     assert steps == [("validate", 10), ("compile-sources", 70)]
     [stored] = [event for event in events if event["type"] == "cache:stored"]
     assert stored["progress"] == 90
-    shown = [event["progress"] for event in events if "progress" in event]
-    assert shown == sorted(shown)
-    assert shown[-1] == 100
+    progress = [event["progress"] for event in events if "progress" in event]
+    assert progress == sorted(progress)
+    assert progress[-1] == 100
 
 
 async def test_figures_are_published():
@@ -161,21 +161,21 @@ async def test_figures_are_published():
     bench = Workflow()
     await bench.outcome()
     assert [point[0] for point in bench.analytics.points] == ["workflow_started", "workflow_completed"]
-    assert (await bench.kept("workflow:compile:metrics"))["completed"] == 1
+    assert (await bench.read_published("workflow:compile:metrics"))["completed"] == 1
 
 
 async def test_bad_configuration():
-    """It fails in the first step, is not tried again, and is told as a result."""
+    """It fails in the first step, is not retried, and the outcome has the error."""
     bench = Workflow()
     outcome = await bench.outcome(PARAMS | {"configuration": {"name": "x", "sources": []}})
     assert (outcome["success"], outcome["failedStep"]) == (False, "validate")
     assert outcome["error"] == "configuration.sources needs at least 1"
     assert await bench.types(ID) == ["workflow:started", "workflow:step:failed", "workflow:failed"]
-    assert bench.list_compiler.compiled == {}
+    assert bench.list_compiler.compilations == {}
 
 
 async def test_source_is_down():
-    """An outage is retried as often as documented and then told; no event of a source is lost."""
+    """An outage is retried as often as documented and then reported; no event of a source is lost."""
     bench = Workflow({URL: Unavailable("down")})
     outcome = await bench.outcome()
     assert (outcome["success"], outcome["failedStep"]) == (False, "compile-sources")
@@ -187,15 +187,15 @@ async def test_source_is_down():
 
 
 async def test_source_is_missing():
-    """What will not get better is not tried again."""
+    """A missing source is not retried."""
     bench = Workflow({URL: SourceMissing("gone")})
     outcome = await bench.outcome()
     assert "gone" in outcome["error"]
     assert (await bench.types(ID)).count("source:fetch:failed") == 1
 
 
-async def test_content_sent_along():
-    """Its result skips the caching step and stands under a private key, told in the outcome."""
+async def test_private_content():
+    """The list skips the caching step and is stored under a private key, which is in the outcome."""
     bench = Workflow({})
     outcome = await bench.outcome(PARAMS | {"preFetchedContent": {URL: "||b.example^\n"}})
     assert outcome["success"]
@@ -206,7 +206,7 @@ async def test_content_sent_along():
 
 
 async def test_large_parameters():
-    """What is too large for the engine stands in the bucket until the end."""
+    """Parameters that are too large for the engine are in the bucket until the end."""
     bench = Workflow({})
     content = {URL: "||b.example^\n" * (MAX_INLINE_BYTES // 10)}
     packed = await bench.params_store.store(ID, PARAMS | {"preFetchedContent": content})
@@ -217,13 +217,13 @@ async def test_large_parameters():
 
 
 async def test_lost_parameters():
-    """Parameters that are gone fail the run with a sentence."""
+    """Missing parameters fail the run with a clear error."""
     outcome = await Workflow().outcome({"parcel": "handover/params/x"})
     assert outcome["error"] == "the parameters handover/params/x are no longer stored; start the workflow again"
 
 
 async def test_unreported_success_is_a_success():
-    """When the last step cannot be kept, the list is cached all the same, and the log says what happened."""
+    """If the last step cannot be stored, the list is still cached, and the log has the error."""
     bench = Workflow()
 
     class Deaf(FakeStep):
@@ -238,7 +238,7 @@ async def test_unreported_success_is_a_success():
 
 
 async def test_busy_dashboard():
-    """A run does not wait for long to publish its figures: they are in the database."""
+    """A run does not wait long to publish its figures: they are in the database."""
     bench = Workflow()
 
     async def for_ever(*_args: Any, **_options: Any) -> None:
@@ -254,13 +254,13 @@ async def test_busy_dashboard():
 
 
 async def test_timed_out_step():
-    """A step that takes too long is a failure like any other."""
+    """A step that takes too long fails like any other."""
     bench = Workflow({URL: TimedOut("https://lists.example did not answer within 30 s")})
     assert "did not answer" in (await bench.outcome())["error"]
 
 
 async def test_pause_gets_through():
-    """What is not our own error goes on to the engine."""
+    """An error that is not a SluiceError reaches the engine."""
     bench = Workflow()
 
     class Paused(FakeStep):
@@ -272,7 +272,7 @@ async def test_pause_gets_through():
 
 
 async def test_crash_at_any_operation():
-    """Whatever dies when: the list is cached, nothing is left over, and no event of the run is told twice."""
+    """After a crash at any operation the list is cached, nothing is left over, and no event is stored twice."""
     whole = Workflow()
     expected = await whole.outcome()
     counts = {name: len(fake.operations) for name, fake in whole.fakes.items()}
@@ -283,9 +283,9 @@ async def test_crash_at_any_operation():
         bench.fakes[name].fail_at(number, before=before)
         outcome = await bench.outcome()
         assert {**outcome, "totalDurationMs": 0, "steps": {}} == {**expected, "totalDurationMs": 0, "steps": {}}
-        assert bench.list_compiler.compiled["list"] <= 2
+        assert bench.list_compiler.compilations["list"] <= 2
         assert list(bench.list_compiler.cache) == [expected["cacheKey"]]
         assert await bench.left_in_bucket() == []
         events = await bench.events(ID)
-        assert repeated(events) == []
+        assert find_repeated(events) == []
         assert events[-1]["type"] == "workflow:completed"

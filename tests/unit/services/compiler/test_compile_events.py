@@ -1,4 +1,4 @@
-"""The story of a running compilation, written while it goes on."""
+"""The events of a running compilation, stored while it runs."""
 
 import asyncio
 
@@ -28,8 +28,8 @@ def watch_of(bench: Bench) -> CompileEventWriter:
     return CompileEventWriter(bench.event_log, RUN, bench.clock, bench.log)
 
 
-async def test_written_while_it_runs():
-    """Events are there before the compilation is over."""
+async def test_stored_while_it_runs():
+    """Events are stored before the compilation ends."""
     bench = Bench()
     async with watch_of(bench).open() as writer:
         writer.emit(source_start(SOURCE, 0, 2))
@@ -39,8 +39,8 @@ async def test_written_while_it_runs():
     assert await bench.types(RUN.id) == ["source:fetch:started"] * 2
 
 
-async def test_events_of_one_moment_share_a_write():
-    """What is emitted without a pause is one transaction."""
+async def test_events_share_a_write():
+    """Events that are emitted without a pause are one transaction."""
     bench = Bench()
     async with watch_of(bench).open() as writer:
         for index in range(40):
@@ -49,23 +49,23 @@ async def test_events_of_one_moment_share_a_write():
     assert [name for name, _ in bench.d1.operations] == ["batch"]
 
 
-async def test_failed_compilations_are_told_too():
-    """What was noted before an error is written before the error goes on."""
+async def test_failed_compilation():
+    """Events before an error are stored before the error is raised."""
     bench = Bench()
 
-    async def compiled() -> None:
+    async def compile_and_fail() -> None:
         async with watch_of(bench).open() as writer:
             writer.emit(source_error(SOURCE, 0, 1, Unavailable("down")))
             raise Unavailable("down")
 
     with pytest.raises(Unavailable):
-        await compiled()
+        await compile_and_fail()
     [event] = await bench.events(RUN.id)
     assert (event["type"], event["message"]) == ("source:fetch:failed", "down")
 
 
 async def test_members():
-    """Sources by name and address without its query, transformations with their counts."""
+    """Sources have a name and an address without its query, transformations have their counts."""
     bench = Bench()
     async with watch_of(bench).open() as writer:
         writer.emit(source_complete(SOURCE, 0, 1, rule_count=5, duration_ms=20))
@@ -88,7 +88,7 @@ async def test_members():
 
 
 async def test_progress_stays_within_the_step():
-    """The phases lead from 10 towards 70 and never beyond."""
+    """Progress goes from 10 towards 70 and never beyond."""
     bench = Bench()
     async with watch_of(bench).open() as writer:
         writer.emit(progress("sources", 0, 2, "Reading"))
@@ -98,8 +98,8 @@ async def test_progress_stays_within_the_step():
     assert [event["progress"] for event in await bench.events(RUN.id)] == [10, 45, 60, 68]
 
 
-async def test_lost_events_do_not_cost_the_list():
-    """When the log cannot be written, the compilation goes on, and somebody is told."""
+async def test_unstored_events_do_not_fail_the_list():
+    """If events cannot be stored, the compilation goes on, and the log has the error."""
 
     class Broken(WorkflowEventLog):
         async def emit(self, run: Run, *events: object) -> None:

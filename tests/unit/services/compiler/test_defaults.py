@@ -1,4 +1,4 @@
-"""What is warmed and watched by default, and what an operator may say instead."""
+"""The default lists to warm and sources to check, and the variables that replace them."""
 
 import json
 
@@ -20,7 +20,7 @@ def test_default_lists():
 
 
 def test_default_sources():
-    """The five sources with the rules expected of them."""
+    """The five sources with their expected rules."""
     assert [(source.name, source.expectedMinRules) for source in health_sources()] == [
         ("EasyList", 50_000),
         ("EasyPrivacy", 10_000),
@@ -31,7 +31,7 @@ def test_default_sources():
 
 
 def test_variables_win():
-    """A variable takes the place of the defaults."""
+    """A variable replaces the defaults."""
     mine = [{"name": "Mine", "sources": [{"source": "https://x.example/l"}]}]
     assert [item.name for item in warm_configurations(json.dumps(mine))] == ["Mine"]
     watched = [{"name": "Mine", "url": "https://x.example/l"}]
@@ -50,7 +50,7 @@ def test_variables_win():
     ],
 )
 def test_bad_lists(text: str, reason: str):
-    """A mistake is told with the variable and the field."""
+    """A mistake is reported with the variable and the field."""
     with pytest.raises(ConfigError, match=f"^{reason}"):
         warm_configurations(text)
 

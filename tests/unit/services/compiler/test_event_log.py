@@ -1,4 +1,4 @@
-"""The log of a workflow: nothing lost, nothing told twice, and what it says of the whole run."""
+"""The stored events of a workflow: none lost, none stored twice, and the figures of the whole run."""
 
 import asyncio
 from typing import Any
@@ -37,7 +37,7 @@ async def log_of(bench: Bench, since_ms: int | None = None) -> dict[str, Any]:
 
 
 async def test_shape():
-    """An event has the documented members, and only those it was given."""
+    """An event has only the documented members that it was given."""
     bench = Bench()
     await bench.event_log.emit(RUN, workflow_started("Go", requestId="r"), step_started("validate"))
     log = await log_of(bench)
@@ -69,12 +69,12 @@ async def test_shape():
 
 
 async def test_unknown_run():
-    """What never began has no log."""
+    """A run that never started has no log."""
     assert await Bench().event_log.read("nobody") is None
 
 
 async def test_many_writers_lose_nothing():
-    """Events of several writers at the same moment are all there, each at a moment of its own, in order."""
+    """Events of several writers at the same time are all stored, each with a time of its own, in order."""
     bench = Bench()
     await asyncio.gather(*(bench.event_log.emit(RUN, loose(n), loose(n + 1)) for n in range(0, 60, 2)))
     events = (await log_of(bench))["events"]
@@ -84,9 +84,9 @@ async def test_many_writers_lose_nothing():
 
 
 async def test_since_is_strictly_later():
-    """Whoever asks for what came after the last event seen misses none and gets none twice."""
+    """A reader who asks for events after the last one it has numbers misses none and gets none twice."""
     bench = Bench()
-    seen: list[int] = []
+    numbers: list[int] = []
     since: int | None = None
     for number in range(30):
         await bench.event_log.emit(RUN, loose(number))
@@ -94,14 +94,14 @@ async def test_since_is_strictly_later():
             bench.clock.advance(0.0004)
         if number % 4 == 0:
             events = (await log_of(bench, since))["events"]
-            seen += [event["data"]["number"] for event in events]
+            numbers += [event["data"]["number"] for event in events]
             since = parse_iso_ms(events[-1]["timestamp"], "since")
-    seen += [event["data"]["number"] for event in (await log_of(bench, since))["events"]]
-    assert seen == list(range(30))
+    numbers += [event["data"]["number"] for event in (await log_of(bench, since))["events"]]
+    assert numbers == list(range(30))
 
 
-async def test_events_happen_when_they_happened():
-    """A late writer keeps the moment of the event, unless a later one is written already."""
+async def test_late_events_keep_their_time():
+    """A late writer keeps the time of its event, unless a later event is stored already."""
     bench = Bench()
     now_ms = round(bench.clock.now() * 1000)
     await bench.event_log.emit(RUN, RunEvent(type="source:fetch:started", at_ms=now_ms - 500))
@@ -111,7 +111,7 @@ async def test_events_happen_when_they_happened():
 
 
 async def test_at_most_a_hundred():
-    """The oldest go; progress and end are still those of the whole log."""
+    """The oldest events are dropped; progress and end are still those of the whole run."""
     bench = Bench()
     await bench.event_log.emit(RUN, workflow_started("Go"), workflow_progress("p", 40, "Well under way"))
     for number in range(0, 150, 5):
@@ -123,15 +123,15 @@ async def test_at_most_a_hundred():
 
 
 async def test_since_reaches_no_further_than_the_last_hundred():
-    """A moment long ago gives the last hundred, not the first."""
+    """A time long ago returns the last hundred events, not the first."""
     bench = Bench()
     await bench.event_log.emit(RUN, *(loose(n) for n in range(120)))
     events = (await log_of(bench, 0))["events"]
     assert [event["data"]["number"] for event in events] == list(range(20, 120))
 
 
-async def test_keyed_events_are_told_once():
-    """A repeated step does not tell again what it told, even when a hundred other events came between."""
+async def test_keyed_events_are_stored_once():
+    """A repeated step does not store its event again, even after a hundred other events."""
     bench = Bench()
     await bench.event_log.emit(RUN, step_started("compile-sources"))
     await bench.event_log.emit(RUN, *(loose(n) for n in range(150)))
@@ -140,15 +140,15 @@ async def test_keyed_events_are_told_once():
 
 
 async def test_progress_never_goes_back():
-    """A late event with less progress does not undo more."""
+    """A late event with less progress does not lower it."""
     bench = Bench()
     await bench.event_log.emit(RUN, step_completed("a", 70))
     await bench.event_log.emit(RUN, workflow_progress(None, 20, "late"))
     assert (await log_of(bench))["progress"] == 70
 
 
-async def test_completed():
-    """The end is told with its time, and stays the first one."""
+async def test_completion():
+    """The end has its time, and the first end stays."""
     bench = Bench()
     await bench.event_log.emit(RUN, workflow_started("Go"))
     bench.clock.advance(4)
@@ -161,8 +161,8 @@ async def test_completed():
     assert (row["outcome"], row["error"], row["duration_ms"]) == ("completed", None, 4000)
 
 
-async def test_failed():
-    """A failure ends the run where it was, with its reason."""
+async def test_failure():
+    """A failure ends the run at its step, with its reason."""
     bench = Bench()
     await bench.event_log.emit(
         RUN, workflow_started("Go"), step_completed("validate", 10), workflow_failed("no source")
@@ -173,8 +173,8 @@ async def test_failed():
     assert (row["outcome"], row["error"]) == ("failed", "no source")
 
 
-async def test_an_hour():
-    """Events are kept for an hour, then not shown, then deleted; what the run came to stays for 30 days."""
+async def test_expiry():
+    """Events are readable for an hour and then deleted; the figures of the run stay for 30 days."""
     bench = Bench()
     await bench.event_log.emit(RUN, workflow_started("Go"), step_completed("validate", 10))
     bench.clock.advance(EVENTS_TTL_S + 1)
@@ -188,8 +188,8 @@ async def test_an_hour():
     assert await bench.rows("workflow_runs") == []
 
 
-async def test_events_of_one_moment_are_one_transaction():
-    """Many events of one call cost one operation of the database."""
+async def test_events_of_one_call_are_one_transaction():
+    """Many events of one call cost one database operation."""
     bench = Bench()
     await bench.event_log.emit(RUN, *(loose(n) for n in range(40)))
     assert [name for name, _ in bench.d1.operations] == ["batch"]
@@ -197,7 +197,7 @@ async def test_events_of_one_moment_are_one_transaction():
 
 @pytest.mark.parametrize("before", [True, False])
 async def test_crash_while_writing(*, before: bool):
-    """Told again after a crash, all events are there once."""
+    """Emitted again after a crash, all events are stored once."""
     bench = Bench()
     bench.d1.fail_at(1, before=before)
     events = [workflow_started("Go"), step_completed("validate", 10)]
@@ -230,8 +230,8 @@ async def test_metrics():
 
 
 @given(st.integers(min_value=0, max_value=253_402_300_799_999))
-def test_moments_survive(at_ms: int):
-    """A moment written and read again is the same millisecond."""
+def test_times_survive(at_ms: int):
+    """A time written and read again is the same millisecond."""
     assert parse_iso_ms(iso(at_ms / 1000), "since") == at_ms
 
 
@@ -245,14 +245,14 @@ def test_moments_survive(at_ms: int):
         ("1970-01-02", 86_400_000),
     ],
 )
-def test_moments_as_callers_write_them(text: str, at_ms: int):
-    """Zones count, a missing one is UTC, and a plus that arrived as a space is a plus."""
+def test_times_as_callers_write_them(text: str, at_ms: int):
+    """Time zones count, a missing one is UTC, and a plus that arrived as a space is a plus."""
     assert parse_iso_ms(text, "since") == at_ms
 
 
 @pytest.mark.parametrize("text", ["", "yesterday", "2026-13-01T00:00:00Z", "0", "٢٠٢٦-01-01x"])
-def test_no_moments(text: str):
-    """Anything else is refused by the name of its field."""
+def test_invalid_times(text: str):
+    """Anything else is refused with the name of the field."""
     with pytest.raises(Invalid, match=r"^since is not a time") as caught:
         parse_iso_ms(text, "since")
     assert caught.value.fields[0].field == "since"

@@ -14,20 +14,20 @@ JSON = {"Content-Type": "application/json", "CF-Connecting-IP": "2001:db8::1"}
 
 
 class Gates:
-    """Both gates, and in which order they were asked."""
+    """The rate limit and Turnstile, and the order in which they were called."""
 
     def __init__(self, *, full: bool = False, locked: bool = False) -> None:
         self.full = full
         self.locked = locked
-        self.asked: list[tuple[str, Any]] = []
+        self.calls: list[tuple[str, Any]] = []
 
     async def charge(self, client: str) -> None:
-        self.asked.append(("limit", client))
+        self.calls.append(("limit", client))
         if self.full:
             raise TooManyRequests("slow down", retry_after_s=7)
 
     async def check(self, token: object, address: str | None) -> None:
-        self.asked.append(("turnstile", (token, address)))
+        self.calls.append(("turnstile", (token, address)))
         if self.locked:
             raise Forbidden("prove it")
 
@@ -44,19 +44,19 @@ def unreadable() -> Request:
 
 
 async def test_order():
-    """Limit, then body, then Turnstile; the token is gone from the value."""
+    """Rate limit, then body, then Turnstile; the token is removed from the value."""
     gates = Gates()
     value = await guard(gates)(post(b'{"a":1,"turnstileToken":"t"}', JSON), max_bytes=100)
     assert value == {"a": 1}
-    assert gates.asked == [("limit", "2001:db8::/64"), ("turnstile", ("t", "2001:db8::1"))]
+    assert gates.calls == [("limit", "2001:db8::/64"), ("turnstile", ("t", "2001:db8::1"))]
 
 
 async def test_limit_before_reading():
-    """A client over its limit costs no reading; a data point tells of it without the address."""
+    """The body of a client over its limit is not read; a data point reports it without the address."""
     gates, analytics = Gates(full=True), ListAnalytics()
     with pytest.raises(TooManyRequests):
         await guard(gates, analytics)(unreadable(), max_bytes=100)
-    assert gates.asked == [("limit", "unknown")]
+    assert gates.calls == [("limit", "unknown")]
     assert analytics.points == [("rate_limit_exceeded", (hash_client("unknown", "p"), "/compile"), (7,))]
 
 
@@ -70,11 +70,11 @@ async def test_limit_before_reading():
     ],
 )
 async def test_bad_body_is_charged(body: bytes, headers: dict[str, str], error: type[Exception]):
-    """Junk is charged too, and Turnstile is not asked about it."""
+    """An invalid body is charged too, and Turnstile is not called."""
     gates = Gates()
     with pytest.raises(error):
         await guard(gates)(post(body, headers), max_bytes=100)
-    assert [gate for gate, _ in gates.asked] == ["limit"]
+    assert [gate for gate, _ in gates.calls] == ["limit"]
 
 
 @pytest.mark.parametrize(
@@ -86,35 +86,35 @@ async def test_bad_body_is_charged(body: bytes, headers: dict[str, str], error: 
     ],
 )
 async def test_numbers_that_cannot_be_carried(body: bytes, path: str):
-    """A whole number that JavaScript cannot hold is refused by its path."""
+    """An integer that JavaScript cannot hold is refused with its field."""
     with pytest.raises(Invalid, match="beyond") as refusal:
         await guard(Gates())(post(body, JSON), max_bytes=100)
     assert refusal.value.fields[0].field == path
 
 
 async def test_largest_number():
-    """The largest number that can be carried is taken, and so is one with a point."""
+    """The largest integer that JavaScript can hold is accepted, and so is a float."""
     body = b'{"a":9007199254740990,"b":1e300,"c":true}'
     assert await guard(Gates())(post(body, JSON), max_bytes=100) == {"a": 2**53 - 2, "b": 1e300, "c": True}
 
 
 @pytest.mark.parametrize("body", [b"{}", b"[]", b"null", b'"turnstileToken"'])
-async def test_nobody_passes_without_proof(body: bytes):
-    """A body without a token, of any kind, is not let through a locked gate."""
+async def test_token_is_required(body: bytes):
+    """A body without a token, of any kind, does not pass Turnstile."""
     with pytest.raises(Forbidden):
         await guard(Gates(locked=True))(post(body, JSON), max_bytes=100)
 
 
 @pytest.mark.parametrize("body", [b"", b" \r\n"])
 async def test_optional_body(body: bytes):
-    """Where the body may be left out, an empty one is an empty object, and proof is asked for all the same."""
+    """Where the body is optional, an empty one is an empty object, and Turnstile is still checked."""
     gates = Gates()
     assert await guard(gates)(post(body, JSON), max_bytes=100, optional_body=True) == {}
-    assert gates.asked[1] == ("turnstile", (None, "2001:db8::1"))
+    assert gates.calls[1] == ("turnstile", (None, "2001:db8::1"))
 
 
-async def test_optional_body_that_is_there():
-    """A body that may be left out is read like any other when it is not."""
+async def test_optional_body_is_read():
+    """An optional body that is sent is read like any other."""
     ask = guard(Gates())
     assert await ask(post(b'{"a":[]}', JSON), max_bytes=100, optional_body=True) == {"a": []}
     with pytest.raises(Invalid):
@@ -131,10 +131,10 @@ async def test_message():
     assert await guard(gates).check_message(unreadable(), {"type": "compile", "turnstileToken": "t"}) == {
         "type": "compile"
     }
-    assert [gate for gate, _ in gates.asked] == ["limit", "turnstile"]
+    assert [gate for gate, _ in gates.calls] == ["limit", "turnstile"]
 
 
 def test_hash_hides_the_address():
-    """Equal clients have equal names, others others, and the pepper counts."""
+    """Equal clients have equal names, different ones different names, and the pepper counts."""
     assert hash_client("203.0.113.7", "p") == hash_client("203.0.113.7", "p")
     assert len({hash_client("203.0.113.7", "p"), hash_client("203.0.113.8", "p"), hash_client("203.0.113.7", "q")}) == 3

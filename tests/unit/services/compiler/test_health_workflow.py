@@ -1,4 +1,4 @@
-"""Health of the sources over many runs: history, one alert for each incident, and the recheck that ends it."""
+"""Health of the sources over many runs: history, one alert for each incident, and the recheck that resolves it."""
 
 import json
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from sluice.services.compiler.health.source_alerts import SourceAlerts
 from sluice.services.compiler.health.store import RETENTION_S, HealthStore
 from sluice.services.compiler.health.workflow import HealthMonitoringWorkflow
 from sluice.services.compiler.workflows.defaults import health_sources
-from unit.services.compiler.workflow_bench import Bench, crash_points, repeated
+from unit.services.compiler.workflow_bench import Bench, crash_points, find_repeated
 
 HOOK = "https://hook.example/alert"
 LISTS = {name: f"https://lists.example/{name}.txt" for name in ("a", "b")}
@@ -28,14 +28,16 @@ def params(*names: str, **more: Any) -> dict[str, Any]:
 
 
 class Workflow(Bench):
-    """Lists that are well unless named in `down`, and a webhook that answers with `hook_status`."""
+    """Sources that are healthy unless they are in `down`, and a webhook that answers with `hook_status`."""
 
     def __init__(self, url: str = HOOK) -> None:
         super().__init__()
         self.down: set[str] = set()
         self.hook_status = 204
-        self.told: list[dict[str, Any]] = []
-        self.transport = FakeTransport({HOOK: self._hooked} | dict.fromkeys(LISTS.values(), self._listed))
+        self.delivered: list[dict[str, Any]] = []
+        self.transport = FakeTransport(
+            {HOOK: self._answer_webhook} | dict.fromkeys(LISTS.values(), self._answer_source)
+        )
         fetch = Fetcher(self.transport, AllowedHosts.parse("")).fetch
         self.store = HealthStore(database=self.database, clock=self.clock)
         self.runs = 0
@@ -52,25 +54,25 @@ class Workflow(Bench):
             clock=self.clock,
         )
 
-    async def _listed(self, request: TransportRequest) -> Scripted:
+    async def _answer_source(self, request: TransportRequest) -> Scripted:
         self.clock.advance(0.25)
         return Scripted(503) if request.url in {LISTS[name] for name in self.down} else Scripted(200, (), RULES)
 
-    async def _hooked(self, request: TransportRequest) -> Scripted:
+    async def _answer_webhook(self, request: TransportRequest) -> Scripted:
         assert request.body is not None
-        told = json.loads(request.body)
-        assert ("idempotency-key", told["alertId"]) in request.headers
+        alert = json.loads(request.body)
+        assert ("idempotency-key", alert["alertId"]) in request.headers
         if self.hook_status < 300:
-            self.told.append(told)
+            self.delivered.append(alert)
         return Scripted(self.hook_status)
 
-    async def outcome(self, given: Mapping[str, Any], workflow_id: str = "") -> dict[str, Any]:
+    async def outcome(self, params: Mapping[str, Any], workflow_id: str = "") -> dict[str, Any]:
         """One run, an hour after the one before."""
         self.runs += 1
         self.clock.advance(3600)
         self.step, self.next_step = self.next_step, FakeStep()
         name = workflow_id or f"health-{self.runs}"
-        return await self.finished(lambda steps: self.workflow.run(name, given, steps))
+        return await self.finish(lambda steps: self.workflow.run(name, params, steps))
 
     async def failing_runs(self, count: int, *names: str) -> None:
         self.down = set(names)
@@ -102,7 +104,7 @@ async def test_report():
 
 
 async def test_steps_pauses_and_events():
-    """A step for each source with two seconds between; progress 10, to 70, 75, 100."""
+    """One step for each source with two seconds between; progress 10, to 70, 75, 100."""
     bench = Workflow()
     await bench.outcome(params("a", "b"))
     assert [(name, config["retries"], config["timeout"] / 1000) for name, config in bench.step.configs.items()] == [
@@ -127,7 +129,7 @@ async def test_steps_pauses_and_events():
 
 
 async def test_defaults():
-    """Without sources those of the popular lists are checked."""
+    """Without sources, those of the popular lists are checked."""
     bench = Workflow()
     urls = [source.url for source in health_sources()]
     bench.transport.answers = dict.fromkeys(urls, Scripted(404))
@@ -136,12 +138,12 @@ async def test_defaults():
 
 
 async def test_alert_after_three_failures_once():
-    """The third failure in a row raises the alarm, the fourth and fifth do not."""
+    """The third consecutive failure opens an alert, the fourth and fifth do not."""
     bench = Workflow()
     await bench.failing_runs(2, "b")
-    assert bench.told == []
+    assert bench.delivered == []
     await bench.failing_runs(3, "b")
-    [alert] = bench.told
+    [alert] = bench.delivered
     assert alert == {
         "type": "source-unhealthy",
         "alertId": "health-3-1",
@@ -154,43 +156,43 @@ async def test_alert_after_three_failures_once():
         "ruleCount": 0,
         "error": "Status 503 instead of 200",
     }
-    assert await bench.kept("health:alerts:health-3") == [alert]
+    assert await bench.read_published("health:alerts:health-3") == [alert]
     assert (await bench.rows("source_health"))[1]["status"] == "unhealthy"
 
 
 async def test_two_failures_and_a_success_count_from_the_start():
-    """Only failures in a row count."""
+    """Only consecutive failures count."""
     bench = Workflow()
     await bench.failing_runs(2, "b")
     await bench.failing_runs(1)
     await bench.failing_runs(2, "b")
-    assert bench.told == []
+    assert bench.delivered == []
 
 
 async def test_a_new_incident_alerts_again():
-    """Well again, then down three times more: another incident, another alert."""
+    """Healthy again, then three more failures: another alert."""
     bench = Workflow()
     await bench.failing_runs(3, "b")
     await bench.failing_runs(1)
     await bench.failing_runs(3, "b")
-    assert [alert["alertId"] for alert in bench.told] == ["health-3-1", "health-7-1"]
+    assert [alert["alertId"] for alert in bench.delivered] == ["health-3-1", "health-7-1"]
     rows = await bench.rows("health_alerts")
     assert [row["resolved_ms"] is None for row in rows] == [False, True]
 
 
 async def test_alert_on_failure_off():
-    """Nobody is told, and the next run that may tell does."""
+    """No alert is sent, and the next run that may alert sends it."""
     bench = Workflow()
     bench.down = {"b"}
     for _ in range(3):
         await bench.outcome(params("b", alertOnFailure=False))
-    assert (bench.told, bench.engine.instances) == ([], {})
+    assert (bench.delivered, bench.engine.instances) == ([], {})
     await bench.outcome(params("b"))
-    assert [alert["consecutiveFailures"] for alert in bench.told] == [4]
+    assert [alert["consecutiveFailures"] for alert in bench.delivered] == [4]
 
 
 async def test_recheck_resolves():
-    """An alert starts a recheck of the failed sources alone; it waits first and closes the incident when all is well."""
+    """An alert starts a recheck of the failed sources alone; it waits, and resolves the alert if they are healthy."""
     bench = Workflow()
     await bench.failing_runs(3, "b")
     [instance] = bench.engine.instances.values()
@@ -208,17 +210,17 @@ async def test_recheck_resolves():
 
 
 async def test_recheck_does_not_alert_again():
-    """Still down, it tells nobody and starts nothing."""
+    """If a source is still down, the recheck sends no alert and starts nothing."""
     bench = Workflow()
     await bench.failing_runs(3, "b")
     await bench.recheck()
-    assert len(bench.told) == 1
+    assert len(bench.delivered) == 1
     assert len(bench.engine.instances) == 1
     assert "send-alerts" not in bench.step.configs
 
 
 async def test_webhook_is_down():
-    """The report is stored all the same; the alert is told by the next run that finds the webhook well."""
+    """The report is still stored; the next run with a working webhook delivers the alert."""
     bench = Workflow()
     bench.hook_status = 500
     await bench.failing_runs(3, "b")
@@ -228,11 +230,11 @@ async def test_webhook_is_down():
     assert len([r for r in bench.transport.requests if r.url == HOOK]) == 3
     bench.hook_status = 204
     await bench.failing_runs(2, "b")
-    assert [alert["alertId"] for alert in bench.told] == ["health-3-1"]
+    assert [alert["alertId"] for alert in bench.delivered] == ["health-3-1"]
 
 
 async def test_no_webhook():
-    """Without an address the alert is kept, and the recheck is started."""
+    """Without a webhook the alert is stored, and the recheck is started."""
     bench = Workflow(url="")
     await bench.failing_runs(4, "b")
     assert len(await bench.rows("health_alerts")) == 1
@@ -240,7 +242,7 @@ async def test_no_webhook():
 
 
 async def test_latest():
-    """The last full report is published, and a recheck changes only what it looked at."""
+    """The last full report is published, and a recheck changes only the sources that it checked."""
     bench = Workflow()
     assert await bench.store.load_latest() is None
     await bench.failing_runs(3, "a", "b")
@@ -250,11 +252,11 @@ async def test_latest():
     assert latest is not None
     assert (latest["runId"], latest["summary"]["healthy"]) == ("health-3", 1)
     assert [(result["name"], result["healthy"]) for result in latest["results"]] == [("a", False), ("b", True)]
-    assert await bench.kept("health:latest") == latest
+    assert await bench.read_published("health:latest") == latest
 
 
 async def test_kv_is_down():
-    """What the database has is enough: a snapshot that cannot be published does not fail the run."""
+    """A snapshot that cannot be published does not fail the run: the database has the data."""
     bench = Workflow()
 
     async def broken(*_args: Any, **_options: Any) -> None:
@@ -264,12 +266,12 @@ async def test_kv_is_down():
     await bench.failing_runs(3, "b")
     outcome = await bench.outcome(params("a"))
     assert outcome["success"]
-    assert len(bench.told) == 1
+    assert len(bench.delivered) == 1
     assert {name for name, _ in bench.log.errors} == {"workflow.side_effect_failed"}
 
 
 async def test_thirty_days():
-    """Older checks are neither told nor counted, and go."""
+    """Older checks are neither reported nor counted, and are deleted."""
     bench = Workflow()
     await bench.failing_runs(2, "b")
     bench.clock.advance(RETENTION_S - 3000)
@@ -282,50 +284,50 @@ async def test_thirty_days():
 
 
 async def test_bad_parameters():
-    """Sources that are none fail the run with the field."""
+    """Invalid sources fail the run with the field."""
     outcome = await Workflow().outcome({"sources": [{"name": "x", "url": "ftp://x"}]})
     assert not outcome["success"]
     assert outcome["error"].startswith("sources[0].url")
 
 
-async def test_two_sources_of_one_address():
-    """They could not be told apart."""
+async def test_two_sources_with_one_url():
+    """Two sources with one URL are refused."""
     sources = [{"name": name, "url": LISTS["a"]} for name in "xy"]
     outcome = await Workflow().outcome({"sources": sources})
     assert "two sources have the url" in outcome["error"]
 
 
 async def test_crash_at_any_operation():
-    """Every source is checked and recorded once, one alert is kept, and no event of the run is told twice."""
+    """Every source is checked and stored once, one alert is stored, and no event is stored twice."""
 
-    async def prepared() -> Workflow:
+    async def prepare() -> Workflow:
         bench = Workflow()
         await bench.failing_runs(2, "b")
         for fake in bench.fakes.values():
             fake.operations.clear()
         return bench
 
-    whole = await prepared()
+    whole = await prepare()
     expected = await whole.outcome(params("a", "b"))
-    assert len(whole.told) == 1
+    assert len(whole.delivered) == 1
     counts = {name: len(fake.operations) for name, fake in whole.fakes.items()}
     assert counts["engine"] == 1
     for name, number, before in crash_points(counts):
-        bench = await prepared()
+        bench = await prepare()
         if name == "step":
             bench.next_step.fail_at(number, before=before)
         else:
             bench.fakes[name].fail_at(number, before=before)
         outcome = await bench.outcome(params("a", "b"))
-        for told in ("results", "summary", "alerts"):
-            assert outcome[told] == expected[told]
+        for member in ("results", "summary", "alerts"):
+            assert outcome[member] == expected[member]
         assert len(await bench.rows("source_attempts")) == 6
         [health] = [row for row in await bench.rows("source_health") if row["name"] == "b"]
         assert (health["total_attempts"], health["consecutive_failures"]) == (3, 3)
         assert len(await bench.rows("health_alerts")) == 1
-        assert {alert["alertId"] for alert in bench.told} == {"health-3-1"}
-        assert len(bench.told) <= 2
+        assert {alert["alertId"] for alert in bench.delivered} == {"health-3-1"}
+        assert len(bench.delivered) <= 2
         assert len(bench.engine.instances) == 1
         events = await bench.events("health-3")
-        assert repeated(events) == []
+        assert find_repeated(events) == []
         assert events[-1]["type"] == "workflow:completed"

@@ -1,4 +1,4 @@
-"""No accepted job is lost or done twice, whatever dies in between."""
+"""No accepted job is lost or done twice, even after a crash."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,7 +20,7 @@ CONFIGURATION = configuration().model_dump(mode="json", exclude_unset=True)
 
 
 class Delivered:
-    """A message as the queue hands it over; remembers its answer."""
+    """A message as the queue delivers it; records how it was answered."""
 
     def __init__(self, body: Any, attempts: int = 1) -> None:
         self.id = "m1"
@@ -67,8 +67,8 @@ async def state(world: World, request_id: str = "j1") -> str:
     return str(job.state)
 
 
-async def test_job_is_done():
-    """Accepted, sent, done; and delivered once more it is left alone."""
+async def test_job_completes():
+    """Accepted, sent, completed; a second delivery changes nothing."""
     world = World()
     await world.jobs.accept(message())
     [(priority, body)] = world.sent
@@ -82,7 +82,7 @@ async def test_job_is_done():
 @pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
 @pytest.mark.parametrize("binding", ["d1_fake", "kv_fake", "r2_fake"])
 async def test_crash_at_every_operation(binding: str, before: bool):
-    """Wherever the process dies, after acceptance or while the job runs, the sweep brings it to its end."""
+    """After a crash at any operation, while accepting or running, the sweep completes the job."""
     for operation in range(1, 40):
         world = World()
         getattr(world, binding).fail_at(operation, before=before)
@@ -108,7 +108,7 @@ async def test_crash_at_every_operation(binding: str, before: bool):
 
 
 async def finish(world: World) -> None:
-    """Sweep and deliver until nothing is under way; what was sent before the crash is gone."""
+    """Sweeps and delivers until no job is unfinished; what was sent before the crash is lost."""
     for _ in range(20):
         if not await world.jobs.has_unfinished():
             return
@@ -120,8 +120,8 @@ async def finish(world: World) -> None:
     pytest.fail("the job never ends")
 
 
-async def test_sweep_leaves_the_living_alone():
-    """What was sent a moment ago or is being worked on is not sent again; what is ignore_event for long, is."""
+async def test_sweep_resends_only_lost_jobs():
+    """A job that was just sent or is running is not resent; one without a lease renewal is."""
     world = World()
     await world.jobs.accept(message())
     await world.jobs.resend_lost()
@@ -138,7 +138,7 @@ async def test_sweep_leaves_the_living_alone():
 
 
 async def test_resending_slows_down():
-    """A queue that is only slow does not drown in copies: each wait is twice the last."""
+    """A slow queue is not flooded with copies: each wait is twice the last."""
     world = World()
     await world.jobs.accept(message())
     for _ in range(24 * 60):
@@ -148,7 +148,7 @@ async def test_resending_slows_down():
 
 
 async def test_retries_then_dead_letter():
-    """A failure is retried after 2, 4, 8 and 16 s; given up, the job is failed with its last error."""
+    """A failure is retried after 2, 4, 8 and 16 s; after the last retry the job is failed with its last error."""
     world = World({URL: [Unavailable(f"down {n}") for n in range(100)]})
     await world.jobs.accept(message())
     [(_, body)] = world.sent
@@ -163,7 +163,7 @@ async def test_retries_then_dead_letter():
 
 
 async def test_hopeless_job_fails_at_once():
-    """What cannot succeed is not tried again."""
+    """A job that cannot succeed is not retried."""
     world = World()
     await world.jobs.accept(message().model_copy(update={"configuration": {"name": "T"}}))
     [(_, body)] = world.sent
@@ -174,7 +174,7 @@ async def test_hopeless_job_fails_at_once():
 
 
 async def test_cancelled_job_does_not_run():
-    """Cancelled while it waits, it is never begun; cancelled when it is over, nothing changes."""
+    """A job that is cancelled while queued never runs; cancelling a finished job changes nothing."""
     world = World()
     await world.jobs.accept(message())
     assert await world.jobs.cancel("j1")
@@ -185,7 +185,7 @@ async def test_cancelled_job_does_not_run():
 
 
 async def test_cancelled_while_running():
-    """Its result is not recorded."""
+    """The result of a job that is cancelled while it runs is not recorded."""
     world = World()
     await world.jobs.accept(message())
     await world.jobs.claim("j1")
@@ -195,8 +195,8 @@ async def test_cancelled_while_running():
     assert await state(world) == "cancelled"
 
 
-async def test_batch_redoes_only_what_failed():
-    """Of three items one fails, one is no configuration: the retry compiles the failed one alone."""
+async def test_batch_retries_only_failed_items():
+    """Of three items one fails and one is invalid: the retry compiles the failed one alone."""
     other = "https://lists.example/b"
     world = World({URL: LIST, other: [Unavailable("down")] * 4 + [LIST]})
     items = [
@@ -215,7 +215,7 @@ async def test_batch_redoes_only_what_failed():
 
 
 async def test_warming_message():
-    """A message that names configurations to warm needs no row: one is made for it."""
+    """A message with configurations to warm needs no row: one is stored for it."""
     world = World()
     body = {"type": "cache-warm", "configurations": [CONFIGURATION]}
     assert (await deliver(world, body)).answer == "ack"
@@ -235,18 +235,18 @@ async def test_warming_message():
     ids=str,
 )
 async def test_nonsense_is_acknowledged(body: Any, outcome: str):
-    """It would come back for ever."""
+    """Otherwise the queue would deliver it again until the last retry."""
     world = World()
     assert (await deliver(world, body)).answer == "ack"
     assert world.counts["queue_messages", outcome] == 1
 
 
 async def test_large_message_goes_by_key(monkeypatch):
-    """Its content stands in R2, and the job is done from there."""
+    """Its content is in R2, and the job runs from there."""
     monkeypatch.setattr(jobs_module, "MAX_MESSAGE_BYTES", 200)
     world = World({})
-    given = message(pre_fetched_content={URL: "||own.example^\n" * 100})
-    await world.jobs.accept(given)
+    large = message(pre_fetched_content={URL: "||own.example^\n" * 100})
+    await world.jobs.accept(large)
     [(_, body)] = world.sent
     assert set(body) == {"type", "requestId", "timestamp", "contentKey"}
     assert (await deliver(world, body)).answer == "ack"
@@ -254,10 +254,10 @@ async def test_large_message_goes_by_key(monkeypatch):
 
 
 async def test_sending_fails():
-    """The caller is not told of a queue that is down for a moment: the sweep sends the message."""
+    """A queue that is down does not fail the request: the sweep sends the message."""
     world = World()
 
-    async def broken(*_given: Any) -> None:
+    async def broken(*_arguments: Any) -> None:
         raise Unavailable("the queue is down")
 
     send = world.jobs.send
@@ -270,12 +270,12 @@ async def test_sending_fails():
 
 
 async def test_job_that_can_never_be_sent():
-    """A message that no queue takes fails by itself, and those behind it are sent all the same."""
+    """A message that no queue accepts fails, and those behind it are still sent."""
     world = World()
     take = world.jobs.send
 
-    async def refuse(*given: Any) -> None:
-        if given[1]["requestId"] == "poison":
+    async def refuse(*arguments: Any) -> None:
+        if arguments[1]["requestId"] == "poison":
             raise Invalid("message.configuration is too odd")
         raise Unavailable("the queue is down")
 

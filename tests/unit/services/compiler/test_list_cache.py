@@ -1,4 +1,4 @@
-"""Finished lists in the cache: found while fresh, equal only for equal configurations, large ones in R2."""
+"""Compiled lists in the cache: found while fresh, equal only for equal configurations, large ones in R2."""
 
 import gzip
 import json
@@ -19,49 +19,49 @@ TEXT = st.text(min_size=1, max_size=5)
 
 @given(st.data())
 def test_key_is_of_the_whole_configuration(data: st.DataObject):
-    """Any member that differs gives another key, and the order of members does not."""
+    """Any different member gives another key; the order of members does not matter."""
     member = data.draw(st.sampled_from(["name", "description", "version", "source", "source_name", "exclusions"]))
     one, other = data.draw(TEXT), data.draw(TEXT)
 
-    def made(value: str) -> dict[str, Any]:
+    def build(value: str) -> dict[str, Any]:
         source = {"source": value if member == "source" else "a", "name": value if member == "source_name" else "b"}
-        given: dict[str, Any] = {
+        values: dict[str, Any] = {
             "name": "T",
             "exclusions": [value] if member == "exclusions" else [],
             "sources": [source],
         }
-        return given | ({member: value} if member in {"name", "description", "version"} else {})
+        return values | ({member: value} if member in {"name", "description", "version"} else {})
 
-    keys = [cache_key(parse_configuration(value)) for value in (made(one), made(other))]
+    keys = [cache_key(parse_configuration(value)) for value in (build(one), build(other))]
     assert (keys[0] == keys[1]) == (one == other)
-    turned = dict(reversed(made(one).items()))
+    turned = dict(reversed(build(one).items()))
     assert cache_key(parse_configuration(turned)) == keys[0]
 
 
-async def produced(world: World) -> CompiledList:
+async def compile_list(world: World) -> CompiledList:
     return await world.compiler.compile(configuration(), trigger="sync")
 
 
 async def test_hit_is_the_stored_reply():
-    """What is stored is the reply itself: gzip of JSON that says it is cached."""
+    """The stored value is the reply itself: gzip of JSON that says it is cached."""
     world = World()
-    result = await produced(world)
+    result = await compile_list(world)
     await world.cache.put(result, 3600)
     file = await world.cache.find_reply(result.summary.cache_key)
     assert file is not None
-    told = json.loads(gzip.decompress(file.content))
-    assert told["cached"] is True
-    assert told["rules"][-2:] == ["||ads.example^", "||track.example^"]
-    assert told["ruleCount"] == len(told["rules"])
+    body = json.loads(gzip.decompress(file.content))
+    assert body["cached"] is True
+    assert body["rules"][-2:] == ["||ads.example^", "||track.example^"]
+    assert body["ruleCount"] == len(body["rules"])
     text = await world.cache.find_text(result.summary.cache_key)
     assert text is not None
-    assert gzip.decompress(text.content).decode().split("\n") == told["rules"]
+    assert gzip.decompress(text.content).decode().split("\n") == body["rules"]
 
 
-async def test_entry_ends():
-    """After its time neither form is found, but the version before is still known."""
+async def test_entry_expires():
+    """After its TTL neither form is found, but the previous version is."""
     world = World()
-    result = await produced(world)
+    result = await compile_list(world)
     await world.cache.put(result, 3600)
     world.clock.advance(3601)
     key = result.summary.cache_key
@@ -74,12 +74,12 @@ async def test_entry_ends():
 
 
 async def test_previous_version_is_compared():
-    """The next version tells what came and what went, whatever its header says."""
+    """The next version reports added and removed rules, whatever its header says."""
     world = World({URL: [LIST, "||ads.example^\n||new.example^\n"]})
-    await world.cache.put(await produced(world), 3600)
+    await world.cache.put(await compile_list(world), 3600)
     world.clock.advance(10)
-    told = (await produced(world)).reply_members()["previousVersion"]
-    assert told["diff"] == {
+    previous = (await compile_list(world)).reply_members()["previousVersion"]
+    assert previous["diff"] == {
         "added": 1,
         "removed": 1,
         "unchanged": 1,
@@ -89,10 +89,10 @@ async def test_previous_version_is_compared():
 
 
 async def test_large_list_goes_to_r2(monkeypatch):
-    """What KV does not take stands in R2, is found the same way, and goes when its time is over."""
+    """A list that is too large for KV is in R2, is found the same way, and is deleted after its TTL."""
     monkeypatch.setattr(caching, "MAX_KV_BYTES", 100)
     world = World()
-    result = await produced(world)
+    result = await compile_list(world)
     await world.cache.put(result, 3600)
     key = result.summary.cache_key
     assert {subject for name, subject in world.r2_fake.operations if name == "put"} == {
@@ -109,7 +109,7 @@ async def test_large_list_goes_to_r2(monkeypatch):
 
 
 async def test_metadata_fits():
-    """The longest name in the widest letters stays within what KV takes as metadata."""
+    """The longest name in the widest characters fits into KV metadata."""
     world = World()
     wanted = configuration(name="𝔛" * 256)
     result = await world.compiler.compile(wanted, trigger="sync")
@@ -118,17 +118,17 @@ async def test_metadata_fits():
 
 
 async def test_expiry_is_known():
-    """When an entry ends is known without reading it."""
+    """The expiry of an entry is known without reading it."""
     world = World(clock=ManualClock())
     assert await world.cache.find_expiry(configuration()) is None
-    await world.cache.put(await produced(world), 3600)
+    await world.cache.put(await compile_list(world), 3600)
     assert await world.cache.find_expiry(configuration()) == world.clock.now() + 3600
 
 
-async def test_result_crosses():
-    """A result survives the way through bytes, and the way through R2."""
+async def test_list_survives_storage():
+    """A compiled list survives the conversion to bytes, and R2."""
     world = World()
-    result = await produced(world)
+    result = await compile_list(world)
     assert CompiledList.from_bytes(result.to_bytes()) == result
     await world.handover.put("wf-1", result)
     assert await world.handover.get("wf-1") == result

@@ -1,4 +1,4 @@
-"""A fixed window per client: exact in its object, forgiving where only KV is left."""
+"""A fixed window for each client: exact in its object, lenient while only KV is available."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -54,7 +54,7 @@ def limiter(clock: ManualClock, objects: Any, kv: Any, later: Later, log: ListLo
     )
 
 
-async def allowed(limit: RateLimiter, client: str, tries: int, later: Later | None = None) -> int:
+async def count_allowed(limit: RateLimiter, client: str, tries: int, later: Later | None = None) -> int:
     count = 0
     for _ in range(tries):
         try:
@@ -86,8 +86,8 @@ class Silent:
         raise AssertionError("unreachable")
 
 
-def test_exactly_so_many():
-    """Ten requests pass, the eleventh does not, and refused ones do not lengthen the window."""
+def test_limit_is_exact():
+    """Ten requests are allowed, the eleventh is not, and refused ones do not lengthen the window."""
     clock = ManualClock()
     counted = window(clock)
     decisions = [counted.count_request(10, 60) for _ in range(15)]
@@ -109,7 +109,7 @@ def test_new_window_begins_at_the_reset():
 
 
 def test_shorter_window_counts_at_once():
-    """After the operator has shortened the window, nobody waits for the end of a long one."""
+    """After the operator has shortened the window, no client waits for the end of a long one."""
     clock = ManualClock()
     counted = window(clock)
     assert counted.count_request(1, 3600).allowed
@@ -119,7 +119,7 @@ def test_shorter_window_counts_at_once():
 
 @given(st.lists(st.integers(0, 100), max_size=60), st.integers(1, 5), st.integers(1, 100))
 def test_never_more_than_the_limit(gaps: list[int], most: int, span_s: int):
-    """However requests come, no window lets more than the limit pass, and one that is over is never extended."""
+    """Whatever the timing, no window allows more than the limit, and a finished one is never extended."""
     now, known = 1_000, None
     passed: dict[float, int] = {}
     for gap in gaps:
@@ -136,8 +136,8 @@ def test_never_more_than_the_limit(gaps: list[int], most: int, span_s: int):
     assert all(later - earlier >= span_s for earlier, later in pairwise(ends))
 
 
-async def test_object_is_forgotten():
-    """Some time after the window the alarm leaves nothing of the object; before, the count stays."""
+async def test_object_is_erased():
+    """Some time after the window the alarm erases the object; before that, the count stays."""
     clock, storage = ManualClock(), FakeStorage()
     limit = client_limit(clock, storage)
     reply = await limit.count_request(1, 60)
@@ -152,7 +152,7 @@ async def test_object_is_forgotten():
 
 
 async def test_alarm_follows_the_window():
-    """A client that comes back moves the alarm on, one request of many does not set it again."""
+    """A new window moves the alarm; further requests of the same window do not."""
     clock, storage = ManualClock(), FakeStorage()
     limit = client_limit(clock, storage)
     for _ in range(3):
@@ -169,7 +169,7 @@ async def test_clients_are_limited_separately():
     objects = DurableObjects(FakeObjects(lambda _name: client_limit(clock, FakeStorage())))
     limit = limiter(clock, objects, FakeKV(clock), Later())
     clients = [f"198.51.100.{number}" for number in range(20)]
-    assert [await allowed(limit, client, 12) for client in clients] == [10] * 20
+    assert [await count_allowed(limit, client, 12) for client in clients] == [10] * 20
 
 
 async def test_refusal_tells_when_to_come_back():
@@ -177,7 +177,7 @@ async def test_refusal_tells_when_to_come_back():
     clock = ManualClock()
     objects = DurableObjects(FakeObjects(lambda _name: client_limit(clock, FakeStorage())))
     limit = limiter(clock, objects, FakeKV(clock), Later())
-    assert await allowed(limit, "a", 10) == 10
+    assert await count_allowed(limit, "a", 10) == 10
     clock.advance(20.5)
     with pytest.raises(TooManyRequests, match=r"^Rate limit exceeded. Maximum 10 requests per minute.$") as refusal:
         await limit.charge("a")
@@ -206,7 +206,7 @@ async def test_kv_decides_without_objects():
 
 
 async def test_silent_object_is_not_waited_for():
-    """An object that never answers costs a moment, not the request."""
+    """An object that never answers delays the request for a moment and does not fail it."""
     clock, later = ManualClock(), Later()
     limit = RateLimiter(
         object_named=Silent().get,
@@ -220,7 +220,7 @@ async def test_silent_object_is_not_waited_for():
 
 
 class BrokenKV(KV):
-    """KV on a bad day: `hang` makes it ignore_event, else it refuses."""
+    """A broken KV: with `hang` it never answers, else it refuses."""
 
     def __init__(self, *, hang: bool) -> None:
         super().__init__(None, ManualClock())
@@ -245,13 +245,13 @@ async def test_failing_kv_lets_everyone_pass(hang: bool):
     clock, later = ManualClock(), Later()
     fallback = KvRateLimit(BrokenKV(hang=hang), clock, later, patience_s=0.01)
     limit = RateLimiter(object_named=Unreachable().get, fallback=fallback, clock=clock, log=ListLog())
-    assert await allowed(limit, "a", 15) == 15
+    assert await count_allowed(limit, "a", 15) == 15
     await later.run()
 
 
 @pytest.mark.parametrize("stored", ["text", 5, [], {}, {"count": "many", "resetAt": 1}, {"count": 99}])
 async def test_odd_count_in_kv(stored: object):
-    """Whatever stands under the key, a request is never failed by it."""
+    """Whatever is stored under the key, it never fails a request."""
     clock, later = ManualClock(), Later()
     kv = FakeKV(clock)
     await KV(kv, clock).put_json("ratelimit:a", stored)
@@ -262,7 +262,7 @@ async def test_odd_count_in_kv(stored: object):
 
 
 async def test_short_window_in_kv():
-    """A window shorter than KV's shortest lifetime is still counted."""
+    """A window shorter than KV's shortest TTL is still counted."""
     clock, later = ManualClock(), Later()
     kv = FakeKV(clock)
     shared = KvRateLimit(KV(kv, clock), clock, later)
@@ -287,5 +287,5 @@ async def test_short_window_in_kv():
     ],
 )
 def test_who_is_charged(address: str | None, client: str):
-    """An IPv4 address, the network of an IPv6 address, or all the rest together."""
+    """An IPv4 address, the network of an IPv6 address, or one key for all others."""
     assert client_key(address) == client

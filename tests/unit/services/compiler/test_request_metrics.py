@@ -1,4 +1,4 @@
-"""What is told of the service's use, and that telling it never costs a request."""
+"""Metrics of the service, which never fail a request."""
 
 from collections.abc import Coroutine
 from dataclasses import replace
@@ -32,8 +32,8 @@ from unit.web.calls import content, get, parsed
 MIGRATION = Path(__file__).parents[4] / "migrations/0005_request_metrics.sql"
 
 
-def nobody_listens(_error: Exception, _request: Request) -> None:
-    """Takes what the App reports."""
+def ignore_error(_error: Exception, _request: Request) -> None:
+    """Ignores the errors that the App reports."""
 
 
 class Isolate:
@@ -82,7 +82,7 @@ class Isolate:
     async def page(self, path: str) -> Reply:
         api = MetricsApi(metrics=self.metrics, clock=self.clock)
         routes = [Route("GET", "/metrics", api.show_metrics), Route("GET", "/metrics/prometheus", api.show_prometheus)]
-        return await App(routes, on_error=nobody_listens).handle(get(path))
+        return await App(routes, on_error=ignore_error).handle(get(path))
 
 
 async def test_metrics():
@@ -96,9 +96,9 @@ async def test_metrics():
     await isolate.serve("/queue/results/:id", Reply.json({}, 404))
     reply = await isolate.page("/metrics")
     assert reply.header("Cache-Control") == "no-cache"
-    told = parsed(reply)
-    assert (told["window"], told["timestamp"]) == ("30 minutes", iso(isolate.clock.now()))
-    assert told["endpoints"] == {
+    body = parsed(reply)
+    assert (body["window"], body["timestamp"]) == ("30 minutes", iso(isolate.clock.now()))
+    assert body["endpoints"] == {
         "/compile": {"count": 4, "success": 2, "failed": 2, "avgDuration": 150, "errors": {"name is required": 2}},
         "/compile/stream": {"count": 1, "success": 0, "failed": 1, "avgDuration": 0, "errors": {"internal error": 1}},
         "/queue/results/:id": {"count": 1, "success": 0, "failed": 1, "avgDuration": 0, "errors": {"status 404": 1}},
@@ -107,14 +107,14 @@ async def test_metrics():
 
 
 async def test_nothing_yet():
-    """Without a request there is no endpoint to tell of."""
+    """Without a request there is no endpoint to report."""
     isolate = Isolate(ManualClock())
     assert parsed(await isolate.page("/metrics"))["endpoints"] == {}
     assert content(await isolate.page("/metrics/prometheus")) == b""
 
 
 async def test_isolates_add_up():
-    """What several isolates saw is added, whoever writes first."""
+    """The numbers of several isolates are added, whichever writes first."""
     clock = ManualClock()
     one = Isolate(clock)
     other = Isolate(clock, one.binding)
@@ -127,8 +127,8 @@ async def test_isolates_add_up():
     assert b'sluice_cache_total{result="hit"} 3\n' in content(await other.page("/metrics/prometheus"))
 
 
-async def test_old_windows_go():
-    """What is older than half an hour is neither told nor kept; counters stay."""
+async def test_old_windows_are_deleted():
+    """Windows older than half an hour are neither reported nor stored; counters stay."""
     isolate = Isolate(ManualClock(1_800_000_000.0))
     await isolate.serve("/compile", Invalid("no"))
     await isolate.run_later()
@@ -160,7 +160,7 @@ async def test_few_writes():
 
 
 async def test_lost_flush():
-    """When the request that was to flush is ended by the platform, a later one does it."""
+    """If the platform ends the request that was to flush, a later one does it."""
     isolate = Isolate(ManualClock())
     await isolate.serve("/compile", Reply.json({}))
     # As the platform leaves it: the task is gone and nobody ran its last lines.
@@ -179,14 +179,14 @@ async def test_lost_flush():
 class BrokenDatabase:
     """A database that cannot be reached."""
 
-    async def _away(self, *_given: object) -> Any:
+    async def _away(self, *_arguments: object) -> Any:
         raise Unavailable("D1 is away")
 
     all = batch = first = run = value = _away
 
 
-async def test_database_away():
-    """A write that fails costs no request and is made up for later, within bounds."""
+async def test_database_is_down():
+    """A failed write fails no request and is repeated later, within bounds."""
     isolate = Isolate(ManualClock())
     working = isolate.metrics
     isolate.metrics = replace(working, database=BrokenDatabase())
@@ -202,19 +202,19 @@ async def test_database_away():
 
 
 async def test_error_texts_are_bounded():
-    """However many errors a caller can think of, few are kept, and all are counted."""
+    """However many different errors occur, few texts are stored, and all errors are counted."""
     isolate = Isolate(ManualClock())
     for number in range(MAX_ERRORS + 30):
         await isolate.serve("/compile", Invalid(f"{number} " + "x" * 5000))
-    told = parsed(await isolate.page("/metrics"))["endpoints"]["/compile"]
-    assert len(told["errors"]) == MAX_ERRORS + 1
-    assert told["errors"][OTHER_ERRORS] == 30
-    assert max(map(len, told["errors"])) == MAX_ERROR_CHARS
+    endpoint = parsed(await isolate.page("/metrics"))["endpoints"]["/compile"]
+    assert len(endpoint["errors"]) == MAX_ERRORS + 1
+    assert endpoint["errors"][OTHER_ERRORS] == 30
+    assert max(map(len, endpoint["errors"])) == MAX_ERROR_CHARS
     isolate.abandon()
 
 
-async def test_no_time_for_the_background():
-    """When nothing can be done in the background any more, the request is answered all the same."""
+async def test_no_background():
+    """If background work is refused, the request is still answered."""
     isolate = Isolate(ManualClock())
 
     def refuse(_work: Coroutine[Any, Any, None]) -> None:

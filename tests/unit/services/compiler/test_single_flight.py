@@ -1,4 +1,4 @@
-"""Equal requests at the same time compile once, and nobody's leaving or failing costs the others anything."""
+"""Equal requests at the same time compile once; a caller who leaves or a failure does not affect the others."""
 
 import asyncio
 import gzip
@@ -12,40 +12,40 @@ from sluice.services.compiler.cache.single_flight import SingleFlight
 from unit.services.compiler.world import LIST, URL, World, configuration
 
 
-async def take(world: World, form: str = "json") -> ServedList:
+async def serve(world: World, form: str = "json") -> ServedList:
     return await world.lists.serve(configuration(), form=form, ttl_s=3600, trigger="sync")  # type: ignore[arg-type]
 
 
 async def test_burst_compiles_once():
     """Of a hundred requests one compiles, all get the same list, and a later one finds it in the cache."""
     world = World()
-    served = await asyncio.gather(*(take(world) for _ in range(100)))
+    served = await asyncio.gather(*(serve(world) for _ in range(100)))
     assert world.download.requests == [URL]
     assert [one.origin for one in served].count("fresh") == 1
     lists = {tuple(json.loads(gzip.decompress(one.file.content))["rules"]) for one in served if one.file}
     assert len(lists) == 1
-    assert (await take(world)).origin == "cached"
+    assert (await serve(world)).origin == "cached"
 
 
-async def test_forms_share_a_flight():
-    """Those who want the text, the reply and the summary share one compilation."""
+async def test_forms_share_a_compilation():
+    """Callers of the text, the reply and the summary share one compilation."""
     world = World()
-    served = await asyncio.gather(*(take(world, form) for form in ("json", "text", "summary") * 3))
+    served = await asyncio.gather(*(serve(world, form) for form in ("json", "text", "summary") * 3))
     assert world.download.requests == [URL]
     assert len({one.summary.cache_key for one in served}) == 1
 
 
-async def test_failure_is_shared_and_forgotten():
-    """All who wait hear of the failure; the next request tries again."""
+async def test_failure_is_shared_once():
+    """All waiting callers get the failure; the next request compiles again."""
     world = World({URL: [Unusable("gone"), LIST]})
-    found = await asyncio.gather(*(take(world) for _ in range(5)), return_exceptions=True)
-    assert {type(one) for one in found} == {Unusable}
+    results = await asyncio.gather(*(serve(world) for _ in range(5)), return_exceptions=True)
+    assert {type(one) for one in results} == {Unusable}
     assert world.download.requests == [URL]
-    assert (await take(world)).origin == "fresh"
+    assert (await serve(world)).origin == "fresh"
 
 
 async def test_first_caller_leaves():
-    """When the caller whose request began the compilation leaves, the others still get the list."""
+    """If the caller who started the compilation leaves, the others still get the list."""
     world = World()
     single_flight = SingleFlight(world.compiler)
     first = asyncio.ensure_future(single_flight.serve(configuration(), form="json", ttl_s=3600, trigger="sync"))
@@ -60,38 +60,38 @@ async def test_first_caller_leaves():
     assert world.download.requests == [URL]
 
 
-async def test_unreadable_cache_costs_no_list():
-    """A cache that fails to be read is passed by."""
+async def test_unreadable_cache_is_a_miss():
+    """An unreadable cache is logged and counts as a miss."""
     world = World()
 
     async def broken(_key: str) -> None:
         raise Unavailable("KV is down")
 
     object.__setattr__(world.lists, "cache", type("Broken", (), {"find_reply": broken, "find_text": broken}))
-    assert (await take(world)).origin == "fresh"
+    assert (await serve(world)).origin == "fresh"
     assert "cache.unreadable" in world.log.names()
 
 
 async def test_content_is_private():
-    """A list from content sent along is made each time, and kept where only its job looks."""
+    """A list from the caller's own content is compiled each time, and stored where only its job reads it."""
     world = World()
     wanted = configuration("given")
     for _ in range(2):
-        compiled = await world.lists.ensure_cached(
+        summary = await world.lists.ensure_cached(
             wanted, content={"given": "||own.example^"}, ttl_s=3600, trigger="sync"
         )
         world.clock.advance(2)
-    assert "private" in compiled.cache_key
+    assert "private" in summary.cache_key
     assert world.counts["compilations", "success"] == 2
     with pytest.raises(Exception, match="unexpected download"):
         await world.lists.serve(wanted, form="json", ttl_s=3600, trigger="sync")
 
 
-def test_flown_crosses():
-    """What an object answers is the same on the other side."""
+def test_served_list_survives_the_call():
+    """A served list is the same on both sides of a call."""
 
-    async def crossed() -> None:
-        served = await take(World())
+    async def carry() -> None:
+        served = await serve(World())
         assert ServedList.from_plain(served.as_plain()) == served
 
-    asyncio.run(crossed())
+    asyncio.run(carry())

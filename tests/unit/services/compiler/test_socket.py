@@ -1,4 +1,4 @@
-"""The conversation over a WebSocket, from both ends."""
+"""A WebSocket connection, from both ends."""
 
 import asyncio
 import json
@@ -50,69 +50,69 @@ class SteppedClock:
         for _, woken in due:
             if not woken.done():
                 woken.set_result(None)
-        await settled()
+        await settle()
 
 
-async def settled() -> None:
+async def settle() -> None:
     for _ in range(20):
         await asyncio.sleep(0)
 
 
 class Client:
-    """The other end: what it says, and what it has heard."""
+    """The other end: what it sends, and what it has received."""
 
     def __init__(self) -> None:
-        self.heard: list[dict[str, Any]] = []
+        self.received: list[dict[str, Any]] = []
         self.closed: tuple[int, str] | None = None
         self.slow = asyncio.Event()
         self.slow.set()
         self.failure: Exception | None = None
-        self._said: asyncio.Queue[str | None] = asyncio.Queue()
+        self._sent: asyncio.Queue[str | None] = asyncio.Queue()
 
-    async def say(self, message: object) -> None:
-        self._said.put_nowait(message if isinstance(message, str) else json.dumps(message))
-        await settled()
+    async def send(self, message: object) -> None:
+        self._sent.put_nowait(message if isinstance(message, str) else json.dumps(message))
+        await settle()
 
     async def leave(self) -> None:
-        self._said.put_nowait(None)
-        await settled()
+        self._sent.put_nowait(None)
+        await settle()
 
     def types(self) -> list[str]:
-        return [message["type"] for message in self.heard]
+        return [message["type"] for message in self.received]
 
     def last(self) -> dict[str, Any]:
-        return {name: value for name, value in self.heard[-1].items() if name != "timestamp"}
+        return {name: value for name, value in self.received[-1].items() if name != "timestamp"}
 
     async def send_text(self, text: str) -> None:
         await self.slow.wait()
         if self.failure:
             raise self.failure
-        self.heard.append(json.loads(text))
+        self.received.append(json.loads(text))
 
     def close(self, code: int, reason: str) -> None:
         self.closed = (code, reason)
-        self._said.put_nowait(None)
+        self._sent.put_nowait(None)
 
     async def __aiter__(self) -> AsyncIterator[str]:
-        while (text := await self._said.get()) is not None:
+        while (text := await self._sent.get()) is not None:
             yield text
 
 
 class Compiler:
-    """Compiles when told to; counts what runs and what was stopped."""
+    """Compiles when the test says so; records what runs and what was stopped."""
 
     def __init__(self) -> None:
         self.running: dict[str, asyncio.Future[Mapping[str, Any]]] = {}
         self.stopped: list[str] = []
         self.emit: Emit = lambda _event: None
-        self.given: dict[str, Any] = {}
+        self.arguments: dict[str, Any] = {}
 
     async def __call__(
         self, configuration: Any, *, content: Mapping[str, str], benchmark: bool, emit: Emit
     ) -> Mapping[str, Any]:
         name = configuration.get("name", "")
         self.emit = emit
-        self.given = {"configuration": configuration, "content": content, "benchmark": benchmark}
+        self.arguments = {"configuration": configuration, "content": content, "benchmark": benchmark}
         self.running[name] = asyncio.get_running_loop().create_future()
         try:
             return await self.running[name]
@@ -121,13 +121,13 @@ class Compiler:
             raise
 
 
-class Line:
-    """A conversation under way with all its parts at hand."""
+class Connection:
+    """An open connection with all its parts at hand."""
 
     def __init__(self, admit: Callable[[Mapping[str, Any]], Coroutine[Any, Any, object]] | None = None) -> None:
         self.client, self.clock, self.compiler, self.log = Client(), SteppedClock(), Compiler(), ListLog()
         self.admitted: list[Mapping[str, Any]] = []
-        talk = Conversation(
+        conversation_run = Conversation(
             self.client,
             compile_list=self.compiler,
             admit=admit or self._admit,
@@ -136,14 +136,14 @@ class Line:
             connection="ws-1",
             version="1.2.3",
         )
-        self.task = asyncio.ensure_future(talk.run())
+        self.task = asyncio.ensure_future(conversation_run.run())
 
     async def _admit(self, members: Mapping[str, Any]) -> None:
         self.admitted.append(members)
 
     async def compile(self, session: str, **more: object) -> None:
         configuration = CONFIGURATION | {"name": session}
-        await self.client.say({"type": "compile", "sessionId": session, "configuration": configuration, **more})
+        await self.client.send({"type": "compile", "sessionId": session, "configuration": configuration, **more})
 
     async def end(self) -> None:
         await self.client.leave()
@@ -151,75 +151,75 @@ class Line:
 
 
 async def test_welcome():
-    """The first message tells version, connection and what is possible."""
-    line = Line()
-    await settled()
-    assert line.client.last() == {
+    """The first message has the version, the connection and the capabilities."""
+    connection = Connection()
+    await settle()
+    assert connection.client.last() == {
         "type": "welcome",
         "version": "1.2.3",
         "connectionId": "ws-1",
         "capabilities": {"maxConcurrentCompilations": 3, "supportsPauseResume": False, "supportsStreaming": True},
     }
-    assert line.client.heard[0]["timestamp"] == iso(line.clock.now())
-    await line.end()
+    assert connection.client.received[0]["timestamp"] == iso(connection.clock.now())
+    await connection.end()
 
 
 async def test_ping():
     """A ping is answered."""
-    line = Line()
-    await line.client.say({"type": "ping", "timestamp": 5})
-    assert line.client.types() == ["welcome", "pong"]
-    await line.end()
+    connection = Connection()
+    await connection.client.send({"type": "ping", "timestamp": 5})
+    assert connection.client.types() == ["welcome", "pong"]
+    await connection.end()
 
 
 async def test_compile():
-    """A compilation is charged, started, told about in order, and completed with the list."""
-    line = Line()
-    await line.compile("a", preFetchedContent={"k": "||a^"}, benchmark=True, turnstileToken="t")
-    assert line.client.last() == {"type": "compile:started", "sessionId": "a", "configurationName": "a"}
-    assert line.admitted[0]["turnstileToken"] == "t"
-    assert line.compiler.given["content"] == {"k": "||a^"}
-    assert line.compiler.given["benchmark"] is True
+    """A compilation is charged, started, reported in order, and completed with the list."""
+    connection = Connection()
+    await connection.compile("a", preFetchedContent={"k": "||a^"}, benchmark=True, turnstileToken="t")
+    assert connection.client.last() == {"type": "compile:started", "sessionId": "a", "configurationName": "a"}
+    assert connection.admitted[0]["turnstileToken"] == "t"
+    assert connection.compiler.arguments["content"] == {"k": "||a^"}
+    assert connection.compiler.arguments["benchmark"] is True
     for number in range(3):
-        line.compiler.emit(Event("progress", {"current": number}))
-    line.compiler.running["a"].set_result(RESULT)
-    await settled()
-    events = [message["data"] for message in line.client.heard if message["type"] == "event"]
+        connection.compiler.emit(Event("progress", {"current": number}))
+    connection.compiler.running["a"].set_result(RESULT)
+    await settle()
+    events = [message["data"] for message in connection.client.received if message["type"] == "event"]
     assert events == [{"current": 0}, {"current": 1}, {"current": 2}]
-    assert line.client.heard[2]["eventType"] == "progress"
-    assert line.client.last() == {"type": "compile:complete", "sessionId": "a", **RESULT}
-    await line.end()
+    assert connection.client.received[2]["eventType"] == "progress"
+    assert connection.client.last() == {"type": "compile:complete", "sessionId": "a", **RESULT}
+    await connection.end()
 
 
 async def test_large_result():
     """A list of many megabytes arrives whole."""
-    line = Line()
-    await line.compile("a")
+    connection = Connection()
+    await connection.compile("a")
     rules = [f"||ads{number}.example.com^" for number in range(300_000)]
-    line.compiler.running["a"].set_result(RESULT | {"rules": rules})
-    await settled()
-    assert line.client.heard[-1]["rules"] == rules
-    await line.end()
+    connection.compiler.running["a"].set_result(RESULT | {"rules": rules})
+    await settle()
+    assert connection.client.received[-1]["rules"] == rules
+    await connection.end()
 
 
 async def test_result_beyond_one_message(monkeypatch: pytest.MonkeyPatch):
-    """A list that no message can carry is an error that names the way out."""
+    """A list that is too long for one message is an error that names the alternative."""
     monkeypatch.setattr(conversation, "MAX_RESULT_CHARS", 1000)
-    line = Line()
-    await line.compile("a")
-    line.compiler.running["a"].set_result(RESULT | {"rules": ["x" * 1000]})
-    await settled()
-    assert "POST /compile" in line.client.last()["error"]
-    await line.end()
+    connection = Connection()
+    await connection.compile("a")
+    connection.compiler.running["a"].set_result(RESULT | {"rules": ["x" * 1000]})
+    await settle()
+    assert "POST /compile" in connection.client.last()["error"]
+    await connection.end()
 
 
-async def test_failure_of_the_caller():
-    """What is wrong with a configuration is told with its fields."""
-    line = Line()
-    await line.compile("a")
-    line.compiler.running["a"].set_exception(Invalid("name is required", [BadField("name", "is required")]))
-    await settled()
-    assert line.client.last() == {
+async def test_invalid_configuration():
+    """An invalid configuration is reported with its fields."""
+    connection = Connection()
+    await connection.compile("a")
+    connection.compiler.running["a"].set_exception(Invalid("name is required", [BadField("name", "is required")]))
+    await settle()
+    assert connection.client.last() == {
         "type": "compile:error",
         "sessionId": "a",
         "error": "name is required",
@@ -230,98 +230,100 @@ async def test_failure_of_the_caller():
             "errors": [{"path": "name", "reason": "is required"}],
         },
     }
-    await line.end()
+    await connection.end()
 
 
-async def test_failure_of_ours():
-    """A defect is logged, and tells the client nothing of the inside."""
-    line = Line()
-    await line.compile("a")
-    line.compiler.running["a"].set_exception(RuntimeError("a secret detail"))
-    await settled()
-    assert line.client.last()["type"] == "compile:error"
-    assert "secret" not in json.dumps(line.client.heard)
-    assert [name for name, _ in line.log.errors] == ["socket.failed"]
-    await line.end()
+async def test_defect():
+    """A defect is logged, and the client sees no internal detail."""
+    connection = Connection()
+    await connection.compile("a")
+    connection.compiler.running["a"].set_exception(RuntimeError("a secret detail"))
+    await settle()
+    assert connection.client.last()["type"] == "compile:error"
+    assert "secret" not in json.dumps(connection.client.received)
+    assert [name for name, _ in connection.log.errors] == ["socket.failed"]
+    await connection.end()
 
 
 async def test_charge():
-    """A client over its limit is told when to come back, and nothing is compiled."""
+    """A client over its limit gets the time to wait, and nothing is compiled."""
 
     async def full(_members: Mapping[str, Any]) -> None:
         raise TooManyRequests("Rate limit exceeded.", retry_after_s=9)
 
-    line = Line(full)
-    await line.compile("a")
-    assert line.client.last()["type"] == "compile:error"
-    assert line.client.last()["details"]["retryAfter"] == 9
-    assert line.compiler.running == {}
-    await line.end()
+    connection = Connection(full)
+    await connection.compile("a")
+    assert connection.client.last()["type"] == "compile:error"
+    assert connection.client.last()["details"]["retryAfter"] == 9
+    assert connection.compiler.running == {}
+    await connection.end()
 
 
 async def test_cancel_stops_the_work():
-    """Cancelling stops the compilation itself, frees its place and says so once."""
-    line = Line()
-    await line.compile("a")
-    await line.client.say({"type": "cancel", "sessionId": "a"})
-    assert line.compiler.stopped == ["a"]
-    assert line.client.last() == {"type": "compile:cancelled", "sessionId": "a", "reason": "Cancelled by client"}
-    await line.compile("a")
-    assert line.client.last()["type"] == "compile:started"
-    await line.end()
+    """Cancelling stops the compilation, frees its slot and is reported once."""
+    connection = Connection()
+    await connection.compile("a")
+    await connection.client.send({"type": "cancel", "sessionId": "a"})
+    assert connection.compiler.stopped == ["a"]
+    assert connection.client.last() == {"type": "compile:cancelled", "sessionId": "a", "reason": "Cancelled by client"}
+    await connection.compile("a")
+    assert connection.client.last()["type"] == "compile:started"
+    await connection.end()
 
 
 async def test_cancel_before_the_first_step():
-    """A compilation cancelled in the same breath is cancelled too."""
-    line = Line()
+    """A compilation that is cancelled before its first step is cancelled too."""
+    connection = Connection()
     configuration = CONFIGURATION | {"name": "a"}
-    line.client._said.put_nowait(json.dumps({"type": "compile", "sessionId": "a", "configuration": configuration}))
-    await line.client.say({"type": "cancel", "sessionId": "a"})
-    assert line.client.types() == ["welcome", "compile:cancelled"]
-    await line.end()
+    connection.client._sent.put_nowait(
+        json.dumps({"type": "compile", "sessionId": "a", "configuration": configuration})
+    )
+    await connection.client.send({"type": "cancel", "sessionId": "a"})
+    assert connection.client.types() == ["welcome", "compile:cancelled"]
+    await connection.end()
 
 
-async def test_cancel_of_what_is_not_running():
-    """Cancelling is refused by name for what never ran, and for what is over or being cancelled."""
-    line = Line()
-    await line.client.say({"type": "cancel", "sessionId": "nothing"})
-    assert line.client.last()["code"] == "SESSION_NOT_FOUND"
-    await line.compile("a")
-    line.compiler.running["a"].set_result(RESULT)
-    await settled()
-    await line.client.say({"type": "cancel", "sessionId": "a"})
-    assert line.client.last()["code"] == "INVALID_SESSION_STATE"
-    await line.end()
+async def test_cancel_without_a_compilation():
+    """Cancelling is refused for a session that never ran, is over, or is being cancelled."""
+    connection = Connection()
+    await connection.client.send({"type": "cancel", "sessionId": "nothing"})
+    assert connection.client.last()["code"] == "SESSION_NOT_FOUND"
+    await connection.compile("a")
+    connection.compiler.running["a"].set_result(RESULT)
+    await settle()
+    await connection.client.send({"type": "cancel", "sessionId": "a"})
+    assert connection.client.last()["code"] == "INVALID_SESSION_STATE"
+    await connection.end()
 
 
 async def test_three_at_once():
-    """A fourth compilation is refused until one of three is over; a running name is taken."""
-    line = Line()
+    """A fourth compilation is refused until one of three is over; a running session id is taken."""
+    connection = Connection()
     for session in ("a", "b", "c"):
-        await line.compile(session)
-    await line.compile("a")
-    assert (line.client.last()["code"], line.client.last()["sessionId"]) == ("DUPLICATE_SESSION", "a")
-    await line.compile("d")
-    assert line.client.last()["code"] == "TOO_MANY_COMPILATIONS"
-    line.compiler.running["b"].set_result(RESULT)
-    await settled()
-    await line.compile("d")
-    assert line.client.last() == {"type": "compile:started", "sessionId": "d", "configurationName": "d"}
-    assert len(line.admitted) == 4
-    await line.end()
+        await connection.compile(session)
+    await connection.compile("a")
+    assert (connection.client.last()["code"], connection.client.last()["sessionId"]) == ("DUPLICATE_SESSION", "a")
+    await connection.compile("d")
+    assert connection.client.last()["code"] == "TOO_MANY_COMPILATIONS"
+    connection.compiler.running["b"].set_result(RESULT)
+    await settle()
+    await connection.compile("d")
+    assert connection.client.last() == {"type": "compile:started", "sessionId": "d", "configurationName": "d"}
+    assert len(connection.admitted) == 4
+    await connection.end()
 
 
 @pytest.mark.parametrize("kind", ["pause", "resume"])
 async def test_not_implemented(kind: str):
-    """Pausing is told not to be possible."""
-    line = Line()
-    await line.client.say({"type": kind, "sessionId": "a"})
-    assert (line.client.last()["code"], line.client.last()["sessionId"]) == ("NOT_IMPLEMENTED", "a")
-    await line.end()
+    """Pausing is refused as unsupported."""
+    connection = Connection()
+    await connection.client.send({"type": kind, "sessionId": "a"})
+    assert (connection.client.last()["code"], connection.client.last()["sessionId"]) == ("NOT_IMPLEMENTED", "a")
+    await connection.end()
 
 
 @pytest.mark.parametrize(
-    ("said", "code"),
+    ("text", "code"),
     [
         ("", "INVALID_MESSAGE"),
         ("{", "INVALID_MESSAGE"),
@@ -345,124 +347,124 @@ async def test_not_implemented(kind: str):
         ('"' + "é" * (MAX_MESSAGE_BYTES // 2) + '"', "MESSAGE_TOO_LARGE"),
     ],
 )
-async def test_misuse(said: str, code: str):
-    """What cannot be followed is answered with its code, is not charged, and the conversation goes on."""
-    line = Line()
-    await line.client.say(said)
-    assert (line.client.last()["type"], line.client.last()["code"]) == ("error", code)
-    assert line.admitted == []
-    await line.client.say({"type": "ping"})
-    assert line.client.last()["type"] == "pong"
-    await line.end()
+async def test_bad_message(text: str, code: str):
+    """A bad message gets its code, is not charged, and the connection stays open."""
+    connection = Connection()
+    await connection.client.send(text)
+    assert (connection.client.last()["type"], connection.client.last()["code"]) == ("error", code)
+    assert connection.admitted == []
+    await connection.client.send({"type": "ping"})
+    assert connection.client.last()["type"] == "pong"
+    await connection.end()
 
 
 @given(st.text() | st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists).map(json.dumps))
-def test_any_text_is_a_message_or_a_misuse(text: str):
-    """No text does anything else."""
+def test_any_text_is_a_message_or_bad(text: str):
+    """Any text is parsed or raises BadMessage."""
     with suppress(BadMessage):
         message, members = parse_message(text)
         assert message.type == members["type"]
 
 
-async def test_misuse_ends():
-    """Somebody who only ever sends junk is cut off."""
-    line = Line()
+async def test_too_many_bad_messages():
+    """A client that sends only bad messages is disconnected."""
+    connection = Connection()
     for _ in range(MAX_BAD_MESSAGES):
-        await line.client.say("junk")
-    await asyncio.wait_for(line.task, 5)
-    assert line.client.closed == (1008, "too many bad messages")
+        await connection.client.send("junk")
+    await asyncio.wait_for(connection.task, 5)
+    assert connection.client.closed == (1008, "too many bad messages")
 
 
 async def test_client_leaves():
-    """When the client leaves, its compilations stop and nothing stays behind."""
-    line = Line()
-    await line.compile("a")
-    await line.compile("b")
-    await line.end()
-    assert sorted(line.compiler.stopped) == ["a", "b"]
-    assert line.log.errors == []
+    """When the client leaves, its compilations stop and nothing is left."""
+    connection = Connection()
+    await connection.compile("a")
+    await connection.compile("b")
+    await connection.end()
+    assert sorted(connection.compiler.stopped) == ["a", "b"]
+    assert connection.log.errors == []
 
 
-async def test_client_is_gone_while_told():
-    """A client that is found gone when it is told something is left like one that said goodbye."""
-    line = Line()
-    await line.compile("a")
-    line.client.failure = ConnectionError("gone")
-    line.compiler.emit(Event("progress", {}))
-    await asyncio.wait_for(line.task, 5)
-    assert line.compiler.stopped == ["a"]
-    assert line.log.errors == []
+async def test_client_is_gone_while_sending():
+    """A client that is gone when a message is sent is treated like one that closed the connection."""
+    connection = Connection()
+    await connection.compile("a")
+    connection.client.failure = ConnectionError("gone")
+    connection.compiler.emit(Event("progress", {}))
+    await asyncio.wait_for(connection.task, 5)
+    assert connection.compiler.stopped == ["a"]
+    assert connection.log.errors == []
 
 
 async def test_defect_in_the_conversation():
-    """A conversation that breaks is logged, and the socket closed as failed."""
-    line = Line()
-    await settled()
-    line.client.failure = RuntimeError("broken")
-    await line.client.say({"type": "ping"})
-    await asyncio.wait_for(line.task, 5)
-    assert [name for name, _ in line.log.errors] == ["socket.failed"]
-    assert line.client.closed == (1011, "internal error")
+    """A failing connection is logged, and the socket is closed as failed."""
+    connection = Connection()
+    await settle()
+    connection.client.failure = RuntimeError("broken")
+    await connection.client.send({"type": "ping"})
+    await asyncio.wait_for(connection.task, 5)
+    assert [name for name, _ in connection.log.errors] == ["socket.failed"]
+    assert connection.client.closed == (1011, "internal error")
 
 
 async def test_heartbeat():
-    """Every 30 s a sign of life goes out."""
-    line = Line()
-    await settled()
+    """A heartbeat is sent every 30 s."""
+    connection = Connection()
+    await settle()
     for _ in range(3):
-        await line.clock.advance(30)
-    assert line.client.types() == ["welcome", "pong", "pong", "pong"]
-    await line.end()
+        await connection.clock.advance(30)
+    assert connection.client.types() == ["welcome", "pong", "pong", "pong"]
+    await connection.end()
 
 
 async def test_idle():
-    """After five minutes without a word the connection is closed; each message begins them anew."""
-    line = Line()
-    await settled()
+    """After five minutes without a message the connection is closed; each message starts them again."""
+    connection = Connection()
+    await settle()
     for _ in range(9):
-        await line.clock.advance(30)
-    await line.client.say({"type": "ping"})
+        await connection.clock.advance(30)
+    await connection.client.send({"type": "ping"})
     for _ in range(9):
-        await line.clock.advance(30)
-    assert line.client.closed is None
-    await line.clock.advance(30)
-    await asyncio.wait_for(line.task, 5)
-    assert line.client.closed == (1000, "Connection timeout")
+        await connection.clock.advance(30)
+    assert connection.client.closed is None
+    await connection.clock.advance(30)
+    await asyncio.wait_for(connection.task, 5)
+    assert connection.client.closed == (1000, "Connection timeout")
 
 
 async def test_busy_is_not_idle():
-    """While something is compiled, a ignore_event client is only waiting."""
-    line = Line()
-    await line.compile("a")
+    """While a compilation runs, a silent client is only waiting."""
+    connection = Connection()
+    await connection.compile("a")
     for _ in range(20):
-        await line.clock.advance(30)
-    assert line.client.closed is None
-    line.compiler.running["a"].set_result(RESULT)
-    await settled()
-    await line.clock.advance(30)
-    assert line.client.closed == (1000, "Connection timeout")
-    await asyncio.wait_for(line.task, 5)
+        await connection.clock.advance(30)
+    assert connection.client.closed is None
+    connection.compiler.running["a"].set_result(RESULT)
+    await settle()
+    await connection.clock.advance(30)
+    assert connection.client.closed == (1000, "Connection timeout")
+    await asyncio.wait_for(connection.task, 5)
 
 
 async def test_slow_client():
-    """For a client that does not read, events are left out, never the result, and no message of its own is read on."""
-    line = Line()
-    await line.compile("a")
-    line.client.slow.clear()
+    """For a client that does not read, events are dropped, never the result, and its messages are not read either."""
+    connection = Connection()
+    await connection.compile("a")
+    connection.client.slow.clear()
     for number in range(MAX_WAITING + 50):
-        line.compiler.emit(Event("progress", {"current": number}))
+        connection.compiler.emit(Event("progress", {"current": number}))
     for _ in range(5):
-        await line.client.say({"type": "ping"})
-    assert line.client._said.qsize() >= 4
-    line.compiler.running["a"].set_result(RESULT)
-    await settled()
-    line.client.slow.set()
+        await connection.client.send({"type": "ping"})
+    assert connection.client._sent.qsize() >= 4
+    connection.compiler.running["a"].set_result(RESULT)
+    await settle()
+    connection.client.slow.set()
     for _ in range(MAX_WAITING):
         await asyncio.sleep(0)
-    await settled()
-    events = [message for message in line.client.heard if message["type"] == "event"]
+    await settle()
+    events = [message for message in connection.client.received if message["type"] == "event"]
     assert len(events) == MAX_WAITING + 1
     assert "50 events were left out" in events[-1]["data"]["message"]
-    assert line.client.types()[-5:].count("pong") >= 4
-    assert "compile:complete" in line.client.types()
-    await line.end()
+    assert connection.client.types()[-5:].count("pong") >= 4
+    assert "compile:complete" in connection.client.types()
+    await connection.end()

@@ -1,4 +1,4 @@
-"""A stream tells everything in order, ends with the list or the reason, and stops when nobody listens."""
+"""A stream reports everything in order, ends with the list or the error, and stops when the client leaves."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ from unit.services.compiler.world import URL, World, configuration
 BODY = {"configuration": configuration().model_dump(mode="json", exclude_unset=True)}
 
 
-async def opened(world: World) -> AsyncIterator[bytes]:
+async def open_stream(world: World) -> AsyncIterator[bytes]:
     async def guard(request: Request, *, max_bytes: int, optional_body: bool = False) -> Any:
         del request, max_bytes, optional_body
         return BODY
@@ -30,38 +30,38 @@ def name_of(chunk: bytes) -> str:
 
 
 async def test_ends_with_the_list():
-    """The list is kept, told, and the last word is done."""
+    """The list is stored and sent, and the last event is done."""
     world = World()
-    chunks = [chunk async for chunk in await opened(world)]
+    chunks = [chunk async for chunk in await open_stream(world)]
     assert [name_of(chunk) for chunk in chunks[-3:]] == ["cache", "result", "done"]
     result = json.loads(chunks[-2].decode().split("data: ")[1])
     assert result["rules"][-1] == "||track.example^"
-    found = await world.lists.serve(configuration(), form="summary", ttl_s=60, trigger="sync")
-    assert found.origin == "cached"
+    served = await world.lists.serve(configuration(), form="summary", ttl_s=60, trigger="sync")
+    assert served.origin == "cached"
 
 
-async def test_ends_with_the_reason():
+async def test_ends_with_the_error():
     """A failed source is the last event."""
-    chunks = [chunk async for chunk in await opened(World({URL: Unusable("gone")}))]
+    chunks = [chunk async for chunk in await open_stream(World({URL: Unusable("gone")}))]
     assert name_of(chunks[-1]) == "error"
     assert "gone" in chunks[-1].decode()
 
 
 async def test_cache_is_down():
-    """The list is told all the same, with a warning."""
+    """The list is still sent, with a warning."""
     world = World()
 
-    async def refused(*_given: Any, **_more: Any) -> None:
+    async def refuse(*_arguments: Any, **_options: Any) -> None:
         raise Unavailable("KV is down")
 
-    world.kv_fake.put = refused  # type: ignore[method-assign]
-    names = [name_of(chunk) async for chunk in await opened(world)]
+    world.kv_fake.put = refuse  # type: ignore[method-assign]
+    names = [name_of(chunk) async for chunk in await open_stream(world)]
     assert names[-2:] == ["result", "done"]
     assert "cache" not in names
 
 
-async def test_nobody_listens(monkeypatch):
-    """A client who leaves stops the compilation; until then the silence is broken now and then."""
+async def test_client_leaves(monkeypatch):
+    """A client who leaves stops the compilation; until then a heartbeat is sent now and then."""
     monkeypatch.setattr(stream_module, "HEARTBEAT_S", 0.01)
     world = World()
     stopped = asyncio.Event()
@@ -74,8 +74,8 @@ async def test_nobody_listens(monkeypatch):
         return b""
 
     world.download = endless  # type: ignore[assignment]
-    chunks = await opened(world)
-    seen = [await anext(chunks) for _ in range(6)]
-    assert any(chunk.startswith(b": ") for chunk in seen)
+    chunks = await open_stream(world)
+    received = [await anext(chunks) for _ in range(6)]
+    assert any(chunk.startswith(b": ") for chunk in received)
     await chunks.aclose()  # type: ignore[attr-defined]
     await asyncio.wait_for(stopped.wait(), 5)

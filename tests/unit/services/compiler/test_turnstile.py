@@ -1,4 +1,4 @@
-"""Who passes Turnstile, and what others are told."""
+"""Which requests pass Turnstile, and what the others are told."""
 
 import json
 from typing import Any
@@ -27,7 +27,7 @@ def turnstile(transport: FakeTransport, secret: str = SECRET, log: ListLog | Non
 
 
 async def test_switched_off():
-    """Without a secret everybody passes and nobody is asked."""
+    """Without a secret every request passes, and the verifier is not called."""
     transport = verifier({"success": False})
     await turnstile(transport, secret="").check(None, "203.0.113.7")
     assert transport.requests == []
@@ -47,7 +47,7 @@ async def test_good_token(address: str | None):
 
 @pytest.mark.parametrize("token", [None, "", 5, True, [], {"a": 1}, "x" * 2049])
 async def test_no_token(token: Any):
-    """What cannot be a token is refused without asking, and the field is named."""
+    """A value that cannot be a token is refused without a call, and the field is named."""
     transport = verifier({"success": True})
     with pytest.raises(Forbidden, match="turnstileToken"):
         await turnstile(transport).check(token, None)
@@ -70,13 +70,13 @@ async def test_no_token(token: Any):
         b" " * (MAX_ANSWER_BYTES + 1),
     ],
 )
-async def test_odd_answers_prove_nothing(answer: object):
-    """Only a JSON answer that says success true lets pass."""
+async def test_odd_responses_prove_nothing(answer: object):
+    """Only a JSON response with success true passes."""
     with pytest.raises(Forbidden, match="Turnstile"):
         await turnstile(verifier(answer)).check("token", None)
 
 
-async def test_reason_is_told():
+async def test_reason_is_reported():
     """The verifier's codes reach the caller; anything else in their place does not."""
     codes = ["timeout-or-duplicate", "<script>", 5, "x" * 100]
     with pytest.raises(Forbidden, match=r"failed \(timeout-or-duplicate\); solve the challenge again"):
@@ -84,7 +84,7 @@ async def test_reason_is_told():
 
 
 async def test_wrong_secret_is_the_operators():
-    """A secret that is not accepted is told to the operator, and not blamed on the caller's token."""
+    """A rejected secret is reported to the operator, and not blamed on the caller's token."""
     log = ListLog()
     answer = {"success": False, "error-codes": ["invalid-input-secret"]}
     with pytest.raises(Forbidden, match="operator"):
@@ -105,5 +105,5 @@ async def test_unreachable():
 
 
 def test_secret_is_not_shown():
-    """The secret is not part of how the value prints."""
+    """The secret is not in the repr of the value."""
     assert "s3" not in repr(turnstile(verifier({})))

@@ -1,4 +1,4 @@
-"""Warming: only what will not last, gently, and never twice for a crash."""
+"""Warming: only entries that expire soon, slowly, and never twice because of a crash."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from sluice.core.compiler.configuration import Configuration
 from sluice.core.errors import Unavailable
 from sluice.services.compiler.workflows.defaults import warm_configurations
 from sluice.services.compiler.workflows.warming import NEXT_RUN_S, CacheWarmingWorkflow
-from unit.services.compiler.workflow_bench import Bench, FakeCompiler, configuration, crash_points, repeated
+from unit.services.compiler.workflow_bench import Bench, FakeCompiler, configuration, crash_points, find_repeated
 
 ID = "cache-warm-scheduled-1"
 
@@ -19,7 +19,7 @@ def params(*names: str) -> dict[str, Any]:
 class Workflow(Bench):
     def __init__(self, compiler: FakeCompiler | None = None) -> None:
         super().__init__(compiler or FakeCompiler())
-        self.done: dict[str, int] = {}
+        self.compiled_before: dict[str, int] = {}
         self.ends: dict[str, float] = {}
         self.workflow = CacheWarmingWorkflow(
             items=self.items,
@@ -33,21 +33,21 @@ class Workflow(Bench):
     async def expires_at(self, configuration: Configuration) -> float | None:
         return self.ends.get(configuration.name)
 
-    async def crashed(self) -> None:
+    async def on_crash(self) -> None:
         names = ["abc"[int(item)] for item in await self.items.load_outcomes(ID)]
-        self.done = {name: self.compiler.made[name] for name in names}
+        self.compiled_before = {name: self.compiler.compilations[name] for name in names}
 
-    async def outcome(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        return await self.finished(lambda steps: self.workflow.run(ID, given, steps))
+    async def outcome(self, sent: Mapping[str, Any]) -> dict[str, Any]:
+        return await self.finish(lambda steps: self.workflow.run(ID, sent, steps))
 
 
 async def test_fresh_entries_are_skipped():
-    """A copy that outlives the next scheduled run is left alone; one that does not, or is missing, is made."""
+    """An entry that outlives the next scheduled run is skipped; one that does not, or is missing, is compiled."""
     bench = Workflow()
     next_run_s = bench.clock.now() + NEXT_RUN_S
     bench.ends = {"fresh": next_run_s + 1, "ending": next_run_s}
     outcome = await bench.outcome(params("fresh", "ending", "missing"))
-    assert bench.compiler.made == {"ending": 1, "missing": 1}
+    assert bench.compiler.compilations == {"ending": 1, "missing": 1}
     assert outcome.pop("totalDurationMs") >= 0
     assert (outcome["success"], outcome["warmed"], outcome["failed"], outcome["skipped"]) == (True, 2, 0, 1)
     assert [(result["name"], result["success"]) for result in outcome["results"]] == [
@@ -58,7 +58,7 @@ async def test_fresh_entries_are_skipped():
 
 
 async def test_all_fresh():
-    """With nothing to do the run is over at once."""
+    """Without a stale entry the run ends at once."""
     bench = Workflow()
     bench.ends = {"a": bench.clock.now() + 86_400}
     outcome = await bench.outcome(params("a"))
@@ -89,18 +89,18 @@ async def test_steps_pauses_and_events():
         ("workflow:step:completed", "warm-chunk-2", 85, {"warmed": 1, "failed": 0}),
         ("workflow:completed", None, 100, {"warmed": 3, "failed": 0, "skipped": 0}),
     ]
-    assert (await bench.kept("workflow:cache-warm:metrics"))["completed"] == 1
+    assert (await bench.read_published("workflow:cache-warm:metrics"))["completed"] == 1
 
 
 async def test_defaults():
     """Without configurations the popular lists are warmed."""
     bench = Workflow()
     await bench.outcome({})
-    assert set(bench.compiler.made) == {"EasyList", "EasyPrivacy", "AdGuard Base"}
+    assert set(bench.compiler.compilations) == {"EasyList", "EasyPrivacy", "AdGuard Base"}
 
 
 async def test_a_failed_list_does_not_stop_the_others():
-    """It says why, and the rest is warm."""
+    """The failed list has a reason, and the others are warmed."""
     bench = Workflow(FakeCompiler({"a": Unavailable("down")}))
     outcome = await bench.outcome(params("a", "b"))
     assert (outcome["warmed"], outcome["failed"]) == (1, 1)
@@ -108,21 +108,21 @@ async def test_a_failed_list_does_not_stop_the_others():
 
 
 async def test_bad_parameters():
-    """A configuration that is none fails the run with its field."""
+    """An invalid configuration fails the run with its field."""
     outcome = await Workflow().outcome({"configurations": [{"name": "x"}]})
     assert (outcome["success"], outcome["error"]) == (False, "configurations[0].sources is required")
 
 
 async def test_crash_at_any_operation():
-    """Every stale list is warm in the end; none that was recorded is compiled again."""
-    given = params("a", "b", "c")
+    """Every stale list is warmed in the end; none that was stored is compiled again."""
+    sent = params("a", "b", "c")
     whole = Workflow()
-    expected = await whole.outcome(given)
+    expected = await whole.outcome(sent)
     counts = {name: len(fake.operations) for name, fake in whole.fakes.items()}
     for name, number, before in crash_points(counts):
         bench = Workflow()
         bench.fakes[name].fail_at(number, before=before)
-        outcome = await bench.outcome(given)
+        outcome = await bench.outcome(sent)
         assert {**outcome, "totalDurationMs": 0} == {**expected, "totalDurationMs": 0}
-        assert {item: bench.compiler.made[item] for item in bench.done} == bench.done
-        assert repeated(await bench.events(ID)) == []
+        assert {item: bench.compiler.compilations[item] for item in bench.compiled_before} == bench.compiled_before
+        assert find_repeated(await bench.events(ID)) == []

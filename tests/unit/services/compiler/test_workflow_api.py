@@ -1,4 +1,4 @@
-"""The workflows over HTTP: nothing starts that could not run, and what runs can be followed."""
+"""The workflows over HTTP: nothing starts that could not run, and runs can be followed."""
 
 import json
 from typing import Any
@@ -37,7 +37,7 @@ def routes(api: WorkflowApi) -> list[Route]:
 
 
 class Api(Bench):
-    """A guard that lets everyone pass until `closed` is set."""
+    """A guard that lets every request pass until `closed` is set."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -81,7 +81,7 @@ class Api(Bench):
     async def get(self, path: str) -> Reply:
         return await self.app.handle(get(path))
 
-    def created(self, kind: ApiType) -> Any:
+    def find_created(self, kind: ApiType) -> Any:
         [instance] = self.engines[kind].instances.values()
         return instance
 
@@ -102,44 +102,44 @@ async def test_compile():
         "workflowId": "wf-compile-1800000000000-1000000",
         "workflowType": "compilation",
     }
-    instance = api.created("compilation")
+    instance = api.find_created("compilation")
     assert instance.params == body | {"requestId": instance.id, "queuedAt": 1_800_000_000_000}
 
 
 async def test_batch():
-    """A batch tells its size; an invalid configuration in it is the workflow's to reject."""
+    """A batch reports its size; the workflow rejects an invalid configuration in it."""
     api = Api()
     reply = await api.post("/workflow/batch", {"requests": [ITEM, {"id": "2", "configuration": {}}]})
-    told = parsed(reply)
-    assert (reply.status, told["workflowType"], told["batchSize"]) == (202, "batch-compilation", 2)
-    assert told["workflowId"].startswith("wf-batch-")
-    assert api.created("batch-compilation").params["batchId"] == told["workflowId"]
+    body = parsed(reply)
+    assert (reply.status, body["workflowType"], body["batchSize"]) == (202, "batch-compilation", 2)
+    assert body["workflowId"].startswith("wf-batch-")
+    assert api.find_created("batch-compilation").params["batchId"] == body["workflowId"]
 
 
 async def test_warm():
-    """The configurations of the request are warmed, or without a body the default ones."""
+    """The configurations of the request are warmed, or the defaults if there is no body."""
     api = Api()
-    told = parsed(await api.post("/workflow/cache-warm", {"configurations": [configuration("a")]}))
-    assert (told["workflowType"], told["configurationsCount"]) == ("cache-warming", 1)
-    assert told["workflowId"].startswith("wf-cache-warm-")
-    assert api.created("cache-warming").params["configurations"] == [configuration("a")]
+    body = parsed(await api.post("/workflow/cache-warm", {"configurations": [configuration("a")]}))
+    assert (body["workflowType"], body["configurationsCount"]) == ("cache-warming", 1)
+    assert body["workflowId"].startswith("wf-cache-warm-")
+    assert api.find_created("cache-warming").params["configurations"] == [configuration("a")]
     defaults = Api()
     assert parsed(await defaults.post("/workflow/cache-warm"))["configurationsCount"] == "default"
-    names = [item["name"] for item in defaults.created("cache-warming").params["configurations"]]
+    names = [item["name"] for item in defaults.find_created("cache-warming").params["configurations"]]
     assert names == ["EasyList", "EasyPrivacy", "AdGuard Base"]
 
 
 async def test_health_check():
-    """The sources of the request are checked, or without a body the default ones."""
+    """The sources of the request are checked, or the defaults if there is no body."""
     api = Api()
-    told = parsed(await api.post("/workflow/health-check", {"sources": [SOURCE], "alertOnFailure": False}))
-    assert (told["workflowType"], told["sourcesCount"]) == ("health-monitoring", 1)
-    assert told["workflowId"].startswith("wf-health-")
-    params = api.created("health-monitoring").params
+    body = parsed(await api.post("/workflow/health-check", {"sources": [SOURCE], "alertOnFailure": False}))
+    assert (body["workflowType"], body["sourcesCount"]) == ("health-monitoring", 1)
+    assert body["workflowId"].startswith("wf-health-")
+    params = api.find_created("health-monitoring").params
     assert (params["sources"], params["alertOnFailure"]) == ([SOURCE | {"expectedMinRules": 100}], False)
     defaults = Api()
     assert parsed(await defaults.post("/workflow/health-check"))["sourcesCount"] == "default"
-    assert len(defaults.created("health-monitoring").params["sources"]) == 5
+    assert len(defaults.find_created("health-monitoring").params["sources"]) == 5
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ async def test_bad_requests(path: str, body: object, field: str):
 
 @pytest.mark.parametrize("path", ["compile", "batch", "cache-warm", "health-check"])
 async def test_guarded(path: str):
-    """Whoever asks too often is turned away before anything is read or started."""
+    """A client over its limit is refused before anything is read or started."""
     api = Api()
     api.closed = True
     reply = await api.post(f"/workflow/{path}", {"configuration": configuration("a")})
@@ -189,23 +189,23 @@ async def test_guarded(path: str):
 
 
 @pytest.mark.parametrize("path", ["compile", "batch"])
-async def test_a_body_is_needed(path: str):
+async def test_body_is_required(path: str):
     """Only where there are defaults may the body be missing."""
     assert (await Api().post(f"/workflow/{path}")).status == 400
 
 
 async def test_large_content_goes_by_key():
-    """The engine takes a megabyte; the rest stands in the bucket."""
+    """The engine takes a megabyte; larger parameters are in the bucket."""
     api = Api()
     body = {"configuration": configuration("a"), "preFetchedContent": {"x": "y" * (MAX_INLINE_BYTES + 1)}}
     assert (await api.post("/workflow/compile", body)).status == 202
-    params = api.created("compilation").params
+    params = api.find_created("compilation").params
     assert set(params) == {"requestId", "queuedAt", "parcel"}
     assert (await api.params_store.load(params))["preFetchedContent"] == body["preFetchedContent"]
 
 
 async def test_ids_differ():
-    """Two requests of the same moment are two instances."""
+    """Two requests at the same time are two instances."""
     api = Api()
     ids = {parsed(await api.post("/workflow/health-check"))["workflowId"] for _ in range(20)}
     assert len(ids) == 20
@@ -215,8 +215,8 @@ async def test_status():
     """State, output and error of an instance."""
     api = Api()
     workflow_id = parsed(await api.post("/workflow/compile", {"configuration": configuration("a")}))["workflowId"]
-    api.created("compilation").state = "complete"
-    api.created("compilation").output = {"success": True}
+    api.find_created("compilation").state = "complete"
+    api.find_created("compilation").output = {"success": True}
     assert parsed(await api.get(f"/workflow/status/compilation/{workflow_id}")) == {
         "success": True,
         "workflowId": workflow_id,
@@ -227,8 +227,8 @@ async def test_status():
     }
 
 
-async def test_status_of_nobody():
-    """An id that is not known is 404, a type that is not known is 400 and names those that are."""
+async def test_unknown_status():
+    """An unknown id is 404; an unknown type is 400 and names the known ones."""
     api = Api()
     assert (await api.get("/workflow/status/compilation/wf-0")).status == 404
     reply = await api.get("/workflow/status/batch/wf-0")
@@ -237,7 +237,7 @@ async def test_status_of_nobody():
 
 
 async def test_events():
-    """The log of a run, from a moment on; progress and end are those of the whole."""
+    """The events of a run after a time; progress and end are those of the whole run."""
     api = Api()
     run = Run("wf-1", "batch")
     await api.event_log.emit(run, workflow_started("Go"), step_completed("validate-batch", 10))
@@ -255,37 +255,37 @@ async def test_events():
     assert (second["progress"], second["isComplete"]) == (100, True)
 
 
-async def test_events_of_nobody():
-    """An unknown id has no events, and is told so."""
-    told = parsed(await Api().get("/workflow/events/wf-0"))
-    assert (told["success"], told["events"], told["isComplete"]) == (True, [], False)
-    assert "message" in told
+async def test_unknown_events():
+    """An unknown id has no events, and a message says so."""
+    body = parsed(await Api().get("/workflow/events/wf-0"))
+    assert (body["success"], body["events"], body["isComplete"]) == (True, [], False)
+    assert "message" in body
 
 
 @pytest.mark.parametrize(
     "query", ["since=yesterday", "since=", "until=2026-01-01", "since=2026-01-01&since=2026-01-02"]
 )
 async def test_bad_queries(query: str):
-    """A moment that is none, and a parameter nobody knows, are 400."""
+    """An invalid time and an unknown parameter are 400."""
     assert (await Api().get(f"/workflow/events/wf-1?{query}")).status == 400
 
 
 async def test_metrics():
-    """Each workflow by its name, with null where it never ran."""
+    """Each workflow by its name, with null if it never ran."""
     api = Api()
     await api.event_log.emit(Run("wf-1", "batch"), workflow_started("Go"), workflow_completed("Done"))
-    told = parsed(await api.get("/workflow/metrics"))
-    assert told["timestamp"] == "2027-01-15T08:00:00.000Z"
-    assert set(told["workflows"]) == {"compilation", "batchCompilation", "cacheWarming", "healthMonitoring"}
-    assert told["workflows"]["compilation"] is None
-    assert told["workflows"]["batchCompilation"]["completed"] == 1
+    body = parsed(await api.get("/workflow/metrics"))
+    assert body["timestamp"] == "2027-01-15T08:00:00.000Z"
+    assert set(body["workflows"]) == {"compilation", "batchCompilation", "cacheWarming", "healthMonitoring"}
+    assert body["workflows"]["compilation"] is None
+    assert body["workflows"]["batchCompilation"]["completed"] == 1
 
 
 async def test_latest_before_any_check():
     """Before the first report there is none, and a message says so."""
-    told = parsed(await Api().get("/health/latest"))
-    assert (told["success"], told["data"]) == (True, None)
-    assert "message" in told
+    body = parsed(await Api().get("/health/latest"))
+    assert (body["success"], body["data"]) == (True, None)
+    assert "message" in body
 
 
 async def test_scheduled():
@@ -300,5 +300,5 @@ async def test_scheduled():
             await api.starter.start_scheduled_check(1_800_000_000_000, health_sources())
             == "health-check-scheduled-1800000000000"
         )
-    assert api.created("cache-warming").params["scheduled"]
-    assert len(api.created("health-monitoring").params["sources"]) == 5
+    assert api.find_created("cache-warming").params["scheduled"]
+    assert len(api.find_created("health-monitoring").params["sources"]) == 5

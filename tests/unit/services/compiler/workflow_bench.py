@@ -32,7 +32,7 @@ MIGRATION = Path(__file__).parents[4] / "migrations/0004_workflows_and_health.sq
 Run = Callable[[Steps], Awaitable[dict[str, Any]]]
 
 
-def migrated() -> FakeD1:
+def make_database() -> FakeD1:
     database = FakeD1()
     database.migrate(MIGRATION.read_text())
     return database
@@ -47,7 +47,7 @@ class FakeCompiler:
 
     def __init__(self, failures: Mapping[str, SluiceError] | None = None) -> None:
         self.failures = dict(failures or {})
-        self.made: Counter[str] = Counter()
+        self.compilations: Counter[str] = Counter()
         self.calls: list[dict[str, Any]] = []
         self.most_at_once = 0
         self._at_once = 0
@@ -62,7 +62,7 @@ class FakeCompiler:
             await ManualClock().sleep(0)
             if failure := self.failures.get(configuration.name):
                 raise failure
-            self.made[configuration.name] += 1
+            self.compilations[configuration.name] += 1
         finally:
             self._at_once -= 1
         return ListSummary(
@@ -81,7 +81,7 @@ class Bench:
 
     def __post_init__(self) -> None:
         self.clock = ManualClock()
-        self.d1 = migrated()
+        self.d1 = make_database()
         self.kv = FakeKV(self.clock)
         self.r2 = FakeR2(self.clock)
         self.engine = FakeWorkflows()
@@ -102,17 +102,17 @@ class Bench:
     def fakes(self) -> dict[str, Fake]:
         return {"d1": self.d1, "kv": self.kv, "r2": self.r2, "engine": self.engine, "step": self.step}
 
-    async def finished(self, run: Run) -> dict[str, Any]:
-        """Run, and after each crash again with the results of the steps that had ended, as the engine does."""
+    async def finish(self, run: Run) -> dict[str, Any]:
+        """Runs, and after each crash runs again with the results of finish steps, as the engine does."""
         while True:
             try:
                 return await run(Steps(self.step, NonRetryableError))
             except Crash:
                 self.step = FakeStep(self.step.stored)
-                await self.crashed()
+                await self.on_crash()
 
-    async def crashed(self) -> None:
-        """For tests that look at what is there after a crash."""
+    async def on_crash(self) -> None:
+        """For tests that look at the state after a crash."""
 
     async def events(self, workflow_id: str) -> list[dict[str, Any]]:
         log = await self.event_log.read(workflow_id)
@@ -125,21 +125,21 @@ class Bench:
     async def rows(self, table: str) -> list[dict[str, Any]]:
         return await self.database.all(f"select * from {table}")  # noqa: S608 - a test names it
 
-    async def kept(self, key: str) -> Any:
+    async def read_published(self, key: str) -> Any:
         text = await self.metrics.get_text(key)
         return None if text is None else json.loads(text)
 
 
 def crash_points(operations: Mapping[str, int]) -> Iterator[tuple[str, int, bool]]:
-    """Before and after every operation of every fake."""
+    """Returns points before and after every operation of every fake."""
     for name, count in operations.items():
         for number in range(1, count + 1):
             yield name, number, True
             yield name, number, False
 
 
-def repeated(events: list[dict[str, Any]]) -> list[tuple[str, str | None]]:
-    """Events of steps and of the whole run that were told twice."""
-    told = Counter((event["type"], event.get("step")) for event in events)
+def find_repeated(events: list[dict[str, Any]]) -> list[tuple[str, str | None]]:
+    """Returns events of steps and of the whole run that were stored twice."""
+    counts = Counter((event["type"], event.get("step")) for event in events)
     lasting = ("workflow:st", "workflow:completed", "workflow:failed", "cache:", "health:")
-    return [what for what, times in told.items() if times > 1 and what[0].startswith(lasting)]
+    return [what for what, times in counts.items() if times > 1 and what[0].startswith(lasting)]

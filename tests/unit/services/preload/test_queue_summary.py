@@ -46,7 +46,7 @@ def test_bands():
 def test_next():
     """The next pages are those that are leased next, at most 20 of them."""
     leases, sql = build_queue([float(each) for each in range(50)])
-    shown = [entry["url"] for entry in summarize_queue(sql)["next"]]
+    urls = [entry["url"] for entry in summarize_queue(sql)["next"]]
     leased = [leases.lease(0, 60) for _ in range(MAX_NEXT)]
-    assert shown == [entry.url for entry in leased if entry]
-    assert shown[0] not in [entry["url"] for entry in summarize_queue(sql)["next"]]
+    assert urls == [entry.url for entry in leased if entry]
+    assert urls[0] not in [entry["url"] for entry in summarize_queue(sql)["next"]]

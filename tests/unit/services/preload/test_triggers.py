@@ -1,4 +1,4 @@
-"""What puts pages into the queue: purges, schedules, sitemaps, deployments, hands; and who may ask."""
+"""What enqueues pages: purges, schedules, sitemaps, deployments, operators; and which requests are admitted."""
 
 import json
 from typing import Any
@@ -11,11 +11,11 @@ from sluice.core.ports import HeaderPairs
 from unit.services.preload.world import KEY, SITE, ZONE, OriginReply, World
 
 
-async def world(**config: Any) -> World:
+async def register_zone(**config: Any) -> World:
     return await World(**config).register()
 
 
-async def warmed(here: World, *paths: str, tags: str = "") -> None:
+async def warm(here: World, *paths: str, tags: str = "") -> None:
     for path in paths:
         here.origin.scripts[SITE + path] = OriginReply(headers=(("cache-tag", tags), ("etag", '"1"')))
     await here.enqueue(*paths)
@@ -23,16 +23,16 @@ async def warmed(here: World, *paths: str, tags: str = "") -> None:
     here.origin.requests.clear()
 
 
-async def triggers(here: World) -> dict[str, str]:
+async def load_triggers(here: World) -> dict[str, str]:
     rows = await here.rows("SELECT url, trigger_name FROM preload_log WHERE status = 'warmed' ORDER BY id")
     return {row["url"].removeprefix(SITE): row["trigger_name"] for row in rows}
 
 
 async def test_purge_by_tag():
-    """The pages of a purged tag are found in D1, taken away everywhere, and warmed again as post-purge, whole."""
-    here = await world()
-    await warmed(here, "/a", "/b", tags="post:1")
-    await warmed(here, "/c", tags="post:2")
+    """The pages of a purged tag are found in D1, removed everywhere, and warmed again in full with the trigger post-purge."""
+    here = await register_zone()
+    await warm(here, "/a", "/b", tags="post:1")
+    await warm(here, "/c", tags="post:2")
     reply = (await here.purge(tags=["post:1"])).reply
     assert (reply["status"], reply["tags_affected"]) == ("accepted", ["post:1"])
     assert list(here.edge.stored) == [f"{SITE}/c"]
@@ -43,13 +43,13 @@ async def test_purge_by_tag():
     assert here.origin.counts == {"/a": 1, "/b": 1}
     assert all(not header_value(headers, "if-none-match") for _, _, headers in here.origin.requests)
     assert len(here.bucket._objects) == 3
-    assert await triggers(here) == {"/a": "post-purge", "/b": "post-purge", "/c": "manual"}
+    assert await load_triggers(here) == {"/a": "post-purge", "/b": "post-purge", "/c": "manual"}
 
 
 async def test_purge_by_url():
-    """A purged address is warmed whether it was stored or not, in all spellings."""
-    here = await world()
-    await warmed(here, "/a")
+    """A purged URL is warmed whether it was stored or not, in any spelling."""
+    here = await register_zone()
+    await warm(here, "/a")
     await here.purge(urls=[f"{SITE}/a?utm_source=x", f"{SITE}/new"])
     await here.drain()
     assert here.origin.counts == {"/a": 1, "/new": 1}
@@ -57,9 +57,9 @@ async def test_purge_by_url():
 
 @pytest.mark.parametrize("what", [{"global": True}, {"tags": ["site"]}])
 async def test_purge_everything(what: dict[str, Any]):
-    """A global purge takes every page, as the tag `site` does."""
-    here = await world()
-    await warmed(here, *(f"/{n}" for n in range(10)))
+    """A global purge removes every page, as the tag `site` does."""
+    here = await register_zone()
+    await warm(here, *(f"/{n}" for n in range(10)))
     reply = (await here.purge(**what)).reply
     assert reply["tags_affected"] == ["site"]
     assert not here.bucket._objects
@@ -68,9 +68,9 @@ async def test_purge_everything(what: dict[str, Any]):
 
 
 async def test_purge_without_preload():
-    """Where post-purge is switched off, a purge only purges."""
-    here = await world(preload_post_purge=False)
-    await warmed(here, "/a")
+    """With post-purge switched off, a purge warms nothing."""
+    here = await register_zone(preload_post_purge=False)
+    await warm(here, "/a")
     await here.purge(urls=[f"{SITE}/a"])
     await here.drain()
     assert not here.origin.requests
@@ -78,8 +78,8 @@ async def test_purge_without_preload():
 
 
 async def test_purged_while_under_way():
-    """A page purged between its fetch and its storing is not left behind: it is fetched again."""
-    here = await world()
+    """A page that is purged between its fetch and its storing is fetched again."""
+    here = await register_zone()
     body = [b"old"]
 
     async def page(_headers: HeaderPairs) -> OriginReply:
@@ -99,9 +99,9 @@ async def test_purged_while_under_way():
 
 
 async def test_purge_survives_a_crash():
-    """A purge that was accepted is carried out by the next alarm, whatever died before."""
-    here = await world()
-    await warmed(here, "/a", tags="post:1")
+    """An accepted purge is carried out by the next alarm after a crash."""
+    here = await register_zone()
+    await warm(here, "/a", tags="post:1")
     body = {"zone_id": ZONE, "idempotency_key": "purge-7f6c4a3e-0000-4000-8000-000000000000", "tags": ["post:1"]}
     await here.zone.purge(here.sign(body, "/api/v1/purge"), body)
     here.restart()
@@ -110,9 +110,9 @@ async def test_purge_survives_a_crash():
 
 
 async def test_schedule():
-    """Every interval the pages of highest priority are warmed again: by traffic, then by age."""
-    here = await world()
-    await warmed(here, "/old", "/busy", "/young")
+    """At every interval the pages of highest priority are warmed again: by traffic, then by age."""
+    here = await register_zone()
+    await warm(here, "/old", "/busy", "/young")
     facts = [{"url": f"{SITE}/busy", "monthly_pageviews": 1000, "post_id": 7}]
     assert await here.zone.learn_pages({"pages": facts}) == {"learned": 1}
     here.clock.advance(1700)
@@ -130,16 +130,16 @@ async def test_schedule():
 
 
 async def test_deployment():
-    """A new version of the Worker has the whole site warmed, if the zone wants that."""
-    here = await world(preload_on_deployment=True)
-    await warmed(here, "/a", "/b")
-    for version, asked in (("v1", 0), ("v1", 0), ("v2", 3), ("v2", 3)):
+    """A new version of the Worker warms the whole site, if the zone wants that."""
+    here = await register_zone(preload_on_deployment=True)
+    await warm(here, "/a", "/b")
+    for version, count in (("v1", 0), ("v1", 0), ("v2", 3), ("v2", 3)):
         here.deployment = version
         here.restart()
         await here.zone.tick()
         await here.drain()
-        assert len(here.origin.requests) == asked
-    assert (await triggers(here))["/"] == "deployment"
+        assert len(here.origin.requests) == count
+    assert (await load_triggers(here))["/"] == "deployment"
 
 
 def sitemap(*urls: str, kind: str = "url", lastmod: str = "") -> OriginReply:
@@ -150,8 +150,8 @@ def sitemap(*urls: str, kind: str = "url", lastmod: str = "") -> OriginReply:
 
 
 async def test_sitemap():
-    """A crawl follows an index, takes the zone's own pages once each, and skips what is not."""
-    here = await world()
+    """A crawl follows an index, enqueues each of the zone's own pages once, and skips all others."""
+    here = await register_zone()
     here.origin.scripts[f"{SITE}/sitemap.xml"] = sitemap(
         f"{SITE}/1.xml", f"{SITE}/sitemap.xml", "https://other.com/2.xml", "http://127.0.0.1/3.xml", kind="sitemap"
     )
@@ -161,13 +161,13 @@ async def test_sitemap():
     assert here.origin.counts == {"/sitemap.xml": 1, "/1.xml": 1, "/a": 1, "/b": 1}
     batch = await here.batch(reply["preload_batch_id"])
     assert (batch["state"], batch["done"], batch["skipped"], batch["total"]) == ("finished", 2, 1, 3)
-    assert await triggers(here) == {"/a": "sitemap", "/b": "sitemap"}
+    assert await load_triggers(here) == {"/a": "sitemap", "/b": "sitemap"}
 
 
 async def test_sitemap_respects_lastmod():
-    """A page warmed after its last change, and still fresh, is left alone."""
-    here = await world()
-    await warmed(here, "/a", "/b")
+    """A page that was warmed after its last change and is still fresh is skipped."""
+    here = await register_zone()
+    await warm(here, "/a", "/b")
     here.origin.scripts[f"{SITE}/sitemap.xml"] = sitemap(f"{SITE}/a", lastmod="2020-01-01")
     await here.zone.crawl_sitemap({})
     await here.drain()
@@ -180,8 +180,8 @@ async def test_sitemap_respects_lastmod():
 
 @pytest.mark.parametrize("place", ["/from-robots.xml", "/wp-sitemap.xml", "/sitemap_index.xml"])
 async def test_sitemap_is_found(place: str):
-    """Where the configured sitemap is missing, robots.txt, WordPress' and Yoast's places are tried."""
-    here = await world()
+    """When the configured sitemap is missing, robots.txt and the paths of WordPress and Yoast are tried."""
+    here = await register_zone()
     here.origin.default = OriginReply(404)
     here.origin.scripts[f"{SITE}{place}"] = sitemap(f"{SITE}/a")
     if place == "/from-robots.xml":
@@ -193,8 +193,8 @@ async def test_sitemap_is_found(place: str):
 
 
 async def test_sitemap_failures():
-    """A hostile sitemap is refused, one that fails is tried again; the crawl ends in any case."""
-    here = await world()
+    """A hostile sitemap is refused, one that fails is retried; the crawl ends in any case."""
+    here = await register_zone()
     here.origin.scripts[f"{SITE}/bomb.xml"] = OriginReply(body=b"<!DOCTYPE a [<!ENTITY b 'c'>]><urlset/>")
     here.origin.scripts[f"{SITE}/down.xml"] = OriginReply(503)
     here.origin.scripts[f"{SITE}/moved.xml"] = OriginReply(301, (("location", "/bomb.xml"),))
@@ -210,8 +210,8 @@ async def test_sitemap_failures():
 
 
 async def test_sitemap_on_activation():
-    """Switched on, sitemap crawling begins at once, and then comes once a day."""
-    here = await world()
+    """When sitemap crawling is switched on, it begins at once and repeats once a day."""
+    here = await register_zone()
     here.origin.scripts[f"{SITE}/sitemap.xml"] = sitemap(f"{SITE}/a")
     here.config["preload_sitemap_crawl_enabled"] = True
     await here.zone.configure(here.config)
@@ -225,8 +225,8 @@ async def test_sitemap_on_activation():
 
 
 async def test_variants_are_warmed():
-    """Every form of a page is warmed under a key of its own."""
-    here = await world(cache_device_variants=True)
+    """Every variant of a page is warmed under its own key."""
+    here = await register_zone(cache_device_variants=True)
     batch = await here.enqueue("/a")
     await here.drain()
     assert (await here.batch(batch))["done"] == 2
@@ -238,8 +238,8 @@ async def test_variants_are_warmed():
 
 
 async def test_nonce():
-    """A nonce is good once; of requests at the same time one gets through."""
-    here = await world()
+    """A nonce is valid once, until it has expired."""
+    here = await register_zone()
     await here.preload("/a", nonce="0" * 32)
     with pytest.raises(Conflict, match="replay"):
         await here.preload("/b", nonce="0" * 32)
@@ -247,17 +247,17 @@ async def test_nonce():
     await here.preload("/b", nonce="0" * 32)
 
 
-async def test_bad_signature_burns_no_nonce():
-    """Who cannot sign cannot use up the nonce of somebody who can."""
-    here = await world()
+async def test_bad_signature_uses_no_nonce():
+    """A caller who cannot sign cannot use up the nonce of one who can."""
+    here = await register_zone()
     with pytest.raises(Unauthorized):
         await here.preload("/a", nonce="0" * 32, key="wrong")
     await here.preload("/a", nonce="0" * 32)
 
 
 async def test_idempotency():
-    """The same key and body give the first answer for a day and do nothing more; another body is a conflict."""
-    here = await world()
+    """The same key and body get the first reply for a day and do nothing more; another body is a conflict."""
+    here = await register_zone()
     key = {"idempotency_key": "preload-7f6c4a3e-0000-4000-8000-000000000000"}
     first = await here.preload("/a", **key)
     again = await here.preload("/a", **key)
@@ -270,8 +270,8 @@ async def test_idempotency():
 
 
 async def test_rate_limit():
-    """500 preload requests in a minute, then the seconds to wait are told; five global purges in an hour."""
-    here = await world()
+    """500 preload requests in a minute, then an error with the seconds to wait; five global purges in an hour."""
+    here = await register_zone()
     for _ in range(500):
         await here.preload("/a")
     with pytest.raises(TooManyRequests) as raised:
@@ -288,8 +288,8 @@ async def test_rate_limit():
 
 
 async def test_own_key():
-    """A zone with a key of its own takes that one alone; after a change the former is good for five minutes."""
-    here = await world()
+    """A zone with its own key accepts only that one; after a change the former key is valid for five minutes."""
+    here = await register_zone()
     for key in ("first-key-of-the-zone", "second-key-of-the-zone"):
         await here.zone.configure(here.config, signing_key=key)
     await here.preload("/a", key="second-key-of-the-zone")
@@ -299,13 +299,13 @@ async def test_own_key():
     here.clock.advance(301)
     with pytest.raises(Unauthorized):
         await here.preload("/a", key="first-key-of-the-zone")
-    shown = json.dumps(await here.zone.show_config())
-    assert "key-of-the-zone" not in shown + (await here.kv.get_text(f"config:{ZONE}") or "")
-    assert '"own_signing_key": true' in shown
+    text = json.dumps(await here.zone.show_config())
+    assert "key-of-the-zone" not in text + (await here.kv.get_text(f"config:{ZONE}") or "")
+    assert '"own_signing_key": true' in text
 
 
 @pytest.mark.parametrize(
-    ("more", "path"),
+    ("more", "field"),
     [
         ({"urls": []}, "urls"),
         ({"urls": [f"{SITE}/{n}" for n in range(101)]}, "urls"),
@@ -319,18 +319,18 @@ async def test_own_key():
         ({"extra": 1}, "extra"),
     ],
 )
-async def test_bad_requests(more: dict[str, Any], path: str):
-    """What does not fit is refused by name, and nothing is enqueued."""
-    here = await world()
+async def test_bad_requests(more: dict[str, Any], field: str):
+    """A bad field is refused by name, and nothing is enqueued."""
+    here = await register_zone()
     with pytest.raises(Invalid) as raised:
         await here.preload("/a", **more)
-    assert [bad.field for bad in raised.value.fields] == [path]
+    assert [bad.field for bad in raised.value.fields] == [field]
     assert (await here.zone.show_status())["queue_depth"] == 0
 
 
 async def test_priorities():
-    """An override is taken as it is; otherwise the trigger, the date and the traffic decide."""
-    here = await world()
+    """A given priority is used as it is; otherwise the trigger, the date and the traffic decide."""
+    here = await register_zone()
     await here.zone.learn_pages({"pages": [{"url": f"{SITE}/a", "published_at": here.clock.now() - 3600}]})
     await here.zone.pause()
     await here.preload("/a", "/b", trigger="post-purge")
@@ -345,8 +345,8 @@ async def test_priorities():
 
 
 async def test_mirror_stops():
-    """Past 1,000 entries, or with the other backend, there is no mirror rather than half of one."""
-    here = await world()
+    """With more than 1,000 entries there is no mirror rather than half of one."""
+    here = await register_zone()
     await here.zone.pause()
     await here.enqueue(*(f"/{n}" for n in range(1000)))
     await here.zone.tick()
@@ -358,8 +358,8 @@ async def test_mirror_stops():
 
 
 async def test_configuration():
-    """A configuration is published to KV and kept in D1; an earlier one can be restored."""
-    here = await world()
+    """A configuration is published to KV and D1; an earlier one can be restored."""
+    here = await register_zone()
     await here.zone.configure(here.config | {"preload_rps_limit": 5, "hosts": ["www2.example.com"]})
     assert json.loads(await here.kv.get_text(f"config:{ZONE}") or "")["preload_rps_limit"] == 5
     assert await here.kv.get_text("host:www2.example.com") == ZONE
@@ -373,8 +373,8 @@ async def test_configuration():
 
 
 async def test_configuration_by_hand():
-    """What somebody writes into KV is taken over within minutes; what does not fit is told and left."""
-    here = await world()
+    """A configuration that is written into KV by hand is adopted within minutes; an invalid one is logged and ignored."""
+    here = await register_zone()
     edited = (await here.zone.show_config())["config"] | {"preload_rps_limit": 3}
     for text, limit in ((json.dumps(edited), 3), ("{}", 3), ("no json", 3)):
         here.clock.advance(121)
@@ -385,8 +385,8 @@ async def test_configuration_by_hand():
 
 
 async def test_host_of_another_zone():
-    """A host is served by the zone that named it last, which another's leaving does not change."""
-    here = await world()
+    """A host belongs to the zone that named it last, also after another zone is unregistered."""
+    here = await register_zone()
     await here.kv.put_text("host:taken.example.com", "another")
     await here.zone.configure(here.config | {"hosts": ["taken.example.com"]})
     assert await here.kv.get_text("host:taken.example.com") == ZONE
@@ -397,8 +397,8 @@ async def test_host_of_another_zone():
 
 
 async def test_unregister():
-    """An unregistered zone lets go of its hosts and its queue; registered again, it begins anew."""
-    here = await world(preload_retry_max=0)
+    """An unregistered zone gives up its hosts and its queue; registered again, it starts empty."""
+    here = await register_zone(preload_retry_max=0)
     here.origin.default = OriginReply(500)
     await here.enqueue("/a")
     await here.drain()
@@ -415,6 +415,6 @@ async def test_unregister():
 
 
 async def test_unregistered():
-    """A zone that was never registered says how to register it."""
+    """The error of a zone that was never registered says how to register it."""
     with pytest.raises(NotFound, match="PUT /api/v1/zones/abc123xyz/config first"):
         await World().zone.show_status()

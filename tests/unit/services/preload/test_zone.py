@@ -1,4 +1,4 @@
-"""A zone from the request to the stored page: every row of the failure table, the breaker, alerts, dead letters."""
+"""A zone from the request to the stored page: every kind of failure, the breaker, alerts, dead letters."""
 
 from itertools import pairwise
 from typing import Any
@@ -12,20 +12,20 @@ from sluice.services.preload.queue.leases import MAX_CRASHES
 from unit.services.preload.world import SITE, ZONE, OriginReply, World
 
 
-async def world(**config: Any) -> World:
+async def register_zone(**config: Any) -> World:
     return await World(**config).register()
 
 
-async def counts(here: World, batch_id: str) -> dict[str, int]:
+async def load_counts(here: World, batch_id: str) -> dict[str, int]:
     batch = await here.batch(batch_id)
-    ends = ("done", "failed", "gone", "skipped", "dropped", "cancelled")
-    assert batch["total"] == batch["queued"] + sum(batch[name] for name in ends)
-    return {name: batch[name] for name in ("queued", *ends) if batch[name]}
+    results = ("done", "failed", "gone", "skipped", "dropped", "cancelled")
+    assert batch["total"] == batch["queued"] + sum(batch[name] for name in results)
+    return {name: batch[name] for name in ("queued", *results) if batch[name]}
 
 
 async def test_warmed():
-    """A page is fetched past caches, stored in R2 and at the edge, indexed with its tags, and logged with its latency."""
-    here = await world()
+    """A page is fetched past all caches, stored in R2 and at the edge, indexed with its tags, and logged with its latency."""
+    here = await register_zone()
     here.origin.scripts[f"{SITE}/a/"] = OriginReply(headers=(("etag", '"1"'), ("surrogate-key", "post:1 term:2")))
     reply = await here.preload("/a/")
     assert reply.reply | {"preload_batch_id": ""} == {
@@ -35,7 +35,7 @@ async def test_warmed():
         "queue_depth": 1,
     }
     await here.drain()
-    assert await counts(here, reply.reply["preload_batch_id"]) == {"done": 1}
+    assert await load_counts(here, reply.reply["preload_batch_id"]) == {"done": 1}
     [(_, url, headers)] = here.origin.requests
     assert (url, header_value(headers, "cache-control")) == (f"{SITE}/a/", "no-cache")
     assert list(here.edge.stored) == [f"{SITE}/a/"]
@@ -47,8 +47,8 @@ async def test_warmed():
 
 
 async def test_unchanged():
-    """A page unchanged since last time costs a 304, and its copy counts as new."""
-    here = await world()
+    """A page that has not changed costs a 304, and its copy counts as new."""
+    here = await register_zone()
     seen: list[str] = []
 
     def page(headers: HeaderPairs) -> OriginReply:
@@ -63,7 +63,7 @@ async def test_unchanged():
     for _ in range(2):
         batch = await here.enqueue("/a")
         await here.drain()
-        assert await counts(here, batch) == {"done": 1}
+        assert await load_counts(here, batch) == {"done": 1}
         here.clock.advance(1000)
     assert seen == ["", '"1"']
     assert await here.statuses("/a") == ["warmed", "unchanged"]
@@ -72,8 +72,8 @@ async def test_unchanged():
 
 
 async def test_unchanged_without_a_copy():
-    """When the copy is gone although the origin has not changed, the page is fetched whole."""
-    here = await world()
+    """When the copy is missing and the origin says unchanged, the page is fetched in full."""
+    here = await register_zone()
     here.origin.scripts[f"{SITE}/a"] = lambda headers: (
         OriginReply(304) if header_value(headers, "if-none-match") else OriginReply(headers=(("etag", '"1"'),))
     )
@@ -87,23 +87,23 @@ async def test_unchanged_without_a_copy():
 
 
 async def test_server_errors_are_retried():
-    """5xx: three more attempts, after 5, 25 and 125 s, then the dead letters."""
-    here = await world(preload_circuit_breaker_threshold=100)
+    """5xx: three retries after 5, 25 and 125 s, then the page is a dead letter."""
+    here = await register_zone(preload_circuit_breaker_threshold=100)
     here.origin.scripts[f"{SITE}/a"] = OriginReply(503)
     batch = await here.enqueue("/a")
     await here.drain()
     times = [at for at, _, _ in here.origin.requests]
     assert [round(after - before) for before, after in pairwise(times)] == [5, 25, 125]
     assert await here.statuses("/a") == ["retry", "retry", "retry", "failed"]
-    assert await counts(here, batch) == {"failed": 1}
+    assert await load_counts(here, batch) == {"failed": 1}
     [dead] = (await here.zone.list_failed(10))["failed"]
     assert (dead["url"], dead["status"], dead["reason"], dead["attempt"]) == (f"{SITE}/a", 503, "status 503", 3)
     assert '"reason":"status 503"' in (await here.kv.get_text(f"preload-dlq:{ZONE}") or "")
 
 
 async def test_timeouts_are_retried():
-    """No answer within 30 s: three more attempts."""
-    here = await world(preload_circuit_breaker_threshold=100)
+    """No response within 30 s: three retries."""
+    here = await register_zone(preload_circuit_breaker_threshold=100)
     here.origin.scripts[f"{SITE}/a"] = TimedOut("no answer within 30 s")
     await here.enqueue("/a")
     await here.drain()
@@ -113,14 +113,14 @@ async def test_timeouts_are_retried():
 
 @pytest.mark.parametrize("status", [404, 410])
 async def test_gone(status: int):
-    """404 and 410: no retry, logged as gone, and the stored copy goes too."""
-    here = await world()
+    """404 and 410: no retry, logged as gone, and the stored copy is removed."""
+    here = await register_zone()
     await here.enqueue("/a")
     await here.drain()
     here.origin.scripts[f"{SITE}/a"] = OriginReply(status)
     batch = await here.enqueue("/a")
     await here.drain()
-    assert await counts(here, batch) == {"gone": 1}
+    assert await load_counts(here, batch) == {"gone": 1}
     assert await here.statuses("/a") == ["warmed", "gone"]
     assert not here.bucket._objects
     assert not here.edge.stored
@@ -128,8 +128,8 @@ async def test_gone(status: int):
 
 
 async def test_too_many_requests():
-    """429: tried again when the origin says, and the whole zone waits with it."""
-    here = await world()
+    """429: retried when Retry-After says, and the whole zone waits with it."""
+    here = await register_zone()
     answers = [OriginReply(429, (("retry-after", "40"),)), OriginReply()]
     here.origin.scripts[f"{SITE}/a"] = lambda _headers: answers.pop(0)
     await here.enqueue("/a", priority=100)
@@ -142,19 +142,19 @@ async def test_too_many_requests():
 
 
 async def test_other_client_errors_are_final():
-    """403: no retry, but visible among the failed."""
-    here = await world()
+    """403: no retry, but visible among the failed pages."""
+    here = await register_zone()
     here.origin.scripts[f"{SITE}/a"] = OriginReply(403)
     batch = await here.enqueue("/a")
     await here.drain()
     assert here.origin.counts == {"/a": 1}
-    assert await counts(here, batch) == {"failed": 1}
+    assert await load_counts(here, batch) == {"failed": 1}
     assert (await here.zone.list_failed(1))["failed"][0]["reason"] == "status 403"
 
 
 async def test_lost_connection():
-    """A kept connection that was closed is nobody's failure: the page is asked for again at once, under the limits."""
-    here = await world()
+    """A reused connection that was closed is no failure: the page is fetched again at once, within the limits."""
+    here = await register_zone()
     answers: list[OriginReply | Exception] = [
         ConnectionLost("x did not answer: Network connection lost."),
         OriginReply(),
@@ -174,19 +174,19 @@ async def test_lost_connection():
 
 @pytest.mark.parametrize(("failures", "logged"), [(2, "warmed"), (3, "edge_only")])
 async def test_bucket_fails(failures: int, logged: str):
-    """R2 is tried twice more; then the edge alone holds the page."""
-    here = await world()
+    """R2 is tried three times; then only the edge holds the page."""
+    here = await register_zone()
     here.bucket.failures = failures
     batch = await here.enqueue("/a")
     await here.drain()
     assert await here.statuses("/a") == [logged]
-    assert await counts(here, batch) == {"done": 1}
+    assert await load_counts(here, batch) == {"done": 1}
     assert (len(here.bucket._objects), len(here.edge.stored)) == (int(failures == 2), 1)
 
 
 async def test_nothing_stores():
-    """With R2 and the edge both failing, the page is tried again later."""
-    here = await world()
+    """When R2 and the edge both fail, the page is retried later."""
+    here = await register_zone()
     here.bucket.failures, here.edge.broken = 3, True
     await here.enqueue("/a")
     await here.ring_alarm()
@@ -209,44 +209,44 @@ async def test_nothing_stores():
     ],
 )
 async def test_never_stored(headers: HeaderPairs):
-    """What must not be shared is not stored, and a former copy goes."""
-    here = await world()
+    """A response that must not be shared is not stored, and an earlier copy is removed."""
+    here = await register_zone()
     await here.enqueue("/a")
     await here.drain()
     here.origin.scripts[f"{SITE}/a"] = OriginReply(headers=headers)
     batch = await here.enqueue("/a")
     await here.drain()
-    assert await counts(here, batch) == {"skipped": 1}
+    assert await load_counts(here, batch) == {"skipped": 1}
     assert not here.bucket._objects
     assert not here.edge.stored
 
 
-async def test_pages_never_asked_for():
+async def test_pages_never_fetched():
     """Logged-in, cart and preview pages are not even fetched."""
-    here = await world()
+    here = await register_zone()
     batch = await here.enqueue("/wp-admin/", "/cart/", "/p?preview=true", "/p")
     await here.drain()
     assert here.origin.counts == {"/p": 1}
-    assert await counts(here, batch) == {"done": 1, "skipped": 3}
+    assert await load_counts(here, batch) == {"done": 1, "skipped": 3}
 
 
 async def test_redirects():
-    """A redirect within the zone has its target warmed in the same batch; one that leads out is told and not followed."""
-    here = await world()
+    """The target of a redirect within the zone is warmed in the same batch; a redirect out of it is logged, not followed."""
+    here = await register_zone()
     here.origin.scripts[f"{SITE}/old"] = OriginReply(301, (("location", "/new"),))
     here.origin.scripts[f"{SITE}/out"] = OriginReply(302, (("location", "http://169.254.169.254/latest"),))
     here.origin.scripts[f"{SITE}/loop"] = OriginReply(302, (("location", "/loop"),))
     batch = await here.enqueue("/old", "/out", "/loop")
     await here.drain()
     assert here.origin.counts == {"/old": 1, "/new": 1, "/out": 1, "/loop": 1}
-    assert await counts(here, batch) == {"done": 1, "skipped": 3}
+    assert await load_counts(here, batch) == {"done": 1, "skipped": 3}
     [row] = await here.rows("SELECT detail FROM preload_log WHERE url = ?", f"{SITE}/out")
     assert row["detail"].startswith("redirects to http://169.254.169.254/latest")
 
 
 async def test_refused_address():
-    """An address that must not be fetched fails at once and for good."""
-    here = await world()
+    """A URL that must not be fetched fails at once, without a retry."""
+    here = await register_zone()
     here.origin.scripts[f"{SITE}/a"] = Refused("10.0.0.1 is not a public address")
     await here.enqueue("/a")
     await here.drain()
@@ -254,15 +254,15 @@ async def test_refused_address():
 
 
 async def test_breaker_cycle():
-    """Three failures open it for 30 s, each failed probe doubles that to 30 min at most, a good probe closes it."""
-    here = await world(preload_retry_max=10)
+    """Three failures open it for 30 s, each failed probe doubles that up to 30 min, a good probe closes it."""
+    here = await register_zone(preload_retry_max=10)
     here.origin.default = OriginReply(500)
     await here.enqueue(*(f"/{n}" for n in range(40)))
     await here.ring_alarm()
     status = await here.zone.show_status()
     assert status["breaker"]["state"] == "open"
     assert status["breaker"]["backoff_s"] == 30
-    # Those that were under way when the third failed come back too; none is started after.
+    # Pages that were under way when the third failed fail too; none is started afterwards.
     assert 3 <= len(here.origin.requests) <= 6
     assert status["alerts"] == ["breaker_open", "failure_rate"]
 
@@ -285,9 +285,9 @@ async def test_breaker_cycle():
     assert alert["resolved_at"] is not None
 
 
-async def test_breaker_is_not_closed_by_a_missing_page():
+async def test_missing_page_does_not_close_the_breaker():
     """A 404 while half-open proves nothing; the next probe decides."""
-    here = await world(preload_retry_max=0)
+    here = await register_zone(preload_retry_max=0)
     here.origin.default = OriginReply(500)
     await here.enqueue("/1", "/2", "/3")
     await here.drain()
@@ -301,9 +301,9 @@ async def test_breaker_is_not_closed_by_a_missing_page():
     assert (await here.zone.show_status())["breaker"]["state"] == "closed"
 
 
-async def test_failures_in_between_do_not_add_up():
+async def test_failures_not_in_a_row():
     """Only failures in a row open the breaker."""
-    here = await world(preload_retry_max=0, preload_max_concurrency=1, preload_rps_limit=1000)
+    here = await register_zone(preload_retry_max=0, preload_max_concurrency=1, preload_rps_limit=1000)
     for n in range(8):
         here.origin.scripts[f"{SITE}/{n}"] = OriginReply(200 if n % 3 == 2 else 500)
     await here.enqueue(*(f"/{n}" for n in range(8)))
@@ -314,13 +314,13 @@ async def test_failures_in_between_do_not_add_up():
 
 async def test_overflow():
     """A full queue drops the lowest priority and logs queue_overflow; the counts stay exact."""
-    here = await world(preload_queue_max_depth=3)
+    here = await register_zone(preload_queue_max_depth=3)
     low = await here.enqueue("/1", "/2", "/3", priority=10)
     high = await here.enqueue("/4", "/5", priority=90)
     lower = await here.enqueue("/6", priority=5)
-    assert await counts(here, low) == {"queued": 1, "dropped": 2}
-    assert await counts(here, high) == {"queued": 2}
-    assert await counts(here, lower) == {"dropped": 1}
+    assert await load_counts(here, low) == {"queued": 1, "dropped": 2}
+    assert await load_counts(here, high) == {"queued": 2}
+    assert await load_counts(here, lower) == {"dropped": 1}
     await here.drain()
     assert here.origin.counts == {"/1": 1, "/4": 1, "/5": 1}
     rows = await here.rows("SELECT url FROM preload_log WHERE status = 'queue_overflow' ORDER BY id")
@@ -328,8 +328,8 @@ async def test_overflow():
 
 
 async def test_dead_letters_are_replayed():
-    """Every hour ten dead letters are tried again, the oldest first; after seven days they are cleared."""
-    here = await world(preload_retry_max=0, preload_circuit_breaker_threshold=100)
+    """Every hour ten dead letters are retried, the oldest first; after seven days they are deleted."""
+    here = await register_zone(preload_retry_max=0, preload_circuit_breaker_threshold=100)
     here.origin.default = OriginReply(500)
     await here.enqueue(*(f"/{n:02}" for n in range(12)))
     await here.drain()
@@ -357,7 +357,7 @@ async def test_dead_letters_are_replayed():
 
 async def test_failed_by_hand():
     """The operator replays or deletes failed pages, some or all."""
-    here = await world(preload_retry_max=0, preload_circuit_breaker_threshold=100)
+    here = await register_zone(preload_retry_max=0, preload_circuit_breaker_threshold=100)
     here.origin.default = OriginReply(500)
     await here.enqueue("/1", "/2", "/3")
     await here.drain()
@@ -371,8 +371,10 @@ async def test_failed_by_hand():
 
 
 async def test_alerts():
-    """Each incident is told once to D1 and to the webhook, and once more when it is over."""
-    here = await world(preload_retry_max=0, preload_circuit_breaker_threshold=100, preload_queue_max_depth=20_000)
+    """Each incident is reported once to D1 and to the webhook, and once more when it is over."""
+    here = await register_zone(
+        preload_retry_max=0, preload_circuit_breaker_threshold=100, preload_queue_max_depth=20_000
+    )
     here.origin.default = OriginReply(500)
     await here.enqueue("/1", "/2", "/3", "/4")
     await here.drain()
@@ -391,9 +393,9 @@ async def test_alerts():
     ]
 
 
-async def test_failing_is_over_only_when_proven():
-    """Neither a pause nor a single good page ends a failure rate; pages that come do."""
-    here = await world(preload_retry_max=0, preload_circuit_breaker_threshold=3)
+async def test_end_of_a_failure_rate():
+    """Neither a pause nor a single good page ends a failure rate; enough good pages do."""
+    here = await register_zone(preload_retry_max=0, preload_circuit_breaker_threshold=3)
     here.origin.default = OriginReply(500)
     await here.enqueue("/1", "/2", "/3")
     await here.drain()
@@ -409,8 +411,8 @@ async def test_failing_is_over_only_when_proven():
 
 
 async def test_depth_alert():
-    """More than 5,000 waiting pages are an incident of their own."""
-    here = await world(preload_queue_max_depth=20_000)
+    """More than 5,000 waiting pages are an incident."""
+    here = await register_zone(preload_queue_max_depth=20_000)
     await here.zone.pause()
     for start in range(0, 6000, 1000):
         await here.enqueue(*(f"/{n}" for n in range(start, start + 1000)))
@@ -420,8 +422,8 @@ async def test_depth_alert():
 
 
 async def test_pause_and_resume():
-    """A paused zone asks for nothing; resumed, it goes on."""
-    here = await world()
+    """A paused zone fetches nothing; after a resume it continues."""
+    here = await register_zone()
     await here.zone.pause()
     batch = await here.enqueue("/a")
     await here.drain()
@@ -429,12 +431,12 @@ async def test_pause_and_resume():
     assert (await here.batch(batch))["eta_s"] is None
     await here.zone.resume()
     await here.drain()
-    assert await counts(here, batch) == {"done": 1}
+    assert await load_counts(here, batch) == {"done": 1}
 
 
 async def test_cancel():
-    """A cancelled batch gives up its own pages, but not those that another one wants too."""
-    here = await world()
+    """A cancelled batch removes its own pages, but not those that another batch wants too."""
+    here = await register_zone()
     await here.zone.pause()
     first = await here.enqueue("/a", "/b")
     second = await here.enqueue("/b")
@@ -443,12 +445,12 @@ async def test_cancel():
     await here.zone.resume()
     await here.drain()
     assert here.origin.counts == {"/b": 1}
-    assert await counts(here, second) == {"done": 1}
+    assert await load_counts(here, second) == {"done": 1}
 
 
 async def test_wanted_again_while_under_way():
     """A page wanted again while it is being fetched is fetched once more, since it may have changed."""
-    here = await world()
+    here = await register_zone()
 
     async def page(_headers: HeaderPairs) -> OriginReply:
         if here.origin.counts["/a"] == 1:
@@ -459,15 +461,14 @@ async def test_wanted_again_while_under_way():
     batch = await here.enqueue("/a")
     await here.drain()
     assert here.origin.counts == {"/a": 2}
-    assert await counts(here, batch) == {"done": 1}
+    assert await load_counts(here, batch) == {"done": 1}
 
 
 async def test_crash_loses_nothing():
-    """Pages under way when the object dies are fetched again after a while; the dead requests still count as slots."""
-    here = await world()
+    """Pages under way at a crash are fetched again after a while; their requests still count as in flight until then."""
+    here = await register_zone()
     await here.enqueue(*(f"/{n}" for n in range(3)))
-    queue_rows = here.sql
-    queue_rows.execute("UPDATE entry SET state = 2, due_at = ?", here.clock.now() + 90)
+    here.sql.execute("UPDATE entry SET state = 2, due_at = ?", here.clock.now() + 90)
     for _ in range(3):
         here.services.grants.grant(here.clock.now())
     here.restart()
@@ -478,9 +479,9 @@ async def test_crash_loses_nothing():
     assert (await here.zone.show_status())["queue_depth"] == 0
 
 
-async def test_deadly_page():
-    """A page on which the Worker dies again and again is given up, not tried for ever."""
-    here = await world()
+async def test_page_that_crashes_the_worker():
+    """A page on which the Worker crashes again and again is given up, not retried forever."""
+    here = await register_zone()
     batch = await here.enqueue("/a")
     leases, now = here.services.leases, here.clock.now()
     for _ in range(MAX_CRASHES):
@@ -488,12 +489,12 @@ async def test_deadly_page():
         leases.reclaim(now)
     assert leases.lease(now, 0)
     await here.drain()
-    assert await counts(here, batch) == {"failed": 1}
+    assert await load_counts(here, batch) == {"failed": 1}
     assert not here.origin.requests
 
 
 async def test_budget():
-    """An invocation makes only as many calls as the platform allows; the rest is left for the next one."""
+    """An invocation makes only as many subrequests as the platform allows; the rest is left for the next one."""
     here = await World(subrequests=50).register()
     await here.enqueue(*(f"/{n}" for n in range(20)))
     await here.ring_alarm()
@@ -504,8 +505,8 @@ async def test_budget():
 
 
 async def test_disabled():
-    """A zone that is switched off takes no orders and warms nothing."""
-    here = await world(preload_enabled=False)
+    """A zone that is switched off accepts no pages and warms nothing."""
+    here = await register_zone(preload_enabled=False)
     with pytest.raises(Exception, match="preload_enabled is false"):
         await here.enqueue("/a")
     await here.zone.tick()
@@ -513,12 +514,12 @@ async def test_disabled():
     assert not here.origin.requests
 
 
-async def test_a_page_that_hangs_holds_nobody_up():
-    """Pages that come while another one hangs are warmed at once."""
-    here = await world()
+async def test_slow_page_delays_no_other():
+    """Pages that are enqueued while another one hangs are warmed at once."""
+    here = await register_zone()
     order: list[str] = []
 
-    async def hanging(_headers: HeaderPairs) -> OriginReply:
+    async def hang(_headers: HeaderPairs) -> OriginReply:
         await here.enqueue("/quick")
         for _ in range(20):
             await here.clock.sleep(1)
@@ -529,7 +530,7 @@ async def test_a_page_that_hangs_holds_nobody_up():
         order.append("/quick")
         return OriginReply()
 
-    here.origin.scripts |= {f"{SITE}/hangs": hanging, f"{SITE}/quick": quick}
+    here.origin.scripts |= {f"{SITE}/hangs": hang, f"{SITE}/quick": quick}
     await here.enqueue("/hangs")
     await here.drain()
     assert order == ["/quick", "/hangs"]

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from html import unescape
 from typing import Any, Final
 
-from sluice.core.bounded_json import parse_bounded_json
+from sluice.core.json_text import parse_bounded_json
 from sluice.core.news.extraction.blocks import blocks_of
 from sluice.core.news.extraction.tree import parse
 

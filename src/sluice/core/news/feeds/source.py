@@ -4,8 +4,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from sluice.core.bounded_json import parse_bounded_json
 from sluice.core.errors import SluiceError, TooManyRequests, Unavailable
+from sluice.core.json_text import parse_bounded_json
 from sluice.core.news.article import Article
 from sluice.core.ports import FetchResponse
 

@@ -7,8 +7,8 @@ from typing import Any, Final, Protocol
 from urllib.parse import urlencode
 
 from sluice.core.errors import Forbidden, SluiceError
+from sluice.core.json_text import parse_json
 from sluice.core.ports import Fetch, Log
-from sluice.core.strict_json import parse_json
 
 FIELD: Final = "turnstileToken"
 VERIFY_URL: Final = "https://challenges.cloudflare.com/turnstile/v0/siteverify"

@@ -158,7 +158,7 @@ class JobStore:
         """Records a job as failed whose message was dead-lettered; its last error stays."""
         await self.database.run(
             "update compile_jobs set state = 'failed', finished_ms = ?, lease_ms = null,"
-            " error = coalesce(error, 'gave up without a reason') where request_id = ? and state in ('queued', 'running')",
+            " error = coalesce(error, 'the queue gave up after the last retry') where request_id = ? and state in ('queued', 'running')",
             self._now_ms(),
             request_id,
         )

@@ -6,8 +6,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from sluice.core.errors import Invalid, SluiceError, TooManyRequests
-from sluice.core.json_text import encode_utf8
-from sluice.core.strict_json import parse_json
+from sluice.core.json_text import encode_utf8, parse_json
 from sluice.services.compiler.requests import Content
 from sluice.web import parse_model
 

@@ -94,7 +94,7 @@ async def _drain(
             if next_event.done():
                 yield next_event.result()
             elif not task.done():
-                yield SseComment("still at it")
+                yield SseComment("still compiling")
         finally:
             next_event.cancel()
 

@@ -6,8 +6,8 @@ from pydantic import BaseModel, ConfigDict, Field, RootModel
 
 from sluice.core.compiler.configuration import Configuration
 from sluice.core.errors import ConfigError, Invalid
+from sluice.core.json_text import parse_json
 from sluice.core.models import parse_model
-from sluice.core.strict_json import parse_json
 from sluice.services.compiler.health.source import HealthSource, check_distinct
 
 MAX_LISTS: Final = 50

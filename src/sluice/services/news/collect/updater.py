@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sluice.core.bounded_json import parse_bounded_json, parse_stored_json
+from sluice.core.json_text import parse_bounded_json, parse_stored_json
 from sluice.core.news.article import Article
 from sluice.core.news.checkpoint import Checkpoint, CorruptCheckpoint
 from sluice.core.news.feeds.source import Source, SourceResult

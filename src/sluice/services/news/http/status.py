@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sluice.core.bounded_json import parse_stored_json
+from sluice.core.json_text import parse_stored_json
 from sluice.core.news.checkpoint import Checkpoint, CorruptCheckpoint, TryLaterEntry
 from sluice.core.news.pending_list import PendingEntry, parse_pending_list
 from sluice.core.ports import Clock, KvReader

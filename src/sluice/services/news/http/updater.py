@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sluice.core.bounded_json import parse_stored_json
+from sluice.core.json_text import parse_stored_json
 from sluice.core.news.pending_list import parse_pending_list
 from sluice.services.news.collect.updater import Updater
 from sluice.services.news.http import api_docs as docs

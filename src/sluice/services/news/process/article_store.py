@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sluice.core.bounded_json import parse_stored_json
+from sluice.core.json_text import parse_stored_json
 from sluice.core.news.article import Article
 from sluice.core.news.pending_list import PendingEntry, parse_pending_list
 from sluice.core.ports import Clock, KvWriter

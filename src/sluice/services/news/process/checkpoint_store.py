@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
-from sluice.core.bounded_json import parse_bounded_json
+from sluice.core.json_text import parse_bounded_json
 from sluice.core.news.article import Article
 from sluice.core.news.checkpoint import Checkpoint, CorruptCheckpoint, rebuild_checkpoint
 from sluice.core.news.checkpoint_transitions import Place

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
-from sluice.core.bounded_json import parse_bounded_json
+from sluice.core.json_text import parse_bounded_json
 from sluice.core.news.analysts.analyst import Mismatch, UnusableAnswer
 from sluice.core.news.article import SENTIMENTS
 

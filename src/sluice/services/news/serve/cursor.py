@@ -3,8 +3,8 @@
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 
-from sluice.core.bounded_json import parse_bounded_json
 from sluice.core.errors import BadField, Invalid
+from sluice.core.json_text import parse_bounded_json
 
 
 def encode_cursor(order: tuple[str, str]) -> str:

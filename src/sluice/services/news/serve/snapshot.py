@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from sluice.core.bounded_json import parse_stored_json
+from sluice.core.json_text import parse_stored_json
 from sluice.core.news.article import SENTIMENTS, Article
 from sluice.core.news.published_article import PublishedArticle
 from sluice.core.ports import KvReader

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
 
-from sluice.core.bounded_json import parse_stored_json
+from sluice.core.json_text import parse_stored_json
 from sluice.core.news.article import Article
 from sluice.core.ports import KvReader, KvWriter
 from sluice.services.news.storage.keys import INDEX, article_key

@@ -6,10 +6,10 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from sluice.core.errors import BadField, Invalid, Refused, UnsupportedMediaType
+from sluice.core.json_text import parse_json
 from sluice.core.ports import Clock, Database, Defer
 from sluice.core.preload.request_signing import SignedRequest
 from sluice.core.preload.zone_config import check_zone_id, parse_config
-from sluice.core.strict_json import parse_json
 from sluice.services.preload.http import docs
 from sluice.services.preload.http.requests import MAX_BODY_BYTES, MIN_KEY_CHARS, read_zone_id
 from sluice.services.preload.zone.calls import Json, SignedReply, ZoneCalls, Zones

@@ -46,7 +46,7 @@ class Purger:
         self.sql.run("DELETE FROM purge WHERE id = ?", purge_id)
 
     async def _carry_out(self, purge: Purge) -> list[str]:
-        # Logged first: whoever stores a page right now looks into the log afterwards.
+        # Logged first: a page that is being stored right now is checked against the log afterwards.
         await self._log(purge)
         removed: dict[str, None] = dict.fromkeys(purge.urls)
         while pages := await self._find_copies(purge):

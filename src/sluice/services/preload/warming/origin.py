@@ -42,7 +42,7 @@ class Origin:
     fetch: Fetch
 
     def hold_s(self) -> float:
-        """How long a request that nobody waits for any more may keep the origin busy."""
+        """How long an abandoned request may keep the origin busy."""
         slowest_ms = self.alerts.load_rates(self.clock.now()).slowest_ms or 0
         return float(min(TIMEOUT_S, max(MIN_HOLD_S, 3 * slowest_ms / 1000)))
 

@@ -26,7 +26,7 @@ class OperatorCalls:
         before = services.state.config
         services.state.put(zone_id=services.zone_id)
         if before is None:
-            # The intervals of a new zone begin now, so that nothing is due at once that nobody asked for.
+            # The intervals of a new zone begin now, so that no schedule is due at once.
             services.state.put(scheduled_at=services.now(), replayed_at=services.now())
         version = await services.publisher.configure(new)
         if signing_key:

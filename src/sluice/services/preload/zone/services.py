@@ -174,7 +174,7 @@ class ZoneServices:
         return f"{prefix}-{format_uuid4(self.outside.new_id())}"
 
     async def load_facts(self, urls: list[str]) -> dict[str, Facts]:
-        """What is known about the pages; nothing while D1 fails, because pages of equal priority are better than none."""
+        """What is known about the pages; nothing while D1 fails, because warming in any order is better than not warming."""
         return await self._load_facts(lambda: self.pages.load_facts(urls))
 
     async def load_busiest(self, limit: int) -> dict[str, Facts]:

@@ -28,7 +28,7 @@ class BackgroundWork:
         self._is_purging = False
 
     def recover(self) -> None:
-        """Ends what was under way when the object last stopped: nobody is left to finish it."""
+        """Ends what was under way when the object last stopped, because nothing will finish it."""
         services, now = self.services, self.services.now()
         hold_s = services.origin.hold_s()
         services.grants.abandon(now, hold_s)

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.core.bounded_json import MAX_DEPTH
 from sluice.core.errors import Invalid, SluiceError
-from sluice.core.strict_json import parse_json
+from sluice.core.json_text import MAX_DEPTH, parse_json
 
 PIECES = st.sampled_from(["[", "]", "{", "}", '"', "\\", ",", ":", "1", "e9", "-", "a", "NaN", "\\ud800", " ", "\n"])
 JSON = st.recursive(

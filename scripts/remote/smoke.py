@@ -1,0 +1,204 @@
+"""The smoke test: asks running Workers for what they are for, and prints one line for each check."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.client import HTTPException
+from typing import Any, Final
+from urllib.error import HTTPError
+from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
+
+from commands import DeployError, print_line
+
+TIMEOUT_S: Final = 60.0
+PAUSE_S: Final = 2.0
+LOCAL_HOSTS: Final = ("127.0.0.1", "localhost", "::1")
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back."""
+
+    status: int
+    content_type: str
+    text: str
+
+    def json(self) -> Any:
+        return json.loads(self.text)
+
+
+Judge = Callable[[Reply], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One request, and what its reply must be."""
+
+    what: str
+    method: str
+    path: str
+    is_good: Judge
+    body: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A running Worker: `url` is connected to, `host` is asked for."""
+
+    worker: str
+    url: str
+    headers: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def at(cls, worker: str, address: str) -> "Target":
+        """A name below `localhost` is this machine, also where the resolver does not know that."""
+        parts = urlsplit(address)
+        if not (parts.hostname or "").endswith(".localhost"):
+            return cls(worker, address.rstrip("/"))
+        port = f":{parts.port}" if parts.port else ""
+        return cls(worker, f"{parts.scheme}://127.0.0.1{port}", {"Host": parts.netloc})
+
+
+def _is_page(reply: Reply) -> bool:
+    return reply.status == 200 and reply.content_type.startswith("text/html")
+
+
+def _is_document(reply: Reply) -> bool:
+    return reply.status == 200 and reply.json()["openapi"].startswith("3.") and bool(reply.json()["paths"])
+
+
+def _is_refused(reply: Reply) -> bool:
+    return reply.status in {401, 403}
+
+
+def _is_compiled(reply: Reply) -> bool:
+    """With Turnstile only a person may compile, so that a refusal which asks for a token is good as well."""
+    if reply.status == 403:
+        return "turnstileToken" in reply.json()["detail"]
+    rules = [rule for rule in reply.json()["rules"] if not rule.startswith("!")]
+    return reply.status == 200 and sorted(rules) == ["||ads.example.com^", "||tracker.example.com^"]
+
+
+def _has_articles(reply: Reply) -> bool:
+    """A new deployment has no news until the first crons have run, and says so."""
+    if reply.status == 503:
+        return bool(reply.json()["title"] == "No news yet")
+    return reply.status == 200 and isinstance(reply.json()["articles"], list)
+
+
+_COMPILATION: Final = {
+    "configuration": {
+        "name": "Smoke test",
+        "sources": [{"source": "smoke.txt"}],
+        "transformations": ["RemoveComments", "Deduplicate"],
+    },
+    "preFetchedContent": {"smoke.txt": "! a comment\n||ads.example.com^\n||tracker.example.com^\n||ads.example.com^\n"},
+}
+_RUN: Final = Check("a run without the token is refused", "POST", "/run", _is_refused)
+
+EVERY_WORKER: Final = (
+    Check("API document", "GET", "/openapi.json", _is_document),
+    Check("API page", "GET", "/docs", _is_page),
+)
+CHECKS: Final[dict[str, tuple[Check, ...]]] = {
+    "adblock-compiler": (
+        Check("page", "GET", "/", _is_page),
+        Check("compiles a list", "POST", "/compile", _is_compiled, _COMPILATION),
+    ),
+    "edge-preload": (
+        Check("page", "GET", "/", _is_page),
+        Check("an unsigned request is refused", "POST", "/api/v1/preload", _is_refused, {}),
+    ),
+    "sluice-tail": (Check("logs without the token are refused", "GET", "/logs", _is_refused),),
+    "worker-api": (
+        Check("page", "GET", "/", _is_page),
+        Check("articles, or none yet", "GET", "/api/v1/articles", _has_articles),
+    ),
+    "worker-news-processor": (_RUN,),
+    "worker-news-updater": (_RUN,),
+}
+
+
+def check_address(address: str) -> None:
+    """Raise DeployError unless the address is that of a server."""
+    parts = urlsplit(address)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise DeployError(f"--check takes an address such as https://worker-api.example.workers.dev, not {address}")
+
+
+def is_local(address: str) -> bool:
+    """Whether the address is a local runtime, which serves every Worker at a host name of its own."""
+    return urlsplit(address).hostname in LOCAL_HOSTS
+
+
+def list_local_targets(address: str, workers: list[str]) -> list[Target]:
+    """Return the Workers of ./scripts/run."""
+    parts = urlsplit(address)
+    port = f":{parts.port}" if parts.port else ""
+    return [Target.at(worker, f"{parts.scheme}://{worker}.localhost{port}") for worker in workers]
+
+
+def check_targets(targets: list[Target], *, patience_s: float = 0.0) -> int:
+    """Run all checks; return the number of failures. A new address may take a while to answer: `patience_s`."""
+    end = time.monotonic() + patience_s
+    failed = 0
+    for target in targets:
+        for line, problem in _check_worker(target, end):
+            failed += bool(problem)
+            print_line(f"FAILED  {line}: {problem}" if problem else f"ok      {line}")
+    return failed
+
+
+def _check_worker(target: Target, end: float) -> Iterator[tuple[str, str]]:
+    """Yield a line and its problem, "" if there is none, for each check; a Worker that is not well is asked nothing more."""
+    health = Check("every binding answers", "GET", "/health", lambda reply: _is_healthy(reply, target.worker))
+    problem = _try_until(target, health, end)
+    name = target.worker or ("" if problem else str(_ask(target, health).json()["name"]))
+    yield f"{name or target.url:24}GET /health ({health.what})", problem
+    if problem:
+        return
+    for check in (*EVERY_WORKER, *CHECKS.get(name, ())):
+        yield f"{name:24}{check.method} {check.path} ({check.what})", _try_until(target, check, end)
+
+
+def _is_healthy(reply: Reply, worker: str) -> bool:
+    health = reply.json()
+    return reply.status == 200 and health["status"] == "ok" and worker in {"", health["name"]}
+
+
+def _try_until(target: Target, check: Check, end: float) -> str:
+    while (problem := find_problem(target, check)) and time.monotonic() < end:
+        time.sleep(PAUSE_S)
+    return problem
+
+
+def find_problem(target: Target, check: Check) -> str:
+    """Return "" if the reply is as expected, else what came instead."""
+    try:
+        reply = _ask(target, check)
+    except (OSError, HTTPException) as error:
+        return f"no answer ({error or type(error).__name__})"
+    try:
+        good = check.is_good(reply)
+    except (ValueError, KeyError, TypeError, AttributeError):  # not the document that it should be
+        good = False
+    return "" if good else f"answered {reply.status} {reply.text[:200]!r}"
+
+
+def _ask(target: Target, check: Check) -> Reply:
+    body = None if check.body is None else json.dumps(check.body).encode()
+    headers = {"Content-Type": "application/json", "User-Agent": "sluice-smoke-test"} | target.headers
+    request = Request(target.url + check.path, data=body, headers=headers, method=check.method)  # noqa: S310
+    try:
+        with urlopen(request, timeout=TIMEOUT_S) as response:  # noqa: S310
+            return _read_reply(response)
+    except HTTPError as error:
+        with error:
+            return _read_reply(error)
+
+
+def _read_reply(response: Any) -> Reply:
+    text = response.read().decode(errors="replace")
+    return Reply(response.status, response.headers.get("content-type", ""), text)

@@ -1,0 +1,122 @@
+"""An upload has the locked packages: wrangler completes them before it builds, or stops."""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import zipfile
+from pathlib import Path
+
+import httpx
+import pytest
+
+from runtime import PATIENCE_S, ROOT, Runtime
+
+NOWHERE = "http://127.0.0.1:9/"
+INSTALLED = (".git", ".venv", ".cache", "node_modules", "python_modules", ".wrangler", "tests")
+TOOLS = {"PATH": f"{ROOT / 'node_modules/.bin'}{os.pathsep}{os.environ['PATH']}"}
+NO_REGISTRY = {
+    "PIP_CONFIG_FILE": os.devnull,
+    "PIP_FIND_LINKS": "",
+    "PIP_NO_INDEX": "1",
+    "npm_config_registry": NOWHERE,
+    "npm_config_fetch_retries": "0",
+}
+
+
+def copy_project(folder: Path) -> Path:
+    """The project as a fresh clone has it."""
+    copy = folder / "project"
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*INSTALLED))
+    return copy
+
+
+def run(folder: Path, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE_S,
+    )
+
+
+def make_wheel(folder: Path, version: str) -> str:
+    """Make a wheel of the package `made` and return its line in a lock."""
+    wheel = folder / f"made-{version}-py3-none-any.whl"
+    info = f"made-{version}.dist-info"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("made.py", f"VERSION = {version!r}\n")
+        archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: made\nVersion: {version}\n")
+        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr(f"{info}/RECORD", "")
+    return f"made=={version} \\\n    --hash=sha256:{hashlib.sha256(wheel.read_bytes()).hexdigest()}\n"
+
+
+@pytest.fixture(name="clone")
+def _clone(tmp_path: Path) -> Path:
+    """A project whose Workers need one package, `made==1.0`, and a folder in place of a registry."""
+    clone = tmp_path / "clone"
+    (clone / "requirements").mkdir(parents=True)
+    (clone / "scripts").mkdir()
+    shutil.copy(ROOT / "scripts/setup", clone / "scripts/setup")
+    lock = make_wheel(tmp_path, "1.0")
+    for name in ("development", "worker"):
+        (clone / f"requirements/{name}.txt").write_text(lock)
+    return clone
+
+
+def set_up_modules(clone: Path) -> str:
+    offline = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(clone.parent), "PIP_CONFIG_FILE": os.devnull}
+    done = run(clone, "./scripts/setup", "--modules", **offline)
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+def test_modules_are_installed_once(clone: Path):
+    """`--modules` vendors what the lock names, without npm, and has nothing to do the second time."""
+    assert set_up_modules(clone).endswith("Setting up: vendored packages …\n")
+    assert (clone / "python_modules/made.py").is_file()
+    assert set_up_modules(clone) == ""
+
+
+@pytest.mark.parametrize("name", ["made-0.9.dist-info", "other-1.0.dist-info", "gone"])
+def test_other_modules_are_replaced(clone: Path, name: str):
+    """Another version, another package or a missing folder is replaced by what the lock names."""
+    set_up_modules(clone)
+    (clone / "python_modules/made-1.0.dist-info").rename(clone / "python_modules" / name)
+    assert set_up_modules(clone) == "Setting up: vendored packages …\n"
+    assert [path.name for path in (clone / "python_modules").glob("*.dist-info")] == ["made-1.0.dist-info"]
+
+
+def test_missing_modules_stop_a_plain_wrangler(tmp_path: Path):
+    """wrangler itself, in a clone where nothing is installed and no registry answers, uploads nothing and says why."""
+    done = run(copy_project(tmp_path), "wrangler", "deploy", "--dry-run", **TOOLS, **NO_REGISTRY)
+    assert done.returncode == 1
+    assert "a first start needs the package registries" in done.stdout
+    assert "Total Upload" not in done.stdout
+
+
+def test_npx_wrangler_is_the_locked_one(tmp_path: Path):
+    """`npx wrangler` runs the locked version with the locked Node, whatever Node the machine has, and without a network."""
+    locked = json.loads((ROOT / "package.json").read_text())["devDependencies"]["wrangler"]
+    done = run(ROOT, "npx", "wrangler", "--version", npm_config_cache=str(tmp_path), **NO_REGISTRY)
+    assert (done.returncode, done.stdout.strip()) == (0, locked), done.stderr
+
+
+def test_modules_without_compiled_files_are_served(tmp_path: Path):
+    """What `pywrangler sync` leaves, sources alone, serves as well as what the set-up has compiled."""
+    copy = copy_project(tmp_path)
+    (copy / "scripts/setup").write_text("#!/bin/sh\n")  # it would compile them
+    (copy / "node_modules").symlink_to(ROOT / "node_modules")
+    (copy / ".cache").symlink_to(ROOT / ".cache")
+    shutil.copytree(ROOT / "python_modules", copy / "python_modules", ignore=shutil.ignore_patterns("*.pyc"))
+    (copy / "python_modules/pyvenv.cfg").touch()
+    runtime = Runtime(tmp_path / "state", "--only", "adblock-compiler,sluice-tail", root=copy).start()
+    try:
+        assert httpx.get(f"{runtime.url}/health", timeout=PATIENCE_S).json()["status"] == "ok"
+    finally:
+        runtime.kill()
