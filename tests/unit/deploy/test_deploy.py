@@ -7,6 +7,7 @@ import pytest
 
 from commands import CommandFailed
 from deploy import main
+from smoke import CHECKS
 from worker_config import WorkerConfig, find_used_bindings, read_configs
 
 COMPILER = """\
@@ -209,3 +210,9 @@ def test_no_address(project: Path, capsys: pytest.CaptureFixture[str]):
     """A Worker for which wrangler prints no address is not passed over in silence."""
     assert main(["tail"], project, Account()) == 0
     assert "tail has no workers.dev address: try it with ./scripts/deploy --check URL" in capsys.readouterr().out
+
+
+def test_every_worker_is_tried():
+    """The smoke test has checks for every Worker, beyond those that all have in common."""
+    assert CHECKS.keys() == {config.name for config in read_configs(Path(__file__).parents[3])}
+    assert all(CHECKS.values())
