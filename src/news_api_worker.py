@@ -6,7 +6,7 @@ from workers import WorkerEntrypoint
 
 from sluice.platform.bindings import Binding
 from sluice.platform.worker import handle_request
-from sluice.workers.news import NewsApiWorker
+from sluice.workers.news_api import NewsApiWorker
 
 __all__ = ["Default"]
 

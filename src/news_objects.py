@@ -2,7 +2,7 @@
 
 from workers import DurableObject
 
-from sluice.workers.news import open_run_lock
+from sluice.workers.news_leases import open_run_lock
 
 __all__ = ["RunLock"]
 

@@ -7,7 +7,7 @@ from workers import WorkerEntrypoint
 from news_objects import RunLock
 from sluice.platform.bindings import Binding
 from sluice.platform.worker import handle_request
-from sluice.workers.news import NewsProcessorWorker
+from sluice.workers.news_processor import NewsProcessorWorker
 
 __all__ = ["Default", "RunLock"]
 

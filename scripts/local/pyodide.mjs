@@ -1,7 +1,9 @@
-// Runs the Worker's interpreter under Node: compiles the vendored packages, writes the start-up snapshot, runs unit tests.
+// Runs the Worker's interpreter under Node: compiles the vendored packages, writes the start-up snapshot, runs unit tests,
+// measures imports.
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { loadPyodide } from "pyodide";
+import { measureImports } from "./imports.mjs";
 import { packMemory } from "./pack.mjs";
 import { PYODIDE_MAKE_SNAPSHOT } from "./private_interfaces.mjs";
 
@@ -49,7 +51,13 @@ int(pytest.main(list(arguments)))`);
   process.exit(code);
 }
 
+async function printImports(main, ...folders) {
+  const python = await loadPyodide({ env: { HOME: "/home/pyodide", PYTHONHASHSEED: "0" } });
+  python.runPython(`import ${STDLIB}`);
+  console.log(JSON.stringify(measureImports(python, main, folders)));
+}
+
 const [command, ...rest] = process.argv.slice(2);
-const commands = { snapshot: makeSnapshot, compile: compilePackages, test: (modules, ...args) => runTests(modules, args) };
+const commands = { snapshot: makeSnapshot, compile: compilePackages, imports: printImports, test: (modules, ...args) => runTests(modules, args) };
 await commands[command](...rest);
 process.exit(0);

@@ -1,4 +1,5 @@
 // Serves all Workers of the wrangler configs in one local workerd, on one port. `--help` lists the options.
+import { execFile } from "node:child_process";
 import { existsSync, readFileSync, watch } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, relative, resolve } from "node:path";
@@ -161,7 +162,7 @@ function watchSources(miniflare, configs, build, startWorkers) {
   const restart = async () => {
     try {
       await miniflare.setOptions(build());
-      await startWorkers();
+      await Promise.all([startWorkers(), rebuildDocuments()]);
       console.log("Restarted after an edit");
     } catch (error) {
       printError(error); // the next edit restarts again
@@ -176,6 +177,10 @@ function watchSources(miniflare, configs, build, startWorkers) {
     });
   }
 }
+
+// The API documents are built from the sources, so an edit may change them. A source that cannot be read is reported by
+// the Worker that imports it.
+const rebuildDocuments = () => new Promise((resolveBuilt) => execFile(resolve(ROOT, "scripts/setup"), () => resolveBuilt()));
 
 // Output that is not a structured log comes from workerd itself. It is shown only if workerd does not start.
 let runtimeStderr = "";

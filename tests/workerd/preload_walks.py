@@ -4,7 +4,7 @@ import uuid
 from typing import Any
 
 from runtime import Runtime, until
-from sluice.services.preload.http import docs
+from sluice.services.preload.http.docs import endpoints as docs
 from workerd.api_walk import TOKEN, Walk, signature
 from workerd.origin import Answer, Origin
 

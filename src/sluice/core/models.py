@@ -1,6 +1,5 @@
 """Plain values parsed into pydantic models; the error names every bad field at once."""
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -9,10 +8,10 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from sluice.core.errors import BadField, Invalid
+from sluice.core.field_paths import format_step
 
 Model = TypeVar("Model", bound=BaseModel)
 
-_PLAIN_NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$-]*")
 # Clearer than pydantic's own texts, whose text about tags would repeat the input.
 _REASONS = {
     "missing": "is required",
@@ -53,7 +52,7 @@ def _locate_field(detail: ErrorDetails, value: Any) -> str:
     for position, step in enumerate(steps):
         absent = detail["type"] == "missing" and position == len(steps) - 1
         if absent or _has_step(value, step):
-            field += _format_step(step, first=not field)
+            field += format_step(step, first=not field)
             value = None if absent else value[step]
     return field
 
@@ -62,11 +61,3 @@ def _has_step(value: Any, step: int | str) -> bool:
     if isinstance(value, Mapping):
         return step in value
     return isinstance(value, list | tuple) and isinstance(step, int) and step < len(value)
-
-
-def _format_step(step: int | str, *, first: bool) -> str:
-    if isinstance(step, int):
-        return f"[{step}]"
-    if not _PLAIN_NAME.fullmatch(step):
-        return f"[{json.dumps(step)}]"
-    return step if first else f".{step}"

@@ -1,6 +1,5 @@
 """What every Worker needs of its environment, and how it answers a request."""
 
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -12,15 +11,14 @@ from sluice.core.json_log import JsonLog
 from sluice.core.variables import Variables
 from sluice.platform.bindings import Binding, probe
 from sluice.platform.clock import SystemClock
+from sluice.platform.http.assets import read_file
 from sluice.platform.http.conversion import to_request, to_response
 from sluice.platform.storage.kv import KV, WritePacer
-from sluice.web import App, Cors, Reply, Request, Route, build_error_reply
+from sluice.web import App, Cors, Request, Route, build_error_reply
 from sluice.web.common_routes import add_common_routes
 
 # One pacer for each namespace, shared by all requests of the isolate.
 _PACERS: Final[dict[str, WritePacer]] = {}
-# The OpenAPI document, built for the first request that asks for it.
-_DOCUMENTS: Final[dict[str, Reply]] = {}
 
 
 def open_kv(env: Any, name: str) -> KV:
@@ -66,15 +64,8 @@ async def handle_request(
         own_routes,
         name=name,
         version=__version__,
-        about=_describe(worker),
         check_bindings=lambda: probe(worker.env, bindings),
-        documents=_DOCUMENTS,
+        read_document=lambda: read_file(worker.env, f"/openapi/{name}.json"),
     )
     app = App(table, on_error=on_error, cors=cors)
     return to_response(await app.handle(incoming), worker.ctx)
-
-
-def _describe(worker: Any) -> str:
-    """Return the docstring of the entry module without the Worker's name."""
-    text = (sys.modules[type(worker).__module__].__doc__ or "").partition(": ")[2]
-    return text[:1].upper() + text[1:]

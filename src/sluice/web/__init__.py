@@ -2,51 +2,41 @@
 
 from sluice.core.http_dates import format_http_date, parse_http_date
 from sluice.core.json_text import encode_json
-from sluice.core.models import parse_model
 from sluice.web.app import App, OnError
-from sluice.web.bodies import read_bytes, read_json, read_model, read_query
+from sluice.web.bodies import read_bytes, read_json
 from sluice.web.conditional import ETag, Validators, apply_conditions, check_preconditions, parse_etags
 from sluice.web.cors import Cors
 from sluice.web.headers import Headers, HeadersLike
 from sluice.web.health import Check, build_health_reply
 from sluice.web.messages import Native, Passthrough, ReadBody, Reply, Request
 from sluice.web.negotiate import choose_media_type
-from sluice.web.openapi.docs import Absent, CamelReplyModel, Doc, Media, Param, ReplyDoc, ReplyModel
-from sluice.web.openapi.document import build_document, build_openapi_reply
 from sluice.web.problems import build_error_reply, build_problem
+from sluice.web.query import QueryReader
 from sluice.web.router import Handler, Route
 from sluice.web.sse import SseComment, SseEvent, stream_events
 
 __all__ = [
-    "Absent",
     "App",
-    "CamelReplyModel",
     "Check",
     "Cors",
-    "Doc",
     "ETag",
     "Handler",
     "Headers",
     "HeadersLike",
-    "Media",
     "Native",
     "OnError",
-    "Param",
     "Passthrough",
+    "QueryReader",
     "ReadBody",
     "Reply",
-    "ReplyDoc",
-    "ReplyModel",
     "Request",
     "Route",
     "SseComment",
     "SseEvent",
     "Validators",
     "apply_conditions",
-    "build_document",
     "build_error_reply",
     "build_health_reply",
-    "build_openapi_reply",
     "build_problem",
     "check_preconditions",
     "choose_media_type",
@@ -54,10 +44,7 @@ __all__ = [
     "format_http_date",
     "parse_etags",
     "parse_http_date",
-    "parse_model",
     "read_bytes",
     "read_json",
-    "read_model",
-    "read_query",
     "stream_events",
 ]

@@ -2,12 +2,11 @@
 
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from urllib.parse import unquote_to_bytes
 
 from sluice.core.errors import Invalid
 from sluice.web.messages import Reply, Request
-from sluice.web.openapi.docs import Doc
 
 Handler = Callable[[Request], Awaitable[Reply]]
 # One entry per path segment; None stands for a parameter.
@@ -20,15 +19,11 @@ _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One row of the table: `Route("GET", "/queue/results/:id", handler)`; values arrive in `request.params`.
-
-    `doc` describes the route in the OpenAPI document.
-    """
+    """One row of the table: `Route("GET", "/queue/results/:id", handler)`; values arrive in `request.params`."""
 
     method: str
     pattern: str
     handler: Handler
-    doc: Doc | None = field(default=None, kw_only=True, compare=False)
 
     def __post_init__(self) -> None:
         if not _METHOD.fullmatch(self.method):
@@ -42,7 +37,7 @@ class Route:
     @property
     def shape(self) -> Shape:
         """The pattern without the names of its parameters."""
-        return tuple(None if segment.startswith(":") else segment for segment in _split(self.pattern))
+        return get_shape(self.pattern)
 
     def params(self, segments: Sequence[str]) -> dict[str, str]:
         """Return the values of the parameters in a path of this shape."""
@@ -91,6 +86,11 @@ class Router:
         """Return the most specific resource for decoded segments, or None."""
         candidates = self._by_length.get(len(segments), [])
         return next((resource for resource in candidates if resource.matches(segments)), None)
+
+
+def get_shape(pattern: str) -> Shape:
+    """Return the pattern without the names of its parameters."""
+    return tuple(None if segment.startswith(":") else segment for segment in _split(pattern))
 
 
 def split_path(path: str) -> tuple[str, ...]:

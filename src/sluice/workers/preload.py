@@ -31,7 +31,6 @@ from sluice.services.preload.zone.services import Dependencies
 from sluice.services.preload.zone.settings import PreloadSettings, read_signing_keys
 from sluice.services.preload.zone.zone_object import ZoneObject
 from sluice.web import Reply, Route
-from sluice.web.openapi.common_docs import FILE, describe_page
 
 NAME: Final = "edge-preload"
 
@@ -145,8 +144,8 @@ class PreloadWorker:
     def routes(self) -> list[Route]:
         """The API, and the console with its files: on the Worker's own host only."""
         return [
-            Route("GET", "/", serve_page(self.env, "preload"), doc=describe_page("The preload service in a browser")),
-            Route("GET", "/:file", serve_file(self.env), doc=FILE),
+            Route("GET", "/", serve_page(self.env, "preload")),
+            Route("GET", "/:file", serve_file(self.env)),
             *self.api.build_routes(),
         ]
 

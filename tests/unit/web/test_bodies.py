@@ -1,13 +1,14 @@
-"""Bodies and queries: limits first, then models with every bad field named."""
+"""Bodies: limits first, then models with every bad field named."""
 
 from typing import Annotated, Literal
 
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from sluice.core.errors import BadField, Invalid, TooLarge, UnsupportedMediaType
-from sluice.web import Headers, Request, parse_model, read_bytes, read_json, read_model, read_query
-from unit.web.calls import get, post
+from sluice.core.errors import Invalid, TooLarge, UnsupportedMediaType
+from sluice.core.models import parse_model
+from sluice.web import Headers, Request, read_bytes, read_json
+from unit.web.calls import post
 
 
 class Adblock(BaseModel):
@@ -41,13 +42,6 @@ class Configuration(BaseModel):
         if self.sources and self.labels:
             raise ValueError("sources and labels exclude each other")
         return self
-
-
-class Page(BaseModel):
-    limit: int = Field(default=10, ge=1, le=100)
-    fresh: bool = False
-    tags: list[str] = Field(default=[], alias="tag")
-    sources: tuple[str, ...] | None = None
 
 
 async def unread(_max_bytes: int) -> bytes:
@@ -102,7 +96,7 @@ async def test_other_types_are_refused_unread(content_type):
 async def test_a_body_becomes_a_model():
     """A valid body becomes the model, also by its aliases."""
     body = b'{"name": "mine", "sources": [{"kind": "hosts", "url": "abc"}], "apiToken": "x"}'
-    configuration = await read_model(post(body), Configuration, max_bytes=1000)
+    configuration = parse_model(Configuration, await read_json(post(body), max_bytes=1000))
     assert configuration == Configuration(name="mine", sources=[Hosts(kind="hosts", url="abc")], apiToken="x")
 
 
@@ -155,36 +149,3 @@ def test_the_message_names_the_first_fields():
         parse_model(Configuration, {"a": 1, "b": 2, "c": 3})
     assert str(caught.value) == "name is required; a is not a known field; b is not a known field; and 1 more"
     assert len(caught.value.fields) == 4
-
-
-@pytest.mark.parametrize(
-    ("query", "page"),
-    [
-        ("", Page()),
-        ("limit=5&fresh=true", Page(limit=5, fresh=True)),
-        ("tag=a&tag=b", Page(tag=["a", "b"])),
-        ("tag=a&sources=b", Page(tag=["a"], sources=("b",))),
-        ("utm=1&utm=2", Page()),
-    ],
-)
-def test_a_query_becomes_a_model(query, page):
-    """Query values are converted; a field for many values takes one or several."""
-    assert read_query(get(f"/?{query}"), Page) == page
-
-
-@pytest.mark.parametrize(
-    ("query", "fields"),
-    [
-        ("limit=0", [("limit", "should be greater than or equal to 1")]),
-        ("limit=", [("limit", "should be a valid integer, unable to parse string as an integer")]),
-        (
-            "limit=1&limit=2&fresh=1&fresh=0",
-            [("limit", "is given more than once"), ("fresh", "is given more than once")],
-        ),
-    ],
-)
-def test_a_bad_query_names_its_fields(query, fields):
-    """An invalid query is reported like an invalid body."""
-    with pytest.raises(Invalid) as caught:
-        read_query(get(f"/?{query}"), Page)
-    assert caught.value.fields == tuple(BadField(*field) for field in fields)

@@ -6,25 +6,11 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from sluice.core.errors import BadField
-from sluice.web import (
-    Absent,
-    CamelReplyModel,
-    Check,
-    Doc,
-    Media,
-    Param,
-    Reply,
-    ReplyDoc,
-    ReplyModel,
-    Request,
-    Route,
-    apply_conditions,
-    build_document,
-    build_health_reply,
-    build_openapi_reply,
-    build_problem,
-)
-from sluice.web.openapi.common_docs import HEALTH, OPENAPI, Health, describe_page
+from sluice.web import Check, apply_conditions, build_health_reply, build_problem
+from sluice.web.common_routes import build_document_reply
+from sluice.web.openapi.common_docs import COMMON, HEALTH, Health, describe_page
+from sluice.web.openapi.docs import Absent, CamelReplyModel, Doc, Media, Param, ReplyDoc, ReplyModel
+from sluice.web.openapi.document import build_document
 from sluice.web.openapi.problem_replies import Problem
 from unit.web.calls import get, parsed
 
@@ -58,20 +44,18 @@ class Painted(CamelReplyModel):
 DONE = ReplyDoc("Done.", Painted)
 
 
-async def nothing(_request: Request) -> Reply:
-    return Reply.empty()
+Described = tuple[tuple[str, str], Doc]
 
 
-def route(method: str, pattern: str, **doc: Any) -> Route:
-    told = Doc(**{"summary": "Does it", "replies": {200: DONE}} | doc)
-    return Route(method, pattern, nothing, doc=told)
+def route(method: str, pattern: str, **doc: Any) -> Described:
+    return (method, pattern), Doc(**{"summary": "Does it", "replies": {200: DONE}} | doc)
 
 
-def made(*routes: Route) -> dict[str, Any]:
-    return build_document("painter", "1.2.3", routes, about="Paints.")
+def made(*routes: Described) -> dict[str, Any]:
+    return build_document("painter", "1.2.3", dict(routes), about="Paints.")
 
 
-def operation(*routes: Route) -> dict[str, Any]:
+def operation(*routes: Described) -> dict[str, Any]:
     """The first operation of the document."""
     found: dict[str, Any] = next(iter(next(iter(made(*routes)["paths"].values())).values()))
     return found
@@ -93,17 +77,6 @@ def test_head():
     assert told["openapi"] == "3.1.0"
     assert told["info"] == {"title": "painter", "version": "1.2.3", "description": "Paints."}
     assert told["servers"] == [{"url": "/"}]
-
-
-def test_undescribed_routes_are_in_it():
-    """A route without a Doc appears with its parameters, but has no summary."""
-    told = operation(Route("GET", "/orders/:id", nothing))
-    assert [each["name"] for each in told["parameters"]] == ["id"]
-    assert "summary" not in told
-    assert told["responses"] == {
-        "400": {"$ref": "#/components/responses/BadRequest"},
-        "default": {"$ref": "#/components/responses/Failure"},
-    }
 
 
 def test_paths():
@@ -255,7 +228,7 @@ def test_security():
 def test_tags():
     """Tags are listed once, in the order in which they first appear; what every Worker has comes last."""
     told = made(
-        Route("GET", "/health", nothing, doc=HEALTH),
+        (("GET", "/health"), HEALTH),
         route("GET", "/b", tag="B"),
         route("GET", "/a", tag="A"),
         route("PUT", "/b", tag="B"),
@@ -269,9 +242,8 @@ def test_references_lead_somewhere():
     """Every reference resolves within the document."""
     told = made(
         route("POST", "/", body=Order, query=Wanted, problems=(404, 409, 412, 426, 429, 502, 503, 504)),
-        Route("GET", "/health", nothing, doc=HEALTH),
-        Route("GET", "/openapi.json", nothing, doc=OPENAPI),
-        Route("GET", "/", nothing, doc=describe_page("A page")),
+        *COMMON.items(),
+        (("GET", "/"), describe_page("A page")),
     )
     found = set(references(told))
     assert len(found) > 10
@@ -280,29 +252,13 @@ def test_references_lead_somewhere():
         assert name in told[components][kind]
 
 
-def test_models_wait():
-    """A model of a reply is built with the document and not before, so that others do not pay for it."""
-
-    class Late(ReplyModel):
-        when: str
-
-    table = [route("GET", "/", replies={200: ReplyDoc("Late.", Late)})]
-    assert not Late.__pydantic_complete__
-    made(*table)
-    assert Late.__pydantic_complete__
-
-
 def test_reply_is_conditional():
     """The document has an ETag, and a current copy gets 304."""
-    reply = build_openapi_reply("painter", "1", [route("GET", "/")])
-    assert parsed(reply) == build_document("painter", "1", [route("GET", "/")])
+    reply = build_document_reply(b'{"openapi":"3.1.0"}')
+    assert parsed(reply) == {"openapi": "3.1.0"}
+    assert (reply.header("Content-Type"), reply.header("Cache-Control")) == ("application/json", "no-cache")
     again = apply_conditions(get("/openapi.json", {"If-None-Match": reply.header("etag") or ""}), reply)
     assert (again.status, again.body) == (304, None)
-
-
-def test_equal_routes():
-    """The description of a route does not affect equality."""
-    assert route("GET", "/") == Route("GET", "/", nothing)
 
 
 def fits(model: type[ReplyModel], value: Any) -> bool:

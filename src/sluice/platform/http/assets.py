@@ -32,3 +32,13 @@ def serve_file(env: Any) -> Handler:
         return Reply.passthrough(response)
 
     return show
+
+
+async def read_file(env: Any, path: str) -> bytes:
+    """Return the content of a file."""
+    with translate_errors(f"file {path!r}"):
+        response = await env.ASSETS.fetch(f"{_HOST}{path}")
+        if response.status == 404:
+            raise NotFound(f"the file {path} was not built: run ./scripts/setup and deploy again")
+        content: bytes = await response.bytes()
+    return content

@@ -4,7 +4,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from sluice.web.openapi.docs import SERVICE, Absent, Doc, Media, Param, ReplyDoc, ReplyModel
+from sluice.web.openapi.docs import SERVICE, Absent, Doc, Documentation, Media, Param, ReplyDoc, ReplyModel
 
 
 class BindingHealth(ReplyModel):
@@ -50,3 +50,6 @@ FILE: Final = Doc(
 def describe_page(summary: str) -> Doc:
     """Return the description of an HTML page."""
     return Doc(summary=summary, tag=SERVICE, replies={200: ReplyDoc("The page.", Media("text/html"))})
+
+
+COMMON: Final[Documentation] = {("GET", "/health"): HEALTH, ("GET", "/openapi.json"): OPENAPI}

@@ -1,4 +1,4 @@
-"""Descriptions of routes: plain values, from which the document is built on the first request for it."""
+"""Descriptions of routes: plain values, from which the documents are built before anything is deployed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,12 +17,7 @@ Absent: TypeAlias = SkipJsonSchema[None]
 
 
 class ReplyModel(BaseModel):
-    """Base of the models that describe replies.
-
-    They are built together with the document, so that other requests do not pay for them.
-    """
-
-    model_config = ConfigDict(defer_build=True)
+    """Base of the models that describe replies."""
 
 
 class CamelReplyModel(ReplyModel):
@@ -83,3 +78,7 @@ class Doc:
     example: Any = None
     problems: tuple[int, ...] = ()
     security: tuple[Security, ...] = ()
+
+
+# The description of each route, by its method and its pattern.
+Documentation = Mapping[tuple[str, str], Doc]

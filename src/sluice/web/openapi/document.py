@@ -1,18 +1,15 @@
-"""The OpenAPI 3.1 document of a route table, with every route and the models that the handlers use."""
+"""The OpenAPI 3.1 document of a Worker: every route, with the models of what it takes and of what it replies."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, Final
 
-from sluice.web.conditional import ETag
-from sluice.web.messages import Reply
-from sluice.web.openapi.docs import SERVICE, Doc, Media, Param, ReplyDoc, Security
+from sluice.web.openapi.docs import SERVICE, Doc, Documentation, Media, Param, ReplyDoc, Security
 from sluice.web.openapi.problem_replies import build_problem_responses, list_problem_statuses, response_name
 from sluice.web.openapi.schemas import JSON, Schemas
-from sluice.web.router import Route, Shape
+from sluice.web.router import Shape, get_shape
 
 Json = dict[str, Any]
 
-_UNDESCRIBED: Final = Doc(summary="", replies={})
 _SCHEMES: Final[dict[str, Json]] = {
     "admin": {"type": "http", "scheme": "bearer", "description": "The operator's token: the variable ADMIN_TOKEN."},
     "signature": {
@@ -30,35 +27,30 @@ _REQUIRED: Final[dict[Security, Json]] = {
 }
 
 
-def build_openapi_reply(name: str, version: str, routes: Sequence[Route], *, about: str = "") -> Reply:
-    """Return the document as a reply with an ETag."""
-    reply = Reply.json(build_document(name, version, routes, about=about), headers={"Cache-Control": "no-cache"})
-    assert isinstance(reply.body, bytes)  # noqa: S101 - Reply.json makes bytes
-    return reply.with_header("ETag", str(ETag.of(reply.body)))
-
-
-def build_document(name: str, version: str, routes: Sequence[Route], *, about: str = "") -> Json:
+def build_document(name: str, version: str, documentation: Documentation, *, about: str = "") -> Json:
     """Return the document as plain values."""
-    schemas = Schemas(doc for route in routes if (doc := route.doc))
-    table = [(route, route.doc or _UNDESCRIBED) for route in routes]
+    docs = documentation.values()
+    schemas = Schemas(docs)
     paths: dict[str, Json] = {}
     templates: dict[Shape, str] = {}
-    for route, doc in table:
+    for (method, pattern), doc in documentation.items():
         # Two routes of one shape are one path, even if the names of their parameters differ.
-        template = templates.setdefault(route.shape, _build_template(route.pattern))
-        paths.setdefault(template, {})[route.method.lower()] = _build_operation(route, doc, template, schemas)
+        template = templates.setdefault(get_shape(pattern), _build_template(pattern))
+        operation = {"operationId": _operation_id(method, pattern), **_build_operation(pattern, doc, template, schemas)}
+        paths.setdefault(template, {})[method.lower()] = operation
     return {
         "openapi": "3.1.0",
         "info": {"title": name, "version": version} | ({"description": about} if about else {}),
         "servers": [{"url": "/"}],
-        "tags": [{"name": tag} for tag in _list_tags(doc for _, doc in table)],
+        "tags": [{"name": tag} for tag in _list_tags(docs)],
         "paths": paths,
         "components": {
             "schemas": schemas.components,
             "responses": build_problem_responses(
-                schemas.problem, {status for row in table for status in list_problem_statuses(*row)}
+                schemas.problem,
+                {status for row in documentation.items() for status in list_problem_statuses(row[0][1], row[1])},
             ),
-            "securitySchemes": _build_schemes(doc for _, doc in table),
+            "securitySchemes": _build_schemes(docs),
         },
     }
 
@@ -68,28 +60,28 @@ def _list_tags(docs: Iterable[Doc]) -> list[str]:
     return sorted(dict.fromkeys(doc.tag for doc in docs if doc.tag), key=lambda tag: tag == SERVICE)
 
 
-def _build_operation(route: Route, doc: Doc, template: str, schemas: Schemas) -> Json:
-    operation: Json = {"operationId": _operation_id(route)}
+def _build_operation(pattern: str, doc: Doc, template: str, schemas: Schemas) -> Json:
+    operation: Json = {}
     if doc.summary:
         operation["summary"] = doc.summary
     if doc.description:
         operation["description"] = doc.description
     if doc.tag:
         operation["tags"] = [doc.tag]
-    if parameters := [*_build_path_parameters(route, doc, template), *schemas.query_parameters(doc.query)]:
+    if parameters := [*_build_path_parameters(pattern, doc, template), *schemas.query_parameters(doc.query)]:
         operation["parameters"] = parameters
     if doc.body:
         content = {JSON: schemas.body(doc.body, doc.example)}
         operation["requestBody"] = {"required": doc.body_required, "content": content}
-    operation["responses"] = _build_responses(route, doc, schemas)
+    operation["responses"] = _build_responses(pattern, doc, schemas)
     if doc.security:
         operation["security"] = [_REQUIRED[way] for way in doc.security]
     return operation
 
 
-def _build_path_parameters(route: Route, doc: Doc, template: str) -> Iterable[Json]:
+def _build_path_parameters(pattern: str, doc: Doc, template: str) -> Iterable[Json]:
     names = [part[1:-1] for part in template.split("/") if part.startswith("{")]
-    for name, own in zip(names, _parameter_names(route.pattern), strict=True):
+    for name, own in zip(names, _parameter_names(pattern), strict=True):
         param = doc.params.get(own, Param(""))
         parameter: Json = {"name": name, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
         if param.choices:
@@ -101,9 +93,9 @@ def _build_path_parameters(route: Route, doc: Doc, template: str) -> Iterable[Js
         yield parameter
 
 
-def _build_responses(route: Route, doc: Doc, schemas: Schemas) -> Json:
+def _build_responses(pattern: str, doc: Doc, schemas: Schemas) -> Json:
     responses = {str(status): _build_response(answer, schemas) for status, answer in doc.replies.items()}
-    for status in list_problem_statuses(route, doc):
+    for status in list_problem_statuses(pattern, doc):
         responses.setdefault(str(status), {"$ref": f"#/components/responses/{response_name(status)}"})
     responses["default"] = {"$ref": f"#/components/responses/{response_name(None)}"}
     return responses
@@ -134,8 +126,8 @@ def _parameter_names(pattern: str) -> list[str]:
     return [part[1:] for part in pattern.split("/") if part.startswith(":")]
 
 
-def _operation_id(route: Route) -> str:
+def _operation_id(method: str, pattern: str) -> str:
     """Return a name such as `getQueueResultsById` for GET /queue/results/:id."""
-    words = (f"by-{part[1:]}" if part.startswith(":") else part for part in route.pattern.split("/"))
+    words = (f"by-{part[1:]}" if part.startswith(":") else part for part in pattern.split("/"))
     letters = "".join(char if char.isalnum() else "-" for char in "-".join(words))
-    return route.method.lower() + ("".join(word[0].upper() + word[1:] for word in letters.split("-") if word) or "Root")
+    return method.lower() + ("".join(word[0].upper() + word[1:] for word in letters.split("-") if word) or "Root")

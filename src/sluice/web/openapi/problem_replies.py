@@ -7,7 +7,7 @@ from pydantic import Field
 
 from sluice.web.openapi.docs import Absent, Doc, ReplyModel
 from sluice.web.problems import PROBLEM_TYPE
-from sluice.web.router import Route
+from sluice.web.router import get_shape
 
 
 class FieldProblem(ReplyModel):
@@ -55,12 +55,12 @@ def response_name(status: int | None) -> str:
     return _REPLIES[status][0]
 
 
-def list_problem_statuses(route: Route, doc: Doc) -> list[int]:
+def list_problem_statuses(pattern: str, doc: Doc) -> list[int]:
     """Return the statuses of all problems that an operation may reply with."""
     statuses = set(doc.problems)
     if doc.body:
         statuses |= {400, 413, 415}
-    if doc.query or None in route.shape:
+    if doc.query or None in get_shape(pattern):
         statuses.add(400)
     if doc.security:
         statuses.add(401)

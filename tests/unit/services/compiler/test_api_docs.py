@@ -3,14 +3,14 @@
 import pytest
 from pydantic import BaseModel
 
+from sluice.core.models import parse_model
 from sluice.services.compiler.health.workflow import HealthRequest
 from sluice.services.compiler.http.docs import bodies as api_bodies
-from sluice.services.compiler.http.docs import endpoints as api_docs
+from sluice.services.compiler.http.docs.endpoints import ROUTES
 from sluice.services.compiler.requests import AsyncBatchRequest, BatchRequest, CompileRequest
 from sluice.services.compiler.workflows.warming import WarmRequest
-from sluice.web import Doc, parse_model
+from sluice.web.openapi.docs import Doc
 
-DOCS = {name: value for name, value in vars(api_docs).items() if isinstance(value, Doc)}
 SERVING: dict[type[BaseModel], type[BaseModel]] = {
     api_bodies.CompileBody: CompileRequest,
     api_bodies.BatchBody: BatchRequest,
@@ -20,7 +20,7 @@ SERVING: dict[type[BaseModel], type[BaseModel]] = {
 }
 
 
-@pytest.mark.parametrize("doc", DOCS.values(), ids=DOCS)
+@pytest.mark.parametrize("doc", ROUTES.values(), ids=map(" ".join, ROUTES))
 def test_example_is_valid(doc: Doc):
     """Every documented body has an example that the model of the handler accepts."""
     assert doc.summary

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from sluice.core.variables import Variables
+from sluice.services.compiler.http.docs.endpoints import ROUTES
 from sluice.services.compiler.http.routes import compiler_routes
 from sluice.services.compiler.settings import Settings
 from sluice.web import Handler, Reply, Request
@@ -69,7 +70,6 @@ async def test_request_makes_only_its_parts(method: str, path: str, parts: list[
 
 
 def test_every_route_is_documented():
-    """Every route has a documentation, and no route is listed twice."""
-    routes = compiler_routes(Apis(), SETTINGS)
-    assert all(route.doc for route in routes)
-    assert len({(route.method, route.pattern) for route in routes}) == len(routes)
+    """Every route has a documentation, every documentation has a route, and no route is listed twice."""
+    routes = [(route.method, route.pattern) for route in compiler_routes(Apis(), SETTINGS)]
+    assert sorted(routes) == sorted(ROUTES)

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from sluice.core.compiler.configuration import Configuration, parse_configuration
 from sluice.core.errors import Invalid, SluiceError
+from sluice.core.models import parse_model
 from sluice.core.ports import HeaderPairs
 from sluice.services.compiler.cache.compiled_list import CACHED_HEAD, FRESH_HEAD, SHARED_HEAD
 from sluice.services.compiler.cache.list_cache import SYNC_TTL_S
@@ -15,7 +16,7 @@ from sluice.services.compiler.cache.list_provider import ListProvider
 from sluice.services.compiler.cache.served_list import ListForm, ListOrigin, ServedList
 from sluice.services.compiler.ports import ReadGuardedBody
 from sluice.services.compiler.requests import MAX_BODY_BYTES, BatchItem, BatchRequest, CompileRequest
-from sluice.web import Reply, Request, choose_media_type, encode_json, parse_model
+from sluice.web import Reply, Request, choose_media_type, encode_json
 from sluice.web.negotiate import accepts_gzip
 
 MAX_CONCURRENT: Final = 3

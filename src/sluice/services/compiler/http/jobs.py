@@ -1,11 +1,10 @@
 """Background jobs over HTTP: submit one, ask for its status, fetch its result, cancel it."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Final
-
-from pydantic import BaseModel, ConfigDict, Field
+from typing import Any, Final
 
 from sluice.core.errors import Conflict, NotFound
+from sluice.core.models import parse_model
 from sluice.core.ports import Clock, NewId
 from sluice.services.compiler.cache.compilation_records import Count
 from sluice.services.compiler.cache.list_cache import ListCache
@@ -17,19 +16,13 @@ from sluice.services.compiler.jobs.queue_stats import QueueStats
 from sluice.services.compiler.ports import ReadGuardedBody
 from sluice.services.compiler.requests import MAX_BODY_BYTES, AsyncBatchRequest, CompileRequest, parse_priority
 from sluice.services.compiler.workflows.batch_items import ItemRunner
-from sluice.web import Reply, Request, encode_json, parse_model, read_query
+from sluice.web import QueryReader, Reply, Request, encode_json
 
 _NOTE: Final = (
     "The result is at /queue/results/{id}, and POST /compile with the same configuration finds it in the cache."
 )
 _NO_STORE: Final = {"Cache-Control": "no-store"}
 _ID_CHARS: Final = 10
-
-
-class ResultQuery(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    item: Annotated[str | None, Field(description="The id of an item of a batch: the reply is its list.")] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,10 +68,10 @@ class QueueApi:
         return Reply.json(values, headers=_NO_STORE)
 
     async def show_result(self, request: Request) -> Reply:
-        query = read_query(request, ResultQuery)
+        item = read_item(request)
         job = await self._find_job(request.params["id"])
         if job.kind != "compile":
-            return await self._build_batch_reply(request, job, query.item)
+            return await self._build_batch_reply(request, job, item)
         if job.state != "completed" or job.cache_key is None:
             return Reply.json(_job_as_json(job), headers=_NO_STORE)
         return await self._build_list_reply(request, job, job.cache_key)
@@ -136,6 +129,14 @@ class QueueApi:
 
     def _now_ms(self) -> int:
         return round(self.clock.now() * 1000)
+
+
+def read_item(request: Request) -> str | None:
+    """Return `?item=`, the id of an item of a batch."""
+    query = QueryReader(request)
+    item = query.text("item")
+    query.check()
+    return item
 
 
 def _job_as_json(job: Job) -> dict[str, Any]:

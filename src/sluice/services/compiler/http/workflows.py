@@ -2,9 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Final
-
-from pydantic import BaseModel, ConfigDict, Field
+from typing import Any, Final
 
 from sluice.core.compiler.configuration import Configuration
 from sluice.core.errors import Invalid
@@ -20,7 +18,7 @@ from sluice.services.compiler.workflows.event_log import WorkflowEventLog
 from sluice.services.compiler.workflows.events import WorkflowType
 from sluice.services.compiler.workflows.starter import ApiType, WorkflowStarter
 from sluice.services.compiler.workflows.warming import WarmRequest
-from sluice.web import Reply, Request, read_query
+from sluice.web import QueryReader, Reply, Request
 
 _NO_STORE: Final = {"Cache-Control": "no-store"}
 # The names of the figures of each type.
@@ -30,15 +28,6 @@ _FIGURE_NAMES: Final[Mapping[WorkflowType, str]] = {
     "cache-warming": "cacheWarming",
     "health-monitoring": "healthMonitoring",
 }
-
-
-class EventsQuery(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    since: Annotated[
-        str | None,
-        Field(description="Only events after this time.", examples=["2026-01-31T12:00:00.000Z"]),
-    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +86,7 @@ class WorkflowApi:
 
     async def show_events(self, request: Request) -> Reply:
         workflow_id = request.params["id"]
-        since = read_query(request, EventsQuery).since
+        since = read_since(request)
         log = await self.event_log.read(workflow_id, None if since is None else parse_iso_ms(since, "since"))
         if log is None:
             message = "No events: the id is unknown, or the workflow has not started"
@@ -117,6 +106,14 @@ class WorkflowApi:
             )
         note = {} if report else {"message": "No health check has been completed yet"}
         return _build_reply({"data": report} | note)
+
+
+def read_since(request: Request) -> str | None:
+    """Return `?since=`, a time."""
+    query = QueryReader(request)
+    since = query.text("since")
+    query.check()
+    return since
 
 
 def _build_accepted(message: str, kind: ApiType, workflow_id: str, **extra: object) -> Reply:

@@ -7,8 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from sluice.core.errors import Invalid, SluiceError, TooManyRequests
 from sluice.core.json_text import encode_utf8, parse_json
+from sluice.core.models import parse_model
 from sluice.services.compiler.requests import Content
-from sluice.web import parse_model
 
 MAX_MESSAGE_BYTES: Final = 1024 * 1024
 MAX_SESSION_CHARS: Final = 128

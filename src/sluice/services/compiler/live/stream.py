@@ -8,13 +8,14 @@ from typing import Any, Final
 from sluice.core.compiler.diagnostics import Diagnostic
 from sluice.core.compiler.events import Event
 from sluice.core.errors import SluiceError
+from sluice.core.models import parse_model
 from sluice.core.ports import Log
 from sluice.services.compiler.cache.compiled_list import CompiledList
 from sluice.services.compiler.cache.list_cache import SYNC_TTL_S
 from sluice.services.compiler.cache.list_compiler import ListCompiler
 from sluice.services.compiler.ports import ReadGuardedBody
 from sluice.services.compiler.requests import MAX_BODY_BYTES, CompileRequest
-from sluice.web import Reply, Request, SseComment, SseEvent, encode_json, parse_model, stream_events
+from sluice.web import Reply, Request, SseComment, SseEvent, encode_json, stream_events
 
 # Often enough that a client who left is noticed soon, and that no proxy takes the silence for the end.
 HEARTBEAT_S: Final = 5.0

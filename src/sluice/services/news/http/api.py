@@ -1,7 +1,7 @@
 """The routes of worker-api."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -9,14 +9,13 @@ from urllib.parse import urlencode
 from sluice.core.errors import NotFound
 from sluice.core.news.stories import Story, group_into_stories
 from sluice.core.ports import Clock, KvReader
-from sluice.services.news.http import api_docs as docs
 from sluice.services.news.http.cache_headers import MAX_AGE_S, with_cache_headers
 from sluice.services.news.serve.pages import select_page
-from sluice.services.news.serve.query import BucketQuery, ListQuery, TrendQuery
+from sluice.services.news.serve.query import read_bucket_query, read_list_query, read_trend_query
 from sluice.services.news.serve.snapshot import Snapshot, read_snapshot
 from sluice.services.news.serve.syndication import SyndicationFeed, write_atom, write_json_feed, write_rss
 from sluice.services.news.serve.trends import count_by_time, rank_terms
-from sluice.web import Doc, Reply, Request, Route, apply_conditions, build_problem, read_query
+from sluice.web import Reply, Request, Route, apply_conditions, build_problem
 
 EXPOSED_HEADERS: Final = (
     "ETag",
@@ -48,17 +47,17 @@ class NewsApi:
     public_url: str = ""
 
     def routes(self) -> list[Route]:
-        table: list[tuple[str, SnapshotHandler, Doc]] = [
-            ("/api/bitcoin-news", self._get_all_news, docs.ALL_NEWS),
-            ("/api/v1/articles", self._list_articles, docs.ARTICLES),
-            ("/api/v1/articles/:id", self._get_article, docs.ARTICLE),
-            ("/api/v1/sentiment", self._get_sentiment, docs.SENTIMENT),
-            ("/api/v1/trending", self._get_trending, docs.TRENDING),
-            ("/api/v1/feed.rss", self._feed_handler("rss"), docs.feed_doc("RSS 2.0", "application/rss+xml")),
-            ("/api/v1/feed.atom", self._feed_handler("atom"), docs.feed_doc("Atom", "application/atom+xml")),
-            ("/api/v1/feed.json", self._feed_handler("json"), docs.feed_doc("JSON Feed 1.1", "application/feed+json")),
+        table: list[tuple[str, SnapshotHandler]] = [
+            ("/api/bitcoin-news", self._get_all_news),
+            ("/api/v1/articles", self._list_articles),
+            ("/api/v1/articles/:id", self._get_article),
+            ("/api/v1/sentiment", self._get_sentiment),
+            ("/api/v1/trending", self._get_trending),
+            ("/api/v1/feed.rss", self._feed_handler("rss")),
+            ("/api/v1/feed.atom", self._feed_handler("atom")),
+            ("/api/v1/feed.json", self._feed_handler("json")),
         ]
-        return [Route("GET", path, self._with_snapshot(handler), doc=doc) for path, handler, doc in table]
+        return [Route("GET", path, self._with_snapshot(handler)) for path, handler in table]
 
     def _with_snapshot(self, handler: SnapshotHandler) -> Callable[[Request], Awaitable[Reply]]:
         async def handle(request: Request) -> Reply:
@@ -90,7 +89,7 @@ class NewsApi:
         return reply
 
     def _list_articles(self, request: Request, snapshot: Snapshot) -> Reply:
-        page = select_page(read_query(request, ListQuery), snapshot)
+        page = select_page(read_list_query(request), snapshot)
         next_page = self._next_page(request, page.next_cursor)
         body = {
             "articles": [story.as_json() for story in page.stories],
@@ -109,16 +108,16 @@ class NewsApi:
         raise NotFound(f"no article has the id {article_id!r}")
 
     def _get_sentiment(self, request: Request, snapshot: Snapshot) -> Reply:
-        query = read_query(request, BucketQuery)
-        matches = query.select(snapshot.articles)
+        query = read_bucket_query(request)
+        matches = query.filters.select(snapshot.articles)
         buckets = count_by_time(matches, query.bucket)
         return _json_reply({"bucket": query.bucket, "total": len(matches), "buckets": buckets}, snapshot)
 
     def _get_trending(self, request: Request, snapshot: Snapshot) -> Reply:
-        query = read_query(request, TrendQuery)
+        query = read_trend_query(request)
         now_s = int(self.clock.now())
         now = datetime.fromtimestamp(now_s - now_s % _TREND_STEP_S, UTC)
-        stories = group_into_stories(query.select(snapshot.articles))
+        stories = group_into_stories(query.filters.select(snapshot.articles))
         terms = rank_terms(stories, now=now, hours=query.hours, limit=query.limit)
         # The reply changes with the clock as well as with the data, so the time of the data would mislead.
         return _json_reply({"hours": query.hours, "terms": terms}, None)
@@ -127,8 +126,9 @@ class NewsApi:
         content_type, write = _FEED_FORMATS[name]
 
         def handle(request: Request, snapshot: Snapshot) -> Reply:
-            query = read_query(request, ListQuery)
-            page = select_page(query.model_copy(update={"status": "complete"}), snapshot)
+            query = read_list_query(request)
+            complete = replace(query, filters=replace(query.filters, status="complete"))
+            page = select_page(complete, snapshot)
             home = self._home(request)
             feed = SyndicationFeed(
                 home=home,

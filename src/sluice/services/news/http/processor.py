@@ -1,60 +1,47 @@
 """The routes of worker-news-processor."""
 
-from typing import Annotated, Final
-
-from pydantic import BaseModel, ConfigDict, Field
+from dataclasses import dataclass
+from typing import Final
 
 from sluice.core.news.article import Stage
-from sluice.services.news.http import api_docs as docs
 from sluice.services.news.http.status import NewsStatus
 from sluice.services.news.process.processor import Processor
-from sluice.web import Doc, Reply, ReplyDoc, Request, Route, read_query
+from sluice.web import QueryReader, Reply, Request, Route
 from sluice.web.admin import require_admin
 
+_YES: Final = ("", "1", "true", "yes")
+_NO: Final = ("0", "false", "no")
 
-class ProcessOneQuery(BaseModel):
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessOneQuery:
     """`?articleId=ID`, and `&force`, with or without a value, to repeat finished stages."""
 
-    model_config = ConfigDict(extra="forbid", populate_by_name=True)
-
-    article_id: Annotated[
-        str,
-        Field(
-            validation_alias="articleId",
-            min_length=1,
-            max_length=200,
-            description="The id of an article.",
-            examples=[docs.ARTICLE_ID],
-        ),
-    ]
-    force: (
-        Annotated[
-            str,
-            Field(pattern="^(|1|true|yes|0|false|no)$", description="Repeat finished stages; no value is needed."),
-        ]
-        | None
-    ) = None
-
-    @property
-    def is_forced(self) -> bool:
-        return self.force is not None and self.force not in {"0", "false", "no"}
+    article_id: str
+    force: bool
 
 
-PROCESS_ONE: Final = Doc(
-    summary="Process one article now, all its stages at once",
-    tag=docs.PROCESSING,
-    query=ProcessOneQuery,
-    replies={200: ReplyDoc("The article after processing.", docs.ProcessedArticle)},
-    problems=(404, 409),
-    security=("admin",),
-)
+def read_process_one_query(request: Request) -> ProcessOneQuery:
+    query = QueryReader(request)
+    found = ProcessOneQuery(
+        article_id=query.required_text("articleId", "article_id", min_chars=1, max_chars=200),
+        force=query.parse("force", parse=_parse_force) or False,
+    )
+    query.check()
+    return found
+
+
+def _parse_force(text: str) -> bool:
+    if text not in _YES + _NO:
+        raise ValueError("String should match pattern '^(|1|true|yes|0|false|no)$'")
+    return text in _YES
 
 
 def processor_routes(processor: Processor, status: NewsStatus, admin_token: str) -> list[Route]:
     async def process_one(request: Request) -> Reply:
         require_admin(request, admin_token)
-        query = read_query(request, ProcessOneQuery)
-        article = await processor.process_one(query.article_id, force=query.is_forced)
+        query = read_process_one_query(request)
+        article = await processor.process_one(query.article_id, force=query.force)
         body = {"success": article.stage is Stage.COMPLETE, "stage": article.stage, "article": article.as_json()}
         return Reply.json(body, headers={"Cache-Control": "no-store"})
 
@@ -64,7 +51,7 @@ def processor_routes(processor: Processor, status: NewsStatus, admin_token: str)
         return Reply.json(report.as_json(), headers={"Cache-Control": "no-store"})
 
     return [
-        Route("GET", "/", process_one, doc=PROCESS_ONE),
-        Route("POST", "/run", run, doc=docs.PROCESSOR_RUN),
+        Route("GET", "/", process_one),
+        Route("POST", "/run", run),
         *status.routes(),
     ]

@@ -7,7 +7,6 @@ from sluice.core.json_text import parse_stored_json
 from sluice.core.news.checkpoint import Checkpoint, CorruptCheckpoint, TryLaterEntry
 from sluice.core.news.pending_list import PendingEntry, parse_pending_list
 from sluice.core.ports import Clock, KvReader
-from sluice.services.news.http import api_docs as docs
 from sluice.services.news.storage.keys import CHECKPOINT, PENDING
 from sluice.services.news.storage.pending_metadata import PendingMetadata
 from sluice.web import Reply, Request, Route
@@ -36,7 +35,7 @@ class NewsStatus:
         async def get_status(_request: Request) -> Reply:
             return Reply.json(await self.report(), headers={"Cache-Control": "no-store"})
 
-        return [Route("GET", "/status", get_status, doc=docs.STATUS)]
+        return [Route("GET", "/status", get_status)]
 
     def _report_progress(
         self, entries: list[PendingEntry], metadata: PendingMetadata, checkpoint: Checkpoint

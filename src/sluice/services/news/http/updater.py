@@ -5,7 +5,6 @@ from typing import Final
 from sluice.core.json_text import parse_stored_json
 from sluice.core.news.pending_list import parse_pending_list
 from sluice.services.news.collect.updater import Updater
-from sluice.services.news.http import api_docs as docs
 from sluice.services.news.http.status import NewsStatus
 from sluice.services.news.storage.keys import PENDING
 from sluice.web import Reply, Request, Route, build_problem
@@ -34,7 +33,7 @@ def updater_routes(updater: Updater, status: NewsStatus, admin_token: str) -> li
         return Reply.json(report.as_json(), headers={"Cache-Control": "no-store"})
 
     return [
-        Route("GET", "/", list_pending, doc=docs.PENDING),
-        Route("POST", "/run", run, doc=docs.UPDATER_RUN),
+        Route("GET", "/", list_pending),
+        Route("POST", "/run", run),
         *status.routes(),
     ]

@@ -20,7 +20,7 @@ class StoryPage:
 
 
 def select_page(query: ListQuery, snapshot: Snapshot) -> StoryPage:
-    matches = query.select(snapshot.articles)
+    matches = query.filters.select(snapshot.articles)
     if query.duplicates:
         stories = [single_article_story(article) for article in matches]
     else:

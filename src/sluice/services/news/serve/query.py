@@ -2,72 +2,51 @@
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Annotated, Final, Literal
-
-from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
+from typing import Final, Literal, Self
 
 from sluice.core.news.published_article import PublishedArticle
+from sluice.web import QueryReader, Request
+from sluice.web.query import check_length, choose
 
 _TERM: Final = re.compile(r'(-?)(?:"([^"]*)"|(\S+))')
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+_MAX_NAMES: Final = 20
 
 
-def _split_list(value: object) -> object:
-    """Splits a list parameter, which may be repeated, separated by commas, or both."""
-    items = value if isinstance(value, list) else [value]
-    return [part.strip() for item in items for part in str(item).split(",") if part.strip()]
+Sentiment = Literal["positive", "negative", "neutral"]
+Status = Literal["complete", "pending"]
+Bucket = Literal["hour", "day", "week"]
+
+SENTIMENTS: Final[tuple[Sentiment, ...]] = ("positive", "negative", "neutral")
+STATUSES: Final[tuple[Status, ...]] = ("complete", "pending")
+BUCKETS: Final[tuple[Bucket, ...]] = ("hour", "day", "week")
 
 
-def _parse_start(value: object) -> object:
-    """Parses a day or a time; without a zone it is UTC."""
-    if not isinstance(value, str):
-        return value
-    # A plus sign that was not escaped arrives as a space.
-    text = value.strip().replace(" ", "+") if "T" in value else value.strip()
-    try:
-        start = (
-            datetime.combine(date.fromisoformat(text), time()) if _DAY.fullmatch(text) else datetime.fromisoformat(text)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """Which articles to return; a day in `until` counts until its end."""
+
+    sentiment: tuple[str, ...] = ()
+    source: tuple[str, ...] = ()
+    language: tuple[str, ...] = ()
+    status: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    q: str = ""
+
+    @classmethod
+    def read(cls, query: QueryReader) -> Self:
+        return cls(
+            sentiment=query.items("sentiment", lambda text: choose(text, SENTIMENTS), max_items=len(SENTIMENTS)),
+            source=query.items("source", _check_name, max_items=_MAX_NAMES),
+            language=query.items("language", _check_name, max_items=_MAX_NAMES),
+            status=query.choice("status", STATUSES),
+            since=query.parse("from", "since", parse=parse_start),
+            until=query.parse("to", "until", parse=parse_end),
+            q=query.text("q", max_chars=200) or "",
         )
-    except ValueError:
-        raise ValueError("must be a date like 2026-11-16 or a time like 2026-11-16T08:00:00Z") from None
-    return start if start.tzinfo else start.replace(tzinfo=UTC)
-
-
-def _parse_end(value: object) -> object:
-    """Parses a time, or a day, which counts until its end."""
-    end = _parse_start(value)
-    if isinstance(value, str) and isinstance(end, datetime) and _DAY.fullmatch(value.strip()):
-        return end + timedelta(hours=23, minutes=59, seconds=59)
-    return end
-
-
-Names = Annotated[list[Annotated[str, Field(max_length=100)]], BeforeValidator(_split_list), Field(max_length=20)]
-Start = Annotated[datetime, BeforeValidator(_parse_start)]
-End = Annotated[datetime, BeforeValidator(_parse_end)]
-Sentiments = Annotated[
-    list[Literal["positive", "negative", "neutral"]], BeforeValidator(_split_list), Field(max_length=3)
-]
-
-
-class Filters(BaseModel):
-    """Which articles to return; a day in `to` counts until its end."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    sentiment: Annotated[Sentiments, Field(description="One or more, repeated or separated by commas.")] = []
-    source: Annotated[Names, Field(description="Ids or names of sources, as for `sentiment`.")] = []
-    language: Annotated[Names, Field(description="Languages, as for `sentiment`.")] = []
-    status: Annotated[Literal["complete", "pending"], Field(description="Processed, or not yet.")] | None = None
-    since: Start | None = Field(
-        None, validation_alias=AliasChoices("from", "since"), description="Published then or later: a day or a time."
-    )
-    until: End | None = Field(
-        None,
-        validation_alias=AliasChoices("to", "until"),
-        description="Published then or before; a day counts until its end.",
-    )
-    q: Annotated[str, Field(max_length=200, description='Words, "an exact phrase", and -words to exclude.')] = ""
 
     def select(self, articles: Iterable[PublishedArticle]) -> list[PublishedArticle]:
         tests = [*self._tests()]
@@ -93,25 +72,84 @@ class Filters(BaseModel):
             yield make_word_test(self.q)
 
 
-class ListQuery(Filters):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListQuery:
     """A page of the list."""
 
-    limit: Annotated[int, Field(ge=1, le=100, description="Stories on a page.")] = 20
-    cursor: Annotated[str, Field(max_length=400, description="`next` of the page before.")] | None = None
-    duplicates: Annotated[bool, Field(description="Return every article by itself, not grouped into stories.")] = False
+    filters: Filters
+    limit: int
+    cursor: str | None
+    duplicates: bool
 
 
-class BucketQuery(Filters):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BucketQuery:
     """Counts by time of publication."""
 
-    bucket: Annotated[Literal["hour", "day", "week"], Field(description="The length of a bucket.")] = "day"
+    filters: Filters
+    bucket: Bucket
 
 
-class TrendQuery(Filters):
-    """Trending terms."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrendQuery:
+    """Trending terms of the last hours."""
 
-    hours: Annotated[int, Field(ge=1, le=720, description="How far back.")] = 24
-    limit: Annotated[int, Field(ge=1, le=100, description="Terms at most.")] = 20
+    filters: Filters
+    hours: int
+    limit: int
+
+
+def read_list_query(request: Request) -> ListQuery:
+    query = QueryReader(request)
+    found = ListQuery(
+        filters=Filters.read(query),
+        limit=query.integer("limit", 20, minimum=1, maximum=100),
+        cursor=query.text("cursor", max_chars=400),
+        duplicates=query.flag("duplicates"),
+    )
+    query.check()
+    return found
+
+
+def read_bucket_query(request: Request) -> BucketQuery:
+    query = QueryReader(request)
+    found = BucketQuery(filters=Filters.read(query), bucket=query.choice("bucket", BUCKETS) or "day")
+    query.check()
+    return found
+
+
+def read_trend_query(request: Request) -> TrendQuery:
+    query = QueryReader(request)
+    found = TrendQuery(
+        filters=Filters.read(query),
+        hours=query.integer("hours", 24, minimum=1, maximum=720),
+        limit=query.integer("limit", 20, minimum=1, maximum=100),
+    )
+    query.check()
+    return found
+
+
+def parse_start(value: str) -> datetime:
+    """Parse a day or a time; without a zone it is UTC."""
+    # A plus sign that was not escaped arrives as a space.
+    text = value.strip().replace(" ", "+") if "T" in value else value.strip()
+    try:
+        start = (
+            datetime.combine(date.fromisoformat(text), time()) if _DAY.fullmatch(text) else datetime.fromisoformat(text)
+        )
+    except ValueError:
+        raise ValueError("must be a date like 2026-11-16 or a time like 2026-11-16T08:00:00Z") from None
+    return start if start.tzinfo else start.replace(tzinfo=UTC)
+
+
+def parse_end(value: str) -> datetime:
+    """Parse a time, or a day, which counts until its end."""
+    end = parse_start(value)
+    return end + timedelta(hours=23, minutes=59, seconds=59) if _DAY.fullmatch(value.strip()) else end
+
+
+def _check_name(text: str) -> str:
+    return check_length(text, max_chars=100)
 
 
 def make_word_test(q: str) -> Callable[[PublishedArticle], bool]:

@@ -10,10 +10,9 @@ from sluice.core.json_text import parse_json
 from sluice.core.ports import Clock, Database, Defer
 from sluice.core.preload.request_signing import SignedRequest
 from sluice.core.preload.zone_config import check_zone_id, parse_config
-from sluice.services.preload.http import docs
-from sluice.services.preload.http.requests import MAX_BODY_BYTES, MIN_KEY_CHARS, read_zone_id
+from sluice.services.preload.http.requests import MAX_BODY_BYTES, MIN_KEY_CHARS, read_limit, read_zone_id
 from sluice.services.preload.zone.calls import Json, SignedReply, ZoneCalls, Zones
-from sluice.web import Handler, Reply, Request, Route, read_bytes, read_json, read_query
+from sluice.web import Handler, Reply, Request, Route, read_bytes, read_json
 from sluice.web.admin import require_admin
 
 NO_STORE: Final = {"Cache-Control": "no-store"}
@@ -42,8 +41,8 @@ class PreloadApi:
         preload = self._handle_signed(lambda zone, signed, body: zone.preload(signed, body))
         purge = self._handle_signed(lambda zone, signed, body: zone.purge(signed, body))
         return [
-            Route("POST", "/api/v1/preload", preload, doc=docs.PRELOAD),
-            Route("POST", "/api/v1/purge", purge, doc=docs.PURGE),
+            Route("POST", "/api/v1/preload", preload),
+            Route("POST", "/api/v1/purge", purge),
         ]
 
     def _build_config_routes(self) -> list[Route]:
@@ -52,12 +51,12 @@ class PreloadApi:
         unregister = self._handle(lambda zone: zone.unregister())
         versions = self._handle(lambda zone: zone.list_versions())
         return [
-            Route("GET", "/api/v1/zones", self._list_zones, doc=docs.LIST),
-            Route("PUT", config, self._configure, doc=docs.CONFIGURE),
-            Route("GET", config, show, doc=docs.CONFIG),
-            Route("DELETE", config, unregister, doc=docs.UNREGISTER),
-            Route("GET", f"{config}/versions", versions, doc=docs.VERSIONS),
-            Route("POST", f"{config}/versions/:version/restore", self._restore, doc=docs.RESTORE),
+            Route("GET", "/api/v1/zones", self._list_zones),
+            Route("PUT", config, self._configure),
+            Route("GET", config, show),
+            Route("DELETE", config, unregister),
+            Route("GET", f"{config}/versions", versions),
+            Route("POST", f"{config}/versions/:version/restore", self._restore),
         ]
 
     def _build_zone_routes(self) -> list[Route]:
@@ -72,21 +71,21 @@ class PreloadApi:
         pause = self._handle(lambda zone: zone.pause())
         resume = self._handle(lambda zone: zone.resume())
         return [
-            Route("GET", f"{zone}/status", status, doc=docs.STATUS),
-            Route("GET", f"{zone}/batches/:id", self._show_batch, doc=docs.BATCH_OF),
-            Route("POST", f"{zone}/batches/:id/cancel", self._cancel_batch, doc=docs.CANCEL),
-            Route("GET", f"{zone}/failed", self._list_failed, doc=docs.FAILED),
-            Route("POST", f"{zone}/failed/replay", replay, doc=docs.REPLAY),
-            Route("DELETE", f"{zone}/failed", delete, doc=docs.DELETE_FAILED),
-            Route("GET", f"{zone}/alerts", self._list_rows("preload_alerts", "raised_at", "alerts"), doc=docs.ALERTS),
-            Route("GET", f"{zone}/log", self._list_rows("preload_log", "id", "log"), doc=docs.LOG),
-            Route("POST", f"{zone}/enqueue", enqueue, doc=docs.ENQUEUE),
-            Route("POST", f"{zone}/sitemap", sitemap, doc=docs.SITEMAP),
-            Route("GET", f"{zone}/queue", queue, doc=docs.QUEUE),
-            Route("GET", f"{zone}/pages", self._list_rows("cached_pages", "stored_at", "pages"), doc=docs.PAGES),
-            Route("PUT", f"{zone}/pages", learn, doc=docs.LEARN),
-            Route("POST", f"{zone}/pause", pause, doc=docs.PAUSE),
-            Route("POST", f"{zone}/resume", resume, doc=docs.RESUME),
+            Route("GET", f"{zone}/status", status),
+            Route("GET", f"{zone}/batches/:id", self._show_batch),
+            Route("POST", f"{zone}/batches/:id/cancel", self._cancel_batch),
+            Route("GET", f"{zone}/failed", self._list_failed),
+            Route("POST", f"{zone}/failed/replay", replay),
+            Route("DELETE", f"{zone}/failed", delete),
+            Route("GET", f"{zone}/alerts", self._list_rows("preload_alerts", "raised_at", "alerts")),
+            Route("GET", f"{zone}/log", self._list_rows("preload_log", "id", "log")),
+            Route("POST", f"{zone}/enqueue", enqueue),
+            Route("POST", f"{zone}/sitemap", sitemap),
+            Route("GET", f"{zone}/queue", queue),
+            Route("GET", f"{zone}/pages", self._list_rows("cached_pages", "stored_at", "pages")),
+            Route("PUT", f"{zone}/pages", learn),
+            Route("POST", f"{zone}/pause", pause),
+            Route("POST", f"{zone}/resume", resume),
         ]
 
     def _handle_signed(self, call: SignedCall) -> Handler:
@@ -168,7 +167,7 @@ class PreloadApi:
 
     async def _list_failed(self, request: Request) -> Reply:
         zone = self._admit(request)
-        return Reply.json(await zone.list_failed(read_query(request, docs.Listing).limit), headers=NO_STORE)
+        return Reply.json(await zone.list_failed(read_limit(request)), headers=NO_STORE)
 
     def _handle(self, call: Call) -> Handler:
         async def handle(request: Request) -> Reply:
@@ -192,7 +191,7 @@ class PreloadApi:
             require_admin(request, self.admin_token)
             zone_id = check_zone_id(request.params["zone"])
             sql = f"SELECT * FROM {table} WHERE zone_id = ? ORDER BY {order} DESC LIMIT ?"  # noqa: S608
-            rows = await self.database.all(sql, zone_id, read_query(request, docs.Listing).limit)
+            rows = await self.database.all(sql, zone_id, read_limit(request))
             return Reply.json({name: rows}, headers=NO_STORE)
 
         return handle

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from sluice.core.preload.freshness import TAG
 from sluice.core.preload.priority import Trigger
 from sluice.core.preload.zone_config import ZONE_ID
+from sluice.web import QueryReader, Request
 
 MAX_BODY_BYTES: Final = 256 * 1024
 MAX_URLS: Final = 100
@@ -127,3 +128,11 @@ def read_zone_id(body: Any) -> str | None:
     """The zone id in a body that is not validated yet; None without a valid one."""
     zone_id = body.get("zone_id") if isinstance(body, dict) else None
     return zone_id if isinstance(zone_id, str) and ZONE_ID.fullmatch(zone_id) else None
+
+
+def read_limit(request: Request) -> int:
+    """Return `?limit=`, how many rows to list at most."""
+    query = QueryReader(request)
+    limit = query.integer("limit", 100, minimum=1, maximum=1000)
+    query.check()
+    return limit

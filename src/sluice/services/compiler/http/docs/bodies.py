@@ -2,13 +2,13 @@
 
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from sluice.services.compiler.guard.turnstile import MAX_TOKEN_CHARS
 from sluice.services.compiler.health.workflow import HealthRequest
 from sluice.services.compiler.requests import AsyncBatchRequest, BatchRequest, CompileRequest
 from sluice.services.compiler.workflows.warming import WarmRequest
-from sluice.web import Absent
+from sluice.web.openapi.docs import Absent
 
 _PRIORITY: Final = Field(
     default="standard", description='"high" goes before the others; anything else is standard.', examples=["high"]
@@ -16,9 +16,6 @@ _PRIORITY: Final = Field(
 
 
 class _TokenBody(BaseModel):
-    # Built when the OpenAPI document is.
-    model_config = ConfigDict(defer_build=True)
-
     turnstileToken: (  # noqa: N815 - as it is sent
         Annotated[
             str, Field(max_length=MAX_TOKEN_CHARS, description="Required if GET /api/turnstile-config says enabled.")

@@ -16,10 +16,10 @@ from sluice.services.compiler.http.docs.bodies import (
     HealthBody,
     WarmBody,
 )
-from sluice.services.compiler.http.jobs import ResultQuery
-from sluice.services.compiler.http.workflows import EventsQuery
+from sluice.services.compiler.http.docs.queries import EventsQuery, ResultQuery
 from sluice.services.compiler.workflows.starter import PREFIXES
-from sluice.web import Doc, Media, Param, ReplyDoc
+from sluice.web.openapi.common_docs import describe_page
+from sluice.web.openapi.docs import Doc, Documentation, Media, Param, ReplyDoc
 
 _ABOUT: Final = "About"
 _COMPILE: Final = "Compile"
@@ -216,3 +216,31 @@ TURNSTILE: Final = Doc(
     tag=_ABOUT,
     replies={200: ReplyDoc("The site key, if one is set.", service_replies.TurnstileConfig)},
 )
+
+ROUTES: Final[Documentation] = {
+    ("GET", "/"): describe_page("The compiler in a browser"),
+    ("GET", "/api"): CATALOG,
+    ("POST", "/configuration/validate"): VALIDATE,
+    ("POST", "/compile"): COMPILE_NOW,
+    ("POST", "/compile/batch"): COMPILE_BATCH,
+    ("POST", "/compile/stream"): COMPILE_STREAM,
+    ("GET", "/ws/compile"): SOCKET,
+    ("POST", "/compile/async"): COMPILE_ASYNC,
+    ("POST", "/compile/batch/async"): COMPILE_BATCH_ASYNC,
+    ("GET", "/queue/stats"): QUEUE_STATS,
+    ("GET", "/queue/history"): QUEUE_HISTORY,
+    ("GET", "/queue/results/:id"): QUEUE_RESULTS,
+    ("POST", "/queue/cancel/:id"): QUEUE_CANCEL,
+    ("DELETE", "/queue/cancel/:id"): QUEUE_CANCEL,
+    ("POST", "/workflow/compile"): WORKFLOW_COMPILE,
+    ("POST", "/workflow/batch"): WORKFLOW_BATCH,
+    ("POST", "/workflow/cache-warm"): WORKFLOW_WARM,
+    ("POST", "/workflow/health-check"): WORKFLOW_CHECK,
+    ("GET", "/workflow/status/:type/:id"): WORKFLOW_STATUS,
+    ("GET", "/workflow/events/:id"): WORKFLOW_EVENTS,
+    ("GET", "/workflow/metrics"): WORKFLOW_METRICS,
+    ("GET", "/health/latest"): LATEST_HEALTH,
+    ("GET", "/metrics"): METRICS,
+    ("GET", "/metrics/prometheus"): PROMETHEUS,
+    ("GET", "/api/turnstile-config"): TURNSTILE,
+}

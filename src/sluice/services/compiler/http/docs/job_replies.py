@@ -5,13 +5,13 @@ Handlers build plain values; a test holds these models against the replies.
 
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, RootModel
+from pydantic import Field, RootModel
 
 from sluice.services.compiler.http.docs.fields import Count, EpochMs, Timestamp
 from sluice.services.compiler.http.docs.list_replies import FilterList
 from sluice.services.compiler.jobs.job_store import JobState
 from sluice.services.compiler.requests import Priority
-from sluice.web import Absent, CamelReplyModel
+from sluice.web.openapi.docs import Absent, CamelReplyModel
 
 
 class JobAccepted(CamelReplyModel):
@@ -63,8 +63,6 @@ class JobList(FilterList):
 
 
 class JobResult(RootModel[Any]):
-    model_config = ConfigDict(defer_build=True)
-
     root: JobList | JobStatus
 
 

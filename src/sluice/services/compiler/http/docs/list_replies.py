@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from sluice.services.compiler.http.docs.fields import Count, Millis, Timestamp
-from sluice.web import Absent, CamelReplyModel
+from sluice.web.openapi.docs import Absent, CamelReplyModel
 from sluice.web.openapi.problem_replies import FieldProblem
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from sluice.services.compiler.http.docs.fields import Count, Timestamp
-from sluice.web import CamelReplyModel
+from sluice.web.openapi.docs import CamelReplyModel
 
 
 class Catalog(CamelReplyModel):

@@ -10,7 +10,7 @@ from pydantic import Field
 from sluice.services.compiler.http.docs.fields import Count, Timestamp
 from sluice.services.compiler.workflows.events import EventType, WorkflowType
 from sluice.services.compiler.workflows.starter import ApiType
-from sluice.web import Absent, CamelReplyModel
+from sluice.web.openapi.docs import Absent, CamelReplyModel
 
 
 class WorkflowStarted(CamelReplyModel):

@@ -1,4 +1,4 @@
-"""The API documentation of the three news Workers: the models of their replies and the text of their routes."""
+"""The replies of the three news Workers; a test compares them with real replies."""
 
 from typing import Annotated, Final, Literal
 
@@ -7,21 +7,7 @@ from pydantic.alias_generators import to_camel
 
 from sluice.core.news.article import Stage
 from sluice.core.news.checkpoint_transitions import Place
-from sluice.services.news.serve.query import BucketQuery, ListQuery, TrendQuery
-from sluice.web import Doc, Media, Param, ReplyDoc
 from sluice.web.openapi.docs import Absent, CamelReplyModel, ReplyModel
-
-_NEWS: Final = "News"
-_FEEDS: Final = "Feeds"
-PROCESSING: Final = "Processing"
-_NO_NEWS: Final = (503,)
-ARTICLE_ID: Final = "0123456789abcdef"
-_CACHED: Final = {
-    "ETag": "Identifies this version of the reply.",
-    "Last-Modified": "When the data last changed.",
-    "Cache-Control": "Fresh for a minute, and usable for five more while it is revalidated.",
-}
-_UNCHANGED: Final = ReplyDoc("The caller's copy is current.")
 
 # NewsData's own names, kept as they are.
 _SNAKE_CASE_NAMES: Final = frozenset({"source_id", "source_name", "source_url", "source_icon", "image_url"})
@@ -218,74 +204,3 @@ class ProcessorRun(ReplyModel):
     outcome: Annotated[Literal["ok", "idle", "busy", "waiting"], Field(description="`idle`: there was nothing to do.")]
     reason: str | Absent = None
     steps: list[ProcessorStep] | Absent = None
-
-
-ALL_NEWS: Final = Doc(
-    summary="Every article, the latest to be processed first",
-    tag=_NEWS,
-    replies={200: ReplyDoc("All articles.", AllNews, _CACHED), 304: _UNCHANGED},
-    problems=(412, *_NO_NEWS),
-)
-ARTICLES: Final = Doc(
-    summary="Stories, newest first, page by page",
-    description="A cursor stays valid while new articles arrive. Near-duplicates from several sources are one story.",
-    tag=_NEWS,
-    query=ListQuery,
-    replies={200: ReplyDoc("A page.", StoryPage, {**_CACHED, "Link": "The next page."}), 304: _UNCHANGED},
-    problems=(412, *_NO_NEWS),
-)
-ARTICLE: Final = Doc(
-    summary="One article, and the story it belongs to",
-    tag=_NEWS,
-    params={"id": Param("The id of an article.", ARTICLE_ID)},
-    replies={200: ReplyDoc("The article.", NewsStory, _CACHED), 304: _UNCHANGED},
-    problems=(404, 412, *_NO_NEWS),
-)
-SENTIMENT: Final = Doc(
-    summary="Articles of each sentiment per hour, day or week",
-    tag=_NEWS,
-    query=BucketQuery,
-    replies={200: ReplyDoc("The buckets, oldest first.", SentimentBuckets, _CACHED), 304: _UNCHANGED},
-    problems=(412, *_NO_NEWS),
-)
-TRENDING: Final = Doc(
-    summary="Trending terms",
-    tag=_NEWS,
-    query=TrendQuery,
-    replies={200: ReplyDoc("Words and pairs of words, the highest score first.", TrendingTerms), 304: _UNCHANGED},
-    problems=(412, *_NO_NEWS),
-)
-STATUS: Final = Doc(
-    summary="The state of the news service",
-    tag=PROCESSING,
-    replies={200: ReplyDoc("The backlog, the articles to try later and why, and the last runs.", ServiceStatus)},
-)
-PENDING: Final = Doc(
-    summary="Articles that wait to be processed",
-    tag=PROCESSING,
-    replies={200: ReplyDoc("All ids, and the ten newest articles.", PendingArticles)},
-    problems=(404,),
-)
-UPDATER_RUN: Final = Doc(
-    summary="Fetch news now",
-    tag=PROCESSING,
-    replies={200: ReplyDoc("The result of the run.", UpdaterRun)},
-    security=("admin",),
-)
-PROCESSOR_RUN: Final = Doc(
-    summary="Process articles now",
-    tag=PROCESSING,
-    replies={200: ReplyDoc("The result of the run.", ProcessorRun)},
-    security=("admin",),
-)
-
-
-def feed_doc(title: str, media_type: str) -> Doc:
-    """Describes a feed of complete stories, with the filters of the list."""
-    return Doc(
-        summary=f"The stories as {title}",
-        tag=_FEEDS,
-        query=ListQuery,
-        replies={200: ReplyDoc("The feed.", Media(media_type), _CACHED), 304: _UNCHANGED},
-        problems=(412, *_NO_NEWS),
-    )

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from sluice.core.preload.zone_config import ZoneConfig
-from sluice.services.preload.http import replies
+from sluice.services.preload.http.docs import replies
 from sluice.services.preload.http.requests import (
     MIN_KEY_CHARS,
     EnqueueBody,
@@ -15,7 +15,8 @@ from sluice.services.preload.http.requests import (
     PurgeBody,
     SitemapBody,
 )
-from sluice.web.openapi.docs import Absent, Doc, Param, ReplyDoc, Security
+from sluice.web.openapi.common_docs import FILE, describe_page
+from sluice.web.openapi.docs import Absent, Doc, Documentation, Param, ReplyDoc, Security
 
 SITES: Final = "For sites"
 OPERATOR: Final = "For the operator"
@@ -31,6 +32,8 @@ _ONCE: Final = {"X-Idempotent-Replayed": "true when this is the stored reply to 
 
 
 class Listing(BaseModel):
+    """A test holds the reader of the handlers against this model."""
+
     model_config = ConfigDict(extra="forbid")
 
     limit: Annotated[int, Field(ge=1, le=1000, description="How many at most.")] = 100
@@ -38,9 +41,6 @@ class Listing(BaseModel):
 
 class ZoneBody(ZoneConfig):
     """A zone: its site, how its pages are preloaded and how they are cached."""
-
-    # Built only when the document is.
-    model_config = ConfigDict(defer_build=True)
 
     signing_key: (
         Annotated[
@@ -172,3 +172,31 @@ SITEMAP: Final = _operator(
 )
 PAUSE: Final = _operator("Pause the zone", "The zone's new status.", replies.StatusReply)
 RESUME: Final = _operator("Resume the zone", "The zone's new status.", replies.StatusReply)
+
+ROUTES: Final[Documentation] = {
+    ("GET", "/"): describe_page("The preload service in a browser"),
+    ("GET", "/:file"): FILE,
+    ("POST", "/api/v1/preload"): PRELOAD,
+    ("POST", "/api/v1/purge"): PURGE,
+    ("GET", "/api/v1/zones"): LIST,
+    ("PUT", "/api/v1/zones/:zone/config"): CONFIGURE,
+    ("GET", "/api/v1/zones/:zone/config"): CONFIG,
+    ("DELETE", "/api/v1/zones/:zone/config"): UNREGISTER,
+    ("GET", "/api/v1/zones/:zone/config/versions"): VERSIONS,
+    ("POST", "/api/v1/zones/:zone/config/versions/:version/restore"): RESTORE,
+    ("GET", "/api/v1/zones/:zone/status"): STATUS,
+    ("GET", "/api/v1/zones/:zone/batches/:id"): BATCH_OF,
+    ("POST", "/api/v1/zones/:zone/batches/:id/cancel"): CANCEL,
+    ("GET", "/api/v1/zones/:zone/failed"): FAILED,
+    ("POST", "/api/v1/zones/:zone/failed/replay"): REPLAY,
+    ("DELETE", "/api/v1/zones/:zone/failed"): DELETE_FAILED,
+    ("GET", "/api/v1/zones/:zone/alerts"): ALERTS,
+    ("GET", "/api/v1/zones/:zone/log"): LOG,
+    ("POST", "/api/v1/zones/:zone/enqueue"): ENQUEUE,
+    ("POST", "/api/v1/zones/:zone/sitemap"): SITEMAP,
+    ("GET", "/api/v1/zones/:zone/queue"): QUEUE,
+    ("GET", "/api/v1/zones/:zone/pages"): PAGES,
+    ("PUT", "/api/v1/zones/:zone/pages"): LEARN,
+    ("POST", "/api/v1/zones/:zone/pause"): PAUSE,
+    ("POST", "/api/v1/zones/:zone/resume"): RESUME,
+}

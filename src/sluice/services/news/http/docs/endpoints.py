@@ -1,0 +1,129 @@
+"""The documentation of each route of the three news Workers."""
+
+from typing import Final
+
+from sluice.services.news.http.docs.queries import BucketQuery, ListQuery, ProcessOneQuery, TrendQuery
+from sluice.services.news.http.docs.replies import (
+    AllNews,
+    NewsStory,
+    PendingArticles,
+    ProcessedArticle,
+    ProcessorRun,
+    SentimentBuckets,
+    ServiceStatus,
+    StoryPage,
+    TrendingTerms,
+    UpdaterRun,
+)
+from sluice.web.openapi.common_docs import describe_page
+from sluice.web.openapi.docs import Doc, Documentation, Media, Param, ReplyDoc
+
+_NEWS: Final = "News"
+_FEEDS: Final = "Feeds"
+_PROCESSING: Final = "Processing"
+_NO_NEWS: Final = (503,)
+ARTICLE_ID: Final = "0123456789abcdef"
+_CACHED: Final = {
+    "ETag": "Identifies this version of the reply.",
+    "Last-Modified": "When the data last changed.",
+    "Cache-Control": "Fresh for a minute, and usable for five more while it is revalidated.",
+}
+_UNCHANGED: Final = ReplyDoc("The caller's copy is current.")
+
+ALL_NEWS: Final = Doc(
+    summary="Every article, the latest to be processed first",
+    tag=_NEWS,
+    replies={200: ReplyDoc("All articles.", AllNews, _CACHED), 304: _UNCHANGED},
+    problems=(412, *_NO_NEWS),
+)
+ARTICLES: Final = Doc(
+    summary="Stories, newest first, page by page",
+    description="A cursor stays valid while new articles arrive. Near-duplicates from several sources are one story.",
+    tag=_NEWS,
+    query=ListQuery,
+    replies={200: ReplyDoc("A page.", StoryPage, {**_CACHED, "Link": "The next page."}), 304: _UNCHANGED},
+    problems=(412, *_NO_NEWS),
+)
+ARTICLE: Final = Doc(
+    summary="One article, and the story it belongs to",
+    tag=_NEWS,
+    params={"id": Param("The id of an article.", ARTICLE_ID)},
+    replies={200: ReplyDoc("The article.", NewsStory, _CACHED), 304: _UNCHANGED},
+    problems=(404, 412, *_NO_NEWS),
+)
+SENTIMENT: Final = Doc(
+    summary="Articles of each sentiment per hour, day or week",
+    tag=_NEWS,
+    query=BucketQuery,
+    replies={200: ReplyDoc("The buckets, oldest first.", SentimentBuckets, _CACHED), 304: _UNCHANGED},
+    problems=(412, *_NO_NEWS),
+)
+TRENDING: Final = Doc(
+    summary="Trending terms",
+    tag=_NEWS,
+    query=TrendQuery,
+    replies={200: ReplyDoc("Words and pairs of words, the highest score first.", TrendingTerms), 304: _UNCHANGED},
+    problems=(412, *_NO_NEWS),
+)
+STATUS: Final = Doc(
+    summary="The state of the news service",
+    tag=_PROCESSING,
+    replies={200: ReplyDoc("The backlog, the articles to try later and why, and the last runs.", ServiceStatus)},
+)
+PENDING: Final = Doc(
+    summary="Articles that wait to be processed",
+    tag=_PROCESSING,
+    replies={200: ReplyDoc("All ids, and the ten newest articles.", PendingArticles)},
+    problems=(404,),
+)
+UPDATER_RUN: Final = Doc(
+    summary="Fetch news now",
+    tag=_PROCESSING,
+    replies={200: ReplyDoc("The result of the run.", UpdaterRun)},
+    security=("admin",),
+)
+PROCESSOR_RUN: Final = Doc(
+    summary="Process articles now",
+    tag=_PROCESSING,
+    replies={200: ReplyDoc("The result of the run.", ProcessorRun)},
+    security=("admin",),
+)
+PROCESS_ONE: Final = Doc(
+    summary="Process one article now, all its stages at once",
+    tag=_PROCESSING,
+    query=ProcessOneQuery,
+    replies={200: ReplyDoc("The article after processing.", ProcessedArticle)},
+    problems=(404, 409),
+    security=("admin",),
+)
+
+
+def _describe_feed(title: str, media_type: str) -> Doc:
+    """Describes a feed of complete stories, with the filters of the list."""
+    return Doc(
+        summary=f"The stories as {title}",
+        tag=_FEEDS,
+        query=ListQuery,
+        replies={200: ReplyDoc("The feed.", Media(media_type), _CACHED), 304: _UNCHANGED},
+        problems=(412, *_NO_NEWS),
+    )
+
+
+API: Final[Documentation] = {
+    ("GET", "/"): describe_page("The news in a browser"),
+    ("GET", "/api/bitcoin-news"): ALL_NEWS,
+    ("GET", "/api/v1/articles"): ARTICLES,
+    ("GET", "/api/v1/articles/:id"): ARTICLE,
+    ("GET", "/api/v1/sentiment"): SENTIMENT,
+    ("GET", "/api/v1/trending"): TRENDING,
+    ("GET", "/api/v1/feed.rss"): _describe_feed("RSS 2.0", "application/rss+xml"),
+    ("GET", "/api/v1/feed.atom"): _describe_feed("Atom", "application/atom+xml"),
+    ("GET", "/api/v1/feed.json"): _describe_feed("JSON Feed 1.1", "application/feed+json"),
+    ("GET", "/status"): STATUS,
+}
+UPDATER: Final[Documentation] = {("GET", "/"): PENDING, ("POST", "/run"): UPDATER_RUN, ("GET", "/status"): STATUS}
+PROCESSOR: Final[Documentation] = {
+    ("GET", "/"): PROCESS_ONE,
+    ("POST", "/run"): PROCESSOR_RUN,
+    ("GET", "/status"): STATUS,
+}

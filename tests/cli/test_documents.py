@@ -1,0 +1,51 @@
+"""The API documents that ./scripts/setup builds: they are those of the routes that the Workers answer by."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from documents import ROUTES, build_worker_document, main
+from runtime import PATIENCE_S, ROOT
+from sluice.web.openapi.common_docs import COMMON
+from workerd.route_tables import CONFIGS
+
+WORKERS = sorted(CONFIGS)
+BUILT = ROOT / "src/sluice/console/openapi"
+
+
+@pytest.fixture(name="tables", scope="module")
+def _tables() -> dict[str, list[list[str]]]:
+    script = ROOT / "tests/workerd/route_tables.py"
+    done = subprocess.run(
+        [sys.executable, script, *WORKERS], capture_output=True, text=True, check=True, timeout=PATIENCE_S
+    )
+    tables: dict[str, list[list[str]]] = json.loads(done.stdout)
+    return tables
+
+
+def test_every_worker_has_a_document():
+    """No Worker is left out."""
+    assert sorted(ROUTES) == WORKERS
+
+
+@pytest.mark.parametrize("worker", WORKERS)
+def test_every_route_is_documented(tables: dict[str, list[list[str]]], worker: str):
+    """Every route has its documentation, and every documentation has its route."""
+    assert {(method, pattern) for method, pattern in tables[worker]} == COMMON.keys() | ROUTES[worker].keys()
+
+
+@pytest.mark.parametrize("worker", WORKERS)
+def test_deployed_document_is_current(worker: str):
+    """What is deployed was built from these sources."""
+    assert json.loads((BUILT / f"{worker}.json").read_text()) == build_worker_document(worker)
+
+
+def test_a_second_build_is_equal(tmp_path: Path):
+    """The same sources give the same bytes."""
+    main(tmp_path)
+    files = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert files == {path.name: path.read_bytes() for path in BUILT.iterdir()}
+    assert len(files) == len(WORKERS)
