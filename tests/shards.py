@@ -22,6 +22,7 @@ LENGTHS_S = {
     "workerd/test_wrong_use.py": 70,
     "browser/test_docs_page.py": 65,
     "workerd/test_demo.py": 60,
+    "workerd/test_limits.py": 45,
     "workerd/test_preload_api.py": 40,
     "workerd/test_news_crash.py": 40,
     "workerd/test_platform.py": 40,

@@ -1,7 +1,8 @@
 // Builds the modules of a Worker for workerd: Pyodide, the host, the vendored packages and this project's sources.
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import { listExportedClasses } from "./config.mjs";
+import { listExportedClasses, listKvIds } from "./config.mjs";
+import { chooseLimits } from "./limits.mjs";
 import { pack } from "./pack.mjs";
 
 const HERE = import.meta.dirname;
@@ -27,6 +28,7 @@ function sharedModules(root) {
   const pyodide = (name) => readFileSync(join(root, "node_modules/pyodide", name));
   return (shared ??= [
     localModule("host.mjs"),
+    localModule("limits.mjs"),
     localModule("pack.mjs"),
     localModule("private_interfaces.mjs"),
     makeModule("Text", "introspection.py", readFileSync(join(HERE, "introspection.py"), "utf8")),
@@ -62,8 +64,9 @@ function readSources(root, folder) {
   return folder === project ? own : [...own, ...readFiles(project, isSource).filter(([path]) => path.startsWith("sluice/"))];
 }
 
-export function buildHostModules(root, config, all) {
+export function buildHostModules(root, config, all, plan) {
   const classes = listExportedClasses(config, all);
+  const limits = { limits: chooseLimits(plan, config.limits), namespaces: listKvIds(config) };
   const main = [
     `import { expose, LocalBoot } from "./host.mjs";`,
     "export { LocalBoot };",
@@ -76,7 +79,7 @@ export function buildHostModules(root, config, all) {
     modulesRoot: "/",
     modules: [
       makeModule("ESModule", "main.mjs", main),
-      settingsModule({ worker: config.name, mainModule: basename(config.main, ".py"), classes }),
+      settingsModule({ worker: config.name, mainModule: basename(config.main, ".py"), classes, ...limits }),
       makeModule("Data", "src.pack", pack(readSources(root, dirname(config.main)))),
       packagesModule(root, config.python_modules.exclude),
       ...sharedModules(root),

@@ -39,6 +39,8 @@ const r2Id = ({ binding, bucket_name }) => bucket_name ?? binding;
 const toRecord = (items, key, value) => Object.fromEntries((items ?? []).map((item) => [key(item), value(item)]));
 const byBinding = (items, value) => toRecord(items, ({ binding }) => binding, value);
 
+export const listKvIds = (config) => byBinding(config.kv_namespaces, kvId);
+
 // Returns pairs of name and kind for the classes that this Worker's main module must export.
 export function listExportedClasses(config, all) {
   const isOwn = ({ script_name }) => !script_name || script_name === config.name;
@@ -63,9 +65,9 @@ export function buildWorkerOptions(config, all, vars) {
     name: config.name,
     compatibilityDate: [config.compatibility_date, supportedCompatibilityDate].sort()[0],
     // The host is JavaScript. With these flags, workerd would load the module as Cloudflare's own Python.
-    compatibilityFlags: config.compatibility_flags.filter((flag) => !flag.startsWith("python_workers")),
+    compatibilityFlags: [...config.compatibility_flags.filter((flag) => !flag.startsWith("python_workers")), "nodejs_als"], // for limits.mjs
     bindings: { ...config.vars, ...vars },
-    kvNamespaces: byBinding(config.kv_namespaces, kvId),
+    kvNamespaces: listKvIds(config),
     d1Databases: byBinding(config.d1_databases, d1Id),
     r2Buckets: byBinding(config.r2_buckets, r2Id),
     queueProducers: byBinding(config.queues.producers, ({ queue, delivery_delay }) => ({ queueName: queue, deliveryDelay: delivery_delay })),

@@ -6,17 +6,23 @@ import introspection from "./introspection.py";
 import lockFile from "./pyodide-lock.txt";
 import createPyodideModule from "./pyodide.asm.mjs";
 import pyodideWasm from "./pyodide.asm.wasm";
+import { LimitKeeper } from "./limits.mjs";
 import { unpack, unpackMemory } from "./pack.mjs";
-import { PYODIDE_LOAD_SNAPSHOT, SDK_FLAGS_MODULE, SDK_HELPER_MODULE, replaceErrorImports } from "./private_interfaces.mjs";
+import { PYODIDE_LOAD_SNAPSHOT, SDK_FLAGS_MODULE, SDK_HELPER_MODULE, replaceErrorImports, replaceScheduler } from "./private_interfaces.mjs";
 import packages from "./python_modules.pack";
 import snapshot from "./pyodide.snapshot";
 import stdlib from "./python_stdlib.zip";
 import settings from "./settings.json.txt";
 import sources from "./src.pack";
 
-const { worker, mainModule, classes } = JSON.parse(settings);
+const { worker, mainModule, classes, limits, namespaces } = JSON.parse(settings);
 const INDEX_URL = "http://pyodide.invalid/";
-const LOG_MARK = /^\u001e(.*)\u001f$/; // names the Worker of a log line
+const LOG_MARK = /^([\u001d\u001e])(.*)\u001f$/; // names the Worker of a log line
+
+// A note of the local runtime itself has another mark, and no tail Worker gets it.
+const note = console.warn.bind(console, `\u001d${worker}\u001f`);
+const keeper = new LimitKeeper(limits, namespaces, note);
+keeper.guardGlobals();
 
 for (const level of ["debug", "error", "info", "log", "warn"]) {
   const write = console[level].bind(console);
@@ -24,9 +30,11 @@ for (const level of ["debug", "error", "info", "log", "warn"]) {
 }
 
 // Pyodide compiles small modules at run time (function pointers, shared libraries, a check for stack switching). workerd
-// allows this only through a binding.
+// allows this only through a binding, which Python does not see.
+const { LOCAL_UNSAFE_EVAL: compiler } = cloudflareWorkers.env;
+delete cloudflareWorkers.env.LOCAL_UNSAFE_EVAL;
 WebAssembly.Module = new Proxy(WebAssembly.Module, {
-  construct: (_target, [bytes]) => cloudflareWorkers.env.LOCAL_UNSAFE_EVAL.newWasmModule(bytes),
+  construct: (_target, [bytes]) => compiler.newWasmModule(bytes),
 });
 
 async function loadInterpreter() {
@@ -78,6 +86,7 @@ async function boot() {
       python.FS.writeFile(file, bytes, { canOwn: true });
     }
   }
+  replaceScheduler(python, (schedule) => (callback, delay) => schedule(keeper.bind(callback), delay));
   python.registerJsModule(SDK_HELPER_MODULE, {
     doAnImport: (name) => import(name.startsWith("python_modules/") ? `./${name}` : name),
     cloudflareWorkersModule: cloudflareWorkers,
@@ -140,14 +149,21 @@ async function call(instancePromise, kind, name, args) {
 // but workerd does not set.
 function toDeployedEvents([events, ...rest]) {
   for (const event of events) {
-    for (const { message } of event.logs) {
-      const mark = LOG_MARK.exec(message?.[0]);
-      if (!mark) continue;
-      message.shift();
-      if (!event.scriptName) Object.defineProperty(event, "scriptName", { value: mark[1] });
+    for (const entry of [...event.logs]) {
+      const [, kind, script] = LOG_MARK.exec(entry.message?.[0]) ?? [];
+      if (!kind) continue;
+      if (kind === "\u001d") event.logs.splice(event.logs.indexOf(entry), 1);
+      else entry.message.shift();
+      if (!event.scriptName) Object.defineProperty(event, "scriptName", { value: script });
     }
   }
   return [events, ...rest];
+}
+
+function convertArguments(kind, name, args) {
+  if (name === "tail") return toDeployedEvents(args);
+  if (kind === "WorkflowEntrypoint" && name === "run") return [args[0], keeper.bindStep(args[1])];
+  return args;
 }
 
 // Returns the class that workerd sees for one Python class. Its methods are not known before Python runs, so a proxy stands
@@ -156,12 +172,17 @@ export function expose(className, kind) {
   const Exposed = class extends cloudflareWorkers[kind] {
     constructor(ctx, env) {
       super(ctx, env);
-      const instance = construct(className, [ctx, env]);
+      delete env.LOCAL_UNSAFE_EVAL;
+      keeper.guardBindings(env, cloudflareWorkers.env);
+      const first = keeper.begin();
+      const instance = keeper.run(first, () => construct(className, [ctx, env]));
       instance.catch(() => {}); // `call` reports the error
       return new Proxy(this, {
         get(target, name, receiver) {
           if (typeof name !== "string") return Reflect.get(target, name, receiver);
-          return (...args) => call(instance, kind, name, name === "tail" ? toDeployedEvents(args) : args);
+          // An object is called many times. Every other instance is made for one call.
+          const invocation = kind === "DurableObject" ? keeper.begin() : first;
+          return (...args) => keeper.run(invocation, () => call(instance, kind, name, convertArguments(kind, name, args)));
         },
       });
     }

@@ -10,7 +10,7 @@ export function printLine(worker, text, level = "log") {
 
 // host.mjs marks each line with the name of its Worker. A line without a mark comes from workerd itself.
 export function printLog({ level, message }) {
-  const match = /^\u001e(.*?)\u001f ?([^]*)$/.exec(message);
+  const match = /^[\u001d\u001e](.*?)\u001f ?([^]*)$/.exec(message);
   if (match) printLine(match[1], match[2], level);
   else if (level === "error" && !message.startsWith("Uncaught")) printLine("workerd", message, level); // host.mjs has logged this error
 }

@@ -1,5 +1,12 @@
-// The interfaces that the local runtime uses although their projects do not document them. They may change with any version:
-// check each of them after an update. They hold for miniflare 4.20260730.0, wrangler 4.156.0 and pyodide 314.0.6.
+// The interfaces that the local runtime uses although their projects do not document them. They may change with any version;
+// tests/workerd/test_private_interfaces.py fails then. Check each interface of the package before you change its version here.
+export const CHECKED_VERSIONS = {
+  miniflare: "4.20260730.0",
+  pyodide: "314.0.6",
+  "workers-runtime-sdk": "1.9.5",
+  workerd: "1.20260730.1",
+  wrangler: "4.156.0",
+};
 
 // Pyodide: options of `loadPyodide` that write and load a snapshot of the interpreter's memory.
 export const PYODIDE_MAKE_SNAPSHOT = "_makeSnapshot";
@@ -10,6 +17,12 @@ export function replaceErrorImports(imports) {
   const errorMarker = Symbol("error");
   imports.env.Jsv_GetError_import = () => errorMarker;
   imports.env.JsvError_Check = (value) => (value === errorMarker ? 1 : 0);
+}
+
+// Pyodide: the function with which its event loop runs a callback later.
+export function replaceScheduler(python, replace) {
+  const webloop = python.pyimport("pyodide.webloop");
+  webloop.scheduleCallback = replace(webloop.scheduleCallback);
 }
 
 // The Python SDK: the JavaScript modules that Cloudflare's own runtime gives to it.
@@ -24,6 +37,8 @@ export const miniflareGrowth = (bytes) => `var MIN_SINGLE_SEGMENT_GROWTH = ${byt
 // Miniflare: the variable that holds V8's flags for workerd.
 export const MINIFLARE_V8_FLAGS = "MINIFLARE_WORKERD_V8_FLAGS";
 
+// Miniflare: its options `unsafeEvalBinding` (bundle.mjs), `unsafeHandleRuntimeRestart` and `unsafeLocalExplorer` (serve.mjs).
+// workerd: the class names of the bindings, and that their methods can be replaced (limits.mjs).
 // Wrangler: `unstable_readConfig` (config.mjs) and `unstable_splitSqlQuery` (migrations.mjs) may change as well.
 // CPython: introspection.py replaces `random._urandom`.
 

@@ -9,6 +9,7 @@ import { buildFrontOptions, buildHostModules } from "./bundle.mjs";
 import { readConfigs, listConfigs, buildWorkerOptions } from "./config.mjs";
 import { scheduleCrons } from "./cron.mjs";
 import { startDemo } from "./demo.mjs";
+import { PLANS } from "./limits.mjs";
 import { printLine, printLog } from "./logs.mjs";
 import { applyMigrations } from "./migrations.mjs";
 import { Log, LogLevel, Miniflare } from "./miniflare.mjs";
@@ -27,6 +28,7 @@ Serves all Workers on one local port, each at http://NAME.localhost:PORT.
   --only WORKER,...     serve only these Workers
   --cron                run the crons of the configs at their times; without it, run a cron by hand:
                         GET /cdn-cgi/handler/scheduled?worker=NAME&cron=EXPRESSION
+  --limits PLAN         enforce the limits of Cloudflare's plan "paid" (default) or "free"
   --demo                start local sources for all services, load some content and print a tour;
                         the state is in .wrangler/demo
   --no-watch            do not restart when a source file changes
@@ -53,6 +55,7 @@ function parseOptions(args) {
         only: { type: "string" },
         cron: { type: "boolean", default: false },
         demo: { type: "boolean", default: false },
+        limits: { type: "string", default: "paid" },
         "no-watch": { type: "boolean", default: false },
         config: repeatable,
         help: { type: "boolean", default: false },
@@ -63,6 +66,7 @@ function parseOptions(args) {
   }
   const port = Number(values.port);
   if (!Number.isInteger(port) || port < 0 || port > 65535) throw new UserError(`--port takes 0 to 65535, not ${values.port}`);
+  if (!(values.limits in PLANS)) throw new UserError(`--limits takes ${Object.keys(PLANS).join(" or ")}, not ${values.limits}`);
   const state = values.state ?? resolve(ROOT, values.demo ? ".wrangler/demo" : ".wrangler/state");
   return { ...values, port, state, watch: !values["no-watch"], only: values.only?.split(",") };
 }
@@ -114,7 +118,7 @@ function buildMiniflareOptions(configs, options) {
     defaultPersistRoot: resolve(options.state, "v3"),
     workers: [
       buildFrontOptions(configs, buildRoutes(configs, options.route)),
-      ...configs.map((config) => ({ ...buildWorkerOptions(config, configs, vars), ...buildHostModules(ROOT, config, configs) })),
+      ...configs.map((config) => ({ ...buildWorkerOptions(config, configs, vars), ...buildHostModules(ROOT, config, configs, options.limits) })),
     ],
   };
 }

@@ -56,6 +56,7 @@ def test_port_in_use():
     ("arguments", "sentence"),
     [
         (["--port", "http"], "--port takes 0 to 65535, not http\n"),
+        (["--limits", "cheap"], "--limits takes free or paid, not cheap\n"),
         (["--prot", "80"], "Unknown option '--prot'"),
         (["--var", "NAME"], "--var takes NAME=VALUE, not NAME\n"),
         (["--only", "nobody"], "--only: no Worker is named nobody; choose one of: probe, peer\n"),

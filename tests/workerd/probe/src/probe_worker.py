@@ -17,10 +17,13 @@ from sluice.platform.clock import SystemClock
 from sluice.platform.http.conversion import to_response
 from sluice.platform.http.edge_cache import EdgeCache
 from sluice.platform.http.sockets import ServerSocket, open_socket
+from sluice.platform.storage.kv import KV, WritePacer
 from sluice.platform.workflows import Steps, Workflows
 from sluice.web.sse import SseEvent, stream_events
 
 __all__ = ["Counter", "Default", "Flow"]
+
+WRITES = WritePacer()  # the platform takes one write a second for each key
 
 
 async def opened(kv: Any, gate: str) -> None:
@@ -59,8 +62,9 @@ class Flow(WorkflowEntrypoint):
 
         async def count(what: str) -> int:
             key = f"steps/{given['name']}/{what}"
-            ran = int(await self.env.KV.get(key) or 0) + 1
-            await self.env.KV.put(key, str(ran))
+            kv = KV(self.env.KV, SystemClock(), WRITES)
+            ran = int(await kv.get_text(key) or 0) + 1
+            await kv.put_text(key, str(ran))
             return ran
 
         async def first() -> dict[str, int]:
