@@ -17,7 +17,7 @@ from workers import DurableObject, Response, WorkerEntrypoint, WorkflowEntrypoin
 
 from sluice.platform.http.conversion import to_response
 from sluice.platform.http.sockets import ServerSocket, open_socket
-from sluice.web import SseEvent, stream_events
+from sluice.web.sse import SseEvent, stream_events
 
 __all__ = ["Default", "Flow", "Object", "Peer"]
 
