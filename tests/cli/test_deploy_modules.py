@@ -50,6 +50,7 @@ def make_wheel(folder: Path, version: str) -> str:
     info = f"made-{version}.dist-info"
     with zipfile.ZipFile(wheel, "w") as archive:
         archive.writestr("made.py", f"VERSION = {version!r}\n")
+        archive.writestr("publicsuffixlist/public_suffix_list.dat", "com\n// ===END ICANN DOMAINS===\nprivate.com\n")
         archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: made\nVersion: {version}\n")
         archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
         archive.writestr(f"{info}/RECORD", "")
@@ -61,8 +62,13 @@ def _clone(tmp_path: Path) -> Path:
     """A project whose Workers need one package, `made==1.0`, and a folder in place of a registry."""
     clone = tmp_path / "clone"
     (clone / "requirements").mkdir(parents=True)
-    (clone / "scripts").mkdir()
-    shutil.copy(ROOT / "scripts/setup", clone / "scripts/setup")
+    (clone / "scripts/build").mkdir(parents=True)
+    for name in ("setup", "build/public_suffixes.py"):
+        shutil.copy(ROOT / "scripts" / name, clone / "scripts" / name)
+    # This project has no API to describe.
+    (clone / "src").mkdir()
+    (clone / "wrangler.toml").touch()
+    (clone / "scripts/build/documents.py").write_text("import os, sys\nos.makedirs(sys.argv[1])\n")
     lock = make_wheel(tmp_path, "1.0")
     for name in ("development", "worker"):
         (clone / f"requirements/{name}.txt").write_text(lock)
@@ -78,8 +84,9 @@ def set_up_modules(clone: Path) -> str:
 
 def test_modules_are_installed_once(clone: Path):
     """`--modules` vendors what the lock names, without npm, and has nothing to do the second time."""
-    assert set_up_modules(clone).endswith("Setting up: vendored packages …\n")
+    assert "Setting up: vendored packages …\n" in set_up_modules(clone)
     assert (clone / "python_modules/made.py").is_file()
+    assert "private" not in (clone / "python_modules/publicsuffixlist/public_suffix_list.dat").read_text()
     assert set_up_modules(clone) == ""
 
 
