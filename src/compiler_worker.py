@@ -41,7 +41,7 @@ class Default(WorkerEntrypoint):
         return await handle_request(self, request, NAME, BINDINGS, lambda: CompilerWorker(self.env, self.ctx).routes)
 
     async def queue(self, batch: Any, _env: Any, _ctx: Any) -> None:
-        from sluice.platform.queues import read_messages  # noqa: PLC0415
+        from sluice.platform.queues import read_messages  # noqa: PLC0415 - rare
 
         await CompilerWorker(self.env, self.ctx).queue_handler.handle_batch(batch.queue, read_messages(batch))
 

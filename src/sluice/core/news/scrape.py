@@ -47,7 +47,7 @@ def extract_page_text(response: FetchResponse) -> str:
     if media_type.strip().lower() not in _HTML:
         raise Refused(f"the page is {media_type[:60]}, not HTML")
     # Only one of the three stages reads a page.
-    from sluice.core.news.extraction import decode, extract  # noqa: PLC0415
+    from sluice.core.news.extraction import decode, extract  # noqa: PLC0415 - rare
 
     text = extract(decode(response.body, content_type)).text
     if len(text) < MIN_CHARS:

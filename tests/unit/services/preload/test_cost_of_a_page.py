@@ -115,7 +115,7 @@ async def test_statements(capsys: pytest.CaptureFixture[str]):
 
 
 async def test_files_crossed(capsys: pytest.CaptureFixture[str]):
-    """From the signed POST over the drained queue to the served reply, a page crosses at most 52 source files."""
+    """From the signed POST over the drained queue to the served reply, without log and mirror, a page crosses at most 52 files."""
     service = await start()
     with files_crossed() as files:
         assert (await service.post("/a", 2)).status == 202
