@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from sluice.core.compiler import events
 from sluice.core.compiler.checksum import format_checksum_line
 from sluice.core.compiler.configuration import Configuration, parse_configuration
 from sluice.core.compiler.context import CompilationContext
 from sluice.core.compiler.diagnostics import Diagnostic, Notify, TracingContext
-from sluice.core.compiler.dropped_lines import DropCollector
+from sluice.core.compiler.dropped_lines import MAX_DROPPED, DropCollector
 from sluice.core.compiler.header import HeaderGenerator
 from sluice.core.compiler.limits import Budget, Limits
 from sluice.core.compiler.metrics import Metrics
@@ -16,6 +17,7 @@ from sluice.core.compiler.parallel import run_in_parallel
 from sluice.core.compiler.report import CompilationReport
 from sluice.core.compiler.sources.backoff import retry_with_backoff
 from sluice.core.compiler.sources.download import Download
+from sluice.core.compiler.sources.failures import BadSource, SourceFailed
 from sluice.core.compiler.sources.line_buffer import LineBuffer
 from sluice.core.compiler.sources.line_origins import LineOrigins
 from sluice.core.compiler.sources.pattern_reader import PatternReader
@@ -25,6 +27,9 @@ from sluice.core.compiler.transformation_pipeline import TransformationPipeline
 from sluice.core.filters.patterns.patterns import Patterns
 from sluice.core.ports import Clock, Draw
 from sluice.core.timestamps import iso
+
+if TYPE_CHECKING:
+    from sluice.core.compiler.provenance import Provenance
 
 _NO_CONTENT: Mapping[str, str] = {}
 
@@ -37,6 +42,7 @@ class CompilationResult:
     report: CompilationReport
     diagnostics: tuple[Diagnostic, ...]
     metrics: Metrics | None = None
+    provenance: "Provenance | None" = None  # only of a detailed compilation
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +69,7 @@ class FilterCompiler:
     emit: events.Emit = events.ignore_event
     notify: Notify | None = None
     headers: HeaderGenerator = field(default_factory=HeaderGenerator)
+    max_dropped: int | None = MAX_DROPPED  # lines that a detailed report lists
 
     async def compile(
         self, configuration: object, *, content: Mapping[str, str] = _NO_CONTENT, detailed: bool = False
@@ -76,13 +83,30 @@ class FilterCompiler:
     ) -> CompilationResult:
         """Compile the list and measure the duration of each stage."""
         tracing = TracingContext(self.clock, self.notify)
-        context = CompilationContext(self.clock, self.emit, tracing, DropCollector() if detailed else None)
+        context = CompilationContext(
+            self.clock, self.emit, tracing, DropCollector(self.max_dropped) if detailed else None
+        )
         with tracing.operation("compileFilterList") as operation:
             checked = self._validate(configuration, tracing)
             text = await _transform(checked, context, await self._compile_sources(checked, context, content))
             rules = self._add_header(checked, context, text)
             operation.output["ruleCount"] = len(rules)
-        return _build_result(checked, context, rules)
+        return replace(_build_result(checked, context, rules), provenance=_build_provenance(context, text, rules))
+
+    async def read_sources(self, configuration: object) -> list[tuple[str, list[str]]]:
+        """Return each source with its rules after its own transformations, and before those of the list."""
+        tracing = TracingContext(self.clock, self.notify)
+        checked = self._validate(configuration, tracing)
+        context = CompilationContext(self.clock, self.emit, tracing)
+        texts = await self._read_each(checked, context)
+        return [(source.label, text.lines) for source, text in zip(checked.sources, texts, strict=True)]
+
+    async def _read_each(self, configuration: Configuration, context: CompilationContext) -> list[LineBuffer]:
+        reader = self._build_reader(configuration, context, _NO_CONTENT)
+        try:
+            return await _compile_each(configuration, context, reader, PatternReader(reader))
+        finally:
+            await reader.close()
 
     def _validate(self, configuration: object, tracing: TracingContext) -> Configuration:
         with tracing.operation("validateConfiguration", "validation") as operation:
@@ -93,14 +117,7 @@ class FilterCompiler:
     async def _compile_sources(
         self, configuration: Configuration, context: CompilationContext, content: Mapping[str, str]
     ) -> _CompiledSources:
-        reader = SourceReader(
-            retry_with_backoff(self.download, self.clock, self.draw),
-            Budget(self.limits),
-            content=content,
-            constants=self.constants,
-            repeated=configuration.repeated_locations,
-            files=context.drops.files if context.drops else None,
-        )
+        reader = self._build_reader(configuration, context, content)
         try:
             patterns = PatternReader(reader)
             exclusions = await patterns.read_exclusions(configuration)
@@ -109,6 +126,18 @@ class FilterCompiler:
         finally:
             await reader.close()
         return _CompiledSources(self._concatenate(configuration, texts), exclusions, inclusions)
+
+    def _build_reader(
+        self, configuration: Configuration, context: CompilationContext, content: Mapping[str, str]
+    ) -> SourceReader:
+        return SourceReader(
+            retry_with_backoff(self.download, self.clock, self.draw),
+            Budget(self.limits),
+            content=content,
+            constants=self.constants,
+            repeated=configuration.repeated_locations,
+            files=context.drops.files if context.drops else None,
+        )
 
     def _concatenate(self, configuration: Configuration, texts: list[LineBuffer]) -> LineBuffer:
         """Join all sources under their headers; each source's own lines are freed as soon as they are copied."""
@@ -142,11 +171,13 @@ async def _compile_each(
 ) -> list[LineBuffer]:
     """Compile all sources in parallel; returns them in the order of the configuration."""
     sources = configuration.sources
-    compiler = SourceCompiler(context, reader, patterns, len(sources))
+    compiler = SourceCompiler(context, reader, patterns, configuration)
     with context.tracing.operation("compileSources", sourceCount=len(sources)) as operation:
         context.emit(events.progress("sources", 0, len(sources), f"Reading {len(sources)} sources"))
         texts = await run_in_parallel(compiler.compile(source, index) for index, source in enumerate(sources))
         operation.output["totalRules"] = sum(len(text.lines) for text in texts)
+        if not reader.has_rules:
+            raise SourceFailed(sources[0].label, BadSource("it has no rules, and no other source has any: check it"))
         return texts
 
 
@@ -164,6 +195,14 @@ async def _transform(
         operation.output["ruleCount"] = len(text.lines)
     context.emit(events.progress("transformations", len(names), len(names), "Transformations applied"))
     return text
+
+
+def _build_provenance(context: CompilationContext, text: LineBuffer, rules: list[str]) -> "Provenance | None":
+    if context.drops is None or text.origins is None:
+        return None
+    from sluice.core.compiler.provenance import Provenance  # noqa: PLC0415 - only detailed compilations have one
+
+    return Provenance(context.drops.files, text.origins, len(rules) - len(text.origins), context.drops.lines)
 
 
 def _build_result(configuration: Configuration, context: CompilationContext, rules: list[str]) -> CompilationResult:

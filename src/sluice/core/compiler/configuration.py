@@ -7,6 +7,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from sluice.core.compiler.sources.locations import remove_secrets
 from sluice.core.errors import Invalid
 from sluice.core.filters.patterns import patterns
 from sluice.core.filters.pipeline import TRANSFORMATIONS, check_names
@@ -25,7 +26,8 @@ _MAX_QUOTED_CHARS: Final = 40
 
 def _check_name(name: str) -> str:
     if name not in TRANSFORMATIONS:
-        raise ValueError(f"is not a known transformation: {name[:_MAX_QUOTED_CHARS]}")
+        known = ", ".join(TRANSFORMATIONS)
+        raise ValueError(f"is not a known transformation: {name[:_MAX_QUOTED_CHARS]} (the known ones are {known})")
     return name
 
 
@@ -80,8 +82,8 @@ class Source(Filters):
 
     @property
     def label(self) -> str:
-        """The name for people."""
-        return self.name or self.source
+        """The name for people: the source's own, or its address without query."""
+        return self.name or remove_secrets(self.source)
 
 
 class Configuration(Filters):

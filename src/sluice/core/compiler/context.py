@@ -1,5 +1,6 @@
 """The state that all parts of one compilation share: clock, events, diagnostics, stages and dropped lines."""
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from sluice.core.compiler.dropped_lines import DropCollector
 from sluice.core.compiler.events import Emit
 from sluice.core.compiler.metrics import Stage
 from sluice.core.ports import Clock
+from sluice.core.timestamps import elapsed_ms
 
 
 @dataclass(slots=True)
@@ -27,13 +29,20 @@ class CompilationContext:
         self.emit = emit
         self.tracing = tracing
         self.drops = drops
+        self.processing = asyncio.Lock()  # held while lines are transformed, so that the stages do not mix
         self.stages: list[Stage] = []
         self.transformations: list[Stage] = []
-        self._started_at = clock.now()
+        self._started_at = self._stage_ended_at = clock.now()
 
     def elapsed_ms(self, since: float | None = None) -> float:
         """Return the milliseconds since a time, by default since the compilation started."""
-        return (self.clock.now() - (self._started_at if since is None else since)) * 1000
+        return elapsed_ms(self._started_at if since is None else since, self.clock.now())
+
+    def end_stage_ms(self, started_at: float) -> float:
+        """Return the milliseconds of a stage that ends now, without those of stages that ended while it ran."""
+        duration_ms = self.elapsed_ms(max(started_at, self._stage_ended_at))
+        self._stage_ended_at = self.clock.now()
+        return duration_ms
 
     @contextmanager
     def stage(self, name: str, source: str | None = None) -> Iterator[StageCounts]:
@@ -45,7 +54,7 @@ class CompilationContext:
             Stage(
                 name=name,
                 source=source,
-                duration_ms=self.elapsed_ms(started_at),
+                duration_ms=self.end_stage_ms(started_at),
                 lines_in=counts.lines_in,
                 lines_out=counts.lines_out,
             )

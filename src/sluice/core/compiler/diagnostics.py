@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from sluice.core.ports import Clock
-from sluice.core.timestamps import iso
+from sluice.core.timestamps import elapsed_ms, iso
 
 OperationEvent = Literal["operationStart", "operationComplete", "operationError"]
 Category = Literal["compilation", "download", "transformation", "validation"]
@@ -74,7 +74,7 @@ class TracingContext:
         self._record("operationComplete", name, category, completion)
 
     def _elapsed_ms(self, started_at: float) -> int:
-        return round((self._clock.now() - started_at) * 1000)
+        return round(elapsed_ms(started_at, self._clock.now()))
 
     def _record(self, kind: OperationEvent, name: str, category: Category, details: Mapping[str, Any]) -> None:
         diagnostic = Diagnostic(

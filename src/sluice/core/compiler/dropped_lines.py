@@ -27,9 +27,9 @@ class DroppedSourceLine:
 
 
 class DropCollector:
-    """Collects dropped lines up to a limit; lines that the compiler generated itself are left out."""
+    """Collects dropped lines, up to a limit if there is one; lines that the compiler generated itself are left out."""
 
-    def __init__(self, limit: int = MAX_DROPPED) -> None:
+    def __init__(self, limit: int | None = MAX_DROPPED) -> None:
         self.files = SourceFiles()
         self.lines: list[DroppedSourceLine] = []
         self.unlisted_count = 0
@@ -43,7 +43,7 @@ class DropCollector:
                 self._add(line, file, number)
 
     def _add(self, dropped: DroppedLine, file_number: int, line_number: int) -> None:
-        if len(self.lines) >= self._limit:
+        if self._limit is not None and len(self.lines) >= self._limit:
             self.unlisted_count += 1
             return
         file = self.files[file_number]

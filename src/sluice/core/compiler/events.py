@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from sluice.core.compiler.configuration import Source
+from sluice.core.compiler.sources.locations import remove_secrets
 
 Phase = Literal["sources", "transformations", "finalize"]
 
@@ -71,4 +72,5 @@ def compilation_complete(*, rules: int, duration_ms: int, sources: int, transfor
 
 def _describe_source(source: Source, index: int, total: int) -> dict[str, Any]:
     fields = source.model_dump(include={"name", "source", "type"}, exclude_unset=True)
+    fields["source"] = remove_secrets(source.source)
     return {"source": fields, "sourceIndex": index, "totalSources": total}

@@ -3,6 +3,7 @@
 from sluice import __version__
 from sluice.core.compiler.configuration import Configuration, Source
 from sluice.core.compiler.sources.line_splitting import flatten_to_one_line
+from sluice.core.compiler.sources.locations import remove_secrets
 
 
 class HeaderGenerator:
@@ -26,4 +27,4 @@ class HeaderGenerator:
 
     def source_header(self, source: Source) -> list[str]:
         name = [f"! Source name: {flatten_to_one_line(source.name)}"] if source.name else []
-        return ["!", *name, f"! Source: {flatten_to_one_line(source.source)}", "!"]
+        return ["!", *name, f"! Source: {flatten_to_one_line(remove_secrets(source.source))}", "!"]

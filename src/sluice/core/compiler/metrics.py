@@ -8,7 +8,7 @@ from typing import Any
 class Stage:
     """One stage; `source` names the source it belongs to, None for the whole list.
 
-    Sources are read in parallel, so the duration of a download includes waiting for the others.
+    Sources are read in parallel, so the duration of a stage leaves out the time that another one has taken.
     """
 
     name: str

@@ -15,25 +15,34 @@ T = TypeVar("T")
 
 
 class TransformationPipeline:
-    """Applies filters and transformations; `source` names the source they belong to, None for the whole list."""
+    """Applies filters and transformations; `source` names the source they belong to, None for the whole list.
 
-    def __init__(self, context: CompilationContext, source: str | None = None) -> None:
+    `later` are the transformations that follow for the whole list.
+    """
+
+    def __init__(self, context: CompilationContext, source: str | None = None, later: Sequence[str] = ()) -> None:
         self._context = context
         self._source = source
+        self._later = later
 
     async def apply_all(
         self, text: LineBuffer, names: Sequence[str], *, exclusions: Patterns | None, inclusions: Patterns | None
     ) -> LineBuffer:
         """Return the lines after all steps; takes the lines out of the buffer."""
+        async with self._context.processing:
+            return await self._apply_all(text, names, exclusions=exclusions, inclusions=inclusions)
+
+    async def _apply_all(
+        self, text: LineBuffer, names: Sequence[str], *, exclusions: Patterns | None, inclusions: Patterns | None
+    ) -> LineBuffer:
         observer = _StageRecorder(self._context, self._source)
+        filters = {"exclusions": exclusions, "inclusions": inclusions}
         drops = self._context.drops
         if drops is None or text.origins is None:
-            steps = pipeline.transform_stepwise(
-                text.take(), names, exclusions=exclusions, inclusions=inclusions, observer=observer
-            )
+            steps = pipeline.transform_stepwise(text.take(), names, **filters, observer=observer, later=self._later)
             return LineBuffer(await _run_with_pauses(steps))
         trace = await _run_with_pauses(
-            pipeline.trace_stepwise(text.take(), names, exclusions=exclusions, inclusions=inclusions, observer=observer)
+            pipeline.trace_stepwise(text.take(), names, **filters, observer=observer, later=self._later)
         )
         drops.collect(trace.dropped, text.origins)
         return LineBuffer(trace.lines, text.origins.select(trace.origins))
@@ -61,7 +70,7 @@ class _StageRecorder:
         self._context.emit(events.transformation_start(name, count))
 
     def on_step_complete(self, name: str, count_in: int, count_out: int) -> None:
-        duration_ms = self._context.elapsed_ms(self._started_at)
+        duration_ms = self._context.end_stage_ms(self._started_at)
         self._context.add_transformation(
             Stage(name=name, source=self._source, duration_ms=duration_ms, lines_in=count_in, lines_out=count_out)
         )

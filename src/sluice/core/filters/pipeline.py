@@ -7,11 +7,12 @@ from typing import Final, NamedTuple, Protocol, TypeVar
 
 from sluice.core.errors import Invalid
 from sluice.core.filters.patterns.patterns import Exclusions, Inclusions, Patterns
-from sluice.core.filters.transformations.compress import COMPRESS
+from sluice.core.filters.transformations.compress import COMPRESS, Compress
 from sluice.core.filters.transformations.convert_to_ascii import CONVERT_TO_ASCII
 from sluice.core.filters.transformations.deduplicate import DEDUPLICATE
 from sluice.core.filters.transformations.insert_final_new_line import INSERT_FINAL_NEW_LINE
 from sluice.core.filters.transformations.invert_allow import INVERT_ALLOW
+from sluice.core.filters.transformations.optimise import OPTIMISE
 from sluice.core.filters.transformations.remove_comments import REMOVE_COMMENTS
 from sluice.core.filters.transformations.remove_empty_lines import REMOVE_EMPTY_LINES
 from sluice.core.filters.transformations.remove_modifiers import REMOVE_MODIFIERS
@@ -22,9 +23,10 @@ from sluice.core.filters.transformations.validate import (
     VALIDATE_ALLOW_IP,
     VALIDATE_ALLOW_IP_AND_PUBLIC_SUFFIX,
     VALIDATE_ALLOW_PUBLIC_SUFFIX,
+    Validator,
 )
 
-_VALIDATORS: Final[Mapping[str, Transformation]] = MappingProxyType(
+_VALIDATORS: Final[Mapping[str, Validator]] = MappingProxyType(
     {
         "Validate": VALIDATE,
         "ValidateAllowIp": VALIDATE_ALLOW_IP,
@@ -43,6 +45,7 @@ TRANSFORMATIONS: Final[Mapping[str, Transformation]] = MappingProxyType(
         "InvertAllow": INVERT_ALLOW,
         **_VALIDATORS,
         "Deduplicate": DEDUPLICATE,
+        "Optimise": OPTIMISE,
         "RemoveEmptyLines": REMOVE_EMPTY_LINES,
         "InsertFinalNewLine": INSERT_FINAL_NEW_LINE,
     }
@@ -95,7 +98,9 @@ def check_names(names: Collection[str]) -> None:
     """Raise Invalid for unknown names and for more than one validator."""
     unknown = sorted(set(names) - TRANSFORMATIONS.keys())
     if unknown:
-        raise Invalid(f"Unknown transformations: {', '.join(unknown)}.")
+        raise Invalid(
+            f"Unknown transformations: {', '.join(unknown)}. The known ones are {', '.join(TRANSFORMATIONS)}."
+        )
     validators = [name for name in _VALIDATORS if name in names]
     if len(validators) > 1:
         raise Invalid(f"Validation transformations cannot be combined: {', '.join(validators)}.")
@@ -107,14 +112,10 @@ def transform(
     *,
     exclusions: Patterns | None = None,
     inclusions: Patterns | None = None,
-    observer: Observer | None = None,
+    observer: Observer = _NO_OBSERVER,
 ) -> list[str]:
     """Apply exclusions, inclusions and the named transformations; the input is not changed."""
-    return run_to_end(
-        transform_stepwise(
-            lines, names, exclusions=exclusions, inclusions=inclusions, observer=observer or _NO_OBSERVER
-        )
-    )
+    return run_to_end(transform_stepwise(lines, names, exclusions=exclusions, inclusions=inclusions, observer=observer))
 
 
 def trace(
@@ -123,12 +124,10 @@ def trace(
     *,
     exclusions: Patterns | None = None,
     inclusions: Patterns | None = None,
-    observer: Observer | None = None,
+    observer: Observer = _NO_OBSERVER,
 ) -> PipelineTrace:
     """Do the same as `transform`, and record the origin or the reason for each line."""
-    return run_to_end(
-        trace_stepwise(lines, names, exclusions=exclusions, inclusions=inclusions, observer=observer or _NO_OBSERVER)
-    )
+    return run_to_end(trace_stepwise(lines, names, exclusions=exclusions, inclusions=inclusions, observer=observer))
 
 
 def transform_stepwise(
@@ -138,10 +137,14 @@ def transform_stepwise(
     exclusions: Patterns | None,
     inclusions: Patterns | None,
     observer: Observer,
+    later: Collection[str] = (),
 ) -> Stepwise[list[str]]:
-    """Run `transform` with a pause before and after each step, in which the caller may do other work."""
+    """Run `transform` with a pause before and after each step, in which the caller may do other work.
+
+    It may use up the lines. `later` are transformations that follow for the whole list.
+    """
     check_names(names)
-    for name, step in _select_steps(names, exclusions, inclusions):
+    for name, step in _select_steps(names, exclusions, inclusions, later):
         count = len(lines)
         observer.on_step_start(name, count)
         yield
@@ -158,12 +161,13 @@ def trace_stepwise(
     exclusions: Patterns | None,
     inclusions: Patterns | None,
     observer: Observer,
+    later: Collection[str] = (),
 ) -> Stepwise[PipelineTrace]:
     """Run `trace` with the same pauses."""
     check_names(names)
     origins = list(range(len(lines)))
     dropped: list[DroppedLine] = []
-    for name, step in _select_steps(names, exclusions, inclusions):
+    for name, step in _select_steps(names, exclusions, inclusions, later):
         observer.on_step_start(name, len(lines))
         yield
         result = step.trace(lines)
@@ -186,10 +190,13 @@ def run_to_end(work: Stepwise[Outcome]) -> Outcome:
 
 
 def _select_steps(
-    names: Collection[str], exclusions: Patterns | None, inclusions: Patterns | None
+    names: Collection[str], exclusions: Patterns | None, inclusions: Patterns | None, later: Collection[str]
 ) -> Iterator[tuple[str, Transformation]]:
     if exclusions:
         yield EXCLUSIONS, Exclusions(exclusions)
     if inclusions:
         yield INCLUSIONS, Inclusions(inclusions)
-    yield from ((name, step) for name, step in TRANSFORMATIONS.items() if name in names)
+    validator = next((step for name, step in _VALIDATORS.items() if name in (*names, *later)), None)
+    for name, step in TRANSFORMATIONS.items():
+        if name in names:
+            yield name, Compress(validator.accepts) if validator and step is COMPRESS else step

@@ -64,15 +64,15 @@ def test_long_sources():
     [
         (b"\xef\xbb\xbfa", ["a"]),
         ("\ufeffa", ["a"]),
-        (b"caf\xe9\nb", ["caf\ufffd", "b"]),
-        (b"a\xe2\x82\nb", ["a\ufffd", "b"]),
-        (b"\xed\xa0\x80", ["\ufffd\ufffd\ufffd"]),
+        (b"caf\xe9\n\xc3\xa9", ["caf\xe9", "\xe9"]),
+        (b"a\xe2\x82\nb", ["a\xe2\u201a", "b"]),
+        (b"\xed\xa0\x81", ["\xed\xa0\ufffd"]),
         ("a\ud800b", ["a\ufffdb"]),
         ("\U0001f600", ["\U0001f600"]),
     ],
 )
 def test_characters(body: bytes | str, lines: list[str]):
-    """A byte order mark is removed, and invalid UTF-8 becomes U+FFFD, so that every line can be encoded."""
+    """A byte order mark is removed, and a line of invalid UTF-8 is Windows-1252, so that every line can be encoded."""
     assert split_lines(body) == lines
 
 

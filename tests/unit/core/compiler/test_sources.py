@@ -149,11 +149,11 @@ def test_jitter():
     ("files", "limits"),
     [
         ({"a": "x" * 101}, Limits(source_bytes=100)),
-        ({"a": "x" * 60, "b": "x" * 60}, Limits(total_bytes=100)),
-        ({"a": "x\n" * 12}, Limits(total_lines=10)),
-        ({"a": "x\n" * 6, "b": "x\n" * 6}, Limits(total_lines=10)),
-        ({"a": "!#include b\n" * 3, "b": "x\nx\nx\nx"}, Limits(total_lines=10)),
-        ({"a": "!#include b\n" * 3, "b": "!#if false\nx\n!#endif"}, Limits(includes=2)),
+        ({"a": "." * 60, "b": "." * 60}, Limits(total_bytes=100)),
+        ({"a": ".x\n" * 12}, Limits(total_lines=10)),
+        ({"a": ".x\n" * 6, "b": ".x\n" * 6}, Limits(total_lines=10)),
+        ({"a": "!#include b\n" * 3, "b": ".x\n.x\n.x\n.x"}, Limits(total_lines=10)),
+        ({"a": "!#include b\n" * 3, "b": "!#if false\n.x\n!#endif"}, Limits(includes=2)),
     ],
 )
 async def test_limits(files: dict[str, str], limits: Limits):
@@ -179,3 +179,55 @@ async def test_web_pages_and_binary_files(content: bytes):
     """A web page or a binary file in place of a list is an error."""
     with pytest.raises(SourceFailed, match=r"web page|binary"):
         await compiler({"a": content}).compile(configuration("a"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "404: Not Found", "Couldn't find the requested file /a.txt in o/r.", "This account has been suspended.", "error",
+        '{"message":"Not Found","documentation_url":"https://h.example"}', '{\n  "error": "quota"\n}', "be right back",
+        "<p>Just a moment...</p>\n<script>var a = 1;</script>", "! a note\nToo Many Requests",
+        "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 123",
+        "||a.com^\n<<<<<<< HEAD\n||b.com^\n=======\n||c.com^\n>>>>>>> x", "<html>", "", "! only\n! comments", "\ufeff",
+        "127.0.0.1 localhost\n::1 ip6-localhost\n0.0.0.0 0.0.0.0",
+    ],
+)  # fmt: skip
+async def test_no_list(text: str):
+    """A page, a message or nothing in place of a list fails the compilation, and is not retried."""
+    files = {f"{BASE}/a.txt": text.encode(), "b": "||b.com^"}
+    with pytest.raises(SourceFailed, match=f"{BASE}/a.txt: ") as caught:
+        await compiler(files).compile(configuration(f"{BASE}/a.txt", "b"))
+    assert not caught.value.retryable
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "-ad-banner.\n.ad-300x250.\n_adframe.\n&adtype=\n/ads/*", "##.ad > div\na.com#@#.x y", "/ad[s ]x/\n/[a b]/$popup",
+        "0.0.0.0 a.com # note\nfe80::1%lo0 b.com", "a.com\nb.com", "[Adblock Plus 2.0]\n||a.com^", "! t\n@@||a.com^\nhello world",
+        "*\n", "||a.com^$domain=b.com|c.com",
+    ],
+)  # fmt: skip
+async def test_lists_of_all_kinds(text: str):
+    """Rules of every kind are a list, whatever they look like."""
+    await compiler({f"{BASE}/a.txt": text.encode()}).compile(configuration(f"{BASE}/a.txt"))
+
+
+async def test_an_empty_file_beside_others():
+    """An empty file beside sources with rules is no failure; a list without any rule is."""
+    assert body(await compile_files({"a": "", "b": "||b^"})) == ["", "||b^"]
+    with pytest.raises(SourceFailed, match="has no rules"):
+        await compile_files({"a": "", "b": "! b"})
+
+
+async def test_secrets_of_addresses():
+    """User, password and query of an address are in no line of the list, no event and no report."""
+    location = "https://me:word@h.example/a.txt?token=secret#part"
+    seen: list[object] = []
+    result = await compiler({location: "! c\n||a.com^"}, emit=seen.append).compile(
+        configuration({"source": location, "transformations": ["RemoveComments"]}), detailed=True
+    )
+    for text in ("\n".join(result.rules), repr(seen), repr(result.report), repr(result.diagnostics)):
+        assert "h.example/a.txt" in text
+        assert "secret" not in text
+        assert "word" not in text

@@ -45,6 +45,7 @@ def test_order():
         "ValidateAllowPublicSuffix",
         "ValidateAllowIpAndPublicSuffix",
         "Deduplicate",
+        "Optimise",
         "RemoveEmptyLines",
         "InsertFinalNewLine",
     ]
@@ -121,13 +122,12 @@ def test_trace():
         ["RemoveComments", "Compress", "RemoveModifiers", "Validate", "Deduplicate", "InsertFinalNewLine"],
         exclusions=Patterns.parse(["skip"]),
     )
-    assert report.lines == ["||a.org^", "||b.org^", ""]
-    assert report.origins == [1, 3, -1]
+    assert report.lines == ["||a.org^", "||b.org^", "||a.com^", ""]
+    assert report.origins == [1, 3, 6, -1]
     assert report.dropped == [
         DroppedLine(4, "exclusions", "skip", "excluded by skip"),
         DroppedLine(0, "RemoveComments", "! c", "comment"),
         DroppedLine(1, "Compress", "||x.a.org^", "covered by ||a.org^"),
-        DroppedLine(6, "Compress", "||a.com^", "covered by ||com^"),
         DroppedLine(5, "Validate", "||com^", "matches only a public suffix"),
         DroppedLine(2, "Deduplicate", "||b.org^", "duplicate of a later line"),
     ]
@@ -137,3 +137,20 @@ def test_inclusions_in_the_trace():
     """A line that no inclusion matches has that reason."""
     report = trace(["a", "b"], [], inclusions=Patterns.parse(["a"]))
     assert report.dropped == [DroppedLine(1, "inclusions", "b", "matches no inclusion")]
+
+
+@pytest.mark.parametrize(
+    ("names", "result"),
+    [
+        (["Compress"], ["||com^", "||localhost^", "||1.2.3.4^"]),
+        (["Compress", "Validate"], ["||a.com^", "||b.a.localhost^"]),
+        (["Compress", "ValidateAllowIp"], ["||a.com^", "||b.a.localhost^", "||1.2.3.4^"]),
+        (["Compress", "ValidateAllowPublicSuffix"], ["||com^", "||b.a.localhost^"]),
+    ],
+)
+def test_a_rule_that_is_dropped_later_absorbs_nothing(names, result):
+    """Compress keeps the rules below one that the validator drops, in both ways to run it."""
+    lines = ["0.0.0.0 com", "a.com", "b.a.com", "||localhost^", "||b.a.localhost^", "||1.2.3.4^", "||x.1.2.3.4^"]
+    lines = [line for line in lines if "Validate" in names or line != "||x.1.2.3.4^"]
+    assert transform(lines, names)[: len(result)] == result
+    assert trace(lines, names).lines == transform(lines, names)

@@ -15,7 +15,11 @@ from sluice.core.filters.patterns.regexes import Regex
     [
         (r"^\|\|.*\.example\.(com|org)\^$", "||ads.Example.org^", True),
         (r"ads?[0-9]+\.", "||ad7.com^", True),
-        (r"(foo|bar)+$", "foobarfoo", True),
+        (r"(foo|bar){1,3}$", "foobarfoo", True),
+        (r"^(?:\w+\.)*example\.com$", "a.b.example.com", True),
+        (r"^(?:\w+\.)*example\.com$", "a.b-example.com", False),
+        (r"[\w-.]x$", "~x", False),
+        (r"^.{3}$", "abcd", False),
         (r"\/ads\/", "/ads/", True),
         (r"(?<word>a.)\k<word>", "xabab", True),
         (r"^\d+$", "٣", False),
@@ -55,12 +59,13 @@ def test_no_expression(source):
     "source",
     [
         "(a+)+$", "(a*)*b", "(a|ab|b)+c", r"(\w+\s?)+$", r"(.*\.)+x", "(x+x+)+y", "^(([a-z])+.)+[A-Z]([a-z])+$",
-        "(a{1,30}){1,30}b", "(a?){30}a{30}", "(a|aa){40}$", "x*x*x*x*x*y", "a?" * 25 + "a" * 25, "(?=(a+)+$)b", "a" * 3000,
-        "((a|b)*|a)*c",
+        "(a{1,30}){1,30}b", "(a?){30}a{30}", "(a|aa){40}$", "x*x*x*x*x*y", "a?" * 25 + "a" * 25, "(?=(a+)+$)b", "a" * 5000,
+        "((a|b)*|a)*c", "^(a|a)*$", "(ax|ax)*y", "(?:ka|\u212aa)*$", "(?:[A-Z]1|[a-z]1)*$", "(?:[k]+\u212a)*x",
+        r"^(a+)\1+$", "(?:(?=a)a|a)*$", "(?:){99999}", "(?:(?=a)){9}", "(" * 40 + "a" + ")" * 40, "[\u0001-\uffff]" * 20,
     ],
 )  # fmt: skip
 def test_refused(source):
-    """Expressions with catastrophic backtracking are refused before they are used."""
+    """Expressions that could backtrack for long are refused before they are used."""
     with pytest.raises(Invalid, match="cannot be used"):
         Regex(source)
 
@@ -69,7 +74,8 @@ def test_refused(source):
     "source",
     [
         r"(?:[a-z0-9-]+\.)+com", ".*a.*b.*c.*d.*e.*f", r"^(.+\.)?ads\..*$", "[0-9a-f]{32}", "([0-9a-f]{2}){6}",
-        r"(\d{1,3}\.){3}\d{1,3}", "(com|co)+$", "(я|ж)+", r"(?:^|[^a-z])ads?(?:[^a-z]|$)", r"^\|\|[a-z0-9-]+\.[a-z]{2,}\^$",
+        r"(\d{1,3}\.){3}\d{1,3}", "(com|co){1,3}$", "[яж]+", r"(?:^|[^a-z])ads?(?:[^a-z]|$)", r"^\|\|[a-z0-9-]+\.[a-z]{2,}\^$",
+        r"\s+$", r"(?:[a-z0-9-]+\.)*[a-z0-9-]+\.(?:com|net)$", "^.*,.*,.*,.*,.*,z$", r"(?:^\|\|?|^)(10\.?[\d\.*]+)\|{0,1}$",
         r"https?:\/\/(www\.)?[\w.-]+\.(com|net|org)\/", r"^[a-z]+[0-9]+[a-z]+[0-9]+\.",
         "^(" + "|".join(f"ads{number}" for number in range(300)) + ")[0-9]*$",
     ],
@@ -77,7 +83,15 @@ def test_refused(source):
 def test_accepted(source):
     """Ordinary expressions are accepted, and the worst lines for them do not take long."""
     regex = Regex(source)
-    for line in ("a" * 100_000, "a." * 10_000, "1a" * 10_000, "comco" * 4_000, "\0" * 20_000):
+    for line in (
+        "a" * 100_000,
+        "a." * 10_000,
+        "1a" * 10_000,
+        "comco" * 4_000,
+        "\0" * 20_000,
+        " " * 20_000,
+        "," * 5_000,
+    ):
         regex.matches(line)
 
 
@@ -92,3 +106,18 @@ def test_shortcuts_keep_the_meaning(source, line):
     except Invalid:
         return
     assert regex.matches(line) is (re.search(source, line, re.IGNORECASE | re.MULTILINE) is not None)
+
+
+@pytest.mark.parametrize("part", ["a", "a?", "[ab]?c", "(?:a|b)", ".*a", "(?=a)", "(?:ab)*", "[а-я]", r"\w+\."])
+def test_the_check_is_linear(part):
+    """The longest expression that is allowed is checked at once, whatever it consists of."""
+    try:
+        Regex(f"(?:{part * (3_900 // len(part))})*")
+    except Invalid:
+        return
+
+
+def test_a_long_line_does_not_end_where_the_search_ends():
+    """An expression whose search stops early does not take that place for the end of the line."""
+    assert Regex(r"\s+$").matches(" " * 1_000)
+    assert not Regex(r"\s+$").matches(" " * 50_000 + "y")

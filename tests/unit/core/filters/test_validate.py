@@ -149,3 +149,17 @@ def test_trace():
     traced = trace("Validate", "! 1", "||a/b", "||a.com^")
     assert traced.origins == [2]
     assert [line.reason for line in traced.dropped] == ["comment or empty line above a dropped rule", CHARACTERS]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "://", "||*^", "||*^|", "||**^", "|*^*|", "://*", "://*^", "|http*", "*http*", "|http^*", "*://*", "@@||*^|",
+        "/.*/", "/^.+$/", "/[a-z]/", "/./$important", "||*^$important",
+    ],
+)  # fmt: skip
+def test_rules_that_match_every_name(line):
+    """A rule that blocks, or allows, every name is dropped; one that a modifier narrows is not dropped for that."""
+    for name in ("Validate", "ValidateAllowIp", "ValidateAllowPublicSuffix", "ValidateAllowIpAndPublicSuffix"):
+        assert run(name, line) == []
+    assert run("Validate", "/^.+$/$dnstype=AAAA", "||*^|$client=tv") == ["/^.+$/$dnstype=AAAA", "||*^|$client=tv"]

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Final
 
+from sluice.core.compiler.sources.charsets import to_utf8
 from sluice.core.compiler.sources.failures import SourceMissing
 from sluice.core.errors import Unavailable
 from sluice.core.ports import Fetch
@@ -15,12 +16,12 @@ Download = Callable[[str], Awaitable[bytes | str]]
 
 
 def make_download(fetch: Fetch, *, max_bytes: int, timeout_s: float) -> Download:
-    """Build a download on top of a guarded fetch."""
+    """Build a download on top of a guarded fetch; it returns text in UTF-8."""
 
     async def download(url: str) -> bytes:
         response = await fetch(url, max_bytes=max_bytes, timeout_s=timeout_s)
         check_status(response.status)
-        return response.body
+        return to_utf8(response.body, response.header("content-type"), max_bytes=max_bytes)
 
     return download
 

@@ -8,7 +8,7 @@ from urllib.parse import urljoin, urlsplit
 from sluice.core.compiler.limits import MAX_INCLUDE_DEPTH
 from sluice.core.compiler.sources.failures import BadSource, IncludeFailed
 from sluice.core.compiler.sources.line_origins import SourceFile
-from sluice.core.compiler.sources.locations import format_location, is_url
+from sluice.core.compiler.sources.locations import format_location, is_url, remove_secrets
 
 _INCLUDE: Final = "!#include"
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
@@ -37,7 +37,7 @@ class IncludeChain:
 
     @property
     def source_file(self) -> SourceFile:
-        return SourceFile(self.label, self.location, self.via)
+        return SourceFile(self.label, remove_secrets(self.location), self.via)
 
     def follow(self, include: Include) -> "IncludeChain":
         """Return the chain to the included file; raises IncludeFailed if its address is not valid."""
@@ -45,7 +45,9 @@ class IncludeChain:
             location = resolve_include(include.target, self.location)
         except BadSource as error:
             raise IncludeFailed(self.locations, BadSource(f"line {include.line}: {error}")) from None
-        return IncludeChain(self.label, (*self.locations, location), (*self.via, f"{self.location}:{include.line}"))
+        return IncludeChain(
+            self.label, (*self.locations, location), (*self.via, f"{remove_secrets(self.location)}:{include.line}")
+        )
 
     def check(self) -> None:
         """Raise BadSource if the includes form a cycle or nest too deep."""

@@ -5,6 +5,7 @@ from array import array
 from collections.abc import Iterator
 from typing import Final
 
+from sluice.core.compiler.sources.charsets import decode_line
 from sluice.core.filters.syntax.lines import WHITESPACE, is_blank
 
 _BREAKS: Final = re.compile(r"[\r\n]+")
@@ -15,8 +16,13 @@ _CHUNK_BYTES: Final = 262_144
 
 
 def decode_body(body: bytes | str) -> str:
-    """Decode a source; bytes that are not UTF-8 become U+FFFD."""
-    return body.decode("utf-8", "replace") if isinstance(body, bytes) else replace_lone_surrogates(body)
+    """Decode a source; a line that is not UTF-8 is read as Windows-1252."""
+    if isinstance(body, str):
+        return replace_lone_surrogates(body)
+    try:
+        return body.decode()
+    except UnicodeDecodeError:
+        return "\n".join(map(decode_line, body.split(b"\n")))
 
 
 def replace_lone_surrogates(text: str) -> str:

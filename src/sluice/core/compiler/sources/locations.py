@@ -1,19 +1,23 @@
 """The locations of sources: URLs, files, or names of content in the request."""
 
+import re
 from typing import Final
-from urllib.parse import urlsplit
 
 _MAX_SHOWN_CHARS: Final = 200  # of a name or address in a message
+# The user and password, and the query, of a URL.
+_SECRETS: Final = re.compile(r"(?<=://)[^/?#]*@|\?[^#]*")
 
 
 def is_url(location: str) -> bool:
     return location[:8].lower().startswith(("http://", "https://"))
 
 
+def remove_secrets(location: str) -> str:
+    """Return the location for headers, logs and reports: without user, password and query, which may be secret."""
+    return _SECRETS.sub("", location) if is_url(location) else location
+
+
 def format_location(location: str) -> str:
-    """Format a name or address for messages: without the query, which may hold a secret, and not too long."""
-    try:
-        text = location.partition("?")[0] if urlsplit(location).query else location
-    except ValueError:
-        text = location
+    """Format a name or address for messages: without its secrets, and not too long."""
+    text = remove_secrets(location)
     return text if len(text) <= _MAX_SHOWN_CHARS else f"{text[:_MAX_SHOWN_CHARS]}…"

@@ -3,7 +3,7 @@
 from typing import Final
 
 from sluice.core.compiler import events
-from sluice.core.compiler.configuration import Source
+from sluice.core.compiler.configuration import Configuration, Source
 from sluice.core.compiler.context import CompilationContext
 from sluice.core.compiler.sources.failures import SourceFailed
 from sluice.core.compiler.sources.line_buffer import LineBuffer
@@ -19,11 +19,18 @@ DOWNLOAD: Final = "download"  # the stage that reads a source
 class SourceCompiler:
     """Compiles sources, one at a time or in parallel, and emits their progress."""
 
-    def __init__(self, context: CompilationContext, reader: SourceReader, patterns: PatternReader, total: int) -> None:
+    def __init__(
+        self,
+        context: CompilationContext,
+        reader: SourceReader,
+        patterns: PatternReader,
+        configuration: Configuration,
+    ) -> None:
         self._context = context
         self._reader = reader
         self._patterns = patterns
-        self._total = total
+        self._total = len(configuration.sources)
+        self._later = configuration.transformations
         self._read_count = 0
 
     async def compile(self, source: Source, index: int) -> LineBuffer:
@@ -49,7 +56,7 @@ class SourceCompiler:
             context.tracing.operation("downloadSource", "download", source=location) as operation,
             context.stage(DOWNLOAD, source.label) as stage,
         ):
-            text = await self._reader.read(source.source, source.label)
+            text = await self._reader.read_list(source.source, source.label)
             operation.output["lineCount"] = stage.lines_in = stage.lines_out = len(text.lines)
         self._read_count += 1
         duration_ms = round(context.elapsed_ms(started_at))
@@ -65,5 +72,5 @@ class SourceCompiler:
         inclusions = await self._patterns.read_inclusions(source)
         if not (source.transformations or exclusions or inclusions):
             return text
-        pipeline = TransformationPipeline(self._context, source.label)
+        pipeline = TransformationPipeline(self._context, source.label, self._later)
         return await pipeline.apply_all(text, source.transformations, exclusions=exclusions, inclusions=inclusions)

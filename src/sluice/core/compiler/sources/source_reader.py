@@ -6,13 +6,15 @@ from itertools import zip_longest
 
 from sluice.core.compiler.limits import MAX_PARALLEL_DOWNLOADS, Budget
 from sluice.core.compiler.parallel import run_in_parallel
-from sluice.core.compiler.sources.documents import Document, check_is_text, parse_document
+from sluice.core.compiler.sources.documents import Document, parse_document
 from sluice.core.compiler.sources.download import Download
-from sluice.core.compiler.sources.failures import IncludeFailed, SourceFailed
+from sluice.core.compiler.sources.failures import BadSource, IncludeFailed, SourceFailed
 from sluice.core.compiler.sources.includes import Include, IncludeChain
 from sluice.core.compiler.sources.line_buffer import LineBuffer
 from sluice.core.compiler.sources.line_origins import LineOrigins, SourceFiles
 from sluice.core.compiler.sources.line_splitting import count_lines
+from sluice.core.compiler.sources.list_check import check_is_no_prose, check_is_text
+from sluice.core.compiler.sources.locations import is_url
 from sluice.core.errors import SluiceError
 
 
@@ -41,16 +43,30 @@ class SourceReader:
         self._files = files
         self._slots = asyncio.Semaphore(MAX_PARALLEL_DOWNLOADS)
         self._documents: dict[str, asyncio.Task[Document]] = {}
+        self.has_rules = False  # whether any list has some
 
-    async def read(self, location: str, label: str | None = None) -> LineBuffer:
-        """Read a whole source; raises SourceFailed, which names it by its label and gives the reason."""
-        label = label or location
+    async def read_list(self, location: str, label: str) -> LineBuffer:
+        """Read a list of rules; raises SourceFailed also for a page or a message in its place, and for an empty download."""
         try:
-            is_repeated = location in self._repeated
-            document = await (self._load_once(location) if is_repeated else self._load(location))
-            return await self._expand_includes(document, IncludeChain(label, (location,)))
+            document = await self._load_source(location)
+            self.has_rules |= not document.is_empty
+            if document.is_empty and is_url(location):
+                raise BadSource("it has no rules: check the address, or remove the source")
+            text = await self._expand_includes(document, IncludeChain(label, (location,)))
+            check_is_no_prose(text.lines)
         except SluiceError as error:
             raise SourceFailed(label, error, sent_by_caller=location in self._content) from error
+        return text
+
+    async def read_patterns(self, location: str) -> LineBuffer:
+        """Read a file of patterns; raises SourceFailed, which names it and gives the reason."""
+        try:
+            return await self._expand_includes(await self._load_source(location), IncludeChain(location, (location,)))
+        except SluiceError as error:
+            raise SourceFailed(location, error, sent_by_caller=location in self._content) from error
+
+    async def _load_source(self, location: str) -> Document:
+        return await (self._load_once(location) if location in self._repeated else self._load(location))
 
     async def close(self) -> None:
         """Release every file and cancel unfinished downloads."""
@@ -87,7 +103,8 @@ class SourceReader:
         file = None if self._files is None else self._files.add(chain.source_file)
         if not included:
             origins = None if file is None else LineOrigins.of_file(file, document.numbers)
-            return LineBuffer(document.lines, origins)
+            is_shared = chain.location in self._documents
+            return LineBuffer(list(document.lines) if is_shared else document.lines, origins)
         return _splice_includes(document, included, file)
 
     async def _read_include(self, include: Include, chain: IncludeChain) -> LineBuffer:

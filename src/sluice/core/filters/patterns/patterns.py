@@ -1,100 +1,145 @@
 """Exclusions and inclusions: patterns that are matched against each line before all transformations.
 
 `/…/` is a regular expression. A text with `*` is a wildcard that matches the whole line, ignoring case. Any other text
-is a substring, matched with case.
+is a substring, matched with case. Lines are searched many at a time: first for the literal text that each pattern
+requires, and only where that stands for the pattern itself.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import compress
-from typing import Final, NamedTuple, Self
+from operator import not_
+from typing import Final, Protocol, Self
 
 from sluice.core.errors import BadField, Invalid
 from sluice.core.filters.patterns.literals import Literals
-from sluice.core.filters.patterns.regexes import Regex
+from sluice.core.filters.patterns.work import CHECK_WORK, WorkBudget
 from sluice.core.filters.transformations.drop_reasons import TransformationTrace, trace_selection
 
+_CHUNK_LINES: Final = 20_000  # searched at a time, so that the whole list does not exist a second time
 
-class _Wildcard(NamedTuple):
-    """A pattern in lower case, split at its asterisks."""
 
-    text: str
-    parts: list[str]
+class _Checked(Protocol):
+    """A pattern that is checked line by line, where its literal occurs in the line in lower case."""
 
     @property
-    def longest(self) -> str:
-        return max(self.parts, key=len)
-
-    def matches(self, lower: str) -> bool:
-        """Return whether the line contains the parts in this order, the outer ones at its ends."""
-        start, end = len(self.parts[0]), len(lower) - len(self.parts[-1])
-        if start > end or not lower.startswith(self.parts[0]) or not lower.endswith(self.parts[-1]):
-            return False
-        for part in self.parts[1:-1]:
-            at = lower.find(part, start, end)
-            if at < 0:
-                return False
-            start = at + len(part)
-        return True
+    def literal(self) -> str: ...
+    def matches(self, line: str) -> bool: ...
+    def bound_work(self, line: str) -> float: ...
 
 
 class Patterns:
-    """A set of patterns, grouped by kind; an empty set is false and filters nothing."""
+    """A set of patterns; an empty set is false and filters nothing."""
 
-    def __init__(self, plain: list[str], wildcards: list[_Wildcard], regexes: dict[str, Regex]) -> None:
-        self._plain = Literals(plain)
-        self._wildcards: dict[str, list[_Wildcard]] = {}
-        for wildcard in wildcards:
-            self._wildcards.setdefault(wildcard.longest, []).append(wildcard)
-        self._bare_wildcards = self._wildcards.pop("", [])  # only asterisks: no literal to search for
-        self._literals = Literals(list(self._wildcards))
-        self._regexes = regexes
-        self._count = len(plain) + len(wildcards) + len(regexes)
+    def __init__(self, plain: list[str], checked: dict[str, _Checked], budget: WorkBudget) -> None:
+        self._plain = plain
+        self._checked = checked
+        self._budget = budget
+        self._plain_literals = Literals(plain)
+        self._by_literal: dict[bytes, list[str]] = {}
+        for text, pattern in checked.items():
+            self._by_literal.setdefault(pattern.literal.encode("utf-8", "surrogatepass"), []).append(text)
+        self._without_literal = self._by_literal.pop(b"", [])
+        self._checked_literals = Literals([pattern.literal for pattern in checked.values() if pattern.literal])
 
     @classmethod
-    def parse(cls, texts: Iterable[str]) -> Self:
-        """Parse the texts, ignoring empty and repeated ones; raises Invalid, which names all bad regular expressions."""
+    def parse(cls, texts: Iterable[str], budget: WorkBudget | None = None) -> Self:
+        """Parse the texts, ignoring empty and repeated ones; raises Invalid, which names all bad regular expressions.
+
+        All patterns of a compilation share one budget.
+        """
         plain: list[str] = []
-        wildcards: list[_Wildcard] = []
-        regexes: dict[str, Regex] = {}
+        checked: dict[str, _Checked] = {}
         bad: list[BadField] = []
         for text in filter(None, dict.fromkeys(texts)):
             if len(text) > 2 and text.startswith("/") and text.endswith("/"):
                 try:
-                    regexes[text] = Regex(text[1:-1])
+                    checked[text] = _compile_regex(text[1:-1])
                 except Invalid as error:
                     bad.append(BadField(text, str(error)))
             elif "*" in text:
-                wildcards.append(_Wildcard(text, text.lower().split("*")))
+                checked[text] = _compile_wildcard(text)
             else:
                 plain.append(text)
         if bad:
             raise Invalid(bad[0].reason, bad)
-        return cls(plain, wildcards, regexes)
+        return cls(plain, checked, budget or WorkBudget())
 
     def __bool__(self) -> bool:
-        return self._count > 0
+        return bool(self._plain or self._checked)
 
     def match(self, lines: list[str]) -> bytes:
-        """Return 1 for each line that some pattern matches, 0 for the others."""
-        if self._wildcards or self._bare_wildcards or self._regexes:
-            return bytes(self._plain.has_match(line) or self._find_other(line) is not None for line in lines)
-        return bytes(map(self._plain.has_match, lines))
+        """Return 1 for each line that some pattern matches, 0 for the others; raises Invalid if that takes too long."""
+        marks = bytearray(len(lines))
+        for at in self.find(lines):
+            marks[at] = 1
+        return bytes(marks)
 
-    def find(self, line: str) -> str | None:
-        """Return a pattern that matches the line."""
-        plain = min(self._plain.find_matches(line), default=None)
-        return self._find_other(line) if plain is None else plain
+    def find(self, lines: list[str]) -> dict[int, str]:
+        """Return a pattern for the index of each line that some pattern matches."""
+        found: dict[int, str] = {}
+        for start in range(0, len(lines), _CHUNK_LINES):
+            chunk = lines[start : start + _CHUNK_LINES]
+            found.update((start + at, text) for at, text in self._find_in_chunk(chunk).items())
+        return found
 
-    def _find_other(self, line: str) -> str | None:
-        if self._wildcards or self._bare_wildcards:
-            lower = line.lower()
-            for wildcard in [*self._bare_wildcards, *self._candidate_wildcards(lower)]:
-                if wildcard.matches(lower):
-                    return wildcard.text
-        return next((text for text, regex in self._regexes.items() if regex.matches(line)), None)
+    def _find_in_chunk(self, lines: list[str]) -> dict[int, str]:
+        text = "\n".join(lines)
+        if text.count("\n") != len(lines) - 1:  # some line contains a line feed itself
+            return {at: match for at, line in enumerate(lines) if (match := self._find_in_line(line)) is not None}
+        found: dict[int, str] = {}
+        if self._plain:
+            body = text.encode("utf-8", "surrogatepass")
+            for at, literal in number_lines(body, self._plain_literals.find_all(body, self._budget)):
+                found.setdefault(at, literal.decode("utf-8", "surrogatepass"))
+        if self._checked:
+            for at, candidates in self._find_candidates(text, lines):
+                if at not in found and (match := self._find_match(lines[at], candidates)) is not None:
+                    found[at] = match
+        return found
 
-    def _candidate_wildcards(self, lower: str) -> list[_Wildcard]:
-        return [wildcard for literal in self._literals.find_matches(lower) for wildcard in self._wildcards[literal]]
+    def _find_in_line(self, line: str) -> str | None:
+        self._budget.take(len(self._plain) * len(line))
+        plain = next((text for text in self._plain if text in line), None)
+        return self._find_match(line, self._checked) if plain is None else plain
+
+    def _find_candidates(self, text: str, lines: list[str]) -> Iterator[tuple[int, Iterable[str]]]:
+        """Yield line indexes with the patterns that may match there."""
+        lower = text.lower().encode("utf-8", "surrogatepass")
+        for at, literal in number_lines(lower, self._checked_literals.find_all(lower, self._budget)):
+            yield at, self._by_literal[literal]
+        if self._without_literal:
+            yield from ((at, self._without_literal) for at in range(len(lines)))
+        if not text.isascii():  # the Kelvin sign, for example, equals k if case is ignored
+            yield from ((at, self._checked) for at, line in enumerate(lines) if not line.isascii())
+
+    def _find_match(self, line: str, texts: Iterable[str]) -> str | None:
+        for text in texts:
+            pattern = self._checked[text]
+            self._budget.take(CHECK_WORK + pattern.bound_work(line))
+            if pattern.matches(line):
+                return text
+        return None
+
+
+def _compile_regex(source: str) -> _Checked:
+    from sluice.core.filters.patterns.regexes import Regex  # noqa: PLC0415 - few configurations have one
+
+    return Regex(source)
+
+
+def _compile_wildcard(text: str) -> _Checked:
+    from sluice.core.filters.patterns.wildcards import Wildcard  # noqa: PLC0415 - few configurations have one
+
+    return Wildcard(text)
+
+
+def number_lines(text: bytes, hits: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
+    """Replace the position of each hit by the number of its line."""
+    number = end = 0
+    for at, literal in sorted(set(hits)):
+        number += text.count(b"\n", end, at)
+        end = at
+        yield number, literal
 
 
 _NO_MATCH: Final = "matches no inclusion"
@@ -107,15 +152,13 @@ class Exclusions:
         self._patterns = patterns
 
     def apply(self, lines: list[str]) -> list[str]:
-        return list(compress(lines, self._mark_kept(lines)))
+        marks = self._patterns.match(lines)
+        return list(compress(lines, map(not_, marks)))
 
     def trace(self, lines: list[str]) -> TransformationTrace:
-        return trace_selection(
-            lines, self._mark_kept(lines), lambda index: f"excluded by {self._patterns.find(lines[index])}"
-        )
-
-    def _mark_kept(self, lines: list[str]) -> bytes:
-        return self._patterns.match(lines).translate(b"\x01\x00" + bytes(254))  # swaps 0 and 1
+        found = self._patterns.find(lines)
+        kept = bytes(at not in found for at in range(len(lines)))
+        return trace_selection(lines, kept, lambda index: f"excluded by {found[index]}")
 
 
 class Inclusions:

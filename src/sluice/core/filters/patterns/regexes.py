@@ -1,98 +1,131 @@
-"""JavaScript regular expressions translated to Python: flags i and m, matched anywhere in a line.
-
-Syntax that only one of the two languages has is translated where that is simple, and refused otherwise.
-"""
+"""JavaScript regular expressions with the flags i and m, matched anywhere in a line within a bound of work."""
 
 import re
-import warnings
+from collections.abc import Iterator
 from typing import Final
 
 from sluice.core.errors import Invalid
-from sluice.core.filters.patterns.backtracking import max_line_length
-from sluice.core.filters.patterns.regex_tree import compile_tree, parse_tree, relax_tree
-from sluice.core.filters.syntax.lines import WHITESPACE
-
-_FLAGS: Final = re.IGNORECASE | re.MULTILINE
-_TOKEN: Final = re.compile(
-    r"""
-    \\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|c[A-Za-z]|k<[^>]*>|.)  # an escape
-    | \[(?:\\.|[^\]\\])*\]                                      # a character class
-    | \(\?<(?![=!])                                             # a named group
-    | \(\?(?![:=!<]|[ims]*(?:-[ims]+)?:)                        # a group that only Python has
-    | (?:[*+?]|\{[0-9]+(?:,[0-9]*)?\})\+                        # a repetition that only Python has
-    | \{,
-    """,
-    re.VERBOSE | re.DOTALL,
+from sluice.core.filters.patterns.regex_cost import bound_work, find_max_length, is_anchored
+from sluice.core.filters.patterns.regex_syntax import (
+    FLAGS,
+    UNBOUNDED,
+    Anchor,
+    Group,
+    Item,
+    Node,
+    Repeat,
+    Scan,
+    Sequence,
+    parse_expression,
+    write_alternatives,
 )
-_CLASS_ESCAPE: Final = re.compile(r"\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|c[A-Za-z]|.)", re.DOTALL)
-_SHORTHANDS: Final = {"d": "0-9", "w": "A-Za-z0-9_", "s": re.escape(WHITESPACE)}
-# Letter escapes that mean the same in both languages.
-_SHARED: Final = frozenset("BfnrtvxuDWS")
+
+_MAX_SHOWN: Final = 200
 
 
 class Regex:
-    """A compiled expression, and how many characters of a line it may search."""
+    """A compiled expression; `literal` is a text in lower case that every ASCII line it matches contains."""
 
     def __init__(self, source: str) -> None:
         """Compile the text between the slashes; raises Invalid if it is not valid or could take too long."""
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", FutureWarning)
-                pattern = _TOKEN.sub(_translate_token, source)
-                tree = relax_tree(parse_tree(pattern, _FLAGS))
-                self._max_length = max_line_length(tree)
-                self._search = compile_tree(tree, _FLAGS).search
+            alternatives = list(map(_simplify, parse_expression(source).alternatives))
+            self._max_length = find_max_length(alternatives)
+            self._search = re.compile(write_alternatives(alternatives), FLAGS).search
         except (re.error, OverflowError, RecursionError) as error:
-            raise Invalid(f"The regular expression /{source}/ cannot be used: {error}.") from error
+            shown = source if len(source) <= _MAX_SHOWN else f"{source[:_MAX_SHOWN]}…"
+            raise Invalid(f"The regular expression /{shown}/ cannot be used: {error}.") from error
+        self._alternatives = alternatives
+        self._work_by_length: dict[int, float] = {}
+        self.literal = _find_literal(alternatives[0]) if len(alternatives) == 1 else ""
 
     def matches(self, line: str) -> bool:
         """Return whether it matches anywhere; of a very long line only the beginning is searched."""
-        return self._search(line, 0, self._max_length) is not None
+        found = self._search(line, 0, self._max_length)
+        return found is not None and (len(line) <= self._max_length or found.end() < self._max_length)
+
+    def bound_work(self, line: str) -> float:
+        """Return the most characters that a search of the line compares."""
+        length = min(len(line), self._max_length)
+        if length not in self._work_by_length:
+            self._work_by_length[length] = bound_work(self._alternatives, length)
+        return self._work_by_length[length]
 
 
-def _translate_token(token: re.Match[str]) -> str:
-    text = token[0]
-    if text.startswith("\\"):
-        return _translate_escape(text)
-    if text.startswith("["):
-        return _translate_class(text)
-    if text == "(?<":
-        return "(?P<"
-    if text == "{,":
-        return r"\{,"
-    raise re.error(f"{text} does not exist in JavaScript")
+def _simplify(nodes: Sequence) -> Sequence:
+    """Return a sequence that matches the same lines; the position of the match does not matter here.
+
+    Open ends (`^.*`, `.*$`) have no effect and are removed. For a fixed text between two open stretches (`.*text.*`)
+    only the first occurrence is tried, because whatever follows a later occurrence also follows the first.
+    """
+    nodes = _remove_open_ends(nodes)
+    result: Sequence = []
+    at = 0 if is_anchored(nodes) else _find_fixed_end(nodes, 0)
+    if 0 < at < len(nodes) and _is_open(nodes[at]):
+        result = [Anchor(r"\A"), Scan(_select_items(nodes[:at]))]
+    else:
+        at = 0
+    while at < len(nodes):
+        node = nodes[at]
+        end = _find_fixed_end(nodes, at + 1) if _is_open(node) else at
+        if isinstance(node, Repeat) and end > at + 1 and (end == len(nodes) or _is_open(nodes[end])):
+            result += [*([Item(".")] * node.least), Scan(_select_items(nodes[at + 1 : end]))]
+            at = end
+        else:
+            result.append(node)
+            at += 1
+    return result
 
 
-def _translate_class(text: str) -> str:
-    if text == "[]":
-        return "(?!)"
-    if text == "[^]":
-        return r"[\s\S]"
-    return f"[{_CLASS_ESCAPE.sub(lambda escape: _translate_class_escape(escape[0]), text[1:-1])}]"
+def _remove_open_ends(nodes: Sequence) -> Sequence:
+    while (count := _count_open_end(nodes[::-1], "$")) > 0:
+        nodes = nodes[:-count]
+    while (count := _count_open_end(nodes, "^")) > 0:
+        nodes = nodes[count:]
+    return nodes
 
 
-def _translate_class_escape(text: str) -> str:
-    if text == r"\b":
-        return r"\x08"
-    return _SHORTHANDS.get(text[1:], None) or _translate_letter(text)
+def _count_open_end(nodes: Sequence, anchor: str) -> int:
+    """Return how many nodes at the beginning are `.*`, with or without the anchor before it."""
+    count = 2 if nodes and nodes[0] == Anchor(anchor) else 1
+    return count if len(nodes) >= count and _is_open(nodes[count - 1], least=0) else 0
 
 
-def _translate_escape(text: str) -> str:
-    if text.startswith(r"\k<"):
-        return f"(?P={text[3:-1]})"
-    if text in {r"\b", r"\B"}:
-        return f"(?a:{text})"
-    shorthand = _SHORTHANDS.get(text[1:].lower()) if len(text) == 2 else None
-    if shorthand:
-        return f"[{'^' if text[1].isupper() else ''}{shorthand}]"
-    return _translate_letter(text)
+def _is_open(node: Node, least: int = 1) -> bool:
+    """Return whether the node is `.*`, `.+` or one of their lazy forms, and requires at most so many characters."""
+    return isinstance(node, Repeat) and node.body == Item(".") and node.least <= least and node.most == UNBOUNDED
 
 
-def _translate_letter(text: str) -> str:
-    """Translate the escape of a single letter; a letter without a special meaning stands for itself."""
-    letter = text[1]
-    if letter == "c" and len(text) == 3:
-        return f"\\x{ord(text[2]) % 32:02x}"
-    if letter.isascii() and letter.isalpha() and letter not in _SHARED:
-        return text[1:]
-    return text
+def _find_fixed_end(nodes: Sequence, start: int) -> int:
+    end = start
+    while end < len(nodes) and isinstance(nodes[end], Item):
+        end += 1
+    return end
+
+
+def _select_items(nodes: Sequence) -> list[Item]:
+    return [node for node in nodes if isinstance(node, Item)]
+
+
+def _find_literal(nodes: Sequence) -> str:
+    """Return the longest text in lower case that the sequence requires as it stands."""
+    runs = [""]
+    for node in _flatten(nodes):
+        if isinstance(node, Item) and node.literal and node.literal.isascii():
+            runs[-1] += node.literal.lower()
+        else:
+            runs.append("")
+    return max(runs, key=len)
+
+
+def _flatten(nodes: Sequence) -> Iterator[Node]:
+    """Yield the parts that every match has, in their order; an anchor stands for text that may lie between."""
+    for node in nodes:
+        if isinstance(node, Scan):
+            yield Anchor("")
+            yield from node.text
+            yield Anchor("")
+        elif isinstance(node, Group) and len(node.alternatives) == 1 and not node.is_look:
+            yield from _flatten(node.alternatives[0])
+        else:
+            yield node

@@ -17,6 +17,7 @@ class PublicSuffixes(NamedTuple):
     plain: frozenset[str]
     wildcards: frozenset[str]
     exceptions: frozenset[str]
+    plain_rules: frozenset[str]  # the plain ones as rules, `||com^`
 
     def is_listed(self, hostname: str) -> bool:
         """Return whether the list names this hostname as a suffix."""
@@ -36,7 +37,8 @@ def load_public_suffixes() -> PublicSuffixes:
     wildcards = {rule[2:] for rule in rules if rule.startswith("*.")}
     exceptions = {rule[1:] for rule in rules if rule.startswith("!")}
     plain = {rule for rule in rules if rule[0] not in "*!"}
-    return PublicSuffixes(frozenset(plain), frozenset(wildcards), frozenset(exceptions))
+    plain_rules = frozenset(f"||{suffix}^" for suffix in plain)
+    return PublicSuffixes(frozenset(plain), frozenset(wildcards), frozenset(exceptions), plain_rules)
 
 
 def _read_rules() -> Iterator[str]:

@@ -1,49 +1,72 @@
 """Compress: converts hosts rules and bare domains to `||host^`, and drops rules that a wider one covers.
 
-A line that blocks one host and its subdomains has that `||host^` as its key. All other lines have no key and are kept.
+A line that blocks one host and its subdomains has that `||host^` as its key. All other lines have no key and are kept. A
+rule that a later step drops covers nothing: otherwise the rules that it covers would be lost with it.
 """
 
 import re
-from collections.abc import Container, Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import compress
+from operator import not_
 from typing import Final, TypeAlias
 
 from sluice.core.filters.syntax.domains import is_compressible, is_plain_domain
 from sluice.core.filters.syntax.hosts import is_hosts_rule, iterate_hostnames
+from sluice.core.filters.syntax.line_runs import CHUNK_LINES, LineRun, find_runs
 from sluice.core.filters.syntax.rules import parse_rule
 from sluice.core.filters.transformations.drop_reasons import Drop, TransformationTrace
-from sluice.core.filters.transformations.transformation import Transformation
 
 # No domain name is longer, so no longer rule covers one. This also limits the work for a line of a million dots.
 _MAX_DOMAIN: Final = 255
+_COMMON_RULE: Final = r"\|\|[a-z0-9.-]{1,250}+\^"
+_COMMON_HOST: Final = r"[a-z0-9._-]{1,250}+"
+# The two most frequent kinds of line in DNS lists: `||host^`, and hosts rules with one hostname and the same address.
+_RUN: Final = re.compile(rf"(?:{_COMMON_RULE}\n)++|([0-9.]++[ \t]++){_COMMON_HOST}\n(?:\1{_COMMON_HOST}\n)*+")
 
-# Matches the two most frequent kinds of line in DNS lists: `||host^`, and a hosts rule with one hostname.
-_COMMON_LINE: Final = re.compile(r"\|\|[a-z0-9.-]+\^|[0-9.]+[ \t]+([a-z0-9._-]+)")
+_FREED: Final = [""] * CHUNK_LINES
+_WIDEST: Final = "||"  # what is left of a rule without its only label
 
 # An output line, and its key or "".
 _Entry: TypeAlias = tuple[str, str]
 
 
-class _Compress:
+def _covers_always(_rule: str) -> bool:
+    return True
+
+
+class Compress:
+    """`can_cover` is false for a rule that a later step drops."""
+
+    def __init__(self, can_cover: Callable[[str], bool] = _covers_always) -> None:
+        self._can_cover = can_cover
+
     def apply(self, lines: list[str]) -> list[str]:
-        # A dict keeps the order and the first of each key. A line without a key gets a number, which equals no text.
-        texts: dict[str | int, str] = {}
-        for line, common in zip(lines, map(_COMMON_LINE.fullmatch, lines), strict=True):
-            if common:
-                rule = f"||{common[1]}^" if common[1] else line
-                texts.setdefault(rule, rule)
+        keys: set[str] = set()
+        texts: list[str] = []
+        others: dict[int, str] = {}  # by the index in `texts`, the key of a line that differs from it
+        for run in find_runs(lines, _RUN):
+            if run.match:
+                texts += _select_new(_convert_run(lines, run), keys)
             else:
-                for text, key in _expand(line):
-                    texts.setdefault(key or len(texts), text)
-        return [text for key, text in texts.items() if isinstance(key, int) or not _is_covered(key, texts)]
+                for text, key in _expand(lines[run.start]):
+                    if key not in keys:
+                        if text != key:
+                            others[len(texts)] = key
+                        texts.append(text)
+                    if key:
+                        keys.add(key)
+            if run.end % CHUNK_LINES == 0:  # free the lines that were converted, because a long list fills the memory
+                lines[run.end - CHUNK_LINES : run.end] = _FREED
+        return self._drop_covered(texts, keys, others)
 
     def trace(self, lines: list[str]) -> TransformationTrace:
         keys = {key for line in lines for _, key in _expand(line) if key}
-        fewest = _fewest_dots(keys)
         seen: set[str] = set()
         trace = TransformationTrace([], [], [])
         for index, line in enumerate(lines):
             for text, key in _expand(line):
-                if reason := _drop_reason(key, seen, keys, fewest):
+                if reason := self._find_reason(key, seen, keys):
                     trace.dropped.append(Drop(index, text, reason))
                 else:
                     trace.lines.append(text)
@@ -51,11 +74,80 @@ class _Compress:
                 seen.add(key)
         return trace
 
+    def _drop_covered(self, texts: list[str], keys: set[str], others: dict[int, str]) -> list[str]:
+        kept: list[str] = []
+        positions = list(others)
+        for start in range(0, len(texts), CHUNK_LINES):
+            chunk = texts[start : start + CHUNK_LINES]
+            rules = chunk.copy()
+            for at in positions[bisect_left(positions, start) : bisect_left(positions, start + CHUNK_LINES)]:
+                rules[at - start] = others[at]
+            parents = _widen_each(rules)
+            covering = self._find_covering(parents, keys)
+            kept += compress(chunk, map(not_, map(covering.__contains__, parents))) if covering else chunk
+        return kept
+
+    def _find_covering(self, rules: list[str], keys: set[str]) -> set[str]:
+        """Return those of the rules, and of all wider ones, that are a key or that a key covers."""
+        levels: list[set[str]] = []
+        level = set(rules)
+        while level:
+            level.discard(_WIDEST)
+            levels.append(level)
+            level = set(_widen_each(level))
+        covering: set[str] = set()
+        if all(level.isdisjoint(keys) for level in levels):
+            return covering
+        for level in reversed(levels):
+            own = (rule for rule in level & keys if self._can_cover(rule))
+            covering.update(own, [rule for rule in level if _widen(rule) in covering])
+        return covering
+
+    def _find_reason(self, key: str, seen: set[str], keys: set[str]) -> str:
+        """Return why the line is dropped, with the rule that replaces it; "" if it is kept."""
+        if not key:
+            return ""
+        widest, wider = key, _widen(key)
+        while wider != _WIDEST:
+            if wider in keys and self._can_cover(wider):
+                widest = wider
+            wider = _widen(wider)
+        if widest != key:
+            return f"covered by {widest}"
+        return f"duplicate of {key}" if key in seen else ""
+
+
+def _widen_each(rules: Collection[str]) -> list[str]:
+    if max(map(len, rules), default=0) > _MAX_DOMAIN:
+        return list(map(_widen, rules))
+    return ["||" + rule.partition(".")[2] for rule in rules]
+
+
+def _widen(rule: str) -> str:
+    """Return the rule without its first label; of a long one, at most as much of its end as a name may have."""
+    return "||" + rule[2 - _MAX_DOMAIN :].partition(".")[2]
+
+
+def _convert_run(lines: list[str], run: LineRun) -> list[str]:
+    """Return a run of common lines as rules."""
+    if run.match is None or not run.match[1]:
+        return lines[run.start : run.end]
+    address, text = run.match[1], run.match[0]
+    return f"||{text[len(address) : -1].replace(f'{chr(10)}{address}', f'^{chr(10)}||')}^".split("\n")
+
+
+def _select_new(rules: list[str], keys: set[str]) -> Iterable[str]:
+    """Return the rules that are not among the keys, each once, and add them to the keys."""
+    count = len(keys)
+    if keys.isdisjoint(rules):
+        keys.update(rules)
+        return rules if len(keys) == count + len(rules) else dict.fromkeys(rules)
+    new = dict.fromkeys(rule for rule in rules if rule not in keys)
+    keys.update(new)
+    return new
+
 
 def _expand(line: str) -> Iterable[_Entry]:
-    if common := _COMMON_LINE.fullmatch(line):
-        rule = f"||{common[1]}^" if common[1] else line
-        return ((rule, rule),)
     if is_hosts_rule(line):
         return _expand_hosts_rule(line)
     if is_plain_domain(line):
@@ -83,43 +175,4 @@ def _find_key(line: str) -> str:
     return rule.pattern
 
 
-def _fewest_dots(keys: Iterable[str]) -> int:
-    return min((key.count(".") for key in keys), default=0)
-
-
-def _is_covered(key: str, keys: Container[object]) -> bool:
-    """Return whether `_find_wider` finds any wider rule, in a third of its time."""
-    if len(key) > _MAX_DOMAIN:
-        return bool(_find_wider(key, keys, 0))
-    _, dot, rest = key.partition(".")
-    while dot:
-        if f"||{rest}" in keys:
-            return True
-        _, dot, rest = rest.partition(".")
-    return False
-
-
-def _find_wider(key: str, keys: Container[object], fewest: int) -> str:
-    """Return the next wider rule among the keys, none of which has fewer dots than `fewest`; "" if there is none."""
-    dot = max(1, len(key) - _MAX_DOMAIN)
-    for _ in range(key.count(".", dot + 1) - fewest):
-        dot = key.find(".", dot + 1)
-        parent = "||" + key[dot + 1 :]
-        if parent in keys:
-            return parent
-    return ""
-
-
-def _drop_reason(key: str, seen: set[str], keys: set[str], fewest: int) -> str:
-    """Return why the line is dropped, with the rule that replaces it; "" if it is kept."""
-    if not key:
-        return ""
-    widest = key
-    while wider := _find_wider(widest, keys, fewest):
-        widest = wider
-    if widest != key:
-        return f"covered by {widest}"
-    return f"duplicate of {key}" if key in seen else ""
-
-
-COMPRESS: Final[Transformation] = _Compress()
+COMPRESS: Final = Compress()

@@ -1,6 +1,5 @@
 """Deduplicate: keeps the last of equal rules, and drops the others with the comments above them."""
 
-from collections.abc import Iterator
 from itertools import compress, count
 from typing import Final
 
@@ -14,7 +13,8 @@ _REASON: Final = "duplicate of a later line"
 
 class _Deduplicate:
     def apply(self, lines: list[str]) -> list[str]:
-        return list(compress(lines, mark_kept_lines(lines, _find_repeated(lines))))
+        dropped = _find_repeated(lines)
+        return list(compress(lines, mark_kept_lines(lines, dropped))) if dropped else lines
 
     def trace(self, lines: list[str]) -> TransformationTrace:
         kept = mark_kept_lines(lines, _find_repeated(lines))
@@ -23,10 +23,13 @@ class _Deduplicate:
         )
 
 
-def _find_repeated(lines: list[str]) -> Iterator[bool]:
-    """Yield for each line whether it is a rule that occurs again further down."""
+def _find_repeated(lines: list[str]) -> list[int]:
+    """Return the indexes of the rules that occur again further down."""
+    if len(set(lines)) == len(lines):
+        return []
     last = dict(zip(lines, count(), strict=False))
-    return (last[line] != index and not is_comment_or_empty(line) for index, line in enumerate(lines))
+    repeated = (index for index, line in enumerate(lines) if last[line] != index)
+    return [index for index in repeated if not is_comment_or_empty(lines[index])]
 
 
 DEDUPLICATE: Final[Transformation] = _Deduplicate()

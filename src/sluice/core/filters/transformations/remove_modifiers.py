@@ -4,14 +4,15 @@ from typing import Final
 
 from sluice.core.filters.syntax.lines import WHITESPACE, is_comment
 from sluice.core.filters.syntax.rules import find_only_modifier, modifier_name, parse_rule
-from sluice.core.filters.transformations.transformation import Rewrite, Transformation
+from sluice.core.filters.transformations.drop_reasons import TransformationTrace
+from sluice.core.filters.transformations.transformation import Transformation
 
 _REMOVED: Final = frozenset({"third-party", "3p", "all", "document", "doc", "popup", "network"})
 
 
 def _remove_modifiers(line: str) -> str:
     text = line.strip(WHITESPACE)
-    if "$" not in text or is_comment(text):
+    if is_comment(text):
         return text
     only = find_only_modifier(text)
     if only and only not in _REMOVED:
@@ -23,4 +24,12 @@ def _remove_modifiers(line: str) -> str:
     return rule._replace(modifiers=kept).format()
 
 
-REMOVE_MODIFIERS: Final[Transformation] = Rewrite(_remove_modifiers)
+class _RemoveModifiers:
+    def apply(self, lines: list[str]) -> list[str]:
+        return [_remove_modifiers(line) if "$" in line else line.strip(WHITESPACE) for line in lines]
+
+    def trace(self, lines: list[str]) -> TransformationTrace:
+        return TransformationTrace(self.apply(lines), list(range(len(lines))), [])
+
+
+REMOVE_MODIFIERS: Final[Transformation] = _RemoveModifiers()

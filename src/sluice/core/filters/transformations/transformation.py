@@ -7,7 +7,7 @@ from sluice.core.filters.transformations.drop_reasons import TransformationTrace
 
 
 class Transformation(Protocol):
-    """`apply` is the fast way, `trace` also records what happened; both return the same lines."""
+    """`apply` is the fast way and may use up its input; `trace` also records what happened. Both return the same lines."""
 
     def apply(self, lines: list[str], /) -> list[str]: ...
 
@@ -28,15 +28,16 @@ class Rewrite:
 
 
 class Removal:
-    """Removes all lines that a predicate matches, for one reason."""
+    """Removes all lines that a predicate matches, for one reason; each of them begins with one of `starts`."""
 
-    def __init__(self, is_removed: Callable[[str], bool], reason: str) -> None:
+    def __init__(self, is_removed: Callable[[str], bool], reason: str, starts: tuple[str, ...] = ("",)) -> None:
         self._is_removed = is_removed
         self._reason = reason
+        self._starts = starts
 
     def apply(self, lines: list[str]) -> list[str]:
-        is_removed = self._is_removed
-        return [line for line in lines if not is_removed(line)]
+        is_removed, starts = self._is_removed, self._starts
+        return [line for line in lines if not line.startswith(starts) or not is_removed(line)]
 
     def trace(self, lines: list[str]) -> TransformationTrace:
         kept = bytes(not removed for removed in map(self._is_removed, lines))

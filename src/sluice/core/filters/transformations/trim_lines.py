@@ -2,11 +2,16 @@
 
 from typing import Final
 
-from sluice.core.filters.transformations.transformation import Rewrite, Transformation
+from sluice.core.filters.transformations.drop_reasons import TransformationTrace
+from sluice.core.filters.transformations.transformation import Transformation
 
 
-def _trim(line: str) -> str:
-    return line.strip(" \t")
+class _TrimLines:
+    def apply(self, lines: list[str]) -> list[str]:
+        return [line.strip(" \t") for line in lines]
+
+    def trace(self, lines: list[str]) -> TransformationTrace:
+        return TransformationTrace(self.apply(lines), list(range(len(lines))), [])
 
 
-TRIM_LINES: Final[Transformation] = Rewrite(_trim)
+TRIM_LINES: Final[Transformation] = _TrimLines()

@@ -5,22 +5,23 @@ reason.
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import compress
 from typing import Final
 
+from sluice.core.filters.syntax.breadth import matches_everything
 from sluice.core.filters.syntax.cosmetic import is_cosmetic
 from sluice.core.filters.syntax.domains import extract_exact_domain
 from sluice.core.filters.syntax.hostnames import Hostname, parse_hostname
 from sluice.core.filters.syntax.hosts import is_hosts_rule, iterate_hostnames
 from sluice.core.filters.syntax.ip_patterns import IpPattern, is_address
+from sluice.core.filters.syntax.line_runs import find_runs
 from sluice.core.filters.syntax.lines import WHITESPACE, is_blank, is_comment
 from sluice.core.filters.syntax.public_suffixes import load_public_suffixes
 from sluice.core.filters.syntax.rules import Rule, find_only_modifier, is_regex, modifier_name, parse_rule
 from sluice.core.filters.transformations.drop_reasons import TransformationTrace, trace_selection
 from sluice.core.filters.transformations.leading_comments import LEADING_COMMENT_REASON, mark_kept_lines
-from sluice.core.filters.transformations.transformation import Transformation
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,14 +42,17 @@ _AFTER_SEPARATOR: Final = _Flaw("text after the separator")
 _MALFORMED: Final = _Flaw("malformed hostname")
 _SUFFIX: Final = _Flaw("matches only a public suffix")
 _UNKNOWN_SUFFIX: Final = _Flaw("not a known public suffix")
+_EVERYTHING: Final = _Flaw("matches every name")
 _NO_HOSTNAME: Final = _Flaw("an address without a hostname")
 
 _LIMITING: Final = frozenset({"denyallow", "badfilter", "client"})
 _SUPPORTED: Final = frozenset({"important", "~important", "dnstype", "dnsrewrite", "ctag"}) | _LIMITING
+_UNCONDITIONAL: Final = frozenset({"important", "~important"})  # all other modifiers narrow a rule
 _MIN_PATTERN: Final = 5
 
 # The form of nearly every hostname and every line in a DNS list. Its only possible flaw is to name a public suffix.
-_COMMON_NAME: Final = r"(?:(?!-)[a-z0-9-]{1,63}+(?<!-)\.)+(?=[a-z])[a-z0-9-]{1,63}+(?<!-)"
+_COMMON_LABEL: Final = r"(?!-)[a-z0-9-]{1,63}+(?<!-)"
+_COMMON_NAME: Final = rf"(?:{_COMMON_LABEL}\.)+(?=[a-z]){_COMMON_LABEL}"
 _COMMON_HOSTNAME: Final = re.compile(_COMMON_NAME)
 _COMMON_LINE: Final = re.compile(rf"(?:@@)?\|\|({_COMMON_NAME})\^|[0-9.]+[ \t]+({_COMMON_NAME})")
 _MAX_COMMON: Final = 250
@@ -60,31 +64,62 @@ _IP_RULE: Final = re.compile(rf"[{WHITESPACE}]*+(?:@@)?\|{{0,2}}[0-9.]++[*^|]*+[
 _LETTER_OR_DIGIT: Final = re.compile(r"[a-zA-Z0-9]")
 
 
-class _Validator:
+@cache
+def _compile_run() -> re.Pattern[str]:
+    """Compile the expression for two kinds of lines.
+
+    A line `||host^` is valid unless the host is a public suffix by its full name. A line of group 1 is a path or a selector
+    that `_is_plainly_no_pattern` recognises, without white space and hence no hosts rule.
+    """
+    wildcards = "|".join(map(re.escape, load_public_suffixes().wildcards))
+    head, tail = rf"{_COMMON_LABEL}\.(?!(?:{wildcards})\^)", rf"(?=[a-z]){_COMMON_LABEL}"
+    common = rf"\|\|{head}(?:{_COMMON_LABEL}\.)*+{tail}\^\n"
+    no_pattern = rf"(?![!@:]|#(?!#)|####)[a-zA-Z0-9.*|^-]*+[^{WHITESPACE}$a-zA-Z0-9.*|^-][^{WHITESPACE}$]*+(?<!/)\n"
+    return re.compile(rf"(?:{common})++|((?:{no_pattern})++)")
+
+
+class Validator:
     def __init__(self, *, allow_ip: bool = False, allow_public_suffix: bool = False) -> None:
         self._allow_ip = allow_ip
         self._allow_public_suffix = allow_public_suffix
 
     def apply(self, lines: list[str]) -> list[str]:
         lines = self._normalize(lines)
-        return list(compress(lines, mark_kept_lines(lines, self._find_flaws(lines))))
+        flaws = self._find_flaws(lines)
+        return list(compress(lines, mark_kept_lines(lines, flaws))) if flaws else lines
 
     def trace(self, lines: list[str]) -> TransformationTrace:
         lines = self._normalize(lines)
-        flaws = list(self._find_flaws(lines))
+        flaws = self._find_flaws(lines)
         kept = mark_kept_lines(lines, flaws)
-        return trace_selection(lines, kept, lambda index: _explain_drop(lines[index], flaws[index]))
+        return trace_selection(lines, kept, lambda index: _explain_drop(lines[index], flaws.get(index)))
+
+    def accepts(self, line: str) -> bool:
+        """Return whether the line is valid."""
+        return self._find_flaw(line) is None
 
     def _normalize(self, lines: list[str]) -> list[str]:
         return list(map(_normalize_ip_rule, lines)) if self._allow_ip else lines
 
-    def _find_flaws(self, lines: list[str]) -> Iterator[_Flaw | None]:
-        is_listed = load_public_suffixes().is_listed
-        for line, common in zip(lines, map(_COMMON_LINE.fullmatch, lines), strict=True):
-            is_valid = common and len(line) <= _MAX_COMMON and not is_listed(common[common.lastindex or 0])
-            yield None if is_valid else self._find_flaw(line)
+    def _find_flaws(self, lines: list[str]) -> dict[int, _Flaw]:
+        """Return the flaw of each line that is not valid, by its index."""
+        flaws: dict[int, _Flaw] = {}
+        suffixes = load_public_suffixes().plain_rules
+        for run in find_runs(lines, _compile_run()):
+            if run.match and run.match[1]:
+                flaws |= dict.fromkeys(range(run.start, run.end), _CHARACTERS)
+                continue
+            if run.match and _has_no_suffix(lines[run.start : run.end], suffixes):
+                continue
+            for index in range(run.start, run.end):
+                if flaw := self._find_flaw(lines[index]):
+                    flaws[index] = flaw
+        return flaws
 
     def _find_flaw(self, line: str) -> _Flaw | None:
+        common = _COMMON_LINE.fullmatch(line)
+        if common and len(line) <= _MAX_COMMON and not load_public_suffixes().is_listed(common[common.lastindex or 0]):
+            return None
         if is_comment(line) or is_blank(line):
             return None
         if is_hosts_rule(line):
@@ -113,6 +148,8 @@ class _Validator:
         domain = extract_exact_domain(pattern)
         if domain is None and _is_short(pattern):
             return _SHORT
+        if names <= _UNCONDITIONAL and matches_everything(pattern):
+            return _EVERYTHING
         if is_regex(pattern):
             return None
         if not _PATTERN_CHARACTERS.fullmatch(_strip_scheme_separator(pattern)):
@@ -162,6 +199,10 @@ class _Validator:
         if not self._allow_public_suffix:
             return _SUFFIX
         return None if load_public_suffixes().is_listed(suffix) else _UNKNOWN_SUFFIX
+
+
+def _has_no_suffix(rules: list[str], suffixes: frozenset[str]) -> bool:
+    return suffixes.isdisjoint(rules) and max(map(len, rules)) <= _MAX_COMMON
 
 
 def _is_plainly_no_pattern(line: str) -> bool:
@@ -217,7 +258,7 @@ def _first_unsupported(rule: Rule) -> str:
     return next(name for name in map(modifier_name, rule.modifiers) if name not in _SUPPORTED)
 
 
-VALIDATE: Final[Transformation] = _Validator()
-VALIDATE_ALLOW_IP: Final[Transformation] = _Validator(allow_ip=True)
-VALIDATE_ALLOW_PUBLIC_SUFFIX: Final[Transformation] = _Validator(allow_public_suffix=True)
-VALIDATE_ALLOW_IP_AND_PUBLIC_SUFFIX: Final[Transformation] = _Validator(allow_ip=True, allow_public_suffix=True)
+VALIDATE: Final = Validator()
+VALIDATE_ALLOW_IP: Final = Validator(allow_ip=True)
+VALIDATE_ALLOW_PUBLIC_SUFFIX: Final = Validator(allow_public_suffix=True)
+VALIDATE_ALLOW_IP_AND_PUBLIC_SUFFIX: Final = Validator(allow_ip=True, allow_public_suffix=True)

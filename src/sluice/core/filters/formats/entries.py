@@ -1,0 +1,154 @@
+"""Reads the lines of a list as entries: which names each rule blocks or allows, as far as names can say it."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from sluice.core.filters.syntax.cosmetic import is_cosmetic
+from sluice.core.filters.syntax.hosts import is_hosts_rule, iterate_hostnames
+from sluice.core.filters.syntax.lines import is_blank, is_comment
+from sluice.core.filters.syntax.rules import is_regex, modifier_name, parse_rule
+
+_LABEL: Final = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
+_NAME: Final = re.compile(rf"(?=.{{1,253}}\Z){_LABEL}(?:\.{_LABEL})*")
+_ADDRESS: Final = re.compile(r"[0-9.]+\Z|.*:")
+_LOOPBACK: Final = frozenset(
+    {"localhost", "localhost.localdomain", "local", "broadcasthost", "ip6-localhost", "ip6-loopback", "ip6-localnet",
+     "ip6-mcastprefix", "ip6-allnodes", "ip6-allrouters", "ip6-allhosts"}
+)  # fmt: skip
+_NARROWING: Final = frozenset({"client", "ctag", "dnstype", "denyallow", "dnsrewrite"})
+
+
+class Width(StrEnum):
+    """Which names an entry means: the name itself, it and all below, or only those below."""
+
+    EXACT = "exact"
+    TREE = "tree"
+    BELOW = "below"
+
+
+_PATTERNS: Final = (
+    (re.compile(r"\|\|([^*^|/]+)\^(?:\||\*)?"), Width.TREE),
+    (re.compile(r"(?:\||(?:https?)?://)([^*^|/]+)[|^]"), Width.EXACT),
+    (re.compile(r"(?:\|\|)?\*\.([^*^|/]+)\^\|?|\*\.([^*^|/]+)|\.([^*^|/]+)\^"), Width.BELOW),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One name that a rule blocks, or allows; `line` is its index."""
+
+    line: int
+    name: str
+    width: Width
+    is_exception: bool = False
+    is_important: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A line that cannot be expressed, by its number from 1, with the reason."""
+
+    line: int
+    text: str
+    reason: str
+
+
+def read_entries(lines: Iterable[str]) -> tuple[list[Entry], list[Skipped]]:
+    """Return all entries, without those that a `$badfilter` cancels, and the lines that are none."""
+    entries: list[Entry] = []
+    skipped: list[Skipped] = []
+    cancelled: set[str] = set()
+    for index, line in enumerate(lines):
+        text = line.strip()
+        if is_blank(text) or is_comment(text) or (text.startswith("[") and text.endswith("]")):
+            continue
+        if cancelled_text := read_badfilter(text):
+            cancelled.add(cancelled_text)
+            continue
+        outcome = _read_line(index, text)
+        if isinstance(outcome, list):
+            entries += outcome
+        elif outcome:
+            skipped.append(Skipped(index + 1, text, outcome))
+    if not cancelled:
+        return entries, skipped
+    texts = list(lines)
+    return [entry for entry in entries if to_canonical_text(texts[entry.line]) not in cancelled], skipped
+
+
+def read_badfilter(text: str) -> str:
+    """Return the rule that a `$badfilter` cancels; "" for any other rule."""
+    if "badfilter" not in text:
+        return ""
+    rule = parse_rule(text)
+    if rule is None or "badfilter" not in rule.modifiers:
+        return ""
+    rest = [modifier for modifier in rule.modifiers if modifier != "badfilter"]
+    return to_canonical_text(rule._replace(modifiers=rest).format())
+
+
+def to_canonical_text(text: str) -> str:
+    """Return the rule with its modifiers in a fixed order, in which a `$badfilter` and what it cancels are compared."""
+    rule = parse_rule(text)
+    return text if rule is None else rule._replace(modifiers=sorted(rule.modifiers)).format()
+
+
+def _read_line(index: int, text: str) -> list[Entry] | str:
+    """Return the entries of a line, or the reason why it has none; "" if it means nothing."""
+    if is_cosmetic(text):
+        return "a cosmetic rule, which DNS cannot apply"
+    if is_hosts_rule(text):
+        return _read_hosts_rule(index, text)
+    rule = parse_rule(text)
+    if rule is None:
+        return "no pattern"
+    names = set(map(modifier_name, rule.modifiers)) - {"important"}
+    if names & _NARROWING:
+        return f"modifier {min(names & _NARROWING)} cannot be expressed"
+    if names:
+        return f"modifier {min(names)} has no meaning for DNS"
+    if is_regex(rule.pattern):
+        return "a regular expression cannot be expressed"
+    if not rule.exception and not rule.modifiers and _is_label(rule.pattern.lower()):
+        return [Entry(index, rule.pattern.lower(), Width.EXACT)]
+    found = read_pattern(rule.pattern.lower())
+    if found is None:
+        return "a pattern that is no name cannot be expressed"
+    width, name = found
+    return [Entry(index, name, width, rule.exception, "important" in rule.modifiers)]
+
+
+def _read_hosts_rule(index: int, text: str) -> list[Entry] | str:
+    names = [name.lower().removesuffix(".") for name in iterate_hostnames(text)]
+    kept = [name for name in names if name not in _LOOPBACK and not _ADDRESS.match(name)]
+    if not all(map(_is_name, kept)):
+        return "a malformed hostname"
+    return [Entry(index, name, Width.EXACT) for name in kept] or ""
+
+
+def read_pattern(pattern: str) -> tuple[Width, str] | None:
+    """Return the width and the name of a pattern in lower case; None if it means anything else."""
+    for shape, width in _PATTERNS:
+        if match := shape.fullmatch(pattern):
+            name = next(filter(None, match.groups()))
+            return (width, name) if _is_name(name) or (width is not Width.EXACT and _is_label(name)) else None
+    return None
+
+
+def _is_name(text: str) -> bool:
+    return "." in text and _NAME.fullmatch(text) is not None and not _ADDRESS.match(text)
+
+
+def _is_label(text: str) -> bool:
+    return _NAME.fullmatch(text) is not None and not _ADDRESS.match(text)
+
+
+def iterate_wider(name: str) -> Iterator[str]:
+    """Yield the names above a name, the nearest first."""
+    _, dot, rest = name.partition(".")
+    while dot:
+        yield rest
+        _, dot, rest = rest.partition(".")

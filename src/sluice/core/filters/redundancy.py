@@ -1,0 +1,186 @@
+"""Finds the rules of a list that change no verdict, because an unconditional rule of the list already decides the same names.
+
+A rule is redundant if a rule of its own class, or of a stronger one with the same meaning, covers it, or if it blocks without
+`$important` inside of an exception. Only `||host^` and `||*.host^` cover others. Rules that a `$badfilter` cancels, and rules
+with modifiers that are not known here, neither cover nor are redundant. An exception is redundant only for a wider exception.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from sluice.core.filters.formats.entries import (
+    Entry,
+    Width,
+    iterate_wider,
+    read_badfilter,
+    read_pattern,
+    to_canonical_text,
+)
+from sluice.core.filters.formats.resolution import EntrySet
+from sluice.core.filters.patterns.literals import Literals
+from sluice.core.filters.patterns.patterns import number_lines
+from sluice.core.filters.patterns.work import WorkBudget
+from sluice.core.filters.syntax.cosmetic import is_cosmetic
+from sluice.core.filters.syntax.domains import is_plain_domain
+from sluice.core.filters.syntax.hosts import is_hosts_rule, iterate_hostnames
+from sluice.core.filters.syntax.lines import is_blank, is_comment
+from sluice.core.filters.syntax.rules import is_regex, modifier_name, parse_rule
+
+_CONDITIONS: Final = frozenset({"client", "ctag", "dnstype", "denyallow"})
+# A path with more than its slash, so that the rule matches no address of a host alone.
+_PATH: Final = re.compile(r"(?<!:)(?<!/)/[^/*^|]*[a-z0-9_=.-]|^/[^/*^|]*[a-z0-9]")
+_PREFIX: Final = re.compile(r"\|\|([a-z0-9-]+\.[a-z0-9.-]*)")
+_ANCHORED_PATH: Final = re.compile(r"\|\|([a-z0-9_.-]*[a-z0-9])[/^:?].*[a-z0-9].*")
+_PLAIN_PATH: Final = re.compile(r"[^|*^@$]{6,}")
+_COVERED: Final = "covered by a wider rule"
+_EXCEPTED: Final = "inside of an exception"
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """A rule whose names are known; `twin` is equal for rules that mean the same."""
+
+    index: int
+    entries: tuple[Entry, ...]
+    twin: str
+    can_cover: bool
+    is_hosts: bool = False
+    is_part: bool = False  # of a tree: some addresses below its names
+
+    @property
+    def is_exception(self) -> bool:
+        return self.entries[0].is_exception
+
+    @property
+    def is_important(self) -> bool:
+        return self.entries[0].is_important
+
+
+class _Coverage:
+    """The rules that cover others, by class."""
+
+    def __init__(self, rules: Iterable[_Rule]) -> None:
+        covering = [entry for rule in rules if rule.can_cover and not rule.is_hosts for entry in rule.entries]
+        blocks = [entry for entry in covering if not entry.is_exception]
+        exceptions = [entry for entry in covering if entry.is_exception]
+        self._blocks = _WiderSet(blocks)
+        self._important_blocks = _WiderSet(entry for entry in blocks if entry.is_important)
+        self._exceptions = _WiderSet(exceptions)
+        self._important_exceptions = _WiderSet(entry for entry in exceptions if entry.is_important)
+
+    def find_reason(self, rule: _Rule) -> str:
+        """Return why the rule changes nothing; "" if it may."""
+        if rule.is_exception:
+            wider = self._important_exceptions if rule.is_important else self._exceptions
+        else:
+            wider = self._important_blocks if rule.is_important else self._blocks
+        if all(wider.has_wider(entry, is_part=rule.is_hosts or rule.is_part) for entry in rule.entries):
+            return _COVERED
+        can_be_excepted = not rule.is_exception and not rule.is_important
+        return _EXCEPTED if can_be_excepted and all(map(self._exceptions.covers, rule.entries)) else ""
+
+
+class _Prefixes:
+    """Rules such as `||ads.example` without an end: they match every name with labels that start so."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self._texts = {match[1] for line in lines if (match := _PREFIX.fullmatch(line))}
+        self._lengths = sorted(set(map(len, self._texts)))
+
+    def cover(self, rule: _Rule) -> bool:
+        """Return whether they match all names of a block without `$important`."""
+        if rule.is_exception or rule.is_important or not self._texts:
+            return False
+        return all(any(map(self._has_prefix_of, (entry.name, *iterate_wider(entry.name)))) for entry in rule.entries)
+
+    def _has_prefix_of(self, name: str) -> bool:
+        return any(name[:length] in self._texts for length in self._lengths if length <= len(name))
+
+
+class _WiderSet(EntrySet):
+    def has_wider(self, entry: Entry, *, is_part: bool) -> bool:
+        """Return whether an entry covers this one that is not the same; for a part of a tree the same name is enough."""
+        if is_part:
+            return self.covers(entry)
+        is_inside = entry.width is not Width.TREE and entry.name in self.names[Width.TREE]
+        return is_inside or self.covers_strictly(entry)
+
+
+def find_redundant(lines: list[str]) -> dict[int, str]:
+    """Return the reason for each line that changes nothing, by its index."""
+    cancelled = {text for line in lines if (text := read_badfilter(line.strip()))}
+    rules = [rule for at, line in enumerate(lines) if (rule := _read_rule(at, line.strip(), cancelled)) is not None]
+    coverage = _Coverage(rules)
+    prefixes = _Prefixes(line for line in lines if not cancelled or to_canonical_text(line) not in cancelled)
+    redundant = {rule.index: reason for rule in rules if (reason := coverage.find_reason(rule))}
+    redundant |= {rule.index: _COVERED for rule in rules if rule.index not in redundant and prefixes.cover(rule)}
+    twins = _find_twins([rule for rule in rules if rule.index not in redundant])
+    return redundant | twins | dict.fromkeys(_find_covered_paths(lines), _COVERED)
+
+
+def _find_twins(rules: list[_Rule]) -> dict[int, str]:
+    """Return the rules that repeat another in another spelling; the canonical one stays, else the first."""
+    first: dict[str, _Rule] = {}
+    for rule in sorted(rules, key=lambda rule: not rule.can_cover):
+        first.setdefault(rule.twin, rule)
+    return {rule.index: _COVERED for rule in rules if first[rule.twin] is not rule and first[rule.twin].can_cover}
+
+
+def _read_rule(index: int, text: str, cancelled: set[str]) -> _Rule | None:
+    """Return the rule if its names are known, and no other modifier than those of DNS stands there."""
+    if is_blank(text) or is_comment(text) or is_cosmetic(text) or "badfilter" in text:
+        return None
+    if is_hosts_rule(text) or is_plain_domain(text):
+        return _read_hosts(index, text)
+    rule = parse_rule(text)
+    if rule is None or (cancelled and to_canonical_text(text) in cancelled):
+        return None
+    modifiers = set(map(modifier_name, rule.modifiers))
+    if modifiers - {"important"} - _CONDITIONS:
+        return None
+    pattern = rule.pattern.lower()
+    if path := _ANCHORED_PATH.fullmatch(pattern):
+        entry = Entry(index, path[1], Width.TREE, rule.exception, "important" in modifiers)
+        return _Rule(index, (entry,), text, can_cover=False, is_part=True)
+    found = read_pattern(pattern.replace(".^", "^"))  # a final dot matches no name, so such a rule is a twin at most
+    if found is None:
+        return None
+    width, name = found
+    entry = Entry(index, name, width, rule.exception, "important" in modifiers)
+    is_canonical = rule.pattern == {Width.TREE: f"||{name}^", Width.BELOW: f"||*.{name}^"}.get(width, f"|{name}^")
+    twin = f"{'@@' * rule.exception}{width} {name} {','.join(sorted(rule.modifiers))}"
+    return _Rule(index, (entry,), twin, can_cover=is_canonical and not modifiers & _CONDITIONS)
+
+
+def _find_covered_paths(lines: list[str]) -> Iterator[int]:
+    """Yield the rules for a path that contain the whole text of another rule; such rules concern no host name."""
+    texts = {at: text for at, line in enumerate(lines) if _is_block_of_path(text := line.strip().lower())}
+    plain = [text for text in texts.values() if _PLAIN_PATH.fullmatch(text)]
+    body = "\n".join(texts.values()).encode("utf-8", "surrogatepass")
+    indexes = list(texts)
+    for number, literal in number_lines(body, Literals(plain).find_all(body, WorkBudget())):
+        if texts[indexes[number]] != literal.decode("utf-8", "surrogatepass"):
+            yield indexes[number]
+
+
+def _is_block_of_path(text: str) -> bool:
+    return _PATH.search(text) is not None and not (
+        text.startswith(("@@", "!", "#"))
+        or "$" in text
+        or is_regex(text)
+        or is_cosmetic(text)
+        or " " in text
+        or "\n" in text
+    )
+
+
+def _read_hosts(index: int, text: str) -> _Rule | None:
+    names = list(iterate_hostnames(text)) if is_hosts_rule(text) else [text]
+    entries = tuple(Entry(index, name.lower().removesuffix("."), Width.EXACT) for name in names)
+    if not entries:
+        return None
+    is_canonical = all(name == entry.name for name, entry in zip(names, entries, strict=True))
+    twin = f"hosts {' '.join(sorted(entry.name for entry in entries))}"
+    return _Rule(index, entries, twin, can_cover=is_canonical, is_hosts=True)

@@ -1,0 +1,54 @@
+"""The charsets of sources, and gzip that no header names."""
+
+import gzip
+
+import pytest
+
+from sluice.core.compiler.sources.charsets import to_utf8
+from sluice.core.compiler.sources.failures import BadSource
+from sluice.core.compiler.sources.line_splitting import split_lines
+from sluice.core.errors import Oversized, Unavailable
+
+TEXT = "! München\n||a.com^\n||пример.рф^"
+
+
+def read(body: bytes, content_type: str | None = None) -> list[str]:
+    return split_lines(to_utf8(body, content_type, max_bytes=1_000))
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [
+        (TEXT.encode(), None),
+        (TEXT.encode("utf-8-sig"), "text/plain"),
+        (TEXT.encode(), "text/plain; charset=iso-8859-1"),
+        (TEXT.encode(), "text/plain; charset=nonsense"),
+        (TEXT.encode("utf-16"), None),
+        (b"\xfe\xff" + TEXT.encode("utf-16-be"), "text/plain; charset=utf-8"),
+        (gzip.compress(TEXT.encode()), "text/plain"),
+        (gzip.compress(TEXT.encode("utf-16")), None),
+    ],
+)
+def test_encodings(body: bytes, content_type: str | None):
+    """A text is read by its mark, as UTF-8 if it is that, and unpacked if it is gzip."""
+    assert read(body, content_type) == TEXT.split("\n")
+
+
+def test_other_charsets():
+    """A declared charset is used where the text is not UTF-8; without one, lines that are not UTF-8 are Windows-1252."""
+    assert read("||реклама.рф^".encode("cp1251"), 'text/plain; charset="windows-1251"') == ["||реклама.рф^"]
+    assert read(b"! M\xfcnchen \x80\n||a.com^", "text/plain; charset=latin1") == ["! München €", "||a.com^"]
+    assert read(b"! M\xfcnchen\n" + "||пример.рф^".encode()) == ["! München", "||пример.рф^"]
+    assert read("||a.com^\n||b.com^".encode("utf-16-le")) == ["||a.com^", "||b.com^"]
+    assert read("||a.com^\n||b.com^".encode("utf-16-be")) == ["||a.com^", "||b.com^"]
+
+
+def test_broken_gzip():
+    """A truncated, a broken and a far too large gzip file have failed."""
+    whole = gzip.compress(TEXT.encode() * 3)
+    with pytest.raises(Unavailable, match="incomplete"):
+        to_utf8(whole[:-9], None, max_bytes=1_000)
+    with pytest.raises(BadSource, match="broken"):
+        to_utf8(whole[:20] + b"xxxxxxxxxxxxxxxxxx", None, max_bytes=1_000)
+    with pytest.raises(Oversized):
+        to_utf8(gzip.compress(bytes(5_000)), None, max_bytes=1_000)
