@@ -6,12 +6,15 @@ from enum import StrEnum
 from typing import Any, Final, Self
 
 SENTIMENTS: Final = ("positive", "negative", "neutral")
+# What the embedded analyst says of a language that it does not know.
+UNKNOWN: Final = "unknown"
 
 # Members that processing adds. `reset` removes them all.
 _PROCESSING_MEMBERS: Final = (
     *("sentiment", "sentimentBy", "sentimentAt", "sentimentAttempts", "sentimentError"),
+    *("sentimentScore", "sentimentConfidence"),
     *("aiSummary", "summaryBy", "summaryAt", "summaryError", "contentTimeout", "extractedContent"),
-    *("processedAt", "inProgressSince"),
+    *("processedAt", "inProgressSince", "secondLook"),
 )
 
 
@@ -71,7 +74,7 @@ class Article:
     @property
     def sentiment(self) -> str | None:
         value = self.data.get("sentiment")
-        return value if value in SENTIMENTS else None
+        return value if value in (*SENTIMENTS, UNKNOWN) else None
 
     @property
     def stage(self) -> Stage:
@@ -145,6 +148,10 @@ class Article:
 
     def with_summary(self, summary: str, by: str, now_ms: int) -> Self:
         return self.with_members(aiSummary=summary, summaryBy=by, summaryAt=now_ms, summaryError=None).close(now_ms)
+
+    def with_feed_text(self, text: str, error: str, now_ms: int) -> Self:
+        """Completes the article with the text of its feed in place of a summary, and the reason."""
+        return self.with_members(aiSummary=text, summaryBy="feed", summaryAt=now_ms, summaryError=error).close(now_ms)
 
     def without_summary(self, error: str, now_ms: int) -> Self:
         """Completes the article with an empty summary and the reason."""

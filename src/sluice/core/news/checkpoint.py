@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Self, assert_never
 
 from sluice.core.errors import SluiceError
+from sluice.core.json_text import parse_bounded_json
 from sluice.core.news.article import Article, Stage
 from sluice.core.news.checkpoint_transitions import Place
 
@@ -44,8 +45,6 @@ class Checkpoint:
     processed: tuple[str, ...] = ()
     try_later: tuple[TryLaterEntry, ...] = ()
     updated_at_ms: int = 0
-    # The version of the index that was written with this checkpoint.
-    index_version: int = 0
 
     @classmethod
     def from_json(cls, value: object) -> Self:
@@ -63,7 +62,6 @@ class Checkpoint:
             processed=tuple(dict.fromkeys(processed)),
             try_later=tuple(TryLaterEntry.from_json(each) for each in try_later),
             updated_at_ms=_parse_time(value.get("lastUpdate"), "lastUpdate"),
-            index_version=_parse_time(value.get("indexVersion"), "indexVersion"),
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -73,7 +71,6 @@ class Checkpoint:
             "processedIds": list(self.processed),
             "tryLater": [entry.as_json() for entry in self.try_later],
             "lastUpdate": self.updated_at_ms or None,
-            "indexVersion": self.index_version or None,
         }
 
     @property
@@ -114,10 +111,6 @@ class Checkpoint:
                 kept.append(article_id)
         return replace(self, processed=tuple(kept))
 
-    def stamp(self, now_ms: int) -> Self:
-        """Sets the time of the update, always later than before, so that a stale copy can be recognised."""
-        return replace(self, updated_at_ms=max(now_ms, self.updated_at_ms + 1))
-
     def _without(self, article_id: str) -> Self:
         return replace(
             self,
@@ -125,6 +118,16 @@ class Checkpoint:
             processed=tuple(each for each in self.processed if each != article_id),
             try_later=tuple(entry for entry in self.try_later if entry.article.id != article_id),
         )
+
+
+def parse_checkpoint(text: str | None) -> Checkpoint | CorruptCheckpoint:
+    """Returns an empty checkpoint if none is stored, and the error of one that cannot be read."""
+    try:
+        return Checkpoint.from_json(parse_bounded_json(text)) if text is not None else Checkpoint()
+    except ValueError as error:
+        return CorruptCheckpoint(f"it is not JSON: {error}")
+    except CorruptCheckpoint as error:
+        return error
 
 
 def rebuild_checkpoint(articles: Iterable[Article], now_ms: int) -> Checkpoint:

@@ -5,12 +5,14 @@ from datetime import UTC, datetime
 from typing import Any, Final, Self
 
 from sluice.core.news.article import Article, Stage
-from sluice.core.news.feeds.normalise import canonical_url, parse_time
+from sluice.core.news.dates import parse_time
+from sluice.core.news.feeds.normalise import canonical_url
 
 # The text of the page belongs to its publisher and is not served; the counters of attempts are internal.
 _SERVED_MEMBERS: Final = (
     *("id", "title", "description", "link", "pubDate", "source_id", "source_name", "source_url", "source_icon"),
     *("image_url", "language", "country", "category", "sentiment", "sentimentBy", "sentimentAt", "aiSummary"),
+    *("sentimentScore", "sentimentConfidence", "author", "changedAt"),
     *("summaryBy", "summaryAt", "summaryError", "needsSentiment", "needsSummary", "queuedAt", "processedAt"),
 )
 _ALTERNATE_MEMBERS: Final = ("id", "title", "link", "source_name", "pubDate")

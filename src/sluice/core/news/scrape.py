@@ -47,9 +47,10 @@ def extract_page_text(response: FetchResponse) -> str:
     if media_type.strip().lower() not in _HTML:
         raise Refused(f"the page is {media_type[:60]}, not HTML")
     # Only one of the three stages reads a page.
-    from sluice.core.news.extraction import decode, extract  # noqa: PLC0415 - rare
+    from sluice.core.news.charsets import decode_text  # noqa: PLC0415 - rare
+    from sluice.core.news.extraction import extract  # noqa: PLC0415 - rare
 
-    text = extract(decode(response.body, content_type)).text
+    text = extract(decode_text(response.body, content_type).text).text
     if len(text) < MIN_CHARS:
         raise TooLittleText(f"the page has only {len(text)} characters of text")
     return text

@@ -7,11 +7,30 @@ from typing import Final
 _ABBREVIATIONS: Final = frozenset(
     {"approx", "co", "corp", "dept", "dr", "e.g", "est", "etc", "gen", "gov", "hon", "i.e", "inc", "jr", "ltd"}
     | {"jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec", "mr", "mrs", "ms", "mt"}
-    | {"prof", "rep", "rev", "sen", "sr", "st", "u.k", "u.n", "u.s", "u.s.a", "vs"}
+    | {
+        "prof",
+        "rep",
+        "rev",
+        "sen",
+        "sr",
+        "st",
+        "u.k",
+        "u.n",
+        "u.s",
+        "u.s.a",
+        "vs",
+        "bn",
+        "mn",
+        "mio",
+        "mrd",
+        "a.m",
+        "p.m",
+    }
+    | {"d.c", "s.e.c", "bzw", "ca", "nr", "dz", "z.b", "m", "mme", "sra", "lic"}
 )
 _BEFORE_NUMBERS: Final = frozenset({"fig", "no", "nos", "vol"})
 _END: Final = re.compile(
-    r"""([.!?…]+["'\u201d\u2019»)\]]*)(?=\s+["'\u201c\u2018«(\[]?[\w$€£#@])|[\u3002\uff01\uff1f]+|\n+"""
+    r"""([.!?…]+["'\u201d\u2019»)\]]*)(?=\s+["'\u201c\u2018«(\[]?[\w$€£#@])|[\u3002\uff01\uff1f]+(?![\u3002\uff01\uff1f\u300d\u300f\u201d\uff09])|[\u3002\uff01\uff1f]+[\u300d\u300f\u201d\uff09]+(?![とはがをにのでもや、])|\n+"""
 )
 _LAST_WORD: Final = re.compile(r"([A-Za-z.]+)$")
 
@@ -45,6 +64,9 @@ def cut_at_sentence(text: str, max_chars: int) -> str:
 def _is_end(text: str, end: "re.Match[str]") -> bool:
     if end[1] is None or not end[1].startswith(".") or end[1].startswith(".."):
         return True
+    # A sentence does not begin with a small letter.
+    if text[end.end() :].lstrip()[:1].islower():
+        return False
     before = _LAST_WORD.search(text, max(0, end.start() - 12), end.start())
     word = before[1].lower() if before else ""
     if word in _BEFORE_NUMBERS and text[end.end() : end.end() + 3].lstrip()[:1].isdigit():

@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Final
 
 from sluice.core.errors import SluiceError
+from sluice.core.news.analysts.embedded import EmbeddedAnalyst
 from sluice.core.news.article import Article
 from sluice.core.news.checkpoint_transitions import Outcome
 from sluice.core.news.retry import Attempt, plan_attempt
@@ -33,7 +34,8 @@ class StageResult:
 
 
 def sentiment_found(article: Article, sentiment: str, analyst: str, now_ms: int) -> StageResult:
-    return StageResult(article.with_sentiment(sentiment, analyst, now_ms), Outcome.DONE)
+    judged = article.with_sentiment(sentiment, analyst, now_ms)
+    return StageResult(judged.with_members(**_find_figures(article, analyst)), Outcome.DONE)
 
 
 def sentiment_out_of_attempts(article: Article, now_ms: int) -> StageResult:
@@ -79,18 +81,41 @@ def summary_mismatch(article: Article, now_ms: int) -> StageResult:
     return _complete_without_summary(article, Reason.CONTENT_MISMATCH, now_ms)
 
 
+def summary_impossible(article: Article, error: SluiceError, max_attempts: int, now_ms: int) -> StageResult:
+    """The text cannot be summarised; another attempt would fail the same way."""
+    return _complete_without_summary(article, _describe(Reason.AI_ERROR, error, article, max_attempts), now_ms)
+
+
 def summary_out_of_attempts(article: Article, now_ms: int) -> StageResult:
     return _out_of_attempts(article.with_error(article.last_error or Reason.AI_ERROR), now_ms)
 
 
 def _complete_without_summary(article: Article, reason: str, now_ms: int) -> StageResult:
-    return StageResult(article.without_summary(reason, now_ms), Outcome.GIVEN_UP, reason)
+    return StageResult(_close_with_feed_text(article, reason, now_ms), Outcome.GIVEN_UP, reason)
 
 
 def _out_of_attempts(failed: Article, now_ms: int) -> StageResult:
     reason = Reason.MAX_RETRIES_REACHED
-    closed = failed.without_summary(f"{reason}: {failed.last_error}", now_ms)
+    closed = _close_with_feed_text(failed, f"{reason}: {failed.last_error}", now_ms)
     return StageResult(closed, Outcome.GIVEN_UP, reason, last_attempt=failed)
+
+
+def _close_with_feed_text(article: Article, reason: str, now_ms: int) -> Article:
+    """Completes an article whose page cannot be summarised with the text of its feed, if that can be published."""
+    from sluice.core.news.summaries.feed_text import summarise_feed_text  # noqa: PLC0415 - rare
+
+    text = summarise_feed_text(article.title, article.description)
+    return article.with_feed_text(text, reason, now_ms) if text else article.without_summary(reason, now_ms)
+
+
+def _find_figures(article: Article, analyst: str) -> dict[str, object]:
+    """Returns the score and the confidence of the embedded analyst's judgement; another analyst gives none."""
+    if analyst != EmbeddedAnalyst.name:
+        return {"sentimentScore": None, "sentimentConfidence": None}
+    from sluice.core.news.sentiment import judge_headline  # noqa: PLC0415 - rare
+
+    judgement = judge_headline(article.title, article.description)
+    return {"sentimentScore": judgement.score, "sentimentConfidence": judgement.confidence}
 
 
 def _describe(code: Reason, error: SluiceError, article: Article, max_attempts: int) -> str:

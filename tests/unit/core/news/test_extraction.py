@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sluice.core.json_text import parse_bounded_json
-from sluice.core.news.extraction import decode, extract
+from sluice.core.news.charsets import decode_text
+from sluice.core.news.extraction import extract
 from sluice.core.news.extraction.blocks import MAX_CHARS as MAX_TEXT
 from sluice.core.news.extraction.tree import MAX_DEPTH, MAX_NODES, MAX_STEPS, Node, parse
 
@@ -155,7 +156,7 @@ def test_work_grows_with_the_page(unit: str):
         ("Zürich".encode(), "", "Zürich"),
         ("Zürich".encode("cp1252"), "", "Zürich"),
         ("Zürich €".encode("cp1252"), "text/html; charset=ISO-8859-1", "Zürich €"),
-        ("Zürich".encode(), "text/html; charset=iso-8859-1", "ZÃ¼rich"),
+        ("Zürich".encode(), "text/html; charset=iso-8859-1", "Zürich"),
         (
             b'<meta charset="windows-1251">' + "Биткоин".encode("cp1251"),
             "text/html",
@@ -171,8 +172,8 @@ def test_work_grows_with_the_page(unit: str):
     ],
 )
 def test_charset(body: bytes, content_type: str, text: str):
-    """The charset is decided by byte order mark, header, declaration, and then by what can be decoded."""
-    assert decode(body, content_type) == text
+    """The charset is decided by byte order mark, valid UTF-8, header, declaration, and then by a guess."""
+    assert decode_text(body, content_type).text == text
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000, '["' + "[" * 100, "[" * 65 + "]" * 65])
@@ -196,4 +197,58 @@ def test_any_page(html: str):
 @given(st.binary(max_size=300), st.text(max_size=40))
 def test_any_bytes(body: bytes, content_type: str):
     """Any bytes are decoded without an error."""
-    assert isinstance(decode(body, content_type), str)
+    assert isinstance(decode_text(body, content_type).text, str)
+
+
+SENTENCE = (
+    "The grid operator counted {} machines in the hall and said that nobody had asked for more power since the spring."
+)
+HALLS = "".join(f"<p>{SENTENCE.format(number)}</p>" for number in range(3, 9))
+
+
+@pytest.mark.parametrize(
+    "name", ["lead", "article__intro", "standfirst", "entry-excerpt", "subtitle", "article-teaser"]
+)
+def test_intro_outside_of_the_body(name: str):
+    """The paragraph between title and body belongs to the article, in whatever element it stands."""
+    intro = "A hall full of machines stands idle in the north, because the price of power has doubled within a year."
+    html = (
+        f"<main><article><header><h1>Idle</h1><div class='{name}'>{intro}</div></header>"
+        f"<div class='article-body'>{HALLS}</div></article></main>"
+    )
+    text = extract(html).text
+    assert text.startswith(intro)
+    assert text.count(intro) == 1
+
+
+def test_teasers_of_other_articles_are_no_intro():
+    """A list of teasers before the article is not taken for its intro."""
+    teasers = "".join(
+        f"<div class='teaser-text'>Another story about number {number} that has nothing to do with the hall in the north.</div>"
+        for number in range(4)
+    )
+    html = f"<body><section class='intro'>{teasers}</section><article><div class='article-body'>{HALLS}</div></article></body>"
+    assert "Another story" not in extract(html).text
+
+
+def test_structured_body_is_longer():
+    """When the page shows only a part of the body that it gives to search engines, that body is taken."""
+    sentences = " ".join(SENTENCE.format(number) for number in range(10, 22))
+    html = f'<script type="application/ld+json">{{"articleBody": "{sentences}"}}</script><article>{HALLS}</article>'
+    assert "20 machines" in extract(html).text
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<ul><li>The first hall holds 4,300 machines</li><li>The second hall is empty</li></ul>",
+        "<blockquote><p>The first hall holds 4,300 machines</p></blockquote>",
+        "<table><tr><th>Hall</th><td>The first hall holds 4,300 machines</td></tr></table>",
+        "<dl><dt>Halls</dt><dd>The first hall holds 4,300 machines</dd></dl>",
+        "<pre>The first hall holds 4,300 machines</pre>",
+    ],
+)
+def test_lists_tables_and_quotes(markup: str):
+    """What stands between the paragraphs of an article belongs to it, also without a full stop."""
+    html = f"<article><div class='article-body'>{HALLS}{markup}{HALLS.replace('hall', 'yard')}</div></article>"
+    assert "The first hall holds 4,300 machines" in extract(html).text

@@ -1,38 +1,101 @@
-"""Stories: which titles are near-duplicates, and how articles are grouped."""
+"""Stories: which headlines report the same event, and how articles are grouped."""
+
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sluice.core.news.article import Article
-from sluice.core.news.near_duplicates import TitleWords, is_near_duplicate
 from sluice.core.news.published_article import PublishedArticle
 from sluice.core.news.stories import group_into_stories
+from sluice.core.news.stories.numbers import find_numbers
 
 TITLE = "Bitcoin climbs above $100,000 as ETF inflows return"
 
 
-def make_published(name: str, title: str, queued_at: int, published: str = "2026-11-16T08:00:00Z") -> PublishedArticle:
-    members = {"title": title, "link": f"https://site.example/{name}", "pubDate": published, "queuedAt": queued_at}
-    return PublishedArticle.from_article(Article({"id": name, **members}))
+def make_published(
+    name: str, title: str, queued_at: int, published: str = "2026-11-16T08:00:00Z", **members: Any
+) -> PublishedArticle:
+    data = {
+        "title": title,
+        "link": f"https://site.example/{name}",
+        "pubDate": published,
+        "queuedAt": queued_at,
+        **members,
+    }
+    return PublishedArticle.from_article(Article({"id": name, **data}))
+
+
+def is_one_story(first: str, second: str, **members: Any) -> bool:
+    return len(group_into_stories([make_published("a", first, 1), make_published("b", second, 2, **members)])) == 1
 
 
 @pytest.mark.parametrize(
-    ("title", "expected"),
+    ("first", "second"),
     [
-        ("ETF inflows return as bitcoin climbs above $100,000", True),
-        ("Bitcoin climbs as ETF inflows return", True),
-        ("Bitcoin climbs above $90,000 as ETF inflows return", False),
-        ("Bitcoin climbs above the clouds", False),
+        ("Tesla sells 4,200 BTC in third quarter", "Musk's carmaker offloaded 4,200 bitcoin in Q3"),
+        ("Bitcoin tops $126,000", "BTC climbs past $126K for the first time"),
+        ("Fed cuts rates by 25 basis points", "Federal Reserve announces quarter-point cut in rates"),
+        ("Galaxy Digital buys 1,200 BTC", "Galaxy adds 1,200 bitcoin to treasury"),
+        ("Exclusive: Orchid plans listing in London", "Orchid plans listing in London - Block Times"),
+        ("CFTC fines Gemini $5M", "Gemini exchange fined $5 million by CFTC"),
+        ("Arizona governor signs crypto kiosk law", "Arizona crypto ATM bill becomes law"),
+        ("Bitcoin slides 6% to two-month low", "BTC tumbles 6%, lowest in two months"),
     ],
 )
-def test_near_duplicates(title: str, expected: bool):
-    """Titles with enough common words and the same figures are near-duplicates; one may lack the figures."""
-    assert is_near_duplicate(TitleWords.from_title(title), TitleWords.from_title(TITLE)) is expected
+def test_same_event(first: str, second: str):
+    """Other words, forms of numbers, nicknames and labels do not matter."""
+    assert is_one_story(first, second)
 
 
-def test_short_titles_are_not_compared():
-    """Two articles with the same short title are two stories."""
-    stories = group_into_stories([make_published("a", "Bitcoin rises", 1), make_published("b", "Bitcoin rises", 2)])
-    assert len(stories) == 2
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        # opposites
+        ("SEC approves options on Bitcoin ETFs", "SEC rejects options on Bitcoin ETFs"),
+        ("Bitcoin ETFs see $500M inflow", "Bitcoin ETFs see $500M outflow"),
+        ("Kestrel halts withdrawals", "Kestrel resumes withdrawals"),
+        ("Bitcoin jumps 6%", "Bitcoin slides 6%"),
+        ("Binance wins licence in Dubai", "Binance loses licence in Dubai"),
+        ("Judge grants bail to Halden founder", "Judge denies bail to Halden founder"),
+        ("Bitcoin holds above $110K", "Bitcoin fails to hold above $110K"),
+        # another company, person, place or asset
+        ("Metaplanet buys 780 BTC", "Semler Scientific buys 780 BTC"),
+        ("Texas creates Bitcoin reserve", "Ohio creates Bitcoin reserve"),
+        ("BlackRock Bitcoin ETF passes $10 billion", "BlackRock ether ETF passes $10 billion"),
+        # another amount, edition or version
+        ("Metaplanet adds 518 Bitcoin", "Metaplanet adds 103 Bitcoin"),
+        ("Morning brief: 12 November", "Morning brief: 13 November"),
+        ("Bitcoin Core 31.0 released", "Bitcoin Core 30.2 released"),
+        ("Miner revenue up 12% in May", "Miner revenue up 12% in June"),
+        # swapped roles
+        ("SEC sues Halden Exchange", "Halden Exchange sues SEC"),
+        ("Germany moves 900 BTC to Kraken", "Germany moves 900 BTC from Kraken"),
+        # nothing but the topic in common
+        (
+            "Bitcoin rallies to record high as spot funds attract inflows",
+            "Spot funds report strong inflows for seventh week",
+        ),
+        # before and after the event
+        ("Senate passes crypto bill", "Senate to vote on crypto bill"),
+        ("Kestrel Exchange hacked for $212 million", "Police arrest suspect in Kestrel hack"),
+        ("Kestrel Exchange hacked for $212 million", "What the Kestrel hack means for custody"),
+        ("Bitcoin falls to $88,000", "Bitcoin could fall to $88,000, analyst says"),
+        ("Miner Cipher raises $450 million", "Miner Cipher repays $450 million"),
+    ],
+)
+def test_other_event(first: str, second: str):
+    """One different fact makes another story, however many words are the same."""
+    assert not is_one_story(first, second)
+    assert not is_one_story(second, first)
+
+
+def test_text_below_the_title_counts():
+    """A name or amount in the description connects two titles that do not share it."""
+    titles = ("Strategy buys 4,980 BTC", "Software maker spends $531 million on coins")
+    assert not is_one_story(*titles)
+    assert is_one_story(*titles, description="Strategy bought 4,980 BTC, a filing shows.")
 
 
 def test_first_arrival_gives_the_id():
@@ -46,7 +109,60 @@ def test_first_arrival_gives_the_id():
     assert story.with_lead_from({"other"}) is None
 
 
-def test_time_apart():
-    """The same title more than two days later is another story."""
-    articles = [make_published("a", TITLE, 1), make_published("b", TITLE, 2, "2026-11-18T08:00:01Z")]
-    assert len(group_into_stories(articles)) == 2
+def test_best_member_leads():
+    """An article with a summary leads; the story keeps its id."""
+    articles = [make_published("first", TITLE, 1), make_published("later", TITLE, 2, aiSummary="It did.")]
+    [story] = group_into_stories(articles)
+    assert (story.id, story.lead.id, [each.id for each in story.alternates]) == ("first", "later", ["first"])
+
+
+@pytest.mark.parametrize(
+    ("published", "source", "stories"),
+    [
+        ("2026-11-16T20:00:00Z", "Other", 1),
+        ("2026-11-17T04:00:00Z", "Paper", 2),
+        ("2026-11-19T08:00:01Z", "Other", 2),
+    ],
+)
+def test_time_apart(published: str, source: str, stories: int):
+    """An equal title of the same source on another day is another edition, and after three days always another story."""
+    articles = [
+        make_published("a", TITLE, 1, source_name="Paper"),
+        make_published("b", TITLE, 2, published, source_name=source),
+    ]
+    assert len(group_into_stories(articles)) == stories
+
+
+def test_same_address_is_the_same_story():
+    """Two items with one link are one story, whatever their titles."""
+    one = make_published("a", "Bitcoin rises", 1)
+    other = make_published("b", "Something else entirely", 2, link="https://site.example/a?utm_source=x")
+    assert len(group_into_stories([one, other])) == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "equal"),
+    [
+        ("$126K", "$126,000", True),
+        ("$101,200", "$101.2K", True),
+        ("$2.5 trillion", "$2.5T", True),
+        ("$120,000", "$126,000", False),
+        ("3%", "3 percent", True),
+        ("61,000 btc", "61k bitcoin", True),
+        ("30 november", "nov. 30", True),
+        ("third-quarter", "q3", True),
+        ("$100", "100 btc", False),
+        ("five-day streak", "five daily declines", True),
+    ],
+)
+def test_numbers(one: str, other: str, equal: bool):
+    """Numbers of one type are equal if the coarser rounding allows it."""
+    found = [(a, b) for a in find_numbers(one.lower()) for b in find_numbers(other.lower())]
+    assert any(a.equals(b) for a, b in found) is equal
+
+
+@given(st.lists(st.text(max_size=60), max_size=6))
+def test_any_titles(titles: list[str]):
+    """Any titles can be grouped, and no article is lost."""
+    stories = group_into_stories([make_published(str(at), title, at) for at, title in enumerate(titles)])
+    assert sum(1 + len(story.alternates) for story in stories) == len(titles)

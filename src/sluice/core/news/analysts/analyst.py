@@ -22,7 +22,10 @@ class Analyst(Protocol):
     def name(self) -> str: ...
 
     async def sentiment(self, title: str, description: str) -> str:
-        """Returns positive, negative or neutral for Bitcoin. Raises a SluiceError for an outage, never "neutral"."""
+        """Returns positive, negative or neutral for Bitcoin, or unknown for a language that the analyst does not know.
+
+        Raises a SluiceError for an outage, never "neutral".
+        """
 
     async def summary(self, title: str, content: str) -> str:
         """Returns a few sentences. Raises Mismatch when the content is about something else."""

@@ -1,10 +1,9 @@
-"""The embedded analyst: a lexicon for the sentiment, the article's own sentences for the summary."""
+"""The embedded analyst: rules for the sentiment, the article's own sentences for the summary."""
 
 from typing import ClassVar
 
 from sluice.core.news.analysts.analyst import UnusableAnswer
-from sluice.core.news.analysts.extractive import check_match, summarise
-from sluice.core.news.analysts.sentiment import classify_sentiment
+from sluice.core.news.analysts.matching import check_match
 
 
 class EmbeddedAnalyst:
@@ -13,9 +12,15 @@ class EmbeddedAnalyst:
     name: ClassVar[str] = "embedded"
 
     async def sentiment(self, title: str, description: str) -> str:
-        return classify_sentiment(title, description)
+        # One stage of three needs it.
+        from sluice.core.news.sentiment import judge_headline  # noqa: PLC0415 - rare
+
+        return judge_headline(title, description).sentiment
 
     async def summary(self, title: str, content: str) -> str:
+        # One stage of three needs it.
+        from sluice.core.news.summaries import summarise  # noqa: PLC0415 - rare
+
         check_match(title, content)
         text = summarise(title, content)
         if not text:

@@ -8,7 +8,7 @@ from typing import Final
 
 from sluice.core.news.extraction.asides import is_aside
 from sluice.core.news.extraction.blocks import Block, blocks_of
-from sluice.core.news.extraction.element_names import is_article_body, is_body
+from sluice.core.news.extraction.element_names import is_article_body, is_body, is_intro
 from sluice.core.news.extraction.json_ld import article_body
 from sluice.core.news.extraction.survey import Survey, prose_by_node, survey_page
 from sluice.core.news.extraction.tags import HEADINGS
@@ -18,6 +18,8 @@ from sluice.core.news.extraction.tree import Node, parse
 _TOO_SHORT: Final = 200
 _MIN_STRUCTURED: Final = 250
 _MIN_CANDIDATE: Final = 150
+_TOO_SHORT_TO_REPEAT: Final = 40
+_INTRO_LEVELS: Final = 4  # the intro stands at most this far outside of the body
 _SENTENCE_END: Final = re.compile(r"""[.!?…\u3002\uff01\uff1f:»”"')]$""")
 _TEXT_TAGS: Final = frozenset({"blockquote", "dd", "dt", "li", "p", "pre", "td"})
 
@@ -39,7 +41,7 @@ def extract(html: str) -> ExtractedArticle:
         second = _extract_text(page.root, survey, survey.hidden_without_scripts)
         text = second if len(second) > 1.5 * len(text) else text
     structured = article_body(page.structured)
-    if len(structured) >= max(_MIN_STRUCTURED, 2 * len(text)):
+    if len(structured) >= max(_MIN_STRUCTURED, 1.3 * len(text)):
         text = structured
     return ExtractedArticle(text, " ".join(unescape(page.title).split()))
 
@@ -47,7 +49,28 @@ def extract(html: str) -> ExtractedArticle:
 def _extract_text(root: Node, survey: Survey, without: set[Node]) -> str:
     prose = prose_by_node(survey.nodes, blocks_of(root, without))
     holder = _find_holder(root, survey, prose)
-    return "\n".join(block.text for block in _select_text_blocks(blocks_of(holder, without)))
+    texts = [block.text for block in _select_text_blocks(blocks_of(holder, without))]
+    return "\n".join([*_find_intro(holder, survey, texts), *texts])
+
+
+def _find_intro(holder: Node, survey: Survey, texts: list[str]) -> list[str]:
+    """Returns the paragraph between title and body if it stands in an element of its own, near the body."""
+    ancestors = [holder]
+    while ancestors[-1].parent is not None and len(ancestors) <= _INTRO_LEVELS:
+        ancestors.append(ancestors[-1].parent)
+    inside = survey.below[ancestors[-1]]
+    end = survey.nodes.index(holder) if holder.parent is not None else 0
+    named = [node for node in survey.nodes[inside.start : end] if is_intro(survey.names.get(node, ""))]
+    found = {block.text: None for node in named if node not in ancestors for block in _prose_blocks(node, survey)}
+    # Several are teasers of other articles.
+    if len(found) != 1:
+        return []
+    intro = next(iter(found))
+    return [] if any(intro in text or text in intro for text in texts if len(text) >= _TOO_SHORT_TO_REPEAT) else [intro]
+
+
+def _prose_blocks(node: Node, survey: Survey) -> list[Block]:
+    return [block for block in blocks_of(node, survey.furniture) if block.is_prose and not is_aside(block.text)]
 
 
 def _find_holder(root: Node, survey: Survey, prose: dict[Node, int]) -> Node:

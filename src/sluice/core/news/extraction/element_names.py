@@ -33,6 +33,11 @@ _BODY: Final = re.compile(
     r"[_-]{0,2}(?:article|body|content|copy|entry|inner|main|post|story|text)(?=$|[\s_-])"
     r"|articlebody|(?:^|[\s_-])(?:entry|hentry|postentry|prose|rich-?text|rte|single-content|storycontent)(?=$|[\s_-])"
 )
+# Names of the paragraph between title and body.
+_INTRO: Final = re.compile(
+    r"(?:^|[\s_-])(?:lead|lede|intro|introduction|standfirst|vorspann|einleitung|excerpt|dek|deck|sub-?head(?:line)?|sub-?title|"
+    r"summary|abstract|chapo|chapeau|entradilla|bajada|sommario|kicker-text|article-?teaser|teaser-?text)(?=$|[\s_-])"
+)
 _ARTICLE_BODY: Final = re.compile(r"article-?body")
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _NAMING: Final = ("class", "id", "role", "itemprop", "data-component", "data-testid")
@@ -65,3 +70,8 @@ def is_body(words: str) -> bool:
 def is_article_body(words: str) -> bool:
     """Whether the element is named as the article body explicitly."""
     return _ARTICLE_BODY.search(words) is not None
+
+
+def is_intro(words: str) -> bool:
+    """Whether the element may hold the paragraph that introduces the article."""
+    return _INTRO.search(words) is not None

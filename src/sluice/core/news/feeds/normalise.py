@@ -2,13 +2,13 @@
 
 import re
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from hashlib import sha256
 from html import unescape
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from sluice.core.news.article import Article
+from sluice.core.news.dates import parse_time
 
 MAX_TITLE_CHARS: Final = 500
 MAX_DESCRIPTION_CHARS: Final = 2_000
@@ -16,8 +16,6 @@ MAX_LINK_CHARS: Final = 2_000
 _PLAIN_ID: Final = re.compile(r"[A-Za-z0-9._~-]{1,100}")
 _TRACKING: Final = re.compile(r"utm_\w+|fbclid|gclid|igshid|mc_[ce]id|ref|ref_src|cmpid|ocid|guccounter", re.IGNORECASE)
 _TAG: Final = re.compile(r"<[^<>]{0,2000}>")
-# An earlier time comes from a wrong clock: the first Bitcoin block is of this day.
-_EARLIEST: Final = datetime(2009, 1, 3, tzinfo=UTC)
 
 
 def normalise_article(
@@ -34,7 +32,7 @@ def normalise_article(
         "title": heading,
         "description": plain_text(others.pop("description", None), MAX_DESCRIPTION_CHARS),
         "link": address,
-        "pubDate": iso_time(published),
+        "pubDate": iso_time(published, latest_ms=queued_at_ms),
         **{name: value for name, value in others.items() if value not in (None, "", [])},
         "needsSentiment": sentiment is None,
         "needsSummary": True,
@@ -83,28 +81,12 @@ def plain_text(value: object, max_chars: int) -> str:
     return folded if len(folded) <= max_chars else folded[: max_chars - 1].rstrip() + "…"
 
 
-def iso_time(value: object) -> str:
-    """Formats a time as RFC 3339 in UTC; "" if it cannot be parsed."""
+def iso_time(value: object, *, latest_ms: int = 0) -> str:
+    """Formats a time as RFC 3339 in UTC, not later than `latest_ms` if that is given; "" if it cannot be parsed."""
     time = parse_time(value)
+    if time and latest_ms:
+        time = min(time, datetime.fromtimestamp(latest_ms / 1000, UTC))
     return time.strftime("%Y-%m-%dT%H:%M:%SZ") if time else ""
-
-
-def parse_time(value: object) -> datetime | None:
-    """Parses RFC 3339 or RFC 2822; a time without a zone is UTC, as the news services document."""
-    if not isinstance(value, str) or not value.strip():
-        return None
-    text = value.strip()
-    for parse in (datetime.fromisoformat, parsedate_to_datetime):
-        try:
-            parsed = parse(text)
-        except (ValueError, TypeError, IndexError, OverflowError):
-            continue
-        try:
-            time = (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).astimezone(UTC)
-        except OverflowError:
-            return None
-        return time if time >= _EARLIEST else None
-    return None
 
 
 def list_texts(value: object) -> list[str]:

@@ -17,11 +17,15 @@ _MAX_RETRY_AFTER_S: Final = 3600
 
 @dataclass(frozen=True, slots=True)
 class SourceResult:
-    """The articles of one source, newest first; `error` says why reading stopped early, if it did."""
+    """The articles of one source, newest first; `error` says why reading stopped early, if it did.
+
+    `warnings` say what was wrong with a feed that was read all the same.
+    """
 
     articles: tuple[Article, ...]
     pages: int
     error: SluiceError | None = None
+    warnings: tuple[str, ...] = ()
 
 
 class Source(Protocol):

@@ -1,0 +1,257 @@
+"""Scores one clause: what moves, what is undone or negated, and whose matter it is."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from sluice.core.news.sentiment.lexicon import STOPS, Kind, Unit, find_units, split_words
+
+_MOVE: Final = 1.5
+_LEVEL: Final = 2.0
+_BITCOIN_FACTOR: Final = 1.3  # the price itself counts more than what is said about it
+_SUBJECT_REACH: Final = 6  # words between a subject and its verb
+_UNDO_REACH: Final = 7
+_BACK_REACH: Final = 5
+_NEGATION_REACH: Final = 8
+_PREPOSITIONS: Final = frozenset(
+    [
+        "to",
+        "below",
+        "above",
+        "by",
+        "as",
+        "in",
+        "at",
+        "on",
+        "past",
+        "under",
+        "over",
+        "after",
+        "of",
+        "for",
+        "from",
+        "near",
+        "with",
+        "and",
+        "or",
+    ]
+)
+_OF: Final = frozenset(["from", "of", "in", "into", "for", "against", "at", "on"])
+_THINGS: Final = (Kind.BURDEN, Kind.ASSET, Kind.OTHER)
+# They negate what follows them, never what stands before.
+_BARE_NEGATIONS: Final = frozenset({"no", "without", "lack", "none", "nobody", "little"})
+_SHARES: Final = frozenset({"shares", "stock", "stocks", "equities"})
+_RECORDS: Final = frozenset({"record", "strong", "lower", "higher"})
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseScore:
+    """The sum, its good and bad parts, and what the clause is about."""
+
+    total: float
+    good: float
+    bad: float
+    names_bitcoin: bool
+    names_other: bool
+    moves_bitcoin: bool
+
+
+def score_clause(text: str) -> ClauseScore:
+    """Returns a score above zero for good news."""
+    clause = _Clause(split_words(text))
+    clause.value_units()
+    clause.undo()
+    clause.negate()
+    clause.turn_for_foes()
+    values = [unit.value for unit in clause.units if not unit.is_used]
+    return ClauseScore(
+        total=sum(values),
+        good=sum(value for value in values if value > 0),
+        bad=-sum(value for value in values if value < 0),
+        names_bitcoin=clause.names_bitcoin(),
+        names_other=any(unit.has(Kind.OTHER) for unit in clause.units),
+        moves_bitcoin=clause.moves_bitcoin,
+    )
+
+
+class _Clause:
+    def __init__(self, words: Sequence[str]) -> None:
+        self.words = words
+        self.units = find_units(words)
+        self.moves_bitcoin = False
+
+    def names_bitcoin(self) -> bool:
+        """Whether the clause is Bitcoin's matter; beside another coin or metal that must be said."""
+        if any(word.startswith(("bitcoin", "btc", "crypto")) for word in self.words):
+            return True
+        others = {self.words[unit.at] for unit in self.units if unit.has(Kind.OTHER)}
+        return others <= _SHARES and any(unit.has(Kind.BITCOIN) for unit in self.units)
+
+    def value_units(self) -> None:
+        for place, unit in enumerate(self.units):
+            if unit.has(Kind.MOVE, Kind.LEVEL):
+                self._value_move(place, unit)
+            elif unit.has(Kind.VALUE):
+                unit.value = unit.kinds[Kind.VALUE]
+        for place, unit in enumerate(self.units):
+            if unit.has(Kind.VALUE) and self.words[unit.at] in _RECORDS and unit.size == 1:
+                self._value_record(place, unit)
+
+    def undo(self) -> None:
+        for place, unit in enumerate(self.units):
+            if not unit.has(Kind.UNDO, Kind.RELIEVE) or unit.is_used:
+                continue
+            only_bad = not unit.has(Kind.UNDO)
+            targets = self._targets_after(place, only_bad=only_bad)
+            if not targets and not unit.has(Kind.MOVE):
+                targets = self._targets_before(place, only_bad=only_bad)
+            if not targets:
+                continue
+            for target in targets:
+                target.value, target.is_used = -0.9 * self._worth(target), False
+            if targets[0].at != unit.at:
+                unit.value = 0.0
+
+    def negate(self) -> None:
+        for place, unit in enumerate(self.units):
+            if not unit.has(Kind.NEGATION):
+                continue
+            after = [each for each in self._after(place, _NEGATION_REACH) if each.value and not each.is_used]
+            before = [each for each in self.units[:place] if each.value and not each.is_used]
+            if self.words[unit.at] in {"neither", "nor"}:
+                _scale(after, 0.0)
+            elif after:
+                _scale(after, -0.8)
+                _scale(before, 0.25)
+            elif self.words[unit.at] not in _BARE_NEGATIONS:
+                _scale(before, -0.7)
+
+    def turn_for_foes(self) -> None:
+        """The loss of a short seller is good news, and so is the arrest of a thief."""
+        caught = any(unit.has(Kind.CAUGHT) for unit in self.units)
+        criminal = next((unit for unit in self.units if unit.has(Kind.CRIMINAL)), None)
+        foe = next((unit for unit in self.units if unit.has(Kind.FOE)), None)
+        if criminal is not None and caught:
+            _scale(self.units, 0.0)
+            criminal.value = 1.5
+        elif foe is not None and foe is self._first_actor():
+            foe.value = 0.0
+            _scale([unit for unit in self.units if unit.at > foe.at], -1.0)
+
+    def _first_actor(self) -> Unit | None:
+        return next((unit for unit in self.units if unit.has(Kind.FOE, Kind.BITCOIN, Kind.MOVE)), None)
+
+    def _value_move(self, place: int, unit: Unit) -> None:
+        direction = unit.kinds.get(Kind.MOVE) or unit.kinds[Kind.LEVEL]
+        strength = _MOVE if unit.has(Kind.MOVE) else _LEVEL
+        moved = self._object(place, unit) or self._subject(place, unit)
+        unit.value = direction * strength
+        if moved is None:
+            return
+        if moved.has(Kind.BURDEN):
+            unit.value = -unit.value
+        elif moved.has(Kind.OTHER):
+            unit.value = 0.0
+        elif self._is_bitcoin(moved):
+            unit.value *= _BITCOIN_FACTOR
+            self.moves_bitcoin = True
+        self._use(moved)
+
+    def _object(self, place: int, unit: Unit) -> Unit | None:
+        """Returns the thing after a transitive move, or after "in": "sinks hopes", "a surge in outflows"."""
+        following = self.units[place + 1] if place + 1 < len(self.units) else None
+        if following is None or not following.has(*_THINGS):
+            return None
+        between = self.words[unit.at + unit.size : following.at]
+        is_of = between[:1] in (["in"], ["of"]) and len(between) <= 3
+        is_direct = len(between) <= 1 and not _PREPOSITIONS & set(between) and not STOPS & set(between)
+        is_direct = is_direct and following.has(Kind.BURDEN, Kind.ASSET)
+        # "knocks Bitcoin" is transitive; "falling Bitcoin prices" and "Bitcoin drops, Bitcoin …" are not read like that.
+        if self._is_bitcoin(following):
+            is_direct = is_direct and not between and unit.at > 0
+        return following if is_of or is_direct else None
+
+    def _subject(self, place: int, unit: Unit) -> Unit | None:
+        for other in reversed(self.units[:place]):
+            if unit.at - other.at > _SUBJECT_REACH + other.size or self._has_stop(other.at, unit.at):
+                return None
+            if other.has(*_THINGS):
+                return self._head(other)
+            # After "and" the subject is further away, beyond the first verb and its object; so it is for a level.
+            if other.has(Kind.MOVE) and unit.has(Kind.MOVE) and "and" not in self.words[other.at : unit.at]:
+                return None
+        return None
+
+    def _head(self, thing: Unit) -> Unit:
+        """Returns what a thing belongs to: in "outflows from Bitcoin funds" the outflows."""
+        if self.words[thing.at - 1] not in _OF or thing.at == 0:
+            return thing
+        heads = [
+            unit for unit in self.units if thing.at - 4 <= unit.at < thing.at and unit.has(Kind.BURDEN, Kind.ASSET)
+        ]
+        return heads[-1] if heads else thing
+
+    def _use(self, moved: Unit) -> None:
+        """The thing that moves has no value of its own, nor has what it belongs to: "fears of a sell-off"."""
+        moved.is_used, moved.value = True, 0.0
+        for other in self.units:
+            between = self.words[other.at + other.size : moved.at]
+            if other.at < moved.at and between[:1] == ["of"] and len(between) <= 3 and other.has(Kind.BURDEN):
+                other.is_used = True
+
+    def _value_record(self, place: int, unit: Unit) -> None:
+        """A record is good or bad like the thing that it is a record of."""
+        near = [each for each in self.units[place + 1 : place + 2] if each.at - unit.at <= 3]
+        near += [each for each in reversed(self.units[:place]) if unit.at - each.at <= 4 and each.has(Kind.MOVE)]
+        signed = next((each.value for each in near if each.value), 0.0)
+        if signed < 0 or any(each.has(Kind.BURDEN) for each in near[:1]):
+            unit.value = -abs(unit.value)
+
+    def _targets_after(self, place: int, *, only_bad: bool) -> list[Unit]:
+        """Returns the first thing that can be undone, and those of the same sign behind it."""
+        found: list[Unit] = []
+        for unit in self._after(place, _UNDO_REACH):
+            worth = self._worth(unit)
+            if not worth or (only_bad and (worth > 0 or unit.has(Kind.LEVEL))):
+                continue
+            if found and (worth > 0) != (self._worth(found[0]) > 0):
+                break
+            found.append(unit)
+        return found
+
+    def _targets_before(self, place: int, *, only_bad: bool) -> list[Unit]:
+        at = self.units[place].at
+        for unit in reversed(self.units[:place]):
+            if at - unit.at > _BACK_REACH or self._has_stop(unit.at, at):
+                break
+            worth = self._worth(unit)
+            if worth and not (only_bad and worth > 0):
+                return [unit]
+        return []
+
+    def _worth(self, unit: Unit) -> float:
+        if unit.value:
+            return unit.value
+        if unit.is_used or unit.has(Kind.NEGATION):
+            return 0.0
+        if unit.has(Kind.BURDEN):
+            return -1.0
+        return 1.0 if unit.has(Kind.ASSET) and not self._is_bitcoin(unit) else 0.0
+
+    def _after(self, place: int, reach: int) -> Iterator[Unit]:
+        start = self.units[place].at
+        for unit in self.units[place + 1 :]:
+            if unit.at - start > reach or self._has_stop(start, unit.at):
+                return
+            yield unit
+
+    def _has_stop(self, start: int, end: int) -> bool:
+        return not STOPS.isdisjoint(self.words[start:end])
+
+    def _is_bitcoin(self, unit: Unit) -> bool:
+        return self.words[unit.at].startswith(("bitcoin", "btc", "crypto", "price")) and unit.size == 1
+
+
+def _scale(units: Sequence[Unit], factor: float) -> None:
+    for unit in units:
+        unit.value *= factor

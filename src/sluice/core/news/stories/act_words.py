@@ -1,0 +1,137 @@
+"""The acts in headlines by the words that name them. A stem ends in *, $ is an amount, a phrase has several words."""
+
+from typing import Final
+
+ACTS: Final = {
+    "approve": (
+        "approv*, green light, greenlight*, nod, gives go-ahead, go-ahead, backs, back, endors*, passes, pass, "
+        "passed, clears, clear, cleared, signs, signed, sign, becomes law, into law, adopts, ratif*, okay*, "
+        "favour*, confirms, authoris*, authoriz*, enact*"
+    ),
+    "reject": (
+        "reject*, turned down, turns down, turn down, den*, veto*, block*, rebuff*, refus*, strikes down, "
+        "votes down, fails to pass, spurn*"
+    ),
+    "delay": (
+        "delay*, postpon*, pushed, pushes back, pushed back, puts off, put off, extends deadline, deferred, defers"
+    ),
+    "begin": "begin*, began, start*, kicks off, commenc*, resum*",
+    "buy": (
+        "buy*, bought, acquir*, purchas*, adds, added, add, invest*, spend*, spent, scoop*, snaps up, accumulat*, "
+        "tops up, picks up, now owns, owns, holds, discloses"
+    ),
+    "sell": (
+        "sell*, sold, dump*, offload*, trim*, unload*, liquidates, disposes, divest*, cuts stake, sale of, "
+        "auctions, auction*"
+    ),
+    "mine": "mines, mined, produces, produced",
+    "mint": "mint*, issues, prints",
+    "move": "moves, moved, move, transfer*, sends, sent, send, deposit*, shift*, wakes up, relocat*",
+    "withdraw": "withdraws, withdrew, pulls from exchange, takes off exchange",
+    "rise": (
+        "ris*, rose, surpass*, climb*, jump*, surg*, soar*, gain*, rall*, tops, topped, top, hits, hit, reach*, "
+        "passes, cross*, exceed*, above, past, up, higher, record, all-time high, highest, best, increas*, lift*, "
+        "rebound*, advanc*, beats, sets, spik*, grow*, grew, break*, broke, more than, crossed, rocket*, leap*, "
+        "recover*, boost*, extends gains, new high"
+    ),
+    "fall": (
+        "fall*, fell, drop*, slid*, slip*, dip*, plung*, tumbl*, sink*, sank, slump*, declin*, below, under, down, "
+        "lower, eases, ease, crash*, worst, low, lowest, shrink*, shed*, retreat*, loses, bleed*, sell-off, "
+        "selloff, weaken*, cool*, slow*, plummet*, dive*"
+    ),
+    "steady": (
+        "steady, flat, unchanged, leaves rates, holds above, holds rates, keeps rates, hold, stable, sideways, "
+        "little changed, pauses"
+    ),
+    "raise": ("raises, raise, lifts target, hikes, hike*, raises target, raises forecast, higher limit, increases"),
+    "cut": "cuts, cut, lowers, lower target, quarter-point cut, trims rates, slashes, reduces",
+    "hack": ("hack*, steal*, stole*, theft, breach*, exploit*, drain*, loot*, heist, attack*, stolen, siphon*"),
+    "halt": "halt*, freez*, frozen, froze, suspend*, paus*, stops, stopped",
+    "arrest": "arrest*, detain*, custody of police, suspect",
+    "return": "returns, returned, pays back, hands back, refund*, reimburs*",
+    "recover": "recovers, recovered, claws back, retriev*",
+    "sue": ("sue, sues, sued, suing, files lawsuit, lawsuit, suit, complaint, case, legal action, takes to court"),
+    "dismiss": (
+        "dismiss*, toss*, throws out, thrown out, threw out, drops lawsuit, drops case, drops suit, prevail*, "
+        "wins dismissal, quash*"
+    ),
+    "charge": "charg*, accus*, indict*, defraud*, prosecut*, fraud*",
+    "plead": "plead*, pleads guilty, pled",
+    "sentence": "sentenc*, jail*, prison, years in, behind bars, gets, convict*",
+    "fine": "fine, fines, fined, penalt*",
+    "ban": "ban, bans, banned, prohibit*, outlaw*, forbid*, bars",
+    "unban": (
+        "becomes legal, legalises, legalizes, made legal, lifts ban, lift ban, lifted ban, lifting ban, ends ban, "
+        "scraps ban, may again, opens to retail, open accounts, unban*, lifts retail ban, opens crypto, "
+        "opens bitcoin, ended a ban, legalis*, legaliz*"
+    ),
+    "launch": (
+        "launch*, adds, opens, open, introduc*, rolls out, offer*, debut*, unveil*, starts, release*, out, "
+        "available, lets, let, allow*, can now, can buy, can soon, accept*, enabl*, customers can, supports, "
+        "starts offering, list, lists, goes live"
+    ),
+    "propose": ("propos*, introduces, introduc*, drafts, seeks, asks, files for, applies, requests, files, filing"),
+    "merge": "to buy, takeover, acquir*, merger, merge*",
+    "bankrupt": "bankrupt*, chapter 11, insolven*, creditors protection",
+    "emerge": "emerges, emerge*, exits bankruptcy",
+    "pay": "pay*, distribut*, payout*, paid, repayments, payouts, repay*",
+    "inflow": (
+        "inflow*, take in, takes in, took in, attract*, pour into, net inflows, see inflows, draw*, pull in, gather*"
+    ),
+    "outflow": (
+        "outflow*, pull*, bleed*, lose $, loses $, lost $, shed $, sheds $, yank*, withdraw $, exit*, leave*, flee*"
+    ),
+    "liquidate": "liquidation*, liquidat*, wiped out",
+    "long": "long, longs, leveraged longs",
+    "short": "short, shorts",
+    "speak": "speak*, speech, testif*, keynote, remarks",
+    "cancel": (
+        "cancel*, scrap*, calls off, called off, call off, withdraws, withdraws plan, abandon*, scrapped, shelv*, "
+        "recall*"
+    ),
+    "deny": "denies, deny, denied, refutes",
+    "launder": "launder*, mixer, mixers",
+    "cover": "covered, cover losses, make whole, compensat*, reimburs*",
+    "win": "wins, won, secures, obtains, granted, grants, receives, awarded",
+    "lose": "loses, stripped, revok*, forfeits",
+    "uphold": "uphold*, affirm*, keeps ban, stands by",
+    "confirm": "confirm*, admits, acknowledg*",
+    "ipo": "ipo, go public, goes public, listing, to list, float",
+    "meet": "meet, meets, met, talks with",
+    "name": "names, appoint*, hires, picks, nominat*",
+    "order": "orders, ordered, order, deliver*",
+    "streak": "streak, run of, straight, consecutive, losing run",
+    "end": "ends, end, ended, snaps, snapped, snap, breaks, halts slide, over",
+    "extend": "extends, extend, extended, continues, longer",
+    "target": "target*, forecast*, predict*, bet on, could hit, sees bitcoin at, price objective",
+    "forced": "orders, must, ordered to, forced to",
+    "spare": "spares, spare, spared, excus*, need not, exempt*",
+    "react": "react*, response to",
+    "require": "require*, mandat*",
+    "kidnap": "kidnap*, abduct*",
+    "close": "closes, closing stores, shuts, shut down, shuts down",
+    "fund": "raise, raises, share sale, funding, offering, bond sale, convertible, notes",
+    "patch": "patch*, fixes flaw, fixes bug",
+    "call": "calls, describes, says bitcoin",
+    "consider": "consider*, mulls, weighs, explores",
+    "repeat": "repeats, reiterat*, reaffirm*, renews",
+    "join": "joins, join, joined, added to",
+    "settle": "settle*, settlement",
+    "appeal": "appeal*",
+    "merge_vote": "to vote, vote on",
+}
+# Acts that exclude each other: one headline has the first and not the second, the other the second and not the first.
+OPPOSITES: Final = (
+    "approve/reject, approve/delay, begin/delay, buy/sell, buy/mine, sell/mine, rise/fall, raise/cut, "
+    "inflow/outflow, ban/unban, long/short, hack/recover, hack/return, hack/arrest, deny/confirm, end/extend, "
+    "dismiss/sue, speak/cancel, forced/spare, bankrupt/emerge, plead/sentence, steady/cut, steady/raise, "
+    "steady/rise, steady/fall, move/withdraw, buy/withdraw, approve/consider, ban/consider, unban/repeat, "
+    "unban/consider, approve/merge_vote, mint/sell, pay/delay, launch/cancel, launch/close, charge/sentence, "
+    "charge/plead, sue/settle, arrest/sentence, arrest/charge, begin/halt, win/lose, win/reject, uphold/reject, "
+    "uphold/dismiss, fund/pay, launch/halt, approve/ban, unban/ban, pay/fund"
+)
+# Acts that follow an event: a headline with one of them is about the next event.
+FOLLOW_UPS: Final = (
+    "arrest, dismiss, return, recover, launder, cover, sentence, plead, react, settle, appeal, cancel, emerge, deny, "
+    "consider"
+)

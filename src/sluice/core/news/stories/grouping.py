@@ -1,0 +1,81 @@
+"""Groups articles into stories: the first article to arrive gives a story its id, the best one leads it."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from sluice.core.news.published_article import PublishedArticle
+from sluice.core.news.stories.same_story import ArticleFacts, is_same_story, is_vetoed
+from sluice.core.news.stories.story import Story
+
+_MAX_CANDIDATES: Final = 60  # stories that an article is compared with; those that share the rarest words come first
+_MAX_COMPARED: Final = 5  # members of a story that a new one is compared with
+
+
+def group_into_stories(articles: Iterable[PublishedArticle]) -> list[Story]:
+    """Returns the stories, newest first. A later article joins an earlier story, so a story keeps its id."""
+    grouping = _Grouping()
+    for article in sorted(articles, key=lambda each: (each.article.number("queuedAt"), each.order)):
+        grouping.add(article)
+    stories = [_build_story(group.members) for group in grouping.groups]
+    return sorted(stories, key=lambda story: story.lead.order, reverse=True)
+
+
+def _build_story(members: list[PublishedArticle]) -> Story:
+    """The best member leads: one with a summary before one without, then the first to arrive."""
+    lead = max(members, key=lambda each: (bool(each.article.text("aiSummary")), -members.index(each)))
+    return Story(members[0].id, lead, [article for article in members if article is not lead])
+
+
+@dataclass(slots=True)
+class _Group:
+    members: list[PublishedArticle] = field(default_factory=list)
+    facts: list[ArticleFacts] = field(default_factory=list)
+
+    def admits(self, facts: ArticleFacts) -> bool:
+        """Whether an article tells the story of one member, and contradicts none."""
+        compared = self.facts[:_MAX_COMPARED]
+        return any(is_same_story(facts, each) for each in compared) and not any(
+            is_vetoed(facts, each) for each in compared
+        )
+
+
+class _Grouping:
+    def __init__(self) -> None:
+        self.groups: list[_Group] = []
+        self._by_url: dict[str, _Group] = {}
+        self._by_clue: dict[str, list[int]] = defaultdict(list)
+
+    def add(self, article: PublishedArticle) -> None:
+        facts = ArticleFacts.from_article(article)
+        group = self._by_url.get(article.url) or self._find_group(facts)
+        if group is None:
+            group = self._start_group(facts)
+        group.members.append(article)
+        group.facts.append(facts)
+        self._by_url.setdefault(article.url, group)
+
+    def _start_group(self, facts: ArticleFacts) -> _Group:
+        group = _Group()
+        for clue in _clues(facts):
+            self._by_clue[clue].append(len(self.groups))
+        self.groups.append(group)
+        return group
+
+    def _find_group(self, facts: ArticleFacts) -> _Group | None:
+        candidates: dict[int, None] = {}
+        for clue in sorted(_clues(facts), key=lambda clue: (len(self._by_clue.get(clue, ())), clue)):
+            candidates.update(dict.fromkeys(reversed(self._by_clue.get(clue, ()))))
+            if len(candidates) >= _MAX_CANDIDATES:
+                break
+        fitting = (self.groups[place] for place in sorted(candidates) if self.groups[place].admits(facts))
+        return next(fitting, None)
+
+
+def _clues(facts: ArticleFacts) -> set[str]:
+    """Returns what two articles of one story have at least one of in common."""
+    texts = (facts.title, facts.text) if facts.text else (facts.title,)
+    numbers = {f"{number.type} {number.value:.2g}" for text in texts for number in text.numbers}
+    names = {name for text in texts for name in text.names}
+    return {*facts.title.stems, *facts.title.measures, *names, *numbers}

@@ -1,0 +1,154 @@
+"""What a headline says, as far as headlines can be compared: names, numbers, acts, measures and assets."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final, Self
+
+from sluice.core.news.stories.names import aliases, find_names
+from sluice.core.news.stories.numbers import Number, find_numbers
+from sluice.core.news.stories.terms import Term, find_terms, synonyms
+
+_MAX_CHARS: Final = 600
+_LABEL: Final = re.compile(
+    r"^(?:(?:update|wrapup|refile|correct(?:ed)?)\s*\d*\s*-|"
+    r"(?:exclusive|breaking|just in|flash|live|watch|news|alert|developing|scoop)\s*[:|-])\s*",
+    re.IGNORECASE,
+)
+_TAIL: Final = re.compile(
+    r"\s+[-|\u2013\u2014]\s+[^-|\u2013\u2014]{2,40}$|:\s*(?:report|sources|source|filing|data)$", re.IGNORECASE
+)
+_WORD: Final = re.compile(r"[A-Za-z&*][\w&*'\u2019/]*(?:[.-][A-Za-z0-9]\w*)*\.?|[$€£¥]?\d[\d,]*(?:\.\d+)?%?")
+_STOP_WORDS: Final = (
+    "a an the of to in on at for from by with as and or but its it's is are was were be been has have had his her their our "
+    "your this that these those over under into out up off about after before amid during against between than then so if not "
+    "no new says say said report reports may might can could will would should now just still again back more most very per via "
+    "how why what when where who which one first day days time data show shows market today week month year since until "
+    "through while because despite"
+)
+_STOP: Final = frozenset(_STOP_WORDS.split())
+_PLANNED: Final = re.compile(
+    r"\bto (?:vote|speak|testify|decide|rule|meet|discuss|consider|hear|review)\b|\bset to\b|\bconsiders?\b|\bplans? to\b|"
+    r"\bweighs?\b|\bmulls?\b"
+)
+_NEGATED: Final = re.compile(
+    r"\b(?:not|no|never|fails? to|failed to|refuses? to|refused to|declines? to|denies|cannot|can't|won't|doesn't|didn't|unable)\b"
+)
+_KINDS: Final = (
+    (
+        "recap",
+        re.compile(
+            r"\b(?:week in review|weekly (?:recap|wrap|round)|recap|round-?up|timeline|newsletter|"
+            r"(?:morning|evening|daily) (?:brief\w*|note|report|wrap))\b"
+        ),
+    ),
+    (
+        "explainer",
+        re.compile(
+            r"^(?:what|why|how|who|explain|analysis|opinion|inside|here's|a look)\b|\bexplained\b|\bwhat .* means\b"
+        ),
+    ),
+    (
+        "reaction",
+        re.compile(
+            r"\breact(?:s|ion|ions)?\b|\b(?:shares|stocks?)\b.*\b(?:after|on)\b.*"
+            r"\b(?:dismissal|ruling|approval|verdict|hack|lawsuit|results|earnings)\b"
+        ),
+    ),
+    (
+        "forecast",
+        re.compile(
+            r"\b(?:prediction|(?<!above )(?<!beats )(?<!tops )forecasts?|could|target(?:s|ed)?|bets? on|sees bitcoin|"
+            r"may (?:reach|hit|fall)|can \w+ reach|outlook)\b"
+        ),
+    ),
+)
+_ACTING: Final = frozenset({"sue", "rise", "fall", "buy", "sell", "steady"})
+_ACTOR_REACH: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class HeadlineFacts:
+    """`kind` is event, forecast, reaction, explainer or recap; `is_planned` says that the act is still to come."""
+
+    words: tuple[str, ...]
+    stems: frozenset[str]
+    names: frozenset[str]
+    numbers: tuple[Number, ...]
+    acts: frozenset[str]
+    measures: frozenset[str]
+    assets: frozenset[str]
+    # Acts with the name or asset right before them, and names with "to" or "from" before them.
+    actors: frozenset[tuple[str, str]]
+    directions: frozenset[tuple[str, str]]
+    kind: str
+    is_planned: bool
+    is_negated: bool
+
+    @classmethod
+    def from_text(cls, text: str) -> Self:
+        title = clean_title(text[:_MAX_CHARS])
+        lowered = title.lower().replace("\u2019", "'")
+        raw = [word.rstrip(".") for word in _WORD.findall(title)]
+        words = tuple(word.lower().replace("\u2019", "'") for word in raw)
+        acts = find_terms(words, "acts")
+        assets = find_terms(words, "assets")
+        names = frozenset(find_names(raw, words))
+        return cls(
+            words=words,
+            stems=frozenset(stem_word(word) for word in words if word not in _STOP and word[0].isalpha()),
+            names=names,
+            numbers=tuple(find_numbers(lowered)),
+            acts=frozenset(term.name for term in acts),
+            measures=frozenset(term.name for term in find_terms(words, "measures")),
+            assets=frozenset(term.name for term in assets),
+            actors=frozenset(_find_actors(words, acts, assets, names)),
+            directions=frozenset(_find_directions(words, names)),
+            kind=next((kind for kind, pattern in _KINDS if pattern.search(lowered)), "event"),
+            is_planned=_PLANNED.search(lowered) is not None,
+            is_negated=_NEGATED.search(lowered) is not None,
+        )
+
+    def mentions(self, name: str) -> bool:
+        """Whether a name or asset of another headline stands in this one."""
+        return name in self.names or name in self.assets or name in self.words or f"{name}'s" in self.words
+
+
+def clean_title(text: str) -> str:
+    """Removes wire labels and the name of the source."""
+    return _TAIL.sub("", _LABEL.sub("", " ".join(text.split())))
+
+
+def stem_word(word: str) -> str:
+    """Returns the synonym or the stem of a word in lower case."""
+    word = word.removesuffix("'s").removesuffix("'")
+    if word in synonyms():
+        return synonyms()[word]
+    for ending in ("ing", "ed", "es", "s"):
+        if len(word) > len(ending) + 3 and word.endswith(ending) and not word.endswith("ss"):
+            return word[: -len(ending)].rstrip("e")
+    return word.rstrip("e") if len(word) > 4 else word
+
+
+def _find_actors(
+    words: tuple[str, ...], acts: list[Term], assets: list[Term], names: frozenset[str]
+) -> Iterator[tuple[str, str]]:
+    places = {term.at: term.name for term in assets}
+    for act in acts:
+        before = range(act.at - 1, max(-1, act.at - 1 - _ACTOR_REACH), -1)
+        who = next((name for at in before if (name := _name_at(words, at, places, names))), "")
+        if act.name in _ACTING and who:
+            yield act.name, who
+
+
+def _name_at(words: tuple[str, ...], at: int, assets: dict[int, str], names: frozenset[str]) -> str:
+    word = words[at].removesuffix("'s")
+    return assets.get(at) or aliases().get(word) or (word if word in names else "")
+
+
+def _find_directions(words: tuple[str, ...], names: frozenset[str]) -> Iterator[tuple[str, str]]:
+    for before, word in pairwise(words):
+        name = aliases().get(word, word)
+        if before in {"to", "into", "from"} and name in names:
+            yield name, "from" if before == "from" else "to"

@@ -1,0 +1,142 @@
+"""Reads the numbers of a headline with their types; numbers are compared with their own type only."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+_UNITS: Final = {
+    **dict.fromkeys(("k", "thousand"), 1e3),
+    **dict.fromkeys(("m", "mn", "mln", "million"), 1e6),
+    **dict.fromkeys(("b", "bn", "billion"), 1e9),
+    **dict.fromkeys(("t", "tn", "trillion"), 1e12),
+}
+_ADJECTIVE: Final = r"(?:(?:more|another|seized|additional|new|extra) )?"
+_AMOUNT: Final = re.compile(
+    r"(?P<sign>[$€£¥])?\s?(?P<digits>\d[\d,]*(?:\.\d+)?)\s?(?P<unit>k|thousand|m|mn|mln|million|b|bn|billion|t|tn|trillion)?\b"
+    rf"(?P<rest>[\s-]?{_ADJECTIVE}(?:%|percent|per cent|basis points?|bps?\b|btc\b|bitcoins?|coins?|years?|days?|weeks?|"
+    r"months?|hours?|dollars))?"
+)
+_COUNTS: Final = (
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+)
+_ANY_COUNT: Final = "|".join(_COUNTS[1:])
+_SPAN: Final = re.compile(
+    rf"\b({_ANY_COUNT})[ -](?:daily |straight |consecutive )?(?:days?|weeks?|months?|years?|declines|losses|sessions)\b"
+)
+_COUNT: Final = re.compile(rf"\b({_ANY_COUNT})\b(?![ -](?:day|week|month|year|quarter|time|of)\b)")
+_MONTHS: Final = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
+_SHORT: Final = (
+    r"(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
+    r"nov(?:ember)?|dec(?:ember)?)"
+)
+_DATE: Final = re.compile(rf"\b(?:(\d{{1,2}})(?:st|nd|rd|th)? {_SHORT}\b|{_SHORT}\.? (\d{{1,2}})\b(?!,\d|\d))")
+_MONTH: Final = re.compile(
+    rf"\b({'|'.join(month for month in _MONTHS if month != 'may')}|(?<=in )may|(?<=since )may|(?<=to )may|(?<=by )may)\b"
+)
+_QUARTER: Final = re.compile(r"\bq([1-4])\b|\b(first|second|third|fourth)[- ]quarter\b")
+_ORDINALS: Final = ("", "first", "second", "third", "fourth")
+_WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_WEEKDAY: Final = re.compile(rf"\b({'|'.join(_WEEKDAYS)})\b")
+_VERSION: Final = re.compile(r"\b(?:core|version|firmware|release|v)\s?(\d+(?:\.\d+)+)\b")
+_FRACTIONS: Final = {
+    "a tenth": ("percent", 10.0),
+    "a quarter of": ("percent", 25.0),
+    "a third of": ("percent", 33.0),
+    "quarter-point": ("points", 25.0),
+    "quarter point": ("points", 25.0),
+    "half-point": ("points", 50.0),
+}
+_BY_UNIT: Final = (
+    (("%", "percent", "per cent"), "percent"),
+    (("basis", "bp"), "points"),
+    (("btc", "bitcoin", "coin"), "coins"),
+    (("year", "day", "week", "month", "hour"), "span"),
+    (("dollars",), "money"),
+)
+_VAGUE: Final = frozenset({"count", "month", "span", "weekday", "year"})
+_MAX_STEP: Final = 0.05  # a round number is given more exactly than its zeros say
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """`step` is how exactly it is given: 1,000 for $126K, 100 for $101.2K."""
+
+    type: str
+    value: float
+    step: float = 0.0
+
+    @property
+    def is_specific(self) -> bool:
+        """Whether two events hardly share it by chance."""
+        return self.type not in _VAGUE or self.value != int(self.value) or self.value >= 13
+
+    def equals(self, other: "Number") -> bool:
+        return self.type == other.type and abs(self.value - other.value) <= max(self.step, other.step) / 2 + 1e-9
+
+
+def find_numbers(text: str) -> Iterator[Number]:
+    """Yields the numbers of a text in lower case."""
+    readers: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Number]], ...] = (
+        (_DATE, _read_date),
+        (_QUARTER, lambda found: Number("quarter", float(found[1] or _ORDINALS.index(found[2])))),
+        (_VERSION, _read_version),
+        (_SPAN, lambda found: Number("span", float(_COUNTS.index(found[1])))),
+        (_WEEKDAY, lambda found: Number("weekday", float(_WEEKDAYS.index(found[1])))),
+        (_MONTH, lambda found: Number("month", float(_MONTHS.index(found[1])))),
+        (_AMOUNT, _read_amount),
+        (_COUNT, lambda found: Number("count", float(_COUNTS.index(found[1])))),
+    )
+    yield from (Number(*number) for phrase, number in _FRACTIONS.items() if phrase in text)
+    for pattern, read in readers:
+        yield from map(read, pattern.finditer(text))
+        # What one pattern took is not there for the next.
+        text = pattern.sub(" ", text)
+
+
+def _read_date(found: "re.Match[str]") -> Number:
+    month = (found[2] or found[3])[:3]
+    number = next(at for at, name in enumerate(_MONTHS) if name.startswith(month))
+    return Number("date", 100.0 * number + int(found[1] or found[4]))
+
+
+def _read_version(found: "re.Match[str]") -> Number:
+    return Number("version", sum(float(part) / 1000**at for at, part in enumerate(found[1].split(".")[:4])))
+
+
+def _read_amount(found: "re.Match[str]") -> Number:
+    digits = found["digits"].replace(",", "")
+    unit = _UNITS.get(found["unit"] or "", 1.0)
+    value = float(digits) * unit
+    kind = "money" if found["sign"] else _find_type(re.sub(rf"^[\s-]?{_ADJECTIVE}", "", found["rest"] or ""))
+    if not kind:
+        kind = "year" if 1990 <= value <= 2100 and unit == 1 else "count"
+    is_rounded = kind in {"money", "coins"} or unit > 1
+    return Number(kind, value, min(_place(digits) * unit, _MAX_STEP * value) if is_rounded else 0.0)
+
+
+def _find_type(rest: str) -> str:
+    return next((kind for starts, kind in _BY_UNIT if rest.startswith(starts)), "")
+
+
+def _place(digits: str) -> float:
+    """Returns the place of the last digit that is not zero."""
+    whole, _, part = digits.partition(".")
+    if part:
+        return float(10 ** -len(part))
+    return float(10 ** (len(whole) - len(whole.rstrip("0")))) if whole.strip("0") else 1.0

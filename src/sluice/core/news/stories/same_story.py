@@ -1,0 +1,217 @@
+"""Decides whether two articles report the same event: vetoes first, then the evidence that they share."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cache
+from typing import Final, Self
+
+from sluice.core.news.published_article import PublishedArticle
+from sluice.core.news.stories.act_words import FOLLOW_UPS, OPPOSITES
+from sluice.core.news.stories.headline_facts import HeadlineFacts
+from sluice.core.news.stories.numbers import Number
+
+WINDOW: Final = timedelta(hours=72)
+_EDITION_AFTER: Final = timedelta(hours=18)  # an equal title of one source after this time is another edition
+# The evidence that is needed; more after a day, and after two.
+_ENOUGH: Final = 2.95
+_LATER: Final = ((timedelta(hours=48), 3.0), (timedelta(hours=24), 1.0))
+_WITHOUT_ANCHOR: Final = 2.0  # more is needed where neither a name nor a number is shared
+_NAME: Final = 2.0
+_SPECIFIC_NUMBER: Final = 2.0
+_SPAN: Final = 1.0
+_VAGUE_NUMBER: Final = 0.7
+_ACT: Final = 1.0
+_MEASURE: Final = 1.0
+_STEM: Final = 0.5
+_MAX_STEMS: Final = 6
+_MORE: Final = 0.3  # of the value, for the third name or act and those after it
+_COMPARED: Final = (
+    "money",
+    "coins",
+    "percent",
+    "points",
+    "version",
+    "quarter",
+    "date",
+    "weekday",
+    "month",
+    "count",
+    "span",
+)
+_GENERIC: Final = frozenset({"bitcoin", "btc", "crypto", "million", "billion", "trillion", "k", "m", "b"})
+_NEARLY_EQUAL: Final = 0.5  # share of common words from which a different act means a different event
+_TEXT_CHARS: Final = 400
+_REPRINT_WORDS: Final = 40
+_REPRINT_SHARE: Final = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleFacts:
+    """The facts of a title, and those of the text below it, if there is one."""
+
+    title: HeadlineFacts
+    text: HeadlineFacts | None
+    words: frozenset[str]
+    published: datetime
+    source: str
+
+    @classmethod
+    def from_article(cls, article: PublishedArticle) -> Self:
+        stored = article.article
+        text = stored.description or stored.content
+        return cls(
+            title=HeadlineFacts.from_text(stored.title),
+            text=HeadlineFacts.from_text(text[:_TEXT_CHARS]) if text else None,
+            words=frozenset((stored.content or stored.description).lower().split()[:400]),
+            published=article.published,
+            source=stored.text("source_name") or stored.text("source_id"),
+        )
+
+    def mentions(self, name: str) -> bool:
+        return self.title.mentions(name) or (self.text is not None and self.text.mentions(name))
+
+    def has_number(self, number: Number) -> bool:
+        texts = (self.title, self.text) if self.text else (self.title,)
+        return any(number.equals(other) for text in texts for other in text.numbers)
+
+
+def is_same_story(one: ArticleFacts, other: ArticleFacts) -> bool:
+    """Whether both report the same single event: same actor, act, object and amount, same occasion."""
+    apart = abs(one.published - other.published)
+    if apart > WINDOW or is_vetoed(one, other):
+        return False
+    needed = _ENOUGH + next((more for limit, more in _LATER if apart > limit), 0.0)
+    if not _shared_names(one, other) and not _shared_numbers(one, other):
+        needed += _WITHOUT_ANCHOR
+    return weigh_evidence(one, other) >= needed
+
+
+def is_vetoed(one: ArticleFacts, other: ArticleFacts) -> bool:
+    """Whether something in the articles excludes that they report the same event."""
+    a, b = one.title, other.title
+    return (
+        a.kind != b.kind
+        or a.is_planned != b.is_planned
+        or (a.is_negated != b.is_negated and bool(a.acts & b.acts))
+        or _is_other_edition(one, other)
+        or _has_opposite_acts(a, b)
+        or _has_other_numbers(a, b)
+        or _has_other_things(one, other)
+        or _has_swapped_roles(a, b)
+        or _has_other_act(a, b)
+    )
+
+
+def weigh_evidence(one: ArticleFacts, other: ArticleFacts) -> float:
+    """Returns a weight for all that two articles share."""
+    a, b = one.title, other.title
+    names = _shared_names(one, other)
+    numbers = _shared_numbers(one, other)
+    stems = (a.stems & b.stems) - _GENERIC - names
+    smaller = max(1, min(len(a.stems), len(b.stems)))
+    return (
+        _sum_up(len(names), _NAME)
+        + sum(map(_weigh_number, numbers))
+        + _sum_up(len(a.acts & b.acts), _ACT)
+        + _MEASURE * len(a.measures & b.measures)
+        + _STEM * min(len(stems), _MAX_STEMS)
+        + len(a.stems & b.stems) / smaller
+        + (2.0 if _is_reprint(one, other) else 0.0)
+    )
+
+
+def _shared_names(one: ArticleFacts, other: ArticleFacts) -> set[str]:
+    found = {name for name in one.title.names if other.mentions(name)}
+    return found | {name for name in other.title.names if one.mentions(name)}
+
+
+def _shared_numbers(one: ArticleFacts, other: ArticleFacts) -> set[Number]:
+    found = {number for number in one.title.numbers if other.has_number(number)}
+    more = (number for number in other.title.numbers if one.has_number(number))
+    return found | {number for number in more if not any(number.equals(known) for known in found)}
+
+
+def _sum_up(count: int, value: float) -> float:
+    return value * (min(count, 2) + _MORE * max(0, count - 2))
+
+
+def _weigh_number(number: Number) -> float:
+    if number.is_specific:
+        return _SPECIFIC_NUMBER
+    return _SPAN if number.type == "span" else _VAGUE_NUMBER
+
+
+def _is_reprint(one: ArticleFacts, other: ArticleFacts) -> bool:
+    """Whether the texts are long enough to be compared and largely the same."""
+    smaller = min(len(one.words), len(other.words))
+    return smaller >= _REPRINT_WORDS and len(one.words & other.words) >= _REPRINT_SHARE * smaller
+
+
+def _is_other_edition(one: ArticleFacts, other: ArticleFacts) -> bool:
+    is_recurring = one.source == other.source and one.title.words == other.title.words
+    return is_recurring and abs(one.published - other.published) > _EDITION_AFTER
+
+
+def _has_opposite_acts(a: HeadlineFacts, b: HeadlineFacts) -> bool:
+    only_a, only_b = a.acts - b.acts, b.acts - a.acts
+    if not (only_a ^ only_b) or (only_a | only_b) & _follow_ups():
+        return bool((only_a | only_b) & _follow_ups())
+    return any(frozenset({first, second}) in _opposites() for first in only_a for second in only_b)
+
+
+@cache
+def _opposites() -> frozenset[frozenset[str]]:
+    return frozenset(frozenset(pair.split("/")) for pair in OPPOSITES.split(", "))
+
+
+@cache
+def _follow_ups() -> frozenset[str]:
+    return frozenset(FOLLOW_UPS.split(", "))
+
+
+def _has_other_numbers(a: HeadlineFacts, b: HeadlineFacts) -> bool:
+    """Whether both have numbers of one type and none of them is equal."""
+    for kind in _COMPARED:
+        pairs = [(one, other) for one in a.numbers for other in b.numbers if one.type == other.type == kind]
+        if pairs and not any(one.equals(other) for one, other in pairs):
+            return True
+    return False
+
+
+def _has_other_things(one: ArticleFacts, other: ArticleFacts) -> bool:
+    """Whether each names something that the other lacks, or they are about different assets or measures."""
+    a, b = one.title, other.title
+    if any(_unshared_names(one, other)) and any(_unshared_names(other, one)):
+        return True
+    if a.assets and b.assets and (a.assets ^ b.assets) - {"bitcoin"}:
+        return True
+    return bool(a.measures and b.measures and not a.measures & b.measures)
+
+
+def _unshared_names(one: ArticleFacts, other: ArticleFacts) -> Iterator[str]:
+    return (name for name in one.title.names if not other.mentions(name) and name not in other.title.stems)
+
+
+def _has_swapped_roles(a: HeadlineFacts, b: HeadlineFacts) -> bool:
+    """Whether another one acts: "A sues B" and "B sues A", "to A" and "from A"."""
+    for act in {act for act, _ in a.actors} & {act for act, _ in b.actors}:
+        ours = {who for what, who in a.actors if what == act}
+        theirs = {who for what, who in b.actors if what == act}
+        if not ours & theirs and any(map(a.mentions, theirs)) and any(map(b.mentions, ours)):
+            return True
+    directions = dict(b.directions)
+    return any(directions.get(name, where) != where for name, where in a.directions)
+
+
+def _has_other_act(a: HeadlineFacts, b: HeadlineFacts) -> bool:
+    """Whether nearly equal titles differ in their verbs and share no known act."""
+    if a.acts & b.acts:
+        return False
+    smaller = max(1, min(len(a.stems), len(b.stems)))
+    is_nearly_equal = len(a.stems & b.stems) >= _NEARLY_EQUAL * smaller
+    return is_nearly_equal and bool(_leftover(a, b)) and bool(_leftover(b, a))
+
+
+def _leftover(a: HeadlineFacts, b: HeadlineFacts) -> frozenset[str]:
+    return a.stems - b.stems - _GENERIC - a.names - b.names
