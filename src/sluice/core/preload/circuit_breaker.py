@@ -1,6 +1,6 @@
 """The circuit breaker that protects a failing origin: closed, open or half-open, as one frozen value.
 
-`threshold` failures in a row open it. While it is open, no page is fetched. After the backoff it is half-open: one page is
+`threshold` different pages that fail in a row open it; a page that failed before says nothing about the site. While it is open, no page is fetched. After the backoff it is half-open: one page is
 fetched as a probe. A good response closes it, another failure doubles the backoff.
 """
 
@@ -17,14 +17,16 @@ class Breaker:
     """`era` grows with each change of state, so that a response to a request from an earlier era is ignored."""
 
     state: State = "closed"
-    failures: int = 0
+    failing: tuple[str, ...] = ()  # the pages that have failed since the last good response
     backoff_s: float = 0.0
     open_until: float = 0.0
     era: int = 0
 
     @classmethod
     def from_json(cls, value: dict[str, Any] | None) -> Self:
-        return cls(**value) if value else cls()
+        """A value of an earlier version counted failures instead of pages."""
+        fields = {name: each for name, each in (value or {}).items() if name != "failures"}
+        return cls(**{**fields, "failing": tuple(fields.get("failing", ()))})
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -43,22 +45,22 @@ class Breaker:
         """After a response with content, or 304."""
         if self.state == "half-open":
             return type(self)(era=self.era + 1)
-        return replace(self, failures=0) if self.state == "closed" else self
+        return replace(self, failing=()) if self.state == "closed" else self
 
     def after_refusal(self) -> Self:
         """After a response such as 404: it ends a row of failures, but does not prove that the origin is well."""
-        return replace(self, failures=0) if self.state == "closed" else self
+        return replace(self, failing=()) if self.state == "closed" else self
 
-    def after_failure(self, now: float, *, threshold: int, max_backoff_s: float) -> Self:
-        """After a 5xx response or none at all."""
+    def after_failure(self, now: float, page: str, *, threshold: int, max_backoff_s: float) -> Self:
+        """After a 5xx response or none at all, for a page that has not failed before."""
         if self.state == "half-open":
             return self._open(now, min(max(self.backoff_s, FIRST_BACKOFF_S) * 2, max_backoff_s))
         if self.state == "open":
             return self
-        failures = self.failures + 1
-        if failures < threshold:
-            return replace(self, failures=failures)
-        return replace(self._open(now, min(FIRST_BACKOFF_S, max_backoff_s)), failures=failures)
+        failing = self.failing if page in self.failing else (*self.failing, page)
+        if len(failing) < threshold:
+            return replace(self, failing=failing)
+        return replace(self._open(now, min(FIRST_BACKOFF_S, max_backoff_s)), failing=failing)
 
     def _open(self, now: float, backoff_s: float) -> Self:
         return replace(self, state="open", backoff_s=backoff_s, open_until=now + backoff_s, era=self.era + 1)

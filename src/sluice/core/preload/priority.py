@@ -5,8 +5,16 @@ from math import log10
 from typing import Final, Literal, get_args
 
 Trigger = Literal["post-purge", "scheduled", "sitemap", "manual", "deployment"]
+VISIT: Final = "visit"  # a visitor saw the page; no caller of the API may name this trigger
 TRIGGERS: Final[tuple[Trigger, ...]] = get_args(Trigger)
-BASE: Final[dict[str, int]] = {"post-purge": 80, "scheduled": 50, "sitemap": 30, "manual": 100, "deployment": 40}
+BASE: Final[dict[str, int]] = {
+    "post-purge": 80,
+    "scheduled": 50,
+    "sitemap": 30,
+    "manual": 100,
+    "deployment": 40,
+    VISIT: 10,
+}
 MAX_RECENCY: Final = 20
 MAX_TRAFFIC: Final = 30
 

@@ -18,17 +18,35 @@ class Purge:
     urls: tuple[str, ...]
     everything: bool
     created_at: float
+    prefixes: tuple[str, ...] = ()
+    soft: bool = False
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> Self:
-        return cls(**{**value, "tags": tuple(value["tags"]), "urls": tuple(value["urls"])})
+        lists = {name: tuple(value.get(name, ())) for name in ("tags", "urls", "prefixes")}
+        return cls(**{**value, **lists})
 
     def as_json(self) -> dict[str, Any]:
-        return {**asdict(self), "tags": list(self.tags), "urls": list(self.urls)}
+        return asdict(self)
 
     @property
     def scope(self) -> "PurgeScope":
-        return PurgeScope(frozenset(self.tags), frozenset(self.urls), everything=self.everything)
+        return PurgeScope(
+            frozenset(self.tags), frozenset(self.urls), everything=self.everything, prefixes=self.prefixes
+        )
+
+
+def build_farewell(purge_id: str, now: float) -> Purge:
+    """The purge of everything that ends a zone."""
+    return Purge(
+        purge_id=purge_id,
+        idempotency_key=purge_id,
+        nonce="",
+        tags=(SITE_TAG,),
+        urls=(),
+        everything=True,
+        created_at=now,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +56,19 @@ class PurgeScope:
     tags: frozenset[str]
     urls: frozenset[str]
     everything: bool
+    prefixes: tuple[str, ...] = ()
 
     def covers(self, url: str, tags: Collection[str]) -> bool:
         """Whether it covers the copies of a page: by its URL in every variant, by one of its tags, or because of `everything`."""
-        return self.everything or url in self.urls or not self.tags.isdisjoint(tags)
+        is_named = self.everything or url in self.urls or not self.tags.isdisjoint(tags)
+        return is_named or any(is_below(url, prefix) for prefix in self.prefixes)
+
+
+def is_below(url: str, prefix: str) -> bool:
+    """Whether a page is the one at a URL or lies below it: /blog covers /blog/post and /blog?page=2, but not /blogroll."""
+    return url == prefix or url.startswith(list_beginnings(prefix))
+
+
+def list_beginnings(prefix: str) -> tuple[str, ...]:
+    """How the URLs of all pages below a URL begin."""
+    return (prefix,) if prefix.endswith("/") else (f"{prefix}/", f"{prefix}?")

@@ -120,7 +120,8 @@ class Bucket:
 ANY: Final = Rate("any", 10_000, 3600)
 PRELOAD: Final = Rate("preload", 500, 60)
 PURGE: Final = Rate("purge", 1000, 60)
-GLOBAL_PURGE: Final = Rate("global purge", 5, 3600)
+GLOBAL_PURGE: Final = Rate("global purge", 60, 3600)
+SITEMAP: Final = Rate("sitemap", 60, 3600)
 
 
 def take_token(rate: Rate, bucket: Bucket | None, now: float) -> Bucket:

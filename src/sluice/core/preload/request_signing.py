@@ -13,6 +13,7 @@ MAX_AGE_S: Final = 300
 MAX_AHEAD_S: Final = 30
 # A nonce is kept for as long as the request that carries it could be sent again.
 NONCE_KEPT_S: Final = MAX_AGE_S + MAX_AHEAD_S + 70
+PROXY_HEADER: Final = "x-sluice-proxy"
 _TIMESTAMP: Final = re.compile(r"[0-9]{1,11}")
 _NONCE: Final = re.compile(r"[0-9a-fA-F-]{16,64}")
 _SIGNATURE: Final = re.compile(r"[0-9a-f]{64}")
@@ -70,6 +71,16 @@ def canonical_string(method: str, path: str, timestamp: str, nonce: str, body_ha
 def compute_signature(key: str, text: str) -> str:
     """In lower-case hexadecimal."""
     return hmac.new(key.encode(), text.encode(), sha256).hexdigest()
+
+
+def sign_proxy(key: str, *, host: str, proto: str, client_ip: str, now: float) -> tuple[str, str]:
+    """The header of each request to an origin that proves where it comes from, so that X-Forwarded-* can be believed.
+
+    `client_ip` is the last address in X-Forwarded-For, and empty where there is none: the preloader has no visitor.
+    """
+    timestamp = str(int(now))
+    text = f"proxy\n{host}\n{proto}\n{client_ip}\n{timestamp}"
+    return (PROXY_HEADER, f"t={timestamp},v={compute_signature(key, text)}")
 
 
 def sign_request(key: str, method: str, path: str, body: bytes, *, now: float, nonce: str) -> dict[str, str]:

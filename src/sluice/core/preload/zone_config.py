@@ -1,6 +1,7 @@
 """The configuration of a zone: one site, its hosts, and how it is preloaded and cached."""
 
 import re
+from functools import cached_property
 from typing import Annotated, Any, Final, Literal, Self
 from urllib.parse import urlsplit
 
@@ -13,6 +14,32 @@ ZONE_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _HOST: Final = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*(?::[0-9]{1,5})?")
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 _PARAM: Final = re.compile(r"[A-Za-z0-9_.\[\]-]{1,64}\*?")
+_CRON_PATH: Final = re.compile(r"/(?!/)[!$-;=?-\[\]_a-z~]*")  # ASCII without spaces, quotes, backslashes and fragments
+_COOKIE: Final = re.compile(r"[!#$%&'+.^_`|~0-9A-Za-z-]{1,128}\*?")
+_PATH: Final = re.compile(r"/[^\s?#\\]{0,511}")
+_HEADER: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+_UNFIT_HEADERS: Final = frozenset(
+    {"accept", "accept-encoding", "authorization", "cf-connecting-ip", "cf-ray", "connection", "cookie", "host", "lang"}
+    | {"device", "range", "referer", "user-agent", "x-forwarded-for", "x-real-ip"}
+)
+# Parameters that show one visitor's view, or change something.
+BYPASS_PARAMS: Final = (
+    "add-to-cart",
+    "moderation-hash",
+    "nocache",
+    "preview",
+    "remove_item",
+    "unapproved",
+    "wc-ajax",
+    "wc-api",
+)
+# Cookies of visitors who are logged in, have a cart, or have a session.
+BYPASS_COOKIES: Final = (
+    *("wordpress_logged_in_*", "wordpress_sec_*", "wp-postpass_*", "comment_author_*", "woocommerce_items_in_cart"),
+    *("woocommerce_cart_hash", "wp_woocommerce_session_*", "edd_items_in_cart", "laravel_session", "sessionid"),
+    *("X-Magento-Vary", "PHPSESSID", "JSESSIONID", "ASP.NET_SessionId", "ASPSESSIONID*", "connect.sid", "_session_id"),
+    *("session", "session_id", "sid", "SESS*", "SSESS*", "PrestaShop-*", "CFID", "CFTOKEN", "remember_web_*"),
+)
 _LANGUAGE: Final = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{2,8})?")
 
 Tier = Literal["aggressive", "standard", "conservative", "minimal"]
@@ -42,14 +69,30 @@ class ZoneConfig(BaseModel):
     preload_sitemap_crawl_enabled: bool = False
     preload_sitemap_url: Annotated[str, Field(max_length=2048)] = "{site_url}/sitemap.xml"
     preload_on_deployment: bool = False
+    # Asked for by the minute's cron, because a site that is served from copies never runs its own timers.
+    origin_cron_path: Annotated[str, Field(max_length=512)] | None = None
 
+    # False: the origin answers everything. "observe": it does, and its replies to visitors are compared.
+    cache_enabled: bool | Literal["observe"] = True
     cache_tier: Tier = "standard"
-    cache_stale_while_revalidate_s: Annotated[int, Field(ge=0, le=86_400)] = 60
-    cache_stale_if_error_s: Annotated[int, Field(ge=0, le=2_592_000)] = 3600
+    cache_ttl_by_path: Annotated[dict[str, Annotated[int, Field(ge=0, le=31_536_000)]], Field(max_length=100)] = {}
+    cache_include_paths: Annotated[list[str], Field(max_length=100)] = []
+    cache_exclude_paths: Annotated[list[str], Field(max_length=100)] = []
+    cache_stale_while_revalidate_s: Annotated[int, Field(ge=0, le=2_592_000)] = 86_400
+    cache_stale_if_error_s: Annotated[int, Field(ge=0, le=2_592_000)] = 604_800
+    # So long after a purge is accepted, or the configuration changes, no data centre serves by the old state.
+    cache_purge_delay_s: Annotated[int, Field(ge=1, le=300)] = 2
     cache_trailing_slash: Literal["keep", "add", "strip"] = "keep"
+    # Parameters that are part of the key (all, if none is named), that are not, and that only the origin may answer.
+    cache_kept_params: Annotated[list[str], Field(max_length=100)] = []
     cache_ignored_params: Annotated[list[str], Field(max_length=100)] = []
+    cache_bypass_params: Annotated[list[str], Field(max_length=100)] = list(BYPASS_PARAMS)
+    cache_bypass_cookies: Annotated[list[str], Field(max_length=100)] = list(BYPASS_COOKIES)
     cache_device_variants: bool = False
     cache_languages: Annotated[list[str], Field(max_length=20)] = []
+    cache_vary_headers: Annotated[list[str], Field(max_length=5)] = []
+    # How long a visitor waits for the origin's headers, if there is no copy.
+    origin_timeout_s: Annotated[int, Field(ge=1, le=600)] = 100
 
     @field_validator("site_url", "origin_url")
     @classmethod
@@ -61,10 +104,44 @@ class ZoneConfig(BaseModel):
     def _check_hosts(cls, hosts: list[str]) -> list[str]:
         return [_parse_host(host) for host in hosts]
 
-    @field_validator("cache_ignored_params")
+    @field_validator("origin_cron_path")
+    @classmethod
+    def _check_cron_path(cls, path: str | None) -> str | None:
+        if path is not None and not _CRON_PATH.fullmatch(path):
+            raise ValueError("must be a path with or without a query, such as /wp-cron.php?doing_wp_cron")
+        return path
+
+    @field_validator("cache_kept_params", "cache_ignored_params", "cache_bypass_params")
     @classmethod
     def _check_params(cls, params: list[str]) -> list[str]:
         return _require_matches(params, _PARAM, "names of query parameters, a * at the end matches any ending")
+
+    @field_validator("cache_bypass_cookies")
+    @classmethod
+    def _check_cookies(cls, cookies: list[str]) -> list[str]:
+        return _require_matches(cookies, _COOKIE, "names of cookies, a * at the end matches any ending")
+
+    @field_validator("cache_include_paths", "cache_exclude_paths")
+    @classmethod
+    def _check_paths(cls, paths: list[str]) -> list[str]:
+        return _require_matches(paths, _PATH, "paths such as /blog/*, in which * matches anything")
+
+    @field_validator("cache_ttl_by_path")
+    @classmethod
+    def _check_rules(cls, rules: dict[str, int]) -> dict[str, int]:
+        _require_matches(list(rules), _PATH, "paths such as /blog/*, in which * matches anything")
+        return rules
+
+    @field_validator("cache_vary_headers")
+    @classmethod
+    def _check_vary_headers(cls, names: list[str]) -> list[str]:
+        lowered = [name.lower() for name in names]
+        _require_matches(
+            lowered, _HEADER, "names of request headers, but neither cookies nor those that change with each request"
+        )
+        if bad := next((name for name in lowered if name in _UNFIT_HEADERS), None):
+            raise ValueError(f"{bad} cannot make variants: its value is different for nearly every visitor")
+        return lowered
 
     @field_validator("cache_languages")
     @classmethod
@@ -85,7 +162,7 @@ class ZoneConfig(BaseModel):
     def sitemap_url(self) -> str:
         return self.preload_sitemap_url.replace("{site_url}", self.site_url)
 
-    @property
+    @cached_property
     def own_hosts(self) -> frozenset[str]:
         """Every host of the zone as it is written in a URL, with its port if that is not the default."""
         site = urlsplit(self.site_url)

@@ -2,7 +2,6 @@
 
 import pytest
 
-from sluice.core.identifiers import format_uuid4
 from sluice.core.preload.outcomes import (
     Failed,
     Gone,
@@ -95,8 +94,3 @@ def test_statuses(status: int, outcome: ResponseOutcome, health: Health):
     """What each status means for the page and for the breaker."""
     assert classify_response(status, (("location", "/new"),), NOW) == outcome
     assert health_of(status) is health
-
-
-def test_uuid4():
-    """Random digits become a UUID of version 4."""
-    assert format_uuid4("0123456789abcdef0123456789abcdef") == "01234567-89ab-4def-8123-456789abcdef"

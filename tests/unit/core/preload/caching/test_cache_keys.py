@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sluice.core.errors import Invalid
-from sluice.core.preload.cache_keys import (
+from sluice.core.preload.caching.cache_keys import (
     bucket_key,
     cache_key,
     canonical_url,
@@ -36,9 +36,9 @@ def build_config(**config: object) -> ZoneConfig:
         ("https://example.com/100%", "https://example.com/100%25"),
         ("https://example.com/a#part", "https://example.com/a"),
         ("https://example.com/a?", "https://example.com/a"),
-        ("https://example.com/?b=2&a=2&a=1", "https://example.com/?a=1&a=2&b=2"),
+        ("https://example.com/?b=2&a=2&a=1", "https://example.com/?a=2&a=1&b=2"),
         ("https://example.com/?utm_source=x&utm_anything=y&fbclid=z&p=1", "https://example.com/?p=1"),
-        ("https://example.com/?UTM_Source=x&ref=1&source=2", "https://example.com/"),
+        ("https://example.com/?UTM_Source=x&ref=1&source=2", "https://example.com/?ref=1&source=2"),
         ("https://example.com/?%75tm_source=x", "https://example.com/"),
         ("https://example.com/?&&p", "https://example.com/?p"),
     ],
@@ -114,9 +114,9 @@ def test_variants():
     both = build_config(cache_device_variants=True, cache_languages=["en", "de"])
     assert list_variants(build_config()) == [""]
     assert list_variants(both) == ["lang:en", "lang:en|device:mobile", "lang:de", "lang:de|device:mobile"]
-    assert choose_variant(build_config(), user_agent=mobile, accept_language="de") == ""
-    assert choose_variant(both, user_agent=mobile, accept_language="de-AT, en;q=0.5") == "lang:de|device:mobile"
-    assert choose_variant(both, user_agent="", accept_language="fr") == "lang:en"
+    assert choose_variant(build_config(), {"user-agent": mobile, "accept-language": "de"}) == ""
+    assert choose_variant(both, {"user-agent": mobile, "accept-language": "de-AT, en;q=0.5"}) == "lang:de|device:mobile"
+    assert choose_variant(both, {"accept-language": "fr"}) == "lang:en"
 
 
 @pytest.mark.parametrize(

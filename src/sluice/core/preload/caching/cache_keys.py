@@ -1,10 +1,11 @@
 """The canonical URL and the cache key of each page, so that it is fetched, stored and found under one name."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from hashlib import sha256
 from typing import Final
-from urllib.parse import quote, unquote_plus, urlsplit
+from urllib.parse import quote, unquote, unquote_plus, urlsplit
 
 from sluice.core.errors import Invalid
 from sluice.core.preload.zone_config import ZoneConfig, netloc_of
@@ -12,10 +13,9 @@ from sluice.core.preload.zone_config import ZoneConfig, netloc_of
 MAX_URL_CHARS: Final = 2048
 MAX_CANONICAL_CHARS: Final = 4096  # escapes lengthen it; it must fit the metadata of its copy
 # They say where a visitor came from, not which page is meant.
-IGNORED_PARAMS: Final = (
-    *("utm_*", "fbclid", "gclid", "gclsrc", "dclid", "msclkid", "_ga", "_gl", "ref", "source"),
-    *("mc_cid", "mc_eid"),
-)
+IGNORED_PARAMS: Final = (*("utm_*", "fbclid", "gclid", "gclsrc", "dclid", "msclkid", "_ga", "_gl", "mc_cid", "mc_eid"),)
+VARIANT_PARAM: Final = "sluice-variant"  # tells variants apart at the edge; no visitor's URL may have it
+MAX_VARIANT_CHARS: Final = 64  # of the value of one header
 _ESCAPE: Final = re.compile(r"%([0-9A-Fa-f]{2})")
 _STRAY_PERCENT: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _FORBIDDEN: Final = re.compile(r"[\x00-\x20\x7f\\]")
@@ -35,7 +35,7 @@ def canonical_url(url: str, config: ZoneConfig) -> str:
         raise Invalid(f"{host} is not a host of this zone")
     parts = urlsplit(url)
     path = _normalize_path(parts.path, config.cache_trailing_slash)
-    query = "&".join(_sort_params(parts.query, (*IGNORED_PARAMS, *config.cache_ignored_params)))
+    query = "&".join(_sort_params(parts.query, config))
     canonical = f"{config.scheme}://{host}{path}" + (f"?{query}" if query else "")
     if len(canonical) > MAX_CANONICAL_CHARS:
         raise Invalid(f"the URL is longer than {MAX_CANONICAL_CHARS} characters when it is escaped")
@@ -49,11 +49,17 @@ def list_variants(config: ZoneConfig) -> list[str]:
     return ["|".join(filter(None, (language, device))) for language in languages for device in devices]
 
 
-def choose_variant(config: ZoneConfig, *, user_agent: str, accept_language: str) -> str:
-    """The variant that a visitor gets."""
-    language = _choose_language(config.cache_languages, accept_language)
-    mobile = config.cache_device_variants and "mobi" in user_agent.lower()
-    return "|".join(filter(None, (f"lang:{language}" if language else "", "device:mobile" if mobile else "")))
+def choose_variant(config: ZoneConfig, headers: Mapping[str, str]) -> str:
+    """The variant that a visitor gets; raises Invalid when a header is too long to be part of a key."""
+    language = _choose_language(config.cache_languages, headers.get("accept-language", ""))
+    mobile = config.cache_device_variants and "mobi" in headers.get("user-agent", "").lower()
+    parts = [f"lang:{language}" if language else "", "device:mobile" if mobile else ""]
+    for name in config.cache_vary_headers:
+        if value := headers.get(name, ""):
+            if len(value) > MAX_VARIANT_CHARS:
+                raise Invalid(f"the header {name} is longer than {MAX_VARIANT_CHARS} characters")
+            parts.append(f"{name}:{quote(value, safe='')}")
+    return "|".join(filter(None, parts))
 
 
 def variant_headers(variant: str, agent: str) -> tuple[tuple[str, str], ...]:
@@ -61,7 +67,8 @@ def variant_headers(variant: str, agent: str) -> tuple[tuple[str, str], ...]:
     parts = dict(part.split(":", 1) for part in variant.split("|") if part)
     mobile = "Mozilla/5.0 (Linux; Android 15; Mobile) " if "device" in parts else ""
     language = (("accept-language", parts["lang"]),) if "lang" in parts else ()
-    return (("user-agent", mobile + agent), *language)
+    others = tuple((name, unquote(value)) for name, value in parts.items() if name not in {"lang", "device"})
+    return (("user-agent", mobile + agent), *language, *others)
 
 
 def cache_key(url: str, variant: str) -> str:
@@ -69,6 +76,7 @@ def cache_key(url: str, variant: str) -> str:
     return "|".join(filter(None, (url, "enc:identity", variant)))
 
 
+@lru_cache(maxsize=1024)
 def key_hash(url: str, variant: str) -> str:
     """The cache key as it stands in R2 and in the X-Cache-Key-Hash header."""
     return sha256(cache_key(url, variant).encode()).hexdigest()
@@ -82,7 +90,7 @@ def edge_url(url: str, variant: str) -> str:
     """The URL under which the edge stores a variant: the page's own for the plain one."""
     if not variant:
         return url
-    return f"{url}{'&' if '?' in url else '?'}sluice-variant={quote(variant, safe='')}"
+    return f"{url}{'&' if '?' in url else '?'}{VARIANT_PARAM}={quote(variant, safe='')}"
 
 
 def _normalize_path(path: str, trailing_slash: str) -> str:
@@ -103,14 +111,16 @@ def _normalize_path(path: str, trailing_slash: str) -> str:
     return joined + ("/" if is_folder else "")
 
 
-def _sort_params(query: str, ignored: Iterable[str]) -> Iterator[str]:
-    """The parameters that are part of the key, sorted by name and then by value."""
+def _sort_params(query: str, config: ZoneConfig) -> Iterator[str]:
+    """The parameters that are part of the key, sorted by name; the order of equal names may have a meaning."""
+    ignored = (*IGNORED_PARAMS, *config.cache_ignored_params)
+    kept = {name.lower() for name in config.cache_kept_params}
     names = {name.lower() for name in ignored if not name.endswith("*")}
     prefixes = tuple(name[:-1].lower() for name in ignored if name.endswith("*"))
     pairs = [_normalize_escapes(pair, _QUERY_SAFE) for pair in query.split("&") if pair]
-    for pair in sorted(pairs, key=lambda pair: tuple(pair.partition("=")[::2])):
+    for pair in sorted(pairs, key=lambda pair: pair.partition("=")[0]):
         name = unquote_plus(pair.partition("=")[0]).lower()
-        if name not in names and not (prefixes and name.startswith(prefixes)):
+        if (not kept or name in kept) and name not in names and not (prefixes and name.startswith(prefixes)):
             yield pair
 
 

@@ -1,0 +1,112 @@
+"""Headers on their way through the proxy: what the origin is told, what a visitor gets to see, and Cache-Status (RFC 9211)."""
+
+from collections.abc import Mapping
+from math import floor
+from typing import Final
+from urllib.parse import urlsplit
+
+from sluice.core.header_values import header_value
+from sluice.core.ports import HeaderPairs
+from sluice.core.preload.caching.request_rules import list_relevant_cookies
+from sluice.core.preload.zone_config import ZoneConfig
+
+CACHE_NAME: Final = "sluice"
+VIA: Final = f"1.1 {CACHE_NAME}"
+# Headers of one connection, which no proxy passes on.
+HOP_BY_HOP: Final = frozenset(
+    {"connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer"}
+    | {"transfer-encoding", "upgrade"}
+)
+# Headers for caches, and those that only make sense in a request.
+NOT_FOR_VISITORS: Final = frozenset(
+    {"cache-tag", "cdn-cache-control", "cloudflare-cdn-cache-control", "host"}
+    | {"surrogate-capability", "surrogate-control", "surrogate-key"}
+)
+BROWSER_CHECKS_HTML: Final = "max-age=0, must-revalidate"
+
+
+def is_from_ourselves(headers: Mapping[str, str]) -> bool:
+    """Whether a request has passed this proxy already."""
+    hops = (hop.split() for hop in headers.get("via", "").split(","))
+    return any(CACHE_NAME in hop[1:2] for hop in hops)
+
+
+def change_request_headers(
+    headers: Mapping[str, str], *, host: str, scheme: str, drop_analytics: bool
+) -> dict[str, str | None]:
+    """The headers that the origin gets instead of the visitor's own; None removes one."""
+    changes: dict[str, str | None] = dict.fromkeys(HOP_BY_HOP & headers.keys() - {"connection", "upgrade"})
+    changes["x-forwarded-host"] = host
+    changes["x-forwarded-proto"] = scheme
+    changes["via"] = f"{headers['via']}, {VIA}" if headers.get("via") else VIA
+    if client_ip := headers.get("cf-connecting-ip", "").strip():
+        hops = [each.strip() for each in headers.get("x-forwarded-for", "").split(",") if each.strip()]
+        changes["x-forwarded-for"] = ", ".join(hops if hops[-1:] == [client_ip] else [*hops, client_ip])
+    if drop_analytics and "cookie" in headers and not list_relevant_cookies(headers["cookie"]):
+        changes["cookie"] = None
+    return changes
+
+
+def select_visitor_headers(headers: HeaderPairs) -> HeaderPairs:
+    """The headers of a response that are for visitors, names in lower case."""
+    named = {name.strip().lower() for name in header_value(headers, "connection").split(",")}
+    dropped = HOP_BY_HOP | NOT_FOR_VISITORS | named
+    return tuple((name, value) for key, value in headers if (name := key.lower()) not in dropped)
+
+
+def hide_origin(headers: HeaderPairs, config: ZoneConfig, host: str) -> HeaderPairs:
+    """The headers with the site's own address wherever they name the origin's."""
+    if config.origin_url is None:
+        return headers
+    origin = urlsplit(config.origin_url).netloc
+    if origin == host or not any(origin in value for _, value in headers):
+        return headers
+    site = f"{config.scheme}://{host}"
+    return tuple((name, _replace_address(value, origin, site, host)) for name, value in headers)
+
+
+def accepts_encoding(headers: Mapping[str, str], encoding: str) -> bool:
+    """Whether a visitor can read a body in this encoding; the runtime asks the origin for encodings by itself."""
+    offers = [offer.strip().lower().replace(" ", "") for offer in headers.get("accept-encoding", "").split(",")]
+    wanted = {
+        offer.partition(";")[0] for offer in offers if offer.partition(";q=")[2] not in {"0", "0.0", "0.00", "0.000"}
+    }
+    return not encoding or encoding.lower() in wanted | {"identity"} or "*" in wanted
+
+
+def is_html(headers: HeaderPairs) -> bool:
+    media_type = header_value(headers, "content-type").partition(";")[0].strip().lower()
+    return media_type in {"text/html", "application/xhtml+xml"}
+
+
+def describe_hit(ttl_s: float, detail: str = "") -> str:
+    """A reply from a copy; `ttl_s` is negative when the copy is stale."""
+    return _join("hit", f"ttl={floor(ttl_s)}", detail and f"detail={detail}")
+
+
+def describe_forward(
+    why: str, *, status: int | None = None, stored: bool = False, collapsed: bool = False, detail: str = ""
+) -> str:
+    """A reply from the origin: `why` is method, bypass, uri-miss, vary-miss or stale; `detail` is a token."""
+    return _join(
+        f"fwd={why}",
+        "" if status is None else f"fwd-status={status}",
+        "stored" if stored else "",
+        "collapsed" if collapsed else "",
+        detail and f"detail={detail}",
+    )
+
+
+def add_status(existing: str, own: str) -> str:
+    """The header with one more member: the cache that is nearest to the visitor stands last."""
+    return f"{existing}, {own}" if existing else own
+
+
+def _join(*parameters: str) -> str:
+    return "; ".join([CACHE_NAME, *filter(None, parameters)])
+
+
+def _replace_address(value: str, origin: str, site: str, host: str) -> str:
+    for scheme in ("http", "https"):
+        value = value.replace(f"{scheme}://{origin}", site)
+    return value.replace(origin, host)
