@@ -4,17 +4,26 @@ from typing import Any
 
 from workers import WorkerEntrypoint
 
+from news_state import NewsState
 from sluice.platform.bindings import Binding
 from sluice.platform.worker import handle_request
 from sluice.workers.news_api import NewsApiWorker
 
-__all__ = ["Default"]
+__all__ = ["Default", "NewsState"]
 
 NAME = "worker-api"
-BINDINGS = (Binding("ASSETS", "service"), Binding("CRYPTO_NEWS_CACHE", "kv"))
+BINDINGS = (
+    Binding("ASSETS", "service"),
+    Binding("CRYPTO_NEWS_CACHE", "kv"),
+    Binding("NEWS_SNAPSHOT", "kv"),
+    Binding("NEWS_STATE", "durable-object"),
+)
 
 
 class Default(WorkerEntrypoint):
     async def fetch(self, request: Any) -> Any:
-        worker = NewsApiWorker(self.env, self.ctx)
-        return await handle_request(self, request, NAME, BINDINGS, lambda: worker.routes, cors=worker.cors)
+        return await handle_request(self, request, NAME, BINDINGS, NewsApiWorker)
+
+    async def refresh(self) -> bool:
+        """Called by the processor after a run: only this entry point can purge the cache before it."""
+        return await NewsApiWorker(self.env, self.ctx).refresh.run()

@@ -13,13 +13,18 @@ __all__ = ["Default", "RunLock"]
 
 NAME = "worker-news-processor"
 # AI is not part of health: without it the embedded analyst is used.
-BINDINGS = (Binding("ASSETS", "service"), Binding("CRYPTO_NEWS_CACHE", "kv"), Binding("RUN_LOCK", "durable-object"))
+BINDINGS = (
+    Binding("ASSETS", "service"),
+    Binding("CRYPTO_NEWS_CACHE", "kv"),
+    Binding("NEWS_API", "service"),
+    Binding("NEWS_STATE", "durable-object"),
+    Binding("RUN_LOCK", "durable-object"),
+)
 
 
 class Default(WorkerEntrypoint):
     async def fetch(self, request: Any) -> Any:
-        worker = NewsProcessorWorker(self.env, self.ctx)
-        return await handle_request(self, request, NAME, BINDINGS, lambda: worker.routes)
+        return await handle_request(self, request, NAME, BINDINGS, NewsProcessorWorker)
 
     async def scheduled(self, _controller: Any, _env: Any, _ctx: Any) -> None:
         await NewsProcessorWorker(self.env, self.ctx).processor.run()

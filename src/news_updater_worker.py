@@ -12,13 +12,17 @@ from sluice.workers.news_updater import NewsUpdaterWorker
 __all__ = ["Default", "RunLock"]
 
 NAME = "worker-news-updater"
-BINDINGS = (Binding("ASSETS", "service"), Binding("CRYPTO_NEWS_CACHE", "kv"), Binding("RUN_LOCK", "durable-object"))
+BINDINGS = (
+    Binding("ASSETS", "service"),
+    Binding("CRYPTO_NEWS_CACHE", "kv"),
+    Binding("NEWS_STATE", "durable-object"),
+    Binding("RUN_LOCK", "durable-object"),
+)
 
 
 class Default(WorkerEntrypoint):
     async def fetch(self, request: Any) -> Any:
-        worker = NewsUpdaterWorker(self.env, self.ctx)
-        return await handle_request(self, request, NAME, BINDINGS, lambda: worker.routes)
+        return await handle_request(self, request, NAME, BINDINGS, NewsUpdaterWorker)
 
     async def scheduled(self, _controller: Any, _env: Any, _ctx: Any) -> None:
         await NewsUpdaterWorker(self.env, self.ctx).updater.run()

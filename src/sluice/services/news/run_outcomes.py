@@ -1,4 +1,4 @@
-"""How a run ends when it does no work: another run holds the lease, or KV is stale."""
+"""How a run ends when it does no work, and why."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,8 +13,18 @@ class Busy:
 
 
 @dataclass(frozen=True, slots=True)
+class Idle:
+    """There was nothing to do."""
+
+    reason: str
+
+    def as_json(self) -> dict[str, Any]:
+        return {"outcome": "idle", "reason": self.reason, "steps": []}
+
+
+@dataclass(frozen=True, slots=True)
 class Waiting:
-    """KV does not show yet what the last run wrote; the next run will see it."""
+    """KV does not show yet what the last run wrote, and the value is too large to be kept elsewhere."""
 
     stale: str
 

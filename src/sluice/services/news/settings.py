@@ -1,14 +1,20 @@
 """The settings of the three news Workers, read from their variables."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final, Self
 
 from sluice.core.errors import ConfigError
+from sluice.core.news.feeds.source_rules import SourceRules, parse_source_rules
 from sluice.core.variables import Variables
+from sluice.services.news.run_lease.leased_run import DEFAULT_LEASE_S
 
 PROVIDERS: Final = ("newsdata", "apitube")
 _NEWSDATA_URL: Final = "https://newsdata.io/api/1/crypto"
 _APITUBE_URL: Final = "https://api.apitube.io/v1/news/everything"
+# It keeps to a schema and does not spend its tokens on reasoning.
+DEFAULT_MODEL: Final = "@cf/google/gemma-4-26b-a4b-it"
+FREE_NEURONS: Final = 10_000  # a day, on every plan
 _YES: Final = frozenset({"1", "true", "yes", "on"})
 _NO: Final = frozenset({"", "0", "false", "no", "off"})
 
@@ -23,6 +29,7 @@ class UpdaterSettings:
     apitube_key: str
     apitube_url: str
     feeds: tuple[str, ...]
+    source_rules: Mapping[str, SourceRules] = field(default_factory=dict)
     max_pages: int
     max_pending_list_size: int
     ttl_s: int
@@ -39,6 +46,7 @@ class UpdaterSettings:
             apitube_key=variables.text("APITUBE_API_KEY"),
             apitube_url=variables.url("APITUBE_URL") or _APITUBE_URL,
             feeds=tuple(each.strip() for each in variables.text("NEWS_FEEDS").split(",") if each.strip()),
+            source_rules=parse_source_rules(variables.text("NEWS_SOURCE_RULES"), "NEWS_SOURCE_RULES"),
             max_pages=variables.integer("MAX_PAGES", 15, minimum=1, maximum=100),
             max_pending_list_size=variables.integer("MAX_PENDING_LIST_SIZE", 500, minimum=1, maximum=5000),
             ttl_s=variables.integer("ID_INDEX_TTL", 2_592_000, minimum=60),
@@ -53,6 +61,8 @@ class UpdaterSettings:
             raise ConfigError(
                 f"NEWS_FEEDS must be a list of addresses separated by commas; {odd[0]!r} is not an address"
             )
+        if unknown := settings.source_rules.keys() - set(settings.feeds):
+            raise ConfigError(f"NEWS_SOURCE_RULES has rules for {min(unknown)!r}, which is not in NEWS_FEEDS")
         return settings
 
 
@@ -68,7 +78,9 @@ class ProcessorSettings:
     delete_old_articles: bool = False
     ttl_s: int = 2_592_000
     retry_delay_s: int = 60
-    lease_s: int = 180
+    lease_s: int = DEFAULT_LEASE_S
+    ai_model: str = DEFAULT_MODEL
+    ai_daily_neurons: int = FREE_NEURONS
     admin_token: str = ""
     allow_private_hosts: str = ""
 
@@ -84,6 +96,8 @@ class ProcessorSettings:
             ttl_s=variables.integer("ID_INDEX_TTL", 2_592_000, minimum=60),
             retry_delay_s=variables.integer("RETRY_DELAY_S", 60, minimum=0),
             lease_s=_lease_s(variables),
+            ai_model=variables.text("AI_MODEL", DEFAULT_MODEL),
+            ai_daily_neurons=variables.integer("AI_DAILY_NEURONS", FREE_NEURONS, minimum=0),
             admin_token=variables.text("ADMIN_TOKEN"),
             allow_private_hosts=variables.text("ALLOW_PRIVATE_HOSTS"),
         )
@@ -97,18 +111,27 @@ class ApiSettings:
 
     cors_origins: tuple[str, ...]
     public_url: str
+    alert_webhook_url: str = ""
+    admin_token: str = ""
+    allow_private_hosts: str = ""
 
     @classmethod
     def read(cls, variables: Variables) -> Self:
         origins = tuple(each.strip() for each in variables.text("CORS_ORIGINS", "*").split(",") if each.strip())
-        settings = cls(cors_origins=origins, public_url=variables.url("PUBLIC_URL"))
+        settings = cls(
+            cors_origins=origins,
+            public_url=variables.url("PUBLIC_URL"),
+            alert_webhook_url=variables.url("ALERT_WEBHOOK_URL"),
+            admin_token=variables.text("ADMIN_TOKEN"),
+            allow_private_hosts=variables.text("ALLOW_PRIVATE_HOSTS"),
+        )
         variables.check()
         return settings
 
 
 def _lease_s(variables: Variables) -> int:
-    """Must be longer than a run can take. After a crash no run starts until the lease expires."""
-    return variables.integer("RUN_LEASE_S", 180, minimum=1, maximum=3600)
+    """A run renews its lease while it works. After a crash no run starts until the lease expires."""
+    return variables.integer("RUN_LEASE_S", DEFAULT_LEASE_S, minimum=1, maximum=3600)
 
 
 def _flag(variables: Variables, name: str) -> bool:

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any
 
 from fakes.binding import Crash, Fake
@@ -14,18 +15,25 @@ from fakes.objects import FakeObjects, FakeStorage
 from sluice.core.errors import SluiceError, Unavailable
 from sluice.core.news.article import Article
 from sluice.core.news.feeds.source import SourceResult
+from sluice.core.ports import Fetch, FetchResponse, Log
 from sluice.core.variables import Variables
-from sluice.platform.durable_objects import DurableObjects, Sql
+from sluice.platform.durable_objects import Alarm, DurableObjects, Sql
 from sluice.platform.storage.kv import KV
+from sluice.services.news.collect.conditional import ConditionalFeeds
 from sluice.services.news.collect.updater import Updater
 from sluice.services.news.process.article_store import ArticleStore
 from sluice.services.news.process.checkpoint_store import CheckpointStore
 from sluice.services.news.process.processor import Processor
+from sluice.services.news.process.publishing import Publisher
+from sluice.services.news.process.spoken import OneAnalyst, Speaker
 from sluice.services.news.process.stages import StageRunner
-from sluice.services.news.run_lease.lease import RunLeases
+from sluice.services.news.run_lease.lease import Announcement, RunLeases
 from sluice.services.news.run_lease.object_leases import ObjectRunLeases
 from sluice.services.news.run_lease.run_lock import RunLock
 from sluice.services.news.settings import ProcessorSettings, UpdaterSettings
+from sluice.services.news.state.assembly import Surroundings, build_news_state
+from sluice.services.news.state.calls import StateCalls, answer_call
+from sluice.services.news.state.state_object import NewsState
 from sluice.services.news.storage.keys import CHECKPOINT, INDEX, PENDING, PROCESSOR_WRITES, UPDATER_WRITES, article_key
 from sluice.services.news.storage.write_domain import WriteDomain
 
@@ -55,6 +63,12 @@ class FakeRunLock:
     async def acquire(self, *args: Any) -> Any:
         return self.lock.acquire(*args)
 
+    async def renew(self, *args: Any) -> None:
+        self.lock.renew(*args)
+
+    async def recall(self, *args: Any) -> Any:
+        return self.lock.recall(*args)
+
     async def announce(self, *args: Any) -> None:
         self.lock.announce(*args)
 
@@ -69,13 +83,20 @@ class CountedLeases:
     leases: RunLeases
     steps: Fake
 
-    async def acquire(self, now_ms: int) -> Any:
+    async def acquire(self) -> Any:
         with self.steps.operation("lease", "acquire"):
-            return await self.leases.acquire(now_ms)
+            return await self.leases.acquire()
 
-    async def announce(self, lease: Any, version: int, now_ms: int) -> None:
+    async def renew(self, lease: Any) -> None:
+        await self.leases.renew(lease)
+
+    async def announce(self, lease: Any, *announcements: Announcement) -> None:
         with self.steps.operation("lease", "announce"):
-            await self.leases.announce(lease, version, now_ms)
+            await self.leases.announce(lease, *announcements)
+
+    async def recall(self, key: str) -> str | None:
+        with self.steps.operation("lease", "recall"):
+            return await self.leases.recall(key)
 
     async def release(self, lease: Any) -> None:
         with self.steps.operation("lease", "release"):
@@ -165,17 +186,54 @@ def article(name: str, **changes: Any) -> Article:
     return Article({**base, **changes})
 
 
+async def refuse_fetch(url: str, **_options: Any) -> FetchResponse:
+    raise Unavailable(f"nothing is served at {url}")
+
+
+def open_state(kv: FakeKV, snapshot_kv: FakeKV, clock: ManualClock, log: Log, fetch: Fetch = refuse_fetch) -> NewsState:
+    """Returns the state object over a database of its own."""
+    storage = FakeStorage()
+    ids = (f"{number:032x}" for number in count(1))
+    return build_news_state(
+        Surroundings(
+            sql=Sql(storage),
+            alarm=Alarm(storage),
+            articles_kv=WriteDomain(KV(kv, clock), ()),
+            snapshot_kv=KV(snapshot_kv, clock),
+            fetch=fetch,
+            clock=clock,
+            log=log,
+            new_id=lambda: next(ids),
+            alert_webhook_url="https://alerts.example/hook",
+        )
+    )
+
+
+@dataclass
+class FakeStateObject:
+    """The Durable Object as the entry module exports it."""
+
+    state: NewsState
+
+    async def call(self, name: str, arguments: list[Any]) -> Any:
+        return await answer_call(self.state, name, arguments)
+
+
 class NewsHarness:
     def __init__(self, *, stale_s: float = 0, **settings: Any) -> None:
         self.clock = ManualClock()
         self.steps = Fake()
         self.kv = CountedKV(self.clock, self.steps, stale_s=stale_s)
         self.upstream = ScriptedUpstream(self.steps)
-        self.fallback: Any = self.upstream
+        # Who is asked instead of the upstream, and once all attempts are used up.
+        self.speaker: Speaker | None = None
+        self.fallback: Speaker | None = None
         self.source = ListedSource()
         self.log = RecordedLog()
         self.settings = replace(ProcessorSettings(retry_delay_s=0), **settings)
         self.objects = {"updater": FakeObjects(FakeRunLock), "processor": FakeObjects(FakeRunLock)}
+        self.snapshot_kv = FakeKV(self.clock)
+        self.state = open_state(self._uncounted(), self.snapshot_kv, self.clock, self.log)
         self._tokens = 0
 
     def store(self, writes: Sequence[str]) -> WriteDomain:
@@ -184,22 +242,30 @@ class NewsHarness:
 
     def leases(self, worker: str) -> CountedLeases:
         stub = DurableObjects(self.objects[worker]).get("news")
-        return CountedLeases(ObjectRunLeases(stub, self._token, self.settings.lease_s), self.steps)
+        return CountedLeases(ObjectRunLeases(stub, self._token, self.clock, self.settings.lease_s), self.steps)
+
+    def remote_state(self) -> StateCalls:
+        return StateCalls(DurableObjects(FakeObjects(lambda _name: FakeStateObject(self.state))).get("news"))
 
     def processor(self) -> Processor:
         stages = StageRunner(
-            analyst=self.upstream,
+            speaker=self.speaker or OneAnalyst(self.upstream),
             fallback=self.fallback,
             scrape=self.upstream.scrape,
             max_attempts=self.settings.max_attempts,
         )
         kv = self.store(PROCESSOR_WRITES)
-        checkpoints = CheckpointStore(
-            kv=kv, leases=self.leases("processor"), clock=self.clock, log=self.log, settings=self.settings
-        )
-        articles = ArticleStore(kv=kv, clock=self.clock, settings=self.settings)
+        leases = self.leases("processor")
+        checkpoints = CheckpointStore(kv=kv, leases=leases, clock=self.clock, log=self.log, settings=self.settings)
+        articles = ArticleStore(kv=kv, leases=leases, clock=self.clock, settings=self.settings)
+        state = self.remote_state()
         return Processor(
-            checkpoints=checkpoints, articles=articles, stages=stages, log=self.log, settings=self.settings
+            checkpoints=checkpoints,
+            articles=articles,
+            stages=stages,
+            publisher=Publisher(state, state, self.log),
+            log=self.log,
+            settings=self.settings,
         )
 
     def updater(self, **changes: Any) -> Updater:
@@ -208,6 +274,8 @@ class NewsHarness:
             kv=self.store(UPDATER_WRITES),
             leases=self.leases("updater"),
             sources=[self.source],
+            feeds=ConditionalFeeds(refuse_fetch, self.clock),
+            state=self.remote_state(),
             clock=self.clock,
             log=self.log,
             settings=settings,
@@ -222,6 +290,11 @@ class NewsHarness:
         await FakeKV.put(
             self._uncounted(), key, value if isinstance(value, str) else json.dumps(value), options or None
         )
+        self.clock.advance(self.kv.stale_s + 2)
+
+    async def delete(self, key: str) -> None:
+        """Deletes a key without counting the operation, and waits until that is visible."""
+        await FakeKV.delete(self._uncounted(), key)
         self.clock.advance(self.kv.stale_s + 2)
 
     async def put_pending(self, *names: str) -> None:

@@ -9,21 +9,17 @@ from urllib.parse import urlencode
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel
 
 from fakes.clock import ManualClock
 from fakes.kv import FakeKV
 from sluice.platform.storage.kv import KV
 from sluice.services.news.http.api import EXPOSED_HEADERS, NewsApi
-from sluice.services.news.http.docs import endpoints
-from sluice.services.news.http.docs import replies as docs
-from sluice.services.news.http.processor import processor_routes
 from sluice.services.news.http.status import NewsStatus
-from sluice.services.news.http.updater import updater_routes
-from sluice.services.news.storage.keys import CHECKPOINT, INDEX, LEGACY, PENDING, article_key
+from sluice.services.news.serve.stored_snapshot import StoredSnapshot
+from sluice.services.news.storage.keys import INDEX, LEGACY, article_key
 from sluice.services.news.storage.write_domain import WriteDomain
-from sluice.web import App, Cors, Reply, Route
-from unit.services.news.harness import NewsHarness
+from sluice.web import App, Cors, Reply
+from unit.services.news.harness import RecordedLog, open_state
 from unit.web.calls import call, content, parsed
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC).timestamp()
@@ -57,7 +53,13 @@ class Site:
         self.clock = ManualClock(NOW)
         self.kv = FakeKV(self.clock)
         store = WriteDomain(KV(self.kv, self.clock), ())
-        routes = [*NewsApi(store, self.clock).routes(), *NewsStatus(store, self.clock).routes()]
+        self.snapshot_kv = FakeKV(self.clock)
+        self.state = open_state(self.kv, self.snapshot_kv, self.clock, RecordedLog())
+        snapshots = StoredSnapshot(KV(self.snapshot_kv, self.clock), self.state)
+        routes = [
+            *NewsApi(snapshots, self.clock).routes(),
+            *NewsStatus(store, self.state, self.clock, RecordedLog()).routes(),
+        ]
         errors: list[Exception] = []
         self.errors = errors
         cors = Cors(origins=("https://ours.example",), expose_headers=EXPOSED_HEADERS)
@@ -69,8 +71,13 @@ class Site:
         ids = [article["id"] for article in articles]
         old = await self.kv.get(INDEX)
         self.clock.advance(2)
-        await self.kv.put(INDEX, json.dumps([*ids, *json.loads(old or "[]")]), {"metadata": {"version": 1}})
+        index = json.dumps([*ids, *json.loads(old or "[]")])
+        await self.kv.put(INDEX, index, {"metadata": {"version": 1}})
+        for article in articles:
+            await self.state.publish(json.dumps(article), index, 1)
+        await self.state.refresh()
         self.kv.operations.clear()
+        self.snapshot_kv.operations.clear()
 
     async def get(self, path: str, method: str = "GET", **headers: str) -> Reply:
         reply = await self.app.handle(call(method, path, {name.replace("_", "-"): v for name, v in headers.items()}))
@@ -94,19 +101,55 @@ async def test_bitcoin_news():
     body = parsed(reply)
     assert body.keys() == {"articles", "totalArticles", "lastUpdatedExternal", "sentimentCounts"}
     assert [article["id"] for article in body["articles"]] == ["id000", "id001", "id002"]
-    assert (body["totalArticles"], body["lastUpdatedExternal"]) == (3, 1_700_000_100_000)
-    assert body["sentimentCounts"] == {"positive": 1, "negative": 1, "neutral": 1}
+    assert (body["totalArticles"], body["lastUpdatedExternal"]) == (3, int((NOW + 2) * 1000))
+    assert body["sentimentCounts"] == {"positive": 1, "negative": 1, "neutral": 1, "unknown": 0}
     assert "the text of the page" not in content(reply).decode()
     assert reply.header("X-Cache-Status") == "KV"
-    assert reply.header("Last-Modified") == "Tue, 14 Nov 2023 22:15:00 GMT"
+    assert reply.header("Last-Modified") == "Mon, 16 Nov 2026 12:00:02 GMT"
     assert reply.header("Cache-Control") == "public, max-age=60, stale-while-revalidate=300"
+    assert reply.header("Cache-Tag") == "news"
 
 
-async def test_one_operation_for_a_hundred_articles():
-    """One read of the index, and one bulk read for every hundred articles."""
+def list_operations(site: Site) -> list[str]:
+    """Returns the KV operations so far, of both namespaces, and forgets them."""
+    operations = [f"{name} {key}" for kv in (site.kv, site.snapshot_kv) for name, key in kv.operations]
+    site.kv.operations.clear()
+    site.snapshot_kv.operations.clear()
+    return operations
+
+
+async def test_first_page_takes_one_operation():
+    """The first page is stored as it is sent, and is what the snapshot itself would give."""
     site = await make_site(205)
-    await site.get("/api/v1/articles")
-    assert [name for name, _ in site.kv.operations] == ["get", "bulk get", "bulk get", "bulk get"]
+    first = await site.get("/api/v1/articles")
+    assert list_operations(site) == ["get page:articles"]
+    computed = await site.get("/api/v1/articles?limit=20")
+    names = ("ETag", "Last-Modified", "Cache-Control", "Cache-Tag", "Content-Type")
+    assert content(first) == content(computed)
+    assert [first.header(name) for name in names] == [computed.header(name) for name in names]
+    assert (await site.get("/api/v1/articles", if_none_match=str(first.header("ETag")))).status == 304
+
+
+async def test_query_takes_two_operations():
+    """Any other request reads the version and the snapshot; an isolate that knows the version reads no more."""
+    site = await make_site(205)
+    await site.get("/api/v1/articles?q=alpha")
+    assert list_operations(site) == ["get version", "get snapshot"]
+    await site.get("/api/v1/sentiment")
+    assert list_operations(site) == ["get version"]
+
+
+async def test_articles_before_the_state_object():
+    """Articles that are stored when the object is new are read from the namespace of the pipeline, once."""
+    site = Site()
+    articles = [make_stored_article(n) for n in range(3)]
+    for article in articles:
+        await site.kv.put(article_key(article["id"]), json.dumps(article))
+    await site.kv.put(INDEX, json.dumps([each["id"] for each in articles]), {"metadata": {"version": 1}})
+    assert len(await site.ids("/api/v1/articles")) == 3
+    list_operations(site)
+    assert len(await site.ids("/api/v1/articles")) == 3
+    assert list_operations(site) == ["get page:articles"]
 
 
 async def test_empty():
@@ -295,7 +338,7 @@ async def test_one_story_from_several_sources():
 
 
 async def test_sentiment_buckets():
-    """Articles are counted by hour, day or week of publication."""
+    """Stories are counted by hour, day or week of publication."""
     site = await make_site(26)
     hours = parsed(await site.get("/api/v1/sentiment?bucket=hour"))["buckets"]
     assert len(hours) == 26
@@ -334,70 +377,6 @@ async def test_trending():
     terms = [term["term"] for term in parsed(await site.get("/api/v1/trending?hours=24"))["terms"]]
     assert terms == ["halving", "spot etf", "tariff"]
     assert parsed(await site.get("/api/v1/trending?hours=1"))["terms"] == []
-
-
-async def test_status():
-    """The status reports the backlog, its age, the articles to try later and why, and the last runs."""
-    site = Site()
-    entry = {"id": "a", "article": {"title": "A"}, "addedAt": int((NOW - 90) * 1000)}
-    done = {"id": "b", "article": {"title": "B"}, "addedAt": 5}
-    await site.kv.put(
-        PENDING, json.dumps([entry, done]), {"metadata": {"version": 1, "lastRun": 7, "incomplete": ["x"]}}
-    )
-    waiting = {"id": "f", "article": {"title": "F", "contentTimeout": 2, "needsSummary": True, "needsSentiment": False}}
-    checkpoint = {"processedIds": ["b"], "tryLater": [waiting | {"failedAt": 6, "reason": "why"}], "lastUpdate": 8}
-    await site.kv.put(CHECKPOINT, json.dumps(checkpoint))
-    assert parsed(await site.get("/status")) == {
-        "status": "ok",
-        "problem": None,
-        "backlog": 1,
-        "oldestPendingAgeSeconds": 90,
-        "current": None,
-        "processed": 1,
-        "tryLater": [{"id": "f", "title": "F", "reason": "why", "attempts": 2, "failedAt": 6}],
-        "lastRun": {"processor": 8, "updater": 7, "failedSources": ["x"]},
-    }
-    site.clock.advance(2)
-    await site.kv.put(CHECKPOINT, "[]")
-    assert "corrupt" in parsed(await site.get("/status"))["problem"]
-
-
-@pytest.mark.parametrize(
-    ("path", "model"),
-    [
-        ("/api/bitcoin-news", docs.AllNews),
-        ("/api/v1/articles?limit=2", docs.StoryPage),
-        ("/api/v1/articles", docs.StoryPage),
-        ("/api/v1/articles/id010", docs.NewsStory),
-        ("/api/v1/sentiment", docs.SentimentBuckets),
-        ("/api/v1/trending?hours=720", docs.TrendingTerms),
-        ("/status", docs.ServiceStatus),
-    ],
-)
-async def test_documented(path: str, model: type[BaseModel]):
-    """Every reply matches its documented model, without further members."""
-    site = Site()
-    await site.put(*TWINS, make_stored_article(1, needsSummary=True, processedAt=None, sentiment=None, aiSummary=None))
-    body = parsed(await site.get(path))
-    assert model.model_validate(body).model_dump(by_alias=True, exclude_unset=True) == body
-
-
-def test_openapi():
-    """Every route has a documentation, and every documentation but that of the page has a route."""
-    news = NewsHarness()
-    status = NewsStatus(news.store(()), news.clock)
-    api = [*NewsApi(news.store(()), news.clock).routes(), *status.routes()]
-    tables = [
-        ({("GET", "/"), *list_routes(api)}, endpoints.API),
-        (list_routes(updater_routes(news.updater(), status, "")), endpoints.UPDATER),
-        (list_routes(processor_routes(news.processor(), status, "")), endpoints.PROCESSOR),
-    ]
-    for routes, documentation in tables:
-        assert routes == documentation.keys()
-
-
-def list_routes(routes: list[Route]) -> set[tuple[str, str]]:
-    return {(route.method, route.pattern) for route in routes}
 
 
 PARAMETERS = (

@@ -101,8 +101,18 @@ async def test_two_runs_at_once():
     """A run that starts while another holds the lease does nothing."""
     news = await start_scenario(healthy, 0)
     leases = news.leases("processor")
-    lease = await leases.acquire(int(news.clock.now() * 1000))
+    lease = await leases.acquire()
+    assert lease is not None
+    # The holder is at work, so that its lease is renewed while the other waits for its end.
+    sleep = news.clock.sleep
+
+    async def renew_and_sleep(seconds: float) -> None:
+        await sleep(seconds)
+        await leases.renew(lease)
+
+    news.clock.sleep = renew_and_sleep  # type: ignore[method-assign]
     assert await news.processor().run() == Busy()
+    news.clock.sleep = sleep  # type: ignore[method-assign]
     await leases.release(lease)
     assert (await news.processor().run()).as_json()["outcome"] == "ok"
 

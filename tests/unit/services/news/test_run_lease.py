@@ -1,49 +1,124 @@
-"""The run lease: one holder at a time, expiry, and announced versions."""
+"""The run lease: one holder at a time, expiry, renewal, and announced values."""
+
+import asyncio
+from typing import Any
 
 import pytest
 
 from fakes.objects import FakeStorage
 from sluice.core.errors import Conflict
 from sluice.platform.durable_objects import Sql
-from sluice.services.news.run_lease.lease import SETTLE_MS, RunLease
-from sluice.services.news.run_lease.run_lock import RunLock
+from sluice.services.news.run_lease import leased_run
+from sluice.services.news.run_lease.lease import SETTLE_MS, Announced, RunLease, Trust
+from sluice.services.news.run_lease.run_lock import MAX_VALUE_BYTES, RunLock
+from unit.services.news.harness import NewsHarness
+
+
+def is_granted(lock: RunLock, token: str, now_ms: int) -> bool:
+    return bool(lock.acquire(token, now_ms, 100)["isGranted"])
+
+
+def announcement(**changes: Any) -> dict[str, Any]:
+    return {"key": "k", "version": 7, "value": "{}", "wasPresent": False, "nowMs": 50} | changes
 
 
 def test_one_holder():
     """While one run holds the lease, no other acquires it; after the release it is free."""
     lock = RunLock(Sql(FakeStorage()))
-    assert lock.acquire("a", 0, 100) == {"version": 0, "announced_at_ms": 0}
-    assert lock.acquire("b", 99, 100) is None
+    assert lock.acquire("a", 0, 100) == {"isGranted": True, "announced": {}}
+    assert lock.acquire("b", 99, 100) == {"isGranted": False, "waitMs": 1}
     lock.release("b")
-    assert lock.acquire("b", 99, 100) is None
+    assert not is_granted(lock, "b", 99)
     lock.release("a")
-    assert lock.acquire("b", 99, 100) is not None
+    assert is_granted(lock, "b", 99)
 
 
 def test_lease_ends():
     """After a crash the lease expires, another run acquires it, and the first may not write any more."""
     lock = RunLock(Sql(FakeStorage()))
     lock.acquire("a", 0, 100)
-    lock.announce("a", 7, 50, 100)
-    assert lock.acquire("b", 149, 100) is None
-    assert lock.acquire("b", 150, 100) == {"version": 7, "announced_at_ms": 50}
+    lock.announce("a", 150, [announcement()])
+    assert not is_granted(lock, "b", 149)
+    granted = lock.acquire("b", 150, 100)
+    assert granted["announced"] == {"k": {"version": 7, "firstAtMs": 50, "wasPresent": 0}}
     with pytest.raises(Conflict, match="longer than its lease"):
-        lock.announce("a", 8, 151, 100)
+        lock.announce("a", 250, [announcement(version=8)])
     lock.release("a")
-    assert lock.acquire("c", 160, 100) is None
+    assert not is_granted(lock, "c", 160)
+
+
+def test_renewed_lease_lasts():
+    """A run that renews its lease keeps it."""
+    lock = RunLock(Sql(FakeStorage()))
+    lock.acquire("a", 0, 100)
+    lock.renew("a", 190)
+    assert not is_granted(lock, "b", 189)
+    assert is_granted(lock, "b", 190)
 
 
 def test_state_outlives_the_object():
-    """The announced version is stored."""
+    """The announced value is stored, also over the table of the version before."""
     storage = FakeStorage()
+    Sql(storage).run("create table run_lock (id integer primary key, token text)")
     RunLock(Sql(storage)).acquire("a", 0, 100)
-    RunLock(Sql(storage)).announce("a", 7, 50, 100)
-    assert RunLock(Sql(storage)).acquire("b", 1000, 100) == {"version": 7, "announced_at_ms": 50}
+    RunLock(Sql(storage)).announce("a", 100, [announcement(value="first")])
+    RunLock(Sql(storage)).announce("a", 100, [announcement(version=9, value="second", wasPresent=True, nowMs=80)])
+    lock = RunLock(Sql(storage))
+    assert lock.recall("k") == "second"
+    assert lock.acquire("b", 1000, 100)["announced"] == {"k": {"version": 9, "firstAtMs": 50, "wasPresent": 1}}
+    lock.announce("b", 2000, [announcement(value="x" * (MAX_VALUE_BYTES + 1))])
+    assert lock.recall("k") is None
 
 
-def test_stale():
-    """A version older than the announced one is stale, until it is certain that the newer one was never written."""
-    lease = RunLease("a", announced=10, announced_at_ms=1000)
-    assert lease.is_stale(9, 1000 + SETTLE_MS - 1)
-    assert not lease.is_stale(9, 1000 + SETTLE_MS)
-    assert not lease.is_stale(10, 1000)
+NEW, SEEN = Announced(10, 1000, was_present=False), Announced(10, 1000, was_present=True)
+
+
+@pytest.mark.parametrize(
+    ("announced", "version", "now_ms", "expected"),
+    [
+        (SEEN, 10, 1000, Trust.KV),
+        (SEEN, 11, 1000, Trust.KV),
+        (SEEN, 9, 1000, Trust.ANNOUNCED),
+        (SEEN, 9, 1000 + SETTLE_MS, Trust.ANNOUNCED),
+        (SEEN, 0, 1001, Trust.KV),
+        (SEEN, None, 1001, Trust.KV),
+        (NEW, None, 1001, Trust.ANNOUNCED),
+        (NEW, None, 1000 + SETTLE_MS, Trust.KV),
+    ],
+)
+def test_trust(announced: Announced, version: int | None, now_ms: int, expected: Trust):
+    """An older version than the announced one is stale; a value without a version and a deletion are a person's."""
+    assert RunLease("a", {"k": announced}).judge_read("k", version, now_ms) is expected
+    assert RunLease("a", {}).judge_read("k", version, now_ms) is Trust.KV
+
+
+async def test_next_run_waits_for_a_crashed_one():
+    """A run that finds the lease of a crashed run waits until it expires, and continues."""
+    news = NewsHarness()
+    await news.put_pending("a")
+    await news.leases("processor").acquire()
+    started = news.clock.now()
+    assert (await news.processor().run()).as_json()["outcome"] == "ok"
+    assert news.clock.now() - started >= news.settings.lease_s
+
+
+async def test_lease_is_renewed_while_work_goes_on(monkeypatch: pytest.MonkeyPatch):
+    """However long the work takes, no other run begins."""
+    news = NewsHarness(lease_s=20)
+    leases = news.leases("processor")
+    renewed = asyncio.Event()
+    sleep = asyncio.sleep
+
+    async def pass_time(seconds: float) -> None:
+        await sleep(0)
+        news.clock.advance(seconds)
+        if news.clock.now() > begun + 100:
+            renewed.set()
+
+    begun = news.clock.now()
+    with monkeypatch.context() as patch:
+        patch.setattr("sluice.services.news.run_lease.leased_run.asyncio.sleep", pass_time)
+        await leased_run.run_with_lease(leases, 20, lambda _lease: renewed.wait())
+    lock = next(iter(news.objects["processor"].objects.values())).lock
+    assert lock._sql.value("select until_ms from holder") == 0
+    assert news.clock.now() > begun + 100

@@ -5,6 +5,7 @@ from typing import Any
 
 from sluice.core.errors import Unavailable
 from sluice.services.news.collect.updater import Updated
+from sluice.services.news.run_lease.run_lock import MAX_VALUE_BYTES
 from sluice.services.news.run_outcomes import Waiting
 from sluice.services.news.storage.keys import CHECKPOINT, PENDING
 from unit.services.news.harness import ListedSource, NewsHarness, article
@@ -122,13 +123,22 @@ async def test_corrupt_checkpoint_loses_nothing():
 
 
 async def test_second_run_at_once_sees_the_first():
-    """A run that reads a stale list does not write, so no accepted article is lost."""
+    """A run that reads a stale list continues with what the last run wrote, so no accepted article is lost."""
     news = NewsHarness(stale_s=60)
-    news.source.articles = [article("a")]
+    for names in ("a", "b", "c"):
+        news.source.articles = [article(names)]
+        assert isinstance(await news.updater().run(), Updated)
+    assert ids(news) == ["c", "b", "a"]
+
+
+async def test_list_too_large_to_keep():
+    """A run that reads a stale list and cannot know the newer one does not write."""
+    news = NewsHarness(stale_s=60)
+    news.source.articles = [article("a", description="x" * MAX_VALUE_BYTES)]
     await news.updater().run()
-    news.source.articles = [article("b")]
     assert await news.updater().run() == Waiting("pending list")
     news.clock.advance(61)
+    news.source.articles = [article("b")]
     assert isinstance(await news.updater().run(), Updated)
     assert ids(news) == ["b", "a"]
 

@@ -4,12 +4,14 @@ from sluice.core.news.feeds.apitube import ApiTube
 from sluice.core.news.feeds.feed_source import FeedSource
 from sluice.core.news.feeds.newsdata import NewsData
 from sluice.core.news.feeds.source import Source
-from sluice.core.ports import Fetch
+from sluice.core.news.feeds.source_rules import EVERYTHING
+from sluice.services.news.collect.conditional import ConditionalFeeds
 from sluice.services.news.settings import UpdaterSettings
 
 
-def choose_sources(settings: UpdaterSettings, fetch: Fetch) -> list[Source]:
+def choose_sources(settings: UpdaterSettings, feeds: ConditionalFeeds) -> list[Source]:
     """Returns the chosen news service if its key is set, and every feed."""
+    fetch = feeds.fetch
     services: dict[str, tuple[str, Source]] = {
         "newsdata": (
             settings.newsdata_key,
@@ -21,4 +23,9 @@ def choose_sources(settings: UpdaterSettings, fetch: Fetch) -> list[Source]:
         ),
     }
     key, service = services[settings.provider]
-    return [*([service] if key else []), *(FeedSource(fetch, address) for address in settings.feeds)]
+    return [*([service] if key else []), *_choose_feeds(settings, feeds)]
+
+
+def _choose_feeds(settings: UpdaterSettings, feeds: ConditionalFeeds) -> list[Source]:
+    rules = settings.source_rules
+    return [FeedSource(feeds.fetch_for(address), address, rules.get(address, EVERYTHING)) for address in settings.feeds]

@@ -1,19 +1,22 @@
 """The routes of worker-api."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 from urllib.parse import urlencode
 
 from sluice.core.errors import NotFound
-from sluice.core.news.stories import Story, group_into_stories
-from sluice.core.ports import Clock, KvReader
-from sluice.services.news.http.cache_headers import MAX_AGE_S, with_cache_headers
+from sluice.core.news.stories import group_into_stories
+from sluice.core.ports import Clock
+from sluice.services.news.http.cache_headers import MAX_AGE_S, build_page_reply, with_cache_headers
+from sluice.services.news.http.push import find_home
+from sluice.services.news.push.topics import FEED_FORMATS, HUB_PATH, build_links, newest_change, select_feed_page
 from sluice.services.news.serve.pages import select_page
 from sluice.services.news.serve.query import read_bucket_query, read_list_query, read_trend_query
-from sluice.services.news.serve.snapshot import Snapshot, read_snapshot
-from sluice.services.news.serve.syndication import SyndicationFeed, write_atom, write_json_feed, write_rss
+from sluice.services.news.serve.snapshot import Snapshot
+from sluice.services.news.serve.stored_snapshot import StoredSnapshot
+from sluice.services.news.serve.syndication import SyndicationFeed
 from sluice.services.news.serve.trends import count_by_time, rank_terms
 from sluice.web import Reply, Request, Route, apply_conditions, build_problem
 
@@ -28,12 +31,6 @@ EXPOSED_HEADERS: Final = (
     "X-Last-Updated",
 )
 _TREND_STEP_S: Final = 600  # within this time the same query has the same reply
-_FEED_FORMATS: Final[dict[str, tuple[str, Callable[[Sequence[Story], SyndicationFeed], bytes]]]] = {
-    "rss": ("application/rss+xml; charset=utf-8", write_rss),
-    "atom": ("application/atom+xml; charset=utf-8", write_atom),
-    "json": ("application/feed+json; charset=utf-8", write_json_feed),
-}
-
 # Answers a request from a snapshot.
 SnapshotHandler = Callable[[Request, Snapshot], Reply]
 
@@ -42,14 +39,13 @@ SnapshotHandler = Callable[[Request, Snapshot], Reply]
 class NewsApi:
     """Answers each request from one snapshot; `public_url` replaces the address of the request in links, if set."""
 
-    kv: KvReader
+    snapshots: StoredSnapshot
     clock: Clock
     public_url: str = ""
 
     def routes(self) -> list[Route]:
         table: list[tuple[str, SnapshotHandler]] = [
             ("/api/bitcoin-news", self._get_all_news),
-            ("/api/v1/articles", self._list_articles),
             ("/api/v1/articles/:id", self._get_article),
             ("/api/v1/sentiment", self._get_sentiment),
             ("/api/v1/trending", self._get_trending),
@@ -57,11 +53,12 @@ class NewsApi:
             ("/api/v1/feed.atom", self._feed_handler("atom")),
             ("/api/v1/feed.json", self._feed_handler("json")),
         ]
-        return [Route("GET", path, self._with_snapshot(handler)) for path, handler in table]
+        articles = Route("GET", "/api/v1/articles", self._list_articles)
+        return [articles, *(Route("GET", path, self._with_snapshot(handler)) for path, handler in table)]
 
     def _with_snapshot(self, handler: SnapshotHandler) -> Callable[[Request], Awaitable[Reply]]:
         async def handle(request: Request) -> Reply:
-            snapshot = await read_snapshot(self.kv)
+            snapshot = await self.snapshots.read()
             if not snapshot.articles:
                 detail = "there are no articles yet: the updater has found none, or the processor has not started"
                 return build_problem(503, "No news yet", detail, instance=request.path, headers={"Retry-After": "60"})
@@ -88,30 +85,35 @@ class NewsApi:
             reply = reply.with_header(name, value)
         return reply
 
-    def _list_articles(self, request: Request, snapshot: Snapshot) -> Reply:
+    async def _list_articles(self, request: Request) -> Reply:
+        """Returns the first page as it is stored, and any other from the snapshot."""
+        stored = None if request.query else await self.snapshots.read_first_page()
+        if stored is None:
+            return await self._with_snapshot(self._select_articles)(request)
+        return apply_conditions(request, self._link_next(request, build_page_reply(stored), stored.next_cursor))
+
+    def _select_articles(self, request: Request, snapshot: Snapshot) -> Reply:
         page = select_page(read_list_query(request), snapshot)
-        next_page = self._next_page(request, page.next_cursor)
-        body = {
-            "articles": [story.as_json() for story in page.stories],
-            "total": page.total,
-            "next": page.next_cursor,
-            "sentimentCounts": snapshot.sentiment_counts,
-        }
-        reply = _json_reply(body, snapshot)
+        return self._link_next(request, _json_reply(page.as_json(snapshot), snapshot), page.next_cursor)
+
+    def _link_next(self, request: Request, reply: Reply, cursor: str | None) -> Reply:
+        next_page = self._next_page(request, cursor)
         return reply.with_header("Link", f'<{next_page}>; rel="next"') if next_page else reply
 
     def _get_article(self, request: Request, snapshot: Snapshot) -> Reply:
         article_id = request.params["id"]
-        for story in group_into_stories(snapshot.articles):
+        for story in snapshot.stories:
             if match := story.with_lead_from({article_id}):
                 return _json_reply(match.as_json(), snapshot)
         raise NotFound(f"no article has the id {article_id!r}")
 
     def _get_sentiment(self, request: Request, snapshot: Snapshot) -> Reply:
         query = read_bucket_query(request)
-        matches = query.filters.select(snapshot.articles)
-        buckets = count_by_time(matches, query.bucket)
-        return _json_reply({"bucket": query.bucket, "total": len(matches), "buckets": buckets}, snapshot)
+        ids = {article.id for article in query.filters.select(snapshot.articles)}
+        # A story counts once, for the first of its articles that matches.
+        leads = [match.lead for story in snapshot.stories if (match := story.with_lead_from(ids))]
+        buckets = count_by_time(leads, query.bucket)
+        return _json_reply({"bucket": query.bucket, "total": len(leads), "buckets": buckets}, snapshot)
 
     def _get_trending(self, request: Request, snapshot: Snapshot) -> Reply:
         query = read_trend_query(request)
@@ -123,33 +125,30 @@ class NewsApi:
         return _json_reply({"hours": query.hours, "terms": terms}, None)
 
     def _feed_handler(self, name: str) -> SnapshotHandler:
-        content_type, write = _FEED_FORMATS[name]
+        content_type, write = FEED_FORMATS[name]
 
         def handle(request: Request, snapshot: Snapshot) -> Reply:
-            query = read_list_query(request)
-            complete = replace(query, filters=replace(query.filters, status="complete"))
-            page = select_page(complete, snapshot)
-            home = self._home(request)
+            page = select_feed_page(read_list_query(request), snapshot)
+            home = find_home(request, self.public_url)
+            topic = f"{home}{request.path}"
             feed = SyndicationFeed(
                 home=home,
-                address=f"{home}{request.path}{_query_text(request)}",
-                updated=snapshot.changed_at,
+                address=f"{topic}{_query_text(request)}",
+                updated=newest_change(page, snapshot),
                 next_page=self._next_page(request, page.next_cursor),
+                hub=None if request.query else f"{home}{HUB_PATH}",
             )
             reply = Reply(200, (("Content-Type", content_type),), write(page.stories, feed))
-            return with_cache_headers(reply, snapshot)
+            linked = reply if request.query else reply.with_header("Link", build_links(topic))
+            return with_cache_headers(linked, snapshot)
 
         return handle
-
-    def _home(self, request: Request) -> str:
-        scheme, _, rest = request.url.partition("://")
-        return self.public_url.rstrip("/") or f"{scheme}://{rest.partition('/')[0]}"
 
     def _next_page(self, request: Request, cursor: str | None) -> str | None:
         if cursor is None:
             return None
         pairs = [(name, value) for name, values in request.query.items() if name != "cursor" for value in values]
-        return f"{self._home(request)}{request.path}?{urlencode([*pairs, ('cursor', cursor)])}"
+        return f"{find_home(request, self.public_url)}{request.path}?{urlencode([*pairs, ('cursor', cursor)])}"
 
 
 def _json_reply(body: dict[str, Any], snapshot: Snapshot | None) -> Reply:

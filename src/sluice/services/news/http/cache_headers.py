@@ -1,18 +1,30 @@
-"""The cache headers of the API: how long a reply is fresh, its ETag, and the time of the data."""
+"""The cache headers of the API: how long a reply is fresh, its ETag, its tag, and the time of the data."""
 
+from datetime import UTC, datetime
 from typing import Final
 
 from sluice.core.http_dates import format_http_date
 from sluice.services.news.serve.snapshot import Snapshot
-from sluice.web import ETag, Reply
+from sluice.services.news.serve.stored_snapshot import CACHE_TAGS, StoredPage
+from sluice.web import ETag, Reply, Sharing, share_reply
 
 MAX_AGE_S: Final = 60
-STALE_WHILE_REVALIDATE_S: Final = 300
+_SHARING: Final = Sharing(MAX_AGE_S, tags=CACHE_TAGS, stale_s=300)
 
 
 def with_cache_headers(reply: Reply, snapshot: Snapshot | None) -> Reply:
     """The ETag is a digest of the body; without a snapshot there is no Last-Modified."""
     content = reply.body if isinstance(reply.body, bytes) else b""
-    policy = f"public, max-age={MAX_AGE_S}, stale-while-revalidate={STALE_WHILE_REVALIDATE_S}"
-    reply = reply.with_header("Cache-Control", policy).with_header("ETag", str(ETag.of(content)))
+    reply = share_reply(reply.with_header("ETag", str(ETag.of(content))), _SHARING)
     return reply.with_header("Last-Modified", format_http_date(snapshot.changed_at)) if snapshot else reply
+
+
+def build_page_reply(page: StoredPage) -> Reply:
+    """Returns a stored page; nothing of it is parsed or computed again."""
+    changed_at = datetime.fromtimestamp(page.changed_at_ms / 1000, UTC)
+    headers = (
+        ("Content-Type", "application/json"),
+        ("ETag", page.etag),
+        ("Last-Modified", format_http_date(changed_at)),
+    )
+    return share_reply(Reply(200, headers, page.body), _SHARING)

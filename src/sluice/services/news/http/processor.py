@@ -43,12 +43,12 @@ def processor_routes(processor: Processor, status: NewsStatus, admin_token: str)
         query = read_process_one_query(request)
         article = await processor.process_one(query.article_id, force=query.force)
         body = {"success": article.stage is Stage.COMPLETE, "stage": article.stage, "article": article.as_json()}
-        return Reply.json(body, headers={"Cache-Control": "no-store"})
+        return Reply.json(body)
 
     async def run(request: Request) -> Reply:
         require_admin(request, admin_token)
         report = await processor.run()
-        return Reply.json(report.as_json(), headers={"Cache-Control": "no-store"})
+        return Reply.json(report.as_json())
 
     return [
         Route("GET", "/", process_one),

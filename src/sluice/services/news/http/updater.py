@@ -25,12 +25,12 @@ def updater_routes(updater: Updater, status: NewsStatus, admin_token: str) -> li
             "articleIds": [entry.article.id for entry in entries],
             "latestArticles": [entry.article.as_json() for entry in entries[:_MAX_LATEST]],
         }
-        return Reply.json(body, headers={"Cache-Control": "no-store"})
+        return Reply.json(body)
 
     async def run(request: Request) -> Reply:
         require_admin(request, admin_token)
         report = await updater.run()
-        return Reply.json(report.as_json(), headers={"Cache-Control": "no-store"})
+        return Reply.json(report.as_json())
 
     return [
         Route("GET", "/", list_pending),

@@ -1,12 +1,23 @@
-"""Chooses the analyst: Workers AI where it is bound, otherwise the embedded analyst."""
+"""Chooses who answers: Workers AI where it is bound, otherwise the embedded analyst."""
 
 from collections.abc import Callable
 from typing import Any
 
 from sluice.core.news.analysts import Analyst
+from sluice.services.news.process.spoken import AiUse, GuardedAi, OneAnalyst, Speaker
 from sluice.services.news.process.workers_ai import RunModel, WorkersAi
+from sluice.services.news.settings import ProcessorSettings
 
 
-def choose_analyst(binding: Any | None, connect: Callable[[Any], RunModel], embedded: Analyst) -> Analyst:
+def choose_speaker(
+    binding: Any | None,
+    connect: Callable[[Any], RunModel],
+    embedded: Analyst,
+    use: AiUse,
+    settings: ProcessorSettings,
+) -> Speaker:
     """`connect` turns the binding of Workers AI into a function that runs a model; None means that it is not bound."""
-    return embedded if binding is None else WorkersAi(connect(binding))
+    if binding is None:
+        return OneAnalyst(embedded)
+    ai = WorkersAi(connect(binding), settings.ai_model)
+    return GuardedAi(ai=ai, fallback=embedded, use=use, daily_neurons=settings.ai_daily_neurons)

@@ -1,22 +1,36 @@
 """What the processor reads and writes besides the checkpoint: the articles, their index, and the pending list."""
 
 from dataclasses import dataclass
+from typing import Final
 
-from sluice.core.json_text import parse_stored_json
+from sluice.core.json_text import encode_json, parse_stored_json
 from sluice.core.news.article import Article
 from sluice.core.news.pending_list import PendingEntry, parse_pending_list
 from sluice.core.ports import Clock, KvWriter
 from sluice.services.news.process.run import Run, StaleRead
-from sluice.services.news.run_lease.lease import SETTLE_MS
+from sluice.services.news.run_lease.lease import Announcement, RunLeases, Trust
 from sluice.services.news.run_outcomes import Waiting
 from sluice.services.news.settings import ProcessorSettings
 from sluice.services.news.storage.article_index import ArticleIndex
-from sluice.services.news.storage.keys import PENDING, article_key
+from sluice.services.news.storage.keys import INDEX, PENDING, article_key
+from sluice.services.news.storage.versions import read_version
+
+# The name under which the last article is announced. One is enough: the checkpoint holds what became of those before.
+LAST_ARTICLE: Final = "article"
+
+
+@dataclass(frozen=True, slots=True)
+class IndexChange:
+    """The index to write, and the ids that it no longer has."""
+
+    index: ArticleIndex
+    dropped: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArticleStore:
     kv: KvWriter
+    leases: RunLeases
     clock: Clock
     settings: ProcessorSettings
 
@@ -32,33 +46,94 @@ class ArticleStore:
         is_known = article.id in run.checkpoint.known_ids
         if not article.is_in_progress and (is_known or article.id not in index.ids):
             return article
-        stored = await self.read(article.id)
-        return stored if stored is not None and stored.is_further_than(article) else article
+        copies = [await self.read(article.id), await self._restore_announced(article)]
+        latest = article
+        for copy in copies:
+            latest = copy if copy is not None and copy.is_further_than(latest) else latest
+        return latest
+
+    async def store(self, run: Run, article: Article, *, final: Article | None = None) -> None:
+        """Writes an article and, if it is new there, the index; then `final`, the article without further attempts.
+
+        All of it is announced first: a run after a crash sees it, whatever KV shows.
+        """
+        change = await self._plan_index(run, article.id, rewrite=final is not None)
+        await self._announce(run, change, final or article)
+        await self.write(article)
+        await self._write_index(run, change)
+        if final is not None:
+            await self.write(final)
+
+    async def add_to_index(self, run: Run, article_id: str) -> None:
+        """Writes the index if the article is new in it."""
+        change = await self._plan_index(run, article_id)
+        if change is not None:
+            await self._announce(run, change)
+            await self._write_index(run, change)
+
+    async def _plan_index(self, run: Run, article_id: str, *, rewrite: bool = False) -> IndexChange | None:
+        """Returns the index with the article; None if it need not be written."""
+        index = await self.read_index(run)
+        if article_id in index.ids and not (rewrite or run.is_index_unwritten):
+            return None
+        version = max(run.lease.next_version(INDEX, self._now_ms()), index.version + 1)
+        return IndexChange(*index.add(article_id, max_size=self.settings.max_stored_articles, version=version))
+
+    async def _announce(self, run: Run, change: IndexChange | None, article: Article | None = None) -> None:
+        announcements: list[Announcement] = []
+        if article is not None:
+            version = run.lease.next_version(LAST_ARTICLE, self._now_ms())
+            text = encode_json({"id": article.id, "article": article.as_json()})
+            announcements.append(Announcement(key=LAST_ARTICLE, version=version, value=text, was_present=True))
+        if change is not None:
+            index, was_present = change.index, run.was_index_present
+            announcements.append(
+                Announcement(key=INDEX, version=index.version, value=index.encode(), was_present=was_present)
+            )
+        await self.leases.announce(run.lease, *announcements)
+
+    async def _write_index(self, run: Run, change: IndexChange | None) -> None:
+        if change is None:
+            return
+        await change.index.write(self.kv, ttl_s=self.settings.ttl_s)
+        run.index, run.is_index_unwritten = change.index, False
+        for old in change.dropped if self.settings.delete_old_articles else ():
+            await self.kv.delete(article_key(old))
+
+    async def _restore_announced(self, article: Article) -> Article | None:
+        """Returns the article as the last run announced it, and writes it again: that run may have crashed before."""
+        stored = parse_stored_json(await self.leases.recall(LAST_ARTICLE))
+        if not isinstance(stored, dict) or stored.get("id") != article.id:
+            return None
+        announced = Article.from_json(article.id, stored.get("article"))
+        if announced is not None and announced.is_further_than(article):
+            await self.write(announced)
+        return announced
 
     async def read_pending(self, run: Run) -> list[PendingEntry]:
         if run.pending is None:
-            run.pending = parse_pending_list(parse_stored_json(await self.kv.get_text(PENDING)))
+            run.pending = await self.read_pending_list()
         return run.pending
 
+    async def read_pending_list(self) -> list[PendingEntry]:
+        return parse_pending_list(parse_stored_json(await self.kv.get_text(PENDING)))
+
     async def read_index(self, run: Run) -> ArticleIndex:
-        """Raises StaleRead when the index is older than the one that belongs to the checkpoint."""
+        """Returns the index that was announced last if KV shows an older one."""
         if run.index is None:
-            run.index = await ArticleIndex.read(self.kv)
-            expected = run.checkpoint.index_version
-            if run.index.version < expected and self._now_ms() - expected < SETTLE_MS:
-                raise StaleRead(Waiting("index"))
+            stored = await self.kv.get_with_metadata(INDEX)
+            run.was_index_present = stored is not None
+            run.index = ArticleIndex.from_kv(stored)
+            if run.lease.judge_read(INDEX, read_version(stored), self._now_ms()) is Trust.ANNOUNCED:
+                run.index = await self._recall_index(run)
         return run.index
 
-    async def add_to_index(self, run: Run, article_id: str, *, rewrite: bool = False) -> None:
-        """Writes the index if the article is new in it, or if `rewrite` is set."""
-        index = await self.read_index(run)
-        if article_id in index.ids and not rewrite:
-            return
-        max_size = self.settings.max_stored_articles
-        run.index, dropped = index.add(article_id, max_size=max_size, now_ms=self._now_ms())
-        await run.index.write(self.kv, ttl_s=self.settings.ttl_s)
-        for old in dropped if self.settings.delete_old_articles else ():
-            await self.kv.delete(article_key(old))
+    async def _recall_index(self, run: Run) -> ArticleIndex:
+        text = await self.leases.recall(INDEX)
+        if text is None:
+            raise StaleRead(Waiting("index"))
+        run.is_index_unwritten = True
+        return ArticleIndex.parse(text, run.lease.announced[INDEX].version)
 
     def _now_ms(self) -> int:
         return int(self.clock.now() * 1000)

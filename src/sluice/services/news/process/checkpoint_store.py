@@ -4,23 +4,39 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
-from sluice.core.json_text import parse_bounded_json
+from sluice.core.json_text import encode_json
 from sluice.core.news.article import Article
-from sluice.core.news.checkpoint import Checkpoint, CorruptCheckpoint, rebuild_checkpoint
+from sluice.core.news.checkpoint import Checkpoint, CorruptCheckpoint, parse_checkpoint, rebuild_checkpoint
 from sluice.core.news.checkpoint_transitions import Place
-from sluice.core.ports import Clock, KvWriter, Log
+from sluice.core.ports import Clock, KvText, KvWriter, Log
 from sluice.services.news.process.run import Run, StaleRead
-from sluice.services.news.run_lease.lease import RunLease, RunLeases
+from sluice.services.news.run_lease.lease import Announcement, RunLease, RunLeases, Trust
+from sluice.services.news.run_lease.leased_run import run_with_lease
 from sluice.services.news.run_outcomes import Busy, Waiting
 from sluice.services.news.settings import ProcessorSettings
 from sluice.services.news.storage.article_index import ArticleIndex, read_articles
-from sluice.services.news.storage.keys import CHECKPOINT, CORRUPT_PREFIX
+from sluice.services.news.storage.keys import CHECKPOINT, CORRUPT
+from sluice.services.news.storage.versions import read_version
 
 _MAX_REBUILD_ARTICLES: Final = 500  # read to rebuild a checkpoint; the rest of a larger index counts as processed
 # The stored reason of an article in the try-later list while an attempt at it is made.
 _IN_PROGRESS: Final = "in work"
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCheckpoint:
+    """The checkpoint as KV returned it; the version is None if there is none."""
+
+    text: str
+    version: int | None
+    checkpoint: Checkpoint | CorruptCheckpoint
+
+    @classmethod
+    def from_kv(cls, stored: KvText | None) -> "StoredCheckpoint":
+        text = stored.value if stored else None
+        return cls(text or "", read_version(stored), parse_checkpoint(text))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,19 +49,17 @@ class CheckpointStore:
     log: Log
     settings: ProcessorSettings
 
-    async def run_with_lease(self, work: Callable[[Run], Awaitable[T]]) -> T | Busy | Waiting:
+    async def read(self) -> StoredCheckpoint:
+        return StoredCheckpoint.from_kv(await self.kv.get_with_metadata(CHECKPOINT))
+
+    async def run_with_lease(
+        self, work: Callable[[Run], Awaitable[T]], stored: StoredCheckpoint | None = None
+    ) -> T | Busy | Waiting:
         """Does the work while no other run can, and writes the checkpoint at the end."""
-        lease = await self.leases.acquire(self.now_ms())
-        if lease is None:
-            return Busy()
-        try:
-            result = await self._work_and_write(lease, work)
-        except Exception:
-            # Not for exceptions that end the process: then the lease expires by itself.
-            await self.leases.release(lease)
-            raise
-        await self.leases.release(lease)
-        return result
+        read = stored or await self.read()
+        return await run_with_lease(
+            self.leases, self.settings.lease_s, lambda lease: self._work_and_write(lease, read, work)
+        )
 
     async def begin_attempt(self, run: Run, article: Article, place: Place) -> None:
         """Writes the checkpoint with the counted attempt before the attempt is made."""
@@ -56,18 +70,17 @@ class CheckpointStore:
         """Moves the article. The checkpoint is written at the end of the run or with the next attempt."""
         index = run.index or ArticleIndex()
         moved = run.checkpoint.move(article, place, now_ms=self.now_ms(), reason=reason)
-        trimmed = moved.trim_processed(set(index.ids), self.settings.max_pending_list_size)
-        run.checkpoint = replace(trimmed, index_version=index.version)
+        run.checkpoint = moved.trim_processed(set(index.ids), self.settings.max_pending_list_size)
         run.has_unwritten_checkpoint = True
 
     def now_ms(self) -> int:
         return int(self.clock.now() * 1000)
 
-    async def _work_and_write(self, lease: RunLease, work: Callable[[Run], Awaitable[T]]) -> T | Waiting:
-        run = Run(lease, await self._read())
-        if lease.is_stale(run.checkpoint.updated_at_ms, self.now_ms()):
-            return Waiting("checkpoint")
+    async def _work_and_write(
+        self, lease: RunLease, stored: StoredCheckpoint, work: Callable[[Run], Awaitable[T]]
+    ) -> T | Waiting:
         try:
+            run = await self._start_run(lease, stored)
             result = await work(run)
         except StaleRead as stale:
             return stale.waiting
@@ -75,21 +88,26 @@ class CheckpointStore:
             await self._write(run, run.checkpoint)
         return result
 
-    async def _read(self) -> Checkpoint:
-        text = await self.kv.get_text(CHECKPOINT)
-        if text is None:
-            return Checkpoint()
-        try:
-            return Checkpoint.from_json(parse_bounded_json(text))
-        except (ValueError, CorruptCheckpoint) as error:
-            return await self._rebuild(text, error)
+    async def _start_run(self, lease: RunLease, stored: StoredCheckpoint) -> Run:
+        """Takes the announced checkpoint if KV returned an older one, and mends at once one that cannot be read."""
+        checkpoint, was_present = stored.checkpoint, stored.version is not None
+        is_stale = lease.judge_read(CHECKPOINT, stored.version, self.now_ms()) is Trust.ANNOUNCED
+        if is_stale:
+            announced = await self.leases.recall(CHECKPOINT)
+            if announced is None:
+                raise StaleRead(Waiting("checkpoint"))
+            checkpoint = parse_checkpoint(announced)
+        is_corrupt = isinstance(checkpoint, CorruptCheckpoint)
+        if isinstance(checkpoint, CorruptCheckpoint):
+            checkpoint = await self._rebuild(stored.text, checkpoint)
+        # The announced one may never have been written.
+        return Run(lease, checkpoint, was_present=was_present, has_unwritten_checkpoint=is_stale or is_corrupt)
 
-    async def _rebuild(self, text: str, error: Exception) -> Checkpoint:
+    async def _rebuild(self, text: str, error: CorruptCheckpoint) -> Checkpoint:
         """Keeps the unreadable checkpoint under another key, and derives a new one from the stored articles."""
         now_ms = self.now_ms()
-        backup_key = f"{CORRUPT_PREFIX}{now_ms}"
-        await self.kv.put_text(backup_key, text, ttl_s=self.settings.ttl_s)
-        self.log.error("checkpoint.corrupt", error, alert="the checkpoint was rebuilt", kept_as=backup_key)
+        await self.kv.put_text(CORRUPT, text, ttl_s=self.settings.ttl_s, metadata={"keptAt": now_ms})
+        self.log.error("checkpoint.corrupt", error, alert="the checkpoint was rebuilt", kept_as=CORRUPT)
         ids = (await ArticleIndex.read(self.kv)).ids
         articles = await read_articles(self.kv, ids[:_MAX_REBUILD_ARTICLES])
         rebuilt = rebuild_checkpoint(articles.values(), now_ms)
@@ -98,8 +116,10 @@ class CheckpointStore:
 
     async def _write(self, run: Run, checkpoint: Checkpoint) -> None:
         now_ms = self.now_ms()
-        newest = max(checkpoint.updated_at_ms, run.lease.announced)
-        stamped = replace(checkpoint, updated_at_ms=newest).stamp(now_ms)
-        await self.leases.announce(run.lease, stamped.updated_at_ms, now_ms)
-        await self.kv.put_json(CHECKPOINT, stamped.as_json(), ttl_s=self.settings.ttl_s)
+        version = max(run.lease.next_version(CHECKPOINT, now_ms), checkpoint.updated_at_ms + 1)
+        stamped = replace(checkpoint, updated_at_ms=version)
+        text = encode_json(stamped.as_json())
+        announcement = Announcement(key=CHECKPOINT, version=version, value=text, was_present=run.was_present)
+        await self.leases.announce(run.lease, announcement)
+        await self.kv.put_text(CHECKPOINT, text, ttl_s=self.settings.ttl_s, metadata={"version": version})
         run.checkpoint, run.has_unwritten_checkpoint = stamped, False

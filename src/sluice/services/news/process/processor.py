@@ -6,16 +6,18 @@ from typing import Any, Final
 
 from sluice.core.errors import Conflict, NotFound
 from sluice.core.news.article import Article, Stage
+from sluice.core.news.checkpoint import Checkpoint
 from sluice.core.news.checkpoint_transitions import Place, place_after
-from sluice.core.news.pending_list import next_pending
+from sluice.core.news.pending_list import PendingEntry, next_pending
 from sluice.core.news.retry import is_retry_due
 from sluice.core.news.stage_results import StageResult
 from sluice.core.ports import Log
 from sluice.services.news.process.article_store import ArticleStore
 from sluice.services.news.process.checkpoint_store import CheckpointStore
+from sluice.services.news.process.publishing import Publisher
 from sluice.services.news.process.run import Run, Step
 from sluice.services.news.process.stages import StageRunner
-from sluice.services.news.run_outcomes import Busy, Waiting
+from sluice.services.news.run_outcomes import Busy, Idle, Waiting
 from sluice.services.news.settings import ProcessorSettings
 
 _LOG_MESSAGES: Final = {
@@ -27,15 +29,15 @@ _LOG_MESSAGES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Processed:
-    """The run did its steps; none means that there was nothing to do."""
+    """The run did its steps."""
 
     steps: Sequence[Step]
 
     def as_json(self) -> dict[str, Any]:
-        return {"outcome": "ok" if self.steps else "idle", "steps": [step.as_json() for step in self.steps]}
+        return {"outcome": "ok", "steps": [step.as_json() for step in self.steps]}
 
 
-ProcessorReport = Busy | Waiting | Processed
+ProcessorReport = Busy | Waiting | Idle | Processed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,12 +47,22 @@ class Processor:
     checkpoints: CheckpointStore
     articles: ArticleStore
     stages: StageRunner
+    publisher: Publisher
     log: Log
     settings: ProcessorSettings
 
     async def run(self) -> ProcessorReport:
-        """Performs up to MAX_ARTICLES_PER_RUN stages."""
-        report = await self.checkpoints.run_with_lease(self._process_articles)
+        """Performs up to MAX_ARTICLES_PER_RUN stages. A run without work makes two reads and takes no lease."""
+        stored = await self.checkpoints.read()
+        pending: list[PendingEntry] | None = None
+        report: ProcessorReport | None = None
+        if isinstance(stored.checkpoint, Checkpoint) and stored.checkpoint.current is None:
+            pending = await self.articles.read_pending_list()
+            report = self._find_idle(stored.checkpoint, pending)
+        if report is None:
+            report = await self.checkpoints.run_with_lease(lambda run: self._process_articles(run, pending), stored)
+        if isinstance(report, Processed):
+            await self.publisher.refresh()
         self.log.event("processor.run", **report.as_json())
         return report
 
@@ -67,9 +79,11 @@ class Processor:
             case Waiting() as waiting:
                 raise Conflict(f"{waiting.reason}; try again in a minute")
             case Article() as article:
+                await self.publisher.refresh()
                 return article
 
-    async def _process_articles(self, run: Run) -> Processed:
+    async def _process_articles(self, run: Run, pending: list[PendingEntry] | None) -> Processed | Idle:
+        run.pending = pending
         for _ in range(self.settings.max_articles_per_run):
             chosen = await self._choose_next(run)
             if chosen is None:
@@ -79,7 +93,19 @@ class Processor:
                 await self._close(run, article)
             else:
                 await self._attempt_stage(run, article, Place.CURRENT)
+        if not run.steps:
+            return self._explain_idle(run.checkpoint)
         return Processed(run.steps)
+
+    def _find_idle(self, checkpoint: Checkpoint, pending: list[PendingEntry]) -> Idle | None:
+        """Returns why there is nothing to do; None if there is something."""
+        chosen = self._choose_waiting(checkpoint, pending)
+        return self._explain_idle(checkpoint) if chosen is None else None
+
+    def _explain_idle(self, checkpoint: Checkpoint) -> Idle:
+        waiting = len(checkpoint.try_later)
+        retries = f"; {waiting} wait for their next attempt" if waiting else ""
+        return Idle(f"no article is pending{retries}")
 
     async def _process_all_stages(self, run: Run, article: Article) -> Article:
         """Keeps the article in the try-later list meanwhile, so that the current article stays current."""
@@ -103,28 +129,31 @@ class Processor:
         return result.article, place
 
     async def _store_result(self, run: Run, result: StageResult) -> None:
-        article_id = result.article.id
         if result.last_attempt is None:
-            await self.articles.write(result.article)
-            await self.articles.add_to_index(run, article_id)
+            await self.articles.store(run, result.article)
         else:
-            await self.articles.write(result.last_attempt)
-            await self.articles.add_to_index(run, article_id, rewrite=True)
-            await self.articles.write(result.article)
+            await self.articles.store(run, result.last_attempt, final=result.article)
+        await self._publish(run, result.article)
+
+    async def _publish(self, run: Run, article: Article) -> None:
+        await self.publisher.publish(article, await self.articles.read_index(run))
 
     async def _close(self, run: Run, article: Article) -> None:
         """Records an article that is complete, because a crashed run completed it but did not record that."""
         await self.articles.add_to_index(run, article.id)
+        await self._publish(run, article)
         self.checkpoints.record(run, article, Place.PROCESSED, "")
         self._add_step(run, Step(article, Place.PROCESSED))
 
     async def _choose_next(self, run: Run) -> Article | None:
         """Returns the current article, else the first pending one, else the first whose retry is due."""
-        checkpoint = run.checkpoint
-        if checkpoint.current is not None:
-            return checkpoint.current
+        if run.checkpoint.current is not None:
+            return run.checkpoint.current
+        return self._choose_waiting(run.checkpoint, await self.articles.read_pending(run))
+
+    def _choose_waiting(self, checkpoint: Checkpoint, entries: list[PendingEntry]) -> Article | None:
         now_ms = self.checkpoints.now_ms()
-        pending = next_pending(await self.articles.read_pending(run), checkpoint.known_ids, now_ms)
+        pending = next_pending(entries, checkpoint.known_ids, now_ms)
         if pending is not None:
             return pending
         delay_s = self.settings.retry_delay_s

@@ -38,8 +38,13 @@ class Run:
 
     lease: RunLease
     checkpoint: Checkpoint
+    # Whether KV had a checkpoint when the run began.
+    was_present: bool = True
     # None until it is read.
     index: ArticleIndex | None = None
+    was_index_present: bool = True
+    # Whether it was announced by a run that may have crashed before it was written.
+    is_index_unwritten: bool = False
     pending: list[PendingEntry] | None = None
     # Whether the checkpoint has changed since it was last written.
     has_unwritten_checkpoint: bool = False

@@ -6,11 +6,12 @@ from typing import Protocol
 
 from sluice.core.errors import SluiceError
 from sluice.core.news import stage_results as results
-from sluice.core.news.analysts import Analyst, Mismatch
+from sluice.core.news.analysts import Mismatch
 from sluice.core.news.article import Article, Stage
 from sluice.core.news.checkpoint_transitions import IllegalTransition
 from sluice.core.news.retry import Attempt, plan_attempt
 from sluice.core.news.stage_results import StageResult
+from sluice.services.news.process.spoken import NoAnswer, Speaker, Spoken
 
 NowMs = Callable[[], int]
 
@@ -23,10 +24,10 @@ class Scrape(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageRunner:
-    """Asks `analyst` until its attempts are used up, then `fallback` once, if it is another analyst."""
+    """Asks `speaker` until its attempts are used up, then `fallback` once, if it is another."""
 
-    analyst: Analyst
-    fallback: Analyst
+    speaker: Speaker
+    fallback: Speaker | None
     scrape: Scrape
     max_attempts: int
 
@@ -43,14 +44,14 @@ class StageRunner:
                 raise IllegalTransition(f"article {article.id!r} is complete and has no further stage")
 
     async def _attempt_sentiment(self, article: Article, now_ms: NowMs) -> StageResult:
-        analyst = self._analyst_for(article.attempts)
-        if analyst is None:
+        speaker = self._speaker_for(article.attempts)
+        if speaker is None:
             return results.sentiment_out_of_attempts(article, now_ms())
         try:
-            sentiment = await analyst.sentiment(article.title, article.description)
+            spoken = await speaker.ask(lambda analyst: analyst.sentiment(article.title, article.description))
         except SluiceError as error:
             return results.analyst_failed(article, error, self.max_attempts)
-        return results.sentiment_found(article, sentiment, analyst.name, now_ms())
+        return results.sentiment_found(_mark(article, spoken), spoken.text, spoken.by, now_ms())
 
     async def _attempt_content(self, article: Article, now_ms: NowMs) -> StageResult:
         if not article.link:
@@ -64,23 +65,30 @@ class StageRunner:
         return results.content_found(article, text)
 
     async def _attempt_summary(self, article: Article, now_ms: NowMs) -> StageResult:
-        analyst = self._analyst_for(article.attempts)
-        if analyst is None:
+        speaker = self._speaker_for(article.attempts)
+        if speaker is None:
             return results.summary_out_of_attempts(article, now_ms())
         try:
-            summary = await analyst.summary(article.title, article.content)
+            spoken = await speaker.ask(lambda analyst: analyst.summary(article.title, article.content))
         except Mismatch:
             return results.summary_mismatch(article, now_ms())
+        except NoAnswer as error:
+            return results.summary_impossible(article, error, self.max_attempts, now_ms())
         except SluiceError as error:
             return results.analyst_failed(article, error, self.max_attempts)
-        return results.summary_found(article, summary, analyst.name, now_ms())
+        return results.summary_found(_mark(article, spoken), spoken.text, spoken.by, now_ms())
 
-    def _analyst_for(self, attempt: int) -> Analyst | None:
-        has_fallback = self.fallback is not self.analyst
+    def _speaker_for(self, attempt: int) -> Speaker | None:
+        has_fallback = self.fallback is not None and self.fallback != self.speaker
         match plan_attempt(attempt, self.max_attempts, has_fallback=has_fallback):
             case Attempt.PRIMARY:
-                return self.analyst
+                return self.speaker
             case Attempt.FALLBACK:
                 return self.fallback
             case Attempt.NONE:
                 return None
+
+
+def _mark(article: Article, spoken: Spoken) -> Article:
+    """Marks the article for a second look if another analyst than the intended one has answered."""
+    return article.with_members(secondLook=spoken.second_look) if spoken.second_look else article

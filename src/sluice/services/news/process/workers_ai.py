@@ -3,18 +3,18 @@
 import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 from sluice.core.json_text import parse_bounded_json
+from sluice.core.news.ai.breaker import count_neurons
 from sluice.core.news.analysts.analyst import Mismatch, UnusableAnswer
 from sluice.core.news.article import SENTIMENTS
 
-MODEL: Final = "@cf/meta/llama-3.1-8b-instruct"
 MAX_SUMMARY_CHARS: Final = 1_200
 _MIN_SUMMARY_CHARS: Final = 20
-_SENTIMENT_TOKENS: Final = 32
-_SUMMARY_TOKENS: Final = 512
+_SENTIMENT_TOKENS: Final = 128
+_SUMMARY_TOKENS: Final = 768
 
 _SENTIMENT_TASK: Final = (
     "You classify one news item by what it means for Bitcoin and its price. "
@@ -39,10 +39,18 @@ _SUMMARY_SHAPE: Final = {
     "properties": {"matches": {"type": "boolean"}, "summary": {"type": "string"}},
     "required": ["matches", "summary"],
 }
+_CHARS_PER_TOKEN: Final = 4
 _OBJECT: Final = re.compile(r"\{.*\}", re.DOTALL)
 
 # Takes the name of a model and its input, and returns its output.
 RunModel = Callable[[str, dict[str, Any]], Awaitable[Any]]
+
+
+@dataclass(slots=True)
+class Meter:
+    """What the last answer has cost."""
+
+    neurons: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +58,24 @@ class WorkersAi:
     """Raises whatever `run` raises for an outage, and UnusableAnswer for an answer of another shape."""
 
     run: RunModel
+    model: str
+    meter: Meter = field(default_factory=Meter)
     name: ClassVar[str] = "workers-ai"
 
     async def sentiment(self, title: str, description: str) -> str:
         item = f"Title: {title}\nDescription: {description}"
-        answer = await self.run(MODEL, _build_input(_SENTIMENT_TASK, item, _SENTIMENT_SHAPE, _SENTIMENT_TOKENS))
-        return parse_sentiment(answer)
+        return parse_sentiment(
+            await self._ask(_build_input(_SENTIMENT_TASK, item, _SENTIMENT_SHAPE, _SENTIMENT_TOKENS))
+        )
 
     async def summary(self, title: str, content: str) -> str:
         page = f"Title: {title}\n\nPage:\n<page>\n{content.replace('</page>', ' ')}\n</page>"
-        answer = await self.run(MODEL, _build_input(_SUMMARY_TASK, page, _SUMMARY_SHAPE, _SUMMARY_TOKENS))
-        return parse_summary(answer)
+        return parse_summary(await self._ask(_build_input(_SUMMARY_TASK, page, _SUMMARY_SHAPE, _SUMMARY_TOKENS)))
+
+    async def _ask(self, inputs: dict[str, Any]) -> Any:
+        answer = await self.run(self.model, inputs)
+        self.meter.neurons = count_neurons(self.model, *_count_tokens(inputs, answer))
+        return answer
 
 
 def parse_sentiment(answer: object) -> str:
@@ -99,7 +114,25 @@ def _build_input(task: str, data: str, shape: Mapping[str, Any], max_tokens: int
 
 
 def _response(answer: object) -> object:
-    return answer.get("response", answer) if isinstance(answer, Mapping) else answer
+    """Returns what the model said: older models answer {response}, newer ones {choices: [{message: {content}}]}."""
+    if not isinstance(answer, Mapping):
+        return answer
+    choices = answer.get("choices")
+    if isinstance(choices, list) and choices and isinstance(choices[0], Mapping):
+        message = choices[0].get("message")
+        return message.get("content") if isinstance(message, Mapping) else choices[0].get("text")
+    return answer.get("response", answer)
+
+
+def _count_tokens(inputs: Mapping[str, Any], answer: object) -> tuple[int, int]:
+    """Returns the tokens of input and output: as the answer reports them, else estimated from the characters."""
+    usage = answer.get("usage") if isinstance(answer, Mapping) else None
+    if isinstance(usage, Mapping):
+        counts = (usage.get("prompt_tokens"), usage.get("completion_tokens"))
+        if all(isinstance(count, int) for count in counts):
+            return int(counts[0] or 0), int(counts[1] or 0)
+    characters = sum(len(str(message["content"])) for message in inputs["messages"])
+    return characters // _CHARS_PER_TOKEN, len(_text(answer)) // _CHARS_PER_TOKEN
 
 
 def _text(answer: object) -> str:

@@ -1,38 +1,90 @@
 """The run lease: one run at a time, and never on a stale copy of what the last run wrote.
 
 KV alone guarantees neither. It may return a value that is a minute old, and a run that trusts it would repeat the work of
-the last run. So a run announces the version of a value here before it writes it, where reads are never stale. A run that
-reads an older version than the announced one leaves the work to the next run.
+the last run. So a run announces each value before it writes it, where reads are never stale. A run that reads an older
+version than the announced one continues with the announced value, which a crash may even have kept from being written.
 """
 
-from dataclasses import dataclass
-from typing import Final, Protocol
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import Any, Final, Protocol
 
-# KV documents a delay of 60 seconds or more. A version that is not visible after this time was never written.
+# KV documents a delay of 60 seconds or more. For this time after its first write a key may still look missing.
 SETTLE_MS: Final = 120_000
+
+
+class Trust(Enum):
+    """Which value of a key counts."""
+
+    KV = auto()
+    ANNOUNCED = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Announced:
+    """The last announcement of a key. `was_present`: the run that made it had read the key from KV."""
+
+    version: int
+    first_at_ms: int
+    was_present: bool
+
+    def judge_read(self, version: int | None, now_ms: int) -> Trust:
+        """Judges what KV returned: None for a missing key, 0 for a value without a version.
+
+        Only a person writes without a version, as the documented commands do, so that such a value counts at once. A
+        missing key was deleted, unless it was written for the first time just now.
+        """
+        if version is None:
+            is_new = not self.was_present and now_ms - self.first_at_ms < SETTLE_MS
+            return Trust.ANNOUNCED if is_new else Trust.KV
+        return Trust.KV if version == 0 or version >= self.version else Trust.ANNOUNCED
 
 
 @dataclass(frozen=True, slots=True)
 class RunLease:
-    """The right to write until the lease expires, and the last announced version."""
+    """The right to write until the lease expires, and what was last announced for each key."""
 
     token: str
-    announced: int = 0
-    announced_at_ms: int = 0
+    announced: dict[str, Announced] = field(default_factory=dict)
 
-    def is_stale(self, version: int, now_ms: int) -> bool:
-        """Whether a version that was read is older than the announced one, which must then still be on its way."""
-        return version < self.announced and now_ms - self.announced_at_ms < SETTLE_MS
+    def judge_read(self, key: str, version: int | None, now_ms: int) -> Trust:
+        last = self.announced.get(key)
+        return last.judge_read(version, now_ms) if last else Trust.KV
+
+    def next_version(self, key: str, now_ms: int) -> int:
+        """Returns the version of the next write: the time, but always later than what was announced."""
+        last = self.announced.get(key)
+        return max(now_ms, last.version + 1 if last else 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Announcement:
+    """A value that is about to be written; `was_present`: this run has read the key from KV."""
+
+    key: str
+    version: int
+    value: str
+    was_present: bool
+
+    def as_json(self, now_ms: int) -> dict[str, Any]:
+        sent = {"key": self.key, "version": self.version, "value": self.value}
+        return sent | {"wasPresent": self.was_present, "nowMs": now_ms}
 
 
 class RunLeases(Protocol):
     """Grants run leases."""
 
-    async def acquire(self, now_ms: int) -> RunLease | None:
+    async def acquire(self) -> RunLease | None:
         """Returns the lease, or None while another run holds it."""
 
-    async def announce(self, lease: RunLease, version: int, now_ms: int) -> None:
-        """Announces the version that is about to be written and renews the lease. Raises Conflict if it was lost."""
+    async def renew(self, lease: RunLease) -> None:
+        """Extends the lease while work goes on. Raises Conflict if it was lost."""
+
+    async def announce(self, lease: RunLease, *announcements: Announcement) -> None:
+        """Announces values and renews the lease. Raises Conflict if it was lost."""
+
+    async def recall(self, key: str) -> str | None:
+        """Returns the announced value of a key; None if it was too large to keep."""
 
     async def release(self, lease: RunLease) -> None:
         """Releases the lease; one that was lost is no error."""

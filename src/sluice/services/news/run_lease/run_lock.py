@@ -1,57 +1,84 @@
-"""The Durable Object's side of the run lease: who holds it, and the last announced version, in the object's database."""
+"""The Durable Object's side of the run lease: who holds it, and the last announced value of each key."""
 
-from typing import Final
+from typing import Any, Final
 
 from sluice.core.errors import Conflict
 from sluice.core.ports import Sql
 
-_TABLE: Final = """
-create table if not exists run_lock (
-  id integer primary key check (id = 1),
-  token text not null,
-  until_ms integer not null,
-  version integer not null,
-  announced_at_ms integer not null
+_TABLES: Final = (
+    # The table of the first version; what it announced is visible in KV by now.
+    "drop table if exists run_lock",
+    """create table if not exists holder (
+      id integer primary key check (id = 1), token text not null, until_ms integer not null
+    ) strict""",
+    "insert or ignore into holder values (1, '', 0)",
+    """create table if not exists announced (
+      key text primary key, version integer not null, first_at_ms integer not null, was_present integer not null,
+      value text
+    ) strict, without rowid""",
 )
-"""
+MAX_VALUE_BYTES: Final = 1_900_000  # a row holds 2 MB
 
 
 class RunLock:
-    """The only row of the table."""
+    """One row for the holder, and one for each key."""
 
     def __init__(self, sql: Sql) -> None:
         self._sql = sql
-        self._sql.execute(_TABLE)
-        self._sql.execute("insert or ignore into run_lock values (1, '', 0, 0, 0)")
+        for statement in _TABLES:
+            sql.run(statement)
 
-    def acquire(self, token: str, now_ms: int, lease_ms: int) -> dict[str, int] | None:
-        """Returns what was last announced; None while another holder's lease lasts."""
+    def acquire(self, token: str, now_ms: int, lease_ms: int) -> dict[str, Any]:
+        """Grants the lease with what was last announced, or says how long another holder's lease lasts."""
         changed = self._sql.execute(
-            "update run_lock set token = ?, until_ms = ? where token = '' or until_ms <= ?",
+            "update holder set token = ?, until_ms = ? where token = '' or until_ms <= ?",
             token,
             now_ms + lease_ms,
             now_ms,
         )
         if not changed:
-            return None
-        row = self._sql.rows("select version, announced_at_ms from run_lock")[0]
-        return {"version": int(row["version"] or 0), "announced_at_ms": int(row["announced_at_ms"] or 0)}
+            until_ms = int(self._sql.value("select until_ms from holder") or 0)
+            return {"isGranted": False, "waitMs": min(until_ms - now_ms, lease_ms)}
+        rows = self._sql.rows("select key, version, first_at_ms, was_present from announced")
+        announced = {
+            str(row["key"]): {
+                "version": row["version"],
+                "firstAtMs": row["first_at_ms"],
+                "wasPresent": row["was_present"],
+            }
+            for row in rows
+        }
+        return {"isGranted": True, "announced": announced}
 
-    def announce(self, token: str, version: int, now_ms: int, lease_ms: int) -> None:
-        """Stores the version and renews the lease. Only the holder may, so no other run has begun to write."""
-        changed = self._sql.execute(
-            "update run_lock set version = ?, announced_at_ms = ?, until_ms = ? where token = ?",
-            version,
-            now_ms,
-            now_ms + lease_ms,
-            token,
-        )
-        if not changed:
+    def renew(self, token: str, until_ms: int) -> None:
+        """Only the holder may, so no other run has begun to write."""
+        if not self._sql.execute("update holder set until_ms = ? where token = ?", until_ms, token):
             raise Conflict("the run took longer than its lease, and another run has begun")
 
+    def announce(self, token: str, until_ms: int, announcements: list[dict[str, Any]]) -> None:
+        self.renew(token, until_ms)
+        for announcement in announcements:
+            self._announce(announcement)
+
+    def _announce(self, announcement: dict[str, Any]) -> None:
+        value = announcement["value"]
+        self._sql.run(
+            """insert into announced values (?, ?, ?, ?, ?) on conflict (key) do update set
+            version = excluded.version, was_present = max(was_present, excluded.was_present), value = excluded.value""",
+            announcement["key"],
+            announcement["version"],
+            announcement["nowMs"],
+            int(announcement["wasPresent"]),
+            value if len(value.encode()) <= MAX_VALUE_BYTES else None,
+        )
+
+    def recall(self, key: str) -> str | None:
+        value = self._sql.value("select value from announced where key = ?", key)
+        return None if value is None else str(value)
+
     def release(self, token: str) -> None:
-        self._sql.execute("update run_lock set token = '', until_ms = 0 where token = ?", token)
+        self._sql.run("update holder set token = '', until_ms = 0 where token = ?", token)
 
     def is_healthy(self) -> bool:
         """Whether the object's database answers."""
-        return self._sql.value("select count(*) from run_lock") == 1
+        return self._sql.value("select count(*) from holder") == 1

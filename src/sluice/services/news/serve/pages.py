@@ -2,12 +2,17 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any, Final
 
+from sluice.core.json_text import encode_json, encode_utf8
 from sluice.core.news.published_article import PublishedArticle
-from sluice.core.news.stories import Story, group_into_stories, single_article_story
+from sluice.core.news.stories import Story, single_article_story
 from sluice.services.news.serve.cursor import decode_cursor, encode_cursor
-from sluice.services.news.serve.query import ListQuery
+from sluice.services.news.serve.query import DEFAULT_LIMIT, Filters, ListQuery
 from sluice.services.news.serve.snapshot import Snapshot
+
+# What a request without a query asks for.
+FIRST_PAGE: Final = ListQuery(filters=Filters(), limit=DEFAULT_LIMIT, cursor=None, duplicates=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +22,21 @@ class StoryPage:
     stories: list[Story]
     total: int
     next_cursor: str | None
+
+    def as_json(self, snapshot: Snapshot) -> dict[str, Any]:
+        return {
+            "articles": [story.as_json() for story in self.stories],
+            "total": self.total,
+            "next": self.next_cursor,
+            "sentimentCounts": snapshot.sentiment_counts,
+            "changedAt": snapshot.changed_at_ms,
+        }
+
+
+def first_page_body(snapshot: Snapshot) -> tuple[bytes, str | None]:
+    """Returns the first page as it is sent, and the cursor of the next."""
+    page = select_page(FIRST_PAGE, snapshot)
+    return encode_utf8(encode_json(page.as_json(snapshot))), page.next_cursor
 
 
 def select_page(query: ListQuery, snapshot: Snapshot) -> StoryPage:
@@ -34,7 +54,7 @@ def select_page(query: ListQuery, snapshot: Snapshot) -> StoryPage:
 
 
 def _select_stories(matches: Iterable[PublishedArticle], snapshot: Snapshot) -> list[Story]:
-    """Groups before filtering, so that a story is the same for every query; a matching article leads it."""
+    """The stories are the same for every query; a matching article leads each."""
     ids = {article.id for article in matches}
-    stories = (story.with_lead_from(ids) for story in group_into_stories(snapshot.articles))
+    stories = (story.with_lead_from(ids) for story in snapshot.stories)
     return [story for story in stories if story is not None]

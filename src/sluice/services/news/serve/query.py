@@ -7,19 +7,21 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Final, Literal, Self
 
 from sluice.core.news.published_article import PublishedArticle
+from sluice.services.news.serve.search import make_search
 from sluice.web import QueryReader, Request
 from sluice.web.query import check_length, choose
 
-_TERM: Final = re.compile(r'(-?)(?:"([^"]*)"|(\S+))')
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MAX_NAMES: Final = 20
+_MAX_MS_DIGITS: Final = 15
+DEFAULT_LIMIT: Final = 20
 
 
-Sentiment = Literal["positive", "negative", "neutral"]
+Sentiment = Literal["positive", "negative", "neutral", "unknown"]
 Status = Literal["complete", "pending"]
 Bucket = Literal["hour", "day", "week"]
 
-SENTIMENTS: Final[tuple[Sentiment, ...]] = ("positive", "negative", "neutral")
+SENTIMENTS: Final[tuple[Sentiment, ...]] = ("positive", "negative", "neutral", "unknown")
 STATUSES: Final[tuple[Status, ...]] = ("complete", "pending")
 BUCKETS: Final[tuple[Bucket, ...]] = ("hour", "day", "week")
 
@@ -35,6 +37,7 @@ class Filters:
     since: datetime | None = None
     until: datetime | None = None
     q: str = ""
+    changed_after: int | None = None
 
     @classmethod
     def read(cls, query: QueryReader) -> Self:
@@ -46,6 +49,7 @@ class Filters:
             since=query.parse("from", "since", parse=parse_start),
             until=query.parse("to", "until", parse=parse_end),
             q=query.text("q", max_chars=200) or "",
+            changed_after=query.parse("changed_after", parse=parse_change_time),
         )
 
     def select(self, articles: Iterable[PublishedArticle]) -> list[PublishedArticle]:
@@ -68,8 +72,10 @@ class Filters:
             yield lambda item: item.published >= since
         if (until := self.until) is not None:
             yield lambda item: item.published <= until
+        if (changed_after := self.changed_after) is not None:
+            yield lambda item: item.article.number("changedAt") > changed_after
         if self.q.strip():
-            yield make_word_test(self.q)
+            yield make_search(self.q)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +109,7 @@ def read_list_query(request: Request) -> ListQuery:
     query = QueryReader(request)
     found = ListQuery(
         filters=Filters.read(query),
-        limit=query.integer("limit", 20, minimum=1, maximum=100),
+        limit=query.integer("limit", DEFAULT_LIMIT, minimum=1, maximum=100),
         cursor=query.text("cursor", max_chars=400),
         duplicates=query.flag("duplicates"),
     )
@@ -142,6 +148,14 @@ def parse_start(value: str) -> datetime:
     return start if start.tzinfo else start.replace(tzinfo=UTC)
 
 
+def parse_change_time(value: str) -> int:
+    """Parse a time, or the milliseconds since 1970 that a reply has named."""
+    text = value.strip()
+    if text.isascii() and text.isdigit() and len(text) <= _MAX_MS_DIGITS:
+        return int(text)
+    return int(parse_start(value).timestamp() * 1000)
+
+
 def parse_end(value: str) -> datetime:
     """Parse a time, or a day, which counts until its end."""
     end = parse_start(value)
@@ -150,29 +164,6 @@ def parse_end(value: str) -> datetime:
 
 def _check_name(text: str) -> str:
     return check_length(text, max_chars=100)
-
-
-def make_word_test(q: str) -> Callable[[PublishedArticle], bool]:
-    """Returns a test for all words in any order, for exact phrases in quotes, and without the words after a minus."""
-    terms = [(minus == "-", (quoted or word).casefold()) for minus, quoted, word in _TERM.findall(q)]
-    patterns = [(is_excluded, _pattern(text)) for is_excluded, text in terms if text.strip("-")]
-
-    def test(item: PublishedArticle) -> bool:
-        text = _searchable_text(item)
-        return all((pattern.search(text) is None) is is_excluded for is_excluded, pattern in patterns)
-
-    return test
-
-
-def _pattern(text: str) -> re.Pattern[str]:
-    """Matches from the beginning of a word, so that "mine" finds "miners"."""
-    return re.compile(rf"(?<!\w){re.escape(text)}")
-
-
-def _searchable_text(item: PublishedArticle) -> str:
-    article = item.article
-    parts = (article.title, article.description, article.text("aiSummary"), article.text("source_name"))
-    return " ".join(parts).casefold()
 
 
 def _sources(item: PublishedArticle) -> set[str]:

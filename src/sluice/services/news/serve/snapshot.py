@@ -1,57 +1,79 @@
-"""All stored articles as one value, read with one operation for the index and one for every hundred articles."""
+"""All articles that are served, grouped into stories, as one stored value."""
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final
+from functools import cached_property
+from typing import Any, Final, Self
 
-from sluice.core.json_text import parse_stored_json
-from sluice.core.news.article import SENTIMENTS, Article
+from sluice.core.json_text import encode_json
+from sluice.core.news.article import SENTIMENTS, UNKNOWN, Article
 from sluice.core.news.published_article import PublishedArticle
-from sluice.core.ports import KvReader
-from sluice.services.news.storage.article_index import ArticleIndex, read_articles
-from sluice.services.news.storage.keys import LEGACY
+from sluice.core.news.stories import Story, group_into_stories
 
 _TIMES_OF_CHANGE: Final = ("processedAt", "summaryAt", "sentimentAt", "queuedAt")
 _MAX_TIME_MS: Final = 10**13
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Snapshot:
-    """The articles in the order of the index: the latest to be processed first."""
+    """The articles in the order of the index, the latest to be processed first; the stories newest first."""
 
     articles: tuple[PublishedArticle, ...]
+    stories: tuple[Story, ...]
     changed_at_ms: int
+    version: int = 0
     is_legacy: bool = False
+
+    @classmethod
+    def build(
+        cls, articles: Iterable[Article], *, changed_at_ms: int = 0, version: int = 0, is_legacy: bool = False
+    ) -> Self:
+        """Groups the articles into stories; the data is at least as new as any of its articles says."""
+        published = tuple(PublishedArticle.from_article(article) for article in articles)
+        times = [each.article.number(name) for each in published for name in _TIMES_OF_CHANGE]
+        newest_ms = min(max([changed_at_ms, *times]), _MAX_TIME_MS)
+        return cls(published, tuple(group_into_stories(published)), newest_ms, version, is_legacy)
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Reads what `encode` wrote."""
+        stored = json.loads(text)
+        articles = tuple(PublishedArticle.from_article(Article(data)) for data in stored["articles"])
+        stories = tuple(_parse_story(each, articles) for each in stored["stories"])
+        return cls(articles, stories, stored["changedAt"], stored["version"], stored["isLegacy"])
+
+    def encode(self) -> str:
+        places = {article.id: place for place, article in enumerate(self.articles)}
+        return encode_json(
+            {
+                "version": self.version,
+                "changedAt": self.changed_at_ms,
+                "isLegacy": self.is_legacy,
+                "articles": [article.as_json() for article in self.articles],
+                "stories": [[story.id, [places[each.id] for each in _members(story)]] for story in self.stories],
+            }
+        )
 
     @property
     def changed_at(self) -> datetime:
         return datetime.fromtimestamp(self.changed_at_ms / 1000, UTC)
 
-    @property
+    @cached_property
     def sentiment_counts(self) -> dict[str, int]:
-        sentiments = [each.article.sentiment for each in self.articles]
-        return {name: sentiments.count(name) for name in SENTIMENTS}
+        """How many stories have each sentiment; the one that leads a story speaks for it."""
+        sentiments = [story.lead.article.sentiment for story in self.stories]
+        return {name: sentiments.count(name) for name in (*SENTIMENTS, UNKNOWN)}
 
 
-async def read_snapshot(kv: KvReader) -> Snapshot:
-    """Reads every article in the index; without an index, the articles of the older architecture."""
-    index = await ArticleIndex.read(kv)
-    if not index.ids:
-        return await _read_legacy(kv)
-    articles = await read_articles(kv, index.ids)
-    return _make_snapshot(articles.values(), index.version)
-
-
-async def _read_legacy(kv: KvReader) -> Snapshot:
-    stored = parse_stored_json(await kv.get_text(LEGACY))
-    if not isinstance(stored, dict):
-        return _make_snapshot([], 0, is_legacy=True)
-    entries = stored.get("articles")
+def parse_legacy_articles(stored: object) -> tuple[list[Article], int]:
+    """Returns the articles of the architecture before checkpoints, and when they last changed."""
+    if not isinstance(stored, Mapping):
+        return [], 0
+    entries, changed = stored.get("articles"), stored.get("lastUpdatedExternal")
     articles = [_parse_legacy(each) for each in entries] if isinstance(entries, list) else []
-    changed = stored.get("lastUpdatedExternal")
-    known = [each for each in articles if each is not None]
-    return _make_snapshot(known, changed if isinstance(changed, int) else 0, is_legacy=True)
+    return [each for each in articles if each is not None], changed if isinstance(changed, int) else 0
 
 
 def _parse_legacy(entry: Any) -> Article | None:
@@ -61,9 +83,11 @@ def _parse_legacy(entry: Any) -> Article | None:
     return Article.from_json(str(article_id), entry) if article_id else None
 
 
-def _make_snapshot(articles: Iterable[Article], version: int, *, is_legacy: bool = False) -> Snapshot:
-    known = list(articles)
-    times = [article.number(name) for article in known for name in _TIMES_OF_CHANGE]
-    changed_at_ms = max([version, *times], default=0)
-    published = tuple(PublishedArticle.from_article(article) for article in known)
-    return Snapshot(published, min(changed_at_ms, _MAX_TIME_MS), is_legacy)
+def _members(story: Story) -> list[PublishedArticle]:
+    return [story.lead, *story.alternates]
+
+
+def _parse_story(stored: Sequence[Any], articles: Sequence[PublishedArticle]) -> Story:
+    story_id, places = stored
+    lead, *alternates = (articles[place] for place in places)
+    return Story(story_id, lead, alternates)

@@ -28,6 +28,8 @@ class SyndicationFeed:
     address: str
     updated: datetime
     next_page: str | None = None
+    # Where to subscribe, if this feed can be.
+    hub: str | None = None
 
 
 def write_rss(stories: Sequence[Story], feed: SyndicationFeed) -> bytes:
@@ -38,6 +40,7 @@ def write_rss(stories: Sequence[Story], feed: SyndicationFeed) -> bytes:
         _element("language", "en"),
         _element("lastBuildDate", format_http_date(feed.updated)),
         _empty_element("atom:link", href=feed.address, rel="self", type="application/rss+xml"),
+        *([_empty_element("atom:link", href=feed.hub, rel="hub")] if feed.hub else []),
         *(_rss_item(story.lead) for story in stories),
     ]
     return _document(
@@ -54,6 +57,7 @@ def write_atom(stories: Sequence[Story], feed: SyndicationFeed) -> bytes:
         f"<author>{_element('name', TITLE)}</author>",
         _empty_element("link", rel="self", href=feed.address, type="application/atom+xml"),
         _empty_element("link", rel="alternate", href=feed.home),
+        *([_empty_element("link", rel="hub", href=feed.hub)] if feed.hub else []),
         *([_empty_element("link", rel="next", href=feed.next_page)] if feed.next_page else []),
         *(_atom_entry(story.lead, feed) for story in stories),
     ]
@@ -70,7 +74,8 @@ def write_json_feed(stories: Sequence[Story], feed: SyndicationFeed) -> bytes:
         "language": "en",
         "items": [_json_item(story) for story in stories],
     }
-    return encode_utf8(encode_json(body | ({"next_url": feed.next_page} if feed.next_page else {})))
+    hubs = {"hubs": [{"type": "WebSub", "url": feed.hub}]} if feed.hub else {}
+    return encode_utf8(encode_json(body | hubs | ({"next_url": feed.next_page} if feed.next_page else {})))
 
 
 def _rss_item(item: PublishedArticle) -> str:

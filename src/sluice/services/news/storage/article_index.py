@@ -4,10 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
 
-from sluice.core.json_text import parse_stored_json
+from sluice.core.json_text import encode_json, parse_stored_json
 from sluice.core.news.article import Article
-from sluice.core.ports import KvReader, KvWriter
+from sluice.core.ports import KvReader, KvText, KvWriter
 from sluice.services.news.storage.keys import INDEX, article_key
+from sluice.services.news.storage.versions import read_version
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,19 +21,26 @@ class ArticleIndex:
     @classmethod
     async def read(cls, kv: KvReader) -> Self:
         """Reads the stored index; one that cannot be parsed counts as empty, because the articles are stored elsewhere."""
-        stored = await kv.get_with_metadata(INDEX)
-        if stored is None:
-            return cls()
-        version = stored.metadata.get("version", 0) if isinstance(stored.metadata, dict) else 0
-        return cls(_parse_ids(stored.value), version if isinstance(version, int) else 0)
+        return cls.from_kv(await kv.get_with_metadata(INDEX))
+
+    @classmethod
+    def from_kv(cls, stored: KvText | None) -> Self:
+        return cls(_parse_ids(stored.value), read_version(stored) or 0) if stored else cls()
+
+    @classmethod
+    def parse(cls, text: str, version: int) -> Self:
+        return cls(_parse_ids(text), version)
+
+    def encode(self) -> str:
+        return encode_json(self.ids)
 
     async def write(self, kv: KvWriter, *, ttl_s: int) -> None:
-        await kv.put_json(INDEX, list(self.ids), ttl_s=ttl_s, metadata={"version": self.version})
+        await kv.put_text(INDEX, self.encode(), ttl_s=ttl_s, metadata={"version": self.version})
 
-    def add(self, article_id: str, *, max_size: int, now_ms: int) -> "tuple[ArticleIndex, tuple[str, ...]]":
+    def add(self, article_id: str, *, max_size: int, version: int) -> "tuple[ArticleIndex, tuple[str, ...]]":
         """Returns the index with the article in front, and the ids that it dropped."""
         ids = self.ids if article_id in self.ids else (article_id, *self.ids)
-        return ArticleIndex(ids[:max_size], max(now_ms, self.version + 1)), ids[max_size:]
+        return ArticleIndex(ids[:max_size], version), ids[max_size:]
 
 
 async def read_articles(kv: KvReader, ids: Iterable[str]) -> dict[str, Article]:

@@ -6,14 +6,14 @@ PENDING: Final = "BTC_PENDING_LIST"
 CHECKPOINT: Final = "BTC_CHECKPOINT"
 INDEX: Final = "BTC_ID_INDEX"
 ARTICLE_PREFIX: Final = "article:"
-# A checkpoint that cannot be read is stored here, followed by the time in milliseconds.
-CORRUPT_PREFIX: Final = "BTC_CHECKPOINT_CORRUPT:"
+# The last checkpoint that could not be read.
+CORRUPT: Final = "BTC_CHECKPOINT_CORRUPT"
 # The only key of the architecture before checkpoints: {articles: [...], ...}.
 LEGACY: Final = "BTC_ANALYZED_NEWS"
 
 # No two Workers write the same key. A name that ends in a colon stands for all keys that begin with it.
 UPDATER_WRITES: Final = (PENDING,)
-PROCESSOR_WRITES: Final = (CHECKPOINT, INDEX, ARTICLE_PREFIX, CORRUPT_PREFIX)
+PROCESSOR_WRITES: Final = (CHECKPOINT, INDEX, ARTICLE_PREFIX, CORRUPT)
 API_WRITES: Final = ()
 
 

@@ -5,6 +5,8 @@ from typing import Final
 from sluice.services.news.http.docs.queries import BucketQuery, ListQuery, ProcessOneQuery, TrendQuery
 from sluice.services.news.http.docs.replies import (
     AllNews,
+    CreatedWebhook,
+    HubBody,
     NewsStory,
     PendingArticles,
     ProcessedArticle,
@@ -14,6 +16,8 @@ from sluice.services.news.http.docs.replies import (
     StoryPage,
     TrendingTerms,
     UpdaterRun,
+    WebhookBody,
+    WebhookList,
 )
 from sluice.web.openapi.common_docs import describe_page
 from sluice.web.openapi.docs import Doc, Documentation, Media, Param, ReplyDoc
@@ -52,7 +56,7 @@ ARTICLE: Final = Doc(
     problems=(404, 412, *_NO_NEWS),
 )
 SENTIMENT: Final = Doc(
-    summary="Articles of each sentiment per hour, day or week",
+    summary="Stories of each sentiment per hour, day or week",
     tag=_NEWS,
     query=BucketQuery,
     replies={200: ReplyDoc("The buckets, oldest first.", SentimentBuckets, _CACHED), 304: _UNCHANGED},
@@ -98,6 +102,48 @@ PROCESS_ONE: Final = Doc(
 )
 
 
+HUB: Final = Doc(
+    summary="Subscribe to a feed (WebSub)",
+    description=(
+        "Send a form (`application/x-www-form-urlencoded`), as the standard has it, or JSON. The callback is asked to confirm "
+        "afterwards. Each change is then posted to it as the whole feed, signed if there is a secret."
+    ),
+    tag=_FEEDS,
+    body=HubBody,
+    example={
+        "hub.mode": "subscribe",
+        "hub.topic": "/api/v1/feed.atom",
+        "hub.callback": "https://reader.example.com/news",
+    },
+    replies={202: ReplyDoc("The callback will be asked.", Media("text/plain"))},
+    problems=(429,),
+)
+WEBHOOKS: Final = Doc(
+    summary="The webhooks for new stories",
+    tag=_FEEDS,
+    replies={200: ReplyDoc("All of them, without their secrets.", WebhookList)},
+    security=("admin",),
+)
+ADD_WEBHOOK: Final = Doc(
+    summary="Send new stories to an address",
+    description="Each message is signed as in the Standard Webhooks specification.",
+    tag=_FEEDS,
+    body=WebhookBody,
+    example={"url": "https://app.example.com/stories"},
+    replies={201: ReplyDoc("The webhook and its secret.", CreatedWebhook)},
+    problems=(429,),
+    security=("admin",),
+)
+REMOVE_WEBHOOK: Final = Doc(
+    summary="Send no more stories to an address",
+    tag=_FEEDS,
+    params={"id": Param("The id of a webhook.", ARTICLE_ID)},
+    replies={204: ReplyDoc("It is removed.")},
+    problems=(404,),
+    security=("admin",),
+)
+
+
 def _describe_feed(title: str, media_type: str) -> Doc:
     """Describes a feed of complete stories, with the filters of the list."""
     return Doc(
@@ -119,6 +165,10 @@ API: Final[Documentation] = {
     ("GET", "/api/v1/feed.rss"): _describe_feed("RSS 2.0", "application/rss+xml"),
     ("GET", "/api/v1/feed.atom"): _describe_feed("Atom", "application/atom+xml"),
     ("GET", "/api/v1/feed.json"): _describe_feed("JSON Feed 1.1", "application/feed+json"),
+    ("POST", "/api/v1/hub"): HUB,
+    ("GET", "/api/v1/webhooks"): WEBHOOKS,
+    ("POST", "/api/v1/webhooks"): ADD_WEBHOOK,
+    ("DELETE", "/api/v1/webhooks/:id"): REMOVE_WEBHOOK,
     ("GET", "/status"): STATUS,
 }
 UPDATER: Final[Documentation] = {("GET", "/"): PENDING, ("POST", "/run"): UPDATER_RUN, ("GET", "/status"): STATUS}

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
-from sluice.services.news.serve.query import parse_end, parse_start
+from sluice.services.news.serve.query import parse_change_time, parse_end, parse_start
 
 
 def _split_list(value: object) -> object:
@@ -18,7 +18,7 @@ Names = Annotated[list[Annotated[str, Field(max_length=100)]], BeforeValidator(_
 Start = Annotated[datetime, BeforeValidator(parse_start)]
 End = Annotated[datetime, BeforeValidator(parse_end)]
 Sentiments = Annotated[
-    list[Literal["positive", "negative", "neutral"]], BeforeValidator(_split_list), Field(max_length=3)
+    list[Literal["positive", "negative", "neutral", "unknown"]], BeforeValidator(_split_list), Field(max_length=4)
 ]
 
 
@@ -39,7 +39,15 @@ class Filters(BaseModel):
         validation_alias=AliasChoices("to", "until"),
         description="Published then or before; a day counts until its end.",
     )
-    q: Annotated[str, Field(max_length=200, description='Words, "an exact phrase", and -words to exclude.')] = ""
+    q: Annotated[
+        str,
+        Field(
+            max_length=200, description='Words in any form, one OR another, "an exact phrase", and -words to exclude.'
+        ),
+    ] = ""
+    changed_after: (
+        Annotated[int, BeforeValidator(parse_change_time), Field(description="Changed later than this.")] | None
+    ) = None
 
 
 class ListQuery(Filters):

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Final, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from sluice.core.news.article import Stage
@@ -12,7 +12,7 @@ from sluice.web.openapi.docs import Absent, CamelReplyModel, ReplyModel
 # NewsData's own names, kept as they are.
 _SNAKE_CASE_NAMES: Final = frozenset({"source_id", "source_name", "source_url", "source_icon", "image_url"})
 
-Sentiment = Literal["positive", "negative", "neutral"]
+Sentiment = Literal["positive", "negative", "neutral", "unknown"]
 Milliseconds = Annotated[int, Field(description="Milliseconds since 1970.")]
 
 
@@ -53,6 +53,9 @@ class NewsArticle(_ArticleModel):
     sentiment: Sentiment | Absent = None
     sentiment_by: Annotated[str, Field(description="workers-ai, embedded or provider.")] | Absent = None
     sentiment_at: Milliseconds | Absent = None
+    author: str | Absent = None
+    sentiment_score: Annotated[float, Field(description="From -1 to 1, by the embedded analyst.")] | Absent = None
+    sentiment_confidence: Annotated[float, Field(description="From 0 to 1, by the embedded analyst.")] | Absent = None
     ai_summary: str | Absent = None
     summary_by: Annotated[str, Field(description="workers-ai or embedded.")] | Absent = None
     summary_at: Milliseconds | Absent = None
@@ -61,6 +64,7 @@ class NewsArticle(_ArticleModel):
     needs_summary: bool
     queued_at: Milliseconds | Absent = None
     processed_at: Milliseconds | Absent = None
+    changed_at: Milliseconds | Absent = None
     status: Literal["complete", "pending"]
 
 
@@ -72,9 +76,12 @@ class NewsStory(NewsArticle):
 
 
 class SentimentCounts(ReplyModel):
+    """How many stories have each sentiment; unknown is a language that the analyst does not know."""
+
     positive: int
     negative: int
     neutral: int
+    unknown: int
 
 
 class AllNews(CamelReplyModel):
@@ -85,6 +92,7 @@ class AllNews(CamelReplyModel):
 
 
 class StoryPage(CamelReplyModel):
+    changed_at: Annotated[Milliseconds, Field(description="The next `changed_after` of a client that polls.")]
     articles: list[NewsStory]
     total: Annotated[int, Field(description="The number of stories on all pages.")]
     next: Annotated[str, Field(description="The `cursor` of the next page.")] | None
@@ -93,7 +101,6 @@ class StoryPage(CamelReplyModel):
 
 class SentimentBucket(SentimentCounts):
     start: str
-    unknown: int
     total: int
 
 
@@ -133,15 +140,72 @@ class LastRuns(CamelReplyModel):
     failed_sources: list[str]
 
 
+class SourceState(CamelReplyModel):
+    name: str
+    last_success: Milliseconds | None
+    last_error: str | None
+    last_error_at: Milliseconds | None
+    items: Annotated[int, Field(description="Articles when it was last read.")]
+    conditional_hits: Annotated[int, Field(description="How often it answered that nothing has changed.")]
+    failures: Annotated[int, Field(description="Failed runs in a row.")]
+
+
+class AiDay(ReplyModel):
+    neurons: float
+    answers: int
+    failures: int
+
+
+class AiState(CamelReplyModel):
+    is_open: Annotated[bool, Field(description="Whether the embedded analyst serves because Workers AI keeps failing.")]
+    reason: str | None
+    today: AiDay
+
+
 class ServiceStatus(CamelReplyModel):
     status: Literal["ok", "degraded"]
-    problem: str | None
+    problem: Annotated[str, Field(description="The first of `problems`.")] | None
+    problems: Annotated[list[str], Field(description="Why the service is degraded, and what to do.")]
     backlog: Annotated[int, Field(description="Articles that wait to be processed.")]
     oldest_pending_age_seconds: int | None
     current: CurrentArticle | None
     processed: int
     try_later: list[TryLaterArticle]
     last_run: LastRuns
+    sources: list[SourceState]
+    ai: AiState
+    waiting_deliveries: Annotated[int, Field(description="Alerts and messages that wait to be sent.")]
+    second_looks: Annotated[int, Field(description="Articles that the embedded analyst has judged for Workers AI.")]
+
+
+class HubBody(BaseModel):
+    mode: Annotated[Literal["subscribe", "unsubscribe"], Field(alias="hub.mode")]
+    topic: Annotated[str, Field(alias="hub.topic", description="The address or path of a feed, without a query.")]
+    callback: Annotated[str, Field(alias="hub.callback", description="The https address that receives the feed.")]
+    lease_seconds: Annotated[str, Field(alias="hub.lease_seconds", description="Ten days if it is not given.")] = (
+        "864000"
+    )
+    secret: Annotated[str, Field(alias="hub.secret", description="Signs what is sent.")] = ""
+
+
+class WebhookBody(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    url: Annotated[str, Field(max_length=2000, description="The https address that receives new stories.")]
+
+
+class ListedWebhook(ReplyModel):
+    id: str
+    url: str
+    created_ms: Milliseconds
+
+
+class CreatedWebhook(ListedWebhook):
+    secret: Annotated[str, Field(description="Signs each message (Standard Webhooks); it is shown only here.")]
+
+
+class WebhookList(ReplyModel):
+    webhooks: list[ListedWebhook]
 
 
 class StoredArticle(_ArticleModel):
@@ -174,6 +238,8 @@ class ProcessedArticle(ReplyModel):
 class SourceCounts(ReplyModel):
     articles: int
     pages: int
+    outcome: Literal["read", "unchanged", "postponed", "failed"]
+    warnings: list[str] | Absent = None
 
 
 class UpdaterRun(ReplyModel):

@@ -1,0 +1,31 @@
+"""Tells the state object about each article that is stored, so that the API serves it."""
+
+from dataclasses import dataclass
+
+from sluice.core.errors import SluiceError
+from sluice.core.json_text import encode_json
+from sluice.core.news.article import Article
+from sluice.core.ports import Log
+from sluice.services.news.state.remote_state import RemoteNewsState, SnapshotRefresher
+from sluice.services.news.storage.article_index import ArticleIndex
+
+
+@dataclass(frozen=True, slots=True)
+class Publisher:
+    """Best effort: the article is stored already, and the object finds what it missed when it reconciles."""
+
+    state: RemoteNewsState
+    refresher: SnapshotRefresher
+    log: Log
+
+    async def publish(self, article: Article, index: ArticleIndex) -> None:
+        try:
+            await self.state.publish(encode_json(article.as_json()), encode_json(index.ids), index.version)
+        except SluiceError as error:
+            self.log.error("publish.failed", error, id=article.id)
+
+    async def refresh(self) -> None:
+        try:
+            await self.refresher.refresh()
+        except SluiceError as error:
+            self.log.error("snapshot.failed", error)

@@ -1,0 +1,84 @@
+"""Who answers a question about an article: Workers AI while it answers, otherwise the embedded analyst at once."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from sluice.core.errors import SluiceError
+from sluice.core.news.ai.failures import find_fault
+from sluice.core.news.analysts import Analyst, Mismatch, UnusableAnswer
+from sluice.services.news.process.workers_ai import WorkersAi
+
+Question = Callable[[Analyst], Awaitable[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """An answer and who gave it. `second_look` says why it was not the one who should have."""
+
+    text: str
+    by: str
+    second_look: str = ""
+
+
+class NoAnswer(SluiceError):
+    """The embedded analyst has no answer; it would have none the next time either."""
+
+
+class Speaker(Protocol):
+    """Answers questions; the analyst behind it may change from one to the next."""
+
+    async def ask(self, question: Question) -> Spoken: ...
+
+
+class AiUse(Protocol):
+    """The use of Workers AI, counted in the state object."""
+
+    def explain_ai_refusal(self, daily_neurons: int) -> Awaitable[str]: ...
+    def record_ai_answer(self, neurons: float) -> Awaitable[None]: ...
+    def record_ai_failure(self, fault: str, reason: str) -> Awaitable[bool]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class OneAnalyst:
+    """Always the same analyst, which gives the same answer every time."""
+
+    analyst: Analyst
+
+    async def ask(self, question: Question) -> Spoken:
+        try:
+            return Spoken(await question(self.analyst), self.analyst.name)
+        except UnusableAnswer as error:
+            raise NoAnswer(str(error)) from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuardedAi:
+    """Asks Workers AI within its budget, until it has failed three times in a row; then `fallback` for a while."""
+
+    ai: WorkersAi
+    fallback: Analyst
+    use: AiUse
+    daily_neurons: int
+
+    async def ask(self, question: Question) -> Spoken:
+        """Raises what Workers AI raises while it is not clear whether it keeps failing."""
+        refusal = await self.use.explain_ai_refusal(self.daily_neurons)
+        if refusal:
+            return await self._ask_fallback(question, refusal)
+        try:
+            text = await question(self.ai)
+        except Mismatch:
+            # An answer too.
+            await self.use.record_ai_answer(self.ai.meter.neurons)
+            raise
+        except SluiceError as error:
+            reason = " ".join(str(error).split())[:200]
+            if await self.use.record_ai_failure(find_fault(error), reason):
+                return await self._ask_fallback(question, reason)
+            raise
+        await self.use.record_ai_answer(self.ai.meter.neurons)
+        return Spoken(text, self.ai.name)
+
+    async def _ask_fallback(self, question: Question, reason: str) -> Spoken:
+        return replace(await OneAnalyst(self.fallback).ask(question), second_look=reason)

@@ -1,0 +1,32 @@
+"""Refreshes the snapshot, and removes the copies of the older one from the cache in front of the API."""
+
+from collections.abc import Awaitable
+from dataclasses import dataclass
+from typing import Protocol
+
+from sluice.core.errors import SluiceError
+from sluice.core.ports import Log, PublicCache
+from sluice.services.news.serve.stored_snapshot import CACHE_TAGS
+
+
+class SnapshotOwner(Protocol):
+    """The state object."""
+
+    def refresh(self) -> Awaitable[bool]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotRefresh:
+    state: SnapshotOwner
+    cache: PublicCache
+    log: Log
+
+    async def run(self) -> bool:
+        """Returns whether the snapshot has changed. Copies that cannot be purged expire by themselves."""
+        if not await self.state.refresh():
+            return False
+        try:
+            await self.cache.purge(CACHE_TAGS)
+        except SluiceError as error:
+            self.log.error("purge.failed", error)
+        return True

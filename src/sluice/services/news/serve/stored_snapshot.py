@@ -1,0 +1,82 @@
+"""The snapshot in its own KV namespace: one value for every query, and the replies that are asked for most, as bytes."""
+
+from collections.abc import Awaitable
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+from sluice.core.ports import KvBytes
+from sluice.services.news.serve.snapshot import Snapshot
+
+# Every reply that is made of the snapshot shows all articles, so one tag is enough; a new snapshot purges them.
+CACHE_TAGS: Final = ("news",)
+VERSION_KEY: Final = "version"
+SNAPSHOT_KEY: Final = "snapshot"
+# The first page of GET /api/v1/articles, as it is sent.
+FIRST_PAGE_KEY: Final = "page:articles"
+
+
+class SnapshotKv(Protocol):
+    """The namespace, read only."""
+
+    async def get_text(self, key: str) -> str | None: ...
+    async def get_bytes_with_metadata(self, key: str) -> KvBytes | None: ...
+
+
+class SnapshotSource(Protocol):
+    """The Durable Object that has built the snapshot."""
+
+    def read_snapshot(self) -> Awaitable[str]: ...
+
+
+@dataclass(slots=True)
+class SnapshotMemory:
+    """The last snapshot that this isolate has parsed."""
+
+    snapshot: Snapshot | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPage:
+    """A stored reply: its bytes, its ETag, when its data changed, and the cursor of the page after it."""
+
+    body: bytes
+    etag: str
+    changed_at_ms: int
+    next_cursor: str | None
+
+    @classmethod
+    def from_kv(cls, stored: KvBytes | None) -> "StoredPage | None":
+        """Returns None if there is no page, or one of another shape."""
+        metadata: Any = stored.metadata if stored else None
+        if stored is None or not isinstance(metadata, dict) or "etag" not in metadata:
+            return None
+        return cls(stored.value, metadata["etag"], metadata["changedAt"], metadata["next"])
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        return {"etag": self.etag, "changedAt": self.changed_at_ms, "next": self.next_cursor}
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSnapshot:
+    """Reads the snapshot with one operation, and a second one when it has changed."""
+
+    kv: SnapshotKv
+    source: SnapshotSource
+    memory: SnapshotMemory = field(default_factory=SnapshotMemory)
+
+    async def read_first_page(self) -> StoredPage | None:
+        return StoredPage.from_kv(await self.kv.get_bytes_with_metadata(FIRST_PAGE_KEY))
+
+    async def read(self) -> Snapshot:
+        """Asks the object itself while the namespace has no snapshot, or an empty one."""
+        version = await self.kv.get_text(VERSION_KEY)
+        known = self.memory.snapshot
+        if known is not None and known.articles and version == str(known.version):
+            return known
+        text = await self.kv.get_text(SNAPSHOT_KEY) if version is not None else None
+        snapshot = Snapshot.parse(text) if text else None
+        if snapshot is None or not snapshot.articles:
+            snapshot = Snapshot.parse(await self.source.read_snapshot())
+        self.memory.snapshot = snapshot
+        return snapshot

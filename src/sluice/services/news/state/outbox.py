@@ -1,0 +1,101 @@
+"""What waits to be sent: alerts, webhooks and copies of feeds. Each is sent until it is received, or given up."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from sluice.core.ports import Sql
+
+# After 10 s, 30 s, 90 s … up to an hour; the last try is about four hours after the first.
+MAX_ATTEMPTS: Final = 9
+_FIRST_DELAY_MS: Final = 10_000
+_MAX_DELAY_MS: Final = 3_600_000
+MAX_WAITING: Final = 10_000
+_TABLE: Final = """
+create table if not exists delivery (
+  id integer primary key autoincrement, kind text not null, target text not null, body text not null,
+  attempts integer not null default 0, due_ms integer not null, created_ms integer not null
+) strict
+"""
+
+
+class Kind(StrEnum):
+    """What is sent, and so how."""
+
+    ALERT = "alert"
+    WEBHOOK = "webhook"
+    # The target is a subscription; the content is the feed as it is when it is sent.
+    FEED = "feed"
+    VERIFICATION = "verification"
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One thing to send to one target."""
+
+    id: int
+    kind: Kind
+    target: str
+    body: str
+    attempts: int
+    created_ms: int
+
+
+class Outbox:
+    """A row for each delivery; a crash sends one again, with the same id."""
+
+    def __init__(self, sql: Sql) -> None:
+        self._sql = sql
+        sql.run(_TABLE)
+        sql.run("create index if not exists delivery_due on delivery (due_ms)")
+
+    def add(self, kind: Kind, target: str, body: str, now_ms: int) -> None:
+        """Adds a delivery. Of the feed one for each subscription is enough, because it is always the newest."""
+        if kind is Kind.FEED:
+            self._sql.run("delete from delivery where kind = ? and target = ? and attempts = 0", kind, target)
+        self._sql.run(
+            "insert into delivery (kind, target, body, due_ms, created_ms) values (?, ?, ?, ?, ?)",
+            kind,
+            target,
+            body,
+            now_ms,
+            now_ms,
+        )
+        # The oldest go first when nobody receives for days.
+        self._sql.run(
+            "delete from delivery where id <= (select id from delivery order by id desc limit 1 offset ?)", MAX_WAITING
+        )
+
+    def list_due(self, now_ms: int, limit: int) -> list[Delivery]:
+        rows = self._sql.rows("select * from delivery where due_ms <= ? order by due_ms, id limit ?", now_ms, limit)
+        return [_parse(row) for row in rows]
+
+    def remove(self, delivery: Delivery) -> None:
+        self._sql.run("delete from delivery where id = ?", delivery.id)
+
+    def retry(self, delivery: Delivery, now_ms: int) -> bool:
+        """Plans the next try; returns False, and removes the delivery, if there was the last one."""
+        attempts = delivery.attempts + 1
+        if attempts >= MAX_ATTEMPTS:
+            self.remove(delivery)
+            return False
+        delay_ms = min(_FIRST_DELAY_MS * 3 ** (attempts - 1), _MAX_DELAY_MS)
+        self._sql.run(
+            "update delivery set attempts = ?, due_ms = ? where id = ?", attempts, now_ms + delay_ms, delivery.id
+        )
+        return True
+
+    def next_due_ms(self) -> int | None:
+        value = self._sql.value("select min(due_ms) from delivery")
+        return None if value is None else int(value)
+
+    def count_kind(self, kind: Kind) -> int:
+        return int(self._sql.value("select count(*) from delivery where kind = ?", kind) or 0)
+
+    def count(self) -> int:
+        return int(self._sql.value("select count(*) from delivery") or 0)
+
+
+def _parse(row: Mapping[str, Any]) -> Delivery:
+    return Delivery(row["id"], Kind(row["kind"]), row["target"], row["body"], row["attempts"], row["created_ms"])

@@ -1,0 +1,73 @@
+"""Sends what waits in the outbox when the alarm rings."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from sluice.core.errors import SluiceError, Unavailable
+from sluice.core.json_text import encode_utf8
+from sluice.core.ports import Clock, Fetch, HeaderPairs, Log
+from sluice.services.news.state.outbox import Delivery, Kind, Outbox
+
+TIMEOUT_S: Final = 10.0
+MAX_REPLY_BYTES: Final = 64 * 1024
+_AT_ONCE: Final = 50  # in one alarm, one after the other; the next alarm sends the rest
+_JSON: Final = (("Content-Type", "application/json"),)
+
+# Sends one delivery; raises a SluiceError if it was not received.
+Send = Callable[[Delivery], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sender:
+    outbox: Outbox
+    send_by_kind: Mapping[Kind, Send]
+    clock: Clock
+    log: Log
+
+    async def run(self) -> None:
+        """Sends everything that is due. What fails is tried again later."""
+        for delivery in self.outbox.list_due(self._now_ms(), _AT_ONCE):
+            try:
+                await self.send_by_kind[delivery.kind](delivery)
+            except SluiceError as error:
+                is_kept = self.outbox.retry(delivery, self._now_ms())
+                self.log.error(
+                    "delivery.failed", error, kind=delivery.kind, target=delivery.target, is_given_up=not is_kept
+                )
+            else:
+                self.outbox.remove(delivery)
+
+    def _now_ms(self) -> int:
+        return int(self.clock.now() * 1000)
+
+
+async def post(fetch: Fetch, url: str, body: bytes, headers: HeaderPairs) -> int:
+    """Posts and returns the status; raises Unavailable unless it is a success. A redirect is none."""
+    response = await fetch(
+        url,
+        method="POST",
+        headers=headers,
+        body=body,
+        max_bytes=MAX_REPLY_BYTES,
+        timeout_s=TIMEOUT_S,
+        follow=False,
+    )
+    if not 200 <= response.status < 300:
+        raise Unavailable(f"the receiver answered {response.status}")
+    return response.status
+
+
+@dataclass(frozen=True, slots=True)
+class AlertSender:
+    """Posts alerts to ALERT_WEBHOOK_URL; without one they are only logged."""
+
+    fetch: Fetch
+    url: str
+    log: Log
+
+    async def send(self, delivery: Delivery) -> None:
+        self.log.event("alert", body=delivery.body)
+        if self.url:
+            headers = (*_JSON, ("Idempotency-Key", f"news-alert-{delivery.id}"))
+            await post(self.fetch, self.url, encode_utf8(delivery.body), headers)

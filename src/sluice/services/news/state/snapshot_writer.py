@@ -1,0 +1,34 @@
+"""Builds the snapshot of the published articles and copies it to its KV namespace."""
+
+from typing import Any, Final, Protocol
+
+from sluice.core.news.article import Article
+from sluice.core.ports import KvWriter
+from sluice.services.news.serve.pages import first_page_body
+from sluice.services.news.serve.snapshot import Snapshot
+from sluice.services.news.serve.stored_snapshot import FIRST_PAGE_KEY, SNAPSHOT_KEY, VERSION_KEY, StoredPage
+from sluice.services.news.state.published_rows import PublishedRows
+from sluice.web import ETag
+
+TTL_S: Final = 30 * 24 * 3600  # the object writes them again when they are missing
+
+
+class SnapshotNamespace(KvWriter, Protocol):
+    async def put_bytes(self, key: str, value: bytes, *, ttl_s: int | None = None, metadata: Any = None) -> None: ...
+
+
+def build_snapshot(rows: PublishedRows) -> Snapshot:
+    articles = [Article(data) for data in rows.read_all()]
+    return Snapshot.build(articles, changed_at_ms=rows.changed_at_ms, version=rows.changes, is_legacy=rows.is_legacy)
+
+
+async def write_snapshot(kv: SnapshotNamespace, snapshot: Snapshot, text: str) -> None:
+    """Writes the version last: whoever reads it finds at least that snapshot, once KV shows it everywhere."""
+    body, next_cursor = first_page_body(snapshot)
+    page = StoredPage(body, str(ETag.of(body)), snapshot.changed_at_ms, next_cursor)
+    if snapshot.articles:
+        await kv.put_bytes(FIRST_PAGE_KEY, page.body, ttl_s=TTL_S, metadata=page.metadata)
+    else:
+        await kv.delete(FIRST_PAGE_KEY)
+    await kv.put_text(SNAPSHOT_KEY, text, ttl_s=TTL_S)
+    await kv.put_text(VERSION_KEY, str(snapshot.version), ttl_s=TTL_S)

@@ -1,0 +1,186 @@
+"""The state object: keeps the published articles and everything else of the news service that must be exact."""
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
+
+from sluice.core.errors import SluiceError
+from sluice.core.json_text import encode_json, parse_stored_json
+from sluice.core.news.ai.failures import AiFault
+from sluice.core.news.article import Article
+from sluice.core.ports import Alarm, Clock, KvReader, Log
+from sluice.services.news.push.push import Push
+from sluice.services.news.serve.snapshot import parse_legacy_articles
+from sluice.services.news.state.ai_usage import AiUsage
+from sluice.services.news.state.outbox import Kind
+from sluice.services.news.state.published_rows import PublishedRows, publishable
+from sluice.services.news.state.sender import Sender
+from sluice.services.news.state.snapshot_writer import SnapshotNamespace, build_snapshot, write_snapshot
+from sluice.services.news.state.source_rows import SourceRows
+from sluice.services.news.storage.article_index import ArticleIndex, read_articles
+from sluice.services.news.storage.keys import LEGACY
+
+# A run that publishes also refreshes. The alarm does it for a run that crashed in between.
+REFRESH_DELAY_MS: Final = 10_000
+# KV documents a delay of a minute or more.
+SETTLED_MS: Final = 600_000
+# After an alarm that failed.
+RETRY_DELAY_MS: Final = 60_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewsState:
+    """`articles_kv` is the namespace of the pipeline, which this object only reads; `snapshot_kv` is its own."""
+
+    rows: PublishedRows
+    ai: AiUsage
+    sources: SourceRows
+    sender: Sender
+    push: Push
+    articles_kv: KvReader
+    snapshot_kv: SnapshotNamespace
+    alarm: Alarm
+    clock: Clock
+    log: Log
+    # Calls interleave where they await; an older snapshot must not overwrite a newer one.
+    writing: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def publish(self, article: str, ids: str, index_version: int) -> None:
+        """Stores an article as it is now, and the index that it belongs to."""
+        current, index = Article(json.loads(article)), ArticleIndex(tuple(json.loads(ids)), index_version)
+        known = {*self.rows.list_ids(), current.id}
+        missing = [each for each in index.ids if each not in known]
+        found = await read_articles(self.articles_kv, missing) if missing else {}
+        self._store({**found, current.id: current}, index, self._now_ms())
+        if self.rows.is_dirty:
+            await self._wake(self._now_ms() + REFRESH_DELAY_MS)
+
+    async def refresh(self) -> bool:
+        """Writes the snapshot if anything has changed; returns whether it did."""
+        async with self.writing:
+            if not self.rows.is_dirty:
+                return False
+            await self._write()
+        return True
+
+    async def reconcile(self) -> bool:
+        """Reads the articles of the pipeline, in case a change never arrived here; returns whether anything changed."""
+        index = await ArticleIndex.read(self.articles_kv)
+        if not index.ids:
+            await self._adopt_legacy()
+        elif index.version == 0 or index.version >= self.rows.index_version:
+            # What was published lately is newer than KV may show.
+            recent = self.rows.list_changed_after(self._now_ms() - SETTLED_MS)
+            found = await read_articles(self.articles_kv, [each for each in index.ids if each not in recent])
+            # What is found at the beginning has not changed just now.
+            changed_at_ms = self._now_ms() if self.rows.list_ids() else index.version
+            self._store(found, index, changed_at_ms)
+        return await self.refresh()
+
+    async def read_snapshot(self) -> str:
+        """Returns the snapshot itself, for readers whose KV does not show it yet."""
+        if not self.rows.list_ids():
+            await self.reconcile()
+        return build_snapshot(self.rows).encode()
+
+    async def explain_ai_refusal(self, daily_neurons: int) -> str:
+        return self.ai.explain_refusal(self._now_ms(), daily_neurons)
+
+    async def record_ai_answer(self, neurons: float) -> None:
+        self.ai.record_answer(neurons, self._now_ms())
+
+    async def record_ai_failure(self, fault: str, reason: str) -> bool:
+        return self.ai.record_failure(AiFault(fault), reason, self._now_ms())
+
+    async def begin_update(self) -> str:
+        """Called when a run of the updater starts; returns the state of the feeds."""
+        return self.sources.begin_update(self._now_ms())
+
+    async def finish_update(self, report: str) -> None:
+        """Called when a run of the updater ends: stores the report, alerts, and reads what was missed."""
+        self._add_alerts(self.sources.finish_update(report, self._now_ms()))
+        await self.reconcile()
+        await self._plan_alarm()
+
+    async def accept_hub_request(self, request: str) -> None:
+        self.push.hub.accept(request)
+        await self._plan_alarm()
+
+    async def add_webhook(self, url: str) -> str:
+        return encode_json(asdict(self.push.webhooks.create(url)))
+
+    async def list_webhooks(self) -> str:
+        """Returns the webhooks without their secrets, which are shown once."""
+        hooks = self.push.hub.rows.list_webhooks()
+        return encode_json([{"id": each.id, "url": each.url, "created_ms": each.created_ms} for each in hooks])
+
+    async def remove_webhook(self, webhook_id: str) -> bool:
+        return self.push.hub.rows.remove_webhook(webhook_id)
+
+    async def describe(self) -> str:
+        """Returns what the status of the service needs, as JSON."""
+        now_ms = self._now_ms()
+        breaker, outbox = self.ai.read_breaker(), self.sender.outbox
+        return encode_json(
+            {
+                "updater": self.sources.describe(),
+                "ai": {
+                    "isOpen": breaker.is_open(now_ms),
+                    "reason": breaker.reason or None,
+                    "today": self.ai.read_day(now_ms),
+                },
+                "waitingDeliveries": outbox.count(),
+                "secondLooks": self.rows.count_second_looks(),
+            }
+        )
+
+    async def handle_alarm(self) -> None:
+        """Does what is due, and sets the next alarm even after a failure."""
+        try:
+            self._add_alerts(self.sources.find_overdue(self._now_ms()))
+            await self.refresh()
+            await self.sender.run()
+        except SluiceError as error:
+            self.log.error("alarm.failed", error)
+            await self._wake(self._now_ms() + RETRY_DELAY_MS)
+        await self._plan_alarm()
+
+    def _add_alerts(self, alerts: Sequence[Mapping[str, Any]]) -> None:
+        for alert in alerts:
+            self.sender.outbox.add(Kind.ALERT, alert["type"], encode_json(alert), self._now_ms())
+
+    async def _plan_alarm(self) -> None:
+        times = (self.sender.outbox.next_due_ms(), self.sources.next_check_ms())
+        due = [time for time in times if time is not None]
+        if due:
+            await self._wake(min(due))
+
+    async def _wake(self, at_ms: int) -> None:
+        """Sets the alarm unless it rings sooner."""
+        set_at = await self.alarm.get()
+        if set_at is None or at_ms < set_at * 1000:
+            await self.alarm.set(max(at_ms, self._now_ms()) / 1000)
+
+    async def _adopt_legacy(self) -> None:
+        articles, changed_at_ms = parse_legacy_articles(parse_stored_json(await self.articles_kv.get_text(LEGACY)))
+        self.rows.replace({each.id: publishable(each) for each in articles}, [each.id for each in articles], 0)
+        self.rows.describe(index_version=0, is_legacy=True, changed_at_ms=changed_at_ms)
+
+    def _store(self, articles: Mapping[str, Article], index: ArticleIndex, changed_at_ms: int) -> None:
+        data = {article_id: publishable(article) for article_id, article in articles.items()}
+        self.rows.replace(data, index.ids, changed_at_ms)
+        self.rows.describe(index_version=index.version, is_legacy=False)
+
+    async def _write(self) -> None:
+        changes = self.rows.changes
+        snapshot = build_snapshot(self.rows)
+        await write_snapshot(self.snapshot_kv, snapshot, snapshot.encode())
+        self.push.announce(snapshot)
+        self.rows.mark_written(changes)
+        await self._plan_alarm()
+        self.log.event("snapshot.written", articles=len(snapshot.articles), stories=len(snapshot.stories))
+
+    def _now_ms(self) -> int:
+        return int(self.clock.now() * 1000)
