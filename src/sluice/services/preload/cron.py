@@ -1,21 +1,36 @@
 """The minute's cron: every zone in turn, and once an hour the deletion of old rows in D1."""
 
-from dataclasses import dataclass
+import asyncio
+from dataclasses import dataclass, field
 from typing import Final
 
-from sluice.core.errors import SluiceError
+from sluice.core.errors import NotFound, SluiceError
 from sluice.core.ports import Clock, Database, Log
 from sluice.core.timestamps import iso
 from sluice.services.preload.zone.calls import Zones
 
+AT_ONCE: Final = 6  # zones: a site whose timers hang delays few others
+REMEMBERED_S: Final = 300.0
 LOG_KEPT_S: Final = 30 * 86_400
 PURGES_KEPT_S: Final = 90 * 86_400
 ALERTS_KEPT_S: Final = 90 * 86_400
 
 
+@dataclass(slots=True)
+class ZoneList:
+    """The ids of all zones as one isolate remembers them, until that time."""
+
+    ids: list[str] = field(default_factory=list)
+    until: float = 0.0
+
+    def clear(self) -> None:
+        self.until = 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class PreloadCron:
     zones: Zones
+    remembered: ZoneList
     database: Database
     clock: Clock
     log: Log
@@ -23,13 +38,27 @@ class PreloadCron:
     async def run(self) -> None:
         """A zone that fails does not stop the others."""
         now = self.clock.now()
-        for zone_id in await self.zones.list_ids():
-            try:
-                await self.zones.get(zone_id).tick()
-            except SluiceError as error:
-                self.log.error("tick.failed", error, zone=zone_id)
+        zone_ids = await self._list_zones(now)
+        for at in range(0, len(zone_ids), AT_ONCE):
+            await asyncio.gather(*(self._tick(zone_id) for zone_id in zone_ids[at : at + AT_ONCE]))
         if int(now) % 3600 < 60:
             await self._delete_old_rows(now)
+
+    async def _tick(self, zone_id: str) -> None:
+        try:
+            await self.zones.get(zone_id).tick()
+        except NotFound:
+            await self.zones.forget(zone_id)
+            self.remembered.clear()
+        except SluiceError as error:
+            self.log.error("tick.failed", error, zone=zone_id)
+
+    async def _list_zones(self, now: float) -> list[str]:
+        """Read from D1 now and then: a new zone has an alarm, it can wait some minutes for its first cron."""
+        remembered = self.remembered
+        if remembered.until <= now:
+            remembered.ids, remembered.until = await self.zones.list_ids(), now + REMEMBERED_S
+        return remembered.ids
 
     async def _delete_old_rows(self, now: float) -> None:
         """Keeps the log for 30 days, purges and alerts for 90."""

@@ -9,6 +9,7 @@ from sluice.core.preload.zone_config import ZoneConfig, parse_config
 from sluice.services.preload.http.docs import endpoints as api_docs
 from sluice.services.preload.http.requests import PreloadBody, PurgeBody
 from sluice.web.openapi.docs import Doc
+from unit.services.preload.test_api import NoZones, build_api
 
 ROUTES = api_docs.ROUTES
 
@@ -43,3 +44,9 @@ def test_zone_is_what_serves():
 def test_names_are_described(body: type[PreloadBody | PurgeBody]):
     """The schema describes the form of a zone's id."""
     assert body.model_json_schema()["properties"]["zone_id"]["pattern"] == "^[A-Za-z0-9_-]{1,64}$"
+
+
+def test_documented():
+    """Every route of the API has a documentation, and every documentation but that of the pages has a route."""
+    routes = [(route.method, route.pattern) for route in build_api(NoZones()).build_routes()]
+    assert sorted([*routes, ("GET", "/"), ("GET", "/:file")]) == sorted(ROUTES)

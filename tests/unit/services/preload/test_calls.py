@@ -13,6 +13,8 @@ from sluice.services.preload.zone.zone_object import ZoneHandlers
 
 SIGNED = SignedRequest("POST", "/api/v1/preload", "1700000000", "0" * 32, "ab", "cd")
 
+SIGNED_WRITES = {"preload", "purge", "crawl_for_site", "learn_from_site", "set_agent"}
+
 
 class RecordingZone:
     """Answers every call with its own name and arguments, or raises."""
@@ -26,7 +28,7 @@ class RecordingZone:
             if self._error:
                 raise self._error
             self.calls.append((name, arguments))
-            return SignedReply({"name": name}, replayed=True) if name in {"preload", "purge"} else {"name": name}
+            return SignedReply({"name": name}, replayed=True) if name in SIGNED_WRITES else {"name": name}
 
         return call
 
@@ -40,11 +42,19 @@ def connect(zone: RecordingZone) -> RemoteZone:
 
 
 VALUES: dict[str, Any] = {
+    "url": "https://www.example.com/",
+    "variant": "",
+    "reason": "down",
+    "digest": "ab",
+    "lifetime_s": 60,
     "signed": SIGNED,
     "body": {"urls": ["https://example.com/ä"]},
     "config": {"site_url": "https://example.com"},
     "signing_key": "a-key",
     "batch_id": "b",
+    "purge_id": "p",
+    "what": "batch",
+    "item_id": "b",
     "version": 3,
     "limit": 5,
 }
@@ -58,13 +68,13 @@ async def test_round_trip(name: str):
     arguments = {parameter: VALUES[parameter] for parameter in inspect.signature(method).parameters}
     result = await method(**arguments)
     assert zone.calls[0] == (name, arguments)
-    if name in {"preload", "purge"}:
+    if name in SIGNED_WRITES:
         assert result == SignedReply({"name": name}, replayed=True)
     elif name in {"settle", "tick"}:
         assert result is None
     else:
         assert result == {"name": name}
-    changes_config = name in {"configure", "unregister", "restore_version"}
+    changes_config = name in {"configure", "unregister", "restore_version", "set_agent"}
     assert (("config changed", {}) in zone.calls) == changes_config
 
 

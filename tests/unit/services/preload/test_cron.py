@@ -3,9 +3,9 @@
 from typing import Any
 
 from fakes.clock import ManualClock
-from sluice.core.errors import Unavailable
+from sluice.core.errors import NotFound, Unavailable
 from sluice.core.ports import Statement
-from sluice.services.preload.cron import PreloadCron
+from sluice.services.preload.cron import REMEMBERED_S, PreloadCron, ZoneList
 from sluice.services.preload.zone.calls import RemoteZone, ZoneCalls
 from unit.services.preload.world import ListLog
 
@@ -13,22 +13,28 @@ from unit.services.preload.world import ListLog
 class TwoZones:
     """The first of two zones fails."""
 
-    def __init__(self) -> None:
+    def __init__(self, error: Exception) -> None:
         self.ticks: list[tuple[str, str]] = []
+        self.error = error
+        self.listings = 0
 
     def get(self, zone_id: str) -> ZoneCalls:
         return RemoteZone(zone_id, self._send, lambda: None)
 
     async def list_ids(self) -> list[str]:
+        self.listings += 1
         return ["a", "b"]
 
     async def is_registered(self, zone_id: str) -> bool:
         return zone_id in {"a", "b"}
 
+    async def forget(self, zone_id: str) -> None:
+        self.ticks.append((zone_id, "forget"))
+
     async def _send(self, zone_id: str, name: str, _arguments: str) -> str:
         self.ticks.append((zone_id, name))
         if zone_id == "a":
-            raise Unavailable("the object is away")
+            raise self.error
         return '{"reply": null}'
 
 
@@ -40,10 +46,13 @@ class StatementList:
         self.statements += statements
 
 
-async def run_cron(now: float) -> tuple[TwoZones, StatementList, ListLog]:
-    zones, database, log = TwoZones(), StatementList(), ListLog()
+async def run_cron(
+    now: float, error: Exception | None = None, remembered: ZoneList | None = None
+) -> tuple[TwoZones, StatementList, ListLog]:
+    zones = TwoZones(error or Unavailable("the object is away"))
+    database, log = StatementList(), ListLog()
     unused: Any = database
-    await PreloadCron(zones, unused, ManualClock(now), log).run()
+    await PreloadCron(zones, remembered or ZoneList(), unused, ManualClock(now), log).run()
     return zones, database, log
 
 
@@ -52,6 +61,22 @@ async def test_every_zone():
     zones, _, log = await run_cron(1_800_000_000 + 1800)
     assert zones.ticks == [("a", "tick"), ("b", "tick")]
     assert [(name, fields["zone"]) for name, fields in log.lines] == [("tick.failed", "a")]
+
+
+async def test_forgotten_zone():
+    """A zone whose object has no configuration leaves the list, without an error."""
+    zones, _, log = await run_cron(1_800_000_000 + 1800, NotFound("the zone a is not registered"))
+    assert zones.ticks == [("a", "tick"), ("a", "forget"), ("b", "tick")]
+    assert log.lines == []
+
+
+async def test_remembered_zones():
+    """An isolate reads the list of zones every five minutes, not every minute."""
+    remembered = ZoneList()
+    half_past = 1_800_000_000 + 1800
+    for after_s, listings in ((0, 1), (60, 0), (REMEMBERED_S - 1, 0), (REMEMBERED_S, 1)):
+        zones, _, _ = await run_cron(half_past + after_s, remembered=remembered)
+        assert (zones.listings, len(zones.ticks)) == (listings, 2)
 
 
 async def test_old_rows():

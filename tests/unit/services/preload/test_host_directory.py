@@ -1,65 +1,110 @@
-"""Which zone a host belongs to, and which hosts are the API's."""
+"""Whose a host is: a zone's, the API's, or nobody's."""
 
 import json
+from typing import Any
 
 from fakes.clock import ManualClock
+from fakes.d1 import FakeD1
 from fakes.kv import FakeKV
+from sluice.core.errors import NotFound, Unavailable
+from sluice.platform.storage.d1 import D1
 from sluice.platform.storage.kv import KV
 from sluice.services.preload.serving.host_directory import MAX_HOSTS, HostCache, HostDirectory, Zone
+from unit.services.preload.world import MIGRATIONS, ListLog, World
+
+
+class BrokenKV(FakeKV):
+    """Fails while it is down."""
+
+    is_down = False
+
+    async def get(self, *arguments: Any) -> Any:
+        if self.is_down:
+            raise Unavailable("KV is down")
+        return await super().get(*arguments)
 
 
 class Hosts:
     def __init__(self) -> None:
         self.clock = ManualClock()
-        self.bound = FakeKV(self.clock)
+        self.bound = BrokenKV(self.clock)
         self.kv = KV(self.bound, self.clock)
+        self.d1 = FakeD1()
+        for path in MIGRATIONS:
+            self.d1.migrate(path.read_text())
+        self.objects: dict[str, Any] = {}
         self.cache = HostCache()
-        self.directory = HostDirectory("edge-preload", self.kv, self.clock, self.cache)
+        self.directory = HostDirectory(
+            read_api_hosts=lambda: ("*.workers.dev", "*.localhost", "api.example.com"),
+            kv=self.kv,
+            database=D1(self.d1),
+            clock=self.clock,
+            log=ListLog(),
+            cache=self.cache,
+            load_config=self.load_config,
+        )
+
+    async def load_config(self, zone_id: str) -> Any:
+        if zone_id not in self.objects:
+            raise NotFound("not registered")
+        return {"config": self.objects[zone_id]}
 
     async def register(self, zone_id: str, host: str) -> None:
         self.clock.advance(2)  # one write a second for each key
         await self.kv.put_text(f"host:{host}", zone_id)
         await self.kv.put_text(f"config:{zone_id}", json.dumps({"site_url": f"https://{host}"}))
 
+    async def break_config(self, zone_id: str, text: str) -> None:
+        self.clock.advance(40)
+        await self.kv.put_text(f"config:{zone_id}", text)
+        self.clock.advance(70)
+
     async def find(self, url: str) -> str | None:
         zone = await self.directory.find_zone(url)
         return None if zone is None else zone.zone_id
+
+    async def dispatch(self, url: str) -> str:
+        async def to_zone(zone: Zone) -> str:
+            return f"page of {zone.config.site_url}"
+
+        async def to_api() -> str:
+            return "api"
+
+        async def to_nobody() -> str:
+            return "nobody"
+
+        return await self.directory.dispatch(url, to_zone=to_zone, to_api=to_api, to_nobody=to_nobody)
 
     @property
     def reads(self) -> int:
         return sum(name == "get" for name, _ in self.bound.operations)
 
 
-async def test_hosts():
-    """A host in KV is a zone's; the Worker's own hosts, unknown hosts and unreadable URLs are the API's."""
-    hosts = Hosts()
-    await hosts.register("z", "www.example.com")
-    assert await hosts.find("https://WWW.example.com/a") == "z"
-    for url in (
-        "https://edge-preload.localhost/",
-        "https://unknown.example/",
-        "nonsense",
-        "https://u:p@www.example.com/",
-    ):
-        assert await hosts.find(url) is None
-
-
 async def test_dispatch():
-    """A zone's URL goes to its pages, any other to the API."""
+    """A zone's URL goes to its pages, the Worker's own hosts to the API, and unknown hosts to their own server."""
     hosts = Hosts()
     await hosts.register("z", "www.example.com")
-
-    async def to_zone(zone: Zone) -> str:
-        return f"page of {zone.config.site_url}"
-
-    async def to_api() -> str:
-        return "api"
-
     for url, reply in (
         ("https://www.example.com/health", "page of https://www.example.com"),
-        ("https://edge-preload.localhost/health", "api"),
+        ("https://WWW.example.com/a", "page of https://www.example.com"),
+        ("https://edge-preload.localhost:8787/health", "api"),
+        ("https://edge-preload.someone.workers.dev/", "api"),
+        ("https://api.example.com/", "api"),
+        ("https://workers.dev.evil.example/", "nobody"),
+        ("https://unknown.example/", "nobody"),
+        ("http://127.0.0.1:8787/", "nobody"),
+        ("nonsense", "nobody"),
     ):
-        assert await hosts.directory.dispatch(url, to_zone=to_zone, to_api=to_api) == reply
+        assert await hosts.dispatch(url) == reply, url
+
+
+async def test_a_zone_wins():
+    """A host of a zone is the zone's, even if it is among the API's; on another port it is nobody's."""
+    hosts = Hosts()
+    await hosts.register("z", "shop.localhost:8080")
+    hosts.d1.migrate("INSERT INTO zone_hosts VALUES ('shop.localhost:8080', 'z', 'shop.localhost', 1)")
+    assert await hosts.dispatch("http://shop.localhost:8080/") == "page of https://shop.localhost:8080"
+    assert await hosts.dispatch("http://shop.localhost:9999/") == "nobody"
 
 
 async def test_remembered_for_30_seconds():
@@ -81,8 +126,45 @@ async def test_remembered_for_30_seconds():
 
 
 async def test_bounded():
-    """However many hosts are asked for, an isolate remembers a bounded number."""
+    """A flood of host names does not fill the memory."""
     hosts = Hosts()
-    for number in range(MAX_HOSTS + 5):
-        await hosts.find(f"https://h{number}.example/")
+    for number in range(MAX_HOSTS + 10):
+        assert await hosts.find(f"https://h{number}.example/") is None
     assert len(hosts.cache.hosts) <= MAX_HOSTS
+
+
+async def test_broken_configuration():
+    """With bad JSON, an unknown key or nothing in KV, the configuration that the zone's object has serves."""
+    hosts = Hosts()
+    await hosts.register("z", "www.example.com")
+    hosts.objects["z"] = {"site_url": "https://www.example.com", "cache_tier": "minimal"}
+    for text in ("{", '{"site_url": "https://www.example.com", "unknown": 1}', "null"):
+        await hosts.break_config("z", text)
+        zone = await hosts.directory.find_zone("https://www.example.com/")
+        assert zone is not None
+        assert zone.config.cache_tier == "minimal"
+
+
+async def test_kv_is_down():
+    """The isolate's last good configuration serves; an isolate that has none sends requests to their own address."""
+    hosts = Hosts()
+    await hosts.register("z", "www.example.com")
+    assert await hosts.find("https://www.example.com/") == "z"
+    hosts.bound.is_down = True
+    hosts.clock.advance(3600)
+    assert await hosts.find("https://www.example.com/") == "z"
+    hosts.cache.clear()
+    assert await hosts.dispatch("https://www.example.com/") == "nobody"
+
+
+async def test_shared_host():
+    """Of two zones that name one host the one configured last serves it; without that one, the other does."""
+    world = await World(hosts=["shared.example"]).register()
+    world.clock.advance(2)
+    assert await world.kv.get_text("host:shared.example") == "abc123xyz"
+    await world.database.run("INSERT INTO zone_hosts VALUES ('shared.example', 'other', 'shared.example', 1)")
+    world.clock.advance(60)
+    await world.zone.unregister()
+    world.clock.advance(60)
+    assert await world.kv.get_text("host:shared.example") == "other"
+    assert await world.kv.get_text("host:www.example.com") is None

@@ -10,17 +10,16 @@ from fakes.objects import FakeStorage
 from sluice.core.preload.entries import WantedPage
 from sluice.platform.durable_objects import Sql
 from sluice.services.preload.queue.batches import Batches
-from sluice.services.preload.queue.leases import DueTimes, Leases
-from sluice.services.preload.queue.queue import Queue, entries_as_json
+from sluice.services.preload.queue.queue import DueTimes, Queue, entries_as_json
 from sluice.services.preload.zone.schema import create_tables
 
 URL = "https://example.com/"
 
 
-def build_queue() -> tuple[Queue, Leases]:
+def build_queue() -> Queue:
     sql = Sql(FakeStorage())
     create_tables(sql)
-    return Queue(sql, Batches(sql)), Leases(sql, Batches(sql))
+    return Queue(sql, Batches(sql))
 
 
 def add(queue: Queue, *wanted: tuple[str, float], at: float = 0, batch: str = "b", depth: int = 10_000) -> int:
@@ -29,11 +28,11 @@ def add(queue: Queue, *wanted: tuple[str, float], at: float = 0, batch: str = "b
     return queue.enqueue(pages, batch, now=at, max_depth=depth).queued
 
 
-def pop_all(leases: Leases) -> list[str]:
+def pop_all(queue: Queue) -> list[str]:
     names = []
-    while entry := leases.lease(0, 60):
+    while entry := queue.lease(0, 60):
         names.append(entry.url.removeprefix(URL))
-        leases.finish(entry, "done", 0)
+        queue.finish(entry, "done", 0)
     return names
 
 
@@ -41,17 +40,17 @@ def pop_all(leases: Leases) -> list[str]:
 @given(st.lists(st.tuples(st.integers(0, 150), st.integers(0, 5)), max_size=40))
 def test_order(entries: list[tuple[int, int]]):
     """The highest priority comes first; among equals the first enqueued."""
-    queue, leases = build_queue()
+    queue = build_queue()
     for number, (priority, at) in enumerate(entries):
         add(queue, (str(number), priority), at=at)
     expected = sorted(range(len(entries)), key=lambda n: (-entries[n][0], entries[n][1], n))
-    assert pop_all(leases) == [str(number) for number in expected]
+    assert pop_all(queue) == [str(number) for number in expected]
     assert queue.depth == 0
 
 
 def test_second_enqueue():
     """A page that is queued already is not added again: its priority rises, never falls, and it keeps its place."""
-    queue, _ = build_queue()
+    queue = build_queue()
     add(queue, ("a", 10), ("b", 50), at=1)
     assert add(queue, ("a", 90), ("b", 20), at=2, batch="second") == 2
     assert queue.depth == 2
@@ -63,10 +62,10 @@ def test_second_enqueue():
 
 def test_batches_share_a_page():
     """Two batches that want one page both count it when it is done."""
-    queue, leases = build_queue()
+    queue = build_queue()
     add(queue, ("a", 10), ("a", 10), ("b", 10))
     add(queue, ("a", 10), batch="second")
-    assert pop_all(leases) == ["a", "b"]
+    assert pop_all(queue) == ["a", "b"]
     for batch, total in (("b", 2), ("second", 1)):
         row = queue.batches.load(batch)
         assert (row["total"], row["done"], row["queued"]) == (total, total, 0)
@@ -75,33 +74,33 @@ def test_batches_share_a_page():
 
 def test_leases():
     """A leased page is leased to nobody else until its lease ends."""
-    queue, leases = build_queue()
+    queue = build_queue()
     add(queue, ("a", 10))
-    entry = leases.lease(100, 60)
+    entry = queue.lease(100, 60)
     assert entry is not None
-    assert leases.lease(100, 60) is None
-    assert leases.load_due_times() == DueTimes(is_ready=False, retry_at=None, lease_ends_at=160)
-    assert leases.reclaim(159) == []
-    assert leases.lease(159, 60) is None
-    leases.reclaim(160, held=[entry.id])
-    assert leases.lease(160, 60) is None
-    leases.reclaim(160)
-    again = leases.lease(160, 60)
+    assert queue.lease(100, 60) is None
+    assert queue.load_due_times() == DueTimes(is_ready=False, retry_at=None, lease_ends_at=160)
+    assert queue.reclaim(159) == []
+    assert queue.lease(159, 60) is None
+    queue.reclaim(160, held=[entry.id])
+    assert queue.lease(160, 60) is None
+    queue.reclaim(160)
+    again = queue.lease(160, 60)
     assert again is not None
     assert again.id == entry.id
 
 
 def test_retry_waits():
     """A delayed page is not leased before its time."""
-    queue, leases = build_queue()
+    queue = build_queue()
     add(queue, ("a", 10))
-    entry = leases.lease(0, 60)
+    entry = queue.lease(0, 60)
     assert entry is not None
-    leases.retry(entry, 25, 0)
-    leases.release_due_retries(24)
-    assert (leases.lease(24, 60), leases.load_due_times().retry_at) == (None, 25)
-    leases.release_due_retries(25)
-    again = leases.lease(25, 60)
+    queue.retry(entry, 25, 0)
+    queue.release_due_retries(24)
+    assert (queue.lease(24, 60), queue.load_due_times().retry_at) == (None, 25)
+    queue.release_due_retries(25)
+    again = queue.lease(25, 60)
     assert again is not None
     assert again.attempt == 1
 
@@ -110,11 +109,11 @@ def test_retry_waits():
 @given(st.integers(1, 8), st.lists(st.integers(0, 20), min_size=1, max_size=30))
 def test_depth_limit(limit: int, priorities: list[int]):
     """In any order of arrival, the pages of highest priority stay and every page is counted."""
-    queue, leases = build_queue()
+    queue = build_queue()
     for number, priority in enumerate(priorities):
         add(queue, (str(number), priority), at=number, depth=limit)
     best = sorted(range(len(priorities)), key=lambda n: (-priorities[n], n))[:limit]
-    assert pop_all(leases) == [str(number) for number in best]
+    assert pop_all(queue) == [str(number) for number in best]
     row = queue.batches.load("b")
     assert row["total"] == len(priorities)
     assert (row["done"], row["dropped"]) == (len(best), len(priorities) - len(best))
@@ -122,7 +121,7 @@ def test_depth_limit(limit: int, priorities: list[int]):
 
 def test_mirror_shape():
     """The documented shape of an entry."""
-    queue, _ = build_queue()
+    queue = build_queue()
     queue.batches.open("b", "post-purge", 0)
     page = WantedPage(url=f"{URL}blog/my-post/", priority=85, trigger="post-purge", post_id=123)
     queue.enqueue([page], "b", now=1_700_000_000.25, max_depth=10)
@@ -141,7 +140,7 @@ def test_mirror_shape():
 @pytest.mark.parametrize("sql", ["push", "pop", "drop"])
 def test_no_statement_walks_the_queue(sql: str):
     """What is done for each page finds its rows by an index, so a long queue costs no more than a short one."""
-    queue, _ = build_queue()
+    queue = build_queue()
     add(queue, *((str(n), random.Random(n).random()) for n in range(50)))
     statements = {
         "push": "SELECT 1 FROM entry WHERE url = 'u' AND variant = ''",

@@ -11,7 +11,6 @@ from fakes.objects import FakeStorage
 from sluice.core.preload.entries import LEASED, READY, WAITING, QueueEntry, WantedPage, merge_request, order_key
 from sluice.platform.durable_objects import Sql
 from sluice.services.preload.queue.batches import Batches
-from sluice.services.preload.queue.leases import Leases
 from sluice.services.preload.queue.queue import Queue
 from sluice.services.preload.zone.schema import create_tables
 
@@ -97,7 +96,7 @@ def test_same_order(operations: list[WantedPage | Step]):
     """Whatever is enqueued, leased, finished and delayed, every entry is the same and leases come in the same order."""
     sql = Sql(FakeStorage())
     create_tables(sql)
-    queue, leases = Queue(sql, Batches(sql)), Leases(sql, Batches(sql))
+    queue = Queue(sql, Batches(sql))
     model, held = ModelQueue(), list[QueueEntry]()
     for number, operation in enumerate(operations):
         now = number // 4  # several entries come at the same time
@@ -107,17 +106,17 @@ def test_same_order(operations: list[WantedPage | Step]):
                 queue.enqueue([operation], str(number), now=now, max_depth=MAX_DEPTH)
                 model.enqueue(operation, now)
             case "lease":
-                entry, expected = leases.lease(now, 60), model.lease()
+                entry, expected = queue.lease(now, 60), model.lease()
                 assert without_ids([entry]) == without_ids([expected])
                 held += [entry] if entry else []
             case "finish" if held:
-                leases.finish(held[0], "done", now)
+                queue.finish(held[0], "done", now)
                 model.finish(held.pop(0), now)
             case "retry" if held:
-                leases.retry(held[0], now, now)
+                queue.retry(held[0], now, now)
                 model.retry(held.pop(0), now)
             case "release":
-                leases.release_due_retries(now)
+                queue.release_due_retries(now)
                 for url, each in model.entries.items():
                     model.entries[url] = replace(each, state=READY if each.state == WAITING else each.state)
         assert without_ids(queue.list_in_order(100)) == without_ids(model.list_in_order())

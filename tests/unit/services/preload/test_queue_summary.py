@@ -7,7 +7,6 @@ from fakes.objects import FakeStorage
 from sluice.core.preload.entries import WantedPage
 from sluice.platform.durable_objects import Sql
 from sluice.services.preload.queue.batches import Batches
-from sluice.services.preload.queue.leases import Leases
 from sluice.services.preload.queue.queue import Queue
 from sluice.services.preload.queue.queue_summary import BANDS, MAX_NEXT, summarize_queue
 from sluice.services.preload.zone.schema import create_tables
@@ -15,13 +14,13 @@ from sluice.services.preload.zone.schema import create_tables
 URL = "https://example.com/"
 
 
-def build_queue(priorities: list[float]) -> tuple[Leases, Sql]:
+def build_queue(priorities: list[float]) -> tuple[Queue, Sql]:
     sql = Sql(FakeStorage())
     create_tables(sql)
     Batches(sql).open("b", "manual", 0)
     pages = [WantedPage(url=f"{URL}{at}", priority=each, trigger="manual") for at, each in enumerate(priorities)]
     Queue(sql, Batches(sql)).enqueue(pages, "b", now=0, max_depth=10_000)
-    return Leases(sql, Batches(sql)), sql
+    return Queue(sql, Batches(sql)), sql
 
 
 @settings(max_examples=30)
@@ -45,8 +44,8 @@ def test_bands():
 
 def test_next():
     """The next pages are those that are leased next, at most 20 of them."""
-    leases, sql = build_queue([float(each) for each in range(50)])
+    queue, sql = build_queue([float(each) for each in range(50)])
     urls = [entry["url"] for entry in summarize_queue(sql)["next"]]
-    leased = [leases.lease(0, 60) for _ in range(MAX_NEXT)]
+    leased = [queue.lease(0, 60) for _ in range(MAX_NEXT)]
     assert urls == [entry.url for entry in leased if entry]
     assert urls[0] not in [entry["url"] for entry in summarize_queue(sql)["next"]]

@@ -9,7 +9,16 @@ from sluice.core.errors import ConfigError, Unavailable
 from sluice.core.ports import FetchResponse
 from sluice.core.variables import Variables
 from sluice.services.preload.zone.alerts import AlertWebhook
-from sluice.services.preload.zone.settings import FREE_SUBREQUESTS, PreloadSettings, read_version_id
+from sluice.services.preload.zone.services import format_uuid4
+from sluice.services.preload.zone.settings import (
+    FREE_SUBREQUESTS,
+    PreloadSettings,
+    find_short_secrets,
+    read_api_hosts,
+    read_secret,
+    read_signing_keys,
+    read_version_id,
+)
 
 
 def read(metadata: object = None, **values: str) -> PreloadSettings:
@@ -24,8 +33,10 @@ def test_defaults():
 
 def test_variables():
     """Both keys are valid, and DEPLOYMENT_ID comes before the version of the Worker."""
-    settings = read({"id": "v1"}, SIGNING_KEY="new", SIGNING_KEY_PREVIOUS="old", DEPLOYMENT_ID="d1")
-    assert (settings.signing_keys, settings.deployment) == (("new", "old"), "d1")
+    settings = read(
+        {"id": "v1"}, SIGNING_KEY="the-new-key-of-all", SIGNING_KEY_PREVIOUS="the-old-key-of-all", DEPLOYMENT_ID="d1"
+    )
+    assert (settings.signing_keys, settings.deployment) == (("the-new-key-of-all", "the-old-key-of-all"), "d1")
     assert read({"id": "v1"}).deployment == "v1"
 
 
@@ -66,3 +77,21 @@ async def test_webhook():
         await AlertWebhook("https://hooks.example.com/", FakeWebhook(500)).post({})
     await AlertWebhook("", fetch).post({})
     assert len(fetch.requests) == 1
+
+
+def test_uuid4():
+    """Random digits become a UUID of version 4."""
+    assert format_uuid4("0123456789abcdef0123456789abcdef") == "01234567-89ab-4def-8123-456789abcdef"
+
+
+def test_short_secrets():
+    """A secret of fewer than 12 characters counts as not set, and the reason says so."""
+    variables = Variables({"ADMIN_TOKEN": "short", "SIGNING_KEY": "twelve-chars"}.get)
+    assert (read_secret(variables, "ADMIN_TOKEN"), read_signing_keys(variables)) == ("", ("twelve-chars",))
+    assert list(find_short_secrets(variables)) == ["ADMIN_TOKEN"]
+
+
+def test_api_hosts():
+    """The API answers below workers.dev and localhost, or where the operator says."""
+    assert read_api_hosts(Variables(lambda _name: None)) == ("*.workers.dev", "*.localhost")
+    assert read_api_hosts(Variables({"API_HOSTS": "Ops.Example.com, *.x.dev"}.get)) == ("ops.example.com", "*.x.dev")

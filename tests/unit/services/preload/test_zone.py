@@ -8,7 +8,7 @@ import pytest
 from sluice.core.errors import ConnectionLost, Refused, TimedOut
 from sluice.core.header_values import header_value
 from sluice.core.ports import HeaderPairs
-from sluice.services.preload.queue.leases import MAX_CRASHES
+from sluice.services.preload.queue.queue import MAX_CRASHES
 from unit.services.preload.world import SITE, ZONE, OriginReply, World
 
 
@@ -67,8 +67,9 @@ async def test_unchanged():
         here.clock.advance(1000)
     assert seen == ["", '"1"']
     assert await here.statuses("/a") == ["warmed", "unchanged"]
-    [row] = await here.rows("SELECT stored_at FROM cached_pages")
-    assert row["stored_at"] > here.clock.now() - 1001
+    [row] = await here.rows("SELECT renewed_at FROM cached_pages")
+    assert row["renewed_at"] > here.clock.now() - 1001
+    assert here.bucket.writes == 1
 
 
 async def test_unchanged_without_a_copy():
@@ -285,6 +286,46 @@ async def test_breaker_cycle():
     assert alert["resolved_at"] is not None
 
 
+async def test_bad_pages_do_not_keep_good_ones_out():
+    """Three pages that always fail are set aside; the 17 good ones behind them are warmed within minutes."""
+    here = await register_zone(preload_max_concurrency=1)
+    bad, good = [f"/bad{n}" for n in range(3)], [f"/good{n}" for n in range(17)]
+    for path in bad:
+        here.origin.scripts[SITE + path] = OriginReply(500)
+    begun_at = here.clock.now()
+    await here.enqueue(*bad, priority=100)
+    batch = await here.enqueue(*good, priority=50)
+    await here.drain()
+    assert (await here.batch(batch))["done"] == 17
+    assert here.clock.now() - begun_at < 300
+    status = await here.zone.show_status()
+    assert (status["breaker"]["state"], status["dead_letters"]) == ("closed", 3)
+    assert all(each["fails_since"] < each["failed_at"] for each in (await here.zone.list_failed(9))["failed"])
+    here.clock.advance(3600)
+    await here.zone.tick()
+    await here.drain()
+    assert (await here.zone.show_status())["breaker"]["state"] == "closed"
+
+
+@pytest.mark.parametrize("has_worked", [True, False])
+async def test_probe(*, has_worked: bool):
+    """A half-open breaker tries a page that has worked before, else one that has not failed yet, whatever their priority."""
+    here = await register_zone(preload_max_concurrency=1, preload_retry_max=10)
+    if has_worked:
+        await here.enqueue("/worked")
+        await here.drain()
+    here.origin.default = OriginReply(500)
+    await here.enqueue("/a", "/b", "/c", priority=100)
+    await here.object.handle_alarm()
+    assert (await here.zone.show_status())["breaker"]["state"] == "open"
+    await here.enqueue("/new", priority=20)
+    await here.enqueue("/worked", priority=10)
+    here.origin.requests.clear()
+    here.clock.advance(31)
+    await here.object.handle_alarm()
+    assert list(here.origin.counts) == ["/worked" if has_worked else "/new"]
+
+
 async def test_missing_page_does_not_close_the_breaker():
     """A 404 while half-open proves nothing; the next probe decides."""
     here = await register_zone(preload_retry_max=0)
@@ -483,11 +524,11 @@ async def test_page_that_crashes_the_worker():
     """A page on which the Worker crashes again and again is given up, not retried forever."""
     here = await register_zone()
     batch = await here.enqueue("/a")
-    leases, now = here.services.leases, here.clock.now()
+    queue, now = here.services.queue, here.clock.now()
     for _ in range(MAX_CRASHES):
-        assert leases.lease(now, 0)
-        leases.reclaim(now)
-    assert leases.lease(now, 0)
+        assert queue.lease(now, 0)
+        queue.reclaim(now)
+    assert queue.lease(now, 0)
     await here.drain()
     assert await load_counts(here, batch) == {"failed": 1}
     assert not here.origin.requests

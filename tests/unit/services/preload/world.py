@@ -5,7 +5,7 @@ import json
 import random
 import uuid
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -16,13 +16,22 @@ from fakes.kv import FakeKV
 from fakes.objects import FakeStorage
 from fakes.r2 import FakeR2
 from sluice.core.errors import Unavailable
-from sluice.core.ports import FetchResponse, HeaderPairs
+from sluice.core.ports import NO_CONTENT, Content, FetchResponse, HeaderPairs, OriginResponse
 from sluice.core.preload.request_signing import SignedRequest, sign_request
 from sluice.core.preload.zone_config import ZoneConfig, parse_config
 from sluice.platform.durable_objects import Alarm, Sql
 from sluice.platform.storage.d1 import D1
 from sluice.platform.storage.kv import KV
 from sluice.platform.storage.r2 import R2
+from sluice.services.preload.discovery.page_index import PageIndex
+from sluice.services.preload.purge_lists.reader import PurgeMemory, PurgeReader
+from sluice.services.preload.serving.checked_copies import CheckedCopies
+from sluice.services.preload.serving.isolate_memory import IsolateMemory
+from sluice.services.preload.serving.misses import MissServer
+from sluice.services.preload.serving.observing import Observer
+from sluice.services.preload.serving.origin_requests import OriginRequests
+from sluice.services.preload.serving.page_server import PageServer
+from sluice.services.preload.serving.refreshing import Refresher
 from sluice.services.preload.zone.calls import RemoteZone, SignedReply
 from sluice.services.preload.zone.services import Dependencies, ZoneServices
 from sluice.services.preload.zone.settings import PreloadSettings
@@ -121,7 +130,7 @@ class FakeOrigin:
 class _StoredResponse:
     status: int
     headers: HeaderPairs
-    body: bytes
+    content: Content
     until: float
 
 
@@ -131,30 +140,77 @@ class FakeEdge:
     def __init__(self, clock: ManualClock) -> None:
         self._clock = clock
         self.stored: dict[str, _StoredResponse] = {}
+        self.texts: dict[str, str] = {}
         self.broken = False
 
     async def match(self, url: str) -> _StoredResponse | None:
         stored = self.stored.get(url)
         return stored if stored and stored.until > self._clock.now() else None
 
-    async def put(self, url: str, *, status: int, headers: HeaderPairs, body: bytes) -> None:
+    async def put(self, url: str, *, status: int, headers: HeaderPairs, content: Content) -> None:
         if self.broken:
             raise Unavailable("edge cache put")
         age = next(int(value.partition("max-age=")[2]) for name, value in headers if name == "cache-control")
-        self.stored[url] = _StoredResponse(status, headers, body, self._clock.now() + age)
+        self.stored[url] = _StoredResponse(status, headers, content, self._clock.now() + age)
 
     async def delete(self, url: str) -> bool:
         return self.stored.pop(url, None) is not None
 
+    async def get_text(self, url: str) -> str | None:
+        return self.texts.get(url)
+
+    async def put_text(self, url: str, text: str, *, max_age_s: int) -> None:
+        assert max_age_s > 0
+        self.texts[url] = text
+
+
+class PlainBodies:
+    """Bodies as bytes, as the warming of pages has them."""
+
+    def split(self, content: Content) -> tuple[Content, Content]:
+        return content, content
+
+    async def collect(self, content: Content, reserve: Callable[[int], bool]) -> Content | None:
+        data = await read_data(content)
+        return Content(data, len(data)) if reserve(len(data)) else None
+
+    async def cut(self, content: Content, first: int, end: int) -> Content:
+        return Content((await read_data(content))[first:end], end - first)
+
+    async def digest(self, content: Content) -> str:
+        return (await read_data(content)).hex()[:32]
+
+
+async def read_data(content: Content) -> bytes:
+    """The bytes of a body, also of one that the fake bucket streams."""
+    return content.data if isinstance(content.data, bytes) else bytes(await content.data.arrayBuffer())
+
+
+class VisitorsOrigin:
+    """Sends the requests of visitors to the scripted origin, and records what they carried."""
+
+    def __init__(self, origin: FakeOrigin) -> None:
+        self.origin = origin
+        self.sent: list[tuple[str, Mapping[str, str | None], float]] = []
+
+    async def send(self, url: str, changes: Mapping[str, str | None], *, timeout_s: float) -> OriginResponse:
+        self.sent.append((url, changes, timeout_s))
+        headers = tuple((name, value) for name, value in changes.items() if value is not None)
+        response = await self.origin(url, max_bytes=1, timeout_s=timeout_s, headers=headers, follow=False, fresh=True)
+        content = Content(response.body, len(response.body)) if response.body else NO_CONTENT
+        return OriginResponse(response.status, response.headers, content)
+
 
 class FailingBucket(FakeR2):
-    """Fails its next `failures` writes."""
+    """Fails its next `failures` writes, and counts all."""
 
     def __init__(self, clock: ManualClock) -> None:
         super().__init__(clock)
         self.failures = 0
+        self.writes = 0
 
     async def put(self, key: str, body: bytes | str, options: dict[str, Any]) -> Any:
+        self.writes += 1
         if self.failures:
             self.failures -= 1
             key = ""
@@ -193,6 +249,7 @@ class World:
         self.config = {"site_url": SITE, **config}
         self.subrequests = subrequests
         self.deployment = ""
+        self.purges = PurgeMemory()
         self.zone = RemoteZone(ZONE, self._send, lambda: None)
         self.object = self.restart()
 
@@ -217,6 +274,77 @@ class World:
         )
         self.object = ZoneObject(self.sql, Alarm(self.storage), outside, settings)
         return self.object
+
+    def build_page_server(
+        self,
+        send: VisitorsOrigin,
+        defer: Callable[[Awaitable[None]], object],
+        memory: IsolateMemory,
+        purges: PurgeMemory | None = None,
+    ) -> PageServer:
+        """What serves one visitor, as the Worker puts it together."""
+        config, clock, log, reader = self.zone_config, self.clock, self.log, self.build_reader(purges)
+        index = PageIndex(self.database, ZONE)
+        copies = CheckedCopies(ZONE, R2(self.bucket), self.edge, index, clock, reader, reader)
+        origin = OriginRequests(
+            zone_id=ZONE,
+            config=config,
+            clock=clock,
+            send=send.send,
+            zone=self.zone,
+            defer=defer,
+            log=log,
+            memory=memory,
+        )
+        return PageServer(
+            config=config,
+            copies=copies,
+            clock=clock,
+            origin=origin,
+            bodies=PlainBodies(),
+            refresher=Refresher(
+                config=config,
+                copies=copies,
+                clock=clock,
+                fetch=self.origin,
+                log=log,
+                memory=memory,
+                zone=self.zone,
+                origin=origin,
+            ),
+            misses=MissServer(
+                config=config,
+                copies=copies,
+                clock=clock,
+                origin=origin,
+                bodies=PlainBodies(),
+                defer=defer,
+                log=log,
+                memory=memory,
+            ),
+            observer=Observer(
+                config=config,
+                clock=clock,
+                origin=origin,
+                bodies=PlainBodies(),
+                zone=self.zone,
+                defer=defer,
+                log=log,
+                memory=memory,
+            ),
+            defer=defer,
+            log=log,
+        )
+
+    def build_reader(self, purges: PurgeMemory | None = None) -> PurgeReader:
+        return PurgeReader(
+            zone_id=ZONE,
+            texts=self.edge,
+            clock=self.clock,
+            log=self.log,
+            memory=self.purges if purges is None else purges,
+            load=self.zone.show_purges,
+        )
 
     @property
     def sql(self) -> Sql:
@@ -266,6 +394,8 @@ class World:
         }
         reply = await self.zone.purge(self.sign(body, "/api/v1/purge"), body)
         await self.zone.settle()
+        while self.services.purger.load_next():
+            await self.object.handlers(ZONE).background.carry_out_purges()
         return reply
 
     async def enqueue(self, *paths: str, **more: Any) -> str:

@@ -56,6 +56,15 @@ class KnownPages:
             )
         )
 
+    def list_current(self, pages: Sequence[tuple[str, float | None]], now: float) -> set[str]:
+        """The URLs, of those given with the time of their last change, that were warmed after it and are still fresh."""
+        rows = self.sql.rows(
+            """SELECT page.url FROM json_each(?) AS wanted JOIN page ON page.url = wanted.value ->> 0 AND page.variant = ''
+               WHERE page.warmed_at > CAST(wanted.value ->> 1 AS REAL) AND page.fresh_until > ?""",
+            *(json.dumps([[url, at] for url, at in pages if at is not None]), now),
+        )
+        return {str(row["url"]) for row in rows}
+
     def list_oldest(self, limit: int) -> list[str]:
         """The URLs of the pages warmed longest ago."""
         rows = self.sql.rows("SELECT DISTINCT url FROM page ORDER BY warmed_at LIMIT ?", limit)

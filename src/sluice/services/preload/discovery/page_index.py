@@ -7,10 +7,9 @@ from typing import Final
 
 from sluice.core.ports import Database, Row
 from sluice.core.preload.priority import Facts
-from sluice.core.preload.purges import PurgeScope
+from sluice.core.preload.purges import PurgeScope, list_beginnings
 
 MAX_TAG_ROWS: Final = 20  # 4 parameters each, of 100 in a statement
-MAX_REMOVED: Final = 25  # pages removed by one batch of two statements each
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,19 +21,39 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
+class KnownFacts:
+    """What somebody tells about a page; None where nothing is said."""
+
+    url: str
+    monthly_pageviews: int | None
+    published_at: float | None
+    post_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class PageIndex:
     database: Database
     zone_id: str
 
     async def store(
-        self, page: Page, *, hashed: str, stored_at: float, fresh_until: float, size: int, tags: Sequence[str]
+        self,
+        page: Page,
+        *,
+        hashed: str,
+        stored_at: float,
+        fresh_until: float,
+        size: int,
+        tags: Sequence[str],
+        indexed_at: float | None = None,
     ) -> None:
         """Notes a page before its copy is stored, so that there is never a copy that no purge finds."""
         key = [self.zone_id, page.url, page.variant]
         statements: list[tuple[str, Sequence[object]]] = [
             (
-                "INSERT OR REPLACE INTO cached_pages VALUES (?, ?, ?, ?, ?, ?, ?)",
-                [*key, hashed, stored_at, fresh_until, size],
+                """INSERT OR REPLACE INTO cached_pages
+                     (zone_id, url, variant, key_hash, stored_at, fresh_until, size_bytes, indexed_at)
+                   VALUES (?, ?, ?, ?, ?, ?, ?, ?)""",
+                [*key, hashed, stored_at, fresh_until, size, stored_at if indexed_at is None else indexed_at],
             ),
             ("DELETE FROM page_tags WHERE zone_id = ? AND url = ? AND variant = ?", key),
         ]
@@ -45,21 +64,53 @@ class PageIndex:
             statements.append((f"INSERT OR IGNORE INTO page_tags VALUES {rows}", values))  # noqa: S608
         await self.database.batch(statements)
 
-    async def remove(self, pages: Sequence[Page]) -> None:
-        for at in range(0, len(pages), MAX_REMOVED):
-            statements: list[tuple[str, Sequence[object]]] = []
-            for page in pages[at : at + MAX_REMOVED]:
-                key = [self.zone_id, page.url, page.variant]
-                for table in ("cached_pages", "page_tags"):
-                    sql = f"DELETE FROM {table} WHERE zone_id = ? AND url = ? AND variant = ?"  # noqa: S608
-                    statements.append((sql, key))
-            await self.database.batch(statements)
+    async def renew(self, page: Page, *, renewed_at: float, fresh_until: float, stored_before: float) -> bool:
+        """Notes that a copy has not changed; returns False when there is none that was stored up to then."""
+        result = await self.database.run(
+            """UPDATE cached_pages SET renewed_at = ?, fresh_until = ?
+               WHERE zone_id = ? AND url = ? AND variant = ? AND stored_at <= ?""",
+            *(renewed_at, fresh_until, self.zone_id, page.url, page.variant, stored_before),
+        )
+        return result.changes > 0
 
-    async def list_tagged(self, tags: Iterable[str], limit: int) -> list[Page]:
+    async def load_renewed_at(self, page: Page) -> float | None:
+        """When a copy was last found unchanged; None when that never happened."""
+        renewed_at = await self.database.value(
+            "SELECT renewed_at FROM cached_pages WHERE zone_id = ? AND url = ? AND variant = ?",
+            *(self.zone_id, page.url, page.variant),
+        )
+        return None if renewed_at is None else float(renewed_at)
+
+    async def remove(self, pages: Sequence[Page]) -> None:
+        keys = json.dumps([[page.url, page.variant] for page in pages])
+        await self.database.batch(
+            [
+                (
+                    f"""DELETE FROM {table} WHERE zone_id = ? AND (url, variant) IN
+                          (SELECT value ->> 0, value ->> 1 FROM json_each(?))""",  # noqa: S608
+                    [self.zone_id, keys],
+                )
+                for table in ("cached_pages", "page_tags")
+            ]
+        )
+
+    async def list_tagged(self, tags: Iterable[str], limit: int, *, stored_before: float) -> list[Page]:
+        """Pages with one of the tags that were stored up to then."""
         rows = await self.database.all(
-            """SELECT DISTINCT url, variant FROM page_tags
-               WHERE zone_id = ? AND tag IN (SELECT value FROM json_each(?)) LIMIT ?""",
-            *(self.zone_id, json.dumps(list(tags)), limit),
+            """SELECT DISTINCT url, variant FROM page_tags JOIN cached_pages USING (zone_id, url, variant)
+               WHERE zone_id = ? AND tag IN (SELECT value FROM json_each(?)) AND indexed_at <= ? LIMIT ?""",
+            *(self.zone_id, json.dumps(list(tags)), stored_before, limit),
+        )
+        return [_parse_page(row) for row in rows]
+
+    async def list_prefixed(self, prefixes: Iterable[str], limit: int, *, stored_before: float) -> list[Page]:
+        """Pages below one of the URLs that were stored up to then."""
+        beginnings = [start for prefix in prefixes for start in list_beginnings(prefix)]
+        rows = await self.database.all(
+            """SELECT DISTINCT url, variant FROM cached_pages JOIN json_each(?) AS start
+                 ON url = rtrim(start.value, '?') OR substr(url, 1, length(start.value)) = start.value
+               WHERE zone_id = ? AND indexed_at <= ? LIMIT ?""",
+            *(json.dumps(beginnings), self.zone_id, stored_before, limit),
         )
         return [_parse_page(row) for row in rows]
 
@@ -74,7 +125,7 @@ class PageIndex:
     async def list_any(self, limit: int, *, stored_before: float) -> list[Page]:
         """Any pages stored up to then; a caller that removes them calls again for more."""
         rows = await self.database.all(
-            "SELECT url, variant FROM cached_pages WHERE zone_id = ? AND stored_at <= ? LIMIT ?",
+            "SELECT url, variant FROM cached_pages WHERE zone_id = ? AND indexed_at <= ? LIMIT ?",
             *(self.zone_id, stored_before, limit),
         )
         return [_parse_page(row) for row in rows]
@@ -82,7 +133,7 @@ class PageIndex:
     async def load_purges(self, since: float, limit: int) -> list[PurgeScope]:
         """The newest purges that were accepted after that time."""
         rows = await self.database.all(
-            """SELECT tags, urls, everything FROM purge_log WHERE zone_id = ? AND created_at > ?
+            """SELECT tags, urls, everything, prefixes FROM purge_log WHERE zone_id = ? AND created_at > ?
                ORDER BY created_at DESC LIMIT ?""",
             *(self.zone_id, since, limit),
         )
@@ -103,15 +154,48 @@ class PageIndex:
         )
         return {str(row["url"]): _parse_facts(row) for row in rows}
 
-    async def store_facts(self, facts: Iterable[tuple[str, Facts]]) -> None:
-        await self.database.batch(
-            [
-                (
-                    "INSERT OR REPLACE INTO page_facts VALUES (?, ?, ?, ?, ?)",
-                    [self.zone_id, url, known.monthly_pageviews, known.published_at, known.post_id],
-                )
-                for url, known in facts
-            ]
+    async def touch(self, pages: Sequence[Page], now: float) -> None:
+        """Notes that a purge has seen these pages and left their copies."""
+        keys = json.dumps([[page.url, page.variant] for page in pages])
+        await self.database.run(
+            """UPDATE cached_pages SET indexed_at = ? WHERE zone_id = ? AND (url, variant) IN
+                 (SELECT value ->> 0, value ->> 1 FROM json_each(?))""",
+            *(now + 0.001, self.zone_id, keys),
+        )
+
+    async def list_expiring(self, limit: int, *, before: float, min_life_s: float) -> list[str]:
+        """The URLs of pages that expire before a time: the most visited first, then those that expire first."""
+        rows = await self.database.all(
+            """SELECT url, max(coalesce(monthly_pageviews, 0)) AS views, min(fresh_until) AS expires_at
+               FROM cached_pages LEFT JOIN page_facts USING (zone_id, url)
+               WHERE zone_id = ? AND fresh_until < ? AND fresh_until - max(stored_at, coalesce(renewed_at, 0)) >= ?
+               GROUP BY url ORDER BY views DESC, expires_at LIMIT ?""",
+            *(self.zone_id, before, min_life_s, limit),
+        )
+        return [str(row["url"]) for row in rows]
+
+    async def forget_facts(self) -> None:
+        await self.database.run("DELETE FROM page_facts WHERE zone_id = ?", self.zone_id)
+
+    async def list_expired(self, limit: int, *, before: float) -> list[Page]:
+        """Pages whose copies have not been fresh since then."""
+        rows = await self.database.all(
+            "SELECT url, variant FROM cached_pages WHERE zone_id = ? AND fresh_until < ? LIMIT ?",
+            *(self.zone_id, before, limit),
+        )
+        return [_parse_page(row) for row in rows]
+
+    async def merge_facts(self, facts: Iterable[KnownFacts]) -> None:
+        """Stores what is known; a field that is None stays as it is."""
+        rows = json.dumps([[each.url, each.monthly_pageviews, each.published_at, each.post_id] for each in facts])
+        await self.database.run(
+            """INSERT INTO page_facts (zone_id, url, monthly_pageviews, published_at, post_id)
+               SELECT ?, value ->> 0, coalesce(value ->> 1, old.monthly_pageviews, 0),
+                 coalesce(CAST(value ->> 2 AS REAL), old.published_at), coalesce(value ->> 3, old.post_id)
+               FROM json_each(?) LEFT JOIN page_facts AS old ON old.zone_id = ? AND old.url = value ->> 0 WHERE true
+               ON CONFLICT (zone_id, url) DO UPDATE SET monthly_pageviews = excluded.monthly_pageviews,
+                 published_at = excluded.published_at, post_id = excluded.post_id""",
+            *(self.zone_id, rows, self.zone_id),
         )
 
 
@@ -124,6 +208,7 @@ def _parse_scope(row: Row) -> PurgeScope:
         tags=frozenset(json.loads(str(row["tags"]))),
         urls=frozenset(json.loads(str(row["urls"]))),
         everything=bool(row["everything"]),
+        prefixes=tuple(json.loads(str(row["prefixes"]))),
     )
 
 

@@ -1,13 +1,15 @@
 """Crawling sitemaps: one file at a time, under the same limits as pages; a crash loses no file."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 from sluice.core.errors import Invalid, PeerError, Refused
 from sluice.core.ports import Clock, FetchResponse, Row, Sql
-from sluice.core.preload.cache_keys import canonical_url
+from sluice.core.preload.caching.cache_keys import canonical_url
 from sluice.core.preload.outcomes import Failed, Gone, Redirect, Retry, Skipped, Storable, Unchanged, classify_response
 from sluice.core.preload.priority import Facts
 from sluice.core.preload.rate_limits import Limits
@@ -22,6 +24,9 @@ from sluice.services.preload.zone.outbox import Outbox
 
 MAX_FILES: Final = 500  # sitemaps of one crawl: at most 25 million pages, more than any queue holds
 MAX_DEPTH: Final = 3
+SLICE: Final = 500  # addresses taken in before other calls get their turn
+MAX_FOREIGN_HOSTS: Final = 5  # of one file, that are named in the log
+CRASHES: Final = "the Worker crashed on it too often"
 MAX_ROBOTS_BYTES: Final = 512 * 1024
 # Tried in this order when the configured sitemap does not exist.
 FALLBACKS: Final = ("", "/robots.txt", "/wp-sitemap.xml", "/sitemap_index.xml")
@@ -82,17 +87,26 @@ class SitemapCrawl:
         if not rows:
             return False
         file = SitemapFile.from_row(rows[0])
+        if file.attempt > config.preload_retry_max:
+            self._fail(file, CRASHES)
+        else:
+            await self._attempt(file, config, facts)
+        if not self.sql.value("SELECT 1 FROM crawl WHERE batch_id = ? AND state = 'pending'", file.batch_id):
+            self.batches.end_crawl(file.batch_id, self.clock.now())
+            self.sql.run("DELETE FROM crawl WHERE batch_id = ?", file.batch_id)
+        return True
+
+    async def _attempt(self, file: SitemapFile, config: ZoneConfig, facts: Mapping[str, Facts]) -> None:
+        """Counts the attempt before it begins, so that a file that takes the Worker down is not read for ever."""
         grant_id = await self.origin.wait_for_grant(Limits.from_config(config))
+        due_at = self.clock.now() + backoff_s(file.attempt)
+        self.sql.run("UPDATE crawl SET attempt = attempt + 1, due_at = ? WHERE id = ?", due_at, file.id)
         try:
             await self._read_file(file, config, grant_id, facts)
         except Refused as error:
             self._fail(file, str(error))
         except PeerError as error:
             self._delay(file, config, str(error))
-        if not self.sql.value("SELECT 1 FROM crawl WHERE batch_id = ? AND state = 'pending'", file.batch_id):
-            self.batches.end_crawl(file.batch_id, self.clock.now())
-            self.sql.run("DELETE FROM crawl WHERE batch_id = ?", file.batch_id)
-        return True
 
     async def _read_file(
         self, file: SitemapFile, config: ZoneConfig, grant_id: int, facts: Mapping[str, Facts]
@@ -104,10 +118,10 @@ class SitemapCrawl:
         response = await self._fetch_file(file, config, grant_id, reader)
         match classify_response(response.status, response.headers, self.clock.now()):
             case Storable():
-                self._accept(file, config, reader.finish(), facts)
+                await self._accept(file, config, reader.finish(), facts)
             case Redirect(to=location):
                 target = SitemapLink(urljoin(file.url, location), None)
-                self._accept(file, config, Sitemap(sitemaps=[target]), facts, is_deeper=False)
+                await self._accept(file, config, Sitemap(sitemaps=[target]), facts, is_deeper=False)
             case Retry(reason=reason):
                 self._delay(file, config, reason)
             case Gone(reason=reason) | Failed(reason=reason) | Skipped(reason=reason):
@@ -121,7 +135,7 @@ class SitemapCrawl:
         response = await self._fetch_file(file, config, grant_id, None)
         text = response.body.decode("utf-8", "replace")
         urls = parse_robots_sitemaps(text) if response.status == 200 else []
-        self._accept(file, config, Sitemap(sitemaps=[SitemapLink(url, None) for url in urls]), facts)
+        await self._accept(file, config, Sitemap(sitemaps=[SitemapLink(url, None) for url in urls]), facts)
         if not urls:
             self._add_fallback(file, config)
 
@@ -150,7 +164,7 @@ class SitemapCrawl:
             raise mistakes[0]
         return response
 
-    def _accept(
+    async def _accept(
         self,
         file: SitemapFile,
         config: ZoneConfig,
@@ -159,35 +173,49 @@ class SitemapCrawl:
         *,
         is_deeper: bool = True,
     ) -> None:
-        """Enqueues the pages of a file and notes its sitemaps, without an await in between."""
+        """Enqueues the pages of a file and notes its sitemaps."""
         for link in sitemap.sitemaps:
             if file.depth < MAX_DEPTH and config.covers_url(link.url):
                 self._add_file(file.batch_id, link.url, depth=file.depth + is_deeper, trigger=file.trigger)
             else:
                 self._log(link.url, "sitemap_skipped", "it is on another host or too deep")
-        if sitemap.pages:
-            self._enqueue_pages(file, config, sitemap.pages, facts)
+        await self._take_in(file, config, sitemap.pages, facts)
         self._finish(file)
 
-    def _enqueue_pages(
+    async def _take_in(
         self, file: SitemapFile, config: ZoneConfig, links: list[SitemapLink], facts: Mapping[str, Facts]
     ) -> None:
+        """Enqueues slice by slice, and lets other calls in between; after a crash it goes on with the next slice."""
+        taken = int(self.sql.value("SELECT taken FROM crawl_progress WHERE crawl_id = ?", file.id) or 0)
+        if not taken:
+            self._report_foreign(file, config, links)
+        while taken < len(links):
+            part = links[taken : taken + SLICE]
+            taken += len(part)
+            self.sql.transaction(partial(self._take_slice, file, config, part, taken, facts))
+            await self.clock.sleep(0)
+
+    def _report_foreign(self, file: SitemapFile, config: ZoneConfig, links: list[SitemapLink]) -> None:
+        """Says which addresses are not the zone's: often the name with or without www."""
+        hosts = Counter(urlsplit(link.url).netloc[:253] for link in links if not config.covers_url(link.url))
+        for host, count in hosts.most_common(MAX_FOREIGN_HOSTS):
+            reason = (
+                f"{count} addresses are on {host or 'no host'}, which is not one of the zone's hosts: add it to hosts"
+            )
+            self._log(file.url, "sitemap_skipped", reason)
+
+    def _take_slice(
+        self, file: SitemapFile, config: ZoneConfig, links: list[SitemapLink], taken: int, facts: Mapping[str, Facts]
+    ) -> None:
         now = self.clock.now()
-        urls: dict[str, None] = {}
-        skipped = 0
-        for link in links:
-            try:
-                url = canonical_url(link.url, config)
-            except Invalid:
-                skipped += 1
-                continue
-            if self.known_pages.is_current(url, "", link.modified_at, now):
-                skipped += 1
-            else:
-                urls[url] = None
+        pages = list(_canonicalize(links, config))
+        current = self.known_pages.list_current(pages, now)
+        urls = dict.fromkeys(url for url, _ in pages if url not in current)
         order = PageOrder(batch_id=file.batch_id, trigger=file.trigger, urls=list(urls))
         self.enqueuer.enqueue(order, config, facts, now)
+        skipped = len(links) - len(pages) + sum(url in current for url, _ in pages)
         self.batches.add_settled(file.batch_id, "skipped", skipped)
+        self.sql.run("INSERT OR REPLACE INTO crawl_progress VALUES (?, ?)", file.id, taken)
 
     def _add_file(self, batch_id: str, url: str, *, depth: int, trigger: str, fallback: int = 0) -> None:
         """Notes a file to be read, each one once."""
@@ -213,7 +241,7 @@ class SitemapCrawl:
             self._fail(file, reason)
             return
         due_at = self.clock.now() + backoff_s(file.attempt)
-        self.sql.run("UPDATE crawl SET attempt = attempt + 1, due_at = ? WHERE id = ?", due_at, file.id)
+        self.sql.run("UPDATE crawl SET due_at = ? WHERE id = ?", due_at, file.id)
 
     def _fail(self, file: SitemapFile, reason: str) -> None:
         self._log(file.url, "sitemap_failed", reason)
@@ -222,6 +250,16 @@ class SitemapCrawl:
     def _finish(self, file: SitemapFile) -> None:
         """The row stays until the crawl is over, so that no file is read twice."""
         self.sql.run("UPDATE crawl SET state = 'done' WHERE id = ?", file.id)
+        self.sql.run("DELETE FROM crawl_progress WHERE crawl_id = ?", file.id)
 
     def _log(self, url: str, status: str, reason: str) -> None:
         self.outbox.add_log(self.zone_id, url[:2048], status, now=self.clock.now(), detail=reason[:500])
+
+
+def _canonicalize(links: list[SitemapLink], config: ZoneConfig) -> Iterator[tuple[str, float | None]]:
+    """The canonical URL and the last change of each page of the zone."""
+    for link in links:
+        try:
+            yield canonical_url(link.url, config), link.modified_at
+        except Invalid:
+            continue

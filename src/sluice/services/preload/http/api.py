@@ -9,17 +9,18 @@ from sluice.core.errors import BadField, Invalid, Refused, UnsupportedMediaType
 from sluice.core.json_text import parse_json
 from sluice.core.ports import Clock, Database, Defer
 from sluice.core.preload.request_signing import SignedRequest
-from sluice.core.preload.zone_config import check_zone_id, parse_config
+from sluice.core.preload.zone_config import ZoneConfig, check_zone_id, parse_config
+from sluice.services.preload.http.operator_gate import OperatorGate
 from sluice.services.preload.http.requests import MAX_BODY_BYTES, MIN_KEY_CHARS, read_limit, read_zone_id
-from sluice.services.preload.zone.calls import Json, SignedReply, ZoneCalls, Zones
+from sluice.services.preload.zone.calls import Json, Shown, SignedReply, ZoneCalls, Zones
 from sluice.web import Handler, Reply, Request, Route, read_bytes, read_json
-from sluice.web.admin import require_admin
 
 NO_STORE: Final = {"Cache-Control": "no-store"}
 MAX_VERSION_DIGITS: Final = 9
 
 SignedCall = Callable[[ZoneCalls, SignedRequest, Any], Awaitable[SignedReply]]
 Call = Callable[[ZoneCalls], Awaitable[Json]]
+ItemCall = Callable[[ZoneCalls, str], Awaitable[Json]]
 BodyCall = Callable[[ZoneCalls, Any], Awaitable[Json]]
 
 
@@ -29,7 +30,7 @@ class PreloadApi:
     database: Database
     clock: Clock
     defer: Defer
-    admin_token: str
+    gate: OperatorGate
     signing_keys: tuple[str, ...]
     # Raises Refused for a URL that must not be fetched.
     check_url: Callable[[str], object]
@@ -43,6 +44,24 @@ class PreloadApi:
         return [
             Route("POST", "/api/v1/preload", preload),
             Route("POST", "/api/v1/purge", purge),
+            *self._build_site_routes(),
+        ]
+
+    def _build_site_routes(self) -> list[Route]:
+        """Routes of one zone, for a site that signs its requests; all but the agent's are the operator's too."""
+        zone = "/api/v1/zones/:zone"
+        crawl = self._handle_body(lambda zone, body: zone.crawl_sitemap(body), status=202)
+        crawl_for_site = self._handle_site(lambda zone, signed, body: zone.crawl_for_site(signed, body), status=202)
+        learn = self._handle_body(lambda zone, body: zone.learn_pages(body))
+        learn_from_site = self._handle_site(lambda zone, signed, body: zone.learn_from_site(signed, body))
+        set_agent = self._handle_site(lambda zone, signed, body: zone.set_agent(signed, body))
+        return [
+            Route("POST", f"{zone}/sitemap", _choose_by_signature(crawl_for_site, crawl)),
+            Route("PUT", f"{zone}/pages", _choose_by_signature(learn_from_site, learn)),
+            Route("PUT", f"{zone}/agent", set_agent),
+            Route("GET", f"{zone}/status", self._show("status", lambda zone, _id: zone.show_status())),
+            Route("GET", f"{zone}/batches/:id", self._show("batch", lambda zone, item: zone.show_batch(item))),
+            Route("GET", f"{zone}/purges/:id", self._show("purge", lambda zone, item: zone.show_purge(item))),
         ]
 
     def _build_config_routes(self) -> list[Route]:
@@ -61,18 +80,15 @@ class PreloadApi:
 
     def _build_zone_routes(self) -> list[Route]:
         zone = "/api/v1/zones/:zone"
-        status = self._handle(lambda zone: zone.show_status())
         replay = self._handle_body(lambda zone, body: zone.replay_failed(body))
         delete = self._handle_body(lambda zone, body: zone.delete_failed(body))
         enqueue = self._handle_body(lambda zone, body: zone.enqueue(body), status=202)
-        sitemap = self._handle_body(lambda zone, body: zone.crawl_sitemap(body), status=202)
         queue = self._handle(lambda zone: zone.show_queue())
-        learn = self._handle_body(lambda zone, body: zone.learn_pages(body))
         pause = self._handle(lambda zone: zone.pause())
         resume = self._handle(lambda zone: zone.resume())
+        test_rules = self._handle_body(lambda zone, body: zone.test_rules(body))
+        observed = self._handle(lambda zone: zone.list_observed())
         return [
-            Route("GET", f"{zone}/status", status),
-            Route("GET", f"{zone}/batches/:id", self._show_batch),
             Route("POST", f"{zone}/batches/:id/cancel", self._cancel_batch),
             Route("GET", f"{zone}/failed", self._list_failed),
             Route("POST", f"{zone}/failed/replay", replay),
@@ -80,12 +96,12 @@ class PreloadApi:
             Route("GET", f"{zone}/alerts", self._list_rows("preload_alerts", "raised_at", "alerts")),
             Route("GET", f"{zone}/log", self._list_rows("preload_log", "id", "log")),
             Route("POST", f"{zone}/enqueue", enqueue),
-            Route("POST", f"{zone}/sitemap", sitemap),
             Route("GET", f"{zone}/queue", queue),
             Route("GET", f"{zone}/pages", self._list_rows("cached_pages", "stored_at", "pages")),
-            Route("PUT", f"{zone}/pages", learn),
             Route("POST", f"{zone}/pause", pause),
             Route("POST", f"{zone}/resume", resume),
+            Route("POST", f"{zone}/rules/test", test_rules),
+            Route("GET", f"{zone}/observed", observed),
         ]
 
     def _handle_signed(self, call: SignedCall) -> Handler:
@@ -94,9 +110,7 @@ class PreloadApi:
             signed = SignedRequest.from_request(request.method, signed_path(request), request.headers, content)
             body, mistake = _try_parse(content)
             zone_id = read_zone_id(body)
-            if zone_id is None or not await self.zones.is_registered(zone_id):
-                # A caller who cannot sign learns nothing more, and creates no object of a zone that does not exist.
-                signed.verify(self.signing_keys, self.clock.now())
+            await self._refuse_strangers(zone_id, signed)
             if mistake:
                 raise mistake
             _require_json_type(request)
@@ -105,17 +119,47 @@ class PreloadApi:
             zone = self.zones.get(zone_id)
             result = await call(zone, signed, body)
             self.defer(zone.settle())
-            headers = NO_STORE | ({"X-Idempotent-Replayed": "true"} if result.replayed else {})
-            return Reply.json(result.reply, 202, headers)
+            return _build_signed_reply(result, 202)
 
         return handle
 
+    def _handle_site(self, call: SignedCall, *, status: int = 200) -> Handler:
+        async def handle(request: Request) -> Reply:
+            zone_id = check_zone_id(request.params["zone"])
+            content = await read_bytes(request, max_bytes=MAX_BODY_BYTES)
+            signed = SignedRequest.from_request(request.method, signed_path(request), request.headers, content)
+            await self._refuse_strangers(zone_id, signed)
+            _require_json_type(request)
+            return _build_signed_reply(await call(self.zones.get(zone_id), signed, parse_json(content)), status)
+
+        return handle
+
+    def _show(self, what: Shown, show: ItemCall) -> Handler:
+        """Shows something to the operator, and to the site that signs its request."""
+
+        async def show_to_operator(request: Request) -> Reply:
+            return Reply.json(await show(await self._admit(request), request.params.get("id", "")), headers=NO_STORE)
+
+        async def show_to_site(request: Request) -> Reply:
+            zone_id = check_zone_id(request.params["zone"])
+            signed = SignedRequest.from_request(request.method, signed_path(request), request.headers, b"")
+            await self._refuse_strangers(zone_id, signed)
+            item_id = request.params.get("id", "")
+            return Reply.json(await self.zones.get(zone_id).show_to_site(signed, what, item_id), headers=NO_STORE)
+
+        return _choose_by_signature(show_to_site, show_to_operator)
+
+    async def _refuse_strangers(self, zone_id: str | None, signed: SignedRequest) -> None:
+        """A caller who cannot sign learns nothing more, and creates no object of a zone that does not exist."""
+        if zone_id is None or not await self.zones.is_registered(zone_id):
+            signed.verify(self.signing_keys, self.clock.now())
+
     async def _list_zones(self, request: Request) -> Reply:
-        require_admin(request, self.admin_token)
+        await self.gate.admit(request)
         return Reply.json({"zones": await self.zones.list_ids()}, headers=NO_STORE)
 
     async def _configure(self, request: Request) -> Reply:
-        zone = self._admit(request)
+        zone = await self._admit(request)
         body = await read_json(request, max_bytes=MAX_BODY_BYTES)
         key = body.pop("signing_key", None) if isinstance(body, dict) else None
         if key is not None and (not isinstance(key, str) or len(key) < MIN_KEY_CHARS):
@@ -126,58 +170,37 @@ class PreloadApi:
     def _check_urls(self, body: object) -> None:
         """Raises Invalid that names every URL and host that must not be fetched."""
         config = parse_config(body)
-        urls: dict[str, str | None] = {
-            "site_url": config.site_url,
-            "origin_url": config.origin_url,
-            "preload_sitemap_url": config.sitemap_url,
-        }
-        port = urlsplit(config.site_url).port
-        for position, host in enumerate(config.hosts):
-            suffix = f":{port}" if port and ":" not in host else ""
-            urls[f"hosts[{position}]"] = f"{config.scheme}://{host}{suffix}"
         mistakes = []
-        for field, url in urls.items():
+        for field, url in _list_fetched_urls(config).items():
             try:
-                if url is not None:
-                    self.check_url(url)
+                self.check_url(url)
             except Refused as error:
                 mistakes.append(BadField(field, str(error)))
         if mistakes:
             raise Invalid.from_fields(mistakes)
 
     async def _restore(self, request: Request) -> Reply:
-        zone, version = self._admit(request), request.params["version"]
+        zone, version = await self._admit(request), request.params["version"]
         if not (version.isascii() and version.isdigit()) or len(version) > MAX_VERSION_DIGITS:
             raise Invalid("the version must be a number from GET config/versions")
         return Reply.json(await zone.restore_version(int(version)), headers=NO_STORE)
 
-    async def _show_batch(self, request: Request) -> Reply:
-        """For the operator, and for the site that signed the batch."""
-        batch_id = request.params["id"]
-        if "x-signature" not in request.headers:
-            return Reply.json(await self._admit(request).show_batch(batch_id), headers=NO_STORE)
-        zone_id = check_zone_id(request.params["zone"])
-        signed = SignedRequest.from_request(request.method, signed_path(request), request.headers, b"")
-        if not await self.zones.is_registered(zone_id):
-            signed.verify(self.signing_keys, self.clock.now())
-        return Reply.json(await self.zones.get(zone_id).show_signed_batch(signed, batch_id), headers=NO_STORE)
-
     async def _cancel_batch(self, request: Request) -> Reply:
-        return Reply.json(await self._admit(request).cancel_batch(request.params["id"]), headers=NO_STORE)
+        return Reply.json(await (await self._admit(request)).cancel_batch(request.params["id"]), headers=NO_STORE)
 
     async def _list_failed(self, request: Request) -> Reply:
-        zone = self._admit(request)
+        zone = await self._admit(request)
         return Reply.json(await zone.list_failed(read_limit(request)), headers=NO_STORE)
 
     def _handle(self, call: Call) -> Handler:
         async def handle(request: Request) -> Reply:
-            return Reply.json(await call(self._admit(request)), headers=NO_STORE)
+            return Reply.json(await call(await self._admit(request)), headers=NO_STORE)
 
         return handle
 
     def _handle_body(self, call: BodyCall, *, status: int = 200) -> Handler:
         async def handle(request: Request) -> Reply:
-            zone = self._admit(request)
+            zone = await self._admit(request)
             content = await read_bytes(request, max_bytes=MAX_BODY_BYTES)
             if content:
                 _require_json_type(request)
@@ -188,7 +211,7 @@ class PreloadApi:
 
     def _list_rows(self, table: str, order: str, name: str) -> Handler:
         async def handle(request: Request) -> Reply:
-            require_admin(request, self.admin_token)
+            await self.gate.admit(request)
             zone_id = check_zone_id(request.params["zone"])
             sql = f"SELECT * FROM {table} WHERE zone_id = ? ORDER BY {order} DESC LIMIT ?"  # noqa: S608
             rows = await self.database.all(sql, zone_id, read_limit(request))
@@ -196,10 +219,33 @@ class PreloadApi:
 
         return handle
 
-    def _admit(self, request: Request) -> ZoneCalls:
+    async def _admit(self, request: Request) -> ZoneCalls:
         """The zone of an operator's request; raises Unauthorized without the token."""
-        require_admin(request, self.admin_token)
+        await self.gate.admit(request)
         return self.zones.get(check_zone_id(request.params["zone"]))
+
+
+def _choose_by_signature(for_site: Handler, for_operator: Handler) -> Handler:
+    async def handle(request: Request) -> Reply:
+        return await (for_site if "x-signature" in request.headers else for_operator)(request)
+
+    return handle
+
+
+def _build_signed_reply(result: SignedReply, status: int) -> Reply:
+    return Reply.json(result.reply, status, NO_STORE | ({"X-Idempotent-Replayed": "true"} if result.replayed else {}))
+
+
+def _list_fetched_urls(config: ZoneConfig) -> dict[str, str]:
+    """The addresses that are fetched, by field: with an origin_url it alone, whatever the site is called."""
+    if config.origin_url is not None:
+        return {"origin_url": config.origin_url}
+    urls = {"site_url": config.site_url, "preload_sitemap_url": config.sitemap_url}
+    port = urlsplit(config.site_url).port
+    for position, host in enumerate(config.hosts):
+        suffix = f":{port}" if port and ":" not in host else ""
+        urls[f"hosts[{position}]"] = f"{config.scheme}://{host}{suffix}"
+    return urls
 
 
 def signed_path(request: Request) -> str:

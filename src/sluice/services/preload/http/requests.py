@@ -3,9 +3,9 @@
 import re
 from typing import Annotated, Any, Final, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from sluice.core.preload.freshness import TAG
+from sluice.core.preload.caching.freshness import TAG
 from sluice.core.preload.priority import Trigger
 from sluice.core.preload.zone_config import ZONE_ID
 from sluice.web import QueryReader, Request
@@ -18,6 +18,15 @@ _UUID4: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]
 
 ZoneId = Annotated[str, Field(pattern=f"^{ZONE_ID.pattern}$", description="The zone's id.")]
 Url = Annotated[str, Field(min_length=1, max_length=2048)]
+
+
+_ANY_KEY: Final = re.compile(rf"(?:[a-z]{{1,32}}-)?{_UUID4.pattern}", re.IGNORECASE)
+
+
+def _check_any_key(value: str) -> str:
+    if not _ANY_KEY.fullmatch(value):
+        raise ValueError("must be a UUID of version 4, with or without a word such as sitemap- before it")
+    return value
 
 
 def _check_key(value: str, prefix: str) -> str:
@@ -52,7 +61,12 @@ class PurgeBody(BaseModel):
     idempotency_key: Annotated[str, Field(description="purge- and a UUID of version 4, kept for a retry.")]
     tags: Annotated[list[str], Field(max_length=MAX_TAGS)] = []
     urls: Annotated[list[Url], Field(max_length=MAX_URLS)] = []
+    prefixes: Annotated[
+        list[Url],
+        Field(max_length=MAX_URLS, description="URLs that are purged with everything below: /blog/ spares /blogroll."),
+    ] = []
     everything: Annotated[bool, Field(alias="global")] = False
+    soft: Annotated[bool, Field(description="The old copy may still be served while the origin fails.")] = False
 
     @field_validator("idempotency_key")
     @classmethod
@@ -68,8 +82,8 @@ class PurgeBody(BaseModel):
 
     @model_validator(mode="after")
     def _require_target(self) -> Self:
-        if not (self.tags or self.urls or self.everything):
-            raise ValueError("give tags, urls or global: true")
+        if not (self.tags or self.urls or self.prefixes or self.everything):
+            raise ValueError("give tags, urls, prefixes or global: true")
         return self
 
 
@@ -90,10 +104,24 @@ class EnqueueBody(BaseModel):
         return self
 
 
-class SitemapBody(BaseModel):
-    """POST /api/v1/zones/:zone/sitemap."""
+class SiteBody(BaseModel):
+    """What every body for a route of one zone may have."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    zone_id: ZoneId | None = None
+    idempotency_key: (
+        Annotated[
+            str,
+            AfterValidator(_check_any_key),
+            Field(description="A UUID of version 4, kept for a retry; a signed request needs it."),
+        ]
+        | None
+    ) = None
+
+
+class SitemapBody(SiteBody):
+    """POST /api/v1/zones/:zone/sitemap."""
 
     url: Url | None = None
     trigger: Trigger = "sitemap"
@@ -103,17 +131,22 @@ class PageFacts(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     url: Url
-    monthly_pageviews: Annotated[int, Field(ge=0, le=10**12)] = 0
+    monthly_pageviews: Annotated[int, Field(ge=0, le=10**12)] | None = None
     published_at: Annotated[float, Field(ge=0, le=10**11)] | None = None
     post_id: Annotated[int, Field(ge=0, le=2**53 - 2)] | None = None
 
 
-class PagesBody(BaseModel):
-    """PUT /api/v1/zones/:zone/pages: what analytics and the site know about pages."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+class PagesBody(SiteBody):
+    """PUT /api/v1/zones/:zone/pages: what analytics and the site know about pages. A field that is left out stays as it is."""
 
     pages: Annotated[list[PageFacts], Field(min_length=1, max_length=500)]
+
+
+class AgentBody(SiteBody):
+    """PUT /api/v1/zones/:zone/agent: what a site may set in its own configuration. A field that is left out stays as it is."""
+
+    origin_cron_path: Annotated[str, Field(max_length=512)] | None = None
+    preload_sitemap_url: Annotated[str, Field(max_length=2048)] | None = None
 
 
 class IdsBody(BaseModel):
@@ -122,6 +155,18 @@ class IdsBody(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     ids: Annotated[list[int], Field(min_length=1, max_length=1000)] | None = None
+
+
+class RulesBody(BaseModel):
+    """POST /api/v1/zones/:zone/rules/test: a visitor's request, and the origin's response to it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    url: Url
+    method: Annotated[str, Field(pattern="^[A-Z]{1,20}$")] = "GET"
+    headers: Annotated[dict[str, str], Field(max_length=100)] = {}
+    status: Annotated[int, Field(ge=200, le=599)] = 200
+    response_headers: Annotated[dict[str, str], Field(max_length=100)] = {}
 
 
 def read_zone_id(body: Any) -> str | None:

@@ -41,6 +41,23 @@ class Batches:
         )
         self.sql.run("DELETE FROM membership WHERE entry_id = ?", entry_id)
 
+    def settle_dropped(self, entry_ids: str, batch_id: str, now: float) -> int:
+        """Moves pages, given as a JSON list of ids, from `queued` to `dropped`; returns how many were of this batch."""
+        of_batch = self.sql.value(
+            "SELECT count(*) FROM membership WHERE batch_id = ? AND entry_id IN (SELECT value FROM json_each(?))",
+            *(batch_id, entry_ids),
+        )
+        self.sql.run(
+            """UPDATE batch SET queued = queued - lost.n, dropped = dropped + lost.n,
+                 finished_at = CASE WHEN queued = lost.n AND crawling = 0 THEN ? ELSE finished_at END
+               FROM (SELECT batch_id, count(*) AS n FROM membership
+                     WHERE entry_id IN (SELECT value FROM json_each(?)) GROUP BY batch_id) AS lost
+               WHERE batch.id = lost.batch_id""",
+            *(now, entry_ids),
+        )
+        self.sql.run("DELETE FROM membership WHERE entry_id IN (SELECT value FROM json_each(?))", entry_ids)
+        return int(of_batch or 0)
+
     def list_ids(self, entry_id: int) -> list[str]:
         """The batches that want an entry."""
         rows = self.sql.rows("SELECT batch_id FROM membership WHERE entry_id = ?", entry_id)

@@ -85,5 +85,6 @@ def _letter_as_json(row: Row) -> dict[str, Any]:
         "status": row["status"],
         "reason": row["reason"],
         "failed_at": row["failed_at"],
+        "fails_since": row["first_failed_at"],
         **({"variant": row["variant"]} if row["variant"] else {}),
     }

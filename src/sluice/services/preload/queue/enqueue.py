@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sluice.core.errors import BadField, Invalid
-from sluice.core.preload.cache_bypass import page_bypass_reason
-from sluice.core.preload.cache_keys import canonical_url, list_variants
+from sluice.core.preload.caching.cache_keys import canonical_url, list_variants
+from sluice.core.preload.caching.request_rules import page_bypass_reason
 from sluice.core.preload.entries import WantedPage
 from sluice.core.preload.priority import NOTHING_KNOWN, Facts, compute_priority
 from sluice.core.preload.zone_config import ZoneConfig
@@ -27,7 +27,7 @@ class PageOrder:
     priority: float | None = None
 
 
-def canonicalize_urls(urls: Sequence[str], config: ZoneConfig) -> list[str]:
+def canonicalize_urls(urls: Sequence[str], config: ZoneConfig, *, field: str = "urls") -> list[str]:
     """The canonical URLs without duplicates; raises Invalid that names every URL that is not a page of the zone."""
     canonical: dict[str, None] = {}
     mistakes = []
@@ -35,7 +35,7 @@ def canonicalize_urls(urls: Sequence[str], config: ZoneConfig) -> list[str]:
         try:
             canonical[canonical_url(url, config)] = None
         except Invalid as error:
-            mistakes.append(BadField(f"urls[{position}]", str(error)))
+            mistakes.append(BadField(f"{field}[{position}]", str(error)))
     if mistakes:
         raise Invalid.from_fields(mistakes)
     return list(canonical)
@@ -51,7 +51,7 @@ class Enqueuer:
     def enqueue(self, order: PageOrder, config: ZoneConfig, facts: Mapping[str, Facts], now: float) -> dict[str, Any]:
         """Puts the pages of an order into the queue; returns the documented reply."""
         self.batches.open(order.batch_id, order.trigger, now)
-        cacheable = [url for url in order.urls if page_bypass_reason(url) is None]
+        cacheable = [url for url in order.urls if page_bypass_reason(url, config) is None]
         variants = list_variants(config)
         if skipped := (len(order.urls) - len(cacheable)) * len(variants):
             self.batches.add_settled(order.batch_id, "skipped", skipped)

@@ -1,15 +1,17 @@
-"""The priority queue of pages to warm: order, merging and overflow. Every operation takes O(log n) for each page."""
+"""The priority queue of pages to warm: order, merging, overflow and leases. Every operation takes O(log n) for each page."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sluice.core.ports import Row, Sql
+from sluice.core.ports import Row, Scalar, Sql
 from sluice.core.preload.entries import LEASED, READY, WAITING, QueueEntry, WantedPage, order_key
-from sluice.services.preload.queue.batches import Batches
+from sluice.services.preload.queue.batches import Batches, Count
 
 CHUNK: Final = 500  # pages inserted by one statement: the JSON of the longest URLs stays within a row's 2 MB
+PROBES: Final = 1000  # ready entries among which a probe is chosen
+MAX_CRASHES: Final = 5  # a page that takes the whole Worker down this often is given up
 # `order_key` of the core in SQL.
 ORDER: Final = "priority DESC, enqueued_at, id"
 REVERSE_ORDER: Final = "priority, enqueued_at DESC, id DESC"
@@ -31,6 +33,15 @@ class Tallies:
     depth: int
     changes: int
     dead_changes: int
+
+
+@dataclass(frozen=True, slots=True)
+class DueTimes:
+    """Whether an entry is ready now, when the next retry is due, and when the next lease ends."""
+
+    is_ready: bool
+    retry_at: float | None
+    lease_ends_at: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +70,83 @@ class Queue:
     def list_in_order(self, limit: int) -> list[QueueEntry]:
         """All entries, leased ones too, in the order of the queue."""
         return [parse_entry(row) for row in self.sql.rows(f"SELECT * FROM entry ORDER BY {ORDER} LIMIT ?", limit)]  # noqa: S608
+
+    def lease(self, now: float, lease_s: float) -> QueueEntry | None:
+        """Takes the first ready entry; nobody else gets it until the lease ends."""
+        return self._lease(f"SELECT id FROM entry WHERE state = {READY} ORDER BY {ORDER} LIMIT 1", now + lease_s)  # noqa: S608
+
+    def lease_probe(self, now: float, lease_s: float) -> QueueEntry | None:
+        """Takes the ready entry that says most about the origin: a page that has worked, else one that has not failed."""
+        first = f"SELECT * FROM entry WHERE state = {READY} ORDER BY {ORDER} LIMIT {PROBES}"  # noqa: S608
+        return self._lease(
+            f"""SELECT id FROM ({first}) AS entry ORDER BY
+                  EXISTS (SELECT 1 FROM page WHERE page.url = entry.url AND page.variant = entry.variant) DESC,
+                  first_failed_at IS NULL DESC, {ORDER} LIMIT 1""",  # noqa: S608
+            now + lease_s,
+        )
+
+    def _lease(self, choice: str, until: float) -> QueueEntry | None:
+        rows = self.sql.rows(f"UPDATE entry SET state = {LEASED}, due_at = ? WHERE id = ({choice}) RETURNING *", until)  # noqa: S608
+        return parse_entry(rows[0]) if rows else None
+
+    def load_due_times(self) -> DueTimes:
+        [row] = self.sql.rows(
+            f"""SELECT EXISTS (SELECT 1 FROM entry WHERE state = {READY}) AS is_ready,
+                  (SELECT due_at FROM entry WHERE state = {WAITING} ORDER BY due_at LIMIT 1) AS retry_at,
+                  (SELECT due_at FROM entry WHERE state = {LEASED} ORDER BY due_at LIMIT 1) AS lease_ends_at"""  # noqa: S608
+        )
+        return DueTimes(bool(row["is_ready"]), _time(row["retry_at"]), _time(row["lease_ends_at"]))
+
+    def release_due_retries(self, now: float) -> None:
+        """Makes entries ready whose backoff is over."""
+        self.sql.run(f"UPDATE entry SET state = {READY} WHERE state = {WAITING} AND due_at <= ?", now)  # noqa: S608
+
+    def reclaim(self, now: float, held: Collection[int] = ()) -> list[QueueEntry]:
+        """Makes entries ready whose lease has ended, except those that are still held here.
+
+        Returns those that have crashed the Worker too often.
+        """
+        rows = self.sql.rows(
+            f"""UPDATE entry SET state = {READY}, crashes = crashes + 1
+                WHERE state = {LEASED} AND due_at <= ? AND id NOT IN (SELECT value FROM json_each(?))
+                RETURNING *""",  # noqa: S608
+            *(now, json.dumps(list(held))),
+        )
+        return [parse_entry(row) for row in rows if int(row["crashes"] or 0) > MAX_CRASHES]
+
+    def shorten_all(self, until: float) -> None:
+        """Ends all leases by that time, after a crash of their holder."""
+        self.sql.run(f"UPDATE entry SET due_at = min(due_at, ?) WHERE state = {LEASED}", until)  # noqa: S608
+
+    def give_back(self, entry: QueueEntry) -> None:
+        """Makes an entry ready again, without counting an attempt."""
+        self.sql.run(f"UPDATE entry SET state = {READY} WHERE id = ?", entry.id)  # noqa: S608
+
+    def finish(self, entry: QueueEntry, count: Count, now: float) -> None:
+        """Removes an entry and settles it in its batches; one that was wanted again meanwhile is ready again instead."""
+        if self.sql.rows("DELETE FROM entry WHERE id = ? AND again = 0 RETURNING id", entry.id):
+            self.batches.settle(entry.id, count, now)
+            return
+        self.sql.run(
+            f"""UPDATE entry SET state = {READY}, again = 0, attempt = 0, crashes = 0, enqueued_at = ?
+                WHERE id = ?""",  # noqa: S608
+            *(now, entry.id),
+        )
+
+    def retry(self, entry: QueueEntry, due_at: float, now: float) -> None:
+        """Delays an entry after a failed attempt."""
+        self.sql.run(
+            f"""UPDATE entry SET state = {WAITING}, attempt = attempt + 1, due_at = ?, again = 0,
+                 first_failed_at = coalesce(first_failed_at, ?) WHERE id = ?""",  # noqa: S608
+            *(due_at, now, entry.id),
+        )
+
+    def mark_wanted_again(self, urls: Sequence[str]) -> None:
+        """Marks leased pages, so that they are fetched once more: they have changed since their fetch began."""
+        self.sql.run(
+            f"UPDATE entry SET again = 1 WHERE state = {LEASED} AND url IN (SELECT value FROM json_each(?))",  # noqa: S608
+            json.dumps(list(urls)),
+        )
 
     def _insert(self, wanted: Sequence[WantedPage], batch_id: str, now: float) -> int:
         """Returns how many of the pages are new to the batch."""
@@ -89,11 +177,9 @@ class Queue:
             return [], 0
         candidates = [parse_entry(row) for state in (READY, WAITING) for row in self._load_lowest(state, count)]
         lowest = sorted(candidates, key=order_key, reverse=True)[:count]
-        dropped_of_batch = 0
-        for entry in lowest:
-            dropped_of_batch += batch_id in self.batches.list_ids(entry.id)
-            self.batches.settle(entry.id, "dropped", now)
-            self.sql.run("DELETE FROM entry WHERE id = ?", entry.id)
+        ids = json.dumps([entry.id for entry in lowest])
+        dropped_of_batch = self.batches.settle_dropped(ids, batch_id, now)
+        self.sql.run("DELETE FROM entry WHERE id IN (SELECT value FROM json_each(?))", ids)
         return [entry.url for entry in lowest], dropped_of_batch
 
     def _load_lowest(self, state: int, count: int) -> list[Row]:
@@ -120,3 +206,7 @@ def entries_as_json(entries: Sequence[QueueEntry]) -> list[dict[str, Any]]:
         }
         for entry in entries
     ]
+
+
+def _time(value: Scalar) -> float | None:
+    return None if value is None else float(value)

@@ -1,203 +1,175 @@
-"""Stored copies of pages: R2 holds the copy that every data centre reads, the edge cache holds one near the visitor."""
+"""A stored copy of a page: what it holds, how long it may serve, and how R2 and the edge cache write it down."""
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
+from operator import itemgetter
 from typing import Any, Final
 
-from sluice.core.errors import SluiceError
 from sluice.core.header_values import header_value
 from sluice.core.json_text import encode_json
-from sluice.core.ports import Bucket, Clock, HeaderPairs
-from sluice.core.preload.cache_keys import bucket_key, edge_url, key_hash
-from sluice.core.preload.freshness import Freshness, compute_freshness, parse_tags
-from sluice.core.preload.zone_config import ZoneConfig
-from sluice.services.preload.discovery.page_index import Page, PageIndex
-from sluice.services.preload.ports import Edge
+from sluice.core.ports import Content, HeaderPairs
+from sluice.core.preload.caching.cache_keys import key_hash
+from sluice.core.preload.caching.freshness import (
+    FULL_STATUSES,
+    Freshness,
+    compute_freshness,
+    initial_age_s,
+    is_specified,
+    parse_tags,
+)
+from sluice.core.preload.caching.proxy_headers import hide_origin, select_visitor_headers
+from sluice.core.preload.zone_config import ZoneConfig, netloc_of
+from sluice.services.preload.discovery.page_index import Page
+from sluice.services.preload.ports import CachedResponse
 
-# How long one data centre keeps its own copy before it reads R2 again. A purge cannot delete the copies of other data
-# centres, so they live this long.
-EDGE_MAX_S: Final = 300
-R2_RETRY_WAITS_S: Final = (0.2, 1.0)
-MAX_PURGES_COMPARED: Final = 100  # with more purges during one fetch, the page counts as purged
 MAX_HEADER_CHARS: Final = 6000  # of R2's 8,192 bytes of metadata
-ZONE: Final = "x-sluice-zone"
-STORED_AT: Final = "x-sluice-stored-at"
-FRESHNESS: Final = "x-sluice-freshness"
+FRESHNESS_FIELDS: Final = 3
+COPY: Final = "x-sluice-copy"  # at the edge: what the copy is, as JSON
+# Headers that the edge cache would act on, or that describe the bytes as they were sent.
+_KEPT_FROM_EDGE: Final = frozenset({"age", "cache-control", "date", "expires", "pragma", "vary"})
 _NOT_STORED: Final = frozenset(
-    {"age", "cdn-cache-control", "cf-cache-status", "cf-ray", "cache-control", "cache-tag", "connection"}
-    | {"content-encoding", "content-length", "date", "expires", "keep-alive", "nel", "pragma", "proxy-authenticate"}
-    | {"report-to", "server", "set-cookie", "surrogate-control", "surrogate-key", "te", "trailer", "transfer-encoding"}
-    | {"upgrade", "x-powered-by", ZONE, STORED_AT, FRESHNESS}
+    {"age", "cf-cache-status", "cf-ray", "content-encoding", "content-length", "set-cookie", "via", COPY}
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copy:
-    """One variant of a page as it is stored; `headers` are those for a visitor, without any about caching."""
+    """One variant of a page as it is stored; `headers` are those for a visitor. `stored_at` lies back by the age it had then."""
 
     page: Page
     headers: HeaderPairs
-    body: bytes
+    content: Content
     stored_at: float
     freshness: Freshness
     tags: Sequence[str] = ()
+    status: int = 200
+    # The number of the latest purge that was known when the origin was asked.
+    seq: int = 0
+    # Whether the zone's object could not be asked lately for purges that cover it.
+    is_unchecked: bool = False
 
     @property
     def fresh_until(self) -> float:
-        return self.stored_at + self.freshness.edge_s
+        return self.stored_at + self.freshness.lifetime_s
+
+    @property
+    def is_brief(self) -> bool:
+        """Whether it is a missing or moved page, which only the edge keeps."""
+        return self.status not in FULL_STATUSES
+
+    def age_s(self, now: float) -> float:
+        return max(0.0, now - self.stored_at)
+
+    def updated_by(self, headers: HeaderPairs, config: ZoneConfig) -> "Copy":
+        """The copy with the headers, freshness and tags of a 304 that confirms it."""
+        stored = select_stored_headers(headers, config, self.page)
+        news = tuple(pair for pair in stored if not pair[0].startswith("content-") and pair[0] != "date")
+        names = {name for name, _ in news}
+        kept = tuple(pair for pair in self.headers if pair[0] not in names)
+        return replace(
+            self,
+            headers=tuple(sorted((*kept, *news), key=itemgetter(0))),
+            freshness=compute_freshness(headers, self.page.url, config) if is_specified(headers) else self.freshness,
+            tags=parse_tags(headers) or self.tags,
+        )
+
+    def confirmed(self, headers: HeaderPairs, config: ZoneConfig, now: float) -> "Copy":
+        """The copy after a 304 that arrived now."""
+        return replace(self.updated_by(headers, config), stored_at=now - initial_age_s(headers))
+
+    def with_content(self, content: Content) -> "Copy":
+        return replace(self, content=content)
 
     def is_fresh(self, now: float) -> bool:
-        return self.freshness.is_fresh(now - self.stored_at)
+        return self.freshness.is_fresh(self.age_s(now))
 
     def may_serve_while_revalidating(self, now: float) -> bool:
         """Whether it may be served while a newer one is fetched."""
-        return self.freshness.may_serve_while_revalidating(now - self.stored_at)
+        return self.freshness.may_serve_while_revalidating(self.age_s(now))
 
     def may_serve_on_error(self, now: float) -> bool:
         """Whether it may be served because the origin fails."""
-        return self.freshness.may_serve_on_error(now - self.stored_at)
+        return self.freshness.may_serve_on_error(self.age_s(now))
 
 
-class StoreResult(Enum):
-    STORED = "stored"
-    EDGE_ONLY = "edge only"  # R2 refused the copy
-    PURGED = "purged"  # a purge came while the page was fetched, so the copy was removed again
+@dataclass(frozen=True, slots=True)
+class Validated:
+    """The conditions of a request that was answered with 304, and when it was sent."""
+
+    conditions: HeaderPairs
+    at: float
+
+    def fits(self, headers: HeaderPairs) -> bool:
+        """Whether these are the headers of the copy that the conditions were made of."""
+        return self.conditions == build_conditions(headers)
 
 
-def build_copy(page: Page, headers: HeaderPairs, body: bytes, config: ZoneConfig, now: float) -> Copy:
-    """The copy of a response."""
+def build_conditions(headers: HeaderPairs) -> HeaderPairs:
+    """The request headers that ask for a page only if it has changed; `headers` are those of its copy."""
+    names = (("if-none-match", "etag"), ("if-modified-since", "last-modified"))
+    return tuple((name, value) for name, key in names if (value := header_value(headers, key)))
+
+
+def build_copy(
+    page: Page, status: int, headers: HeaderPairs, content: Content, *, config: ZoneConfig, now: float
+) -> Copy:
+    """The copy of a response that arrived now."""
     return Copy(
         page=page,
-        headers=select_stored_headers(headers),
-        body=body,
-        stored_at=now,
-        freshness=compute_freshness(headers, page.url, config),
+        status=status,
+        headers=select_stored_headers(headers, config, page),
+        content=content,
+        stored_at=now - initial_age_s(headers),
+        freshness=compute_freshness(headers, page.url, config, status=status, now=now),
         tags=parse_tags(headers),
     )
 
 
-def select_stored_headers(headers: HeaderPairs) -> HeaderPairs:
-    return tuple((name.lower(), value) for name, value in headers if name.lower() not in _NOT_STORED)
+def select_stored_headers(headers: HeaderPairs, config: ZoneConfig, page: Page) -> HeaderPairs:
+    """The headers that are part of a copy, ordered by name, so that equal copies are equal values."""
+    shown = hide_origin(select_visitor_headers(headers), config, netloc_of(page.url))
+    return tuple(sorted((pair for pair in shown if pair[0] not in _NOT_STORED), key=itemgetter(0)))
 
 
-@dataclass(frozen=True, slots=True)
-class CopyStore:
-    """The copies of one zone's pages."""
-
-    zone_id: str
-    bucket: Bucket
-    edge: Edge
-    pages: PageIndex
-    clock: Clock
-
-    async def store(self, copy: Copy, fetched_at: float) -> StoreResult:
-        """Indexes the copy, then puts it into R2 and the edge. A purge since its fetch began removes it again."""
-        await self._index(copy)
-        in_bucket = await self._put_into_bucket(copy)
-        try:
-            await self.put_at_edge(copy)
-        except SluiceError:
-            if not in_bucket:
-                raise
-        if await self._is_purged_since(copy, fetched_at):
-            await self.remove([copy.page])
-            return StoreResult.PURGED
-        return StoreResult.STORED if in_bucket else StoreResult.EDGE_ONLY
-
-    async def _is_purged_since(self, copy: Copy, since: float) -> bool:
-        purges = await self.pages.load_purges(since, MAX_PURGES_COMPARED)
-        is_covered = any(purge.covers(copy.page.url, copy.tags) for purge in purges)
-        return is_covered or len(purges) == MAX_PURGES_COMPARED
-
-    async def _index(self, copy: Copy) -> None:
-        await self.pages.store(
-            copy.page,
-            hashed=key_hash(copy.page.url, copy.page.variant),
-            stored_at=copy.stored_at,
-            fresh_until=copy.fresh_until,
-            size=len(copy.body),
-            tags=copy.tags,
-        )
-
-    async def renew(self, page: Page, headers: HeaderPairs, config: ZoneConfig, fetched_at: float) -> bool:
-        """Counts a stored copy as new after a 304; returns False when there is none, or it was purged meanwhile."""
-        stored = await self.load_from_bucket(page)
-        if stored is None:
-            return False
-        names = {name for name, _ in headers}
-        is_specified = bool({"cache-control", "cdn-cache-control", "expires"} & names)
-        fresh = compute_freshness(headers, page.url, config) if is_specified else stored.freshness
-        copy = replace(stored, stored_at=self.clock.now(), freshness=fresh, tags=parse_tags(headers) or stored.tags)
-        return await self.store(copy, fetched_at) is not StoreResult.PURGED
-
-    async def load_from_edge(self, page: Page) -> Copy | None:
-        response = await self.edge.match(edge_url(page.url, page.variant))
-        if response is None:
-            return None
-        stored_at, fresh = header_value(response.headers, STORED_AT), header_value(response.headers, FRESHNESS)
-        # Two zones may name the same host. Then they share the URL, but not the page.
-        if header_value(response.headers, ZONE) != self.zone_id or not stored_at or not fresh:
-            return None
-        return Copy(
-            page=page,
-            headers=select_stored_headers(response.headers),
-            body=response.body,
-            stored_at=float(stored_at),
-            freshness=Freshness(*json.loads(fresh)),
-        )
-
-    async def load_from_bucket(self, page: Page) -> Copy | None:
-        stored = await self.bucket.get(self._key(page))
-        return None if stored is None else _parse_stored(page, stored.object.custom_metadata, stored.body)
-
-    async def remove(self, pages: Sequence[Page]) -> None:
-        """Removes the copies; from the index last, so that a purge that crashes halfway finds the rest again."""
-        await self.bucket.delete([self._key(page) for page in pages])
-        for page in pages:
-            await self.edge.delete(edge_url(page.url, page.variant))
-        await self.pages.remove(pages)
-
-    async def put_at_edge(self, copy: Copy) -> None:
-        left_s = int(copy.fresh_until + copy.freshness.while_revalidate_s - self.clock.now())
-        if left_s <= 0:
-            return
-        headers: HeaderPairs = (
-            # The URL tells the variants apart already, and the Cache API refuses some values of Vary.
-            *(pair for pair in copy.headers if pair[0] != "vary"),
-            ("cache-control", f"public, max-age={min(left_s, EDGE_MAX_S)}"),
-            (ZONE, self.zone_id),
-            (STORED_AT, repr(copy.stored_at)),
-            (FRESHNESS, _encode_freshness(copy.freshness)),
-        )
-        await self.edge.put(edge_url(copy.page.url, copy.page.variant), status=200, headers=headers, body=copy.body)
-
-    def _key(self, page: Page) -> str:
-        return bucket_key(self.zone_id, key_hash(page.url, page.variant))
-
-    async def _put_into_bucket(self, copy: Copy) -> bool:
-        """Returns False when R2 refuses the copy three times, or its headers are too long for the metadata."""
-        key, metadata = self._key(copy.page), _build_metadata(copy)
-        if metadata is None:
-            return False
-        for wait_s in (*R2_RETRY_WAITS_S, None):
-            try:
-                await self.bucket.put(
-                    key,
-                    copy.body,
-                    content_type=header_value(copy.headers, "content-type") or None,
-                    custom_metadata=metadata,
-                )
-            except SluiceError:
-                if wait_s is not None:
-                    await self.clock.sleep(wait_s)
-            else:
-                return True
-        return False
+def build_edge_headers(copy: Copy, zone_id: str, *, max_age_s: int) -> HeaderPairs:
+    """The headers under which the edge keeps a copy; what it would act on, and what the copy is, is in one of them as JSON."""
+    described = {
+        "zone": zone_id,
+        "key": key_hash(copy.page.url, copy.page.variant),
+        "at": copy.stored_at,
+        "freshness": _list_seconds(copy.freshness),
+        "tags": list(copy.tags),
+        "seq": copy.seq,
+        "headers": [pair for pair in copy.headers if pair[0] in _KEPT_FROM_EDGE],
+    }
+    return (
+        *(pair for pair in copy.headers if pair[0] not in _KEPT_FROM_EDGE),
+        ("cache-control", f"public, max-age={max_age_s}"),
+        (COPY, json.dumps(described)),
+    )
 
 
-def _build_metadata(copy: Copy) -> dict[str, str] | None:
+def parse_edge_response(page: Page, zone_id: str, response: CachedResponse) -> Copy | None:
+    """The copy that the edge keeps. Two zones may name the same host; then they share the URL, but not the page."""
+    described = header_value(response.headers, COPY)
+    stored = json.loads(described) if described else {}
+    if stored.get("zone") != zone_id or stored["key"] != key_hash(page.url, page.variant):
+        return None
+    headers = tuple(pair for pair in response.headers if pair[0] not in _NOT_STORED | _KEPT_FROM_EDGE)
+    return Copy(
+        page=page,
+        status=response.status,
+        headers=(*headers, *((name, value) for name, value in stored["headers"])),
+        content=response.content,
+        stored_at=stored["at"],
+        freshness=Freshness(*stored["freshness"]),
+        tags=tuple(stored.get("tags", ())),
+        seq=stored.get("seq", 0),
+    )
+
+
+def build_metadata(copy: Copy) -> dict[str, str] | None:
     """Everything as text, the only type that R2 stores; None when the headers are too long."""
     headers = json.dumps([list(pair) for pair in copy.headers])
     tags = json.dumps(list(copy.tags))
@@ -207,25 +179,30 @@ def _build_metadata(copy: Copy) -> dict[str, str] | None:
         "url": copy.page.url,
         "variant": copy.page.variant,
         "stored_at": repr(copy.stored_at),
-        "freshness": _encode_freshness(copy.freshness),
+        "freshness": encode_json(_list_seconds(copy.freshness)),
         "headers": headers,
         "tags": tags,
+        "seq": str(copy.seq),
     }
 
 
-def _parse_stored(page: Page, metadata: Mapping[str, str], body: bytes) -> Copy | None:
+def parse_metadata(page: Page, metadata: Mapping[str, str], content: Content) -> Copy | None:
     if metadata.get("url") != page.url or metadata.get("variant") != page.variant:
         return None
+    seconds: list[int] = json.loads(metadata["freshness"])
+    if len(seconds) != FRESHNESS_FIELDS:
+        return None  # of an earlier version, which stored other headers
     headers: list[Any] = json.loads(metadata["headers"])
     return Copy(
         page=page,
         headers=tuple((str(name), str(value)) for name, value in headers),
-        body=body,
+        content=content,
         stored_at=float(metadata["stored_at"]),
-        freshness=Freshness(*json.loads(metadata["freshness"])),
+        freshness=Freshness(*seconds),
         tags=tuple(json.loads(metadata["tags"])),
+        seq=int(metadata.get("seq", "0")),
     )
 
 
-def _encode_freshness(fresh: Freshness) -> str:
-    return encode_json([fresh.browser_s, fresh.edge_s, fresh.while_revalidate_s, fresh.if_error_s, fresh.immutable])
+def _list_seconds(fresh: Freshness) -> list[int]:
+    return [fresh.lifetime_s, fresh.while_revalidate_s, fresh.if_error_s]

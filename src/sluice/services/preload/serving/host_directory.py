@@ -1,14 +1,15 @@
-"""Which zone a host belongs to: looked up in KV, and remembered by each isolate for a while."""
+"""Whose a host is: a zone's, the API's, or nobody's; looked up in KV, and remembered by each isolate for a while."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
-from sluice.core.errors import Invalid
-from sluice.core.ports import Clock, Kv
+from sluice.core.errors import Invalid, NotFound, SluiceError
+from sluice.core.ports import Clock, Database, Kv, Log
 from sluice.core.preload.zone_config import ZoneConfig, netloc_of, parse_config
 
 REMEMBERED_S: Final = 30.0
+RETRY_S: Final = 5.0  # how soon a lookup that failed is tried again
 MAX_HOSTS: Final = 1000
 
 Reply = TypeVar("Reply")
@@ -22,20 +23,33 @@ class Zone:
 
 @dataclass(slots=True)
 class HostCache:
-    """The lookups of one isolate: host, time until which the lookup is trusted, and the zone or None."""
+    """The lookups of one isolate: until when each is trusted, and the zone or None; and each host's last good zone."""
 
     hosts: dict[str, tuple[float, Zone | None]] = field(default_factory=dict)
+    last_good: dict[str, Zone] = field(default_factory=dict)
 
     def clear(self) -> None:
         self.hosts.clear()
+        self.last_good.clear()
+
+    def remember(self, host: str, until: float, zone: Zone | None) -> None:
+        if len(self.hosts) >= MAX_HOSTS:
+            self.clear()
+        self.hosts[host] = (until, zone)
+        if zone:
+            self.last_good[host] = zone
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HostDirectory:
-    own_name: str  # of the Worker: a host that starts with it is the API's
+    read_api_hosts: Callable[[], Sequence[str]]  # a * at the beginning stands for any subdomain
     kv: Kv
+    database: Database
     clock: Clock
+    log: Log
     cache: HostCache
+    # The configuration as the zone's object has it; raises NotFound for a zone that is not registered.
+    load_config: Callable[[str], Awaitable[Any]]
 
     async def dispatch(
         self,
@@ -43,28 +57,62 @@ class HostDirectory:
         *,
         to_zone: Callable[[Zone], Awaitable[Reply]],
         to_api: Callable[[], Awaitable[Reply]],
+        to_nobody: Callable[[], Awaitable[Reply]],
     ) -> Reply:
-        """Calls `to_zone` for a URL on a zone's host, and `to_api` for any other."""
+        """A zone's host is always the zone's; of the others, the API answers only on the Worker's own hosts."""
         zone = await self.find_zone(url)
-        return await to_api() if zone is None else await to_zone(zone)
+        if zone is not None:
+            return await to_zone(zone)
+        return await to_api() if await self._is_for_api(url) else await to_nobody()
 
     async def find_zone(self, url: str) -> Zone | None:
-        """The zone whose page a URL is; None for the Worker's own URLs."""
+        """The zone whose page a URL is."""
         try:
             host = netloc_of(url)
         except Invalid:
             return None
-        if host.startswith(f"{self.own_name}."):
-            return None
-        hosts, now = self.cache.hosts, self.clock.now()
-        if host not in hosts or hosts[host][0] <= now:
-            zone = await self._look_up(host)
-            if len(hosts) >= MAX_HOSTS:
-                hosts.clear()
-            hosts[host] = (now + REMEMBERED_S, zone)
-        return hosts[host][1]
+        now = self.clock.now()
+        remembered = self.cache.hosts.get(host)
+        if remembered and remembered[0] > now:
+            return remembered[1]
+        try:
+            zone, seconds = await self._look_up(host), REMEMBERED_S
+        except SluiceError as error:
+            # The last good configuration serves for as long as nobody can read a newer one.
+            self.log.error("host.lookup_failed", error, host=host)
+            zone, seconds = self.cache.last_good.get(host), RETRY_S
+        self.cache.remember(host, now + seconds, zone)
+        return zone
 
     async def _look_up(self, host: str) -> Zone | None:
         zone_id = await self.kv.get_text(f"host:{host}")
-        config = await self.kv.get_json(f"config:{zone_id}") if zone_id else None
-        return Zone(zone_id, parse_config(config)) if zone_id and config else None
+        if not zone_id:
+            return None
+        try:
+            return Zone(zone_id, parse_config(await self.kv.get_json(f"config:{zone_id}")))
+        except SluiceError as error:
+            self.log.error("config.unreadable", error, zone=zone_id)
+            return await self._ask_object(zone_id, error)
+
+    async def _ask_object(self, zone_id: str, error: SluiceError) -> Zone | None:
+        """What KV has is missing or broken; the zone's object has the last configuration that was accepted."""
+        try:
+            return Zone(zone_id, parse_config((await self.load_config(zone_id))["config"]))
+        except NotFound:
+            return None
+        except SluiceError:
+            raise error from None
+
+    async def _is_for_api(self, url: str) -> bool:
+        try:
+            name = netloc_of(url).partition(":")[0]
+        except Invalid:
+            return False
+        if not any(_fits_host(name, pattern) for pattern in self.read_api_hosts()):
+            return False
+        # Not on a zone's host at another port.
+        return not await self.database.value("SELECT 1 FROM zone_hosts WHERE name = ? LIMIT 1", name)
+
+
+def _fits_host(name: str, pattern: str) -> bool:
+    return name.endswith(pattern[1:]) if pattern.startswith("*.") else name == pattern

@@ -1,13 +1,14 @@
 """Draining the queue, one invocation at a time, within the limits of the origin and of the platform."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
 from sluice.core.ports import Clock
 from sluice.core.preload.rate_limits import Limits
 from sluice.core.preload.zone_config import ZoneConfig
-from sluice.services.preload.queue.leases import DueTimes, Leases
+from sluice.services.preload.queue.queue import DueTimes, Queue
 from sluice.services.preload.warming.grant_store import GrantStore
 from sluice.services.preload.warming.settle_page import PageSettler
 from sluice.services.preload.warming.warm_page import PageWarmer
@@ -19,6 +20,7 @@ LOOK_S: Final = 1.0  # how soon a new page is noticed while another one hangs
 POLL_S: Final = 0.1  # how often a request of an earlier invocation is looked for
 LEASE_S: Final = 90.0  # 30 s for the origin, the rest for storing, with room to spare
 PAGE_COST: Final = 6  # subrequests for one page: the origin, D1 twice, R2, the edge, and one to spare
+MAX_CONNECTIONS: Final = 6  # that the platform lets wait for headers at once; more would only stand in its queue
 OVERHEAD: Final = 5  # subrequests for the log, the mirror and the alerts
 
 
@@ -40,11 +42,13 @@ class Wait:
 class Drain:
     clock: Clock
     state: ZoneState
-    leases: Leases
+    queue: Queue
     grants: GrantStore
     warmer: PageWarmer
     settler: PageSettler
     subrequests: int
+    # Whether something more urgent waits for the end of this invocation.
+    is_interrupted: Callable[[], bool]
     # Each page under way, with the id of its entry.
     _tasks: dict[asyncio.Task[None], int] = field(default_factory=dict)
     _started: int = 0
@@ -70,6 +74,8 @@ class Drain:
         now, config = self.clock.now(), self.state.config
         if config is None or not config.preload_enabled or self.state.is_paused:
             return Stop(None)
+        if self.is_interrupted():
+            return Stop(now)
         due = self._recover_due(now)
         if not due.is_ready and due.retry_at is None:
             return Wait(LOOK_S) if self._tasks else Stop(due.lease_ends_at)
@@ -83,15 +89,15 @@ class Drain:
 
     def _recover_due(self, now: float) -> DueTimes:
         """Makes entries ready whose backoff or lease is over."""
-        due = self.leases.load_due_times()
+        due = self.queue.load_due_times()
         retries = due.retry_at is not None and due.retry_at <= now
         ended = due.lease_ends_at is not None and due.lease_ends_at <= now
         if retries:
-            self.leases.release_due_retries(now)
+            self.queue.release_due_retries(now)
         if ended:
-            for entry in self.leases.reclaim(now, self._tasks.values()):
+            for entry in self.queue.reclaim(now, self._tasks.values()):
                 self.settler.give_up(entry, now)
-        return self.leases.load_due_times() if retries or ended else due
+        return self.queue.load_due_times() if retries or ended else due
 
     def _held_until(self, now: float) -> float:
         """Until when no page may be fetched, because of the breaker or of a 429."""
@@ -109,11 +115,12 @@ class Drain:
         self.state.put_breaker(breaker)
         in_flight = self.grants.count_in_flight(now)
         wait_s = self.grants.next_wait_s(Limits.from_config(config), now) if breaker.may_fetch(in_flight) else None
-        if wait_s is None:
+        if wait_s is None or len(self._tasks) >= MAX_CONNECTIONS:
             return Wait(None if self._tasks else POLL_S)
         if wait_s > 0:
             return self._wait_until(now + wait_s, now)
-        entry = self.leases.lease(now, LEASE_S)
+        is_probe = breaker.state == "half-open"
+        entry = self.queue.lease_probe(now, LEASE_S) if is_probe else self.queue.lease(now, LEASE_S)
         if entry is not None:
             grant_id = self.grants.grant(now)
             self._started += 1

@@ -1,13 +1,15 @@
 """Requests to the zone's origin: each one has a grant, which is stored before the request is sent."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
 from sluice.core.errors import ConnectionLost, SluiceError, TimedOut
 from sluice.core.ports import Clock, Fetch, FetchResponse, HeaderPairs, Sink
-from sluice.core.preload.cache_keys import variant_headers
+from sluice.core.preload.caching.cache_keys import variant_headers
 from sluice.core.preload.rate_limits import SETTLE_AFTER_TIMEOUT_S, SETTLE_S, Limits
+from sluice.core.preload.request_signing import sign_proxy
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.warming.grant_store import GrantStore
 from sluice.services.preload.zone.alerts import ZoneAlerts
@@ -29,6 +31,12 @@ def origin_address(url: str, config: ZoneConfig) -> tuple[str, HeaderPairs]:
     return config.origin_url + rest, (("x-forwarded-host", parts.netloc), ("x-forwarded-proto", parts.scheme))
 
 
+def proxy_headers(url: str, key: str, *, client_ip: str, now: float) -> HeaderPairs:
+    """The header by which the origin of a page can believe X-Forwarded-*; none without a key."""
+    parts = urlsplit(url)
+    return (sign_proxy(key, host=parts.netloc, proto=parts.scheme, client_ip=client_ip, now=now),) if key else ()
+
+
 def page_headers(variant: str) -> HeaderPairs:
     """The headers of a request for a page to be stored: without cookies, and past every cache."""
     return (*variant_headers(variant, AGENT), ("cache-control", "no-cache"), ("pragma", "no-cache"))
@@ -40,6 +48,7 @@ class Origin:
     alerts: ZoneAlerts
     clock: Clock
     fetch: Fetch
+    proxy_key: Callable[[], str]
 
     def hold_s(self) -> float:
         """How long an abandoned request may keep the origin busy."""
@@ -55,17 +64,19 @@ class Origin:
         headers: HeaderPairs,
         max_bytes: int,
         sink: Sink | None = None,
+        timeout_s: float = TIMEOUT_S,
     ) -> FetchResponse:
         """Sends a request under its grant; one whose connection is lost is sent again under a new grant."""
         address, forwarded = origin_address(url, config)
         for sends_left in reversed(range(MAX_SENDS)):
             settle_s = SETTLE_S
+            proof = proxy_headers(url, self.proxy_key(), client_ip="", now=self.clock.now())
             try:
                 return await self.fetch(
                     address,
-                    headers=(*headers, *forwarded),
+                    headers=(*headers, *forwarded, *proof),
                     max_bytes=max_bytes,
-                    timeout_s=TIMEOUT_S,
+                    timeout_s=timeout_s,
                     follow=False,
                     fresh=True,
                     sink=sink,

@@ -6,10 +6,11 @@ from urllib.parse import urljoin
 
 from sluice.core.errors import Invalid
 from sluice.core.ports import NewId
-from sluice.core.preload.cache_bypass import page_bypass_reason
-from sluice.core.preload.cache_keys import canonical_url
+from sluice.core.preload.caching.cache_keys import canonical_url
+from sluice.core.preload.caching.freshness import compute_freshness
+from sluice.core.preload.caching.request_rules import page_bypass_reason
+from sluice.core.preload.circuit_breaker import Breaker
 from sluice.core.preload.entries import QueueEntry, WantedPage
-from sluice.core.preload.freshness import compute_freshness
 from sluice.core.preload.outcomes import (
     EdgeOnly,
     Failed,
@@ -30,7 +31,6 @@ from sluice.services.preload.discovery.known_pages import KnownPages
 from sluice.services.preload.discovery.page_index import Page
 from sluice.services.preload.queue.batches import Batches, Count
 from sluice.services.preload.queue.dead_letters import DeadLetters
-from sluice.services.preload.queue.leases import Leases
 from sluice.services.preload.queue.queue import Queue
 from sluice.services.preload.serving.copies import Copy
 from sluice.services.preload.zone.alerts import ZoneAlerts
@@ -58,7 +58,6 @@ class PageSettler:
     zone_id: str
     state: ZoneState
     queue: Queue
-    leases: Leases
     batches: Batches
     dead_letters: DeadLetters
     known_pages: KnownPages
@@ -84,8 +83,10 @@ class PageSettler:
         )
         is_ok = not isinstance(attempt.outcome, Retry | Failed)
         self.alerts.count_result(now, ok=is_ok, latency_ms=attempt.latency_ms)
-        self._update_breaker(attempt.health, config, era, now)
-        self.review_alerts(now)
+        self._update_breaker(attempt.health, config, era, now, entry)
+        # While all is well a page changes nothing that is watched but the depth, which the cron looks at.
+        if not is_ok or self.alerts.has_active():
+            self.review_alerts(now)
 
     def give_up(self, entry: QueueEntry, now: float) -> None:
         """Settles a page on which the Worker crashed again and again."""
@@ -102,8 +103,8 @@ class PageSettler:
             return
         match attempt.outcome:
             case Unchanged():
-                edge_s = compute_freshness((), entry.url, config).edge_s
-                self.known_pages.renew(page, now=now, fresh_until=now + edge_s)
+                lifetime_s = compute_freshness((), entry.url, config).lifetime_s
+                self.known_pages.renew(page, now=now, fresh_until=now + lifetime_s)
             case Retry() | Failed():
                 pass
             case _:
@@ -113,7 +114,7 @@ class PageSettler:
         """Removes the entry from the queue, or delays it; returns its status for the log."""
         match attempt.outcome:
             case FetchAgain():
-                self.leases.give_back(entry)
+                self.queue.give_back(entry)
                 return "again"
             case Retry() as retry if entry.attempt < config.preload_retry_max:
                 self._delay(entry, retry, now)
@@ -136,17 +137,17 @@ class PageSettler:
 
     def _finish(self, entry: QueueEntry, count: Count, status: str, now: float) -> str:
         self.dead_letters.remove(entry.url, entry.variant)
-        self.leases.finish(entry, count, now)
+        self.queue.finish(entry, count, now)
         return status
 
     def _bury(self, entry: QueueEntry, status: int | None, reason: str, now: float) -> None:
         """Moves an entry to the dead-letter queue."""
         self.dead_letters.add(entry, status=status, reason=reason, now=now)
-        self.leases.finish(entry, "failed", now)
+        self.queue.finish(entry, "failed", now)
 
     def _delay(self, entry: QueueEntry, retry: Retry, now: float) -> None:
         after_s = retry.after_s or 0
-        self.leases.retry(entry, now + max(backoff_s(entry.attempt), after_s), now)
+        self.queue.retry(entry, now + max(backoff_s(entry.attempt), after_s), now)
         if retry.pauses_zone:
             self.state.put(hold_until=now + min(MAX_HOLD_S, after_s))
 
@@ -156,7 +157,7 @@ class PageSettler:
             target = canonical_url(urljoin(entry.url, redirect.to), config)
         except (Invalid, ValueError) as error:
             return Skipped(f"redirects to {redirect.to[:300]}: {error}")
-        if target != entry.url and entry.hops < MAX_HOPS and not page_bypass_reason(target):
+        if target != entry.url and entry.hops < MAX_HOPS and not page_bypass_reason(target, config):
             wanted = WantedPage(
                 url=target,
                 variant=entry.variant,
@@ -171,10 +172,20 @@ class PageSettler:
                 self.queue.enqueue([wanted], batch_id, now=now, max_depth=max_depth)
         return redirect
 
-    def _update_breaker(self, health: Health, config: ZoneConfig, era: int, now: float) -> None:
-        """A response to a request from before the breaker's last change is ignored."""
+    def _count_trouble(self, breaker: Breaker, url: str, config: ZoneConfig, now: float) -> None:
+        threshold = config.preload_circuit_breaker_threshold
+        max_backoff_s = config.preload_circuit_breaker_max_backoff_s
+        self.state.put_breaker(breaker.after_failure(now, url, threshold=threshold, max_backoff_s=max_backoff_s))
+
+    def count_unreachable(self, config: ZoneConfig, now: float) -> None:
+        """Counts a visitor's connection that failed: it tells of the whole origin, so each counts like a page of its own."""
+        self._count_trouble(self.state.breaker.at(now), f"{config.site_url}/#{now}", config, now)
+
+    def _update_breaker(self, health: Health, config: ZoneConfig, era: int, now: float, entry: QueueEntry) -> None:
+        """A response to a request from before the breaker's last change is ignored, and a page that keeps failing too."""
         breaker = self.state.breaker
-        if breaker.era != era:
+        keeps_failing = health is Health.TROUBLE and entry.first_failed_at is not None and breaker.state == "closed"
+        if breaker.era != era or keeps_failing:
             return
         match health:
             case Health.GOOD:
@@ -182,6 +193,4 @@ class PageSettler:
             case Health.NEUTRAL:
                 self.state.put_breaker(breaker.after_refusal())
             case Health.TROUBLE:
-                threshold = config.preload_circuit_breaker_threshold
-                max_backoff_s = config.preload_circuit_breaker_max_backoff_s
-                self.state.put_breaker(breaker.after_failure(now, threshold=threshold, max_backoff_s=max_backoff_s))
+                self._count_trouble(breaker, entry.url, config, now)

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Final, assert_never
 
 from sluice.core.errors import Oversized, Refused, SluiceError
-from sluice.core.ports import Clock, FetchResponse, HeaderPairs
+from sluice.core.ports import Clock, Content, FetchResponse, HeaderPairs
+from sluice.core.preload.caching.freshness import unshareable_reason
 from sluice.core.preload.entries import QueueEntry
-from sluice.core.preload.freshness import unshareable_reason
 from sluice.core.preload.outcomes import (
     EdgeOnly,
     Failed,
@@ -24,9 +24,11 @@ from sluice.core.preload.outcomes import (
     health_of,
 )
 from sluice.core.preload.zone_config import ZoneConfig
+from sluice.core.timestamps import elapsed_ms
 from sluice.services.preload.discovery.known_pages import KnownPages
 from sluice.services.preload.discovery.page_index import Page
-from sluice.services.preload.serving.copies import Copy, CopyStore, StoreResult, build_copy
+from sluice.services.preload.serving.copies import Copy, Validated, build_copy
+from sluice.services.preload.serving.copy_store import CopyStore, StoreResult
 from sluice.services.preload.warming.origin import MAX_PAGE_BYTES, Origin, page_headers
 from sluice.services.preload.warming.settle_page import Attempt, PageSettler
 
@@ -49,9 +51,9 @@ class PageWarmer:
         page = Page(entry.url, entry.variant)
         validators = self.known_pages.load_validators(page)
         response = await self._fetch_page(page, config, grant_id, validators)
-        latency_ms = round((self.clock.now() - fetched_at) * 1000, 1)
+        latency_ms = round(elapsed_ms(fetched_at, self.clock.now()), 1)
         if isinstance(response, FetchResponse):
-            outcome, copy = await self._store_or_remove(page, config, response, fetched_at, bool(validators))
+            outcome, copy = await self._store_or_remove(page, config, response, Validated(validators, fetched_at))
             attempt = Attempt(outcome, health_of(response.status), response.status, latency_ms, copy)
         else:
             attempt = Attempt(response, _health_without_response(response), None, latency_ms, None)
@@ -73,15 +75,16 @@ class PageWarmer:
             return Retry(str(error))
 
     async def _store_or_remove(
-        self, page: Page, config: ZoneConfig, response: FetchResponse, fetched_at: float, is_conditional: bool
+        self, page: Page, config: ZoneConfig, response: FetchResponse, validated: Validated
     ) -> tuple[Outcome, Copy | None]:
         """Applies the response to the stored copy; a store that fails is a reason to try again."""
         try:
             match classify_response(response.status, response.headers, self.clock.now()):
                 case Storable():
-                    return await self._store_copy(page, config, response, fetched_at)
-                case Unchanged() if is_conditional:
-                    return await self._renew_copy(page, config, response, fetched_at), None
+                    return await self._store_copy(page, config, response, validated.at)
+                case Unchanged() if validated.conditions:
+                    is_renewed = await self.copies.renew(page, response.headers, config, validated)
+                    return Unchanged() if is_renewed else COPY_IS_MISSING, None
                 case Unchanged():
                     return UNEXPECTED_304, None
                 case Gone() as gone:
@@ -98,7 +101,8 @@ class PageWarmer:
         if reason := unshareable_reason(response.status, response.headers, page.url, config):
             await self.copies.remove([page])
             return Skipped(reason), None
-        copy = build_copy(page, response.headers, response.body, config, self.clock.now())
+        content = Content(response.body, len(response.body))
+        copy = build_copy(page, response.status, response.headers, content, config=config, now=self.clock.now())
         match await self.copies.store(copy, fetched_at):
             case StoreResult.STORED:
                 return Stored(), copy
@@ -106,12 +110,6 @@ class PageWarmer:
                 return EdgeOnly(), None
             case StoreResult.PURGED:
                 return PURGED_MEANWHILE, None
-
-    async def _renew_copy(
-        self, page: Page, config: ZoneConfig, response: FetchResponse, fetched_at: float
-    ) -> Unchanged | FetchAgain:
-        is_renewed = await self.copies.renew(page, response.headers, config, fetched_at)
-        return Unchanged() if is_renewed else COPY_IS_MISSING
 
 
 def _health_without_response(outcome: Skipped | Failed | Retry) -> Health:

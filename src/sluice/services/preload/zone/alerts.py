@@ -56,6 +56,10 @@ class ZoneAlerts:
                 incident_id, raised_at = active[finding.kind]
                 self._report(finding, incident_id, "it is over", raised_at=raised_at, resolved_at=now)
 
+    def has_active(self) -> bool:
+        """Whether an incident is not over."""
+        return bool(self.sql.value("SELECT EXISTS (SELECT 1 FROM incident)"))
+
     def list_active(self) -> list[str]:
         """The kinds of the incidents that are not over."""
         return [str(row["kind"]) for row in self.sql.rows("SELECT kind FROM incident ORDER BY kind")]

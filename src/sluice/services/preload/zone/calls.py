@@ -6,14 +6,16 @@ One RPC method carries all of them: the name of the call and its arguments go th
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from sluice.core.errors import NotFound, SluiceError
-from sluice.core.ports import Kv
+from sluice.core.ports import Database, Kv
 from sluice.core.preload.request_signing import SignedRequest
 from sluice.core.remote_errors import decode_error, encode_error
 
 Json = dict[str, Any]
+# What a site may ask for with its signature.
+Shown = Literal["batch", "purge", "status"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,10 @@ class ZoneCalls(Protocol):
 
     async def preload(self, signed: SignedRequest, body: Any) -> SignedReply: ...
     async def purge(self, signed: SignedRequest, body: Any) -> SignedReply: ...
-    async def show_signed_batch(self, signed: SignedRequest, batch_id: str) -> Json: ...
+    async def crawl_for_site(self, signed: SignedRequest, body: Any) -> SignedReply: ...
+    async def learn_from_site(self, signed: SignedRequest, body: Any) -> SignedReply: ...
+    async def set_agent(self, signed: SignedRequest, body: Any) -> SignedReply: ...
+    async def show_to_site(self, signed: SignedRequest, what: Shown, item_id: str) -> Json: ...
     async def configure(self, config: Any, signing_key: str | None = None) -> Json: ...
     async def show_config(self) -> Json: ...
     async def unregister(self) -> Json: ...
@@ -38,6 +43,7 @@ class ZoneCalls(Protocol):
     async def show_status(self) -> Json: ...
     async def show_queue(self) -> Json: ...
     async def show_batch(self, batch_id: str) -> Json: ...
+    async def show_purge(self, purge_id: str) -> Json: ...
     async def cancel_batch(self, batch_id: str) -> Json: ...
     async def list_failed(self, limit: int) -> Json: ...
     async def replay_failed(self, body: Any) -> Json: ...
@@ -47,6 +53,15 @@ class ZoneCalls(Protocol):
     async def learn_pages(self, body: Any) -> Json: ...
     async def pause(self) -> Json: ...
     async def resume(self) -> Json: ...
+    async def claim_refresh(self, url: str, variant: str) -> Json: ...
+    async def suggest_page(self, url: str) -> Json: ...
+    async def report_unreachable(self, reason: str) -> Json: ...
+    async def show_breaker(self) -> Json: ...
+    async def show_purges(self) -> Json: ...
+    async def show_proxy_key(self) -> Json: ...
+    async def observe(self, url: str, variant: str, digest: str, lifetime_s: int) -> Json: ...
+    async def list_observed(self) -> Json: ...
+    async def test_rules(self, body: Any) -> Json: ...
     async def settle(self) -> None: ...
     async def tick(self) -> None: ...
 
@@ -108,8 +123,19 @@ class RemoteZone:
     async def purge(self, signed: SignedRequest, body: Any) -> SignedReply:
         return SignedReply(**await self._call("purge", signed=signed, body=body))
 
-    async def show_signed_batch(self, signed: SignedRequest, batch_id: str) -> Json:
-        return await self._ask("show_signed_batch", signed=signed, batch_id=batch_id)
+    async def crawl_for_site(self, signed: SignedRequest, body: Any) -> SignedReply:
+        return SignedReply(**await self._call("crawl_for_site", signed=signed, body=body))
+
+    async def learn_from_site(self, signed: SignedRequest, body: Any) -> SignedReply:
+        return SignedReply(**await self._call("learn_from_site", signed=signed, body=body))
+
+    async def set_agent(self, signed: SignedRequest, body: Any) -> SignedReply:
+        reply = SignedReply(**await self._call("set_agent", signed=signed, body=body))
+        self._on_config_change()
+        return reply
+
+    async def show_to_site(self, signed: SignedRequest, what: Shown, item_id: str) -> Json:
+        return await self._ask("show_to_site", signed=signed, what=what, item_id=item_id)
 
     async def configure(self, config: Any, signing_key: str | None = None) -> Json:
         return await self._change_config("configure", config=config, signing_key=signing_key)
@@ -134,6 +160,9 @@ class RemoteZone:
 
     async def show_batch(self, batch_id: str) -> Json:
         return await self._ask("show_batch", batch_id=batch_id)
+
+    async def show_purge(self, purge_id: str) -> Json:
+        return await self._ask("show_purge", purge_id=purge_id)
 
     async def cancel_batch(self, batch_id: str) -> Json:
         return await self._ask("cancel_batch", batch_id=batch_id)
@@ -162,6 +191,33 @@ class RemoteZone:
     async def resume(self) -> Json:
         return await self._ask("resume")
 
+    async def claim_refresh(self, url: str, variant: str) -> Json:
+        return await self._ask("claim_refresh", url=url, variant=variant)
+
+    async def suggest_page(self, url: str) -> Json:
+        return await self._ask("suggest_page", url=url)
+
+    async def report_unreachable(self, reason: str) -> Json:
+        return await self._ask("report_unreachable", reason=reason)
+
+    async def show_purges(self) -> Json:
+        return await self._ask("show_purges")
+
+    async def show_proxy_key(self) -> Json:
+        return await self._ask("show_proxy_key")
+
+    async def show_breaker(self) -> Json:
+        return await self._ask("show_breaker")
+
+    async def observe(self, url: str, variant: str, digest: str, lifetime_s: int) -> Json:
+        return await self._ask("observe", url=url, variant=variant, digest=digest, lifetime_s=lifetime_s)
+
+    async def list_observed(self) -> Json:
+        return await self._ask("list_observed")
+
+    async def test_rules(self, body: Any) -> Json:
+        return await self._ask("test_rules", body=body)
+
     async def settle(self) -> None:
         await self._call("settle")
 
@@ -187,13 +243,15 @@ class Zones(Protocol):
     def get(self, zone_id: str) -> ZoneCalls: ...
     async def list_ids(self) -> list[str]: ...
     async def is_registered(self, zone_id: str) -> bool: ...
+    async def forget(self, zone_id: str) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteZones:
-    """The zones whose configuration is in KV, each behind its object."""
+    """The zones, each behind its object. Its configuration is in KV, the list of all in D1."""
 
     kv: Kv
+    database: Database
     send: Send
     on_config_change: Callable[[], None]
 
@@ -201,7 +259,11 @@ class RemoteZones:
         return RemoteZone(zone_id, self.send, self.on_config_change)
 
     async def list_ids(self) -> list[str]:
-        return [key.name.removeprefix("config:") async for key in self.kv.keys("config:")]
+        return [str(row["zone_id"]) for row in await self.database.all("SELECT zone_id FROM zones ORDER BY zone_id")]
 
     async def is_registered(self, zone_id: str) -> bool:
         return await self.kv.get_text(f"config:{zone_id}") is not None
+
+    async def forget(self, zone_id: str) -> None:
+        """Takes a zone off the list, because its object has no configuration."""
+        await self.database.run("DELETE FROM zones WHERE zone_id = ?", zone_id)

@@ -6,12 +6,22 @@ from typing import Any, Final
 
 from sluice.core.errors import Invalid
 from sluice.core.json_text import encode_json
-from sluice.core.ports import Clock, Database, Kv, Log, Sql
+from sluice.core.ports import Clock, Database, Kv, Log, Sql, Statement
 from sluice.core.preload.zone_config import ZoneConfig, config_as_json, parse_config
 from sluice.services.preload.zone.state import ZoneState
 
 # A read of KV may be this old. Only after that time does a difference mean that somebody edited the value by hand.
 KV_LAG_S: Final = 120.0
+MAX_VERSIONS: Final = 100  # that are kept, for restoring one
+
+# What a site may set by itself, with its signature.
+AGENT_FIELDS: Final = ("origin_cron_path", "preload_sitemap_url")
+
+
+def change_agent(config: ZoneConfig, changes: dict[str, Any]) -> ZoneConfig:
+    """The configuration with some of the site's own fields; None stands for the default."""
+    values = config_as_json(config) | changes
+    return parse_config({name: value for name, value in values.items() if name not in changes or value is not None})
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +36,12 @@ class ConfigPublisher:
 
     async def configure(self, config: ZoneConfig) -> int:
         """Stores and publishes a configuration; returns its version. A host of two zones belongs to the later one."""
+        version = self.accept(config)
+        await self.publish()
+        return version
+
+    def accept(self, config: ZoneConfig) -> int:
+        """Stores a configuration, to be published; returns its version."""
         before, version = self.state.config, self.state.version
         if before != config:
             version += 1
@@ -33,7 +49,6 @@ class ConfigPublisher:
             self.state.put_config(config, version=version, unlinked=unlinked, published=0)
         else:
             self.state.put(published=0)
-        await self.publish()
         return version
 
     async def publish(self) -> None:
@@ -42,41 +57,92 @@ class ConfigPublisher:
         if config is None or self.state.is_published:
             return
         text = encode_json(config_as_json(config))
-        await self.database.run(
-            "INSERT OR REPLACE INTO config_snapshots VALUES (?, ?, ?, ?)",
-            *(self.zone_id, version, text, self.clock.now()),
+        snapshot = [self.zone_id, version, text, self.clock.now()]
+        await self.database.batch(
+            [
+                ("INSERT OR REPLACE INTO config_snapshots VALUES (?, ?, ?, ?)", snapshot),
+                ("INSERT OR IGNORE INTO zones VALUES (?)", [self.zone_id]),
+                *self._list_hosts(config),
+                (
+                    "DELETE FROM config_snapshots WHERE zone_id = ? AND version <= ?",
+                    [self.zone_id, version - MAX_VERSIONS],
+                ),
+            ]
         )
         await self._unlink(self.state.get("unlinked", default=[]))
         for host in sorted(config.own_hosts):
             await self.kv.put_text(f"host:{host}", self.zone_id)
         await self.kv.put_text(f"config:{self.zone_id}", text)
+        if self.state.config is None:
+            # The zone was deleted meanwhile: what was just written must not stay.
+            await self._erase(config)
+            return
         self.state.put(published=version, published_at=self.clock.now())
 
     async def withdraw(self) -> None:
-        """Deletes the zone's hosts, queue and configuration; its stored pages stay until they are purged or too old."""
+        """Deletes the zone's hosts, queue and configuration."""
         config = self.state.config
-        await self.kv.delete(f"config:{self.zone_id}")
-        await self._unlink(sorted(config.own_hosts) if config else [])
+        if config is None:
+            return
+        await self._erase(config)
         for key in ("preload-queue", "preload-dlq"):
             await self.kv.delete(f"{key}:{self.zone_id}")
-        for table in ("entry", "membership", "crawl", "dead", "purge", "incident", "page"):
+        await self.database.run("DELETE FROM zones WHERE zone_id = ?", self.zone_id)
+        for table in (
+            "entry",
+            "membership",
+            "crawl",
+            "crawl_progress",
+            "dead",
+            "purge",
+            "purge_url",
+            "incident",
+            "page",
+        ):
             self.sql.run(f"DELETE FROM {table}")  # noqa: S608
         self.state.delete("config", "signing_keys", "mirrored", "mirrored_dead", "breaker", "hold_until", "paused")
+        # Once more: the alarm may have published the configuration while it was being deleted.
+        await self._erase(config)
+
+    async def _erase(self, config: ZoneConfig) -> None:
+        await self.kv.delete(f"config:{self.zone_id}")
+        await self.database.run("DELETE FROM zone_hosts WHERE zone_id = ?", self.zone_id)
+        await self._unlink(sorted(config.own_hosts))
 
     async def _unlink(self, hosts: list[str]) -> None:
-        """Deletes the links of hosts, unless another zone has taken them over."""
+        """Leaves hosts to the zone that was configured for them last, or to nobody."""
         for host in hosts:
-            if await self.kv.get_text(f"host:{host}") == self.zone_id:
+            if await self.kv.get_text(f"host:{host}") != self.zone_id:
+                continue
+            heir = await self.database.value(
+                "SELECT zone_id FROM zone_hosts WHERE host = ? ORDER BY configured_at DESC LIMIT 1", host
+            )
+            if heir:
+                await self.kv.put_text(f"host:{host}", str(heir))
+            else:
                 await self.kv.delete(f"host:{host}")
+
+    def _list_hosts(self, config: ZoneConfig) -> list[Statement]:
+        """The statements that note the zone's hosts, and only these."""
+        rows = encode_json([[host, host.partition(":")[0]] for host in sorted(config.own_hosts)])
+        return [
+            ("DELETE FROM zone_hosts WHERE zone_id = ?", [self.zone_id]),
+            (
+                "INSERT INTO zone_hosts SELECT value ->> 0, ?, value ->> 1, ? FROM json_each(?)",
+                [self.zone_id, self.clock.now(), rows],
+            ),
+        ]
 
     async def adopt_edits(self) -> None:
         """Takes over a configuration that somebody wrote into KV by hand."""
         if self.clock.now() - self.state.get("published_at", default=0) < KV_LAG_S:
             return
-        text = await self.kv.get_text(f"config:{self.zone_id}")
+        config, text = self.state.config, await self.kv.get_text(f"config:{self.zone_id}")
+        if config is None or text is None or text == encode_json(config_as_json(config)):
+            return
         try:
-            edited = None if text is None else parse_config(json.loads(text))
-            if edited is not None and edited != self.state.config:
+            edited = parse_config(json.loads(text))
+            if edited != config:
                 await self.configure(edited)
         except (ValueError, Invalid) as error:
             self.log.event("config.refused", zone=self.zone_id, reason=str(error))
@@ -84,8 +150,8 @@ class ConfigPublisher:
     async def list_versions(self) -> list[dict[str, Any]]:
         """The last 100 versions, the latest first."""
         rows = await self.database.all(
-            "SELECT version, created_at, config_json FROM config_snapshots WHERE zone_id = ? ORDER BY version DESC LIMIT 100",
-            self.zone_id,
+            "SELECT version, created_at, config_json FROM config_snapshots WHERE zone_id = ? ORDER BY version DESC LIMIT ?",
+            *(self.zone_id, MAX_VERSIONS),
         )
         return [
             {"version": row["version"], "created_at": row["created_at"], "config": json.loads(str(row["config_json"]))}

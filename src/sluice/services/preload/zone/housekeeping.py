@@ -3,15 +3,20 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sluice.core.preload.priority import NOTHING_KNOWN, compute_priority
+from sluice.core.errors import SluiceError
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.queue.dead_letters import REPLAY_INTERVAL_S, REPLAYED_AT_ONCE
 from sluice.services.preload.queue.enqueue import PageOrder
 from sluice.services.preload.zone.services import ZoneServices
 
-SCHEDULED_AT_ONCE: Final = 100  # pages of one scheduled run: what the default limits warm in a minute
+MAX_SCHEDULED: Final = 10_000  # pages of one scheduled run, however fast the origin is
+MIN_LIFE_S: Final = 300  # a page that lives shorter is not kept warm by schedule
+LEAD_S: Final = 300  # so long before they expire pages are refreshed
 CANDIDATES: Final = 1000
 CRAWL_INTERVAL_S: Final = 86_400
+EXPIRED_AT_ONCE: Final = 20  # copies removed by one run: each costs a call to the edge
+EXPIRY_MARGIN_S: Final = 86_400  # the origin's own stale-if-error may be longer than the zone's
+FORGET_INTERVAL_S: Final = 600  # rows that no longer count are ignored at once, and deleted this late
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +26,9 @@ class Housekeeping:
     async def run_due(self, config: ZoneConfig) -> None:
         """Does everything that is due."""
         now = self.services.now()
-        self._forget_old(now)
+        if self._take_turn("forgot_at", FORGET_INTERVAL_S, now):
+            self._forget_old(now)
+            await self._remove_expired(config, now)
         if config.preload_enabled:
             await self._enqueue_scheduled(config, now)
             self._replay_dead_letters(config, now)
@@ -63,18 +70,36 @@ class Housekeeping:
         services.admission.forget_expired(now)
         services.alerts.forget_old_results(now)
         services.grants.forget_old(now)
+        services.purger.forget_old(now)
+        services.traffic.forget_old(now)
+
+    async def _remove_expired(self, config: ZoneConfig, now: float) -> None:
+        """Removes copies that are too old to be served even while the origin fails."""
+        services = self.services
+        before = now - max(config.cache_stale_if_error_s, config.cache_stale_while_revalidate_s) - EXPIRY_MARGIN_S
+        if pages := await services.pages.list_expired(EXPIRED_AT_ONCE, before=before):
+            services.known_pages.forget(pages)
+            await services.copies.remove(pages)
 
     async def _enqueue_scheduled(self, config: ZoneConfig, now: float) -> None:
-        """Enqueues the pages of highest priority; among equals, those warmed longest ago."""
-        services = self.services
-        if not self._take_turn("scheduled_at", config.preload_schedule_interval_s, now):
+        """Enqueues the pages that expire before the next run, as many as the limits can warm until then."""
+        services, interval_s = self.services, config.preload_schedule_interval_s
+        if not self._take_turn("scheduled_at", interval_s, now):
             return
-        facts = await services.load_busiest(CANDIDATES)
-        known = services.known_pages.list_oldest(CANDIDATES)
-        candidates = list(dict.fromkeys([*known, *facts])) or [f"{config.site_url}/"]
-        ranked = sorted(candidates, key=lambda url: -compute_priority("scheduled", facts.get(url, NOTHING_KNOWN), now))
-        order = PageOrder(batch_id=services.create_id("preload"), trigger="scheduled", urls=ranked[:SCHEDULED_AT_ONCE])
+        capacity = min(MAX_SCHEDULED, max(1, config.preload_rpm_limit * interval_s // 60))
+        urls = await self._list_expiring(capacity, now + interval_s + LEAD_S)
+        facts = await services.load_facts(urls)
+        order = PageOrder(batch_id=services.create_id("preload"), trigger="scheduled", urls=urls)
         services.enqueuer.enqueue(order, config, facts, now)
+
+    async def _list_expiring(self, limit: int, before: float) -> list[str]:
+        """Warmed and visited pages; while D1 fails, those that the object knows."""
+        services = self.services
+        try:
+            return await services.pages.list_expiring(limit, before=before, min_life_s=MIN_LIFE_S)
+        except SluiceError as error:
+            services.log.error("schedule.unavailable", error, zone=services.zone_id)
+            return services.known_pages.list_oldest(min(limit, CANDIDATES))
 
     def _replay_dead_letters(self, config: ZoneConfig, now: float) -> None:
         if self._take_turn("replayed_at", REPLAY_INTERVAL_S, now):

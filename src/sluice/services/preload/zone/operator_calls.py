@@ -2,11 +2,12 @@
 
 from typing import Any, Final
 
-from sluice.core.errors import Invalid, NotFound
+from sluice.core.errors import NotFound
 from sluice.core.models import parse_model
-from sluice.core.preload.priority import Facts
+from sluice.core.preload.purges import build_farewell
 from sluice.core.preload.zone_config import ZoneConfig, config_as_json, parse_config
-from sluice.services.preload.http.requests import EnqueueBody, IdsBody, PagesBody, SitemapBody
+from sluice.services.preload.discovery.site_facts import read_page_facts, read_sitemap_url
+from sluice.services.preload.http.requests import EnqueueBody, IdsBody, PagesBody, RulesBody, SitemapBody
 from sluice.services.preload.queue.enqueue import PageOrder, canonicalize_urls
 from sluice.services.preload.queue.queue_summary import summarize_queue
 from sluice.services.preload.zone.calls import Json
@@ -41,9 +42,13 @@ class OperatorCalls:
         return self._describe_config(self.services.config, self.services.state.version)
 
     async def unregister(self) -> Json:
-        self.services.require_registered()
-        await self.services.publisher.withdraw()
-        return {"zone_id": self.services.zone_id, "status": "unregistered"}
+        services = self.services
+        services.require_registered()
+        await services.publisher.withdraw()
+        services.purger.accept(build_farewell(services.create_id("purge"), services.now()))
+        await services.pages.forget_facts()
+        await services.wake()
+        return {"zone_id": services.zone_id, "status": "unregistered"}
 
     async def list_versions(self) -> Json:
         self.services.require_registered()
@@ -66,6 +71,10 @@ class OperatorCalls:
 
     async def show_batch(self, batch_id: str) -> Json:
         return ZoneStatus(self.services).describe_batch(batch_id, self.services.config)
+
+    async def show_purge(self, purge_id: str) -> Json:
+        self.services.require_registered()
+        return self.services.purger.describe(purge_id)
 
     async def cancel_batch(self, batch_id: str) -> Json:
         config = self.services.config
@@ -106,25 +115,29 @@ class OperatorCalls:
         return reply
 
     async def crawl_sitemap(self, body: Any) -> Json:
-        services, config = self.services, self.services.config
+        services = self.services
+        services.require_registered()
         wanted = parse_model(SitemapBody, body)
-        url = wanted.url or services.enabled_config.sitemap_url
-        if not config.covers_url(url):
-            raise Invalid("url is not on one of the zone's hosts")
+        url = read_sitemap_url(wanted, services.enabled_config)
         batch_id = services.create_id("preload")
         services.crawl.begin(batch_id, url, wanted.trigger, services.now())
         await services.wake()
         return {"preload_batch_id": batch_id, "status": "accepted", "sitemap": url}
 
     async def learn_pages(self, body: Any) -> Json:
-        config, pages = self.services.config, parse_model(PagesBody, body).pages
-        urls = [canonicalize_urls([page.url], config)[0] for page in pages]
-        facts = [
-            Facts(monthly_pageviews=page.monthly_pageviews, published_at=page.published_at, post_id=page.post_id)
-            for page in pages
-        ]
-        await self.services.pages.store_facts(zip(urls, facts, strict=True))
-        return {"learned": len(urls)}
+        config = self.services.config
+        facts = read_page_facts(parse_model(PagesBody, body), config)
+        await self.services.pages.merge_facts(facts)
+        return {"learned": len(facts)}
+
+    async def list_observed(self) -> Json:
+        self.services.require_registered()
+        return {"observed": self.services.observed.list_pages()}
+
+    async def test_rules(self, body: Any) -> Json:
+        from sluice.services.preload.serving.rule_explanations import explain_rules  # noqa: PLC0415 - rare, and not for visitors
+
+        return explain_rules(parse_model(RulesBody, body), self.services.config, self.services.now())
 
     async def pause(self) -> Json:
         self.services.require_registered()

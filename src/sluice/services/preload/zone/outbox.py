@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from sluice.core.json_text import encode_json
 from sluice.core.ports import Database, Row, Sql, Statement
-from sluice.core.timestamps import iso
 
 BATCH: Final = 50  # statements sent together: a guess; more would risk the time limit of one D1 call
 MAX_KEPT: Final = 5000  # while D1 is away for hours, the oldest log lines are dropped first
@@ -66,8 +65,9 @@ def _build_log_line(body: dict[str, Any]) -> Statement:
     names = ("event_id", "zone_id", "url", "status", "http_status", "latency_ms", "trigger_name", "attempt", "detail")
     values: list[object] = [body.get(name) for name in names]
     return (
-        f"INSERT OR IGNORE INTO preload_log ({', '.join(names)}, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
-        [*values, iso(body["at"])],
+        f"""INSERT OR IGNORE INTO preload_log ({", ".join(names)}, created_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, strftime('%Y-%m-%dT%H:%M:%fZ', ?, 'unixepoch'))""",  # noqa: S608
+        [*values, body["at"]],
     )
 
 

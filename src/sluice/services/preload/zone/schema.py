@@ -31,7 +31,7 @@ STATEMENTS: Final = (
     f"CREATE INDEX IF NOT EXISTS entry_leased ON entry (due_at) WHERE state = {LEASED}",
     # Counting rows would take longer the more there are.
     "CREATE TABLE IF NOT EXISTS tally (name TEXT PRIMARY KEY, n INTEGER NOT NULL) STRICT, WITHOUT ROWID",
-    "INSERT OR IGNORE INTO tally VALUES ('depth', 0), ('changes', 0), ('dead_changes', 0), ('events', 0)",
+    "INSERT OR IGNORE INTO tally VALUES ('depth', 0), ('changes', 0), ('dead_changes', 0), ('events', 0), ('purge_seq', 0)",
     """CREATE TRIGGER IF NOT EXISTS entry_added AFTER INSERT ON entry BEGIN
       UPDATE tally SET n = n + 1 WHERE name IN ('depth', 'changes'); END""",
     """CREATE TRIGGER IF NOT EXISTS entry_removed AFTER DELETE ON entry BEGIN
@@ -98,12 +98,35 @@ STATEMENTS: Final = (
     "CREATE TABLE IF NOT EXISTS outbox (id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, body TEXT NOT NULL) STRICT",
     "CREATE TABLE IF NOT EXISTS incident (kind TEXT PRIMARY KEY, id TEXT NOT NULL, raised_at REAL NOT NULL) STRICT, WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS purge (id TEXT PRIMARY KEY, body TEXT NOT NULL, created_at REAL NOT NULL) STRICT, WITHOUT ROWID",
+    """CREATE TABLE IF NOT EXISTS purge_progress (
+      id TEXT PRIMARY KEY, pages_removed INTEGER NOT NULL DEFAULT 0, created_at REAL NOT NULL, finished_at REAL
+    ) STRICT, WITHOUT ROWID""",
+    # The URLs that a purge names and that are still to be removed.
+    """CREATE TABLE IF NOT EXISTS purge_url (
+      purge_id TEXT NOT NULL, url TEXT NOT NULL, PRIMARY KEY (purge_id, url)
+    ) STRICT, WITHOUT ROWID""",
+    """CREATE TABLE IF NOT EXISTS mark (
+      scope TEXT PRIMARY KEY, seq INTEGER NOT NULL, hard_seq INTEGER NOT NULL, at REAL NOT NULL
+    ) STRICT, WITHOUT ROWID""",
+    # Visits of each hour by what answered them: edge, r2, origin or pass.
+    """CREATE TABLE IF NOT EXISTS visit (
+      hour INTEGER NOT NULL, layer TEXT NOT NULL, visits INTEGER NOT NULL, bytes INTEGER NOT NULL, ttfb_ms REAL NOT NULL,
+      PRIMARY KEY (hour, layer)
+    ) STRICT, WITHOUT ROWID""",
+    # While the cache is only observed: the last reply for each page, and how often another visitor got another one.
+    """CREATE TABLE IF NOT EXISTS observed (
+      url TEXT NOT NULL, variant TEXT NOT NULL, digest TEXT NOT NULL, valid_until REAL NOT NULL,
+      compared INTEGER NOT NULL DEFAULT 0, differing INTEGER NOT NULL DEFAULT 0, differed_at REAL,
+      PRIMARY KEY (url, variant)
+    ) STRICT, WITHOUT ROWID""",
     # Sitemaps to be read.
     """CREATE TABLE IF NOT EXISTS crawl (
       id INTEGER PRIMARY KEY AUTOINCREMENT, batch_id TEXT NOT NULL, url TEXT NOT NULL, depth INTEGER NOT NULL,
       trigger_name TEXT NOT NULL, attempt INTEGER NOT NULL DEFAULT 0, due_at REAL NOT NULL DEFAULT 0,
       state TEXT NOT NULL DEFAULT 'pending', fallback INTEGER NOT NULL DEFAULT 0, UNIQUE (batch_id, url)
     ) STRICT""",
+    # How many addresses of a sitemap are in the queue already, while the rest is taken in.
+    "CREATE TABLE IF NOT EXISTS crawl_progress (crawl_id INTEGER PRIMARY KEY, taken INTEGER NOT NULL) STRICT",
 )
 
 

@@ -5,24 +5,26 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sluice.core.errors import Conflict, NotFound, SluiceError
-from sluice.core.identifiers import format_uuid4
 from sluice.core.ports import Alarm, Bucket, Clock, Database, Fetch, Kv, Log, NewId, Sql
 from sluice.core.preload.priority import Facts
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.discovery.known_pages import KnownPages
+from sluice.services.preload.discovery.observed_pages import ObservedPages
 from sluice.services.preload.discovery.page_index import PageIndex
 from sluice.services.preload.discovery.sitemap_crawl import SitemapCrawl
 from sluice.services.preload.ports import Edge
+from sluice.services.preload.purge_lists.marks import PurgeMarks
 from sluice.services.preload.queue.batches import Batches
 from sluice.services.preload.queue.dead_letters import DeadLetters
 from sluice.services.preload.queue.enqueue import Enqueuer
-from sluice.services.preload.queue.leases import Leases
 from sluice.services.preload.queue.queue import Queue
-from sluice.services.preload.serving.copies import CopyStore
+from sluice.services.preload.serving.copy_store import CopyStore
 from sluice.services.preload.serving.purging import Purger
+from sluice.services.preload.traffic.visits import Traffic
 from sluice.services.preload.warming.drain import Drain
 from sluice.services.preload.warming.grant_store import GrantStore
 from sluice.services.preload.warming.origin import Origin
+from sluice.services.preload.warming.origin_cron import OriginCron
 from sluice.services.preload.warming.settle_page import PageSettler
 from sluice.services.preload.warming.warm_page import PageWarmer
 from sluice.services.preload.zone.admission import Admission
@@ -69,22 +71,40 @@ class ZoneServices:
         self.settings = settings
         self.clock = outside.clock
         self.log = outside.log
+        # When visitors last caused what may happen only now and then; a restart of the object forgets it.
+        self.turns: dict[str, float] = {}
         self.batches = Batches(sql)
         self.queue = Queue(sql, self.batches)
-        self.leases = Leases(sql, self.batches)
         self.dead_letters = DeadLetters(sql)
         self.outbox = Outbox(sql)
         self.known_pages = KnownPages(sql)
         self.admission = Admission(sql)
+        self.observed = ObservedPages(sql)
         self.alerts = ZoneAlerts(zone_id, sql, self.outbox)
         self.grants = GrantStore(sql)
+        self.traffic = Traffic(sql)
         self.pages = PageIndex(outside.database, zone_id)
-        self.copies = CopyStore(zone_id, outside.bucket, outside.edge, self.pages, outside.clock)
+        self.marks = PurgeMarks(sql)
+        self.copies = CopyStore(zone_id, outside.bucket, outside.edge, self.pages, outside.clock, self.marks)
         self.enqueuer = Enqueuer(zone_id, self.batches, self.queue, self.outbox)
 
     @cached_property
     def origin(self) -> Origin:
-        return Origin(self.grants, self.alerts, self.clock, self.outside.fetch)
+        return Origin(self.grants, self.alerts, self.clock, self.outside.fetch, self.proxy_key)
+
+    @cached_property
+    def origin_cron(self) -> OriginCron:
+        return OriginCron(self.zone_id, self.origin, self.outbox, self.clock)
+
+    def list_keys(self) -> list[str]:
+        """The keys that verify a site's signature, the current one first: the zone's own if it has any."""
+        now, own = self.now(), self.state.get("signing_keys", default=[])
+        keys = [str(each["key"]) for each in own if each["until"] is None or each["until"] > now]
+        return keys or list(self.settings.signing_keys)
+
+    def proxy_key(self) -> str:
+        """The key that proves to the origin who asks; "" where there is none."""
+        return next(iter(self.list_keys()), "")
 
     @cached_property
     def settler(self) -> PageSettler:
@@ -92,7 +112,6 @@ class ZoneServices:
             zone_id=self.zone_id,
             state=self.state,
             queue=self.queue,
-            leases=self.leases,
             batches=self.batches,
             dead_letters=self.dead_letters,
             known_pages=self.known_pages,
@@ -110,11 +129,12 @@ class ZoneServices:
         return Drain(
             clock=self.clock,
             state=self.state,
-            leases=self.leases,
+            queue=self.queue,
             grants=self.grants,
             warmer=self.warmer,
             settler=self.settler,
             subrequests=self.settings.subrequests,
+            is_interrupted=lambda: self.purger.is_waiting,
         )
 
     @cached_property
@@ -132,7 +152,9 @@ class ZoneServices:
 
     @cached_property
     def purger(self) -> Purger:
-        return Purger(self.zone_id, self.sql, self.outside.database, self.copies, self.known_pages, self.leases)
+        return Purger(
+            self.zone_id, self.sql, self.outside.database, self.copies, self.known_pages, self.queue, self.marks
+        )
 
     @cached_property
     def publisher(self) -> ConfigPublisher:
@@ -194,3 +216,9 @@ class ZoneServices:
         alarm_at = await self.alarm.get()
         if alarm_at is None or alarm_at > now:
             await self.alarm.set(now)
+
+
+def format_uuid4(digits: str) -> str:
+    """Formats 32 random hexadecimal digits as a UUID of version 4."""
+    variant = "89ab"[int(digits[16], 16) % 4]
+    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:32]}"

@@ -1,16 +1,18 @@
-"""Calls that a site makes with its signature: preload, purge, and the progress of a batch."""
+"""Calls that a site makes with its signature: preload, purge, sitemap, pages, its own settings, and what became of them."""
 
 from collections.abc import Callable
 from typing import Any
 
-from sluice.core.errors import Invalid
+from sluice.core.errors import BadField, Invalid
 from sluice.core.models import parse_model
 from sluice.core.preload.purges import SITE_TAG, Purge
-from sluice.core.preload.rate_limits import ANY, GLOBAL_PURGE, PRELOAD, PURGE, Rate
+from sluice.core.preload.rate_limits import ANY, GLOBAL_PURGE, PRELOAD, PURGE, SITEMAP, Rate
 from sluice.core.preload.request_signing import SignedRequest
-from sluice.services.preload.http.requests import PreloadBody, PurgeBody
+from sluice.services.preload.discovery.site_facts import read_page_facts, read_sitemap_url
+from sluice.services.preload.http.requests import AgentBody, PagesBody, PreloadBody, PurgeBody, SiteBody, SitemapBody
 from sluice.services.preload.queue.enqueue import PageOrder, canonicalize_urls
-from sluice.services.preload.zone.calls import Json, SignedReply
+from sluice.services.preload.zone.calls import Json, Shown, SignedReply
+from sluice.services.preload.zone.configuration import AGENT_FIELDS, change_agent
 from sluice.services.preload.zone.services import ZoneServices
 from sluice.services.preload.zone.status import ZoneStatus
 
@@ -49,7 +51,9 @@ class SignedCalls:
             nonce=signed.nonce,
             tags=tuple(purge_body.tags),
             urls=tuple(canonicalize_urls(purge_body.urls, config)),
+            prefixes=tuple(canonicalize_urls(purge_body.prefixes, config, field="prefixes")),
             everything=purge_body.everything or SITE_TAG in purge_body.tags,
+            soft=purge_body.soft,
             created_at=services.now(),
         )
 
@@ -59,28 +63,93 @@ class SignedCalls:
                 "purge_id": purge.purge_id,
                 "status": "accepted",
                 "tags_affected": [SITE_TAG] if purge_body.everything else list(purge.tags),
-                "estimated_completion_ms": services.purger.estimate_ms(purge),
+                "estimated_completion_ms": int(config.cache_purge_delay_s * 1000),
             }
 
         rates = [ANY, PURGE, GLOBAL_PURGE] if purge.everything else [ANY, PURGE]
         return await self._run_once(signed, purge_body.idempotency_key, rates, accept)
 
-    async def show_signed_batch(self, signed: SignedRequest, batch_id: str) -> Json:
-        config = self.services.config
+    async def crawl_for_site(self, signed: SignedRequest, body: Any) -> SignedReply:
+        services = self.services
+        services.require_registered()
+        self._verify(signed)
+        wanted = parse_model(SitemapBody, body)
+        url = read_sitemap_url(wanted, services.enabled_config)
+        batch_id = services.create_id("preload")
+
+        def begin() -> Json:
+            services.crawl.begin(batch_id, url, wanted.trigger, services.now())
+            return {"preload_batch_id": batch_id, "status": "accepted", "sitemap": url}
+
+        return await self._run_once(signed, self._scope_key(signed, wanted), [ANY, SITEMAP], begin)
+
+    async def learn_from_site(self, signed: SignedRequest, body: Any) -> SignedReply:
+        """The pages are in another database, so the reply is stored after them. Whoever sends them twice changes nothing."""
+        services, config = self.services, self.services.config
+        self._verify(signed)
+        known = parse_model(PagesBody, body)
+        facts = read_page_facts(known, config)
+        key = self._scope_key(signed, known)
+
+        def admit() -> Json | None:
+            self._admit(signed, [ANY])
+            stored: Json | None = services.admission.load_response(key, signed.body_hash, services.now())
+            return stored
+
+        if stored := services.sql.transaction(admit):
+            return SignedReply(stored, replayed=True)
+        await services.pages.merge_facts(facts)
+        reply: Json = {"learned": len(facts)}
+        services.admission.store_response(key, signed.body_hash, reply, services.now())
+        return SignedReply(reply, replayed=False)
+
+    async def set_agent(self, signed: SignedRequest, body: Any) -> SignedReply:
+        """Changes the fields of the configuration that belong to the site; the alarm publishes them."""
+        services, config = self.services, self.services.config
+        self._verify(signed)
+        wanted = parse_model(AgentBody, body)
+        new = change_agent(config, {name: body[name] for name in AGENT_FIELDS if name in body})
+
+        def accept() -> Json:
+            version = services.publisher.accept(new)
+            return {
+                "zone_id": services.zone_id,
+                "version": version,
+                "origin_cron_path": new.origin_cron_path,
+                "preload_sitemap_url": new.sitemap_url,
+            }
+
+        return await self._run_once(signed, self._scope_key(signed, wanted), [ANY], accept)
+
+    async def show_to_site(self, signed: SignedRequest, what: Shown, item_id: str) -> Json:
+        config, status = self.services.config, ZoneStatus(self.services)
         self._verify(signed)
         self.services.sql.transaction(lambda: self._admit(signed, [ANY]))
-        return ZoneStatus(self.services).describe_batch(batch_id, config)
+        match what:
+            case "batch":
+                return status.describe_batch(item_id, config)
+            case "purge":
+                return self.services.purger.describe(item_id)
+            case "status":
+                return status.describe_zone(config)
 
     def _verify(self, signed: SignedRequest) -> None:
         """Checks the signature against the zone's own keys if it has any, else against those of all zones."""
-        now = self.services.now()
-        own = self.services.state.get("signing_keys", default=[])
-        keys = [each["key"] for each in own if each["until"] is None or each["until"] > now]
-        signed.verify(keys or self.services.settings.signing_keys, now)
+        signed.verify(self.services.list_keys(), self.services.now())
 
     def _check_zone_id(self, zone_id: str) -> None:
         if zone_id != self.services.zone_id:
             raise Invalid(f"zone_id is not {self.services.zone_id}")
+
+    def _scope_key(self, signed: SignedRequest, body: SiteBody) -> str:
+        """The idempotency key among those of the same route; a signed request must have one."""
+        if body.zone_id is not None:
+            self._check_zone_id(body.zone_id)
+        if body.idempotency_key is None:
+            raise Invalid.from_fields(
+                [BadField("idempotency_key", "is required: a UUID of version 4, kept for a retry")]
+            )
+        return f"{signed.method} {signed.path} {body.idempotency_key}"
 
     def _admit(self, signed: SignedRequest, rates: list[Rate]) -> None:
         now = self.services.now()

@@ -25,11 +25,12 @@ class ZoneStatus:
             "enabled": config.preload_enabled,
             "paused": services.state.is_paused,
             "queue_depth": services.queue.depth,
+            "hit_ratio": services.traffic.load_day(now).hit_ratio,
             "dead_letters": services.dead_letters.count,
             "in_flight": services.grants.count_in_flight(now),
             "breaker": {
                 "state": breaker.state,
-                "consecutive_failures": breaker.failures,
+                "consecutive_failures": len(breaker.failing),
                 "backoff_s": breaker.backoff_s,
                 "open_until": breaker.open_until or None,
             },

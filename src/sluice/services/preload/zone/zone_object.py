@@ -1,11 +1,14 @@
 """The object of one zone: the only writer of its queue. It answers calls, and works when its alarm rings."""
 
+from dataclasses import dataclass
 from typing import Final
 
 from sluice.core.errors import SluiceError
 from sluice.core.ports import Alarm, Sql
+from sluice.core.preload.purges import Purge
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.queue.enqueue import PageOrder
+from sluice.services.preload.serving.purging import PurgeRound
 from sluice.services.preload.warming.drain import INTERVAL_S
 from sluice.services.preload.zone.calls import ZoneCalls, answer_call
 from sluice.services.preload.zone.housekeeping import CANDIDATES, Housekeeping
@@ -15,9 +18,21 @@ from sluice.services.preload.zone.services import Dependencies, ObjectStorage, Z
 from sluice.services.preload.zone.settings import PreloadSettings
 from sluice.services.preload.zone.signed_calls import SignedCalls
 from sluice.services.preload.zone.state import ZoneState
+from sluice.services.preload.zone.visitor_calls import VisitorCalls
 
 FILES_AT_ONCE: Final = 3  # sitemaps read in one invocation
 ALARM_PRECISION_S: Final = 0.01
+MAX_WEBHOOK_WAIT_S: Final = 3600.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ahead:
+    """What waits: accepted purges, pages, rows for D1 and the webhook, and when the next sitemap may be read."""
+
+    has_purges: bool
+    has_pages: bool
+    has_rows: bool
+    sitemap_due_at: float | None
 
 
 class BackgroundWork:
@@ -32,7 +47,7 @@ class BackgroundWork:
         services, now = self.services, self.services.now()
         hold_s = services.origin.hold_s()
         services.grants.abandon(now, hold_s)
-        services.leases.shorten_all(now + hold_s)
+        services.queue.shorten_all(now + hold_s)
 
     async def handle_alarm(self) -> None:
         """Carries out purges, reads sitemaps, warms pages; then sets the next alarm, even after a failure."""
@@ -44,14 +59,15 @@ class BackgroundWork:
             next_at = await self._work()
         except Exception as error:  # noqa: BLE001 - the platform gives up an alarm that fails too often
             self.services.log.error("drain.failed", error)
-        is_published = await self._publish()
+        is_published = await self._publish(has_rows=True)
         if next_at is None and not is_published:
             next_at = self.services.now() + INTERVAL_S
         await self._set_next_alarm(next_at, fallback_at)
 
     async def settle(self) -> None:
         """Does the rest of a signed request. It runs after the reply; if it crashes, the alarm does the same."""
-        await self._carry_out_purges()
+        if self._look_ahead().has_purges:
+            await self.carry_out_purges()
         await self.services.mirror.write()
 
     async def tick(self) -> None:
@@ -59,11 +75,11 @@ class BackgroundWork:
         services = self.services
         services.require_registered()
         await services.publisher.adopt_edits()
-        config = services.config
-        await self._carry_out_purges()
-        await Housekeeping(services).run_due(config)
-        await self._publish()
-        if services.queue.depth or services.crawl.next_due_at() is not None:
+        await Housekeeping(services).run_due(services.config)
+        await services.origin_cron.call(services.config)
+        ahead = self._look_ahead()
+        await self._publish(has_rows=ahead.has_rows)
+        if ahead.has_pages or ahead.has_purges or ahead.sitemap_due_at is not None:
             await services.wake()
 
     async def _set_next_alarm(self, next_at: float | None, fallback_at: float) -> None:
@@ -79,20 +95,38 @@ class BackgroundWork:
 
     async def _work(self) -> float | None:
         """Returns when there is more to do; None when there is nothing."""
-        await self._carry_out_purges()
-        config = self.services.state.config
+        ahead, config = self._look_ahead(), self.services.state.config
+        if ahead.has_purges:
+            # A round leaves no room for other calls to the platform, so they wait for the next alarm.
+            await self.carry_out_purges()
+            return self.services.now()
         if config is None:
             return None
-        times = [await self._crawl_sitemaps(config)]
+        times = [None if ahead.sitemap_due_at is None else await self._crawl_sitemaps(config)]
         if not self.services.state.is_paused:
             times.append(await self.services.build_drain().run())
         latest = self.services.now() + INTERVAL_S
         return min((min(time, latest) for time in times if time is not None), default=None)
 
+    def _look_ahead(self) -> Ahead:
+        """One statement, so that an invocation with nothing to do costs little."""
+        [row] = self.services.sql.rows(
+            """SELECT EXISTS (SELECT 1 FROM purge) AS has_purges, EXISTS (SELECT 1 FROM entry) AS has_pages,
+                 EXISTS (SELECT 1 FROM outbox) AS has_rows,
+                 (SELECT min(due_at) FROM crawl WHERE state = 'pending') AS sitemap_due_at"""
+        )
+        due_at = row["sitemap_due_at"]
+        return Ahead(
+            has_purges=bool(row["has_purges"]),
+            has_pages=bool(row["has_pages"]),
+            has_rows=bool(row["has_rows"]),
+            sitemap_due_at=None if due_at is None else float(due_at),
+        )
+
     async def _crawl_sitemaps(self, config: ZoneConfig) -> float | None:
-        """Returns when the next file may be read; None when there is none, or nothing is to be read now."""
+        """Returns when the next file may be read; None when there is no more, or nothing is to be read now."""
         services, state = self.services, self.services.state
-        if services.crawl.next_due_at() is None or state.is_paused or not config.preload_enabled:
+        if state.is_paused or not config.preload_enabled:
             return None
         breaker = state.breaker.at(services.now())
         if breaker.state == "open":
@@ -103,43 +137,68 @@ class BackgroundWork:
                 break
         return services.crawl.next_due_at()
 
-    async def _publish(self) -> bool:
+    async def _publish(self, *, has_rows: bool) -> bool:
         """Sends the configuration, the log, the alerts and the mirror out; returns whether nothing is left to send."""
         services = self.services
         try:
             if not services.state.is_published:
                 await services.publisher.publish()
-            await services.outbox.flush(services.outside.database)
-            is_delivered = await services.outbox.deliver(services.webhook.post)
+            if has_rows:
+                await services.outbox.flush(services.outside.database)
             await services.mirror.write_if_due()
         except SluiceError as error:
             services.log.error("publish.failed", error)
             return False
+        return await self._deliver_alerts() if has_rows else True
+
+    async def _deliver_alerts(self) -> bool:
+        """Posts alerts to the webhook; after a failure it waits, longer each time, and nothing else waits with it."""
+        services, state, now = self.services, self.services.state, self.services.now()
+        failures, due_at = state.get("webhook_failures", default=[0, 0])
+        if now < due_at:
+            return True
+        try:
+            is_delivered = await services.outbox.deliver(services.webhook.post)
+        except SluiceError as error:
+            services.log.error("webhook.failed", error)
+            wait_s = min(MAX_WEBHOOK_WAIT_S, INTERVAL_S * 2**failures)
+            state.put(webhook_failures=[failures + 1, now + wait_s])
+            return True  # the minute's cron tries again
+        if failures:
+            state.put(webhook_failures=[0, 0])
         return is_delivered
 
-    async def _carry_out_purges(self) -> None:
-        config = self.services.state.config
-        if self._is_purging or config is None:
+    async def carry_out_purges(self) -> None:
+        """Does one round of the oldest purge. Its pages are enqueued before they are removed, so that a crash loses none."""
+        purger = self.services.purger
+        purge = purger.load_next()
+        if purge is None or self._is_purging:
             return
         self._is_purging = True
         try:
-            async for purge_id, urls in self.services.purger.carry_out_all():
-                await self._warm_again(config, urls)
-                self.services.purger.forget(purge_id)
+            found = await purger.find(purge)
+            await self._warm_again(purge, found)
+            await purger.remove(purge, found, self.services.now())
         finally:
             self._is_purging = False
 
-    async def _warm_again(self, config: ZoneConfig, urls: list[str]) -> None:
-        if not (config.preload_enabled and config.preload_post_purge and urls):
+    async def _warm_again(self, purge: Purge, found: PurgeRound) -> None:
+        """All rounds of a purge are one batch."""
+        config = self.services.state.config
+        if config is None or not (config.preload_enabled and config.preload_post_purge):
             return
-        services = self.services
-        facts = await services.load_facts(urls) if len(urls) <= CANDIDATES else {}
-        order = PageOrder(batch_id=services.create_id("preload"), trigger="post-purge", urls=urls)
-        services.enqueuer.enqueue(order, config, facts, services.now())
-        await services.wake()
+        services, now = self.services, self.services.now()
+        batch_id = f"preload-{purge.purge_id.removeprefix('purge-')}"
+        if found.is_last:
+            services.batches.end_crawl(batch_id, now)
+            return
+        urls = list(dict.fromkeys(page.url for page in found.pages))
+        order = PageOrder(batch_id=batch_id, trigger="post-purge", urls=urls)
+        services.enqueuer.enqueue(order, config, await services.load_facts(urls), now)
+        services.batches.begin_crawl(batch_id)
 
 
-class ZoneHandlers(SignedCalls, OperatorCalls):
+class ZoneHandlers(SignedCalls, OperatorCalls, VisitorCalls):
     """The object's side of ZoneCalls."""
 
     def __init__(self, services: ZoneServices) -> None:

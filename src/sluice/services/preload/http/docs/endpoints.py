@@ -8,11 +8,13 @@ from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.http.docs import replies
 from sluice.services.preload.http.requests import (
     MIN_KEY_CHARS,
+    AgentBody,
     EnqueueBody,
     IdsBody,
     PagesBody,
     PreloadBody,
     PurgeBody,
+    RulesBody,
     SitemapBody,
 )
 from sluice.web.openapi.common_docs import FILE, describe_page
@@ -84,6 +86,66 @@ BATCH_OF: Final = Doc(
     security=("admin", "signed"),
 )
 
+PURGE_OF: Final = Doc(
+    summary="The progress of a purge",
+    description="For the operator, and for a site that signs its requests.",
+    tag=SITES,
+    params=ZONE | {"id": Param("The purge's id.", f"purge-{_KEY}")},
+    replies={200: ReplyDoc("What has become of it.", replies.PurgeProgress)},
+    problems=(404, 409, 429),
+    security=("admin", "signed"),
+)
+STATUS: Final = Doc(
+    summary="The status of a zone",
+    description="For the operator, and for a site that signs its requests.",
+    tag=SITES,
+    params=ZONE,
+    replies={200: ReplyDoc("Queue, hit ratio, origin, incidents and batches.", replies.StatusReply)},
+    problems=(404, 409, 429),
+    security=("admin", "signed"),
+)
+SITEMAP: Final = Doc(
+    summary="Warm the pages of a sitemap",
+    description="A signed request needs an `idempotency_key`; it gets the first reply again for 24 hours.",
+    tag=SITES,
+    params=ZONE,
+    body=SitemapBody,
+    body_required=False,
+    example={"idempotency_key": f"sitemap-{_KEY}", "url": "https://www.example.com/sitemap.xml"},
+    replies={202: ReplyDoc("The sitemap will be read.", replies.CrawlAccepted, _ONCE)},
+    problems=(404, 409, 429),
+    security=("admin", "signed"),
+)
+LEARN: Final = Doc(
+    summary="Store what analytics know about pages",
+    description="A field that is left out keeps its value. A signed request needs an `idempotency_key`.",
+    tag=SITES,
+    params=ZONE,
+    body=PagesBody,
+    example={
+        "idempotency_key": f"pages-{_KEY}",
+        "pages": [{"url": _URL, "monthly_pageviews": 1000, "published_at": 1_794_787_200, "post_id": 123}],
+    },
+    replies={200: ReplyDoc("How many pages were updated.", replies.Learned, _ONCE)},
+    problems=(404, 409, 429),
+    security=("admin", "signed"),
+)
+AGENT: Final = Doc(
+    summary="Set what the site itself knows best",
+    description="A field that is left out keeps its value, null resets it. `origin_cron_path` is asked for every minute.",
+    tag=SITES,
+    params=ZONE,
+    body=AgentBody,
+    example={
+        "idempotency_key": f"agent-{_KEY}",
+        "origin_cron_path": "/wp-cron.php",
+        "preload_sitemap_url": "{site_url}/wp-sitemap.xml",
+    },
+    replies={200: ReplyDoc("The site's settings as they are now.", replies.AgentReply, _ONCE)},
+    problems=(404, 409, 429),
+    security=SIGNED,
+)
+
 
 def _operator(summary: str, answer: str, reply: type[BaseModel], *, status: int = 200, **more: Any) -> Doc:
     fields: dict[str, Any] = {"params": ZONE, "problems": (404,), "tag": OPERATOR, "security": ADMIN, **more}
@@ -103,7 +165,7 @@ CONFIGURE: Final = _operator(
 )
 UNREGISTER: Final = _operator(
     "Unregister a zone",
-    "Its hosts, queue and configuration are deleted; stored pages stay until they are too old.",
+    "Its hosts, queue and configuration are deleted, and its stored pages in the minutes after.",
     replies.Unregistered,
 )
 VERSIONS: Final = _operator("All versions of the zone's configuration", "The versions.", replies.Versions)
@@ -113,7 +175,6 @@ RESTORE: Final = _operator(
     replies.Registered,
     params=ZONE | {"version": Param("Its number.", "1")},
 )
-STATUS: Final = _operator("The status of a zone", "Queue, origin, incidents and batches.", replies.StatusReply)
 QUEUE: Final = _operator(
     "What is in the queue", "How many pages of each priority, and the next ones.", replies.QueueReply
 )
@@ -144,13 +205,6 @@ DELETE_FAILED: Final = _operator(
 ALERTS: Final = _operator("Incidents", "The latest first.", replies.AlertsReply, query=Listing, problems=())
 LOG: Final = _operator("The log of all pages", "The latest first.", replies.LogReply, query=Listing, problems=())
 PAGES: Final = _operator("Stored pages", "The latest first.", replies.PagesReply, query=Listing, problems=())
-LEARN: Final = _operator(
-    "Store what analytics know about pages",
-    "How many pages were updated.",
-    replies.Learned,
-    body=PagesBody,
-    example={"pages": [{"url": _URL, "monthly_pageviews": 1000, "published_at": 1_794_787_200, "post_id": 123}]},
-)
 ENQUEUE: Final = _operator(
     "Warm pages by hand, or all known pages",
     "The pages are in the queue.",
@@ -160,18 +214,21 @@ ENQUEUE: Final = _operator(
     example={"urls": [_URL]},
     problems=(404, 409),
 )
-SITEMAP: Final = _operator(
-    "Warm the pages of a sitemap",
-    "The sitemap will be read.",
-    replies.CrawlAccepted,
-    status=202,
-    body=SitemapBody,
-    body_required=False,
-    example={"url": "https://www.example.com/sitemap.xml"},
-    problems=(404, 409),
-)
 PAUSE: Final = _operator("Pause the zone", "The zone's new status.", replies.StatusReply)
 RESUME: Final = _operator("Resume the zone", "The zone's new status.", replies.StatusReply)
+
+TEST_RULES: Final = _operator(
+    "Explain what would happen with a request",
+    "Whether a copy may answer it, and whether the response may be stored; with the reasons.",
+    replies.RulesReply,
+    body=RulesBody,
+    example={"url": _URL, "headers": {"Cookie": "theme=dark"}, "response_headers": {"Cache-Control": "max-age=60"}},
+)
+OBSERVED: Final = _operator(
+    "Pages that differ between visitors",
+    'What was compared while `cache_enabled` was "observe"; the pages that differ most often first.',
+    replies.ObservedReply,
+)
 
 ROUTES: Final[Documentation] = {
     ("GET", "/"): describe_page("The preload service in a browser"),
@@ -186,6 +243,8 @@ ROUTES: Final[Documentation] = {
     ("POST", "/api/v1/zones/:zone/config/versions/:version/restore"): RESTORE,
     ("GET", "/api/v1/zones/:zone/status"): STATUS,
     ("GET", "/api/v1/zones/:zone/batches/:id"): BATCH_OF,
+    ("GET", "/api/v1/zones/:zone/purges/:id"): PURGE_OF,
+    ("PUT", "/api/v1/zones/:zone/agent"): AGENT,
     ("POST", "/api/v1/zones/:zone/batches/:id/cancel"): CANCEL,
     ("GET", "/api/v1/zones/:zone/failed"): FAILED,
     ("POST", "/api/v1/zones/:zone/failed/replay"): REPLAY,
@@ -199,4 +258,6 @@ ROUTES: Final[Documentation] = {
     ("PUT", "/api/v1/zones/:zone/pages"): LEARN,
     ("POST", "/api/v1/zones/:zone/pause"): PAUSE,
     ("POST", "/api/v1/zones/:zone/resume"): RESUME,
+    ("POST", "/api/v1/zones/:zone/rules/test"): TEST_RULES,
+    ("GET", "/api/v1/zones/:zone/observed"): OBSERVED,
 }

@@ -14,6 +14,9 @@ Count = Annotated[int, Field(ge=0)]
 Variant = Annotated[str, Field(description="The variant of the page, such as device:mobile; absent for the plain one.")]
 Priority = Annotated[float, Field(description="The highest is warmed first.")]
 
+# The trigger of a request, or "visit" for a page that a visitor saw before it was stored.
+AnyTrigger = Trigger | Literal["visit"]
+
 
 class Accepted(ReplyModel):
     preload_batch_id: str
@@ -29,6 +32,23 @@ class PurgeAccepted(ReplyModel):
     estimated_completion_ms: Count
 
 
+class PurgeProgress(ReplyModel):
+    purge_id: str
+    state: Annotated[
+        Literal["removing", "done"], Field(description="No data centre serves an old copy in either state.")
+    ]
+    pages_removed: Annotated[int, Field(ge=0, description="Pages whose old copy is gone; each variant counts.")]
+    created_at: EpochS
+    finished_at: EpochS | None
+
+
+class AgentReply(ReplyModel):
+    zone_id: str
+    version: Annotated[int, Field(description="The version of the zone's configuration.")]
+    origin_cron_path: str | None
+    preload_sitemap_url: str
+
+
 class CrawlAccepted(ReplyModel):
     preload_batch_id: str
     status: Literal["accepted"]
@@ -39,7 +59,7 @@ class Batch(ReplyModel):
     """The progress of a batch: queued and the six results add up to the total."""
 
     preload_batch_id: str
-    trigger: Trigger
+    trigger: AnyTrigger
     state: Literal["running", "crawling", "finished"]
     total: Count
     queued: Count
@@ -86,6 +106,10 @@ class StatusReply(ReplyModel):
     enabled: bool
     paused: bool
     queue_depth: Count
+    hit_ratio: Annotated[
+        float | None,
+        Field(ge=0, le=1, description="Visits answered from a copy in the last 24 hours; null without visits."),
+    ]
     dead_letters: Count
     in_flight: Count
     breaker: BreakerReply
@@ -128,7 +152,7 @@ class QueuedPage(ReplyModel):
     url: str
     priority: Priority
     enqueued_at: Annotated[int, Field(description="Seconds since 1970.")]
-    trigger: Trigger
+    trigger: AnyTrigger
     post_id: int | None
     attempt: Annotated[int, Field(ge=0, description="The number of retries.")]
     variant: Variant | Absent = None
@@ -152,6 +176,7 @@ class DeadLetter(QueuedPage):
     status: Annotated[int | None, Field(description="The status of the origin's response; null without one.")]
     reason: str
     failed_at: EpochS
+    fails_since: EpochS
 
 
 class FailedReply(ReplyModel):
@@ -196,12 +221,12 @@ class LogLine(ReplyModel):
         str,
         Field(
             description="warmed, unchanged, edge_only, redirected, skipped, gone, again, retry, failed, queue_overflow, "
-            "sitemap_skipped or sitemap_failed."
+            "sitemap_skipped, sitemap_failed or cron_failed."
         ),
     ]
     http_status: int | None
     latency_ms: int | None
-    trigger_name: Trigger | None
+    trigger_name: AnyTrigger | None
     attempt: int | None
     detail: str | None
     created_at: Annotated[str, Field(description="A time such as 2026-01-31T12:00:00.000Z.")]
@@ -219,7 +244,39 @@ class StoredPage(ReplyModel):
     stored_at: EpochS
     fresh_until: EpochS
     size_bytes: Count
+    indexed_at: EpochS
+    renewed_at: Annotated[float | None, Field(description="When it was last found unchanged; null if never.")]
 
 
 class PagesReply(ReplyModel):
     pages: list[StoredPage]
+
+
+class RulesReply(ReplyModel):
+    """What would happen with a request; the seconds are there if the response may be stored."""
+
+    decision: Annotated[
+        Literal["pass", "lookup"], Field(description="Whether only the origin may answer, or a copy too.")
+    ]
+    detail: Annotated[str, Field(description="The token of the reason; empty when the reply may fill the cache.")]
+    reason: str
+    url: Annotated[str, Field(description="The canonical URL.")] | Absent = None
+    variant: Variant | Absent = None
+    cache_key: str | Absent = None
+    stored: bool
+    stored_reason: str
+    ttl_s: int | Absent = None
+    stale_while_revalidate_s: int | Absent = None
+    stale_if_error_s: int | Absent = None
+
+
+class ObservedPage(ReplyModel):
+    url: str
+    variant: Annotated[str, Field(description="The variant of the page; empty for the plain one.")]
+    compared: Count
+    differing: Count
+    differed_at: EpochS | None
+
+
+class ObservedReply(ReplyModel):
+    observed: list[ObservedPage]

@@ -1,0 +1,165 @@
+"""The purges of a zone as an isolate knows them: its object is asked now and then, by one isolate of each data centre.
+
+A list counts from the time when it was asked for. The data centre's cache keeps it for half of the zone's delay, the isolate
+for the whole: so what is served is never older than that.
+"""
+
+import asyncio
+import json
+from collections import deque
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+from sluice.core.errors import SluiceError, TimedOut
+from sluice.core.ports import Clock, Log
+from sluice.core.preload.purge_list import PurgeList, Verdict
+from sluice.core.preload.zone_config import ZoneConfig, parse_config
+
+PATIENCE_S: Final = 1.0  # how long the zone's object may take
+RETRY_S: Final = 1.0  # after a failure, so that not every visitor waits for an object that does not answer
+UNCHECKED_S: Final = 300.0  # for so long copies are served while the object does not answer
+MAX_HISTORY: Final = 200
+LOOK_S: Final = 0.02
+
+
+class EdgeTexts(Protocol):
+    """Small texts in the cache of one data centre."""
+
+    async def get_text(self, url: str) -> str | None: ...
+    async def put_text(self, url: str, text: str, *, max_age_s: int) -> None: ...
+
+
+@dataclass(slots=True)
+class KnownPurges:
+    """What one isolate knows about a zone: the latest list, when it was asked for, and which numbers were known when."""
+
+    purges: PurgeList
+    config: ZoneConfig
+    version: int
+    asked_at: float
+    is_checked: bool = True
+    numbers: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=MAX_HISTORY))
+
+    def seq_at(self, time: float) -> int:
+        """The number that was known at a time; 0 when nobody remembers."""
+        return next((seq for asked_at, seq in reversed(self.numbers) if asked_at <= time), 0)
+
+
+@dataclass(slots=True)
+class PurgeMemory:
+    """The lists of one isolate, by zone; since when a request asks for a newer one, and when that last failed."""
+
+    zones: dict[str, KnownPurges] = field(default_factory=dict)
+    asking: dict[str, float] = field(default_factory=dict)
+    failed: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PurgeReader:
+    zone_id: str
+    texts: EdgeTexts
+    clock: Clock
+    log: Log
+    memory: PurgeMemory
+    # Asks the zone's object for its list.
+    load: Callable[[], Awaitable[dict[str, Any]]]
+
+    async def read(self) -> KnownPurges | None:
+        """The purges as they were at most the zone's delay ago, or unchecked ones; None when nobody can tell."""
+        known = self._find_current()
+        if known is None and self._is_asked_for():
+            known = await self._wait_for_other()
+        if known is None:
+            await self._refresh()
+            known = self._find_current() or self._find_unchecked()
+        return known
+
+    async def read_config(self, default: ZoneConfig) -> ZoneConfig:
+        """The zone's configuration as its object had it at most the zone's delay ago."""
+        known = await self.read()
+        return known.config if known else default
+
+    def seq_at(self, time: float) -> int:
+        known = self.memory.zones.get(self.zone_id)
+        return known.seq_at(time) if known else 0
+
+    def is_covered(self, url: str, tags: Collection[str], seq: int) -> bool:
+        """Whether a purge after this number covers a page, as far as is known here."""
+        known = self.memory.zones.get(self.zone_id)
+        return known is not None and known.purges.judge(url, tags, seq) is not Verdict.VALID
+
+    def _find_current(self) -> KnownPurges | None:
+        known, now = self.memory.zones.get(self.zone_id), self.clock.now()
+        is_current = known is not None and now - known.asked_at < known.config.cache_purge_delay_s
+        return known if is_current else None
+
+    def _find_unchecked(self) -> KnownPurges | None:
+        known, now = self.memory.zones.get(self.zone_id), self.clock.now()
+        if known is None or now - known.asked_at >= UNCHECKED_S:
+            return None
+        known.is_checked = False
+        return known
+
+    def _is_asked_for(self) -> bool:
+        return self.clock.now() - self.memory.asking.get(self.zone_id, 0.0) < PATIENCE_S
+
+    async def _wait_for_other(self) -> KnownPurges | None:
+        """Waits for the list that another request of this isolate asks for."""
+        while self._is_asked_for():
+            if known := self._find_current():
+                return known
+            await self.clock.sleep(LOOK_S)
+        return self._find_current()
+
+    async def _refresh(self) -> None:
+        now = self.clock.now()
+        if now - self.memory.failed.get(self.zone_id, -RETRY_S) < RETRY_S:
+            return
+        self.memory.asking[self.zone_id] = now
+        try:
+            if not await self._take_from_cache():
+                await self._ask_object()
+        except SluiceError as error:
+            self.log.error("purges.unchecked", error, zone=self.zone_id)
+            self.memory.failed[self.zone_id] = self.clock.now()
+        finally:
+            self.memory.asking.pop(self.zone_id, None)
+
+    async def _take_from_cache(self) -> bool:
+        """Takes the list that another isolate of this data centre has asked for; returns whether it is recent."""
+        text = await self.texts.get_text(self._url)
+        if text is None:
+            return False
+        value = json.loads(text)
+        self._remember(value["list"], value["asked_at"])
+        known = self.memory.zones[self.zone_id]
+        return self.clock.now() - known.asked_at < known.config.cache_purge_delay_s / 2
+
+    async def _ask_object(self) -> None:
+        asked_at = self.clock.now()
+        try:
+            value = await asyncio.wait_for(self.load(), PATIENCE_S)
+        except TimeoutError:
+            raise TimedOut("the zone's object did not answer in time") from None
+        self._remember(value, asked_at)
+        text = json.dumps({"asked_at": asked_at, "list": value})
+        await self.texts.put_text(self._url, text, max_age_s=int(UNCHECKED_S))
+
+    def _remember(self, value: dict[str, Any], asked_at: float) -> None:
+        before = self.memory.zones.get(self.zone_id)
+        if before and asked_at <= before.asked_at:
+            return
+        is_same = before is not None and before.version == value["version"]
+        known = KnownPurges(
+            purges=PurgeList.from_json(value),
+            config=before.config if before and is_same else parse_config(value["config"]),
+            version=value["version"],
+            asked_at=asked_at,
+        )
+        known.numbers.extend((*(before.numbers if before else ()), (asked_at, known.purges.seq)))
+        self.memory.zones[self.zone_id] = known
+
+    @property
+    def _url(self) -> str:
+        return f"https://purges.sluice.invalid/{self.zone_id}"

@@ -1,0 +1,165 @@
+"""Where copies are stored: R2 holds the one that every data centre reads, the edge cache holds one near the visitor."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Final, Protocol
+
+from sluice.core.errors import SluiceError
+from sluice.core.header_values import header_value
+from sluice.core.ports import NO_CONTENT, Bucket, Clock, Content, HeaderPairs
+from sluice.core.preload.caching.cache_keys import bucket_key, edge_url, key_hash
+from sluice.core.preload.zone_config import ZoneConfig
+from sluice.services.preload.discovery.page_index import Page, PageIndex
+from sluice.services.preload.ports import Edge
+from sluice.services.preload.serving.copies import (
+    Copy,
+    Validated,
+    build_edge_headers,
+    build_metadata,
+    parse_edge_response,
+    parse_metadata,
+)
+
+# How long one data centre keeps its own copy before it reads R2 again. A purge cannot delete the copies of other data
+# centres, so they live this long.
+EDGE_MAX_S: Final = 300
+R2_RETRY_WAITS_S: Final = (0.2, 1.0)
+MAX_PURGES_COMPARED: Final = 100  # with more purges during one fetch, the page counts as purged
+
+
+class StoreResult(Enum):
+    STORED = "stored"
+    EDGE_ONLY = "edge only"  # R2 refused the copy
+    PURGED = "purged"  # a purge came while the page was fetched, so the copy was removed again
+
+
+class PurgeNumbers(Protocol):
+    """What is known here about the zone's purges."""
+
+    def seq_at(self, time: float) -> int:
+        """The number of the latest purge that was known at a time."""
+
+    def is_covered(self, url: str, tags: Collection[str], seq: int) -> bool:
+        """Whether a purge after this number covers a page."""
+
+
+@dataclass(frozen=True, slots=True)
+class CopyStore:
+    """The copies of one zone's pages."""
+
+    zone_id: str
+    bucket: Bucket
+    edge: Edge
+    pages: PageIndex
+    clock: Clock
+    numbers: PurgeNumbers
+
+    async def store(self, copy: Copy, fetched_at: float) -> StoreResult:
+        """Indexes the copy, then puts it into R2 and the edge. A purge since its fetch began removes it again."""
+        copy = replace(copy, seq=self.numbers.seq_at(fetched_at))
+        if copy.is_brief:
+            await self.put_at_edge(copy)
+            return StoreResult.EDGE_ONLY
+        await self._index(copy)
+        in_bucket = await self._put_into_bucket(copy)
+        try:
+            await self.put_at_edge(copy)
+        except SluiceError:
+            if not in_bucket:
+                raise
+        if await self._is_purged_since(copy, fetched_at):
+            await self.remove([copy.page])
+            return StoreResult.PURGED
+        return StoreResult.STORED if in_bucket else StoreResult.EDGE_ONLY
+
+    async def _is_purged_since(self, copy: Copy, since: float) -> bool:
+        purges = await self.pages.load_purges(since, MAX_PURGES_COMPARED)
+        is_covered = any(purge.covers(copy.page.url, copy.tags) for purge in purges)
+        return is_covered or len(purges) == MAX_PURGES_COMPARED
+
+    async def _index(self, copy: Copy) -> None:
+        await self.pages.store(
+            copy.page,
+            hashed=key_hash(copy.page.url, copy.page.variant),
+            stored_at=copy.stored_at,
+            fresh_until=copy.fresh_until,
+            size=copy.content.size or 0,
+            tags=copy.tags,
+            indexed_at=self.clock.now(),
+        )
+
+    async def renew(self, page: Page, headers: HeaderPairs, config: ZoneConfig, validated: Validated) -> bool:
+        """Counts a stored copy as new after a 304; returns False when there is none, or it was purged meanwhile.
+
+        The object in R2 is written again only if the 304 changes its headers or its freshness.
+        """
+        info = await self.bucket.head(self._key(page))
+        stored = None if info is None else parse_metadata(page, info.custom_metadata, NO_CONTENT)
+        if stored is None or not validated.fits(stored.headers):
+            return False
+        renewed = stored.confirmed(headers, config, self.clock.now())
+        if self.numbers.is_covered(stored.page.url, stored.tags, stored.seq):
+            renewed = replace(renewed, seq=self.numbers.seq_at(validated.at))
+        if renewed == replace(stored, stored_at=renewed.stored_at):
+            await self.edge.delete(edge_url(page.url, page.variant))
+            return await self.pages.renew(
+                page, renewed_at=renewed.stored_at, fresh_until=renewed.fresh_until, stored_before=validated.at
+            )
+        body = await self.bucket.get_bytes(self._key(page))
+        if body is None:
+            return False
+        content = Content(body, len(body))
+        return await self.store(replace(renewed, content=content), validated.at) is not StoreResult.PURGED
+
+    async def load_from_edge(self, page: Page) -> Copy | None:
+        """The copy near the visitor."""
+        response = await self.edge.match(edge_url(page.url, page.variant))
+        return None if response is None else parse_edge_response(page, self.zone_id, response)
+
+    async def load_from_bucket(self, page: Page) -> Copy | None:
+        stored = await self.bucket.open(self._key(page))
+        info = None if stored is None else stored.object
+        content = Content(stored.stream, info.size) if stored and info else NO_CONTENT
+        copy = None if info is None else parse_metadata(page, info.custom_metadata, content)
+        if copy is None or copy.is_fresh(self.clock.now()):
+            return copy
+        return replace(copy, stored_at=max(copy.stored_at, await self.pages.load_renewed_at(page) or 0))
+
+    async def remove(self, pages: Sequence[Page]) -> None:
+        """Removes the copies; from the index last, so that a purge that crashes halfway finds the rest again."""
+        await self.bucket.delete([self._key(page) for page in pages])
+        for page in pages:
+            await self.edge.delete(edge_url(page.url, page.variant))
+        await self.pages.remove(pages)
+
+    async def put_at_edge(self, copy: Copy) -> None:
+        left_s = int(copy.fresh_until + copy.freshness.while_revalidate_s - self.clock.now())
+        if left_s <= 0:
+            return
+        headers = build_edge_headers(copy, self.zone_id, max_age_s=min(left_s, EDGE_MAX_S))
+        url = edge_url(copy.page.url, copy.page.variant)
+        await self.edge.put(url, status=copy.status, headers=headers, content=copy.content)
+
+    def _key(self, page: Page) -> str:
+        return bucket_key(self.zone_id, key_hash(page.url, page.variant))
+
+    async def _put_into_bucket(self, copy: Copy) -> bool:
+        """Returns False when R2 refuses the copy three times, or its headers are too long for the metadata."""
+        key, metadata = self._key(copy.page), build_metadata(copy)
+        if metadata is None:
+            return False
+        for wait_s in (*R2_RETRY_WAITS_S, None):
+            try:
+                await self.bucket.put(
+                    key,
+                    copy.content.data,
+                    content_type=header_value(copy.headers, "content-type") or None,
+                    custom_metadata=metadata,
+                )
+            except SluiceError:
+                if wait_s is not None:
+                    await self.clock.sleep(wait_s)
+            else:
+                return True
+        return False

@@ -1,0 +1,101 @@
+"""What one isolate remembers between requests: plain values only, because no request may touch another one's promises."""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from sluice.services.preload.serving.copies import Copy
+
+MAX_REMEMBERED: Final = 2000  # pages of each kind; then all are forgotten
+MAX_HELD_BYTES: Final = 32 * 1024 * 1024  # of pages that are being stored
+FLIGHT_S: Final = 30.0  # after this time nobody waits for a flight any more: its leader has died
+UNSHARED_S: Final = 60.0  # for so long nobody waits for a page that could not be shared
+
+
+@dataclass(slots=True)
+class Flight:
+    """A page that one visitor's request is bringing into the cache, while others wait for it."""
+
+    began_at: float
+    copy: Copy | None = None
+    is_over: bool = False
+
+    def end(self, copy: Copy | None = None) -> None:
+        self.copy, self.is_over = copy, True
+
+
+@dataclass(slots=True)
+class IsolateMemory:
+    flights: dict[str, Flight] = field(default_factory=dict)
+    unshared: dict[str, float] = field(default_factory=dict)
+    turns: dict[str, float] = field(default_factory=dict)
+    visits: dict[str, float] = field(default_factory=dict)
+    held_bytes: int = 0
+    # The keys that prove to origins who asks, by zone, and until when each is believed.
+    proxy_keys: dict[str, tuple[float, str]] = field(default_factory=dict)
+
+    def find_proxy_key(self, zone_id: str, now: float) -> str | None:
+        until, key = self.proxy_keys.get(zone_id, (0.0, ""))
+        return key if until > now else None
+
+    def count_visit(self, key: str) -> int:
+        """The how manieth visit of a page this is."""
+        _make_room(self.visits)
+        self.visits[key] = self.visits.get(key, 0) + 1
+        return int(self.visits[key])
+
+    def find_flight(self, key: str, now: float) -> Flight | None:
+        """The flight of a page that is worth waiting for."""
+        flight = self.flights.get(key)
+        return flight if flight and now - flight.began_at < FLIGHT_S else None
+
+    def begin_flight(self, key: str, now: float) -> Flight:
+        self.flights[key] = Flight(now)
+        return self.flights[key]
+
+    def end_flight(self, key: str, flight: Flight) -> None:
+        """Forgets a flight; who waits for it still holds it."""
+        flight.is_over = True
+        if self.flights.get(key) is flight:
+            del self.flights[key]
+
+    def note_unshared(self, key: str, now: float) -> None:
+        _make_room(self.unshared)
+        self.unshared[key] = now + UNSHARED_S
+
+    def is_unshared(self, key: str, now: float) -> bool:
+        """Whether the page could not be shared a moment ago, so that waiting for another visitor's request is in vain."""
+        return self.unshared.get(key, 0.0) > now
+
+    def take_turn(self, name: str, interval_s: float, now: float) -> bool:
+        """Whether something was last done at least so long ago; if so, it counts as done now."""
+        if now - self.turns.get(name, -interval_s) < interval_s:
+            return False
+        _make_room(self.turns)
+        self.turns[name] = now
+        return True
+
+
+@dataclass(slots=True)
+class Reservation:
+    """The bytes that one page takes of the isolate's memory, up to a limit for the page."""
+
+    memory: IsolateMemory
+    max_bytes: int
+    held_bytes: int = 0
+
+    def take(self, count: int) -> bool:
+        """Whether so many bytes more may be held."""
+        if self.held_bytes + count > self.max_bytes or self.memory.held_bytes + count > MAX_HELD_BYTES:
+            return False
+        self.held_bytes += count
+        self.memory.held_bytes += count
+        return True
+
+    def release(self) -> None:
+        self.memory.held_bytes -= self.held_bytes
+        self.held_bytes = 0
+
+
+def _make_room(remembered: dict[str, float]) -> None:
+    if len(remembered) >= MAX_REMEMBERED:
+        remembered.clear()

@@ -1,0 +1,182 @@
+"""A page that no copy can serve: fetched once for all who wait for it in this isolate, and stored if it is for everybody."""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from sluice.core.errors import PeerError, SluiceError
+from sluice.core.ports import Clock, Content, Defer, Log, OriginResponse
+from sluice.core.preload.caching.cache_keys import key_hash
+from sluice.core.preload.caching.freshness import Unstorable, judge_response
+from sluice.core.preload.caching.proxy_headers import describe_forward, describe_hit
+from sluice.core.preload.caching.request_rules import Lookup
+from sluice.core.preload.zone_config import ZoneConfig
+from sluice.services.preload.discovery.page_index import Page
+from sluice.services.preload.ports import Bodies
+from sluice.services.preload.serving.checked_copies import CheckedCopies
+from sluice.services.preload.serving.copies import Copy, Validated, build_conditions, build_copy
+from sluice.services.preload.serving.isolate_memory import Flight, IsolateMemory, Reservation
+from sluice.services.preload.serving.origin_requests import OriginRequests
+from sluice.services.preload.serving.replies import CONDITIONS, Served, build_copy_reply, build_origin_reply
+from sluice.services.preload.warming.origin import MAX_PAGE_BYTES
+from sluice.web import Reply, Request
+
+FLIGHT_PATIENCE_S: Final = 5.0  # how long a visitor waits for another one's request
+FLIGHT_LOOK_S: Final = 0.02
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Miss:
+    """A visitor's request that no copy answers. `stale` is too old; `fallback` is the same if it may serve on errors."""
+
+    request: Request
+    host: str
+    lookup: Lookup
+    stale: Copy | None = None
+    fallback: Copy | None = None
+    flight: Flight | None = None
+
+    @property
+    def page(self) -> Page:
+        return Page(self.lookup.url, self.lookup.variant)
+
+    @property
+    def key(self) -> str:
+        return key_hash(self.lookup.url, self.lookup.variant)
+
+    @property
+    def conditions(self) -> dict[str, str]:
+        """The headers that have the stale copy confirmed, unless the visitor has conditions of his own."""
+        if self.stale is None or self.lookup.obstacle or CONDITIONS & self.request.headers.keys():
+            return {}
+        return dict(build_conditions(self.stale.headers))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissServer:
+    config: ZoneConfig
+    copies: CheckedCopies
+    clock: Clock
+    origin: OriginRequests
+    bodies: Bodies
+    defer: Defer
+    log: Log
+    memory: IsolateMemory
+
+    async def serve(self, miss: Miss) -> Reply:
+        if miss.fallback and await self.origin.is_breaker_open():
+            return await self._serve_stale(miss, miss.fallback, "breaker-open")
+        now = self.clock.now()
+        if miss.lookup.obstacle or self.memory.is_unshared(miss.key, now):
+            return await self._fetch(miss)
+        if (flight := self.memory.find_flight(miss.key, now)) is None:
+            return await self._lead(replace(miss, flight=self.memory.begin_flight(miss.key, now)))
+        copy = await self._wait_for(flight)
+        if copy and await self.copies.is_valid(copy, flight.began_at):
+            served = Served("ORIGIN", "HIT", describe_forward("uri-miss", stored=True, collapsed=True))
+            return await self._reply_from(miss, copy, served)
+        return await self._fetch(miss)
+
+    async def _reply_from(self, miss: Miss, copy: Copy, served: Served) -> Reply:
+        now = self.clock.now()
+        return await build_copy_reply(miss.request, copy, served, config=self.config, bodies=self.bodies, now=now)
+
+    async def _lead(self, miss: Miss) -> Reply:
+        """Fetches a page while others wait for it; they hear of the end, even if this request fails."""
+        try:
+            return await self._fetch(miss)
+        except BaseException:
+            self._end_flight(miss)
+            raise
+
+    def _end_flight(self, miss: Miss, copy: Copy | None = None) -> None:
+        if miss.flight:
+            miss.flight.copy = copy
+            self.memory.end_flight(miss.key, miss.flight)
+
+    async def _wait_for(self, flight: Flight) -> Copy | None:
+        """The copy that another visitor's request brings; None when it brings none in time."""
+        waited_s = 0.0
+        while not flight.is_over and waited_s < FLIGHT_PATIENCE_S:
+            await self.clock.sleep(FLIGHT_LOOK_S)
+            waited_s += FLIGHT_LOOK_S
+        return flight.copy
+
+    async def _fetch(self, miss: Miss) -> Reply:
+        asked_at = self.clock.now()
+        try:
+            response = await self.origin.ask(
+                miss.request,
+                miss.host,
+                conditions=miss.conditions,
+                drop_analytics=not miss.lookup.obstacle,
+                has_stale=miss.fallback is not None,
+            )
+        except PeerError:
+            if miss.fallback is None:
+                raise
+            self._end_flight(miss)
+            return await self._serve_stale(miss, miss.fallback, "origin-failed")
+        if response.status >= 500 and miss.fallback:
+            self._end_flight(miss)
+            return await self._serve_stale(miss, miss.fallback, "origin-failed")
+        if response.status == 304 and miss.conditions and miss.stale:
+            self._end_flight(miss)
+            return await self._serve_confirmed(miss, miss.stale, response, asked_at)
+        return self._serve_response(miss, response, asked_at)
+
+    async def _serve_stale(self, miss: Miss, copy: Copy, detail: str) -> Reply:
+        status = describe_hit(copy.fresh_until - self.clock.now(), detail)
+        return await self._reply_from(miss, copy, Served("R2", "STALE", status))
+
+    async def _serve_confirmed(self, miss: Miss, stale: Copy, response: OriginResponse, asked_at: float) -> Reply:
+        """The origin says that a stale copy is still right."""
+        validated = Validated(tuple(miss.conditions.items()), asked_at)
+        await self.copies.renew(stale.page, response.headers, self.config, validated)
+        copy = stale.confirmed(response.headers, self.config, self.clock.now())
+        return await self._reply_from(miss, copy, Served("R2", "HIT", describe_forward("stale", status=304)))
+
+    def _serve_response(self, miss: Miss, response: OriginResponse, asked_at: float) -> Reply:
+        detail = self._find_obstacle(miss, response)
+        if detail:
+            self._end_flight(miss)
+            served = Served("ORIGIN", "MISS", describe_forward("uri-miss", detail=detail))
+            return build_origin_reply(miss.request, response, served, config=self.config, host=miss.host)
+        shown, stored = self.bodies.split(response.content)
+        self.defer(self._store(miss, response, stored, asked_at))
+        served = Served("ORIGIN", "MISS", describe_forward("uri-miss", stored=True))
+        stored_response = replace(response, content=shown)
+        return build_origin_reply(
+            miss.request, stored_response, served, config=self.config, host=miss.host, is_stored=True
+        )
+
+    def _find_obstacle(self, miss: Miss, response: OriginResponse) -> str:
+        """The token of what keeps a response from being stored; "" for nothing."""
+        now = self.clock.now()
+        verdict = judge_response(response.status, response.headers, miss.lookup.url, self.config, now)
+        if isinstance(verdict, Unstorable):
+            self.memory.note_unshared(miss.key, now)
+            return verdict.detail
+        if miss.lookup.obstacle and response.status == 200:
+            self.origin.suggest(miss.lookup.url)
+        too_large = "too-large" if (response.content.size or 0) > MAX_PAGE_BYTES else ""
+        return miss.lookup.obstacle or too_large
+
+    async def _store(self, miss: Miss, response: OriginResponse, content: Content, asked_at: float) -> None:
+        """Collects the body and stores the copy; who waits for it has it as soon as it is complete."""
+        reservation = Reservation(self.memory, MAX_PAGE_BYTES)
+        try:
+            collected = await self.bodies.collect(content, reservation.take)
+            if collected is None:
+                return
+            copy = build_copy(
+                miss.page, response.status, response.headers, collected, config=self.config, now=self.clock.now()
+            )
+            if miss.flight:
+                miss.flight.end(copy)
+            await self.copies.store(copy, asked_at)
+        except SluiceError as error:
+            self.log.error("store.failed", error, url=miss.lookup.url)
+        finally:
+            reservation.release()
+            if miss.flight:
+                self.memory.end_flight(miss.key, miss.flight)

@@ -1,0 +1,103 @@
+"""A visitor's requests to the zone's origin, and what the zone's object hears of them."""
+
+from collections.abc import Awaitable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from sluice.core.errors import PeerError, SluiceError
+from sluice.core.ports import Clock, Defer, Log, OriginResponse
+from sluice.core.preload.caching.proxy_headers import change_request_headers
+from sluice.core.preload.request_signing import PROXY_HEADER, sign_proxy
+from sluice.core.preload.zone_config import ZoneConfig
+from sluice.services.preload.ports import SendToOrigin
+from sluice.services.preload.serving.isolate_memory import IsolateMemory
+from sluice.services.preload.zone.calls import Json, ZoneCalls
+from sluice.web import Request
+
+STALE_PATIENCE_S: Final = 5.0  # how long a visitor waits for the origin while there is a stale copy
+SUGGEST_INTERVAL_S: Final = 600.0
+REPORT_INTERVAL_S: Final = 1.0
+KEY_KEPT_S: Final = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OriginRequests:
+    zone_id: str
+    config: ZoneConfig
+    clock: Clock
+    send: SendToOrigin
+    zone: ZoneCalls
+    defer: Defer
+    log: Log
+    memory: IsolateMemory
+
+    async def ask(
+        self,
+        request: Request,
+        host: str,
+        *,
+        conditions: Mapping[str, str] | None = None,
+        drop_analytics: bool = False,
+        has_stale: bool = False,
+    ) -> OriginResponse:
+        """Sends the visitor's request on, with path and query as they are written; raises PeerError without a response."""
+        config = self.config
+        rest = request.url.partition("#")[0].partition("://")[2].partition("/")[2]
+        base = config.origin_url or f"{config.scheme}://{host}"
+        changes = change_request_headers(
+            request.headers, host=host, scheme=config.scheme, drop_analytics=drop_analytics
+        )
+        changes[PROXY_HEADER] = await self.prove(
+            host, changes.get("x-forwarded-for", request.headers.get("x-forwarded-for"))
+        )
+        timeout_s = STALE_PATIENCE_S if has_stale else config.origin_timeout_s
+        try:
+            return await self.send(f"{base}/{rest}", {**changes, **(conditions or {})}, timeout_s=timeout_s)
+        except PeerError as error:
+            if self.memory.take_turn(f"report {base}", REPORT_INTERVAL_S, self.clock.now()):
+                self._tell("report.failed", self.zone.report_unreachable(str(error)))
+            raise
+
+    async def prove(self, host: str, forwarded_for: str | None) -> str | None:
+        """The header by which the origin can believe X-Forwarded-*; None, which removes a visitor's own, without a key."""
+        now = self.clock.now()
+        key = self.memory.find_proxy_key(self.zone_id, now)
+        if key is None:
+            key = await self._ask_for_key()
+            self.memory.proxy_keys[self.zone_id] = (now + KEY_KEPT_S, key)
+        client_ip = (forwarded_for or "").rpartition(",")[2].strip()
+        if not key:
+            return None
+        return sign_proxy(key, host=host, proto=self.config.scheme, client_ip=client_ip, now=now)[1]
+
+    async def _ask_for_key(self) -> str:
+        try:
+            return str((await self.zone.show_proxy_key())["key"])
+        except SluiceError as error:
+            self.log.error("key.unknown", error)
+            return ""
+
+    def suggest(self, url: str) -> None:
+        """Has a page warmed by a request of our own, because this visitor's reply may be for him alone."""
+        now = self.clock.now()
+        if self.config.preload_enabled and self.memory.take_turn(f"suggest {url}", SUGGEST_INTERVAL_S, now):
+            self._tell("suggest.failed", self.zone.suggest_page(url))
+
+    async def is_breaker_open(self) -> bool:
+        """Whether the zone's object knows that the origin fails; what it cannot tell is no."""
+        try:
+            return bool((await self.zone.show_breaker())["open"])
+        except SluiceError as error:
+            self.log.error("breaker.unknown", error)
+            return False
+
+    def _tell(self, failure: str, call: Awaitable[Json]) -> None:
+        """Calls the zone's object without making the visitor wait; `failure` is the name of the log line if that fails."""
+
+        async def tell() -> None:
+            try:
+                await call
+            except SluiceError as error:
+                self.log.error(failure, error)
+
+        self.defer(tell())

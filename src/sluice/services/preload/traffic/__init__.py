@@ -1,0 +1,1 @@
+"""Visits: counted while pages are served, and what they say about the cache."""

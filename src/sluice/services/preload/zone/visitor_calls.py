@@ -1,0 +1,74 @@
+"""Calls that isolates make while they serve visitors: what must happen once for all data centres."""
+
+from typing import Final
+
+from sluice.core.preload.priority import VISIT
+from sluice.core.preload.zone_config import config_as_json
+from sluice.services.preload.queue.enqueue import PageOrder, canonicalize_urls
+from sluice.services.preload.zone.calls import Json
+from sluice.services.preload.zone.services import ZoneServices
+
+CLAIM_S: Final = 40.0  # the origin's 30 s, and some to store the page
+SUGGEST_INTERVAL_S: Final = 600.0
+MAX_REMEMBERED: Final = 10_000  # pages of each kind; then all are forgotten, and at worst fetched once more
+
+
+class VisitorCalls:
+    services: ZoneServices
+
+    async def claim_refresh(self, url: str, variant: str) -> Json:
+        """Whether the caller may ask the origin for a newer copy of a stale page: one caller may, while the origin is well."""
+        now = self.services.now()
+        if self.services.state.breaker.at(now).state == "open":
+            return {"granted": False}
+        return {"granted": self._take_turn(f"refresh {variant} {url}", CLAIM_S, now)}
+
+    async def suggest_page(self, url: str) -> Json:
+        """Enqueues a page that a visitor has seen but could not fill; the same page once in ten minutes."""
+        services, now = self.services, self.services.now()
+        config = services.enabled_config
+        [canonical] = canonicalize_urls([url], config)
+        is_known = services.known_pages.is_current(canonical, "", now - SUGGEST_INTERVAL_S, now)
+        if is_known or not self._take_turn(f"suggest {canonical}", SUGGEST_INTERVAL_S, now):
+            return {"enqueued": 0}
+        order = PageOrder(batch_id=services.create_id("preload"), trigger=VISIT, urls=[canonical])
+        reply = services.enqueuer.enqueue(order, config, {}, now)
+        await services.wake()
+        return {"enqueued": reply["enqueued"]}
+
+    async def report_unreachable(self, reason: str) -> Json:
+        """Counts a visitor's failed connection for the breaker."""
+        services, now = self.services, self.services.now()
+        services.settler.count_unreachable(services.config, now)
+        services.settler.review_alerts(now)
+        services.log.event("origin.unreachable", zone=services.zone_id, reason=reason)
+        return {"breaker": services.state.breaker.state}
+
+    async def show_purges(self) -> Json:
+        """The purges that still count, and the configuration: what an isolate needs to know before it serves a copy."""
+        services = self.services
+        config, version = config_as_json(services.config), services.state.version
+        return {**services.marks.load().as_json(), "version": version, "config": config}
+
+    async def show_proxy_key(self) -> Json:
+        """The key by which isolates prove to the origin who asks; it never leaves their memory."""
+        return {"key": self.services.proxy_key()}
+
+    async def show_breaker(self) -> Json:
+        return {"open": self.services.state.breaker.at(self.services.now()).state == "open"}
+
+    async def observe(self, url: str, variant: str, digest: str, lifetime_s: int) -> Json:
+        """Compares a reply with the one that the cache would have served instead."""
+        services = self.services
+        is_same = services.observed.compare(url, variant, digest, lifetime_s=lifetime_s, now=services.now())
+        return {"same": is_same}
+
+    def _take_turn(self, name: str, interval_s: float, now: float) -> bool:
+        """Whether something was last done at least so long ago; if so, it counts as done now."""
+        turns = self.services.turns
+        if now - turns.get(name, -interval_s) < interval_s:
+            return False
+        if len(turns) >= MAX_REMEMBERED:
+            turns.clear()
+        turns[name] = now
+        return True

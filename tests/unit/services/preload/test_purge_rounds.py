@@ -1,0 +1,180 @@
+"""Purges of any size, a few pages in each round; and what is stored has an end."""
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from sluice.core.errors import Unavailable
+from sluice.core.ports import FetchResponse
+from sluice.core.preload.purges import is_below
+from sluice.services.preload.discovery.page_index import Page
+from sluice.services.preload.serving.purging import CALLS
+from unit.services.preload.world import SITE, ZONE, OriginReply, World
+
+FREE_SUBREQUESTS = 50
+
+
+class Platform:
+    """Counts the calls to D1, R2 and the edge."""
+
+    def __init__(self, here: World) -> None:
+        self.calls: Counter[str] = Counter()
+        services = here.services
+        for part in (services.outside.database, services.outside.edge, services.outside.bucket):
+            for name in ("all", "batch", "run", "value", "delete", "put", "get", "head", "match"):
+                self._watch(part, name)
+
+    def _watch(self, part: Any, name: str) -> None:
+        if not (call := getattr(part, name, None)):
+            return
+
+        async def count(*arguments: Any, **named: Any) -> Any:
+            self.calls[name] += 1
+            return await call(*arguments, **named)
+
+        setattr(part, name, count)
+
+
+async def store_pages(here: World, count: int) -> None:
+    """Stores copies as visitors do, without the queue."""
+    services, now = here.services, here.clock.now()
+    for n in range(count):
+        await services.pages.store(
+            Page(f"{SITE}/{n}", ""),
+            hashed=str(n),
+            stored_at=now,
+            fresh_until=now + 60,
+            size=1,
+            tags=["post:1"],
+            indexed_at=now,
+        )
+
+
+async def accept_purge(here: World, **what: Any) -> str:
+    body = {"zone_id": ZONE, "idempotency_key": "purge-7f6c4a3e-0000-4000-8000-000000000000", **what}
+    return str((await here.zone.purge(here.sign(body, "/api/v1/purge"), body)).reply["purge_id"])
+
+
+@pytest.mark.parametrize("count", [60, 1000])
+@pytest.mark.parametrize("what", [{"global": True}, {"tags": ["post:1"]}])
+async def test_no_round_exceeds_the_free_plan(count: int, what: dict[str, Any]):
+    """However many pages a purge has, each alarm makes at most 40 calls for it, and all pages go."""
+    here = await World(subrequests=FREE_SUBREQUESTS, preload_post_purge=False).register()
+    await store_pages(here, count)
+    here.clock.advance(1)
+    purge_id = await accept_purge(here, **what)
+    while here.services.purger.load_next():
+        platform = Platform(here)
+        await here.object.handlers(ZONE).background.carry_out_purges()
+        assert platform.calls.total() <= CALLS
+        here.restart()
+    progress = await here.zone.show_purge(purge_id)
+    assert (progress["state"], progress["pages_removed"]) == ("done", count)
+    assert await here.rows("SELECT 1 FROM cached_pages") == []
+
+
+async def test_crash_in_every_round():
+    """A purge that is interrupted after each round is complete in the end, and every page is warmed again once."""
+    here = await World(preload_rps_limit=1000, preload_rpm_limit=60_000).register()
+    paths = [f"/{n}" for n in range(70)]
+    await here.enqueue(*paths)
+    await here.drain()
+    here.origin.requests.clear()
+    here.clock.advance(1)
+    await accept_purge(here, **{"global": True})
+    while here.services.purger.load_next():
+        await here.object.handlers(ZONE).background.carry_out_purges()
+        here.restart()
+    assert not here.bucket._objects
+    await here.services.wake()
+    await here.drain(500)
+    assert here.origin.counts == dict.fromkeys(paths, 1)
+    assert len(here.bucket._objects) == 70
+
+
+@pytest.mark.parametrize(
+    ("prefix", "covered", "spared"),
+    [
+        ("/blog/", ["/blog/", "/blog/a", "/blog/a/b?c=1"], ["/blogroll", "/", "/other/blog/"]),
+        ("/blog", ["/blog", "/blog/a", "/blog?page=2"], ["/blogroll", "/blog-2", "/"]),
+    ],
+)
+async def test_prefixes(prefix: str, covered: list[str], spared: list[str]):
+    """A purge by prefix removes the pages below it; /blog/ spares /blogroll."""
+    here = await World(preload_post_purge=False).register()
+    await here.enqueue(*covered, *spared)
+    await here.drain()
+    here.clock.advance(1)
+    await here.purge(prefixes=[SITE + prefix])
+    rows = await here.rows("SELECT url FROM cached_pages")
+    assert sorted(row["url"].removeprefix(SITE) for row in rows) == sorted(spared)
+    assert all(is_below(SITE + path, SITE + prefix) for path in covered)
+    assert not any(is_below(SITE + path, SITE + prefix) for path in spared)
+
+
+async def test_deleted_zone_leaves_nothing():
+    """Deleting a zone removes its copies and what was known about its pages; registered again, it has none of them."""
+    here = await World().register()
+    await here.enqueue(*(f"/{n}" for n in range(40)))
+    await here.zone.learn_pages({"pages": [{"url": f"{SITE}/a", "monthly_pageviews": 9}]})
+    await here.drain()
+    here.clock.advance(1)
+    await here.zone.unregister()
+    await here.drain()
+    assert (here.bucket._objects, here.edge.stored) == ({}, {})
+    for table in ("cached_pages", "page_tags", "page_facts"):
+        assert await here.rows(f"SELECT 1 FROM {table}") == []  # noqa: S608
+
+
+async def test_zone_that_is_deleted_while_it_is_published():
+    """A configuration that the alarm publishes while the zone is deleted does not come back."""
+    here = await World().register()
+    here.services.state.put(published=0)
+    put = here.kv.put_text
+
+    async def delete_first(key: str, text: str) -> None:
+        if key.startswith("config:"):
+            await here.zone.unregister()
+        await put(key, text)
+
+    here.kv.put_text = delete_first  # type: ignore[assignment,method-assign]
+    await here.services.publisher.publish()
+    here.clock.advance(120)
+    assert await here.kv.get_text(f"config:{ZONE}") is None
+    assert await here.rows("SELECT 1 FROM zone_hosts") == []
+
+
+async def test_expired_copies():
+    """A copy that may not be served any more, even while the origin fails, is removed from R2, D1 and the object."""
+    here = await World(
+        preload_schedule_interval_s=2_592_000, cache_stale_if_error_s=3600, cache_stale_while_revalidate_s=60
+    ).register()
+    here.origin.default = OriginReply(headers=(("cache-control", "max-age=60"),))
+    await here.enqueue("/a", "/b")
+    await here.drain()
+    here.clock.advance(2 * 86_400)
+    await here.zone.tick()
+    assert not here.bucket._objects
+    assert await here.rows("SELECT 1 FROM cached_pages") == []
+    assert here.services.known_pages.count == 0
+
+
+async def test_failing_webhook():
+    """A webhook that fails is tried again later and later, and the mirror is written meanwhile."""
+    here = await World(preload_retry_max=0, preload_circuit_breaker_threshold=1).register()
+    posts: list[float] = []
+
+    async def fail(_url: str, **_: object) -> FetchResponse:
+        posts.append(here.clock.now())
+        raise Unavailable("the webhook is down")
+
+    here._post_webhook = fail  # type: ignore[assignment,method-assign]
+    here.restart()
+    here.origin.default = OriginReply(500)
+    await here.enqueue("/a", "/b")
+    for _ in range(60):
+        await here.object.handle_alarm()
+        here.clock.advance(60)
+    assert len(posts) < 10
+    assert (await here.kv.get_json(f"preload-queue:{ZONE}")) is not None
