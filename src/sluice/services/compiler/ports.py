@@ -55,3 +55,10 @@ class ReadGuardedBody(Protocol):
     """Returns the JSON body of a request that passed the rate limit and Turnstile."""
 
     async def __call__(self, request: Request, *, max_bytes: int, optional_body: bool = False) -> Any: ...
+
+
+class CountingGuard(ReadGuardedBody, Protocol):
+    """The same, for requests for many lists."""
+
+    async def charge_sources(self, request: Request, sources: int) -> None:
+        """Charges what such a request costs beyond one request: one for each ten sources begun."""

@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from sluice.core.compiler.configuration import MAX_LOCATION_CHARS, Configuration
 
-MAX_BODY_BYTES: Final = 10_000_000
+MAX_BODY_BYTES: Final = 4_000_000
 MAX_SYNC_BATCH: Final = 10
 MAX_ASYNC_BATCH: Final = 100
 MAX_ID_CHARS: Final = 128
@@ -27,7 +27,7 @@ class _Strict(BaseModel):
 
 
 class _Job(_Strict):
-    """`benchmark` is accepted for older clients; every reply has the metrics."""
+    """With `benchmark` the list is compiled anew, and the reply has the figures of this compilation."""
 
     pre_fetched_content: Content = {}
     benchmark: bool = False

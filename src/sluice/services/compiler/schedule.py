@@ -1,10 +1,12 @@
 """What the crons of the Worker start."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
 from sluice.core.compiler.configuration import Configuration
+from sluice.core.errors import SluiceError
+from sluice.core.ports import Log
 from sluice.services.compiler.health.source import HealthSource
 from sluice.services.compiler.jobs.job_store import JobStore
 from sluice.services.compiler.workflows.starter import WorkflowStarter
@@ -25,13 +27,29 @@ class Schedule:
     configurations: Callable[[], Sequence[Configuration]]
     sources: Callable[[], Sequence[HealthSource]]
     stores: Sequence[ExpiringStore]
+    log: Log
 
     async def run(self, cron: str, scheduled_ms: int) -> None:
-        """Starts the cache warming every six hours; the health check, the sweep and the clean-up every hour."""
+        """Starts the cache warming every six hours; the health check, the sweep and the clean-up every hour.
+
+        What fails is logged and does not stop the rest: a malformed variable must not keep old entries for ever.
+        """
         if cron == WARMING_CRON:
-            await self.starter.start_scheduled_warming(scheduled_ms, self.configurations())
+            await self._attempt("warming", self._start_warming(scheduled_ms))
             return
-        await self.starter.start_scheduled_check(scheduled_ms, self.sources())
-        await self.jobs.resend_lost()
+        await self._attempt("health check", self._start_check(scheduled_ms))
+        await self._attempt("sweep", self.jobs.resend_lost())
         for store in self.stores:
-            await store.delete_expired()
+            await self._attempt(type(store).__name__, store.delete_expired())
+
+    async def _start_warming(self, scheduled_ms: int) -> None:
+        await self.starter.start_scheduled_warming(scheduled_ms, self.configurations())
+
+    async def _start_check(self, scheduled_ms: int) -> None:
+        await self.starter.start_scheduled_check(scheduled_ms, self.sources())
+
+    async def _attempt(self, what: str, work: Awaitable[object]) -> None:
+        try:
+            await work
+        except SluiceError as error:
+            self.log.error("schedule.failed", error, what=what)

@@ -7,9 +7,11 @@ from sluice.core.models import parse_model
 from sluice.services.compiler.health.workflow import HealthRequest
 from sluice.services.compiler.http.docs import bodies as api_bodies
 from sluice.services.compiler.http.docs.endpoints import ROUTES
+from sluice.services.compiler.http.routes import compiler_routes
 from sluice.services.compiler.requests import AsyncBatchRequest, BatchRequest, CompileRequest
 from sluice.services.compiler.workflows.warming import WarmRequest
 from sluice.web.openapi.docs import Doc
+from unit.services.compiler.test_routes import SETTINGS, Apis
 
 SERVING: dict[type[BaseModel], type[BaseModel]] = {
     api_bodies.CompileBody: CompileRequest,
@@ -36,3 +38,9 @@ def test_body_matches_the_handler(documented: type[BaseModel], handled: type[Bas
     assert issubclass(documented, handled)
     names = [name for name in handled.model_fields if name != "priority"]
     assert all(documented.model_fields[name].annotation == handled.model_fields[name].annotation for name in names)
+
+
+def test_every_route_is_documented():
+    """Every route has a documentation, every documentation has a route, and no route is listed twice."""
+    routes = [(route.method, route.pattern) for route in compiler_routes(Apis(), SETTINGS)]
+    assert sorted(routes) == sorted(ROUTES)

@@ -59,8 +59,9 @@ class FakeListCompiler:
         self.cache: dict[str, tuple[CompiledList, int]] = {}
 
     async def compile(
-        self, configuration: Configuration, *, trigger: Trigger, content: Mapping[str, str], emit: Emit
+        self, configuration: Configuration, *, trigger: Trigger, content: Mapping[str, str], emit: Emit, benchmark: bool
     ) -> CompiledList:
+        del benchmark
         assert trigger == "workflow"
         try:
             result = await compiler(self.files, emit=emit).compile_with_metrics(configuration, content=content)

@@ -21,8 +21,15 @@ class Gates:
         self.locked = locked
         self.calls: list[tuple[str, Any]] = []
 
-    async def charge(self, client: str) -> None:
-        self.calls.append(("limit", client))
+    @property
+    def is_enabled(self) -> bool:
+        return True
+
+    async def charge_hit(self, client: str) -> None:
+        await self.charge(client)
+
+    async def charge(self, client: str, cost: int = 1) -> None:
+        self.calls.append(("limit", client if cost == 1 else (client, cost)))
         if self.full:
             raise TooManyRequests("slow down", retry_after_s=7)
 

@@ -16,6 +16,7 @@ from sluice.services.compiler.health.source import (
     SourceHealth,
     Validators,
     count_rules,
+    is_page,
     summarize,
 )
 
@@ -164,3 +165,25 @@ def test_summary():
     results = [{"healthy": True, "responseTimeMs": 100}, {"healthy": False, "responseTimeMs": 201}]
     assert summarize(results) == {"total": 2, "healthy": 1, "unhealthy": 1, "avgResponseTimeMs": 150}
     assert summarize([]) == {"total": 0, "healthy": 0, "unhealthy": 0, "avgResponseTimeMs": 0}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<!DOCTYPE html>\n" + b"<p>x</p>\n" * 300,
+        b"<div class='a'>\n" + b"  <p>Not here any more</p>\n" * 300 + b"</div>\n",
+        b'{"message": "Not Found"}\n' * 300,
+    ],
+)
+def test_page_in_place_of_a_list(body: bytes):
+    """Three hundred lines of a page are not three hundred rules."""
+    assert is_page(body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"||ads.example^\n" * 300, b"0.0.0.0 a.example\n", b"", b"example.com##.ad > div\nexample.com$$script[tag]\n"],
+)
+def test_list_is_no_page(body: bytes):
+    """Rules of every kind are a list."""
+    assert not is_page(body)

@@ -41,6 +41,7 @@ class Workflow(Bench):
         fetch = Fetcher(self.transport, AllowedHosts.parse("")).fetch
         self.store = HealthStore(database=self.database, clock=self.clock)
         self.runs = 0
+        self.ended: list[dict[str, Any]] = []
         self.next_step = FakeStep()
         self.workflow = HealthMonitoringWorkflow(
             check=SourceCheck(fetch=fetch, clock=self.clock),
@@ -61,9 +62,10 @@ class Workflow(Bench):
     async def _answer_webhook(self, request: TransportRequest) -> Scripted:
         assert request.body is not None
         alert = json.loads(request.body)
-        assert ("idempotency-key", alert["alertId"]) in request.headers
+        is_end = alert["type"] == "source-recovered"
+        assert ("idempotency-key", alert["alertId"] + ("-resolved" if is_end else "")) in request.headers
         if self.hook_status < 300:
-            self.delivered.append(alert)
+            (self.ended if is_end else self.delivered).append(alert)
         return Scripted(self.hook_status)
 
     async def outcome(self, params: Mapping[str, Any], workflow_id: str = "") -> dict[str, Any]:
@@ -207,6 +209,36 @@ async def test_recheck_resolves():
     )
     [row] = await bench.rows("health_alerts")
     assert row["resolved_ms"] is not None
+    [ended] = bench.ended
+    assert (ended["alertId"], ended["source"]["name"]) == ("health-3-1", "b")
+
+
+async def test_end_is_delivered_once():
+    """The end of an alert is a message of its own, sent again after a failed webhook, and not twice."""
+    bench = Workflow()
+    await bench.failing_runs(3, "b")
+    bench.hook_status = 500
+    await bench.failing_runs(1)
+    assert bench.ended == []
+    bench.hook_status = 200
+    for _ in range(2):
+        await bench.failing_runs(1)
+    assert [alert["type"] for alert in bench.ended] == ["source-recovered"]
+
+
+async def test_private_check_is_forgotten():
+    """A check of a stranger's own sources is answered; it leaves no history, raises no alert and replaces no report."""
+    bench = Workflow()
+    await bench.failing_runs(1)
+    before = await bench.store.load_latest()
+    bench.down = {"a", "b"}
+    for _ in range(4):
+        outcome = await bench.outcome(params("a", "b", private=True))
+        assert (outcome["success"], outcome["summary"]["unhealthy"], outcome["alerts"]) == (True, 2, [])
+    assert await bench.store.load_latest() == before
+    assert await bench.rows("health_alerts") == []
+    assert {row["run_id"] for row in await bench.rows("source_attempts")} == {"health-1"}
+    assert (bench.delivered, bench.engine.instances) == ([], {})
 
 
 async def test_recheck_does_not_alert_again():

@@ -301,5 +301,8 @@ async def test_statistics():
     counts = await stats.load_counts()
     assert (counts["pending"], counts["completed"], counts["enqueued"]) == (1, 1, 2)
     assert counts["processingRate"] == 1
-    assert [job["requestId"] for job in await stats.load_history()] in (["j1", "j2"], ["j2", "j1"])
+    assert [job["status"] for job in await stats.load_history()] in (["completed", "queued"], ["queued", "completed"])
+    assert not {"requestId", "configName", "cacheKey", "error"} & {
+        name for job in await stats.load_history() for name in job
+    }
     assert [moment["depth"] for moment in await stats.load_depths()][-1] == 1

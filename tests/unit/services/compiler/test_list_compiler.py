@@ -1,35 +1,86 @@
 """A compilation of the service: how it downloads its sources, and what it records."""
 
-from typing import Any
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 
 from fakes.clock import ManualClock
 from sluice import __version__
 from sluice.core.compiler.events import ignore_event
-from sluice.core.errors import Unusable
-from sluice.core.ports import FetchResponse
-from sluice.services.compiler.cache.list_compiler import LIMITS, SOURCE_TIMEOUT_S, compiler_factory, ignore_diagnostic
+from sluice.core.errors import SluiceError, Unusable
+from sluice.core.net.addresses import AllowedHosts
+from sluice.core.net.transport import TransportRequest, TransportResponse
+from sluice.services.compiler.cache.list_compiler import compiler_factory, ignore_diagnostic
+from sluice.services.compiler.limits.allowance import FetchAllowance
+from sluice.services.compiler.limits.memory import MAX_TEXT_BYTES, TextBudget
+from sluice.services.compiler.limits.metered_download import Meter
+from sluice.services.compiler.limits.turns import CompilationTurns
 from unit.services.compiler.world import URL, World, configuration
 
 
-async def test_sources_are_downloaded_within_limits():
-    """A source is fetched with the service's User-Agent, size limit and timeout."""
-    calls: list[dict[str, Any]] = []
+class Host:
+    """A transport that answers every request with a list, or redirects to it."""
 
-    async def fetch(url: str, **options: Any) -> FetchResponse:
-        calls.append({"url": url, **options})
-        if sink := options.get("sink"):
-            sink(b"||ads.example^\n")
-        return FetchResponse(url, 200, (), b"||ads.example^\n")
+    def __init__(self, content: bytes = b"||ads.example^\n", *, redirects: int = 0) -> None:
+        self.content = content
+        self.redirects = redirects
+        self.requests: list[TransportRequest] = []
 
-    make_compiler = compiler_factory(fetch, ManualClock(), lambda: 0.0)
-    result = await make_compiler(ignore_event, ignore_diagnostic).compile_with_metrics(configuration())
-    assert result.rules[-1] == "||ads.example^"
-    [call] = calls
-    assert call["url"] == URL
-    assert call["headers"] == (("User-Agent", f"sluice/{__version__}"),)
-    assert (call["max_bytes"], call["timeout_s"]) == (LIMITS.source_bytes, SOURCE_TIMEOUT_S)
+    @asynccontextmanager
+    async def __call__(self, request: TransportRequest) -> AsyncIterator[TransportResponse]:
+        self.requests.append(request)
+
+        async def chunks() -> AsyncIterator[bytes]:
+            for at in range(0, len(self.content), 100_000):
+                yield self.content[at : at + 100_000]
+
+        if len(self.requests) % (self.redirects + 1):
+            yield TransportResponse(302, (("location", f"{URL}?{len(self.requests)}"),), chunks())
+        else:
+            yield TransportResponse(200, (), chunks())
+
+
+async def download(host: Host, *urls: str, max_fetches: int = 100, turns: CompilationTurns | None = None) -> list[str]:
+    """Compiles the files as one list."""
+    clock = ManualClock()
+    make_compiler = compiler_factory(host, AllowedHosts.parse(""), clock, lambda: 0.0)
+    async with (turns or CompilationTurns()).take(clock) as turn:
+        meter = Meter(FetchAllowance(max_fetches), turn, TextBudget(MAX_TEXT_BYTES))
+        compiler = make_compiler(ignore_event, ignore_diagnostic, meter)
+        return (await compiler.compile_with_metrics(configuration(*urls))).rules
+
+
+async def test_sources_are_downloaded_with_a_name():
+    """A source is fetched with the service's User-Agent."""
+    host = Host()
+    assert (await download(host, URL))[-1] == "||ads.example^"
+    [request] = host.requests
+    assert (request.url, dict(request.headers)["user-agent"]) == (URL, f"sluice/{__version__}")
+
+
+async def test_redirects_are_fetches():
+    """A list whose sources redirect causes no more requests than allowed, counted on the wire."""
+    host = Host(redirects=3)
+    with pytest.raises(SluiceError, match="needs more than 10 fetches"):
+        await download(host, *(f"{URL}/{number}" for number in range(5)), max_fetches=10)
+    assert len(host.requests) == 10
+
+
+async def test_includes_are_fetches():
+    """Included files count as well: a file of a thousand includes ends at the limit."""
+    host = Host(b"\n".join(b"!#include %d.txt" % number for number in range(1000)))
+    with pytest.raises(SluiceError, match=r"needs more than 100 fetches|files are included"):
+        await download(host, URL)
+    assert len(host.requests) <= 100
+
+
+async def test_memory_is_bounded():
+    """A text that would not fit into memory is refused, also if it is small as bytes: an emoji makes it four times as wide."""
+    line = "||ads.example^$domain=example.com|example.org|example.net\n"
+    assert len(await download(Host((line * 100_000).encode()), URL)) > 100_000
+    with pytest.raises(SluiceError, match="split the list, or compile it with the command line"):
+        await download(Host(("\U0001f600" + line * 120_000).encode()), URL)
 
 
 async def test_success_is_recorded():

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sluice.core.errors import Unavailable
+from sluice.core.errors import SluiceError, Unavailable
 from sluice.platform.storage.kv import KV
 from sluice.services.compiler.jobs.backoff import MAX_DELAY_S, retry_delay_s
 from sluice.services.compiler.jobs.dead_letters import DEAD_LETTER_QUEUE
@@ -59,7 +59,9 @@ async def test_dead_letter_without_a_job(nonsense: Any):
     letter = Delivered(nonsense)
     await dead_letters(world).record([letter])
     assert letter.answer == "ack"
-    assert world.log.events[-1] == ("queue.dead_letter", {"id": "m1", "request_id": None})
+    [(name, fields)] = [event for event in world.log.events if event[0] == "queue.dead_letter"]
+    assert (name, fields["id"], fields["request_id"]) == ("queue.dead_letter", "m1", None)
+    assert isinstance(fields["error"], SluiceError)
 
 
 async def test_priority_chooses_the_queue():

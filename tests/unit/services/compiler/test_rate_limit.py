@@ -15,7 +15,7 @@ from fakes.objects import FakeObjects, FakeStorage
 from sluice.core.errors import TooManyRequests, Unavailable
 from sluice.platform.durable_objects import Alarm, DurableObjects, Sql, erase_storage
 from sluice.platform.storage.kv import KV
-from sluice.services.compiler.guard.rate_limit import KvRateLimit, RateLimiter, client_key
+from sluice.services.compiler.guard.rate_limit import KvRateLimit, RateLimiter, RecentCounts, client_key
 from sluice.services.compiler.guard.rate_limit_window import ClientRateLimit, RateLimitWindow, decide
 from sluice.services.compiler.remote_calls import RemoteReply, unwrap_reply
 from unit.services.compiler.listeners import ListLog
@@ -46,9 +46,11 @@ class Later:
 def limiter(clock: ManualClock, objects: Any, kv: Any, later: Later, log: ListLog | None = None) -> RateLimiter:
     return RateLimiter(
         object_named=objects.get,
-        fallback=KvRateLimit(KV(kv, clock), clock, later),
+        open_fallback=lambda: KvRateLimit(KV(kv, clock), clock, later),
         clock=clock,
         log=log or ListLog(),
+        background=later,
+        recent=RecentCounts(),
         max_requests=10,
         window_s=60,
     )
@@ -81,7 +83,7 @@ class Silent:
     def get(self, _client: str) -> "Silent":
         return self
 
-    async def count_request(self, _max_requests: int, _window_s: int) -> RemoteReply:
+    async def count_request(self, _max_requests: int, _window_s: int, _cost: int, _owed: int) -> RemoteReply:
         await asyncio.Event().wait()
         raise AssertionError("unreachable")
 
@@ -210,7 +212,9 @@ async def test_silent_object_is_not_waited_for():
     clock, later = ManualClock(), Later()
     limit = RateLimiter(
         object_named=Silent().get,
-        fallback=KvRateLimit(KV(FakeKV(clock), clock), clock, later),
+        open_fallback=lambda: KvRateLimit(KV(FakeKV(clock), clock), clock, later),
+        background=later,
+        recent=RecentCounts(),
         clock=clock,
         log=ListLog(),
         patience_s=0.01,
@@ -244,7 +248,14 @@ async def test_failing_kv_lets_everyone_pass(hang: bool):
     """With neither objects nor KV, no request fails and none waits for the write."""
     clock, later = ManualClock(), Later()
     fallback = KvRateLimit(BrokenKV(hang=hang), clock, later, patience_s=0.01)
-    limit = RateLimiter(object_named=Unreachable().get, fallback=fallback, clock=clock, log=ListLog())
+    limit = RateLimiter(
+        object_named=Unreachable().get,
+        open_fallback=lambda: fallback,
+        clock=clock,
+        log=ListLog(),
+        background=later,
+        recent=RecentCounts(),
+    )
     assert await count_allowed(limit, "a", 15) == 15
     await later.run()
 

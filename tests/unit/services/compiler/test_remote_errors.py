@@ -29,7 +29,7 @@ def remote(world: World) -> RemoteSingleFlight:
 
 
 async def serve(flight: RemoteSingleFlight, form: ListForm = "json") -> ServedList:
-    return await flight.serve(configuration(), form=form, ttl_s=3600, trigger="sync")
+    return await flight.serve(configuration(), form=form, ttl_s=3600, trigger="sync", max_fetches=100)
 
 
 class Failing:
@@ -116,9 +116,25 @@ async def test_sweep_follows_unfinished_jobs():
     """The alarm is set again while a job is unfinished or the sweeper was armed lately, and not after that."""
     world, storage = World(), FakeStorage()
     sweeper = Sweeper(world.jobs, Alarm(storage), world.clock)
+    await sweeper.arm()
     await sweeper.sweep()
     assert storage.alarm_ms == (world.clock.now() + INTERVAL_S) * 1000
     storage.alarm_ms = None
     world.clock.advance(INTERVAL_S)
     await sweeper.sweep()
+    assert storage.alarm_ms is None
+
+
+async def test_idle_sweeper_is_silent():
+    """Over five idle minutes no alarm rings, although the platform makes the object anew for each."""
+    world, storage = World(), FakeStorage()
+    await Sweeper(world.jobs, Alarm(storage), world.clock).arm()
+    rung = 0
+    for _ in range(300):
+        world.clock.advance(1)
+        if storage.alarm_ms is not None and storage.alarm_ms <= world.clock.now() * 1000:
+            storage.alarm_ms = None
+            rung += 1
+            await Sweeper(world.jobs, Alarm(storage), world.clock).sweep()
+    assert rung == 1  # the one that was set before
     assert storage.alarm_ms is None

@@ -1,6 +1,6 @@
 """Metrics of the service, which never fail a request."""
 
-from collections.abc import Coroutine
+from collections.abc import AsyncIterator, Coroutine
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,11 +9,13 @@ import pytest
 
 from fakes.clock import ManualClock
 from fakes.d1 import FakeD1
-from sluice.core.errors import Invalid, Unavailable
+from sluice.core.errors import Invalid, TooManyRequests, Unavailable
 from sluice.core.timestamps import iso
 from sluice.core.variables import Variables
 from sluice.platform.storage.d1 import D1
+from sluice.services.compiler.cache.list_cache import cache_key
 from sluice.services.compiler.http.metrics import MetricsApi, show_turnstile
+from sluice.services.compiler.metrics.gauges import Gauge, Gauges
 from sluice.services.compiler.metrics.prometheus import format_counters
 from sluice.services.compiler.metrics.request_metrics import (
     FLUSH_AFTER_S,
@@ -25,15 +27,20 @@ from sluice.services.compiler.metrics.request_metrics import (
     RequestMetrics,
 )
 from sluice.services.compiler.settings import Settings
+from sluice.services.compiler.workflows.defaults import warm_configurations
 from sluice.web import App, Reply, Request, Route
 from unit.services.compiler.listeners import ListAnalytics, ListLog
 from unit.web.calls import content, get, parsed
 
-MIGRATION = Path(__file__).parents[4] / "migrations/0005_request_metrics.sql"
+MIGRATIONS = sorted((Path(__file__).parents[4] / "migrations").glob("*.sql"))
 
 
 def ignore_error(_error: Exception, _request: Request) -> None:
     """Ignores the errors that the App reports."""
+
+
+async def _no_gauges() -> list[Gauge]:
+    return []
 
 
 class Isolate:
@@ -42,10 +49,12 @@ class Isolate:
     def __init__(self, clock: ManualClock, binding: FakeD1 | None = None) -> None:
         if binding is None:
             binding = FakeD1()
-            binding.migrate(MIGRATION.read_text())
+            for path in MIGRATIONS:
+                binding.migrate(path.read_text())
         self.clock, self.binding = clock, binding
         self.pending, self.log, self.analytics = PendingMetrics(), ListLog(), ListAnalytics()
         self.later: list[Coroutine[Any, Any, None]] = []
+        self.gauged = False
         self.metrics = RequestMetrics(
             database=D1(binding),
             clock=clock,
@@ -80,7 +89,8 @@ class Isolate:
         self.later.clear()
 
     async def page(self, path: str) -> Reply:
-        api = MetricsApi(metrics=self.metrics, clock=self.clock)
+        gauges = Gauges(database=self.metrics.database, clock=self.clock, configurations=warm_configurations)
+        api = MetricsApi(metrics=self.metrics, load_gauges=gauges.load if self.gauged else _no_gauges, clock=self.clock)
         routes = [Route("GET", "/metrics", api.show_metrics), Route("GET", "/metrics/prometheus", api.show_prometheus)]
         return await App(routes, on_error=ignore_error).handle(get(path))
 
@@ -95,14 +105,25 @@ async def test_metrics():
     await isolate.serve("/compile/stream", RuntimeError("a secret detail"))
     await isolate.serve("/queue/results/:id", Reply.json({}, 404))
     reply = await isolate.page("/metrics")
-    assert reply.header("Cache-Control") == "no-cache"
     body = parsed(reply)
     assert (body["window"], body["timestamp"]) == ("30 minutes", iso(isolate.clock.now()))
     assert body["endpoints"] == {
-        "/compile": {"count": 4, "success": 2, "failed": 2, "avgDuration": 150, "errors": {"name is required": 2}},
+        "/compile": {"count": 4, "success": 2, "failed": 2, "avgDuration": 150, "errors": {"Invalid request": 2}},
         "/compile/stream": {"count": 1, "success": 0, "failed": 1, "avgDuration": 0, "errors": {"internal error": 1}},
         "/queue/results/:id": {"count": 1, "success": 0, "failed": 1, "avgDuration": 0, "errors": {"status 404": 1}},
     }
+    isolate.abandon()
+
+
+async def test_no_text_of_a_caller():
+    """The public figures name the kind of an error: its text may hold the addresses of a caller."""
+    isolate = Isolate(ManualClock(1_800_000_000.0))
+    await isolate.serve("/compile", Unavailable("Source https://private.example/list?token=1: status 500"))
+    await isolate.serve("/compile", TooManyRequests("Rate limit exceeded.", retry_after_s=1))
+    page = content(await isolate.page("/metrics"))
+    assert b"private.example" not in page
+    assert b"Upstream failed" in page
+    assert b"Rate limit exceeded." in page
     isolate.abandon()
 
 
@@ -127,8 +148,8 @@ async def test_isolates_add_up():
     assert b'sluice_cache_total{result="hit"} 3\n' in content(await other.page("/metrics/prometheus"))
 
 
-async def test_old_windows_are_deleted():
-    """Windows older than half an hour are neither reported nor stored; counters stay."""
+async def test_old_rows_are_folded():
+    """What is older than half an hour is neither reported nor stored; its counts stay, also if it is folded twice."""
     isolate = Isolate(ManualClock(1_800_000_000.0))
     await isolate.serve("/compile", Invalid("no"))
     await isolate.run_later()
@@ -137,15 +158,17 @@ async def test_old_windows_are_deleted():
     isolate.clock.advance(100)
     await isolate.serve("/compile", Reply.json({}))
     assert parsed(await isolate.page("/metrics"))["endpoints"]["/compile"]["count"] == 1
-    assert await D1(isolate.binding).value("select count(*) from request_windows") == 1
-    assert await D1(isolate.binding).value("select count(*) from request_errors") == 0
-    page = content(await isolate.page("/metrics/prometheus"))
-    assert b'sluice_requests_total{endpoint="/compile",outcome="error"} 1\n' in page
+    before = content(await isolate.page("/metrics/prometheus"))
+    assert b'sluice_requests_total{endpoint="/compile",outcome="error"} 1\n' in before
+    for _ in range(2):
+        await isolate.metrics.delete_expired()
+        assert await D1(isolate.binding).value("select count(*) from metric_flushes") == 1
+        assert content(await isolate.page("/metrics/prometheus")) == before
     isolate.abandon()
 
 
 async def test_few_writes():
-    """A burst of requests is one write a few seconds later."""
+    """A burst of requests is one row a few seconds later."""
     isolate = Isolate(ManualClock())
     for _ in range(500):
         await isolate.serve("/compile", Reply.json({}))
@@ -153,7 +176,7 @@ async def test_few_writes():
     assert len(isolate.later) == 1
     await isolate.run_later()
     assert isolate.clock.slept == [FLUSH_AFTER_S]
-    assert isolate.binding.operations == [("batch", "5 statements")]
+    assert await D1(isolate.binding).value("select count(*) from metric_flushes") == 1
     await isolate.serve("/compile", Reply.json({}))
     assert len(isolate.later) == 1
     isolate.abandon()
@@ -173,7 +196,7 @@ async def test_lost_flush():
     isolate.clock.advance(20)
     await isolate.serve("/compile", Reply.json({}))
     await isolate.run_later()
-    assert await D1(isolate.binding).value("select sum(success) from request_windows") == 3
+    assert (await isolate.metrics.load_endpoints())["/compile"]["success"] == 3
 
 
 class BrokenDatabase:
@@ -205,7 +228,7 @@ async def test_error_texts_are_bounded():
     """However many different errors occur, few texts are stored, and all errors are counted."""
     isolate = Isolate(ManualClock())
     for number in range(MAX_ERRORS + 30):
-        await isolate.serve("/compile", Invalid(f"{number} " + "x" * 5000))
+        isolate.metrics.record("/compile", isolate.clock.now(), 400, f"{number} " + "x" * 5000)
     endpoint = parsed(await isolate.page("/metrics"))["endpoints"]["/compile"]
     assert len(endpoint["errors"]) == MAX_ERRORS + 1
     assert endpoint["errors"][OTHER_ERRORS] == 30
@@ -232,7 +255,7 @@ async def test_data_points():
     await isolate.serve("/compile", Invalid("no"))
     assert isolate.analytics.points == [
         ("api_request", ("/compile", ""), (500.0, 200, 1.0)),
-        ("api_request", ("/compile", "no"), (0.0, 400, 0.0)),
+        ("api_request", ("/compile", "Invalid request"), (0.0, 400, 0.0)),
     ]
     isolate.abandon()
 
@@ -273,3 +296,59 @@ async def test_turnstile_config(key: str, site_key: str | None):
     reply = await show_turnstile(settings, get("/api/turnstile-config"))
     assert parsed(reply) == {"siteKey": site_key, "enabled": bool(key)}
     assert reply.header("Cache-Control") == "public, max-age=3600"
+
+
+async def test_gauges():
+    """Prometheus sees the depth of the queue, the age of the operator's lists and the health of its sources, and no others."""
+    isolate = Isolate(ManualClock(1_800_000_000.0))
+    isolate.gauged = True
+    [own, *_] = warm_configurations()
+    database = D1(isolate.binding)
+    now_ms = 1_800_000_000_000
+    insert = (
+        "insert into compilation_metadata"
+        " (config_name, at_ms, path, source_count, rule_count, duration_ms, cache_key, success) values (?, ?, 'x', 1, 1, 1, ?, 1)"
+    )
+    await database.run(insert, own.name, now_ms - 90_000, cache_key(own))
+    await database.run(insert, "a stranger's", now_ms - 5_000, "cache:other")
+    await database.run(
+        "insert into compile_jobs (request_id, kind, priority, state, config_name, message, created_ms)"
+        " values ('j', 'compile', 'high', 'queued', 'x', '{}', ?)",
+        now_ms,
+    )
+    await database.run(
+        "insert into source_health (source, name, status, total_attempts, successful_attempts, failed_attempts,"
+        " consecutive_failures, average_duration_ms, last_attempt_ms) values ('u', 'A', 'degraded', 1, 0, 1, 1, 1, ?)",
+        now_ms,
+    )
+    page = content(await isolate.page("/metrics/prometheus")).decode()
+    assert 'sluice_list_age_seconds{list="EasyList"} 90\n' in page
+    assert "# TYPE sluice_queue_depth gauge\nsluice_queue_depth 1\n" in page
+    assert 'sluice_source_healthy{source="A"} 0\n' in page
+    assert "stranger" not in page
+
+
+async def test_streams_are_counted_at_their_end():
+    """A reply in chunks is counted when it is sent, as a failure if it breaks off."""
+    isolate = Isolate(ManualClock(1_800_000_000.0))
+
+    async def chunks(error: Exception | None) -> AsyncIterator[bytes]:
+        yield b"x"
+        isolate.clock.advance(2)
+        if error:
+            raise error
+
+    async def serve(error: Exception | None) -> Reply:
+        async def handler(_request: Request) -> Reply:
+            return Reply.stream(chunks(error), content_type="text/plain")
+
+        return await isolate.metrics.measure("/compile/batch", handler)(get("/compile/batch"))
+
+    whole, broken = await serve(None), await serve(RuntimeError("broken off"))
+    assert isolate.pending.endpoints == {}
+    assert [chunk async for chunk in whole.body] == [b"x"]  # type: ignore[union-attr]
+    with pytest.raises(RuntimeError):
+        [chunk async for chunk in broken.body]  # type: ignore[union-attr]
+    [counts] = isolate.pending.endpoints.values()
+    assert (counts.success, counts.failed) == (1, 1)
+    isolate.abandon()

@@ -1,5 +1,7 @@
 """The crons: warming every six hours, health checks, sweeps and clean-up every hour."""
 
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from sluice.services.compiler.schedule import WARMING_CRON, Schedule
@@ -26,6 +28,7 @@ def schedule(world: World, api: Api, stores: list[Store]) -> Schedule:
         configurations=warm_configurations,
         sources=health_sources,
         stores=stores,
+        log=world.log,
     )
 
 
@@ -50,3 +53,13 @@ async def test_hourly():
     assert instances(api) == {"health-monitoring": ["health-check-scheduled-1800000000000"]}
     assert len(world.sent) == 2
     assert [store.calls for store in stores] == [1, 1]
+
+
+async def test_malformed_variable_does_not_stop_the_cleaning():
+    """If HEALTH_SOURCES cannot be read, no check is started, and everything else is done and the mistake is logged."""
+    world, api, stores = World(), Api(), [Store(), Store()]
+    broken = replace(schedule(world, api, stores), sources=partial(health_sources, "not JSON"))
+    await broken.run("0 * * * *", 1_800_000_000_000)
+    assert instances(api) == {}
+    assert [store.calls for store in stores] == [1, 1]
+    assert "schedule.failed" in world.log.names()

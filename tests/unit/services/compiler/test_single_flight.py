@@ -48,9 +48,13 @@ async def test_first_caller_leaves():
     """If the caller who started the compilation leaves, the others still get the list."""
     world = World()
     single_flight = SingleFlight(world.compiler)
-    first = asyncio.ensure_future(single_flight.serve(configuration(), form="json", ttl_s=3600, trigger="sync"))
+    first = asyncio.ensure_future(
+        single_flight.serve(configuration(), form="json", ttl_s=3600, trigger="sync", max_fetches=100)
+    )
     others = [
-        asyncio.ensure_future(single_flight.serve(configuration(), form="json", ttl_s=3600, trigger="sync"))
+        asyncio.ensure_future(
+            single_flight.serve(configuration(), form="json", ttl_s=3600, trigger="sync", max_fetches=100)
+        )
         for _ in range(3)
     ]
     for _ in range(3):

@@ -19,10 +19,19 @@ async def open_stream(world: World) -> AsyncIterator[bytes]:
         del request, max_bytes, optional_body
         return BODY
 
-    api = StreamApi(guard=guard, compiler=world.compiler, log=world.log)
+    def record(_endpoint: str, _began_s: float, status: int, _error: str) -> None:
+        world.counts["stream", str(status)] += 1
+
+    api = StreamApi(guard=guard, compiler=world.compiler, log=world.log, record=record)
     reply = await api.stream(Request("POST", "https://sluice.example/compile/stream"))
     assert not isinstance(reply.body, bytes | None)
     return aiter(reply.body)  # type: ignore[arg-type]
+
+
+async def collect(world: World) -> list[bytes]:
+    """Returns the events of a whole stream."""
+    whole = b"".join([chunk async for chunk in await open_stream(world)])
+    return [event + b"\n\n" for event in whole.split(b"\n\n")[:-1]]
 
 
 def name_of(chunk: bytes) -> str:
@@ -32,7 +41,7 @@ def name_of(chunk: bytes) -> str:
 async def test_ends_with_the_list():
     """The list is stored and sent, and the last event is done."""
     world = World()
-    chunks = [chunk async for chunk in await open_stream(world)]
+    chunks = await collect(world)
     assert [name_of(chunk) for chunk in chunks[-3:]] == ["cache", "result", "done"]
     result = json.loads(chunks[-2].decode().split("data: ")[1])
     assert result["rules"][-1] == "||track.example^"
@@ -55,7 +64,7 @@ async def test_cache_is_down():
         raise Unavailable("KV is down")
 
     world.kv_fake.put = refuse  # type: ignore[method-assign]
-    names = [name_of(chunk) async for chunk in await open_stream(world)]
+    names = [name_of(chunk) for chunk in await collect(world)]
     assert names[-2:] == ["result", "done"]
     assert "cache" not in names
 
@@ -79,3 +88,12 @@ async def test_client_leaves(monkeypatch):
     assert any(chunk.startswith(b": ") for chunk in received)
     await chunks.aclose()  # type: ignore[attr-defined]
     await asyncio.wait_for(stopped.wait(), 5)
+
+
+async def test_failure_in_a_stream_is_counted():
+    """The reply has begun with 200, but the request counts as failed."""
+    failed, done = World({URL: Unusable("gone")}), World()
+    for world in (failed, done):
+        await collect(world)
+    assert (failed.counts["stream", "200"], done.counts["stream", "200"]) == (0, 1)
+    assert sum(count for (name, _), count in failed.counts.items() if name == "stream") == 1

@@ -42,6 +42,7 @@ class Api(Bench):
     def __init__(self) -> None:
         super().__init__()
         self.closed = False
+        self.charged: list[int] = []
         self.engines = {kind: FakeWorkflows() for kind in TYPES}
         self.drawn = 0
         self.starter = WorkflowStarter(
@@ -51,7 +52,7 @@ class Api(Bench):
             new_id=self.random_hex,
         )
         api = WorkflowApi(
-            guard=self.guard,
+            guard=self,
             starter=self.starter,
             event_log=self.event_log,
             health=HealthStore(database=self.database, clock=self.clock),
@@ -68,7 +69,10 @@ class Api(Bench):
     def on_error(self, error: Exception, _request: Request) -> None:
         raise AssertionError("a defect") from error
 
-    async def guard(self, request: Request, *, max_bytes: int, optional_body: bool = False) -> Any:
+    async def charge_sources(self, _request: Request, sources: int) -> None:
+        self.charged.append(sources)
+
+    async def __call__(self, request: Request, *, max_bytes: int, optional_body: bool = False) -> Any:
         if self.closed:
             raise TooManyRequests("slow down", 60)
         if optional_body and not await request.read_body(1):
@@ -99,7 +103,7 @@ async def test_compile():
     assert parsed(reply) == {
         "success": True,
         "message": "Compilation workflow started",
-        "workflowId": "wf-compile-1800000000000-1000000",
+        "workflowId": "wf-compile-1800000000000-00000000000000000000000000000001",
         "workflowType": "compilation",
     }
     instance = api.find_created("compilation")

@@ -27,14 +27,15 @@ from sluice.services.compiler.workflows.params_store import ParamsStore
 from sluice.services.compiler.workflows.run_reporter import RunReporter
 from unit.services.compiler.listeners import ListAnalytics, ListLog
 
-MIGRATION = Path(__file__).parents[4] / "migrations/0004_workflows_and_health.sql"
+MIGRATIONS = sorted((Path(__file__).parents[4] / "migrations").glob("*.sql"))
 
 Run = Callable[[Steps], Awaitable[dict[str, Any]]]
 
 
 def make_database() -> FakeD1:
     database = FakeD1()
-    database.migrate(MIGRATION.read_text())
+    for path in MIGRATIONS:
+        database.migrate(path.read_text())
     return database
 
 
@@ -49,12 +50,22 @@ class FakeCompiler:
         self.failures = dict(failures or {})
         self.compilations: Counter[str] = Counter()
         self.calls: list[dict[str, Any]] = []
+        self.fetches: list[int] = []
         self.most_at_once = 0
         self._at_once = 0
 
     async def __call__(
-        self, configuration: Configuration, *, content: Mapping[str, str], ttl_s: int, trigger: Trigger
+        self,
+        configuration: Configuration,
+        *,
+        content: Mapping[str, str],
+        ttl_s: int,
+        trigger: Trigger,
+        benchmark: bool = False,
+        max_fetches: int = 0,
     ) -> ListSummary:
+        del benchmark
+        self.fetches.append(max_fetches)
         self.calls.append({"name": configuration.name, "content": dict(content), "ttl_s": ttl_s, "trigger": trigger})
         self._at_once += 1
         self.most_at_once = max(self.most_at_once, self._at_once)

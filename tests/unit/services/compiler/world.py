@@ -18,12 +18,15 @@ from sluice.platform.storage.kv import KV
 from sluice.platform.storage.r2 import R2
 from sluice.services.compiler.cache.compilation_records import CompilationRecords, Trigger
 from sluice.services.compiler.cache.handover import StepHandover
+from sluice.services.compiler.cache.hot_replies import HotReplies
 from sluice.services.compiler.cache.list_cache import ListCache
 from sluice.services.compiler.cache.list_compiler import ListCompiler
 from sluice.services.compiler.cache.list_provider import ListProvider
 from sluice.services.compiler.cache.served_list import ListForm, ServedList
 from sluice.services.compiler.cache.single_flight import SingleFlight
 from sluice.services.compiler.jobs.job_store import JobStore
+from sluice.services.compiler.limits.metered_download import Meter
+from sluice.services.compiler.limits.turns import CompilationTurns
 from sluice.services.compiler.remote_calls import RemoteReply
 from sluice.services.compiler.workflows.batch_items import ItemRunner
 from unit.core.compiler.scripted import Script, ScriptedDownload
@@ -86,13 +89,25 @@ class World:
         """Makes everything anew that lives in memory."""
         self.database = D1(self.d1_fake)
         self.bucket = R2(self.r2_fake)
-        self.cache = ListCache(store=KV(self.kv_fake, self.clock), bucket=self.bucket, clock=self.clock, log=self.log)
+        self.hot_replies = HotReplies(self.clock)
+        self.cache = ListCache(
+            store=KV(self.kv_fake, self.clock),
+            bucket=self.bucket,
+            clock=self.clock,
+            log=self.log,
+            forget=self.hot_replies.forget,
+        )
         self.handover = StepHandover(bucket=self.bucket, clock=self.clock)
         self.records = CompilationRecords(
             database=self.database, analytics=self.points, clock=self.clock, log=self.log, count=self.count
         )
         self.compiler = ListCompiler(
-            make_compiler=self._make_compiler, cache=self.cache, records=self.records, clock=self.clock, log=self.log
+            make_compiler=self._make_compiler,
+            turns=CompilationTurns(),
+            cache=self.cache,
+            records=self.records,
+            clock=self.clock,
+            log=self.log,
         )
         self.single_flights: dict[str, SingleFlight] = {}
         self.lists = ListProvider(
@@ -112,14 +127,29 @@ class World:
     def count(self, name: str, label: str) -> None:
         self.counts[name, label] += 1
 
-    def _make_compiler(self, emit: Emit, notify: Notify) -> FilterCompiler:
-        return FilterCompiler(download=self.download, clock=self.clock, draw=lambda: 0.0, emit=emit, notify=notify)
+    def _make_compiler(self, emit: Emit, notify: Notify, meter: Meter) -> FilterCompiler:
+        async def download(location: str) -> bytes | str:
+            meter.allowance.take()
+            return await self.download(location)
 
-    async def serve(self, configuration: Configuration, *, form: ListForm, ttl_s: int, trigger: Trigger) -> ServedList:
+        return FilterCompiler(download=download, clock=self.clock, draw=lambda: 0.0, emit=emit, notify=notify)
+
+    async def serve(
+        self,
+        configuration: Configuration,
+        *,
+        form: ListForm,
+        ttl_s: int,
+        trigger: Trigger,
+        max_fetches: int,
+        fresh: bool = False,
+    ) -> ServedList:
         """Stands for the single-flight objects."""
         key = configuration.model_dump_json()
         single_flight = self.single_flights.setdefault(key, SingleFlight(self.compiler))
-        return await single_flight.serve(configuration, form=form, ttl_s=ttl_s, trigger=trigger)
+        return await single_flight.serve(
+            configuration, form=form, ttl_s=ttl_s, trigger=trigger, max_fetches=max_fetches, fresh=fresh
+        )
 
     async def _send(self, priority: str, body: Mapping[str, Any]) -> None:
         self.sent.append((priority, body))

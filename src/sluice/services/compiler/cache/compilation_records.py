@@ -8,6 +8,7 @@ from sluice.core.compiler.configuration import Configuration
 from sluice.core.compiler.diagnostics import Diagnostic
 from sluice.core.errors import SluiceError
 from sluice.core.ports import Clock, Database, Log
+from sluice.core.timestamps import elapsed_ms
 from sluice.services.compiler.cache.compiled_list import MAX_NAME_CHARS, ListSummary
 from sluice.services.compiler.ports import Analytics
 
@@ -64,14 +65,15 @@ class CompilationRecords:
         began_s: float,
         diagnostics: Sequence[Diagnostic],
     ) -> None:
-        duration_ms = round((self.clock.now() - began_s) * 1000)
+        duration_ms = round(elapsed_ms(began_s, self.clock.now()))
         message = str(error)[:_MAX_ERROR_CHARS]
         self.count("compilations", "error")
         self.analytics.write(
             "compilation_error", blobs=(trigger, configuration.name, message), doubles=(duration_ms, 0, 0, 0)
         )
-        self.log.event(
+        self.log.error(
             "compilation.failed",
+            error,
             list=configuration.name,
             path=trigger,
             reason=message,

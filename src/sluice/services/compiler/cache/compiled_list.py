@@ -1,18 +1,20 @@
 """A compiled list as it is stored and sent: compressed once, never parsed again."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Self
 
 from sluice.core.compiler.compile import CompilationResult
+from sluice.core.filters.syntax.lines import is_blank, is_comment
 from sluice.core.json_text import encode_json, encode_utf8
-from sluice.services.compiler.cache.gzip_parts import Deflated, deflate_head
+from sluice.services.compiler.cache.gzip_parts import Deflated, deflate_head, inflate_gzip
 
 # The first members of a JSON reply say where the list came from.
 FRESH_HEAD: Final = b'{"success":true,'
 CACHED_HEAD: Final = b'{"success":true,"cached":true,'
 SHARED_HEAD: Final = b'{"success":true,"deduplicated":true,'
+_CHUNK_LINES: Final = 4096
 MAX_NAME_CHARS: Final = 64  # of a list's name in KV metadata, which may hold 1,024 bytes in all
 
 
@@ -50,11 +52,13 @@ class CompiledList:
         compiled_at: str,
         previous: Mapping[str, Any] | None = None,
         detailed: bool = False,
+        benchmark: bool = False,
     ) -> Self:
         """Compresses the result of a compilation; the plain rules are not needed afterwards."""
         metrics = result.metrics
-        members: dict[str, Any] = {"ruleCount": len(result.rules)}
-        if metrics:
+        rule_count = count_rules(result.rules)
+        members: dict[str, Any] = {"ruleCount": rule_count}
+        if metrics and benchmark:
             members["metrics"] = metrics.as_json()
         if detailed:
             members["report"] = result.report.as_json()
@@ -64,17 +68,15 @@ class CompiledList:
         summary = ListSummary(
             cache_key=cache_key,
             name=name[:MAX_NAME_CHARS],
-            rule_count=len(result.rules),
+            rule_count=rule_count,
             source_count=metrics.source_count if metrics else 0,
             compiled_at=compiled_at,
             duration_ms=round(metrics.total_duration_ms) if metrics else 0,
         )
         return cls(
             summary=summary,
-            members=Deflated.compress(
-                encode_utf8(f'"rules":{encode_json(result.rules)},{encode_json(members)[1:]}'),
-            ),
-            text=Deflated.compress(encode_utf8("\n".join(result.rules))),
+            members=Deflated.compress(_encode_members(result.rules, members)),
+            text=Deflated.compress(_encode_lines(result.rules)),
         )
 
     def to_bytes(self) -> bytes:
@@ -100,6 +102,23 @@ class CompiledList:
         return values
 
 
+def count_rules(lines: Sequence[str]) -> int:
+    """Counts the lines that are neither empty nor comments."""
+    return sum(1 for line in lines if not is_blank(line) and not is_comment(line))
+
+
+def _encode_members(rules: Sequence[str], members: Mapping[str, Any]) -> Iterator[bytes]:
+    yield b'"rules":['
+    for at in range(0, len(rules), _CHUNK_LINES):
+        yield encode_utf8(("," if at else "") + encode_json(rules[at : at + _CHUNK_LINES])[1:-1])
+    yield encode_utf8(f"],{encode_json(members)[1:]}")
+
+
+def _encode_lines(rules: Sequence[str]) -> Iterator[bytes]:
+    for at in range(0, len(rules), _CHUNK_LINES):
+        yield encode_utf8(("\n" if at else "") + "\n".join(rules[at : at + _CHUNK_LINES]))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GzippedList:
     """A gzip file of a list, with what is needed to describe it and to replace its head without inflating it."""
@@ -123,6 +142,10 @@ class GzippedList:
     @property
     def body(self) -> Deflated:
         return Deflated.from_gzip(self.content, self.head_bytes, crc=self.crc, size=self.size)
+
+    def inflate_chunks(self) -> Iterator[bytes]:
+        """Yields the whole content, plain."""
+        return inflate_gzip(self.content)
 
     def with_head(self, head: bytes) -> Self:
         return type(self).assemble(self.summary, self.body, head)

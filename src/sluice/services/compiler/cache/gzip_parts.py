@@ -5,9 +5,11 @@ Both parts are deflated separately, so a head is put before a stored body, or re
 
 import struct
 import zlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+CHUNK_BYTES: Final = 256 * 1024
 _LEVEL: Final = 6
 _RAW: Final = -zlib.MAX_WBITS
 # No file name, no time, unknown system: equal content gives equal bytes.
@@ -25,9 +27,14 @@ class Deflated:
     size: int
 
     @classmethod
-    def compress(cls, content: bytes) -> "Deflated":
+    def compress(cls, chunks: Iterable[bytes]) -> "Deflated":
+        """Compresses content that comes in chunks, so that it need not be in memory as a whole."""
         deflate = zlib.compressobj(_LEVEL, zlib.DEFLATED, _RAW)
-        return cls(deflate.compress(content) + deflate.flush(), zlib.crc32(content), len(content))
+        parts, crc, size = [], 0, 0
+        for chunk in chunks:
+            parts.append(deflate.compress(chunk))
+            crc, size = zlib.crc32(chunk, crc), size + len(chunk)
+        return cls(b"".join((*parts, deflate.flush())), crc, size)
 
     @classmethod
     def from_gzip(cls, file: bytes, head_bytes: int, *, crc: int, size: int) -> "Deflated":
@@ -47,6 +54,22 @@ class Deflated:
     def inflate(self) -> bytes:
         """Returns the plain content."""
         return zlib.decompress(self.data, wbits=_RAW, bufsize=self.size or 1)
+
+    def inflate_chunks(self) -> Iterator[bytes]:
+        """Yields the plain content in chunks."""
+        return _inflate_chunks(self.data, _RAW)
+
+
+def inflate_gzip(file: bytes) -> Iterator[bytes]:
+    """Yields the plain content of a gzip file in chunks."""
+    return _inflate_chunks(file, zlib.MAX_WBITS | 16)
+
+
+def _inflate_chunks(data: bytes, wbits: int) -> Iterator[bytes]:
+    inflate = zlib.decompressobj(wbits)
+    while not inflate.eof:
+        yield inflate.decompress(data, CHUNK_BYTES)
+        data = inflate.unconsumed_tail
 
 
 def deflate_head(head: bytes) -> bytes:

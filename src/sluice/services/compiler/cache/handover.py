@@ -6,8 +6,8 @@ from typing import Final
 from sluice.core.errors import SluiceError
 from sluice.core.ports import Bucket, Clock
 from sluice.services.compiler.cache.compiled_list import CompiledList
+from sluice.services.compiler.cache.list_cache import HANDOVER_PREFIX
 
-HANDOVER_PREFIX: Final = "handover/"
 TTL_S: Final = 24 * 3600
 
 

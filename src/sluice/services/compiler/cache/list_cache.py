@@ -6,7 +6,7 @@ compared with it.
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,14 +14,17 @@ from sluice.core.compiler.configuration import Configuration
 from sluice.core.json_text import encode_utf8
 from sluice.core.ports import Bucket, Clock, Kv, Log
 from sluice.services.compiler.cache.compiled_list import CACHED_HEAD, CompiledList, GzippedList
-from sluice.services.compiler.cache.handover import HANDOVER_PREFIX
+from sluice.services.compiler.cache.version_diff import split_chunks
 
 SYNC_TTL_S: Final = 3600
 WORKFLOW_TTL_S: Final = 24 * 3600
 LIST_TTL_S: Final = 30 * 24 * 3600
 MAX_KV_BYTES: Final = 25 * 1024 * 1024
 LARGE_PREFIX: Final = "large/"
+HANDOVER_PREFIX: Final = "handover/"  # what a workflow passes on from one step to the next
+JOB_CONTENT_PREFIX: Final = "jobs/"  # what callers of background jobs have sent
 _KEY_PREFIX: Final = "cache:"
+_PRIVATE_PREFIX: Final = "cache:private-"
 
 
 def cache_key(configuration: Configuration) -> str:
@@ -32,7 +35,12 @@ def cache_key(configuration: Configuration) -> str:
 def private_key(configuration: Configuration, content: Mapping[str, str]) -> str:
     """Returns the key for a list compiled from content that the caller sent. No other request reads this key."""
     values = [configuration.model_dump(mode="json"), dict(content)]
-    return f"{_KEY_PREFIX}private-{hashlib.sha256(encode_utf8(_canonical(values))).hexdigest()}"
+    return f"{_PRIVATE_PREFIX}{hashlib.sha256(encode_utf8(_canonical(values))).hexdigest()}"
+
+
+def is_private(key: str) -> bool:
+    """Whether a list was made from content that its caller sent; it is kept no longer than the result of a job."""
+    return key.startswith(_PRIVATE_PREFIX)
 
 
 def list_key(key: str) -> str:
@@ -44,17 +52,20 @@ def list_key(key: str) -> str:
 class PreviousVersion:
     """The version of a list that was compiled before the current one."""
 
-    lines: list[str]
+    lines: Iterator[str]
     rule_count: int
     compiled_at: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListCache:
+    """`forget` drops the copies of a list that an isolate keeps in memory."""
+
     store: Kv
     bucket: Bucket
     clock: Clock
     log: Log
+    forget: Callable[[str], None]
 
     async def find_reply(self, key: str) -> GzippedList | None:
         """Returns the JSON reply under a key while it is fresh."""
@@ -71,8 +82,9 @@ class ListCache:
         if (entry := await self._read(list_key(key))) is None:
             return None
         file, _ = entry
-        lines = file.body.inflate().decode().split("\n")
-        return PreviousVersion(lines, file.summary.rule_count, file.summary.compiled_at)
+        return PreviousVersion(
+            split_chunks(file.body.inflate_chunks()), file.summary.rule_count, file.summary.compiled_at
+        )
 
     async def find_expiry(self, configuration: Configuration) -> float | None:
         """Returns when the entry of a configuration expires, in epoch seconds; None if there is no entry."""
@@ -84,9 +96,10 @@ class ListCache:
         key = compiled.summary.cache_key
         expires_at = self.clock.now() + ttl_s
         text = GzippedList.assemble(compiled.summary, compiled.text)
-        await self._write(list_key(key), text, max(LIST_TTL_S, ttl_s), expires_at)
+        await self._write(list_key(key), text, ttl_s if is_private(key) else max(LIST_TTL_S, ttl_s), expires_at)
         reply = GzippedList.assemble(compiled.summary, compiled.members, CACHED_HEAD)
         await self._write(key, reply, ttl_s, expires_at)
+        self.forget(key)
         self._log_stored(reply, compiled, ttl_s)
 
     async def delete_expired(self) -> int:
@@ -94,7 +107,7 @@ class ListCache:
         now = self.clock.now()
         expired = [
             found.key
-            for prefix in (LARGE_PREFIX, HANDOVER_PREFIX)
+            for prefix in (LARGE_PREFIX, HANDOVER_PREFIX, JOB_CONTENT_PREFIX)
             async for found in self.bucket.objects(prefix)
             if float(found.custom_metadata.get("expires_at", "0")) < now
         ]

@@ -2,41 +2,40 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Final
 
-from sluice import __version__
 from sluice.core.compiler.compile import FilterCompiler
 from sluice.core.compiler.configuration import Configuration
 from sluice.core.compiler.diagnostics import Diagnostic, Notify
 from sluice.core.compiler.events import Emit, ignore_event
-from sluice.core.compiler.limits import Limits
-from sluice.core.compiler.sources.download import make_download
 from sluice.core.compiler.sources.failures import to_plain_error
+from sluice.core.compiler.sources.locations import format_location
 from sluice.core.errors import SluiceError
-from sluice.core.ports import Clock, Draw, Fetch, Log
+from sluice.core.json_text import encode_utf8
+from sluice.core.net.addresses import AllowedHosts
+from sluice.core.net.transport import Transport
+from sluice.core.ports import Clock, Draw, Log
 from sluice.core.timestamps import iso
 from sluice.services.compiler.cache.compilation_records import CompilationRecords, Trigger
 from sluice.services.compiler.cache.compiled_list import CompiledList
 from sluice.services.compiler.cache.list_cache import ListCache, cache_key, private_key
 from sluice.services.compiler.cache.version_diff import diff_versions
+from sluice.services.compiler.limits.allowance import MAX_FETCHES, FetchAllowance
+from sluice.services.compiler.limits.memory import MAX_REPORTED_BYTES, MAX_SENT_BYTES, MAX_TEXT_BYTES, TextBudget
+from sluice.services.compiler.limits.metered_download import LIMITS, Meter, open_download
+from sluice.services.compiler.limits.turns import CompilationTurns
 
 NO_CONTENT: Final[Mapping[str, str]] = {}
-SOURCE_TIMEOUT_S: Final = 30.0
-USER_AGENT: Final = (("User-Agent", f"sluice/{__version__}"),)
-LIMITS: Final = Limits()
 
-# Makes a compiler that reports its events to the first callback and its diagnostics to the second.
-MakeCompiler = Callable[[Emit, Notify], FilterCompiler]
+# Makes a compiler that reports its events to the first callback and its diagnostics to the second, within the meter.
+MakeCompiler = Callable[[Emit, Notify, Meter], FilterCompiler]
 
 
-def compiler_factory(fetch: Fetch, clock: Clock, draw: Draw) -> MakeCompiler:
-    """Returns a factory of compilers that download their sources with `fetch`, within the limits of this service."""
-    download = make_download(
-        partial(fetch, headers=USER_AGENT), max_bytes=LIMITS.source_bytes, timeout_s=SOURCE_TIMEOUT_S
-    )
+def compiler_factory(transport: Transport, allowed: AllowedHosts, clock: Clock, draw: Draw) -> MakeCompiler:
+    """Returns a factory of compilers that download their sources over the transport, within the limits of this service."""
 
-    def make_compiler(emit: Emit, notify: Notify) -> FilterCompiler:
+    def make_compiler(emit: Emit, notify: Notify, meter: Meter) -> FilterCompiler:
+        download = open_download(transport, allowed, meter)
         return FilterCompiler(download=download, clock=clock, draw=draw, limits=LIMITS, emit=emit, notify=notify)
 
     return make_compiler
@@ -51,6 +50,7 @@ class ListCompiler:
     """Compiles without reading the cache."""
 
     make_compiler: MakeCompiler
+    turns: CompilationTurns
     cache: ListCache
     records: CompilationRecords
     clock: Clock
@@ -65,9 +65,15 @@ class ListCompiler:
         emit: Emit = ignore_event,
         notify: Notify = ignore_diagnostic,
         detailed: bool = False,
+        benchmark: bool = False,
+        max_fetches: int = MAX_FETCHES,
     ) -> CompiledList:
-        """Compiles now. A list made from the caller's own content is private: it is not compared with other versions."""
-        key = private_key(configuration, content) if content else cache_key(configuration)
+        """Compiles now. A list made from the caller's own content is private: it is not compared with other versions.
+
+        So is one with the figures of a benchmark, which are of this compilation alone.
+        """
+        is_private = bool(content) or benchmark
+        key = private_key(configuration, content) if is_private else cache_key(configuration)
         diagnostics: list[Diagnostic] = []
 
         def collect(diagnostic: Diagnostic) -> None:
@@ -75,26 +81,39 @@ class ListCompiler:
             notify(diagnostic)
 
         began_s = self.clock.now()
+        self._log_configuration(configuration, trigger)
         try:
-            result = await self.make_compiler(emit, collect).compile_with_metrics(
-                configuration, content=content, detailed=detailed
-            )
+            async with self.turns.take(self.clock) as turn:
+                meter = Meter(FetchAllowance(max_fetches), turn, _open_budget(content, detailed=detailed))
+                result = await self.make_compiler(emit, collect, meter).compile_with_metrics(
+                    configuration, content=content, detailed=detailed
+                )
+                compiled = CompiledList.compress(
+                    result,
+                    cache_key=key,
+                    name=configuration.name,
+                    compiled_at=iso(self.clock.now()),
+                    previous=None if is_private else await self._describe_previous(key, result.rules),
+                    detailed=detailed,
+                    benchmark=benchmark,
+                )
         except SluiceError as error:
             failure = to_plain_error(error)
             await self.records.record_failure(
                 configuration, failure, key=key, trigger=trigger, began_s=began_s, diagnostics=diagnostics
             )
             raise failure from error
-        compiled = CompiledList.compress(
-            result,
-            cache_key=key,
-            name=configuration.name,
-            compiled_at=iso(self.clock.now()),
-            previous=None if content else await self._describe_previous(key, result.rules),
-            detailed=detailed,
-        )
         await self.records.record_success(compiled.summary, trigger, diagnostics)
         return compiled
+
+    def _log_configuration(self, configuration: Configuration, trigger: Trigger) -> None:
+        self.log.event(
+            "compilation.start",
+            list=configuration.name,
+            path=trigger,
+            sources=[format_location(source.source) for source in configuration.sources],
+            transformations=list(configuration.transformations),
+        )
 
     async def store(self, compiled: CompiledList, ttl_s: int) -> None:
         await self.cache.put(compiled, ttl_s)
@@ -113,3 +132,11 @@ class ListCompiler:
             "compiledAt": previous.compiled_at,
             "diff": diff_versions(previous.lines, rules),
         }
+
+
+def _open_budget(content: Mapping[str, str], *, detailed: bool) -> TextBudget:
+    """Returns the memory of a compilation, less what the caller has sent."""
+    sent = TextBudget(MAX_REPORTED_BYTES if detailed else MAX_SENT_BYTES)
+    for text in content.values():
+        sent.take(encode_utf8(text))
+    return TextBudget(MAX_REPORTED_BYTES if detailed else MAX_TEXT_BYTES, sent.used)

@@ -13,6 +13,7 @@ from sluice.services.compiler.cache.list_cache import ListCache, cache_key
 from sluice.services.compiler.cache.list_compiler import ListCompiler
 from sluice.services.compiler.cache.served_list import ListForm, ListOrigin, ServedList, find_cached
 from sluice.services.compiler.cache.single_flight import SharedCompiler
+from sluice.services.compiler.limits.allowance import MAX_FETCHES
 
 _CACHE_LABELS: Final[Mapping[ListOrigin, str]] = {"cached": "hit", "fresh": "miss", "shared": "deduplicated"}
 
@@ -25,11 +26,22 @@ class ListProvider:
     log: Log
     count: Count
 
-    async def serve(self, configuration: Configuration, *, form: ListForm, ttl_s: int, trigger: Trigger) -> ServedList:
-        """Returns the list from the cache, or compiles it together with all equal requests."""
-        served = await self._find_cached(configuration, form)
+    async def serve(
+        self,
+        configuration: Configuration,
+        *,
+        form: ListForm,
+        ttl_s: int,
+        trigger: Trigger,
+        max_fetches: int = MAX_FETCHES,
+        fresh: bool = False,
+    ) -> ServedList:
+        """Returns the list from the cache, or compiles it together with all equal requests; always compiles if `fresh`."""
+        served = None if fresh else await self._find_cached(configuration, form)
         if served is None:
-            served = await self.shared_compiler.serve(configuration, form=form, ttl_s=ttl_s, trigger=trigger)
+            served = await self.shared_compiler.serve(
+                configuration, form=form, ttl_s=ttl_s, trigger=trigger, max_fetches=max_fetches, fresh=fresh
+            )
         self.count("cache", _CACHE_LABELS[served.origin])
         return served
 
@@ -41,24 +53,57 @@ class ListProvider:
         content: Mapping[str, str],
         detailed: bool,
         trigger: Trigger,
+        benchmark: bool = False,
+        max_fetches: int = MAX_FETCHES,
     ) -> ServedList:
         """Compiles for this caller alone, without storing the list."""
-        compiled = await self.compiler.compile(configuration, trigger=trigger, content=content, detailed=detailed)
+        compiled = await self.compiler.compile(
+            configuration,
+            trigger=trigger,
+            content=content,
+            detailed=detailed,
+            benchmark=benchmark,
+            max_fetches=max_fetches,
+        )
         return ServedList.from_compiled(compiled, form, "fresh")
 
     async def ensure_cached(
-        self, configuration: Configuration, *, content: Mapping[str, str], ttl_s: int, trigger: Trigger
+        self,
+        configuration: Configuration,
+        *,
+        content: Mapping[str, str],
+        ttl_s: int,
+        trigger: Trigger,
+        benchmark: bool = False,
+        max_fetches: int = MAX_FETCHES,
     ) -> ListSummary:
         """Makes sure that the list is in the cache, for a caller who fetches it later."""
-        if content:
-            return await self.refresh(configuration, content=content, ttl_s=ttl_s, trigger=trigger)
-        return (await self.serve(configuration, form="summary", ttl_s=ttl_s, trigger=trigger)).summary
+        if content or benchmark:
+            return await self.refresh(
+                configuration,
+                content=content,
+                ttl_s=ttl_s,
+                trigger=trigger,
+                benchmark=benchmark,
+                max_fetches=max_fetches,
+            )
+        served = await self.serve(configuration, form="summary", ttl_s=ttl_s, trigger=trigger, max_fetches=max_fetches)
+        return served.summary
 
     async def refresh(
-        self, configuration: Configuration, *, content: Mapping[str, str], ttl_s: int, trigger: Trigger
+        self,
+        configuration: Configuration,
+        *,
+        content: Mapping[str, str],
+        ttl_s: int,
+        trigger: Trigger,
+        benchmark: bool = False,
+        max_fetches: int = MAX_FETCHES,
     ) -> ListSummary:
         """Compiles again and stores the list, even if the cache has it: the entry may be about to expire."""
-        compiled = await self.compiler.compile(configuration, trigger=trigger, content=content)
+        compiled = await self.compiler.compile(
+            configuration, trigger=trigger, content=content, benchmark=benchmark, max_fetches=max_fetches
+        )
         await self.compiler.store(compiled, ttl_s)
         return compiled.summary
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypedDict
 
 from sluice.core.compiler.configuration import Configuration, parse_configuration
 from sluice.core.errors import SluiceError, Unavailable
@@ -19,12 +19,20 @@ from sluice.services.compiler.remote_calls import RemoteReply, encode_reply, unw
 MAX_CARRIED_BYTES: Final = 30 * 1024 * 1024
 
 
+class ListOptions(TypedDict):
+    """How the list is wanted; the arguments of `SingleFlight.serve`."""
+
+    form: ListForm
+    ttl_s: int
+    trigger: Trigger
+    max_fetches: int
+    fresh: bool
+
+
 class CompilationStub(Protocol):
     """The Durable Object of one configuration, as its callers see it; the configuration is JSON text."""
 
-    def serve_list(
-        self, configuration: str, form: ListForm, ttl_s: int, trigger: Trigger, /
-    ) -> Awaitable[RemoteReply]: ...
+    def serve_list(self, configuration: str, options: ListOptions, /) -> Awaitable[RemoteReply]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,16 +43,26 @@ class RemoteSingleFlight:
     compiler: ListCompiler
     log: Log
 
-    async def serve(self, configuration: Configuration, *, form: ListForm, ttl_s: int, trigger: Trigger) -> ServedList:
+    async def serve(
+        self,
+        configuration: Configuration,
+        *,
+        form: ListForm,
+        ttl_s: int,
+        trigger: Trigger,
+        max_fetches: int,
+        fresh: bool = False,
+    ) -> ServedList:
         """Compiles in the object; raises the error of a failed compilation as the object raised it."""
         key = cache_key(configuration)
         text = configuration.model_dump_json(exclude_unset=True)
+        options = ListOptions(form=form, ttl_s=ttl_s, trigger=trigger, max_fetches=max_fetches, fresh=fresh)
         try:
-            reply = await self.object_named(key).serve_list(text, form, ttl_s, trigger)
+            reply = await self.object_named(key).serve_list(text, options)
         except SluiceError as error:
             # The object cannot be reached: compiling twice is better than failing.
             self.log.error("flight.alone", error, list=configuration.name)
-            return await SingleFlight(self.compiler).serve(configuration, form=form, ttl_s=ttl_s, trigger=trigger)
+            return await SingleFlight(self.compiler).serve(configuration, **options)
         served = ServedList.from_plain(unwrap_reply(reply))
         return served if served.file or form == "summary" else await self._read_cache(key, form)
 
@@ -61,13 +79,13 @@ class CompilationServer:
 
     single_flight: SingleFlight
 
-    async def serve_list(self, configuration: str, form: ListForm, ttl_s: int, trigger: Trigger) -> RemoteReply:
+    async def serve_list(self, configuration: str, options: ListOptions) -> RemoteReply:
         """Returns a failed compilation as a value, so that the caller can tell it from a failure of the object."""
-        return await encode_reply(self._serve(configuration, form, ttl_s, trigger))
+        return await encode_reply(self._serve(configuration, options))
 
-    async def _serve(self, text: str, form: ListForm, ttl_s: int, trigger: Trigger) -> dict[str, Any]:
+    async def _serve(self, text: str, options: ListOptions) -> dict[str, Any]:
         configuration = parse_configuration(json.loads(text))
-        served = await self.single_flight.serve(configuration, form=form, ttl_s=ttl_s, trigger=trigger)
+        served = await self.single_flight.serve(configuration, **options)
         values = served.as_plain()
         if len(values.get("content", b"")) > MAX_CARRIED_BYTES:
             del values["content"], values["about"]

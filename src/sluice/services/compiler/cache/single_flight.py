@@ -15,7 +15,14 @@ class SharedCompiler(Protocol):
     """Compiles a configuration once for all callers who ask at the same time."""
 
     async def serve(
-        self, configuration: Configuration, *, form: ListForm, ttl_s: int, trigger: Trigger
+        self,
+        configuration: Configuration,
+        *,
+        form: ListForm,
+        ttl_s: int,
+        trigger: Trigger,
+        max_fetches: int,
+        fresh: bool = False,
     ) -> ServedList: ...
 
 
@@ -25,30 +32,47 @@ class SingleFlight:
     def __init__(self, compiler: ListCompiler) -> None:
         self._compiler = compiler
         self._running: asyncio.Task[CompiledList] | None = None
+        self._max_fetches = 0  # of the running compilation
         # One caller looks into the cache at a time, so that none acts on a look from before a compilation that has
         # ended since.
         self._looking = asyncio.Lock()
 
-    async def serve(self, configuration: Configuration, *, form: ListForm, ttl_s: int, trigger: Trigger) -> ServedList:
-        """Reads the cache again before compiling: the caller may have seen an old copy of it."""
+    async def serve(
+        self,
+        configuration: Configuration,
+        *,
+        form: ListForm,
+        ttl_s: int,
+        trigger: Trigger,
+        max_fetches: int,
+        fresh: bool = False,
+    ) -> ServedList:
+        """Reads the cache again before compiling: the caller may have seen an old copy of it.
+
+        A compilation that may fetch less than this caller is not shared: it could fail where this one would not.
+        """
         async with self._looking:
             origin: ListOrigin = "shared"
-            if self._running is None:
-                if cached := await find_cached(self._compiler.cache, cache_key(configuration), form):
+            if self._running is None or self._max_fetches < max_fetches:
+                if not fresh and (cached := await find_cached(self._compiler.cache, cache_key(configuration), form)):
                     return cached
                 origin = "fresh"
-                self._running = asyncio.ensure_future(self._compile(configuration, ttl_s, trigger))
+                self._max_fetches = max_fetches
+                self._running = asyncio.ensure_future(self._compile(configuration, ttl_s, trigger, max_fetches))
                 self._running.add_done_callback(self._clear_running)
             running = self._running
         # Shielded, so that a caller who leaves does not cancel the compilation of the others.
         return ServedList.from_compiled(await asyncio.shield(running), form, origin)
 
-    async def _compile(self, configuration: Configuration, ttl_s: int, trigger: Trigger) -> CompiledList:
-        compiled = await self._compiler.compile(configuration, trigger=trigger)
+    async def _compile(
+        self, configuration: Configuration, ttl_s: int, trigger: Trigger, max_fetches: int
+    ) -> CompiledList:
+        compiled = await self._compiler.compile(configuration, trigger=trigger, max_fetches=max_fetches)
         await self._compiler.store(compiled, ttl_s)
         return compiled
 
     def _clear_running(self, task: asyncio.Task[CompiledList]) -> None:
-        self._running = None
+        if self._running is task:
+            self._running = None
         if not task.cancelled():
             task.exception()  # marks it as retrieved, in case no caller is left

@@ -1,25 +1,45 @@
 """The difference between two versions of a list: counts, and the first of the rules."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 MAX_SHOWN: Final = 200
 
 
-def diff_versions(old: Sequence[str], new: Sequence[str]) -> dict[str, Any]:
-    """Compares the rules of two versions. Comments do not count: the date in the header differs every time."""
-    before, after = _rules(old), _rules(new)
-    added = [rule for rule in after if rule not in before]
-    removed = [rule for rule in before if rule not in after]
+def diff_versions(old: Iterable[str], new: Iterable[str]) -> dict[str, Any]:
+    """Compares the rules of two versions. Comments do not count: the date in the header differs every time.
+
+    The old lines are read once and not kept: two long lists in memory would be too much.
+    """
+    is_old = dict.fromkeys(_select_rules(new), False)
+    removed: dict[str, None] = {}
+    for rule in _select_rules(old):
+        if rule in is_old:
+            is_old[rule] = True
+        else:
+            removed[rule] = None
+    unchanged = sum(is_old.values())
     return {
-        "added": len(added),
+        "added": len(is_old) - unchanged,
         "removed": len(removed),
-        "unchanged": len(after) - len(added),
-        "addedRules": added[:MAX_SHOWN],
-        "removedRules": removed[:MAX_SHOWN],
+        "unchanged": unchanged,
+        "addedRules": _take(rule for rule, known in is_old.items() if not known),
+        "removedRules": _take(removed),
     }
 
 
-def _rules(lines: Sequence[str]) -> Mapping[str, None]:
-    """Returns each rule once, in order."""
-    return dict.fromkeys(line for line in lines if line and not line.startswith("!"))
+def split_chunks(chunks: Iterable[bytes]) -> Iterator[str]:
+    """Yields the lines of a text that comes in chunks."""
+    rest = b""
+    for chunk in chunks:
+        *lines, rest = (rest + chunk).split(b"\n")
+        yield from (line.decode() for line in lines)
+    yield rest.decode()
+
+
+def _select_rules(lines: Iterable[str]) -> Iterator[str]:
+    return (line for line in lines if line and not line.startswith("!"))
+
+
+def _take(rules: Iterable[str]) -> list[str]:
+    return [rule for rule, _ in zip(rules, range(MAX_SHOWN), strict=False)]

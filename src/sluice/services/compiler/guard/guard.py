@@ -2,13 +2,14 @@
 
 import hashlib
 import hmac
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from sluice.core.errors import BadField, Invalid, TooManyRequests
 from sluice.services.compiler.guard.rate_limit import client_key
 from sluice.services.compiler.guard.turnstile import FIELD, TokenCheck
+from sluice.services.compiler.limits.allowance import count_charges
 from sluice.services.compiler.ports import Analytics
 from sluice.web import Request, read_bytes, read_json
 
@@ -16,20 +17,22 @@ MAX_NUMBER: Final = 2**53 - 2
 
 
 class Limiter(Protocol):
-    async def charge(self, client: str) -> None: ...
+    async def charge(self, client: str, cost: int = 1) -> None: ...
+    async def charge_hit(self, client: str) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guard:
     """Charges first, so that guessing tokens and sending invalid bodies are limited too.
 
-    `pepper` goes into the hash that names a client in data points: without it, all IPv4 addresses could be tried.
+    `scope` keeps the counts of another kind of request apart. `pepper` goes into the hash that names a client in data points: without it, all IPv4 addresses could be tried.
     """
 
     limiter: Limiter
     turnstile: TokenCheck
     analytics: Analytics
     pepper: str = ""
+    scope: str = ""
 
     async def __call__(self, request: Request, *, max_bytes: int, optional_body: bool = False) -> Any:
         """Returns the JSON body of an allowed request without its token; {} for an empty body if that is allowed."""
@@ -42,10 +45,28 @@ class Guard:
         await self._charge(request)
         return await self._check_token(request, value)
 
-    async def _charge(self, request: Request) -> None:
-        client = client_key(request.client_ip)
+    @property
+    def checks_tokens(self) -> bool:
+        """Whether the body of every request holds a token that must be verified."""
+        return self.turnstile.is_enabled
+
+    async def charge_hit(self, request: Request) -> None:
+        """Charges a request that is answered from memory."""
+        client = self.scope + client_key(request.client_ip)
+        await self._report_refusal(request, client, self.limiter.charge_hit(client))
+
+    async def charge_sources(self, request: Request, sources: int) -> None:
+        """Charges a request for many lists, which was charged as one, for each further ten sources begun."""
+        if (more := count_charges(sources) - 1) > 0:
+            await self._charge(request, more)
+
+    async def _charge(self, request: Request, cost: int = 1) -> None:
+        client = self.scope + client_key(request.client_ip)
+        await self._report_refusal(request, client, self.limiter.charge(client, cost))
+
+    async def _report_refusal(self, request: Request, client: str, charge: Awaitable[None]) -> None:
         try:
-            await self.limiter.charge(client)
+            await charge
         except TooManyRequests as error:
             self.analytics.write(
                 "rate_limit_exceeded",
@@ -86,8 +107,4 @@ async def _read_optional_json(request: Request, *, max_bytes: int) -> Any:
     content = await read_bytes(request, max_bytes=max_bytes)
     if not content.strip():
         return {}
-
-    async def read_again(_max_bytes: int) -> bytes:
-        return content
-
-    return await read_json(replace(request, read_body=read_again), max_bytes=max_bytes)
+    return await read_json(request.with_body(content), max_bytes=max_bytes)

@@ -1,14 +1,15 @@
 """The rate limit: how many requests a client may make in a window of time.
 
-The exact count lives in one Durable Object for each client. While the object cannot be reached, a count in KV decides. It is
-visible late and takes one write per second, so it allows some requests too many, but it never stops the service.
+The exact count lives in one Durable Object for each client. A hit in the memory of an isolate costs less than asking the
+object, so the isolate counts hits itself and reports them a second later. While the object cannot be reached, a count in KV
+decides. It is visible late and takes one write per second, so it allows some requests too many, but it never stops the service.
 """
 
 import asyncio
 import ipaddress
 import math
 from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from sluice.core.errors import TooManyRequests
@@ -23,6 +24,9 @@ KEY_PREFIX: Final = "ratelimit:"
 # Guesses. An object answers within about 10 ms; on a busy machine it may take seconds, and its count is still exact.
 OBJECT_PATIENCE_S: Final = 10.0
 KV_PATIENCE_S: Final = 2.0
+ANSWER_FRESH_S: Final = 2.0
+REPORT_AFTER_S: Final = 1.0
+MAX_RECENT_CLIENTS: Final = 1000
 _TTL_MARGIN_S: Final = 10
 _MIN_TTL_S: Final = 60  # KV refuses a shorter one
 
@@ -32,7 +36,38 @@ Background = Callable[[Coroutine[Any, Any, None]], None]
 class RateLimitStub(Protocol):
     """The Durable Object of one client, as its callers see it."""
 
-    def count_request(self, max_requests: int, window_s: int, /) -> Awaitable[RemoteReply]: ...
+    def count_request(self, max_requests: int, window_s: int, cost: int, owed: int, /) -> Awaitable[RemoteReply]: ...
+
+
+@dataclass(slots=True)
+class ClientCount:
+    """What the object of a client answered last, and the hits since that it does not know of."""
+
+    count: int = 0
+    reset_at: float = 0.0
+    asked_at: float = 0.0
+    owed: int = 0
+
+    def can_count_hit(self, now: float, max_requests: int) -> bool:
+        """Whether the answer is recent enough, and leaves room for one more request."""
+        ends_at = min(self.asked_at + ANSWER_FRESH_S, self.reset_at)
+        return self.asked_at <= now < ends_at and self.count + self.owed < max_requests
+
+    def take_owed(self) -> int:
+        owed, self.owed = self.owed, 0
+        return owed
+
+
+@dataclass(slots=True)
+class RecentCounts:
+    """The counts of the clients that an isolate has served lately; one for all its requests."""
+
+    clients: dict[str, ClientCount] = field(default_factory=dict)
+
+    def get(self, client: str) -> ClientCount:
+        if client not in self.clients and len(self.clients) >= MAX_RECENT_CLIENTS:
+            del self.clients[next(iter(self.clients))]
+        return self.clients.setdefault(client, ClientCount())
 
 
 class KvRateLimit:
@@ -44,9 +79,12 @@ class KvRateLimit:
         self._background = background
         self._patience_s = patience_s
 
-    async def count_request(self, client: str, max_requests: int, window_s: int) -> RateLimitDecision:
+    async def count_request(
+        self, client: str, max_requests: int, window_s: int, *, cost: int = 1, owed: int = 0
+    ) -> RateLimitDecision:
         key = KEY_PREFIX + client
-        decision = decide(await self._read(key), self._clock.now(), max_requests, window_s)
+        known = await self._read(key)
+        decision = decide(known, self._clock.now(), max_requests, window_s, cost=cost, owed=owed)
         if decision.allowed:
             # In the background: KV takes one write per second and key, so writes queue up.
             self._background(self._store(key, decision, max(window_s + _TTL_MARGIN_S, _MIN_TTL_S)))
@@ -74,28 +112,50 @@ class RateLimiter:
     """Counts one request of a client, or raises TooManyRequests; `object_named` returns the object of a client."""
 
     object_named: Callable[[str], RateLimitStub]
-    fallback: KvRateLimit
+    open_fallback: Callable[[], KvRateLimit]
     clock: Clock
     log: Log
+    background: Background
+    recent: RecentCounts
     max_requests: int = MAX_REQUESTS
     window_s: int = WINDOW_S
     patience_s: float = OBJECT_PATIENCE_S
 
-    async def charge(self, client: str) -> None:
-        """Counts one request of a client, as `client_key` names it."""
-        decision = await self._decide(client)
+    async def charge(self, client: str, cost: int = 1) -> None:
+        """Counts a request of a client, as `client_key` names it; one that costs more than a window holds takes all of it."""
+        decision = await self._decide(client, min(cost, self.max_requests))
         if not decision.allowed:
             wait_s = max(1, math.ceil(decision.reset_at - self.clock.now()))
             raise TooManyRequests(self._refusal(), retry_after_s=wait_s)
 
-    async def _decide(self, client: str) -> RateLimitDecision:
+    async def charge_hit(self, client: str) -> None:
+        """Counts a request that is answered from memory, without asking the object for each."""
+        known = self.recent.get(client)
+        if not known.can_count_hit(self.clock.now(), self.max_requests):
+            await self.charge(client)
+            return
+        known.owed += 1
+        if known.owed == 1:
+            self.background(self._report_later(client))
+
+    async def _report_later(self, client: str) -> None:
+        await self.clock.sleep(REPORT_AFTER_S)
+        if self.recent.get(client).owed:
+            await self._decide(client, 0)
+
+    async def _decide(self, client: str, cost: int) -> RateLimitDecision:
+        known = self.recent.get(client)
+        owed = known.take_owed()
         try:
             async with asyncio.timeout(self.patience_s):
-                reply = await self.object_named(client).count_request(self.max_requests, self.window_s)
-            return RateLimitDecision(**unwrap_reply(reply))
+                reply = await self.object_named(client).count_request(self.max_requests, self.window_s, cost, owed)
+            decision = RateLimitDecision(**unwrap_reply(reply))
         except Exception as error:  # noqa: BLE001 - a broken limiter must not stop the service
             self.log.error("rate_limit.degraded", error)
-            return await self.fallback.count_request(client, self.max_requests, self.window_s)
+            fallback = self.open_fallback()
+            return await fallback.count_request(client, self.max_requests, self.window_s, cost=cost, owed=owed)
+        known.count, known.reset_at, known.asked_at = decision.count, decision.reset_at, self.clock.now()
+        return decision
 
     def _refusal(self) -> str:
         span = "minute" if self.window_s == 60 else f"{self.window_s} seconds"

@@ -23,6 +23,9 @@ _SECRET_CODES: Final = frozenset({"missing-input-secret", "invalid-input-secret"
 
 
 class TokenCheck(Protocol):
+    @property
+    def is_enabled(self) -> bool: ...
+
     async def check(self, token: object, address: str | None) -> None: ...
 
 
@@ -35,9 +38,13 @@ class Turnstile:
     log: Log
     verify_url: str = VERIFY_URL
 
+    @property
+    def is_enabled(self) -> bool:
+        return bool(self.secret)
+
     async def check(self, token: object, address: str | None) -> None:
         """Raises Forbidden for a bad token, and also if the verifier cannot be reached, since nothing is proven then."""
-        if not self.secret:
+        if not self.is_enabled:
             return
         verdict = await self._verify(_require_token(token), address)
         if verdict.get("success") is not True:
@@ -68,6 +75,19 @@ class Turnstile:
             return "Turnstile verification is not set up correctly here; tell the operator"
         reasons = f" ({', '.join(codes)})" if codes else ""
         return f"Turnstile verification failed{reasons}; solve the challenge again and send its token as {FIELD}"
+
+
+@dataclass(frozen=True, slots=True)
+class NoTurnstile:
+    """For requests that need no proof."""
+
+    is_enabled: bool = False
+
+    async def check(self, token: object, address: str | None) -> None:
+        """Lets every request pass."""
+
+
+NO_TURNSTILE: Final = NoTurnstile()
 
 
 def _require_token(token: object) -> str:

@@ -1,5 +1,6 @@
 """The health check of one source, and its result."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from sluice.core.errors import SluiceError, TimedOut
 from sluice.core.ports import Clock, Fetch, FetchResponse
+from sluice.core.timestamps import elapsed_ms
 from sluice.services.compiler.workflows.events import shorten
 
 TIMEOUT_S: Final = 30.0
@@ -19,6 +21,9 @@ _MAX_NAME_CHARS: Final = 128
 _MAX_URL_CHARS: Final = 1_024  # fifty of them go into the parameters of a workflow, which hold 1 MiB
 _USER_AGENT: Final = (("User-Agent", "AdblockCompiler-HealthCheck/1.0"),)
 _COMMENTS: Final = (b"!", b"#")
+_PAGE_START: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<(?:!doctype|html|head|body|\?xml)\b|\{\s*\")", re.IGNORECASE)
+_TAG: Final = re.compile(rb"</?[a-z][a-z0-9]*(?:\s[^<>]*)?/?>", re.IGNORECASE)
+_JUDGED_BYTES: Final = 100_000
 
 
 class HealthSource(BaseModel):
@@ -127,13 +132,21 @@ class SourceCheck:
         )
 
     def _since_ms(self, began_s: float) -> int:
-        return round((self.clock.now() - began_s) * 1000)
+        return round(elapsed_ms(began_s, self.clock.now()))
 
 
 def count_rules(body: bytes) -> int:
     """Counts the lines that are neither empty nor comments."""
     lines = (line.strip() for line in BytesIO(body))
     return sum(1 for line in lines if line and not line.startswith(_COMMENTS))
+
+
+def is_page(body: bytes) -> bool:
+    """Whether a body is a web page or JSON: hosts often send one in place of a missing list."""
+    if _PAGE_START.match(body):
+        return True
+    lines = [line for line in body[:_JUDGED_BYTES].splitlines() if line.strip()]
+    return len(lines) > 0 and 3 * sum(1 for line in lines if _TAG.search(line)) > len(lines)
 
 
 def _is_same(known: str | None, now: str | None) -> bool | None:
@@ -145,6 +158,8 @@ def _assess_response(source: HealthSource, response: FetchResponse, took_ms: int
     error = None
     if response.status != 200:
         error, rules = f"Status {response.status} instead of 200", 0
+    elif is_page(response.body):
+        error, rules = "A page in place of a list", 0
     elif took_ms >= TIMEOUT_S * 1000:
         error = f"Too slow: {took_ms} ms"
     elif rules < source.expectedMinRules:

@@ -18,6 +18,10 @@ _OPEN: Final = """
 insert into health_alerts (id, source, run_id, payload, opened_ms) values (?, ?, ?, ?, ?) on conflict do nothing
 """
 _UNDELIVERED: Final = "from health_alerts where resolved_ms is null and delivered_ms is null"
+# The end of an alert is only told to whoever was told of its beginning.
+_UNTOLD_ENDS: Final = (
+    "from health_alerts where resolved_ms is not null and delivered_ms is not null and resolution_delivered_ms is null"
+)
 _RESOLVE: Final = "update health_alerts set resolved_ms = ? where source = ? and resolved_ms is null"
 
 
@@ -52,15 +56,29 @@ class SourceAlerts:
         return sum(each.changes for each in changed)
 
     async def count_undelivered(self) -> int:
-        """Counts open alerts that were not delivered, also of earlier runs whose webhook failed."""
-        return int(await self.database.value(f"select count(*) {_UNDELIVERED}")) if self.url else 0
+        """Counts beginnings and ends of alerts that were not delivered, also of earlier runs whose webhook failed."""
+        counts = f"select (select count(*) {_UNDELIVERED}) + (select count(*) {_UNTOLD_ENDS})"
+        return int(await self.database.value(counts)) if self.url else 0
 
     async def deliver(self) -> list[str]:
-        """Delivers every open alert that was not delivered yet. Returns their ids."""
+        """Delivers every open alert, and every end of one, that was not delivered yet. Returns the ids of the alerts."""
         rows = await self.database.all(f"select id, payload {_UNDELIVERED} order by opened_ms") if self.url else []
         for row in rows:
             await self._post(row["id"], row["payload"])
             await self.database.run("update health_alerts set delivered_ms = ? where id = ?", self._now_ms(), row["id"])
+        return [row["id"] for row in rows] + await self._deliver_ends()
+
+    async def _deliver_ends(self) -> list[str]:
+        select = f"select id, payload, resolved_ms {_UNTOLD_ENDS} order by resolved_ms"
+        rows = await self.database.all(select) if self.url else []
+        for row in rows:
+            payload = json.loads(row["payload"])
+            ended = {name: payload[name] for name in ("alertId", "source")} | {"openedAt": payload["timestamp"]}
+            ended |= {"type": "source-recovered", "timestamp": iso(row["resolved_ms"] / 1000)}
+            await self._post(f"{row['id']}-resolved", encode_json(ended))
+            await self.database.run(
+                "update health_alerts set resolution_delivered_ms = ? where id = ?", self._now_ms(), row["id"]
+            )
         return [row["id"] for row in rows]
 
     async def _post(self, alert_id: str, payload: str) -> None:

@@ -102,6 +102,8 @@ class HealthStore:
     async def load_history(self, sources: Mapping[str, str]) -> dict[str, Any]:
         """Returns the times and results of the last runs of the sources (URL to name); null if a run had no check."""
         oldest_ms = self._now_ms() - RETENTION_S * 1000
+        if not sources:
+            return {"timestamps": [], "sourceResults": {}, "consecutiveFailures": 0}
         rows = await self.database.all(
             f"select run_id, source, at_ms, success from source_attempts where source in ({_placeholders(sources)})"  # noqa: S608
             " and at_ms > ? order by at_ms desc limit ?",
@@ -133,13 +135,13 @@ class HealthStore:
         return {"timestamp": timestamp, "runId": run["id"], "results": results, "summary": summarize(results)}
 
     async def delete_expired(self) -> None:
-        """Deletes checks after 30 days, and alerts that were resolved by then."""
+        """Deletes checks and alerts after 30 days, also open alerts: their sources are not checked any more, or fail for ever."""
         before_ms = self._now_ms() - RETENTION_S * 1000
         await self.database.batch(
             [
                 ("delete from source_attempts where at_ms < ?", (before_ms,)),
                 ("delete from source_health where last_attempt_ms < ?", (before_ms,)),
-                ("delete from health_alerts where resolved_ms < ?", (before_ms,)),
+                ("delete from health_alerts where opened_ms < ?", (before_ms,)),
             ]
         )
 

@@ -13,7 +13,7 @@ from sluice.core.errors import SluiceError
 from sluice.core.models import parse_model
 from sluice.core.ports import Clock, Kv
 from sluice.core.timestamps import iso
-from sluice.services.compiler.health.source import HealthSource, SourceCheck, check_distinct, summarize
+from sluice.services.compiler.health.source import HealthSource, SourceCheck, SourceHealth, check_distinct, summarize
 from sluice.services.compiler.health.source_alerts import SourceAlerts
 from sluice.services.compiler.health.store import ALERT_AFTER, HealthStore
 from sluice.services.compiler.ports import Instances, Steps
@@ -64,10 +64,15 @@ class HealthRequest(BaseModel):
 
 
 class HealthParams(HealthRequest):
-    """The parameters inside the engine. A recheck follows an alert, waits first, and raises no alert itself."""
+    """The parameters inside the engine. A recheck follows an alert, waits first, and raises no alert itself.
+
+    A private run checks what its caller has named. It is answered and forgotten: it changes no history, raises no alert and
+    replaces no report.
+    """
 
     scheduled: bool = False
     recheck: bool = False
+    private: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +111,7 @@ class HealthMonitoringWorkflow:
             if number > 1:
                 await runner.sleep(f"pause-before-source-{number}", SOURCE_PAUSE_S)
             progress = _LOADED + round((_CHECKED - _LOADED) * number / len(sources))
-            work = partial(self._check, run, number, source, progress, recheck=request.recheck)
+            work = partial(self._check, run, number, source, progress, request)
             results.append(await runner.do(f"check-source-{number}", CHECK, work))
         analysis = await runner.do("analyze-results", ANALYZE, partial(self._analyze, run, request, results))
         alert_failure = await self._send_alerts(run, runner, sources, analysis)
@@ -120,32 +125,44 @@ class HealthMonitoringWorkflow:
         sources = request.sources or self.defaults
         facts = {"sourceCount": len(sources), "recheck": request.recheck, "scheduled": request.scheduled}
         await self.reporter.emit(run, workflow_started("Health check started", **facts))
-        failures = await self.store.count_failures([source.url for source in sources])
+        failures = {} if request.private else await self.store.count_failures([source.url for source in sources])
         by_name = {source.name: failures[source.url] for source in sources if failures.get(source.url)}
         await self.reporter.emit(run, step_completed("load-health-history", _LOADED, consecutiveFailures=by_name))
         return {"sources": [source.model_dump() for source in sources]}
 
     async def _check(
-        self, run: Run, number: int, source: HealthSource, progress: int, *, recheck: bool
+        self, run: Run, number: int, source: HealthSource, progress: int, request: HealthParams
     ) -> dict[str, Any]:
         step = f"check-source-{number}"
         await self.reporter.emit(run, check_started(step, name=source.name, url=source.url))
+        if request.private:
+            health = await self.check(source, None)
+        else:
+            health = await self._check_once(run, number, source, recheck=request.recheck)
+        await self.reporter.emit(run, check_completed(step, progress, **health.as_json()))
+        return health.as_json()
+
+    async def _check_once(self, run: Run, number: int, source: HealthSource, *, recheck: bool) -> SourceHealth:
+        """Returns the stored check of this run, or checks and stores."""
         health = await self.store.find_attempt(run.id, source.url)
         if health is None:
             health = await self.check(source, await self.store.find_validators(source.url))
             await self.store.record_attempt(run.id, number, health, recheck=recheck)
-        await self.reporter.emit(run, check_completed(step, progress, **health.as_json()))
-        return health.as_json()
+        return health
 
     async def _analyze(self, run: Run, request: HealthParams, results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """Resolves alerts of healthy sources and opens new ones. Returns the alerts that this run has opened."""
         counts = summarize(results)
+        if request.private:
+            await self.reporter.emit(run, step_completed("analyze-results", _ANALYZED, **counts))
+            return {"summary": counts, "alerts": [], "undelivered": 0}
         resolved = await self.alerts.resolve([result["url"] for result in results if result["healthy"]])
         failures = await self.store.count_failures([result["url"] for result in results if not result["healthy"]])
         flagged = {url: times for url, times in failures.items() if times >= ALERT_AFTER}
         raised, undelivered = [], 0
         if request.alertOnFailure and not request.recheck:
             raised = await self.alerts.open_alerts(run.id, flagged, results)
+        if request.alertOnFailure or request.recheck:
             undelivered = await self.alerts.count_undelivered()
         alert_counts = {"flagged": len(flagged), "alerts": len(raised), "resolved": resolved}
         await self.reporter.emit(run, step_completed("analyze-results", _ANALYZED, **counts, **alert_counts))
@@ -198,8 +215,10 @@ class HealthMonitoringWorkflow:
         numbers = (counts["total"], counts["healthy"], counts["avgResponseTimeMs"])
         duration_ms = await self.reporter.report_end(run, end, counts=numbers)
         self.reporter.analytics.write("health_check", blobs=(run.id,), doubles=numbers)
-        await self.reporter.attempt("latest", self._publish())
-        history = await self.store.load_history({result["url"]: result["name"] for result in results})
+        sources = {} if request.private else {result["url"]: result["name"] for result in results}
+        if not request.private:
+            await self.reporter.attempt("latest", self._publish())
+        history = await self.store.load_history(sources)
         return {
             "runId": run.id,
             "timestamp": iso(self.clock.now()),

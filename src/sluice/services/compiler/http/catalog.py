@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from sluice import __version__
 from sluice.core.filters.pipeline import TRANSFORMATIONS
-from sluice.web import Reply, Request
+from sluice.web import Reply, Request, Sharing, share_reply
 
 ENDPOINTS: Final = {
     "GET /api": "this overview",
@@ -32,6 +32,7 @@ ENDPOINTS: Final = {
     "GET /metrics/prometheus": "counters for Prometheus",
     "GET /api/turnstile-config": "whether a challenge must be solved",
 }
+_CATALOG: Final = Sharing(max_age_s=60, tags=("document",))
 EXAMPLE: Final[dict[str, Any]] = {
     "method": "POST",
     "url": "/compile",
@@ -46,12 +47,11 @@ EXAMPLE: Final[dict[str, Any]] = {
 
 
 async def show_catalog(_request: Request) -> Reply:
-    return Reply.json(
-        {
-            "name": "Sluice compiler",
-            "version": __version__,
-            "endpoints": ENDPOINTS,
-            "transformations": list(TRANSFORMATIONS),
-            "example": EXAMPLE,
-        }
-    )
+    catalog = {
+        "name": "Sluice compiler",
+        "version": __version__,
+        "endpoints": ENDPOINTS,
+        "transformations": list(TRANSFORMATIONS),
+        "example": EXAMPLE,
+    }
+    return share_reply(Reply.json(catalog), _CATALOG)

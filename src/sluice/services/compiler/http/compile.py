@@ -1,25 +1,28 @@
 """POST /compile and /compile/batch: lists for callers who wait for them."""
 
 import asyncio
-import gzip
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sluice.core.compiler.configuration import Configuration, parse_configuration
+from sluice.core.compiler.configuration import parse_configuration
 from sluice.core.errors import Invalid, SluiceError
 from sluice.core.models import parse_model
 from sluice.core.ports import HeaderPairs
-from sluice.services.compiler.cache.compiled_list import CACHED_HEAD, FRESH_HEAD, SHARED_HEAD
+from sluice.services.compiler.cache.compiled_list import CACHED_HEAD, FRESH_HEAD, SHARED_HEAD, GzippedList
 from sluice.services.compiler.cache.list_cache import SYNC_TTL_S
 from sluice.services.compiler.cache.list_provider import ListProvider
 from sluice.services.compiler.cache.served_list import ListForm, ListOrigin, ServedList
-from sluice.services.compiler.ports import ReadGuardedBody
+from sluice.services.compiler.limits.allowance import count_sent_files, count_sent_sources, share_fetches
+from sluice.services.compiler.ports import CountingGuard
 from sluice.services.compiler.requests import MAX_BODY_BYTES, BatchItem, BatchRequest, CompileRequest
 from sluice.web import Reply, Request, encode_json
 from sluice.web.negotiate import accepts_gzip, choose_media_type
 
 MAX_CONCURRENT: Final = 3
+# A longer list is sent in chunks to a client that does not accept gzip.
+MAX_WHOLE_BYTES: Final = 1_000_000
 _HEADS: Final[Mapping[ListOrigin, bytes]] = {"cached": CACHED_HEAD, "fresh": FRESH_HEAD, "shared": SHARED_HEAD}
 _ORIGIN_HEADERS: Final[Mapping[ListOrigin, HeaderPairs]] = {
     "cached": (("X-Cache", "HIT"),),
@@ -31,52 +34,91 @@ _MEDIA_TYPES: Final[Mapping[ListForm, str]] = {"json": "application/json", "text
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompileApi:
-    guard: ReadGuardedBody
+    guard: CountingGuard
     lists: ListProvider
 
-    async def compile(self, request: Request) -> Reply:
+    async def compile(self, request: Request) -> tuple[Reply, ServedList]:
+        """Returns the reply, and the list that it was made of."""
         body = parse_model(CompileRequest, await self.guard(request, max_bytes=MAX_BODY_BYTES))
         media_type = choose_media_type(request.headers.get("accept"), ("application/json", "text/plain"))
         form: ListForm = "text" if media_type == "text/plain" else "json"
-        return build_list_reply(request, await self._serve(body, form), form)
+        served = await self._serve(body, form, fresh=wants_fresh(request))
+        return build_list_reply(request, served, form), served
 
     async def compile_batch(self, request: Request) -> Reply:
-        """Serves every item separately, three at a time, and replies in the order of the items."""
+        """Serves every item separately and replies in the order of the items, while the later ones are compiled."""
         body = parse_model(BatchRequest, await self.guard(request, max_bytes=MAX_BODY_BYTES))
-        slots = asyncio.Semaphore(MAX_CONCURRENT)
+        fetches = share_fetches([count_sent_files(item.configuration) for item in body.requests])
+        await self.guard.charge_sources(request, sum(count_sent_sources(item.configuration) for item in body.requests))
+        items = list(zip(body.requests, fetches, strict=True))
+        return Reply.stream(self._serve_items(items), content_type="application/json")
 
-        async def serve_in_slot(item: BatchItem) -> bytes:
-            async with slots:
-                return await self._serve_item(item)
-
-        results = await asyncio.gather(*(serve_in_slot(item) for item in body.requests))
-        content = b'{"success":true,"results":[' + b",".join(results) + b"]}"
-        return Reply(200, (("Content-Type", "application/json"),), content)
-
-    async def _serve(self, body: CompileRequest, form: ListForm) -> ServedList:
-        """A list from the caller's own content, or with a report of every dropped line, is made for this caller alone."""
-        configuration, content = body.configuration, body.pre_fetched_content
-        if content or body.report:
-            return await self.lists.compile_private(
-                configuration, form=form, content=content, detailed=body.report, trigger="sync"
-            )
-        return await self.lists.serve(configuration, form=form, ttl_s=SYNC_TTL_S, trigger="sync")
-
-    async def _serve_item(self, item: BatchItem) -> bytes:
-        head = f'{{"id":{encode_json(item.id)},'.encode()
+    async def _serve_items(self, items: Sequence[tuple[BatchItem, int]]) -> AsyncIterator[bytes]:
+        """Yields the reply. Three items are served at a time; none begins before there is room for its list."""
+        yield b'{"success":true,"results":['
+        tasks: deque[asyncio.Future[ServedList | SluiceError]] = deque()
+        waiting = deque(items)
         try:
-            served = await self._serve_json(parse_configuration(item.configuration), item.pre_fetched_content)
-        except SluiceError as error:
-            return head + encode_json(_failure_as_json(error))[1:].encode()
-        assert served.file  # noqa: S101 - the form "json" has a file
-        return head + _HEADS[served.origin][1:] + served.file.body.inflate()
+            for at, (item, _) in enumerate(items):
+                while waiting and len(tasks) < MAX_CONCURRENT:
+                    tasks.append(asyncio.ensure_future(self._serve_item(*waiting.popleft())))
+                yield b"," if at else b""
+                for chunk in _encode_item(item.id, await tasks.popleft()):
+                    yield chunk
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        yield b"]}"
 
-    async def _serve_json(self, configuration: Configuration, content: Mapping[str, str]) -> ServedList:
-        if content:
+    async def _serve(self, body: CompileRequest, form: ListForm, *, fresh: bool) -> ServedList:
+        """A list from the caller's own content, with a report or with a benchmark is made for this caller alone."""
+        configuration, content = body.configuration, body.pre_fetched_content
+        if content or body.report or body.benchmark:
             return await self.lists.compile_private(
-                configuration, form="json", content=content, detailed=False, trigger="batch"
+                configuration,
+                form=form,
+                content=content,
+                detailed=body.report,
+                benchmark=body.benchmark,
+                trigger="sync",
             )
-        return await self.lists.serve(configuration, form="json", ttl_s=SYNC_TTL_S, trigger="batch")
+        return await self.lists.serve(configuration, form=form, ttl_s=SYNC_TTL_S, trigger="sync", fresh=fresh)
+
+    async def _serve_item(self, item: BatchItem, max_fetches: int) -> ServedList | SluiceError:
+        try:
+            configuration = parse_configuration(item.configuration)
+            if item.pre_fetched_content or item.benchmark:
+                return await self.lists.compile_private(
+                    configuration,
+                    form="json",
+                    content=item.pre_fetched_content,
+                    detailed=False,
+                    benchmark=item.benchmark,
+                    trigger="batch",
+                    max_fetches=max_fetches,
+                )
+            return await self.lists.serve(
+                configuration, form="json", ttl_s=SYNC_TTL_S, trigger="batch", max_fetches=max_fetches
+            )
+        except SluiceError as error:
+            return error
+
+
+def _encode_item(item_id: str, outcome: ServedList | SluiceError) -> Iterator[bytes]:
+    yield f'{{"id":{encode_json(item_id)},'.encode()
+    if isinstance(outcome, SluiceError):
+        yield encode_json(_failure_as_json(outcome))[1:].encode()
+        return
+    assert outcome.file  # noqa: S101 - the form "json" has a file
+    yield _HEADS[outcome.origin][1:]
+    yield from outcome.file.body.inflate_chunks()
+
+
+def wants_fresh(request: Request) -> bool:
+    """Whether the caller wants the list compiled anew: Cache-Control: no-cache."""
+    directives = request.headers.get("cache-control", "").lower().split(",")
+    return "no-cache" in {directive.strip() for directive in directives}
 
 
 def build_list_reply(request: Request, served: ServedList, form: ListForm) -> Reply:
@@ -84,13 +126,19 @@ def build_list_reply(request: Request, served: ServedList, form: ListForm) -> Re
     assert served.file  # noqa: S101 - both forms of this reply have a file
     headers = (
         ("Content-Type", _MEDIA_TYPES[form]),
-        ("Cache-Control", "no-store"),
         ("Vary", "Accept, Accept-Encoding"),
         *_ORIGIN_HEADERS[served.origin],
     )
     if accepts_gzip(request.headers.get("accept-encoding")):
         return Reply(200, (*headers, ("Content-Encoding", "gzip")), served.file.content)
-    return Reply(200, headers, gzip.decompress(served.file.content))
+    if served.file.size <= MAX_WHOLE_BYTES:
+        return Reply(200, headers, b"".join(served.file.inflate_chunks()))
+    return Reply(200, headers, _send_chunks(served.file))
+
+
+async def _send_chunks(file: GzippedList) -> AsyncIterator[bytes]:
+    for chunk in file.inflate_chunks():
+        yield chunk
 
 
 def _failure_as_json(error: SluiceError) -> dict[str, Any]:

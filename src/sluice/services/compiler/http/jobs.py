@@ -1,5 +1,6 @@
 """Background jobs over HTTP: submit one, ask for its status, fetch its result, cancel it."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,25 +14,26 @@ from sluice.services.compiler.http.compile import build_list_reply
 from sluice.services.compiler.jobs.job_store import Job, JobStore
 from sluice.services.compiler.jobs.messages import BatchMessage, CompileMessage, Message
 from sluice.services.compiler.jobs.queue_stats import QueueStats
-from sluice.services.compiler.ports import ReadGuardedBody
+from sluice.services.compiler.limits.allowance import count_sent_files, count_sent_sources, share_fetches
+from sluice.services.compiler.ports import CountingGuard
 from sluice.services.compiler.requests import MAX_BODY_BYTES, AsyncBatchRequest, CompileRequest, parse_priority
 from sluice.services.compiler.workflows.batch_items import ItemRunner
 from sluice.web import QueryReader, Reply, Request, encode_json
+from sluice.web.negotiate import choose_media_type
 
 _NOTE: Final = (
     "The result is at /queue/results/{id}, and POST /compile with the same configuration finds it in the cache."
 )
-_NO_STORE: Final = {"Cache-Control": "no-store"}
-_ID_CHARS: Final = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueApi:
-    guard: ReadGuardedBody
+    guard: CountingGuard
     jobs: JobStore
     items: ItemRunner
     stats: QueueStats
     cache: ListCache
+    find_workflow_job: Callable[[str], Awaitable[Job | None]]
     clock: Clock
     new_id: NewId
     count: Count
@@ -50,6 +52,8 @@ class QueueApi:
 
     async def submit_batch(self, request: Request) -> Reply:
         body = parse_model(AsyncBatchRequest, await self.guard(request, max_bytes=MAX_BODY_BYTES))
+        share_fetches([count_sent_files(item.configuration) for item in body.requests])
+        await self.guard.charge_sources(request, sum(count_sent_sources(item.configuration) for item in body.requests))
         message = BatchMessage(
             request_id=self._new_request_id("batch"),
             timestamp=self._now_ms(),
@@ -61,11 +65,11 @@ class QueueApi:
     async def show_stats(self, _request: Request) -> Reply:
         history, depths = await self.stats.load_history(), await self.stats.load_depths()
         values = await self.stats.load_counts() | {"history": history, "depthHistory": depths}
-        return Reply.json(values, headers=_NO_STORE)
+        return Reply.json(values)
 
     async def show_history(self, _request: Request) -> Reply:
         values = {"history": await self.stats.load_history(), "depthHistory": await self.stats.load_depths()}
-        return Reply.json(values, headers=_NO_STORE)
+        return Reply.json(values)
 
     async def show_result(self, request: Request) -> Reply:
         item = read_item(request)
@@ -73,7 +77,7 @@ class QueueApi:
         if job.kind != "compile":
             return await self._build_batch_reply(request, job, item)
         if job.state != "completed" or job.cache_key is None:
-            return Reply.json(_job_as_json(job), headers=_NO_STORE)
+            return Reply.json(_job_as_json(job))
         return await self._build_list_reply(request, job, job.cache_key)
 
     async def cancel(self, request: Request) -> Reply:
@@ -86,7 +90,9 @@ class QueueApi:
         raise Conflict(f"job {request_id} is {job.state} already")
 
     async def _find_job(self, request_id: str) -> Job:
-        if (job := await self.jobs.find(request_id)) is None:
+        """Finds a job by its id, which is all that its owner needs."""
+        job = await self.jobs.find(request_id) or await self.find_workflow_job(request_id)
+        if job is None:
             raise NotFound(f"there is no job {request_id}")
         return job
 
@@ -102,14 +108,17 @@ class QueueApi:
             **extra,
             "priority": message.priority,
         }
-        return Reply.json(values, 202, {"Location": f"/queue/results/{request_id}", **_NO_STORE})
+        return Reply.json(values, 202, {"Location": f"/queue/results/{request_id}"})
 
     async def _build_list_reply(self, request: Request, job: Job, key: str) -> Reply:
-        """Replies with the stored list under a head that describes the job."""
+        """Replies with the stored list, as text or under a head that describes the job."""
+        media_type = choose_media_type(request.headers.get("accept"), ("application/json", "text/plain"))
+        if media_type == "text/plain" and (text := await self.cache.find_text(key)):
+            return build_list_reply(request, ServedList(text.summary, "cached", text), "text")
         if (file := await self.cache.find_reply(key)) is None:
             error = "The result is no longer in the cache; compile it again"
             values = {"success": False, "status": "cache_miss", "error": error, "jobInfo": _info_as_json(job)}
-            return Reply.json(values, headers=_NO_STORE)
+            return Reply.json(values)
         head = {"success": True, "status": "completed", "jobInfo": _info_as_json(job)}
         job_file = file.with_head((encode_json(head)[:-1] + ",").encode())
         return build_list_reply(request, ServedList(file.summary, "cached", job_file), "json")
@@ -122,10 +131,11 @@ class QueueApi:
                 raise NotFound(f"job {job.request_id} has no list for the item {item[:80]}")
             return await self._build_list_reply(request, job, outcome.cache_key)
         results = [outcome.as_json() for outcome in outcomes.values()]
-        return Reply.json(_job_as_json(job) | {"results": results}, headers=_NO_STORE)
+        return Reply.json(_job_as_json(job) | {"results": results})
 
     def _new_request_id(self, kind: str) -> str:
-        return f"{kind}-{self._now_ms()}-{self.new_id()[:_ID_CHARS]}"
+        """Returns an id that nobody can guess: whoever knows it owns the job."""
+        return f"{kind}-{self._now_ms()}-{self.new_id()}"
 
     def _now_ms(self) -> int:
         return round(self.clock.now() * 1000)

@@ -6,15 +6,15 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from sluice.services.compiler.http.catalog import show_catalog
-from sluice.services.compiler.http.metrics import MetricsApi, show_turnstile
-from sluice.services.compiler.http.validate import validate_configuration
 from sluice.services.compiler.settings import Settings
 from sluice.web import Handler, Reply, Request, Route
 
 if TYPE_CHECKING:
     from sluice.services.compiler.http.compile import CompileApi
+    from sluice.services.compiler.http.hot_lists import HotListApi
     from sluice.services.compiler.http.jobs import QueueApi
+    from sluice.services.compiler.http.metrics import MetricsApi
+    from sluice.services.compiler.http.validate import ValidateApi
     from sluice.services.compiler.http.workflows import WorkflowApi
     from sluice.services.compiler.live.socket_api import SocketApi
     from sluice.services.compiler.live.stream import StreamApi
@@ -28,6 +28,10 @@ class CompilerApis(Protocol):
     def show_page(self) -> Handler: ...
     @property
     def request_metrics(self) -> RequestMetrics: ...
+    @property
+    def validate_api(self) -> ValidateApi: ...
+    @property
+    def hot_list_api(self) -> HotListApi: ...
     @property
     def compile_api(self) -> CompileApi: ...
     @property
@@ -48,11 +52,11 @@ def compiler_routes(apis: CompilerApis, settings: Settings) -> list[Route]:
 
     return [
         _route("GET", "/", lambda: apis.show_page),
-        Route("GET", "/api", show_catalog),
-        Route("POST", "/configuration/validate", validate_configuration),
-        measure("/compile", lambda: apis.compile_api.compile),
+        _route("GET", "/api", _find_catalog),
+        _route("POST", "/configuration/validate", lambda: apis.validate_api.validate),
+        measure("/compile", lambda: apis.hot_list_api.compile),
         measure("/compile/batch", lambda: apis.compile_api.compile_batch),
-        measure("/compile/stream", lambda: apis.stream_api.stream),
+        _route("POST", "/compile/stream", lambda: apis.stream_api.stream),
         _route("GET", "/ws/compile", lambda: apis.socket_api.connect),
         measure("/compile/async", lambda: apis.queue_api.submit),
         measure("/compile/batch/async", lambda: apis.queue_api.submit_batch),
@@ -71,8 +75,21 @@ def compiler_routes(apis: CompilerApis, settings: Settings) -> list[Route]:
         _route("GET", "/health/latest", lambda: apis.workflow_api.show_latest_health),
         _route("GET", "/metrics", lambda: apis.metrics_api.show_metrics),
         _route("GET", "/metrics/prometheus", lambda: apis.metrics_api.show_prometheus),
-        Route("GET", "/api/turnstile-config", partial(show_turnstile, settings)),
+        _route("GET", "/api/turnstile-config", lambda: _find_turnstile(settings)),
     ]
+
+
+# Rare, so their modules do not delay the start of the Worker.
+def _find_catalog() -> Handler:
+    from sluice.services.compiler.http.catalog import show_catalog  # noqa: PLC0415 - rare
+
+    return show_catalog
+
+
+def _find_turnstile(settings: Settings) -> Handler:
+    from sluice.services.compiler.http.metrics import show_turnstile  # noqa: PLC0415 - rare
+
+    return partial(show_turnstile, settings)
 
 
 def _route(method: str, path: str, find_handler: Callable[[], Handler]) -> Route:

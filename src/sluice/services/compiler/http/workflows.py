@@ -12,7 +12,13 @@ from sluice.core.timestamps import iso, parse_iso_ms
 from sluice.services.compiler.health.source import HealthSource
 from sluice.services.compiler.health.store import HealthStore
 from sluice.services.compiler.health.workflow import HealthRequest
-from sluice.services.compiler.ports import ReadGuardedBody
+from sluice.services.compiler.limits.allowance import (
+    count_files,
+    count_sent_files,
+    count_sent_sources,
+    share_fetches,
+)
+from sluice.services.compiler.ports import CountingGuard
 from sluice.services.compiler.requests import MAX_BODY_BYTES, AsyncBatchRequest, CompileRequest
 from sluice.services.compiler.workflows.event_log import WorkflowEventLog
 from sluice.services.compiler.workflows.events import WorkflowType
@@ -20,7 +26,6 @@ from sluice.services.compiler.workflows.starter import ApiType, WorkflowStarter
 from sluice.services.compiler.workflows.warming import WarmRequest
 from sluice.web import QueryReader, Reply, Request
 
-_NO_STORE: Final = {"Cache-Control": "no-store"}
 # The names of the figures of each type.
 _FIGURE_NAMES: Final[Mapping[WorkflowType, str]] = {
     "compilation": "compilation",
@@ -34,7 +39,7 @@ _FIGURE_NAMES: Final[Mapping[WorkflowType, str]] = {
 class WorkflowApi:
     """`configurations` and `sources` return what to warm and check if a request names none."""
 
-    guard: ReadGuardedBody
+    guard: CountingGuard
     starter: WorkflowStarter
     event_log: WorkflowEventLog
     health: HealthStore
@@ -50,13 +55,20 @@ class WorkflowApi:
 
     async def start_batch(self, request: Request) -> Reply:
         body = await self.guard(request, max_bytes=MAX_BODY_BYTES)
-        size = len(parse_model(AsyncBatchRequest, body).requests)
+        requests = parse_model(AsyncBatchRequest, body).requests
+        share_fetches([count_sent_files(item.configuration) for item in requests])
+        await self.guard.charge_sources(request, sum(count_sent_sources(item.configuration) for item in requests))
         workflow_id = await self.starter.start_requested("batch-compilation", "batchId", body)
-        return _build_accepted("Batch compilation workflow started", "batch-compilation", workflow_id, batchSize=size)
+        return _build_accepted(
+            "Batch compilation workflow started", "batch-compilation", workflow_id, batchSize=len(requests)
+        )
 
     async def start_warming(self, request: Request) -> Reply:
         body = await self.guard(request, max_bytes=MAX_BODY_BYTES, optional_body=True)
         requested = parse_model(WarmRequest, body).configurations
+        if requested:
+            share_fetches([count_files(configuration) for configuration in requested])
+            await self.guard.charge_sources(request, sum(len(one.sources) for one in requested))
         chosen = [configuration.model_dump(exclude_unset=True) for configuration in requested or self.configurations()]
         workflow_id = await self.starter.start_requested("cache-warming", "runId", {"configurations": chosen})
         count = len(requested) if requested else "default"
@@ -67,8 +79,9 @@ class WorkflowApi:
     async def start_health_check(self, request: Request) -> Reply:
         body = await self.guard(request, max_bytes=MAX_BODY_BYTES, optional_body=True)
         check = parse_model(HealthRequest, body)
+        await self.guard.charge_sources(request, len(check.sources or ()))
         chosen = [source.model_dump() for source in check.sources or self.sources()]
-        params = {"sources": chosen, "alertOnFailure": check.alertOnFailure}
+        params = {"sources": chosen, "alertOnFailure": check.alertOnFailure, "private": check.sources is not None}
         workflow_id = await self.starter.start_requested("health-monitoring", "runId", params)
         count = len(check.sources) if check.sources else "default"
         return _build_accepted("Health check workflow started", "health-monitoring", workflow_id, sourcesCount=count)
@@ -118,8 +131,8 @@ def read_since(request: Request) -> str | None:
 
 def _build_accepted(message: str, kind: ApiType, workflow_id: str, **extra: object) -> Reply:
     values = {"success": True, "message": message, "workflowId": workflow_id, "workflowType": kind, **extra}
-    return Reply.json(values, 202, _NO_STORE)
+    return Reply.json(values, 202)
 
 
 def _build_reply(values: Mapping[str, Any]) -> Reply:
-    return Reply.json({"success": True, **values}, headers=_NO_STORE)
+    return Reply.json({"success": True, **values})

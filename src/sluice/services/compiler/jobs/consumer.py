@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from sluice.core.compiler.configuration import parse_configuration
-from sluice.core.errors import Invalid, SluiceError, Unavailable
+from sluice.core.errors import Invalid, SluiceError, Unavailable, Unusable
 from sluice.core.ports import Clock, Log
+from sluice.core.timestamps import elapsed_ms
 from sluice.services.compiler.cache.compilation_records import Count, Trigger
 from sluice.services.compiler.cache.compiled_list import ListSummary
 from sluice.services.compiler.cache.list_cache import SYNC_TTL_S
 from sluice.services.compiler.jobs.backoff import retry_delay_s
+from sluice.services.compiler.jobs.chunk_log import ChunkLog
 from sluice.services.compiler.jobs.delivery import Delivery
 from sluice.services.compiler.jobs.job_store import LEASE_S, MAX_TRIES, JobStore
 from sluice.services.compiler.jobs.messages import (
@@ -24,13 +26,14 @@ from sluice.services.compiler.jobs.messages import (
     WarmMessage,
     parse_message,
 )
+from sluice.services.compiler.limits.allowance import OPERATOR_FETCHES, count_sent_files, share_fetches
 from sluice.services.compiler.workflows.batch_items import CompileOne, Item, ItemRunner
 
 T = TypeVar("T")
 
 MessageOutcome = Literal["acked", "cancelled", "failed", "malformed", "retried", "skipped", "unknown"]
-# An item as it was sent: its id, its configuration, its content.
-SentItem = tuple[str, dict[str, Any], dict[str, str]]
+# An item as it was sent: its id, its configuration, its content, and how many fetches it may cause.
+SentItem = tuple[str, dict[str, Any], dict[str, str], int]
 
 
 class _Cancelled(Exception):
@@ -64,7 +67,8 @@ class QueueConsumer:
     async def _consume_one(self, delivery: Delivery) -> MessageOutcome:
         """Acknowledges messages that can never be handled: delivering them again would not help."""
         match parse_message(delivery.body):
-            case UnknownMessage():
+            case UnknownMessage(type=kind):
+                self.log.event("queue.unknown_message", id=delivery.id, type=kind)
                 delivery.ack()
                 return "unknown"
             case MalformedMessage():
@@ -112,6 +116,7 @@ class QueueConsumer:
         if not error.retryable or attempt > MAX_TRIES:
             await self.jobs.fail(request_id, str(error), self._since_ms(began_s))
             self.count("jobs", "failed")
+            self.log.error("queue.dead_letter", error, id=delivery.id, request_id=request_id, attempts=attempt)
             delivery.ack()
             return "failed"
         delay_s = retry_delay_s(delivery.attempts)
@@ -121,31 +126,40 @@ class QueueConsumer:
 
     async def _compile(self, message: Message, request_id: str) -> ListSummary | None:
         match await self.jobs.load_content(message):
-            case CompileMessage(configuration=sent, pre_fetched_content=content):
+            case CompileMessage(configuration=sent, pre_fetched_content=content, benchmark=benchmark):
                 configuration = parse_configuration(sent)
-                return await self.compile(configuration, content=content, ttl_s=SYNC_TTL_S, trigger="queue")
+                return await self.compile(
+                    configuration, content=content, ttl_s=SYNC_TTL_S, trigger="queue", benchmark=benchmark
+                )
             case BatchMessage(requests=requests):
-                items = [(item.id, item.configuration, item.pre_fetched_content) for item in requests]
+                fetches = share_fetches([count_sent_files(item.configuration) for item in requests])
+                shares = zip(requests, fetches, strict=True)
+                items = [(item.id, item.configuration, item.pre_fetched_content, share) for item, share in shares]
                 await self._compile_items(request_id, items, "queue")
             case WarmMessage(configurations=configurations):
-                numbered: list[SentItem] = [(str(place), sent, {}) for place, sent in enumerate(configurations)]
+                numbered: list[SentItem] = [
+                    (str(place), sent, {}, OPERATOR_FETCHES) for place, sent in enumerate(configurations)
+                ]
                 await self._compile_items(request_id, numbered, "warming")
         return None
 
     async def _compile_items(self, owner: str, sent: Sequence[SentItem], trigger: Trigger) -> None:
-        """Rejects invalid configurations and compiles the rest; raises Unavailable if any of them failed."""
+        """Rejects invalid configurations and compiles the rest. If any of them failed, raises whether a retry may help."""
         valid: list[Item] = []
-        for item_id, configuration, content in sent:
+        for item_id, configuration, content, max_fetches in sent:
             try:
-                valid.append(Item(id=item_id, configuration=parse_configuration(configuration), content=content))
+                valid.append(Item(item_id, parse_configuration(configuration), content, max_fetches))
             except Invalid as error:
                 await self.items.record_rejection(owner, item_id, str(error))
-        outcomes = await self.items.run(owner, valid, ttl_s=SYNC_TTL_S, trigger=trigger)
+        self.log.event("batch.start", request_id=owner, requests=len(sent), valid=len(valid))
+        watch = ChunkLog(self.log, owner, len(valid))
+        outcomes = await self.items.run(owner, valid, ttl_s=SYNC_TTL_S, trigger=trigger, watch=watch)
         failed = [outcome for outcome in outcomes if not outcome.success]
         self.log.event("batch.done", request_id=owner, successful=len(valid) - len(failed), failed=len(failed))
         if failed:
             reasons = "; ".join(f"{outcome.id}: {outcome.error}" for outcome in failed[:3])
-            raise Unavailable(f"{len(failed)} of {len(sent)} items failed: {reasons}")
+            kind = Unusable if all(outcome.permanent for outcome in failed) else Unavailable
+            raise kind(f"{len(failed)} of {len(sent)} items failed: {reasons}")
 
     async def _hold_lease(self, request_id: str, work: Coroutine[Any, Any, T]) -> T:
         """Does the work, renews the lease of the job meanwhile, and stops if the job is cancelled."""
@@ -171,4 +185,4 @@ class QueueConsumer:
         )
 
     def _since_ms(self, began_s: float) -> int:
-        return round((self.clock.now() - began_s) * 1000)
+        return round(elapsed_ms(began_s, self.clock.now()))

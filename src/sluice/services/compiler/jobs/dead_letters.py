@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from sluice.core.errors import SluiceError
 from sluice.core.ports import Log
 from sluice.services.compiler.cache.compilation_records import Count
 from sluice.services.compiler.jobs.delivery import Delivery
@@ -26,7 +27,8 @@ class DeadLetters:
             if request_id:
                 await self.jobs.fail_dead_letter(request_id)
                 self.count("jobs", "failed")
-            self.log.event("queue.dead_letter", id=delivery.id, request_id=request_id)
+            given_up = SluiceError("the queue gave the message up after its last retry")
+            self.log.error("queue.dead_letter", given_up, id=delivery.id, request_id=request_id)
             delivery.ack()
 
 

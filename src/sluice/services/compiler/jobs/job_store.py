@@ -13,6 +13,7 @@ from sluice.core.errors import SluiceError
 from sluice.core.json_text import encode_json, encode_utf8
 from sluice.core.ports import Bucket, Clock, Database, Log
 from sluice.services.compiler.cache.compiled_list import MAX_NAME_CHARS, ListSummary
+from sluice.services.compiler.cache.list_cache import JOB_CONTENT_PREFIX
 from sluice.services.compiler.jobs.messages import MalformedMessage, Message, UnknownMessage, parse_message
 from sluice.services.compiler.remote_calls import RemoteReply, unwrap_reply
 from sluice.services.compiler.requests import Priority, parse_priority
@@ -22,7 +23,6 @@ LEASE_S: Final = 30.0
 RETENTION_S: Final = 7 * 24 * 3600
 # A queue takes 128,000 bytes; larger content is stored in R2 and sent as its key.
 MAX_MESSAGE_BYTES: Final = 100_000
-CONTENT_PREFIX: Final = "jobs/"
 # When a sent message counts as lost: after 30 s, then each time after twice as long, up to an hour.
 _FIRST_WAIT_S: Final = 30
 _MAX_WAIT_S: Final = 3600
@@ -42,7 +42,7 @@ returning attempts
 """
 _FINISH: Final = """
 update compile_jobs
-set state = ?, finished_ms = ?, duration_ms = ?, cache_key = ?, rule_count = ?, error = ?, lease_ms = null
+set state = ?, finished_ms = ?, duration_ms = ?, cache_key = ?, rule_count = ?, error = ?, lease_ms = null, message = '{}'
 where request_id = ? and state in ('queued', 'running')
 """
 _DUE: Final = f"""
@@ -53,6 +53,7 @@ where (state = 'queued' and sent_ms is null and created_ms < ?1 - {_UNSENT_GRACE
 order by created_ms limit {_RESENT_AT_ONCE}
 """  # noqa: S608 - only constants
 
+JobKind = Literal["compile", "batch-compile", "cache-warm"]
 JobState = Literal["queued", "running", "completed", "failed", "cancelled"]
 Send = Callable[[Priority, Mapping[str, Any]], Awaitable[None]]
 
@@ -62,7 +63,7 @@ class Job:
     """The row of a job."""
 
     request_id: str
-    kind: Literal["compile", "batch-compile", "cache-warm"]
+    kind: JobKind
     priority: Priority
     state: JobState
     config_name: str
@@ -138,7 +139,7 @@ class JobStore:
         """Records the job as completed; False if it was cancelled meanwhile."""
         result = (summary.cache_key, summary.rule_count) if summary else (None, None)
         row = ("completed", self._now_ms(), duration_ms, *result, None, request_id)
-        return (await self.database.run(_FINISH, *row)).changes > 0
+        return await self._finish(request_id, _FINISH, *row)
 
     async def release(self, request_id: str, error: str, delay_s: int) -> None:
         """Puts the job back for a retry after the delay, with the error of this attempt."""
@@ -152,12 +153,13 @@ class JobStore:
 
     async def fail(self, request_id: str, error: str, duration_ms: int = 0) -> None:
         row = ("failed", self._now_ms(), duration_ms, None, None, error[:_MAX_ERROR_CHARS], request_id)
-        await self.database.run(_FINISH, *row)
+        await self._finish(request_id, _FINISH, *row)
 
     async def fail_dead_letter(self, request_id: str) -> None:
         """Records a job as failed whose message was dead-lettered; its last error stays."""
-        await self.database.run(
-            "update compile_jobs set state = 'failed', finished_ms = ?, lease_ms = null,"
+        await self._finish(
+            request_id,
+            "update compile_jobs set state = 'failed', finished_ms = ?, lease_ms = null, message = '{}',"
             " error = coalesce(error, 'the queue gave up after the last retry') where request_id = ? and state in ('queued', 'running')",
             self._now_ms(),
             request_id,
@@ -165,13 +167,13 @@ class JobStore:
 
     async def cancel(self, request_id: str) -> bool:
         """Cancels a job; False if it is over. A queued job never runs, the result of a running one is dropped."""
-        changed = await self.database.run(
-            "update compile_jobs set state = 'cancelled', finished_ms = ?, lease_ms = null"
+        return await self._finish(
+            request_id,
+            "update compile_jobs set state = 'cancelled', finished_ms = ?, lease_ms = null, message = '{}'"
             " where request_id = ? and state in ('queued', 'running')",
             self._now_ms(),
             request_id,
         )
-        return changed.changes > 0
 
     async def find(self, request_id: str) -> Job | None:
         row = await self.database.first("select * from compile_jobs where request_id = ?", request_id)
@@ -196,6 +198,13 @@ class JobStore:
         before_ms = self._now_ms() - RETENTION_S * 1000
         await self.database.run("delete from compile_jobs where finished_ms < ?", before_ms)
 
+    async def _finish(self, request_id: str, sql: str, *params: object) -> bool:
+        """Ends a job and deletes what its caller has sent; False if it was over. What a crash leaves in R2 expires."""
+        is_changed = (await self.database.run(sql, *params)).changes > 0
+        if is_changed:
+            await self.bucket.delete(JOB_CONTENT_PREFIX + request_id)
+        return is_changed
+
     async def _resend(self, row: Mapping[str, Any]) -> None:
         """Fails a job that can never be sent, so that it does not block later ones."""
         try:
@@ -216,7 +225,7 @@ class JobStore:
         body = message.model_dump(mode="json", by_alias=True, exclude_defaults=True) | {"type": message.type}
         if len(content := encode_utf8(encode_json(body))) <= MAX_MESSAGE_BYTES:
             return body
-        key = CONTENT_PREFIX + _id(message)
+        key = JOB_CONTENT_PREFIX + _id(message)
         expiry = {"expires_at": str(round(self.clock.now()) + RETENTION_S)}
         await self.bucket.put(key, content, custom_metadata=expiry)
         short_body = {name: body[name] for name in ("type", "requestId", "timestamp", "priority") if name in body}

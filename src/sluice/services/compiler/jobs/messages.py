@@ -1,14 +1,16 @@
 """The messages of the queues, written and parsed."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 from sluice.services.compiler.requests import MAX_ASYNC_BATCH, BatchItem, Content
 
 MAX_WARMED = 50
+_MAX_TYPE_CHARS = 80
 
 
 class _Message(BaseModel):
@@ -55,6 +57,8 @@ class WarmMessage(_Message):
 class UnknownMessage:
     """A body of a type that this service does not handle."""
 
+    type: str
+
 
 @dataclass(frozen=True, slots=True)
 class MalformedMessage:
@@ -62,14 +66,20 @@ class MalformedMessage:
 
 
 Message = CompileMessage | BatchMessage | WarmMessage
-TYPES = ("compile", "batch-compile", "cache-warm")
-_MESSAGE: TypeAdapter[Message] = TypeAdapter(Annotated[Message, Field(discriminator="type")])
+_MODELS: Final[Mapping[str, type[Message]]] = {
+    "compile": CompileMessage,
+    "batch-compile": BatchMessage,
+    "cache-warm": WarmMessage,
+}
 
 
 def parse_message(body: object) -> Message | UnknownMessage | MalformedMessage:
-    if isinstance(body, dict) and isinstance(body.get("type"), str) and body["type"] not in TYPES:
-        return UnknownMessage()
+    kind = body.get("type") if isinstance(body, dict) else None
+    if not isinstance(kind, str):
+        return MalformedMessage()
+    if kind not in _MODELS:
+        return UnknownMessage(kind[:_MAX_TYPE_CHARS])
     try:
-        return _MESSAGE.validate_python(body)
+        return _MODELS[kind].model_validate(body)
     except ValidationError:
         return MalformedMessage()

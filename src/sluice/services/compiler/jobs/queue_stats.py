@@ -7,6 +7,7 @@ from typing import Any, Final
 from sluice.core.errors import SluiceError
 from sluice.core.ports import Clock, Database, Kv, Log
 from sluice.core.timestamps import iso
+from sluice.services.compiler.metrics.request_metrics import ALL_COUNTERS
 
 HISTORY: Final = 50
 DEPTHS: Final = 100
@@ -26,9 +27,7 @@ select
 from compile_jobs where created_ms > ?1 - 86400000
 """
 _HISTORY: Final = f"""
-select request_id, kind, priority, state, config_name, rule_count, duration_ms, cache_key, error, attempts,
-       created_ms, finished_ms
-from compile_jobs order by coalesce(finished_ms, created_ms) desc limit {HISTORY}
+select kind, priority, state, rule_count, duration_ms, attempts, created_ms, finished_ms from compile_jobs order by coalesce(finished_ms, created_ms) desc limit {HISTORY}
 """  # noqa: S608 - only constants
 # Every time at which a job came or went. Added up backwards from now, they give the depth at each time.
 _CHANGES: Final = f"""
@@ -49,7 +48,7 @@ class QueueStats:
         """Counts the jobs of the last 24 hours."""
         now_ms = round(self.clock.now() * 1000)
         job_counts, messages = await self.database.batch(
-            [(_COUNTS, (now_ms,)), ("select labels, value from counters where name = 'queue_messages'", ())]
+            [(_COUNTS, (now_ms,)), (f"select labels, value from ({ALL_COUNTERS}) where name = 'queue_messages'", ())]  # noqa: S608
         )
         counts = job_counts.rows[0]
         total_ms, oldest_ms = counts.pop("total_ms"), counts.pop("oldest_ms")
@@ -66,7 +65,7 @@ class QueueStats:
         }
 
     async def load_history(self) -> list[dict[str, Any]]:
-        """Returns the last 50 jobs, the latest first."""
+        """Returns the last 50 jobs, the latest first, without ids and content: anybody may see this."""
         return [_job_as_json(row) for row in await self.database.all(_HISTORY)]
 
     async def load_depths(self) -> list[dict[str, Any]]:
@@ -98,15 +97,11 @@ class QueueStatsPublisher:
 
 def _job_as_json(row: dict[str, Any]) -> dict[str, Any]:
     return {
-        "requestId": row["request_id"],
         "type": row["kind"],
         "priority": row["priority"],
         "status": row["state"],
-        "configName": row["config_name"],
         "ruleCount": row["rule_count"],
         "duration": row["duration_ms"],
-        "cacheKey": row["cache_key"],
-        "error": row["error"],
         "attempts": row["attempts"],
         "timestamp": row["finished_ms"] or row["created_ms"],
     }

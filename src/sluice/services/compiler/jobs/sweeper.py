@@ -24,7 +24,7 @@ class Sweeper:
         self._jobs = jobs
         self._alarm = alarm
         self._clock = clock
-        self._armed_at = clock.now()
+        self._armed_at: float | None = None  # by a caller of this instance
 
     async def arm(self) -> RemoteReply:
         """Sets the alarm. The caller stores the row of its job a little later."""
@@ -32,7 +32,7 @@ class Sweeper:
 
     async def sweep(self) -> None:
         """Sets the next alarm first, so that a failure of this sweep is repaired by the next."""
-        armed_lately = self._clock.now() - self._armed_at < INTERVAL_S
+        armed_lately = self._armed_at is not None and self._clock.now() - self._armed_at < INTERVAL_S
         if armed_lately or await self._jobs.has_unfinished():
             await self._alarm.set(self._clock.now() + INTERVAL_S)
             await self._jobs.resend_lost()

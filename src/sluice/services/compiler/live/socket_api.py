@@ -3,16 +3,19 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from sluice.core.compiler.configuration import parse_configuration
 from sluice.core.compiler.events import Emit
+from sluice.core.errors import TooLarge
 from sluice.core.ports import Clock, Log, NewId
 from sluice.services.compiler.cache.list_cache import SYNC_TTL_S
 from sluice.services.compiler.cache.list_compiler import ListCompiler
 from sluice.services.compiler.guard.guard import Guard
 from sluice.services.compiler.live.conversation import Conversation, Socket
 from sluice.web import Reply, Request, build_problem
+
+MAX_RESULT_BYTES: Final = 4_000_000
 
 Talk = Callable[[Socket], Awaitable[None]]
 # Returns the reply that opens a socket, and runs the talk on it.
@@ -62,8 +65,11 @@ async def compile_for_socket(
     compiler: ListCompiler, configuration: object, *, content: Mapping[str, str], benchmark: bool, emit: Emit
 ) -> Mapping[str, Any]:
     """Compiles anew and stores the list, unless it is made from the caller's own content."""
-    del benchmark  # every reply has the metrics
-    compiled = await compiler.compile(parse_configuration(configuration), trigger="socket", content=content, emit=emit)
-    if not content:
+    compiled = await compiler.compile(
+        parse_configuration(configuration), trigger="socket", content=content, emit=emit, benchmark=benchmark
+    )
+    if not content and not benchmark:
         await compiler.store(compiled, SYNC_TTL_S)
+    if compiled.members.size > MAX_RESULT_BYTES:
+        raise TooLarge(f"the list is longer than {MAX_RESULT_BYTES:,} bytes, the limit of a message: use POST /compile")
     return compiled.reply_members()

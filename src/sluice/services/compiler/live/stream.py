@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final
 
 from sluice.core.compiler.diagnostics import Diagnostic
@@ -13,13 +14,15 @@ from sluice.core.ports import Log
 from sluice.services.compiler.cache.compiled_list import CompiledList
 from sluice.services.compiler.cache.list_cache import SYNC_TTL_S
 from sluice.services.compiler.cache.list_compiler import ListCompiler
+from sluice.services.compiler.metrics.request_metrics import RecordRequest, describe_error
 from sluice.services.compiler.ports import ReadGuardedBody
 from sluice.services.compiler.requests import MAX_BODY_BYTES, CompileRequest
 from sluice.web import Reply, Request, encode_json
-from sluice.web.sse import SseComment, SseEvent, stream_events
+from sluice.web.sse import SseComment, SseEvent, SseLongEvent, StreamItem, stream_events
 
 # Often enough that a client who left is noticed soon, and that no proxy takes the silence for the end.
 HEARTBEAT_S: Final = 5.0
+PATH: Final = "/compile/stream"
 _EVENT_NAMES: Final = {"download": "network"}
 
 
@@ -28,16 +31,23 @@ class StreamApi:
     guard: ReadGuardedBody
     compiler: ListCompiler
     log: Log
+    record: RecordRequest
 
     async def stream(self, request: Request) -> Reply:
-        body = parse_model(CompileRequest, await self.guard(request, max_bytes=MAX_BODY_BYTES))
-        return stream_events(self._run(body))
+        """Counts the request when its stream ends: a failure inside the stream is a failure."""
+        began_s = self.compiler.clock.now()
+        try:
+            body = parse_model(CompileRequest, await self.guard(request, max_bytes=MAX_BODY_BYTES))
+        except SluiceError as error:
+            self.record(PATH, began_s, error.status, describe_error(error))
+            raise
+        return stream_events(self._run(body, began_s))
 
-    async def _run(self, body: CompileRequest) -> AsyncGenerator[SseEvent | SseComment, None]:
+    async def _run(self, body: CompileRequest, began_s: float) -> AsyncGenerator[StreamItem, None]:
         """Always compiles anew; the task stops when the client leaves."""
-        queue: asyncio.Queue[SseEvent] = asyncio.Queue()
+        queue: asyncio.Queue[SseEvent | SseLongEvent] = asyncio.Queue()
         yield _build_event("log", {"level": "info", "message": f"Compiling {body.configuration.name}"})
-        task = asyncio.ensure_future(self._compile(body, queue))
+        task = asyncio.ensure_future(self._compile(body, queue, began_s))
         try:
             async for event in _drain(queue, task):
                 yield event
@@ -45,7 +55,9 @@ class StreamApi:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
-    async def _compile(self, body: CompileRequest, queue: "asyncio.Queue[SseEvent]") -> None:
+    async def _compile(
+        self, body: CompileRequest, queue: "asyncio.Queue[SseEvent | SseLongEvent]", began_s: float
+    ) -> None:
         diagnostics: list[Diagnostic] = []
 
         def emit(event: Event) -> None:
@@ -59,6 +71,7 @@ class StreamApi:
                 emit=emit,
                 notify=diagnostics.append,
                 detailed=body.report,
+                benchmark=body.benchmark,
             )
             for diagnostic in diagnostics:
                 name = _EVENT_NAMES.get(diagnostic.category, "diagnostic")
@@ -66,12 +79,15 @@ class StreamApi:
             if not body.pre_fetched_content:
                 queue.put_nowait(await self._store(compiled))
         except SluiceError as error:
+            self.record(PATH, began_s, error.status, describe_error(error))
             queue.put_nowait(_build_event("error", {"error": str(error), "status": error.status}))
         except Exception as error:  # noqa: BLE001 - the reply has begun, so this is the boundary
             self.log.error("stream.failed", error)
+            self.record(PATH, began_s, 500, "internal error")
             queue.put_nowait(_build_event("error", {"error": "the request could not be handled", "status": 500}))
         else:
-            queue.put_nowait(SseEvent("{" + compiled.members.inflate().decode(), name="result"))
+            self.record(PATH, began_s, 200, "")
+            queue.put_nowait(SseLongEvent(chain([b"{"], compiled.members.inflate_chunks()), name="result"))
             queue.put_nowait(_build_event("done", {}))
 
     async def _store(self, compiled: CompiledList) -> SseEvent:
@@ -86,8 +102,8 @@ class StreamApi:
 
 
 async def _drain(
-    queue: "asyncio.Queue[SseEvent]", task: "asyncio.Task[None]"
-) -> AsyncGenerator[SseEvent | SseComment, None]:
+    queue: "asyncio.Queue[SseEvent | SseLongEvent]", task: "asyncio.Task[None]"
+) -> AsyncGenerator[StreamItem, None]:
     """Yields events as they come, a heartbeat if there is none for a while, and the rest after the task has ended."""
     while not task.done() or not queue.empty():
         next_event = asyncio.ensure_future(queue.get())

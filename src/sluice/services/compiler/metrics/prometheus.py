@@ -1,11 +1,16 @@
-"""Counters in the text format 0.0.4 that Prometheus reads."""
+"""Counters and gauges in the text format 0.0.4 that Prometheus reads."""
+
+from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from sluice.services.compiler.metrics.gauges import Gauge
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 _NOT_IN_NAMES: Final = re.compile(r"[^a-zA-Z0-9_]")
@@ -38,6 +43,20 @@ def format_counters(counters: Iterable[Mapping[str, Any]]) -> str:
     """Returns the page for counters of the form {name, labels, value}, sorted by name."""
     lines = [line for name, rows in groupby(counters, lambda row: row["name"]) for line in _format_metric(name, rows)]
     return "".join(f"{line}\n" for line in lines)
+
+
+def format_gauges(gauges: Iterable[Gauge]) -> str:
+    """Returns the page for gauges, those of one name next to each other."""
+    lines = []
+    for name, group in groupby(gauges, lambda gauge: gauge.name):
+        same = list(group)
+        lines += [f"# HELP {name} {_escape(same[0].help, quotes=False)}", f"# TYPE {name} gauge"]
+        lines += [f"{name}{_format_label(gauge)} {_format_number(gauge.value)}" for gauge in same]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _format_label(gauge: Gauge) -> str:
+    return f'{{{gauge.label[0]}="{_escape(gauge.label[1], quotes=True)}"}}' if gauge.label else ""
 
 
 def _format_metric(name: str, rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:

@@ -1,21 +1,22 @@
 """Request metrics: requests of the last half hour by endpoint, and counters that only grow.
 
-Every isolate collects its own numbers and adds them to D1 every few seconds. Adding is one statement, so isolates do not
-overwrite each other. Nothing here can fail a request.
+Every isolate collects its own numbers and stores them in D1 every few seconds, as one row. Readers add the rows up. Nothing
+here can fail a request.
 """
 
-from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Coroutine, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from sluice.core.errors import SluiceError
+from sluice.core.errors import SluiceError, TooManyRequests
 from sluice.core.ports import Clock, Database, Log
+from sluice.core.timestamps import elapsed_ms
 from sluice.services.compiler.ports import Analytics
 from sluice.web import Handler, Reply, Request, encode_json
 
 WINDOW_S: Final = 300
 WINDOWS: Final = 6
-FLUSH_AFTER_S: Final = 5.0
+FLUSH_AFTER_S: Final = 10.0
 # If a flush is this late, the platform has ended its request, and another request schedules a new flush.
 _FLUSH_LOST_S: Final = 30.0
 MAX_ERROR_CHARS: Final = 200
@@ -23,25 +24,35 @@ MAX_ERRORS: Final = 20  # distinct texts for one endpoint and window
 MAX_PENDING: Final = 200  # entries held while D1 cannot be reached; further ones are not counted
 OTHER_ERRORS: Final = "other errors"
 
-_ADD_REQUESTS: Final = """
-insert into request_windows (window_s, endpoint, success, failed, duration_ms)
-select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4 from json_each(?) where true
-on conflict do update set
-    success = success + excluded.success,
-    failed = failed + excluded.failed,
-    duration_ms = duration_ms + excluded.duration_ms
+_STORE: Final = "insert into metric_flushes (at_s, endpoints, counts) values (?, ?, ?)"
+_ENDPOINTS: Final = """
+select used.value ->> 1 as endpoint, sum(used.value ->> 2) as success, sum(used.value ->> 3) as failed,
+    sum(used.value ->> 4) as duration_ms
+from metric_flushes, json_each(endpoints) as used
+where at_s >= ?1 and used.value ->> 0 >= ?1 group by 1 order by 1
 """
-_ADD_ERRORS: Final = """
-insert into request_errors (window_s, endpoint, error, count)
-select value ->> 0, value ->> 1, value ->> 2, value ->> 3 from json_each(?) where true
-on conflict do update set count = count + excluded.count
+_ERRORS: Final = """
+select used.value ->> 1 as endpoint, failure.key as error, sum(failure.value) as count
+from metric_flushes, json_each(endpoints) as used, json_each(used.value, '$[5]') as failure
+where at_s >= ?1 and used.value ->> 0 >= ?1 group by 1, 2 order by error = ?2, count desc, error
 """
-_ADD_COUNTERS: Final = """
+_STORED_COUNTS: Final = """
+select counted.value ->> 0 as name, counted.value ->> 1 as labels, counted.value ->> 2 as value
+from metric_flushes, json_each(counts) as counted
+"""
+# Every counter, with what is not added to its row yet.
+ALL_COUNTERS: Final = f"""
+select name, labels, sum(value) as value from (select name, labels, value from counters union all {_STORED_COUNTS})
+group by name, labels order by name, labels
+"""  # noqa: S608 - only constants
+_FOLD: Final = f"""
 insert into counters (name, labels, value)
-select value ->> 0, value ->> 1, value ->> 2 from json_each(?) where true
+select name, labels, sum(value) from ({_STORED_COUNTS} where at_s < ?) where true group by name, labels
 on conflict do update set value = value + excluded.value
-"""
+"""  # noqa: S608 - only constants
 
+# Counts a request by its endpoint, when it began, its status and the kind of its error.
+RecordRequest = Callable[[str, float, int, str], None]
 Background = Callable[[Coroutine[Any, Any, None]], None]
 
 
@@ -109,20 +120,37 @@ class RequestMetrics:
             try:
                 reply = await handler(request)
             except SluiceError as error:
-                self.record(endpoint, began_s, error.status, str(error))
+                self.record(endpoint, began_s, error.status, describe_error(error))
                 raise
             except Exception:
                 self.record(endpoint, began_s, 500, "internal error")
                 raise
+            if isinstance(reply.body, AsyncIterable):
+                return replace(reply, body=self._record_at_end(endpoint, began_s, reply.status, reply.body))
             self.record(endpoint, began_s, reply.status, f"status {reply.status}")
             return reply
 
         return handle
 
+    async def _record_at_end(
+        self, endpoint: str, began_s: float, status: int, chunks: AsyncIterable[bytes]
+    ) -> AsyncIterator[bytes]:
+        """Counts a reply that is sent in chunks when its last chunk is sent."""
+        try:
+            async for chunk in chunks:
+                yield chunk
+        except Exception:
+            self.record(endpoint, began_s, 500, "internal error")
+            raise
+        finally:
+            if isinstance(chunks, AsyncGenerator):
+                await chunks.aclose()
+        self.record(endpoint, began_s, status, f"status {status}")
+
     def record(self, endpoint: str, began_s: float, status: int, error: str) -> None:
         """Counts one request that began at `began_s` and ends now; `error` is used from status 400 on."""
         now = self.clock.now()
-        duration_ms = max(0.0, (now - began_s) * 1000)
+        duration_ms = elapsed_ms(began_s, now)
         is_success = status < 400
         text = error[:MAX_ERROR_CHARS]
         counts = EndpointCounts(int(is_success), int(not is_success), duration_ms, {} if is_success else {text: 1})
@@ -149,7 +177,7 @@ class RequestMetrics:
         if not pending.endpoints and not pending.counters:
             return
         try:
-            await self.database.batch(self._statements(pending))
+            await self._store(pending)
         except Exception as error:  # noqa: BLE001 - metrics are not worth a failed request
             self.pending.put_back(pending)
             self._log_failure(error)
@@ -158,23 +186,19 @@ class RequestMetrics:
         """Returns the last half hour by endpoint, including the newest requests of this isolate."""
         await self.flush()
         since = self._oldest_window()
-        usage = await self.database.all(
-            "select endpoint, sum(success) as success, sum(failed) as failed, sum(duration_ms) as duration_ms"
-            " from request_windows where window_s >= ? group by endpoint order by endpoint",
-            since,
-        )
-        failures = await self.database.all(
-            "select endpoint, error, sum(count) as count from request_errors where window_s >= ?"
-            " group by endpoint, error order by error = ?, count desc, error",
-            since,
-            OTHER_ERRORS,
-        )
+        usage = await self.database.all(_ENDPOINTS, since)
+        failures = await self.database.all(_ERRORS, since, OTHER_ERRORS)
         return {str(row["endpoint"]): _summarize(row, failures) for row in usage}
 
     async def load_counters(self) -> list[dict[str, Any]]:
         """Returns every counter as {name, labels, value}, including the newest counts of this isolate."""
         await self.flush()
-        return await self.database.all("select name, labels, value from counters order by name, labels")
+        return await self.database.all(ALL_COUNTERS)
+
+    async def delete_expired(self) -> None:
+        """Adds the counts of old rows to the counters and deletes the rows, in one transaction."""
+        before_s = self._oldest_window()
+        await self.database.batch([(_FOLD, (before_s,)), ("delete from metric_flushes where at_s < ?", (before_s,))])
 
     def _schedule_flush(self) -> None:
         """Schedules one flush a few seconds from now, unless one is scheduled."""
@@ -198,20 +222,13 @@ class RequestMetrics:
         finally:
             self.pending.flush_due_at = None
 
-    def _statements(self, pending: PendingMetrics) -> list[tuple[str, tuple[object, ...]]]:
-        requests = [
-            [*key, counts.success, counts.failed, counts.duration_ms] for key, counts in pending.endpoints.items()
+    async def _store(self, pending: PendingMetrics) -> None:
+        endpoints = [
+            [*key, counts.success, counts.failed, counts.duration_ms, counts.errors]
+            for key, counts in pending.endpoints.items()
         ]
-        errors = [[*key, text, n] for key, counts in pending.endpoints.items() for text, n in counts.errors.items()]
         counters = [[*key, value] for key, value in pending.counters.items()]
-        oldest = self._oldest_window()
-        return [
-            (_ADD_REQUESTS, (encode_json(requests),)),
-            (_ADD_ERRORS, (encode_json(errors),)),
-            (_ADD_COUNTERS, (encode_json(counters),)),
-            ("delete from request_windows where window_s < ?", (oldest,)),
-            ("delete from request_errors where window_s < ?", (oldest,)),
-        ]
+        await self.database.run(_STORE, int(self.clock.now()), encode_json(endpoints), encode_json(counters))
 
     def _oldest_window(self) -> int:
         """Returns the first window that still counts; the current one is the last."""
@@ -219,6 +236,11 @@ class RequestMetrics:
 
     def _log_failure(self, error: Exception) -> None:
         self.log.event("metrics.kept_back", reason=str(error))
+
+
+def describe_error(error: SluiceError) -> str:
+    """Returns what everybody may read of an error: its text may hold the sources of a caller."""
+    return str(error) if isinstance(error, TooManyRequests) else error.title
 
 
 def _summarize(row: Mapping[str, Any], failures: list[dict[str, Any]]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from sluice.core.compiler.configuration import parse_configuration
 from sluice.core.errors import Invalid, SluiceError
 from sluice.core.models import parse_model
 from sluice.services.compiler.cache.list_cache import WORKFLOW_TTL_S
+from sluice.services.compiler.limits.allowance import count_sent_files, share_fetches
 from sluice.services.compiler.ports import Steps
 from sluice.services.compiler.requests import AsyncBatchRequest, BatchItem
 from sluice.services.compiler.workflows.batch_items import (
@@ -25,6 +26,7 @@ from sluice.services.compiler.workflows.events import (
     step_failed,
     step_started,
     workflow_completed,
+    workflow_failed,
     workflow_started,
 )
 from sluice.services.compiler.workflows.params_store import ParamsStore
@@ -99,8 +101,10 @@ class BatchCompilationWorkflow:
         self, run: Run, step: str, params: Mapping[str, Any], ids: Sequence[str], progress: int
     ) -> Outcomes:
         await self.reporter.emit(run, step_started(step, itemCount=len(ids)))
-        requests = {item.id: item for item in (await self._request(params)).requests}
-        items = [_item(requests[item_id]) for item_id in ids]
+        requests = (await self._request(params)).requests
+        fetches = share_fetches([count_sent_files(item.configuration) for item in requests])
+        shares = {item.id: (item, share) for item, share in zip(requests, fetches, strict=True)}
+        items = [_item(*shares[item_id]) for item_id in ids]
         outcomes = await self.items.run(run.id, items, ttl_s=WORKFLOW_TTL_S, trigger=TRIGGER)
         succeeded = sum(outcome.success for outcome in outcomes)
         counts = {"chunkSuccess": succeeded, "chunkFailed": len(outcomes) - succeeded}
@@ -122,6 +126,8 @@ class BatchCompilationWorkflow:
         counts = {name: summary[name] for name in ("totalRequests", "successful", "failed")}
         failures = [step_failed(step, error) for step, error in failed_steps.items()]
         end = workflow_completed("Batch completed", **counts)
+        if not summary["success"]:
+            end = workflow_failed("Batch failed: no list could be compiled", **counts)
         duration_ms = await self.reporter.report_end(run, *failures, end, counts=tuple(counts.values()))
         self.reporter.analytics.write("batch_compilation", blobs=(run.id,), doubles=(duration_ms, *counts.values()))
         await self.reporter.attempt("clearing", self.params_store.delete(params))
@@ -143,8 +149,8 @@ def _find_problem(item: BatchItem) -> str | None:
     return None
 
 
-def _item(request: BatchItem) -> Item:
-    return Item(request.id, parse_configuration(request.configuration), request.pre_fetched_content)
+def _item(request: BatchItem, max_fetches: int) -> Item:
+    return Item(request.id, parse_configuration(request.configuration), request.pre_fetched_content, max_fetches)
 
 
 def _summarize(batch: Mapping[str, Any], known: Outcomes, failed_steps: Mapping[str, str]) -> dict[str, Any]:

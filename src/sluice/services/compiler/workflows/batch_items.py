@@ -11,6 +11,7 @@ from sluice.core.errors import SluiceError
 from sluice.core.ports import Clock, Database
 from sluice.services.compiler.cache.compilation_records import Trigger
 from sluice.services.compiler.cache.compiled_list import ListSummary
+from sluice.services.compiler.limits.allowance import MAX_FETCHES
 
 MAX_CONCURRENT: Final = 3
 MAX_ERROR_CHARS: Final = 500
@@ -18,12 +19,13 @@ RETENTION_S: Final = 7 * 24 * 3600
 
 # A failure never replaces a success: if two runs overlap, the successful one counts.
 _RECORD: Final = """
-insert into compile_items (owner, item_id, success, cache_key, rule_count, duration_ms, cached, error, recorded_ms)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?)
+insert into compile_items
+    (owner, item_id, success, cache_key, rule_count, duration_ms, cached, error, permanent, recorded_ms)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 on conflict (owner, item_id) do update set
     success = excluded.success, cache_key = excluded.cache_key, rule_count = excluded.rule_count,
     duration_ms = excluded.duration_ms, cached = excluded.cached, error = excluded.error,
-    recorded_ms = excluded.recorded_ms
+    permanent = excluded.permanent, recorded_ms = excluded.recorded_ms
 where compile_items.success = 0
 """
 
@@ -37,8 +39,30 @@ class CompileOne(Protocol):
     """
 
     async def __call__(
-        self, configuration: Configuration, *, content: Mapping[str, str], ttl_s: int, trigger: Trigger
+        self,
+        configuration: Configuration,
+        *,
+        content: Mapping[str, str],
+        ttl_s: int,
+        trigger: Trigger,
+        benchmark: bool = False,
+        max_fetches: int = MAX_FETCHES,
     ) -> ListSummary: ...
+
+
+class ItemWatch(Protocol):
+    """Follows the items of a run, by their places."""
+
+    def begin(self, place: int) -> None: ...
+    def end(self, place: int, *, success: bool) -> None: ...
+
+
+class _Nobody:
+    def begin(self, place: int) -> None: ...
+    def end(self, place: int, *, success: bool) -> None: ...
+
+
+NOBODY: Final = _Nobody()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +72,12 @@ class Item:
     id: str
     configuration: Configuration
     content: Mapping[str, str] = field(default_factory=dict)
+    max_fetches: int = MAX_FETCHES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemOutcome:
-    """The outcome of an item: a cache key and a count, or an error."""
+    """The outcome of an item: a cache key and a count, or an error; a permanent one is not retried."""
 
     id: str
     success: bool
@@ -61,11 +86,12 @@ class ItemOutcome:
     rule_count: int | None = None
     cached: bool = False
     error: str | None = None
+    permanent: bool = False
 
     @classmethod
     def rejection(cls, item_id: str, error: str) -> "ItemOutcome":
         """Returns the outcome of an item that never ran."""
-        return cls(id=item_id, success=False, duration_ms=0, error=error[:MAX_ERROR_CHARS])
+        return cls(id=item_id, success=False, duration_ms=0, error=error[:MAX_ERROR_CHARS], permanent=True)
 
     def as_json(self) -> dict[str, Any]:
         values: dict[str, Any] = {"id": self.id, "success": self.success, "durationMs": self.duration_ms}
@@ -82,24 +108,28 @@ class ItemRunner:
     compile: CompileOne
     clock: Clock
 
-    async def run(self, owner: str, items: Sequence[Item], *, ttl_s: int, trigger: Trigger) -> list[ItemOutcome]:
-        """Returns all outcomes in the order of the items. Items that succeeded before are not compiled again.
+    async def run(
+        self, owner: str, items: Sequence[Item], *, ttl_s: int, trigger: Trigger, watch: ItemWatch = NOBODY
+    ) -> list[ItemOutcome]:
+        """Returns all outcomes in the order of the items. Items that are done or hopeless are not compiled again.
 
         Only a SluiceError counts as the failure of an item; any other exception ends the run.
         """
         known = await self.load_outcomes(owner)
         slots = asyncio.Semaphore(MAX_CONCURRENT)
 
-        async def run_item(item: Item) -> ItemOutcome:
+        async def run_item(place: int, item: Item) -> ItemOutcome:
             earlier = known.get(item.id)
-            if earlier and earlier.success:
+            if earlier and (earlier.success or earlier.permanent):
                 return earlier
             async with slots:
+                watch.begin(place)
                 outcome = await self._compile(item, ttl_s, trigger)
                 await self._record(owner, outcome)
+                watch.end(place, success=outcome.success)
                 return outcome
 
-        return await run_in_parallel(run_item(item) for item in items)
+        return await run_in_parallel(run_item(place, item) for place, item in enumerate(items))
 
     async def load_outcomes(self, owner: str) -> dict[str, ItemOutcome]:
         """Returns the stored outcomes of the owner's items, by their ids."""
@@ -118,14 +148,22 @@ class ItemRunner:
     async def _compile(self, item: Item, ttl_s: int, trigger: Trigger) -> ItemOutcome:
         began_ms = self._now_ms()
         try:
-            summary = await self.compile(item.configuration, content=item.content, ttl_s=ttl_s, trigger=trigger)
+            summary = await self.compile(
+                item.configuration, content=item.content, ttl_s=ttl_s, trigger=trigger, max_fetches=item.max_fetches
+            )
         except SluiceError as error:
-            took_ms = self._now_ms() - began_ms
-            return ItemOutcome(id=item.id, success=False, duration_ms=took_ms, error=str(error)[:MAX_ERROR_CHARS])
+            took_ms = max(self._now_ms() - began_ms, 0)
+            return ItemOutcome(
+                id=item.id,
+                success=False,
+                duration_ms=took_ms,
+                error=str(error)[:MAX_ERROR_CHARS],
+                permanent=not error.retryable,
+            )
         return ItemOutcome(
             id=item.id,
             success=True,
-            duration_ms=self._now_ms() - began_ms,
+            duration_ms=max(self._now_ms() - began_ms, 0),
             cache_key=summary.cache_key,
             rule_count=summary.rule_count,
             cached=summary.cached,
@@ -142,6 +180,7 @@ class ItemRunner:
             outcome.duration_ms,
             int(outcome.cached),
             outcome.error,
+            int(outcome.permanent),
             self._now_ms(),
         )
 
@@ -164,4 +203,5 @@ def _outcome_from_row(row: Mapping[str, Any]) -> ItemOutcome:
         rule_count=row["rule_count"],
         cached=bool(row["cached"]),
         error=row["error"],
+        permanent=bool(row["permanent"]),
     )

@@ -40,7 +40,7 @@ class Compiler(Protocol):
     """Compiles without reading the cache, and stores lists on request."""
 
     async def compile(
-        self, configuration: Configuration, *, trigger: Trigger, content: Mapping[str, str], emit: Emit
+        self, configuration: Configuration, *, trigger: Trigger, content: Mapping[str, str], emit: Emit, benchmark: bool
     ) -> CompiledList: ...
 
     async def store(self, compiled: CompiledList, ttl_s: int) -> None: ...
@@ -92,7 +92,7 @@ class CompilationWorkflow:
         return {
             "configName": configuration.name,
             "preFetched": bool(request.pre_fetched_content),
-            "validation": {"durationMs": self._now_ms() - began_ms, **counts},
+            "validation": {"durationMs": max(0, self._now_ms() - began_ms), **counts},
         }
 
     async def _compile(self, run: Run, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -102,7 +102,11 @@ class CompilationWorkflow:
         writer = CompileEventWriter(self.reporter.event_log, run, self.clock, self.reporter.log)
         async with writer.open():
             compiled = await self.compiler.compile(
-                request.configuration, trigger=TRIGGER, content=content, emit=writer.emit
+                request.configuration,
+                trigger=TRIGGER,
+                content=content,
+                emit=writer.emit,
+                benchmark=request.benchmark,
             )
         if content:
             # A private list has a key of its own, and no step of its own.
@@ -128,7 +132,7 @@ class CompilationWorkflow:
         await self.compiler.store(compiled, WORKFLOW_TTL_S)
         key = compiled.summary.cache_key
         await self.reporter.emit(run, cache_stored(90, cacheKey=key, ttlSeconds=WORKFLOW_TTL_S))
-        return {"durationMs": self._now_ms() - began_ms, "cacheKey": key, "ttlSeconds": WORKFLOW_TTL_S}
+        return {"durationMs": max(0, self._now_ms() - began_ms), "cacheKey": key, "ttlSeconds": WORKFLOW_TTL_S}
 
     async def _complete(
         self, run: Run, runner: StepRunner, params: Mapping[str, Any], outcome: dict[str, Any]

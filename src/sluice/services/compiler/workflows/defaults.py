@@ -1,14 +1,16 @@
 """The lists to warm and the sources to check by default; an operator can set others in a variable."""
 
+from collections.abc import Callable
 from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 
 from sluice.core.compiler.configuration import Configuration
-from sluice.core.errors import ConfigError, Invalid
+from sluice.core.errors import ConfigError, Invalid, SluiceError
 from sluice.core.json_text import parse_json
 from sluice.core.models import parse_model
 from sluice.services.compiler.health.source import HealthSource, check_distinct
+from sluice.web import Check
 
 MAX_LISTS: Final = 50
 _EASYLIST: Final = "https://easylist.to/easylist"
@@ -72,3 +74,20 @@ def _parse_variable(name: str, text: str, model: type[Model]) -> Model:
         return parse_model(model, parse_json(text.encode()))
     except Invalid as error:
         raise ConfigError(f"{name}: {str(error).replace('the body', 'it')}") from None
+
+
+def check_variables(warm_lists: str, sources: str) -> dict[str, Check]:
+    """Returns whether the variables that hold JSON can be read; those that are not set are left out."""
+    readers: dict[str, tuple[str, Callable[[str], object]]] = {
+        "HEALTH_SOURCES": (sources, health_sources),
+        "WARM_CONFIGURATIONS": (warm_lists, warm_configurations),
+    }
+    return {name: _check_variable(text, read) for name, (text, read) in readers.items() if text}
+
+
+def _check_variable(text: str, read: Callable[[str], object]) -> Check:
+    try:
+        read(text)
+    except SluiceError as error:
+        return Check("variable", ok=False, error=str(error))
+    return Check("variable", ok=True)

@@ -1,11 +1,12 @@
 """The stored events of every workflow instance, and the figures made from them.
 
-Any number of writers may emit at once: each event is one statement, which sets its own time, at least a millisecond after
-the last event. So no event is lost, and a reader who asks for events after the last one it has seen misses none.
+Any number of writers may emit at once. One write is one row: a page of events, which begins at least a millisecond after the
+last page. So no event is lost, and a reader who asks for events after the last one it has seen misses none. A repeated step
+stores its events again; readers see the first of each key.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -17,32 +18,28 @@ from sluice.services.compiler.workflows.events import Run, RunEvent, WorkflowTyp
 MAX_EVENTS: Final = 100
 EVENTS_TTL_S: Final = 3600
 RUNS_TTL_S: Final = 30 * 24 * 3600
-_MAX_BATCH: Final = 50  # events in one transaction: a guess, unmeasured
+_MAX_PAGE: Final = 50  # events in one row: a guess, unmeasured
+_MAX_PAGES: Final = 500  # that are read
 
 _OPEN: Final = "insert into workflow_runs (id, type, started_ms) values (?, ?, ?) on conflict do nothing"
 _INSERT: Final = """
-insert into workflow_events (workflow_id, at_ms, event_key, type, body)
-select ?1, max(?2, coalesce((select max(at_ms) + 1 from workflow_events where workflow_id = ?1), 0)), ?3, ?4, ?5
-where true
-on conflict (workflow_id, event_key) do nothing
+insert into workflow_event_pages (workflow_id, base_ms, last_ms, progress, events)
+select ?1, base_ms, base_ms + ?3, ?4, ?5 from (
+    select max(?2, coalesce((select max(last_ms) + 1 from workflow_event_pages where workflow_id = ?1), 0)) as base_ms
+)
 """
-_PROGRESS: Final = "update workflow_runs set progress = max(progress, ?) where id = ?"
 _END: Final = """
 update workflow_runs
-set completed_ms = ended.at_ms, duration_ms = ended.at_ms - started_ms, outcome = ?2, error = ?3
-from (select at_ms from workflow_events where workflow_id = ?1 and event_key = 'ended') as ended
+set completed_ms = ended.at_ms, duration_ms = max(ended.at_ms - started_ms, 0), outcome = ?2, error = ?3,
+    progress = ended.progress
+from (select max(last_ms) as at_ms, max(progress) as progress from workflow_event_pages where workflow_id = ?1) as ended
 where id = ?1 and completed_ms is null
 """
-# Events with a key stay for their hour, so that a repeated step does not store them again; _READ leaves them out.
-_TRIM: Final = f"""
-delete from workflow_events where workflow_id = ?1 and event_key is null and at_ms <
-    (select at_ms from workflow_events where workflow_id = ?1 order by at_ms desc limit 1 offset {MAX_EVENTS - 1})
-"""  # noqa: S608 - only constants
 _READ: Final = f"""
 select * from (
-    select at_ms, type, body from workflow_events where workflow_id = ?1 and at_ms > ?2
-    order by at_ms desc limit {MAX_EVENTS}
-) where at_ms > ?3 order by at_ms
+    select base_ms, progress, events from workflow_event_pages where workflow_id = ?1
+    order by base_ms desc limit {_MAX_PAGES}
+) order by base_ms
 """  # noqa: S608 - only constants
 _METRICS: Final = """
 select type, count(*) as runs, sum(outcome is 'completed') as completed, sum(outcome is 'failed') as failed,
@@ -59,8 +56,8 @@ class WorkflowEventLog:
 
     async def emit(self, run: Run, *events: RunEvent) -> None:
         """Stores the events of one call in their order; once this returns they are stored."""
-        for at in range(0, len(events), _MAX_BATCH):
-            await self.database.batch(self._statements(run, events[at : at + _MAX_BATCH]))
+        for at in range(0, len(events), _MAX_PAGE):
+            await self.database.batch(self._statements(run, events[at : at + _MAX_PAGE]))
 
     async def read(self, workflow_id: str, since_ms: int | None = None) -> dict[str, Any] | None:
         """Returns the events after a time, and the progress and end of the whole run; None if the run is unknown."""
@@ -69,16 +66,17 @@ class WorkflowEventLog:
             return None
         oldest_ms = self._now_ms() - EVENTS_TTL_S * 1000
         since_ms = oldest_ms if since_ms is None else since_ms
-        rows = await self.database.all(_READ, workflow_id, oldest_ms, since_ms)
+        pages = await self.database.all(_READ, workflow_id)
+        events = [event for event in _unique_events(pages) if event.at_ms > oldest_ms][-MAX_EVENTS:]
         ended = {} if run["completed_ms"] is None else {"completedAt": iso(run["completed_ms"] / 1000)}
         return {
             "workflowId": workflow_id,
             "workflowType": run["type"],
             "startedAt": iso(run["started_ms"] / 1000),
             **ended,
-            "progress": run["progress"],
+            "progress": max(run["progress"], *(page["progress"] for page in pages), 0),
             "isComplete": bool(ended),
-            "events": [_event_as_json(workflow_id, run["type"], row) for row in rows],
+            "events": [event.as_json(workflow_id, run["type"]) for event in events if event.at_ms > since_ms],
         }
 
     async def load_duration_ms(self, run: Run) -> int:
@@ -95,32 +93,50 @@ class WorkflowEventLog:
         now_ms = self._now_ms()
         await self.database.batch(
             [
-                ("delete from workflow_events where at_ms < ?", (now_ms - EVENTS_TTL_S * 1000,)),
+                ("delete from workflow_event_pages where last_ms < ?", (now_ms - EVENTS_TTL_S * 1000,)),
                 ("delete from workflow_runs where started_ms < ?", (now_ms - RUNS_TTL_S * 1000,)),
             ]
         )
 
     def _statements(self, run: Run, events: Sequence[RunEvent]) -> list[Statement]:
         now_ms = self._now_ms()
-        first_ms = min(event.at_ms or now_ms for event in events)
-        statements: list[Statement] = [(_OPEN, (run.id, run.type, first_ms))]
+        base_ms = min(event.at_ms or now_ms for event in events)
+        page, last = [], -1
         for event in events:
-            row = (run.id, event.at_ms or now_ms, event.key, event.type, encode_json(event.as_json()))
-            statements.append((_INSERT, row))
-            if event.progress:
-                statements.append((_PROGRESS, (event.progress, run.id)))
-            if event.outcome:
-                error = event.message if event.outcome == "failed" else None
-                statements.append((_END, (run.id, event.outcome, error)))
-        return [*statements, (_TRIM, (run.id,))]
+            last = max((event.at_ms or now_ms) - base_ms, last + 1)
+            page.append([last, event.key, event.type, event.as_json()])
+        progress = max(event.progress or 0 for event in events)
+        statements: list[Statement] = [
+            (_OPEN, (run.id, run.type, base_ms)),
+            (_INSERT, (run.id, base_ms, last, progress, encode_json(page))),
+        ]
+        ends = [event for event in events if event.outcome]
+        errors = [event.message if event.outcome == "failed" else None for event in ends]
+        return statements + [(_END, (run.id, end.outcome, error)) for end, error in zip(ends, errors, strict=True)]
 
     def _now_ms(self) -> int:
         return round(self.clock.now() * 1000)
 
 
-def _event_as_json(workflow_id: str, workflow_type: str, row: Mapping[str, Any]) -> dict[str, Any]:
-    head = {"type": row["type"], "workflowId": workflow_id, "workflowType": workflow_type}
-    return {**head, "timestamp": iso(row["at_ms"] / 1000), **json.loads(row["body"])}
+@dataclass(frozen=True, slots=True)
+class StoredEvent:
+    at_ms: int
+    type: str
+    body: Mapping[str, Any]
+
+    def as_json(self, workflow_id: str, workflow_type: str) -> dict[str, Any]:
+        head = {"type": self.type, "workflowId": workflow_id, "workflowType": workflow_type}
+        return {**head, "timestamp": iso(self.at_ms / 1000), **self.body}
+
+
+def _unique_events(pages: Sequence[Mapping[str, Any]]) -> Iterator[StoredEvent]:
+    """Yields the events of all pages in order; of those with the same key, the first."""
+    seen: set[str] = set()
+    for page in pages:
+        for offset_ms, key, kind, body in json.loads(page["events"]):
+            if key is None or key not in seen:
+                yield StoredEvent(page["base_ms"] + offset_ms, kind, body)
+            seen.update({key} - {None})
 
 
 def _metrics_as_json(row: Mapping[str, Any]) -> dict[str, Any]:

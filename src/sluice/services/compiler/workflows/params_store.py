@@ -1,4 +1,8 @@
-"""The parameters of workflows; parameters that are too large for the engine are stored in R2."""
+"""The parameters of workflows. Those that are too large for the engine are stored in R2.
+
+So is what callers have sent as content of their own: the engine would keep it for weeks, and here it is deleted when the
+workflow ends.
+"""
 
 import json
 from collections.abc import Mapping
@@ -8,7 +12,7 @@ from typing import Any, Final
 from sluice.core.errors import SluiceError
 from sluice.core.json_text import encode_json, encode_utf8
 from sluice.core.ports import Bucket, Clock
-from sluice.services.compiler.cache.handover import HANDOVER_PREFIX
+from sluice.services.compiler.cache.list_cache import HANDOVER_PREFIX
 
 # The engine takes 1 MiB in its own encoding, in which a text may need twice its bytes.
 MAX_INLINE_BYTES: Final = 400_000
@@ -27,7 +31,7 @@ class ParamsStore:
     async def store(self, workflow_id: str, params: Mapping[str, Any]) -> dict[str, Any]:
         """Returns what to start the workflow with: the parameters, or the key under which they are stored."""
         content = encode_utf8(encode_json(params))
-        if len(content) <= MAX_INLINE_BYTES:
+        if len(content) <= MAX_INLINE_BYTES and not _has_content(params):
             return dict(params)
         key = f"{HANDOVER_PREFIX}params/{workflow_id}"
         expiry = {"expires_at": str(round(self.clock.now()) + TTL_S)}
@@ -48,3 +52,7 @@ class ParamsStore:
         """Deletes stored parameters after the workflow."""
         if KEY_FIELD in params:
             await self.bucket.delete(params[KEY_FIELD])
+
+
+def _has_content(params: Mapping[str, Any]) -> bool:
+    return any(part.get("preFetchedContent") for part in (params, *params.get("requests", ())))

@@ -8,12 +8,14 @@ from typing import Any, Final
 from sluice.core.errors import SluiceError
 from sluice.core.ports import Kv, Log
 from sluice.services.compiler.ports import Analytics
-from sluice.services.compiler.workflows.event_log import WorkflowEventLog
+from sluice.services.compiler.workflows.event_log import EVENTS_TTL_S, WorkflowEventLog
 from sluice.services.compiler.workflows.events import Run, RunEvent, WorkflowType, step_failed, workflow_failed
 from sluice.services.compiler.workflows.step_runner import StepPolicy, StepRunner
 
 Work = Callable[[], Awaitable[dict[str, Any]]]
 
+EVENTS_PREFIX: Final = "workflow:events:"
+METRICS_KEY: Final = "workflow:metrics"
 LAST_STEP: Final = StepPolicy(1, 1, "linear", 10)
 _DAY_S: Final = 24 * 3600
 # The key under which the figures of each type are published, and for how long.
@@ -50,6 +52,7 @@ class RunReporter:
         self.log.event(
             f"workflow.{outcome}", workflow=run.id, type=run.type, duration_ms=duration_ms, said=last.message
         )
+        await self.attempt("events", self._publish_events(run))
         await self.attempt("metrics", self._publish_metrics(run.type))
         return duration_ms
 
@@ -80,6 +83,11 @@ class RunReporter:
         key, ttl_s = PUBLISHED[kind]
         figures = await self.event_log.load_metrics()
         await self.published.put_json(key, figures.get(kind), ttl_s=ttl_s)
+        await self.published.put_json(METRICS_KEY, figures, ttl_s=30 * _DAY_S)
+
+    async def _publish_events(self, run: Run) -> None:
+        """Copies the events to KV when the run ends; while it runs they come faster than KV takes them."""
+        await self.published.put_json(EVENTS_PREFIX + run.id, await self.event_log.read(run.id), ttl_s=EVENTS_TTL_S)
 
     async def attempt(self, what: str, work: Awaitable[None]) -> None:
         """Does best-effort work: a failure is logged, and so is work that takes longer than a step can wait.

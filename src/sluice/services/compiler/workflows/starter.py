@@ -18,8 +18,6 @@ PREFIXES: Final[Mapping[ApiType, str]] = {
     "cache-warming": "wf-cache-warm",
     "health-monitoring": "wf-health",
 }
-_DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
-_SUFFIX_CHARS: Final = 7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +30,7 @@ class WorkflowStarter:
     async def start_requested(self, kind: ApiType, id_field: str, params: Mapping[str, Any]) -> str:
         """Starts an instance and returns its id, which the parameters hold as `id_field`."""
         now_ms = round(self.clock.now() * 1000)
-        workflow_id = f"{PREFIXES[kind]}-{now_ms}-{_shorten_id(self.new_id())}"
+        workflow_id = f"{PREFIXES[kind]}-{now_ms}-{self.new_id()}"
         await self._create(kind, workflow_id, {id_field: workflow_id, **params, "queuedAt": now_ms})
         return workflow_id
 
@@ -57,12 +55,3 @@ class WorkflowStarter:
     async def _create(self, kind: ApiType, workflow_id: str, params: Mapping[str, Any]) -> None:
         start_params = await self.params_store.store(workflow_id, params)
         await self.instances[kind].create(workflow_id, start_params)
-
-
-def _shorten_id(hexadecimal: str) -> str:
-    number = int(hexadecimal, 16)
-    digits = []
-    for _ in range(_SUFFIX_CHARS):
-        number, digit = divmod(number, len(_DIGITS))
-        digits.append(_DIGITS[digit])
-    return "".join(digits)

@@ -12,6 +12,7 @@ from sluice.core.errors import SluiceError
 from sluice.core.models import parse_model
 from sluice.core.ports import Clock
 from sluice.services.compiler.cache.list_cache import WORKFLOW_TTL_S
+from sluice.services.compiler.limits.allowance import OPERATOR_FETCHES, count_files, share_fetches
 from sluice.services.compiler.ports import Steps
 from sluice.services.compiler.workflows.batch_items import Item, ItemOutcome, ItemRunner, Outcomes, find_outcome
 from sluice.services.compiler.workflows.events import (
@@ -20,6 +21,7 @@ from sluice.services.compiler.workflows.events import (
     step_failed,
     step_started,
     workflow_completed,
+    workflow_failed,
     workflow_started,
 )
 from sluice.services.compiler.workflows.params_store import ParamsStore
@@ -79,7 +81,7 @@ class CacheWarmingWorkflow:
         known, failed_steps = await self._warm_chunks(run, runner, params, status["stale"])
         update = partial(self._update, run, params, status, known, failed_steps)
         ended = await self.reporter.run_last_step(run, runner, "update-warming-metrics", update)
-        return {"success": True, "runId": run_id} | _summarize(status, known, failed_steps) | ended
+        return {"runId": run_id} | _summarize(status, known, failed_steps) | ended
 
     async def _check(self, run: Run, params: Mapping[str, Any]) -> dict[str, Any]:
         """Returns which configurations need warming; the position of each is its id."""
@@ -125,11 +127,12 @@ class CacheWarmingWorkflow:
     ) -> Outcomes:
         await self.reporter.emit(run, step_started(step, configurationCount=len(ids)))
         configurations = self._configurations(await self._request(params))
+        fetches = self._share_fetches(configurations)
         outcomes: list[ItemOutcome] = []
         for item_id in ids:
             if outcomes:
                 await self.clock.sleep(ITEM_PAUSE_S)
-            item = Item(item_id, configurations[int(item_id)])
+            item = Item(item_id, configurations[int(item_id)], max_fetches=fetches[int(item_id)])
             outcomes += await self.items.run(run.id, [item], ttl_s=WORKFLOW_TTL_S, trigger=TRIGGER)
         warmed = sum(outcome.success for outcome in outcomes)
         counts = {"warmed": warmed, "failed": len(outcomes) - warmed}
@@ -150,6 +153,8 @@ class CacheWarmingWorkflow:
         counts = {name: summary[name] for name in ("warmed", "failed", "skipped")}
         failures = [step_failed(step, error) for step, error in failed_steps.items()]
         end = workflow_completed("Cache warming completed", **counts)
+        if not summary["success"]:
+            end = workflow_failed("Cache warming failed: no list could be compiled", **counts)
         duration_ms = await self.reporter.report_end(run, *failures, end, counts=tuple(counts.values()))
         await self.reporter.attempt("clearing", self.params_store.delete(params))
         return summary | {"totalDurationMs": duration_ms}
@@ -157,6 +162,14 @@ class CacheWarmingWorkflow:
     async def _request(self, params: Mapping[str, Any]) -> WarmParams:
         values = await self.params_store.load(params)
         return parse_model(WarmParams, {name: values[name] for name in values if name not in ENVELOPE})
+
+    def _share_fetches(self, configurations: Sequence[Configuration]) -> list[int]:
+        """Returns how many fetches each list may cause; the operator's own lists are exempt from the limit of a request."""
+        is_own = [configuration in self.defaults for configuration in configurations]
+        shares = iter(
+            share_fetches([count_files(one) for one, own in zip(configurations, is_own, strict=True) if not own])
+        )
+        return [OPERATOR_FETCHES if own else next(shares) for own in is_own]
 
     def _configurations(self, request: WarmParams) -> Sequence[Configuration]:
         return request.configurations or self.defaults
@@ -166,4 +179,4 @@ def _summarize(status: Mapping[str, Any], known: Outcomes, failed_steps: Mapping
     results = [{"name": item["name"], **find_outcome(item["id"], known, failed_steps)} for item in status["stale"]]
     warmed = sum(result["success"] for result in results)
     counts = {"warmed": warmed, "failed": len(results) - warmed, "skipped": status["skipped"]}
-    return counts | {"results": results}
+    return {"success": warmed > 0 or not results} | counts | {"results": results}

@@ -43,7 +43,7 @@ class WarmBody(_TokenBody, WarmRequest):
 
 
 class HealthBody(_TokenBody, HealthRequest):
-    """What to check; without sources, the default sources."""
+    """What to check; without sources, the operator's. A check of your own sources is answered and forgotten."""
 
 
 # Every example is valid as it is and needs no network.

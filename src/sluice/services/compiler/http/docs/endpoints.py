@@ -31,8 +31,13 @@ _FIGURES: Final = "Figures"
 _GUARDED: Final = (403, 429)
 # The problems of requests that download sources while the caller waits.
 _FETCHING: Final = (*_GUARDED, 502, 504)
-_JOB: Final = {"id": Param("The `requestId` of a job.", "compile-1790000000000-0123456789abcdef")}
-_RUN: Final = Param("The `workflowId` of a run.", "wf-compile-1790000000000-abc1234")
+_JOB: Final = {
+    "id": Param(
+        "The `requestId` of a job, or the `workflowId` of a workflow. Whoever knows it owns the job.",
+        "compile-1790000000000-0123456789abcdef0123456789abcdef",
+    )
+}
+_RUN: Final = Param("The `workflowId` of a run.", "wf-compile-1790000000000-0123456789abcdef0123456789abcdef")
 _TYPE: Final = Param("The type of a workflow.", "compilation", tuple(PREFIXES))
 _WHERE_CACHED: Final = {
     "X-Cache": "HIT if the list was in the cache, else MISS.",
@@ -56,11 +61,14 @@ VALIDATE: Final = Doc(
     body=Configuration,
     example=CONFIGURATION,
     replies={200: ReplyDoc("Every invalid field.", list_replies.ValidationReply)},
+    problems=(429,),
 )
 COMPILE_NOW: Final = Doc(
     summary="Compile a list",
     description="With `Accept: text/plain` the reply is the list itself. Equal requests share one compilation, and its "
-    "result is cached for an hour. With `preFetchedContent` or `report` the list is compiled for this caller alone.",
+    "result is cached for an hour; `Cache-Control: no-cache` compiles anew and replaces it. With `preFetchedContent`, "
+    "`report` or `benchmark` the list is compiled for this caller alone. One request causes at most 100 fetches, with "
+    "includes, redirects and retries.",
     tag=_COMPILE,
     body=CompileBody,
     example=COMPILE,
@@ -75,7 +83,8 @@ COMPILE_NOW: Final = Doc(
 )
 COMPILE_BATCH: Final = Doc(
     summary="Compile 1 to 10 lists",
-    description="Each list is compiled separately: one that fails does not affect the others.",
+    description="Each list is compiled separately: one that fails does not affect the others. Together they cause at most "
+    "100 fetches, and for the rate limit a batch counts as one request for each ten sources begun.",
     tag=_COMPILE,
     body=BatchBody,
     example=BATCH,
@@ -122,6 +131,7 @@ QUEUE_STATS: Final = Doc(
 )
 QUEUE_HISTORY: Final = Doc(
     summary="The last jobs, and the depth over time",
+    description="Without the ids, names and results of jobs: these are for whoever holds the id of a job.",
     tag=_QUEUE,
     replies={200: ReplyDoc("The last 50 jobs and 100 depths.", job_replies.QueueHistory)},
 )
@@ -130,7 +140,12 @@ QUEUE_RESULTS: Final = Doc(
     tag=_QUEUE,
     params=_JOB,
     query=ResultQuery,
-    replies={200: ReplyDoc("The list of a completed job, else its status.", job_replies.JobResult)},
+    replies={
+        200: ReplyDoc(
+            "The list of a completed job, else its status.",
+            (job_replies.JobResult, Media("text/plain", "The list, a rule on each line.")),
+        )
+    },
     problems=(404,),
 )
 QUEUE_CANCEL: Final = Doc(

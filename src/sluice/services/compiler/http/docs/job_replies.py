@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, RootModel
 
-from sluice.services.compiler.http.docs.fields import Count, EpochMs, Timestamp
+from sluice.services.compiler.http.docs.fields import Count, Duration, EpochMs, Timestamp
 from sluice.services.compiler.http.docs.list_replies import FilterList
 from sluice.services.compiler.jobs.job_store import JobState
 from sluice.services.compiler.requests import Priority
@@ -28,7 +28,7 @@ class JobInfo(CamelReplyModel):
     config_name: str
     priority: Priority
     attempts: Count
-    duration: Count | None
+    duration: Duration | None
     timestamp: EpochMs
 
 
@@ -37,7 +37,7 @@ class JobItem(CamelReplyModel):
 
     id: str
     success: bool
-    duration_ms: Count
+    duration_ms: Duration
     rule_count: Count | Absent = None
     cache_key: str | Absent = None
     cached: bool | Absent = None
@@ -73,15 +73,13 @@ class JobCancelled(CamelReplyModel):
 
 
 class Job(CamelReplyModel):
-    request_id: str
+    """A job without its id, name and result, which only its owner sees."""
+
     type: Literal["compile", "batch-compile", "cache-warm"]
     priority: Priority
     status: JobState
-    config_name: str
     rule_count: Count | None
-    duration: Count | None
-    cache_key: str | None
-    error: str | None
+    duration: Duration | None
     attempts: Count
     timestamp: EpochMs
 

@@ -25,6 +25,13 @@ class StageMetrics(CamelReplyModel):
 
 
 class CompileMetrics(CamelReplyModel):
+    """The figures of a benchmark.
+
+    A duration is the time between two readings of the clock. On Cloudflare the clock stands still while code runs: it
+    advances with input and output only, and may snap back. So a duration there is mostly that of downloads, and never
+    less than 0.
+    """
+
     total_duration_ms: Millis
     stages: list[StageMetrics]
     source_count: Count

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from sluice.services.compiler.http.docs.fields import Count, Timestamp
+from sluice.services.compiler.http.docs.fields import Count, Duration, Timestamp
 from sluice.web.openapi.docs import CamelReplyModel
 
 
@@ -23,7 +23,7 @@ class EndpointMetrics(CamelReplyModel):
     count: Count
     success: Count
     failed: Count
-    avg_duration: Annotated[int, Field(ge=0, description="Milliseconds.")]
+    avg_duration: Duration
     errors: Annotated[dict[str, int], Field(description="How often each error occurred.")]
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from sluice.services.compiler.http.docs.fields import Count, Timestamp
+from sluice.services.compiler.http.docs.fields import Count, Duration, Timestamp
 from sluice.services.compiler.workflows.events import EventType, WorkflowType
 from sluice.services.compiler.workflows.starter import ApiType
 from sluice.web.openapi.docs import Absent, CamelReplyModel
@@ -78,8 +78,8 @@ class WorkflowFigures(CamelReplyModel):
     completed: Count
     failed: Count
     unfinished: Count
-    avg_duration_ms: Count | None
-    max_duration_ms: Count | None
+    avg_duration_ms: Duration | None
+    max_duration_ms: Duration | None
     last_run_at: Timestamp
 
 

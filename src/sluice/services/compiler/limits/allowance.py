@@ -1,0 +1,81 @@
+"""How many fetches one request may cause: a batch, its lists, their includes, redirects and retries together."""
+
+import math
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sluice.core.compiler.configuration import Configuration
+from sluice.core.errors import Invalid, Oversized
+from sluice.core.net.transport import Transport, TransportRequest, TransportResponse
+
+MAX_FETCHES: Final = 100
+# For the lists that the operator has configured: what the platform allows.
+OPERATOR_FETCHES: Final = 9_000
+SOURCES_PER_REQUEST: Final = 10
+
+
+@dataclass(slots=True)
+class FetchAllowance:
+    """What is left of the fetches of one compilation."""
+
+    limit: int
+    used: int = 0
+
+    def take(self) -> None:
+        if self.used >= self.limit:
+            raise Oversized(
+                f"the list needs more than {self.limit} fetches, with includes, redirects and retries:"
+                " that is all this request may cause; split it"
+            )
+        self.used += 1
+
+    def limit_transport(self, transport: Transport) -> Transport:
+        """Returns the transport, which takes one from the allowance for each request."""
+
+        def send(request: TransportRequest) -> AbstractAsyncContextManager[TransportResponse]:
+            self.take()
+            return transport(request)
+
+        return send
+
+
+def count_files(configuration: Configuration) -> int:
+    """Returns how many files a configuration names: its sources, and its files of exclusions and inclusions."""
+    filters = (configuration, *configuration.sources)
+    return len(configuration.sources) + sum(len(f.exclusions_sources) + len(f.inclusions_sources) for f in filters)
+
+
+def count_sent_files(sent: Mapping[str, Any]) -> int:
+    """Does the same for a configuration that is not validated yet; an invalid one is never compiled."""
+    filters = (sent, *_list_sources(sent))
+    names = ("exclusions_sources", "inclusions_sources")
+    return count_sent_sources(sent) + sum(_length(part.get(name)) for part in filters for name in names)
+
+
+def count_sent_sources(sent: Mapping[str, Any]) -> int:
+    """Returns how many sources a configuration has that is not validated yet."""
+    return len(_list_sources(sent))
+
+
+def _list_sources(sent: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    sources = sent.get("sources")
+    return [source for source in sources if isinstance(source, Mapping)] if isinstance(sources, list) else []
+
+
+def _length(value: object) -> int:
+    return len(value) if isinstance(value, list) else 0
+
+
+def share_fetches(files: Sequence[int]) -> list[int]:
+    """Returns how many fetches each list of one request may cause: one for each file, and an equal part of the rest."""
+    total = sum(files)
+    if total > MAX_FETCHES:
+        raise Invalid(f"the lists name {total} files together; one request may cause {MAX_FETCHES} fetches: split it")
+    return [count + (MAX_FETCHES - total) // len(files) for count in files]
+
+
+def count_charges(sources: int) -> int:
+    """Returns as how many requests a request for many lists counts: one for each ten sources begun."""
+    return max(1, math.ceil(sources / SOURCES_PER_REQUEST))

@@ -1,0 +1,62 @@
+"""Gauges for Prometheus: how the service is now, as far as everybody may know."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from sluice.core.compiler.configuration import Configuration
+from sluice.core.errors import SluiceError
+from sluice.core.ports import Clock, Database
+from sluice.services.compiler.cache.list_cache import cache_key
+
+_DEPTH: Final = "select count(*) from compile_jobs where state in ('queued', 'running')"
+_SOURCES: Final = "select name, status = 'healthy' as healthy from source_health order by name"
+_LAST_COMPILED: Final = "select max(at_ms) from compilation_metadata where cache_key = ? and success"
+
+
+@dataclass(frozen=True, slots=True)
+class Gauge:
+    """A value with the name and value of its one label, if it has one."""
+
+    name: str
+    help: str
+    value: float
+    label: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gauges:
+    """`configurations` returns the operator's own lists: the names of other lists are their callers' business."""
+
+    database: Database
+    clock: Clock
+    configurations: Callable[[], Sequence[Configuration]]
+
+    async def load(self) -> list[Gauge]:
+        depth = await self.database.value(_DEPTH)
+        sources = await self.database.all(_SOURCES)
+        return [
+            *[gauge async for gauge in self._list_ages()],
+            Gauge("sluice_queue_depth", "Jobs that wait or run.", float(depth or 0)),
+            *(_source_gauge(row["name"], healthy=bool(row["healthy"])) for row in sources),
+        ]
+
+    async def _list_ages(self) -> AsyncIterator[Gauge]:
+        for configuration in self._own_lists():
+            at_ms = await self.database.value(_LAST_COMPILED, cache_key(configuration))
+            if at_ms is not None:
+                age_s = max(0.0, round(self.clock.now() - at_ms / 1000, 3))
+                yield Gauge(
+                    "sluice_list_age_seconds", "Age of the operator's lists.", age_s, ("list", configuration.name)
+                )
+
+    def _own_lists(self) -> Sequence[Configuration]:
+        """A malformed variable is shown by /health; the other gauges are still there."""
+        try:
+            return self.configurations()
+        except SluiceError:
+            return ()
+
+
+def _source_gauge(name: str, *, healthy: bool) -> Gauge:
+    return Gauge("sluice_source_healthy", "Whether a source was healthy when last checked.", healthy, ("source", name))
