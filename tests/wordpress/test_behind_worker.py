@@ -1,0 +1,217 @@
+"""The plugin with the real Worker in workerd in front of WordPress: what editors do, visitors see."""
+
+import html
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from runtime import PATIENCE_S, Runtime, until
+from wordpress.blog import OUTBOX
+from wordpress.wordpress_site import PHP, Editor, WordPress, find_free_port
+
+ZONE = "blog"
+KEY = "the-key-of-the-real-worker-0123"
+TOKEN = "the-operators-token"
+COMMENT = "wp-comments-post.php"
+
+
+class Edge:
+    """A WordPress behind the Worker, as visitors, an editor and the operator see it."""
+
+    def __init__(self, wordpress: WordPress, runtime: Runtime, port: int) -> None:
+        self.wordpress = wordpress
+        self.runtime = runtime
+        self.url = f"http://blog.localhost:{port}"
+        self.api = f"http://edge-preload.localhost:{port}"
+        config = {"site_url": self.url, "origin_url": wordpress.origin, "signing_key": KEY}
+        reply = self.ask_operator("PUT", "config", config)
+        assert reply.status_code == 200, reply.text
+        self.configure()
+        wordpress.activate()
+        self.wait_until_sent()
+        self.editor = Editor(wordpress, runtime.url)
+
+    def configure(self, *, key: str = KEY, stock: bool = False) -> None:
+        constants = {"SLUICE_WORKER_URL": self.api, "SLUICE_ZONE_ID": ZONE, "SLUICE_SIGNING_KEY": key}
+        self.wordpress.configure(url=self.url, constants=constants, must_use=[] if stock else [PHP / "forwarded.php"])
+
+    def ask_operator(self, method: str, path: str, body: Any = None) -> httpx.Response:
+        headers = {"Host": self.api.partition("://")[2], "Authorization": f"Bearer {TOKEN}"}
+        url = f"{self.runtime.url}/api/v1/zones/{ZONE}/{path}"
+        return httpx.request(method, url, json=body, headers=headers, timeout=PATIENCE_S)
+
+    def visit(self, url: str, **headers: str) -> httpx.Response:
+        """A visitor's request, redirects not followed."""
+        host = {"Host": self.url.partition("://")[2]}
+        return httpx.get(self.runtime.url + url.removeprefix(self.url), headers=host | headers, timeout=PATIENCE_S)
+
+    def publish(self, title: str, **fields: Any) -> dict[str, Any]:
+        return self.editor.save("posts", title=title, content=f"Old words of {title}.", status="publish", **fields)
+
+    def publish_warm(self, title: str, **fields: Any) -> dict[str, Any]:
+        post = self.publish(title, **fields)
+        self.wait_until_warm(post["link"])
+        self.wait_until_sent()
+        return post
+
+    def wait_until_warm(self, url: str) -> None:
+        """Waits for the Worker's own copy; no visitor has asked for it."""
+        until(lambda: url in {page["url"] for page in self.ask_operator("GET", "pages?limit=1000").json()["pages"]})
+
+    def wait_until_sent(self) -> None:
+        until(lambda: not self.wordpress.query(OUTBOX))
+
+
+def is_hit(reply: httpx.Response) -> bool:
+    return reply.headers.get("X-Cache") == "HIT" or "; hit" in reply.headers.get("Cache-Status", "")
+
+
+@pytest.fixture(name="edge", scope="module")
+def _edge(wordpress: WordPress, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Edge]:
+    port = find_free_port()
+    variables = ["ALLOW_PRIVATE_HOSTS=*", f"ADMIN_TOKEN={TOKEN}", f"SIGNING_KEY={KEY}-of-all-zones"]
+    given = [part for each in variables for part in ("--var", each)]
+    options = ("--port", str(port), "--only", "edge-preload", "--route", "blog.localhost=edge-preload")
+    runtime = Runtime(tmp_path_factory.mktemp("state"), *options, *given)
+    runtime.start()
+    try:
+        yield Edge(wordpress, runtime, port)
+        wordpress.deactivate()
+        assert wordpress.find_complaints() == []
+    finally:
+        runtime.kill()
+        wordpress.configure()
+
+
+def test_a_stock_configuration_is_warmed(edge: Edge):
+    """WordPress believes the Worker's signed word: warmed pages are pages, not redirects to another host."""
+    edge.configure(stock=True)
+    direct = Editor(edge.wordpress)
+    post = direct.save("posts", title="In stock", content="Words in stock.", status="publish")
+    edge.wait_until_warm(post["link"])
+    page = edge.visit(post["link"])
+    assert is_hit(page), page.headers
+    assert "Words in stock." in page.text
+    assert edge.wordpress.origin not in page.text
+    edge.wait_until_sent()
+    edge.configure()
+
+
+def test_a_new_post_is_warm_before_anybody_asks(edge: Edge):
+    """Publishing warms the post and the front page: their first visitors get copies that show it."""
+    post = edge.publish_warm("Warm from the start")
+    page = edge.visit(post["link"])
+    assert is_hit(page), page.headers
+    assert "Old words of Warm from the start" in page.text
+    home = until(lambda: (reply := edge.visit("/")) and "Warm from the start" in reply.text and reply)
+    assert home.status_code == 200
+    assert "Cache-Tag" not in page.headers
+
+
+def test_an_update_reaches_visitors(edge: Edge):
+    """After an edit visitors get the new text, and soon from a copy."""
+    post = edge.publish_warm("To be changed")
+    assert "Old words" in edge.visit(post["link"]).text
+    edge.editor.save(f"posts/{post['id']}", content="Entirely new words.")
+    until(lambda: "Entirely new words." in edge.visit(post["link"]).text)
+    until(lambda: is_hit(reply := edge.visit(post["link"])) and "Entirely new words." in reply.text)
+
+
+def test_a_trashed_post_is_gone(edge: Edge):
+    """A post in the trash is served to nobody, and no listing shows it."""
+    post = edge.publish_warm("To be trashed")
+    assert edge.visit(post["link"]).status_code == 200
+    edge.editor.delete(f"posts/{post['id']}")
+    until(lambda: edge.visit(post["link"]).status_code == 404)
+    until(lambda: "To be trashed" not in edge.visit("/").text)
+
+
+def test_an_old_address_leads_to_the_new_one(edge: Edge):
+    """After a new slug the old address redirects, and the new one has the page."""
+    post = edge.publish_warm("A name to change")
+    assert edge.visit(post["link"]).status_code == 200
+    moved = edge.editor.save(f"posts/{post['id']}", slug="a-changed-name")
+    until(lambda: edge.visit(post["link"]).status_code in {301, 404})
+    until(lambda: "Old words" in edge.visit(moved["link"]).text)
+
+
+def test_a_logged_in_visitor_neither_gets_nor_fills_a_shared_page(edge: Edge):
+    """An administrator sees the admin bar on a page, and nobody else ever does."""
+    post = edge.publish_warm("For all and one")
+    path = httpx.URL(post["link"]).path
+    assert is_hit(edge.visit(post["link"]))
+    own = edge.editor.open(path)
+    assert 'id="wpadminbar"' in own.text
+    assert not is_hit(own)
+    edge.ask_operator("POST", "pause")
+    edge.wordpress.run(f"wp_update_post( array( 'ID' => {post['id']}, 'post_content' => 'Third words.' ) );")
+    edge.wait_until_sent()
+    assert 'id="wpadminbar"' in edge.editor.open(path).text  # the first to ask after the purge
+    edge.ask_operator("POST", "resume")
+    until(lambda: "Third words." in (reply := edge.visit(post["link"])).text and 'id="wpadminbar"' not in reply.text)
+    for _ in range(3):
+        assert 'id="wpadminbar"' not in edge.visit(post["link"]).text
+
+
+def test_a_comment_that_waits_is_seen_by_its_author_alone(edge: Edge):
+    """The author's own address shows the comment; other visitors see it when it is approved."""
+    post = edge.publish_warm("A discussion")
+    form = {"comment_post_ID": str(post["id"]), "comment": "Seen by one", "author": "Ann", "email": "ann@example.org"}
+    host = {"Host": edge.url.partition("://")[2], "CF-Connecting-IP": "203.0.113.9"}
+    sent = httpx.post(f"{edge.runtime.url}/{COMMENT}", data=form, headers=host, timeout=PATIENCE_S)
+    assert sent.status_code == 302, sent.text[:300]
+    own = edge.visit(html.unescape(sent.headers["Location"].partition("#")[0]))
+    assert "unapproved=" in sent.headers["Location"]
+    assert "Seen by one" in own.text, (own.status_code, own.headers, sent.headers)
+    for _ in range(3):
+        assert "Seen by one" not in edge.visit(post["link"]).text
+    comment = f"get_comments( array( 'post_id' => {post['id']} ) )[0]"
+    edge.wordpress.run(f"wp_set_comment_status( {comment}->comment_ID, 'approve' );")
+    until(lambda: "Seen by one" in edge.visit(post["link"]).text)
+
+
+def test_a_scheduled_post_appears_on_a_warm_site(edge: Edge):
+    """The Worker's cron calls wp-cron.php, which publishes what is due; visitors see it."""
+    post_id = edge.wordpress.ask(
+        "wp_insert_post( array( 'post_title' => 'At its hour', 'post_status' => 'future', 'post_date' => '2035-01-01 00:00:00' ) )"
+    )
+    # Its hour comes, in the database: nobody has asked WordPress since.
+    edge.wordpress.run(
+        f"wp_clear_scheduled_hook( 'publish_future_post', array( {post_id} ) );"
+        f"$GLOBALS['wpdb']->update( $GLOBALS['wpdb']->posts, array( 'post_date' => '2026-01-01 00:00:00', 'post_date_gmt' => '2026-01-01 00:00:00' ), array( 'ID' => {post_id} ) );"
+        f"wp_schedule_single_event( time() - 60, 'publish_future_post', array( {post_id} ) );"
+    )
+    assert edge.runtime.cron("edge-preload", "* * * * *").status_code == 200
+    until(lambda: edge.visit("/at-its-hour/").status_code == 200)
+    until(lambda: "At its hour" in edge.visit("/").text)
+
+
+def test_the_page_reads_the_workers_status(edge: Edge):
+    """The test button succeeds with the real Worker, and fails by name with another key."""
+    page = edge.editor.submit("sluice_preload_test").text
+    assert "notice-success" in page
+    page = edge.editor.open("/wp-admin/options-general.php?page=sluice-preload").text
+    assert "Pages in the Worker" in page
+    edge.configure(key="another-key-0123456789")
+    page = Editor(edge.wordpress).submit("sluice_preload_test").text
+    assert "notice-error" in page
+    assert "signing key" in page
+    edge.configure()
+    edge.wordpress.run("delete_option( 'sluice_preload_state' );")
+
+
+def test_edits_during_an_outage_arrive_afterwards(edge: Edge):
+    """The Worker is killed, posts are edited at the origin, the Worker comes back: visitors see every edit."""
+    posts = [edge.publish_warm(f"Before the outage {number}") for number in range(3)]
+    direct = Editor(edge.wordpress)
+    edge.runtime.kill()
+    for post in posts:
+        direct.save(f"posts/{post['id']}", content=f"Edited in the dark at {time.time()}.")
+    assert edge.wordpress.query(OUTBOX)
+    edge.runtime.start()
+    edge.wait_until_sent()
+    links = [post["link"] for post in posts]
+    until(lambda: all("Edited in the dark" in edge.visit(link).text for link in links))
