@@ -21,15 +21,15 @@ class _Object(DurableObject):
 class CompilationObject(_Object):
     """One for each configuration: compiles it once for all callers at the same time."""
 
-    async def serve_list(self, configuration: str, form: Any, ttl_s: int, trigger: Any) -> Any:
-        return await self.parts.compilation_server.serve_list(configuration, form, ttl_s, trigger)
+    async def serve_list(self, configuration: str, options: Any) -> Any:
+        return await self.parts.compilation_server.serve_list(configuration, options)
 
 
 class RateLimiter(_Object):
     """One for each client: counts its requests."""
 
-    async def count_request(self, max_requests: int, window_s: int) -> Any:
-        return await self.parts.client_rate_limit.count_request(max_requests, window_s)
+    async def count_request(self, max_requests: int, window_s: int, cost: int = 1, owed: int = 0) -> Any:
+        return await self.parts.client_rate_limit.count_request(max_requests, window_s, cost, owed)
 
     async def alarm(self) -> None:
         await self.parts.client_rate_limit.erase_if_over()

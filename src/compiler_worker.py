@@ -38,7 +38,14 @@ BINDINGS = (
 
 class Default(WorkerEntrypoint):
     async def fetch(self, request: Any) -> Any:
-        return await handle_request(self, request, NAME, BINDINGS, lambda: CompilerWorker(self.env, self.ctx).routes)
+        return await handle_request(
+            self,
+            request,
+            NAME,
+            BINDINGS,
+            CompilerWorker,
+            check_more=lambda: CompilerWorker(self.env, self.ctx).variable_checks,
+        )
 
     async def queue(self, batch: Any, _env: Any, _ctx: Any) -> None:
         from sluice.platform.queues import read_messages  # noqa: PLC0415 - rare

@@ -16,7 +16,7 @@ BINDINGS = (Binding("ASSETS", "service"), Binding("TAIL_LOGS", "kv"))
 
 class Default(WorkerEntrypoint):
     async def fetch(self, request: Any) -> Any:
-        return await handle_request(self, request, NAME, BINDINGS, lambda: TailWorker(self.env, self.ctx).routes)
+        return await handle_request(self, request, NAME, BINDINGS, TailWorker)
 
     async def tail(self, items: Any, _env: Any = None, _ctx: Any = None) -> None:
         await TailWorker(self.env, self.ctx).tail.handle_delivery(items)

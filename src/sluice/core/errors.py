@@ -12,7 +12,9 @@
     - TimedOut: it did not answer in time
     - Oversized: its response is larger than the limit; trying again does not help
     - Unusable: its response cannot be used; trying again does not help
+  - LimitReached: one invocation has done as much as the platform allows; trying again in it does not help
   - ConfigError: the operator is at fault: a variable or binding is missing or wrong
+    - NotReady: a secret is missing or unfit, so that nobody is let in
 
 Each boundary (HTTP, queue, workflow) maps the tree once, by `status` and `retryable`.
 """
@@ -146,5 +148,19 @@ class Unusable(PeerError):
     retryable = False
 
 
+class LimitReached(SluiceError):
+    """One invocation has done as much as the platform allows: the work must be smaller, or spread over several."""
+
+    status = 503
+    title = "Limit of the platform reached"
+
+
 class ConfigError(SluiceError):
     title = "Misconfigured"
+
+
+class NotReady(ConfigError):
+    """Nobody can use this before the operator has finished the set-up."""
+
+    status = 503
+    title = "Not ready"

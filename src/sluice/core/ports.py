@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 HeaderPairs = tuple[tuple[str, str], ...]
 Scalar = str | int | float | bytes | None
@@ -71,6 +71,30 @@ class Fetch(Protocol):
         fresh: bool = False,
         sink: Sink | None = None,
     ) -> FetchResponse: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The body of a page: bytes, or a buffer or stream of the platform, which never enters Python. A stream is read once.
+
+    `size` is None while nobody knows it.
+    """
+
+    data: Any
+    size: int | None = None
+
+
+NO_CONTENT: Final = Content(None, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class OriginResponse:
+    """The origin's response with its body unread; names of headers are in lower case. `raw` is the platform's own."""
+
+    status: int
+    headers: HeaderPairs
+    content: Content
+    raw: Any = None
 
 
 class Sql(Protocol):
@@ -169,6 +193,12 @@ class Kv(KvWriter, Protocol):
     def keys(self, prefix: str = "") -> AsyncIterator[KvKey]: ...
 
 
+class PublicCache(Protocol):
+    """The cache in front of a Worker. A purge affects the copies of that Worker only, and a few a minute are allowed."""
+
+    async def purge(self, tags: Iterable[str]) -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class ObjectInfo:
     """The metadata of a stored object; `uploaded_at` in epoch seconds, `size` of the whole object."""
@@ -189,15 +219,25 @@ class StoredObject:
     body: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class ObjectStream:
+    """A stored object and its content as a stream of the platform, which a reply can send without reading it in Python."""
+
+    object: ObjectInfo
+    stream: Any
+
+
 class Bucket(Protocol):
     """R2: large objects by key, strongly consistent."""
 
     async def get(self, key: str) -> StoredObject | None: ...
+    async def head(self, key: str) -> ObjectInfo | None: ...
+    async def open(self, key: str) -> ObjectStream | None: ...
     async def get_bytes(self, key: str) -> bytes | None: ...
     async def put(
         self,
         key: str,
-        body: bytes,
+        body: Any,
         *,
         content_type: str | None = None,
         custom_metadata: Mapping[str, str] | None = None,

@@ -12,6 +12,11 @@ def iso(epoch_s: float) -> str:
     return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def elapsed_ms(began_s: float, now_s: float) -> float:
+    """Return the milliseconds between; never fewer than none, because Cloudflare's clock may step back between two reads."""
+    return max(0.0, (now_s - began_s) * 1000)
+
+
 def parse_iso_ms(text: str, field: str) -> int:
     """Parse a time into milliseconds since 1970; a time without a zone is UTC. Raises Invalid, which names the field."""
     try:

@@ -27,6 +27,13 @@ class Variables:
         self._mistakes.append(f"{name} must be a whole number from {minimum} to {maximum}, not {raw!r}")
         return default
 
+    def choice(self, name: str, choices: tuple[str, ...]) -> str:
+        """Return one of the choices; the first is the default."""
+        raw = self._read(name) or choices[0]
+        if raw not in choices:
+            self._mistakes.append(f"{name} must be {' or '.join(choices)}, not {raw!r}")
+        return raw
+
     def url(self, name: str) -> str:
         """Return an http or https address, or "" if it is not set."""
         raw = self._read(name)

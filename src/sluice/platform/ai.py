@@ -4,22 +4,28 @@ import asyncio
 from typing import Any
 
 from sluice.core.errors import TimedOut
-from sluice.platform.failures import translate_errors
+from sluice.core.news.ai.failures import ModelFailed
+from sluice.platform.failures import get_js_message, read_ai_code
 from sluice.platform.values import to_plain
 
 
 class AI:
-    """The AI binding; an error of a model is retryable."""
+    """The AI binding."""
 
     def __init__(self, binding: Any, *, timeout_s: float) -> None:
         self._binding = binding
         self._timeout_s = timeout_s
 
     async def run(self, model: str, inputs: dict[str, Any]) -> Any:
-        """Return the model's output as plain values; raises TimedOut if the model takes too long."""
+        """Return the model's output as plain values; raises ModelFailed, or TimedOut if the model takes too long."""
         try:
             async with asyncio.timeout(self._timeout_s):
-                with translate_errors(f"AI model {model}"):
-                    return to_plain(await self._binding.run(model, inputs))
+                return to_plain(await self._binding.run(model, inputs))
         except TimeoutError:
             raise TimedOut(f"AI model {model} did not answer within {self._timeout_s:g} s") from None
+        except Exception as error:
+            message = get_js_message(error)
+            if message is None:
+                raise
+            last_line = message.strip().rpartition("\n")[2]
+            raise ModelFailed(f"AI model {model}: {last_line}", read_ai_code(message)) from error

@@ -1,7 +1,7 @@
 """Analytics Engine: data points for dashboards, written as best effort."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from sluice.core.ports import Log
@@ -15,9 +15,10 @@ MAX_DOUBLES: Final = 20
 class Analytics:
     """One dataset; without a binding all points are dropped."""
 
-    def __init__(self, dataset: Any, log: Log) -> None:
+    def __init__(self, dataset: Any, log: Log, to_js: Callable[[dict[str, Any]], Any]) -> None:
         self._dataset = dataset
         self._log = log
+        self._to_js = to_js  # in one step; the SDK takes many, and every request writes a point
 
     def write(self, event: str, *, blobs: Sequence[str] = (), doubles: Sequence[float] = ()) -> None:
         """Write one point under the event's name; texts are cut to the platform's limits."""
@@ -29,7 +30,7 @@ class Analytics:
             "doubles": [float(value) if math.isfinite(value) else 0.0 for value in doubles[:MAX_DOUBLES]],
         }
         try:
-            self._dataset.writeDataPoint(point)
+            self._dataset.writeDataPoint(self._to_js(point))
         except Exception as error:  # noqa: BLE001 - a data point must not fail a request
             self._log.event("analytics.dropped", point=event, reason=str(error))
 

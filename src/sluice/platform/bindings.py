@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from sluice.core.errors import ConfigError
 from sluice.platform.failures import get_js_message, is_instance_missing
 from sluice.web.health import Check
 
@@ -21,6 +22,25 @@ class Binding:
 
     name: str
     kind: Kind
+
+
+def require_binding(env: Any, name: str) -> Any:
+    """Return what is bound under the name; raises ConfigError if nothing is."""
+    bound = getattr(env, name, None)
+    if bound is None:
+        raise ConfigError(f"the binding {name} is missing: add it to the config of this Worker")
+    return bound
+
+
+class LazyBinding:
+    """A binding that is looked up when it is used: each look-up crosses into JavaScript, and most visits need none."""
+
+    def __init__(self, env: Any, name: str) -> None:
+        self._env = env
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        return getattr(getattr(self._env, self._name), attribute)
 
 
 async def probe(env: Any, bindings: Iterable[Binding], *, timeout_s: float = PROBE_TIMEOUT_S) -> dict[str, Check]:

@@ -5,8 +5,7 @@ from typing import Any, TypeVar
 
 from sluice.core.ports import Row, Scalar
 from sluice.platform.failures import translate_errors
-from sluice.platform.storage.parameters import check_parameters
-from sluice.platform.values import to_plain
+from sluice.platform.values import check_parameters, to_plain
 
 Outcome = TypeVar("Outcome")
 
@@ -19,20 +18,21 @@ class DurableObjects:
 
     def get(self, name: str) -> "ObjectStub":
         """Return the stub of the object with this name."""
-        return ObjectStub(self._namespace.getByName(name), name)
+        return ObjectStub(lambda: self._namespace.getByName(name), name)
 
 
 class ObjectStub:
-    """One object: `await stub.method(...)` calls its method and raises the SluiceError that the method raised."""
+    """One object or Worker: `await stub.method(...)` calls its method and raises the SluiceError that the method raised."""
 
-    def __init__(self, remote: Any, name: str) -> None:
-        self._remote = remote
+    def __init__(self, connect: Callable[[], Any], name: str) -> None:
+        # Connected anew for each call, because a connection belongs to the invocation that made it.
+        self._connect = connect
         self._name = name
 
     def __getattr__(self, method: str) -> Callable[..., Awaitable[Any]]:
         async def call(*args: Any) -> Any:
             with translate_errors(f"{method} of object {self._name!r}"):
-                return to_plain(await getattr(self._remote, method)(*args))
+                return to_plain(await getattr(self._connect(), method)(*args))
 
         return call
 

@@ -9,11 +9,23 @@ from contextlib import contextmanager
 from typing import Final
 
 from sluice.core import errors
-from sluice.core.errors import ConfigError, Conflict, Invalid, NotFound, Refused, SluiceError, TooLarge, Unavailable
+from sluice.core.errors import (
+    ConfigError,
+    Conflict,
+    Invalid,
+    LimitReached,
+    NotFound,
+    Refused,
+    SluiceError,
+    TooLarge,
+    Unavailable,
+)
 from sluice.core.remote_errors import find_encoded_error
 
 # The first text that the message contains decides. Any other failure is Unavailable, because most of them are the network's.
 TABLE: Final[tuple[tuple[str, type[SluiceError]], ...]] = (
+    ("Too many subrequests", LimitReached),
+    ("Too many API requests", LimitReached),
     ("UNIQUE constraint failed", Conflict),
     ("constraint failed", Invalid),
     ("SQLITE_TOOBIG", TooLarge),
@@ -40,6 +52,9 @@ TABLE: Final[tuple[tuple[str, type[SluiceError]], ...]] = (
 # Pyodide gives an uncaught exception to JavaScript as the text of its traceback. An object that cannot even be constructed
 # reports its error in this form, so the name and the message are read from the last line that names an error of ours.
 _TRACEBACK_LINE: Final = re.compile(r"^(?:sluice\.core\.errors\.)?(\w+): (.*)$", re.MULTILINE)
+
+
+_AI_CODE: Final = re.compile(r"(?:^|: )([0-9]{4}): ", re.MULTILINE)
 
 
 def get_js_message(error: BaseException) -> str | None:
@@ -75,9 +90,21 @@ def is_connection_lost(error: BaseException) -> bool:
     return get_js_message(error) == "Network connection lost."
 
 
+def is_limit_reached(error: BaseException) -> bool:
+    """Whether the invocation has made as many requests as the platform allows."""
+    message = get_js_message(error) or ""
+    return any(text in message for text, kind in TABLE if kind is LimitReached)
+
+
 def is_instance_missing(error: BaseException) -> bool:
     """Whether a workflow has no instance with the id."""
     return "not_found" in (get_js_message(error) or "")
+
+
+def read_ai_code(message: str) -> int | None:
+    """Return the code in an error of Workers AI, which reads "AiError: 5028: This model was deprecated"."""
+    codes = _AI_CODE.findall(message)
+    return int(codes[-1]) if codes else None
 
 
 def is_step_timeout(message: str) -> bool:

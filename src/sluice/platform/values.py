@@ -1,14 +1,16 @@
 """Checks values before they go to JavaScript, and converts values that come from there."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, Final, TypeVar
 
 from sluice.core.errors import Invalid, TooLarge
+from sluice.core.ports import Scalar
 
 # Pyodide turns an int of 2**53 - 1 or more into a BigInt, which no binding accepts.
 MAX_INT: Final = 2**53 - 2
+MAX_PARAMS: Final = 100  # of one SQL statement
 
 Item = TypeVar("Item")
 
@@ -36,6 +38,13 @@ def check_int(value: int, where: str) -> None:
         raise Invalid(f"{where} is {value}, beyond ±{MAX_INT}; pass it as text")
 
 
+def check_parameters(params: Sequence[object]) -> list[Scalar]:
+    """Return the parameters as SQL values, or raise Invalid; unchecked, a list arrives as "1,2" and True as "true"."""
+    if len(params) > MAX_PARAMS:
+        raise Invalid(f"a statement has {len(params)} bound parameters; the limit is {MAX_PARAMS}")
+    return [_to_scalar(value, f"parameter {place}") for place, value in enumerate(params, 1)]
+
+
 def measure_json(value: object, what: str, max_bytes: int) -> int:
     """Return the size of a value as JSON; raises Invalid for what is not JSON and TooLarge above the limit."""
     _check_json(value, what)
@@ -50,6 +59,21 @@ def split_into_chunks(items: list[Item], size: int) -> Iterator[list[Item]]:
     rest = iter(items)
     while chunk := list(islice(rest, size)):
         yield chunk
+
+
+def _to_scalar(value: object, where: str) -> Scalar:
+    match value:
+        case bool():
+            return int(value)
+        case int():
+            check_int(value, where)
+        case str():
+            encode_text(value, where)
+        case None | float() | bytes():
+            pass
+        case _:
+            raise Invalid(f"{where} is a {type(value).__name__}; SQL accepts text, numbers, bytes and None")
+    return value
 
 
 def _check_json(value: object, where: str) -> None:

@@ -4,6 +4,7 @@ from sluice.core.http_dates import format_http_date, parse_http_date
 from sluice.core.json_text import encode_json
 from sluice.web.app import App, OnError
 from sluice.web.bodies import read_bytes, read_json
+from sluice.web.caching import Sharing, share_reply
 from sluice.web.conditional import ETag, Validators, apply_conditions, check_preconditions, parse_etags
 from sluice.web.cors import Cors
 from sluice.web.headers import Headers, HeadersLike
@@ -29,6 +30,7 @@ __all__ = [
     "Reply",
     "Request",
     "Route",
+    "Sharing",
     "Validators",
     "apply_conditions",
     "build_error_reply",
@@ -41,4 +43,5 @@ __all__ = [
     "parse_http_date",
     "read_bytes",
     "read_json",
+    "share_reply",
 ]

@@ -3,12 +3,15 @@
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
+from typing import Final
 
 from sluice.core.errors import NotFound, SluiceError
 from sluice.web.cors import Cors, is_preflight
 from sluice.web.messages import Passthrough, Reply, Request
 from sluice.web.problems import build_error_reply, build_internal_error_reply, build_problem
 from sluice.web.router import Resource, Route, Router, split_path
+
+_PRIVATE: Final = "private, no-store"
 
 OnError = Callable[[Exception, Request], None]
 
@@ -38,7 +41,8 @@ class App:
         if resource is None:
             raise NotFound(f"nothing is served at {request.path}")
         if route := resource.route_for(request.method):
-            return await route.handler(request.with_params(route.params(segments)))
+            params = route.params(segments)
+            return await route.handler(request.with_params(params) if params else request)
         if request.method == "OPTIONS":
             return self._reply_to_options(resource, request)
         return _method_not_allowed(resource, request)
@@ -55,10 +59,15 @@ class App:
             self._on_error(error, request)
 
     def _finish_reply(self, reply: Reply, request: Request) -> Reply:
-        reply = _with_length(reply.with_header("X-Content-Type-Options", "nosniff"))
+        reply = _with_length(close_unshared_reply(reply).with_header("X-Content-Type-Options", "nosniff"))
         if self._cors:
             reply = self._cors.apply(reply, request)
         return _without_body(reply) if request.method == "HEAD" else reply
+
+
+def close_unshared_reply(reply: Reply) -> Reply:
+    """Return a reply that its handler did not share as one that no cache may keep."""
+    return reply if reply.header("Cache-Tag") else reply.with_header("Cache-Control", _PRIVATE)
 
 
 def _method_not_allowed(resource: Resource, request: Request) -> Reply:

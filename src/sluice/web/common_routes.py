@@ -1,7 +1,9 @@
 """The routes that every Worker has: its health and its OpenAPI document."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Final
 
+from sluice.web.caching import Sharing, share_reply
 from sluice.web.conditional import ETag, apply_conditions
 from sluice.web.health import Check, build_health_reply
 from sluice.web.messages import Reply, Request
@@ -10,6 +12,8 @@ from sluice.web.router import Route
 CheckBindings = Callable[[], Awaitable[Mapping[str, Check]]]
 # Reads the document that was built for the Worker.
 ReadDocument = Callable[[], Awaitable[bytes]]
+
+_DOCUMENT: Final = Sharing(max_age_s=60, tags=("document",))
 
 
 def add_common_routes(
@@ -27,6 +31,6 @@ def add_common_routes(
 
 
 def build_document_reply(document: bytes) -> Reply:
-    """Return the document with its ETag; a copy must be checked before it is used again."""
-    headers = (("Content-Type", "application/json"), ("Cache-Control", "no-cache"), ("ETag", str(ETag.of(document))))
-    return Reply(200, headers, document)
+    """Return the document with its ETag; it changes only with the Worker, whose versions share no copies."""
+    headers = (("Content-Type", "application/json"), ("ETag", str(ETag.of(document))))
+    return share_reply(Reply(200, headers, document), _DOCUMENT)

@@ -14,7 +14,9 @@ from sluice.web.messages import Reply, Request
 _TAG = re.compile(r'(W/)?"([\x21\x23-\x7e\x80-\xff]*)"')
 _SEPARATOR = re.compile(r"[ \t]*(?:,[ \t]*)+")
 # The headers that a 304 repeats; the others describe a body, which it does not have.
-_HEADERS_OF_304 = frozenset({"cache-control", "content-location", "date", "etag", "expires", "last-modified", "vary"})
+_HEADERS_OF_304 = frozenset(
+    {"cache-control", "cache-tag", "content-location", "date", "etag", "expires", "last-modified", "vary"}
+)
 
 
 @dataclass(frozen=True, slots=True)

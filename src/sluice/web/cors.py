@@ -27,8 +27,8 @@ class Cors:
 
     def apply(self, reply: Reply, request: Request) -> Reply:
         """Return the reply with the headers that allow the page to read it."""
+        # Either way the reply is right for every origin, because a cache may serve it to another one.
         if self.origins != ("*",):
-            # Set even if the origin is refused or absent, or a shared cache would serve that copy to an allowed origin.
             reply = reply.with_vary("Origin")
         if (origin := self._allowed_origin(request)) is None:
             return reply
@@ -48,11 +48,9 @@ class Cors:
         )
 
     def _allowed_origin(self, request: Request) -> str | None:
-        origin = request.headers.get("origin")
-        if origin is None:
-            return None
         if self.origins == ("*",):
             return "*"
+        origin = request.headers.get("origin")
         return origin if origin in self.origins else None
 
 

@@ -30,4 +30,4 @@ def build_health_reply(name: str, version: str, checks: Mapping[str, Check]) -> 
         "status": "ok" if is_ok else "degraded",
         "bindings": {binding: check.as_json() for binding, check in checks.items()},
     }
-    return Reply.json(body, 200 if is_ok else 503, {"Cache-Control": "no-store"})
+    return Reply.json(body, 200 if is_ok else 503)

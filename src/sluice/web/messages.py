@@ -1,6 +1,6 @@
 """Requests and replies: immutable values that are independent of the platform."""
 
-from collections.abc import AsyncIterable, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -55,6 +55,14 @@ class Request:
     def with_params(self, params: Mapping[str, str]) -> Self:
         """Return the request with the values of its path parameters."""
         return replace(self, params=params)
+
+    def with_body(self, content: bytes) -> Self:
+        """Return the request with a body that was read already."""
+
+        async def read_again(_max_bytes: int) -> bytes:
+            return content
+
+        return replace(self, read_body=read_again)
 
     @property
     def _split(self) -> tuple[str, str]:
@@ -134,16 +142,25 @@ class Reply:
 
     def header(self, name: str) -> str | None:
         """Return the first value of a header; the name is case-insensitive."""
-        return next((value for key, value in self.headers if key.lower() == name.lower()), None)
+        wanted = name.lower()
+        return next((value for key, value in self.headers if key.lower() == wanted), None)
 
     def with_header(self, name: str, value: str) -> Self:
         """Return the reply with this header instead of any of the same name."""
-        others = tuple(pair for pair in self.headers if pair[0].lower() != name.lower())
-        return replace(self, headers=(*others, (name, value)))
+        key = name.lower()
+        return self._with_headers((pair for pair in self.headers if pair[0].lower() != key), name, value)
 
     def with_added_header(self, name: str, value: str) -> Self:
         """Return the reply with one more header, beside any of the same name."""
-        return replace(self, headers=(*self.headers, (name, value)))
+        return self._with_headers(self.headers, name, value)
+
+    def _with_headers(self, others: Iterable[tuple[str, str]], name: str, value: str) -> Self:
+        """Check the new header only: every reply gets several, and the others were checked before."""
+        check_header(name, value)
+        copy = object.__new__(type(self))
+        for attribute, kept in (("status", self.status), ("headers", (*others, (name, value))), ("body", self.body)):
+            object.__setattr__(copy, attribute, kept)
+        return copy
 
     def with_vary(self, name: str) -> Self:
         """Return the reply with one more request header in Vary."""

@@ -18,7 +18,7 @@ def build_problem(
     fields: Sequence[BadField] = (),
     headers: HeadersLike = (),
 ) -> Reply:
-    """Return a problem reply, which caches must not store; `fields` become its `errors`."""
+    """Return a problem reply; `fields` become its `errors`."""
     body: dict[str, object] = {
         "type": "about:blank",
         "title": title,
@@ -30,8 +30,7 @@ def build_problem(
     }
     if fields:
         body["errors"] = [{"path": field.field, "reason": field.reason} for field in fields]
-    fixed = (("Content-Type", PROBLEM_TYPE), ("Cache-Control", "no-store"))
-    return Reply.json(body, status, (*fixed, *to_pairs(headers)))
+    return Reply.json(body, status, (("Content-Type", PROBLEM_TYPE), *to_pairs(headers)))
 
 
 def build_error_reply(error: SluiceError, *, instance: str) -> Reply:

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from sluice.core.errors import Invalid
@@ -11,33 +13,20 @@ from sluice.web.messages import Reply, Request
 Handler = Callable[[Request], Awaitable[Reply]]
 # One entry per path segment; None stands for a parameter.
 Shape = tuple[str | None, ...]
+# By the number of segments: the shapes, most specific first, and for each method the position of its route.
+Index = Mapping[int, Sequence[tuple[Shape, Mapping[str, int]]]]
 
 _METHOD = re.compile(r"[A-Z]+")
 _PATTERN = re.compile(r"/|(/(:[A-Za-z_][A-Za-z0-9_]*|[A-Za-z0-9._~-]+))+")
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
+class Route(NamedTuple):
     """One row of the table: `Route("GET", "/queue/results/:id", handler)`; values arrive in `request.params`."""
 
     method: str
     pattern: str
     handler: Handler
-
-    def __post_init__(self) -> None:
-        if not _METHOD.fullmatch(self.method):
-            raise ValueError(f"not a method in capitals: {self.method!r}")
-        if not _PATTERN.fullmatch(self.pattern):
-            raise ValueError(f"not a path pattern: {self.pattern!r}")
-        names = [segment for segment in _split(self.pattern) if segment.startswith(":")]
-        if len(names) != len(set(names)):
-            raise ValueError(f"a parameter appears twice: {self.pattern!r}")
-
-    @property
-    def shape(self) -> Shape:
-        """The pattern without the names of its parameters."""
-        return get_shape(self.pattern)
 
     def params(self, segments: Sequence[str]) -> dict[str, str]:
         """Return the values of the parameters in a path of this shape."""
@@ -49,7 +38,6 @@ class Route:
 class Resource:
     """All routes of one shape, by method."""
 
-    shape: Shape
     routes: Mapping[str, Route]
 
     @property
@@ -62,30 +50,36 @@ class Resource:
         """Return the route for a method; GET serves HEAD unless HEAD has its own route."""
         return self.routes.get(method) or (self.routes.get("GET") if method == "HEAD" else None)
 
-    def matches(self, segments: Sequence[str]) -> bool:
-        """Whether a path of the same length matches; a parameter is never empty."""
-        pairs = zip(self.shape, segments, strict=True)
-        return all(actual if expected is None else actual == expected for expected, actual in pairs)
-
 
 class Router:
     """Finds the resource of a path; if several match, an exact segment beats a parameter, from left to right."""
 
     def __init__(self, routes: Iterable[Route]) -> None:
-        table: dict[Shape, dict[str, Route]] = {}
-        for route in routes:
-            methods = table.setdefault(route.shape, {})
-            if route.method in methods:
-                raise ValueError(f"two routes for {route.method} {route.pattern}")
-            methods[route.method] = route
-        self._by_length: dict[int, list[Resource]] = {}
-        for shape in sorted(table, key=_exact_first):
-            self._by_length.setdefault(len(shape), []).append(Resource(shape, table[shape]))
+        self._routes = tuple(routes)
+        self._index = build_index(tuple((route.method, route.pattern) for route in self._routes))
 
     def resolve(self, segments: Sequence[str]) -> Resource | None:
         """Return the most specific resource for decoded segments, or None."""
-        candidates = self._by_length.get(len(segments), [])
-        return next((resource for resource in candidates if resource.matches(segments)), None)
+        for shape, positions in self._index.get(len(segments), ()):
+            if _matches(shape, segments):
+                return Resource({method: self._routes[position] for method, position in positions.items()})
+        return None
+
+
+@lru_cache(maxsize=16)
+def build_index(rows: tuple[tuple[str, str], ...]) -> Index:
+    """Check the rows and order them; every request makes its routes anew, but always of the same rows."""
+    table: dict[Shape, dict[str, int]] = {}
+    for position, (method, pattern) in enumerate(rows):
+        _check_row(method, pattern)
+        methods = table.setdefault(get_shape(pattern), {})
+        if method in methods:
+            raise ValueError(f"two routes for {method} {pattern}")
+        methods[method] = position
+    index: dict[int, list[tuple[Shape, dict[str, int]]]] = {}
+    for shape in sorted(table, key=_exact_first):
+        index.setdefault(len(shape), []).append((shape, table[shape]))
+    return index
 
 
 def get_shape(pattern: str) -> Shape:
@@ -96,6 +90,22 @@ def get_shape(pattern: str) -> Shape:
 def split_path(path: str) -> tuple[str, ...]:
     """Return the decoded segments of a raw path; an encoded slash stays inside its segment."""
     return tuple(_decode_segment(segment) for segment in _split(path))
+
+
+def _check_row(method: str, pattern: str) -> None:
+    if not _METHOD.fullmatch(method):
+        raise ValueError(f"not a method in capitals: {method!r}")
+    if not _PATTERN.fullmatch(pattern):
+        raise ValueError(f"not a path pattern: {pattern!r}")
+    names = [segment for segment in _split(pattern) if segment.startswith(":")]
+    if len(names) != len(set(names)):
+        raise ValueError(f"a parameter appears twice: {pattern!r}")
+
+
+def _matches(shape: Shape, segments: Sequence[str]) -> bool:
+    """Whether a path of the same length matches; a parameter is never empty."""
+    pairs = zip(shape, segments, strict=True)
+    return all(actual if expected is None else actual == expected for expected, actual in pairs)
 
 
 def _split(path: str) -> list[str]:

@@ -1,11 +1,11 @@
 """Server-Sent Events: encodes events so that no value can inject a line."""
 
 import re
-from collections.abc import AsyncGenerator, AsyncIterable
+from collections.abc import AsyncGenerator, AsyncIterable, Iterable, Iterator
 from dataclasses import dataclass
 
 from sluice.core.json_text import encode_utf8
-from sluice.web.headers import HeadersLike, to_pairs
+from sluice.web.headers import HeadersLike
 from sluice.web.messages import Reply
 
 # The three line ends of the format; splitlines() also splits at U+2028.
@@ -47,19 +47,38 @@ class SseComment:
         return encode_utf8("\n".join(_prefix_lines(": ", self.text)) + "\n\n")
 
 
-def stream_events(events: AsyncIterable[SseEvent | SseComment], headers: HeadersLike = ()) -> Reply:
+@dataclass(frozen=True, slots=True)
+class SseLongEvent:
+    """An event whose data comes in chunks, because it is too long to be in memory as a whole; it has one line."""
+
+    chunks: Iterable[bytes]
+    name: str
+
+    def encode_chunks(self) -> Iterator[bytes]:
+        yield encode_utf8(f"event: {self.name}\ndata: ")
+        for chunk in self.chunks:
+            if b"\n" in chunk or b"\r" in chunk:
+                raise ValueError("the data of a long event must not contain line breaks")
+            yield chunk
+        yield b"\n\n"
+
+
+StreamItem = SseEvent | SseComment | SseLongEvent
+
+
+def stream_events(events: AsyncIterable[StreamItem], headers: HeadersLike = ()) -> Reply:
     """Return a reply that streams the events."""
-    return Reply.stream(
-        _encode_events(events),
-        content_type="text/event-stream",
-        headers=(("Cache-Control", "no-cache"), *to_pairs(headers)),
-    )
+    return Reply.stream(_encode_events(events), content_type="text/event-stream", headers=headers)
 
 
-async def _encode_events(events: AsyncIterable[SseEvent | SseComment]) -> AsyncGenerator[bytes, None]:
+async def _encode_events(events: AsyncIterable[StreamItem]) -> AsyncGenerator[bytes, None]:
     try:
         async for event in events:
-            yield event.encode()
+            if isinstance(event, SseLongEvent):
+                for chunk in event.encode_chunks():
+                    yield chunk
+            else:
+                yield event.encode()
     finally:
         # When the client disconnects, the source must stop too, and nothing else closes it.
         if isinstance(events, AsyncGenerator):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from sluice import __version__
 from sluice.platform.background import run_in_background
@@ -12,27 +13,42 @@ from sluice.platform.http.assets import serve_page
 from sluice.platform.identity import generate_id
 from sluice.platform.worker import open_kv
 from sluice.services.compiler.guard.guard import Guard
-from sluice.services.compiler.guard.rate_limit import KvRateLimit, RateLimiter
+from sluice.services.compiler.guard.rate_limit import KvRateLimit, RateLimiter, RecentCounts
 from sluice.services.compiler.guard.turnstile import Turnstile
 from sluice.services.compiler.http.compile import CompileApi
-from sluice.services.compiler.http.metrics import MetricsApi
+from sluice.services.compiler.http.hot_lists import HotListApi
 from sluice.services.compiler.http.routes import compiler_routes
-from sluice.web import Handler, Route
-from sluice.workers.compiler_parts import CLOCK, CompilerParts
+from sluice.web import Check, Cors, Handler, Route
+from sluice.workers.compiler_parts import CLOCK, HOT_REPLIES, CompilerParts
 
 if TYPE_CHECKING:
     from sluice.services.compiler.http.jobs import QueueApi
+    from sluice.services.compiler.http.metrics import MetricsApi
+    from sluice.services.compiler.http.validate import ValidateApi
     from sluice.services.compiler.http.workflows import WorkflowApi
     from sluice.services.compiler.jobs.queue_handler import QueueHandler
     from sluice.services.compiler.jobs.queue_stats import QueueStats
     from sluice.services.compiler.live.socket_api import SocketApi
     from sluice.services.compiler.live.stream import StreamApi
+    from sluice.services.compiler.metrics.gauges import Gauges
     from sluice.services.compiler.schedule import Schedule
     from sluice.services.compiler.workflows.starter import WorkflowStarter
+
+# One for all requests of an isolate.
+_RECENT_COUNTS: Final = RecentCounts()
+VALIDATIONS: Final = 3  # for each compilation that a client may ask for; an editor validates while one types
+
+
+# Pages of other sites may call it.
+PUBLIC_API: Final = Cors(
+    origins=("*",), expose_headers=("Location", "Retry-After", "X-Cache", "X-Request-Deduplication")
+)
 
 
 class CompilerWorker(CompilerParts):
     """What handles requests, queue messages and crons."""
+
+    cors = PUBLIC_API
 
     @cached_property
     def turnstile(self) -> Turnstile:
@@ -45,11 +61,14 @@ class CompilerWorker(CompilerParts):
 
     @cached_property
     def rate_limiter(self) -> RateLimiter:
+        background = partial(run_in_background, self.ctx)
         return RateLimiter(
-            object_named=DurableObjects(self.env.RATE_LIMITER).get,
-            fallback=KvRateLimit(open_kv(self.env, "RATE_LIMIT"), CLOCK, partial(run_in_background, self.ctx)),
+            object_named=lambda client: DurableObjects(self.env.RATE_LIMITER).get(client),
+            open_fallback=lambda: KvRateLimit(open_kv(self.env, "RATE_LIMIT"), CLOCK, background),
             clock=CLOCK,
             log=self.log,
+            background=background,
+            recent=_RECENT_COUNTS,
             max_requests=self.settings.rate_limit_max_requests,
             window_s=self.settings.rate_limit_window_s,
         )
@@ -61,6 +80,22 @@ class CompilerWorker(CompilerParts):
             turnstile=self.turnstile,
             analytics=self.analytics,
             pepper=self.settings.turnstile_secret,
+        )
+
+    @cached_property
+    def validate_api(self) -> ValidateApi:
+        from sluice.services.compiler.guard.turnstile import NO_TURNSTILE
+        from sluice.services.compiler.http.validate import ValidateApi
+
+        limiter = replace(self.rate_limiter, max_requests=self.settings.rate_limit_max_requests * VALIDATIONS)
+        return ValidateApi(
+            Guard(
+                limiter=limiter,
+                turnstile=NO_TURNSTILE,
+                analytics=self.analytics,
+                pepper=self.settings.turnstile_secret,
+                scope="validate:",
+            )
         )
 
     @cached_property
@@ -117,8 +152,23 @@ class CompilerWorker(CompilerParts):
             jobs=self.jobs,
             configurations=partial(warm_configurations, self.settings.warm_configurations),
             sources=partial(health_sources, self.settings.health_sources),
-            stores=(self.jobs, self.records, self.items, self.list_cache, self.event_log, self.health_store),
+            stores=(
+                self.jobs,
+                self.records,
+                self.items,
+                self.list_cache,
+                self.event_log,
+                self.health_store,
+                self.request_metrics,
+            ),
+            log=self.log,
         )
+
+    @cached_property
+    def variable_checks(self) -> dict[str, Check]:
+        from sluice.services.compiler.workflows.defaults import check_variables
+
+        return check_variables(self.settings.warm_configurations, self.settings.health_sources)
 
     @cached_property
     def show_page(self) -> Handler:
@@ -129,10 +179,21 @@ class CompilerWorker(CompilerParts):
         return CompileApi(guard=self.guard, lists=self.lists)
 
     @cached_property
+    def hot_list_api(self) -> HotListApi:
+        return HotListApi(
+            guard=self.guard,
+            hot_replies=HOT_REPLIES,
+            count=self.request_metrics.count,
+            find_compiler=lambda: self.compile_api.compile,
+        )
+
+    @cached_property
     def stream_api(self) -> StreamApi:
         from sluice.services.compiler.live.stream import StreamApi
 
-        return StreamApi(guard=self.guard, compiler=self.list_compiler, log=self.log)
+        return StreamApi(
+            guard=self.guard, compiler=self.list_compiler, log=self.log, record=self.request_metrics.record
+        )
 
     @cached_property
     def socket_api(self) -> SocketApi:
@@ -152,6 +213,7 @@ class CompilerWorker(CompilerParts):
     @cached_property
     def queue_api(self) -> QueueApi:
         from sluice.services.compiler.http.jobs import QueueApi
+        from sluice.services.compiler.workflows.workflow_jobs import find_workflow_job
 
         return QueueApi(
             guard=self.guard,
@@ -159,6 +221,7 @@ class CompilerWorker(CompilerParts):
             items=self.items,
             stats=self.queue_stats,
             cache=self.list_cache,
+            find_workflow_job=partial(find_workflow_job, self.starter),
             clock=CLOCK,
             new_id=generate_id,
             count=self.request_metrics.count,
@@ -181,7 +244,20 @@ class CompilerWorker(CompilerParts):
 
     @cached_property
     def metrics_api(self) -> MetricsApi:
-        return MetricsApi(metrics=self.request_metrics, clock=CLOCK)
+        from sluice.services.compiler.http.metrics import MetricsApi
+
+        return MetricsApi(metrics=self.request_metrics, load_gauges=self.gauges.load, clock=CLOCK)
+
+    @cached_property
+    def gauges(self) -> Gauges:
+        from sluice.services.compiler.metrics.gauges import Gauges
+        from sluice.services.compiler.workflows.defaults import warm_configurations
+
+        return Gauges(
+            database=self.database,
+            clock=CLOCK,
+            configurations=partial(warm_configurations, self.settings.warm_configurations),
+        )
 
     @cached_property
     def routes(self) -> list[Route]:

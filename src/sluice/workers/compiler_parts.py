@@ -16,14 +16,17 @@ from sluice.platform.durable_objects import DurableObjects
 from sluice.platform.http.transport import send_request
 from sluice.platform.storage.d1 import D1
 from sluice.platform.storage.r2 import R2
-from sluice.platform.worker import open_kv, open_log, read_variables
+from sluice.platform.worker import open_kv, open_log, read_variables, to_js_object
 from sluice.services.compiler.cache.compilation_records import CompilationRecords
+from sluice.services.compiler.cache.hot_replies import HotReplies
 from sluice.services.compiler.cache.list_cache import ListCache
 from sluice.services.compiler.cache.list_compiler import ListCompiler, compiler_factory
 from sluice.services.compiler.cache.list_provider import ListProvider
 from sluice.services.compiler.cache.remote_single_flight import RemoteSingleFlight
+from sluice.services.compiler.limits.turns import CompilationTurns
 from sluice.services.compiler.metrics.request_metrics import PendingMetrics, RequestMetrics
 from sluice.services.compiler.settings import Settings
+from sluice.web import Cors
 
 if TYPE_CHECKING:
     from sluice.services.compiler.health.store import HealthStore
@@ -35,12 +38,16 @@ if TYPE_CHECKING:
 
 NAME: Final = "adblock-compiler"
 CLOCK: Final = SystemClock()
-# One for all requests of an isolate; it holds numbers only.
+# One of each for all requests of an isolate.
 _PENDING: Final = PendingMetrics()
+_TURNS: Final = CompilationTurns()
+HOT_REPLIES: Final = HotReplies(CLOCK)
 
 
 class CompilerParts:
     """Every part is made when it is first used, so that an invocation makes only what it needs."""
+
+    cors: Cors | None = None
 
     def __init__(self, env: Any, ctx: Any) -> None:
         self.env = env
@@ -64,11 +71,15 @@ class CompilerParts:
 
     @cached_property
     def fetcher(self) -> Fetcher:
-        return Fetcher(send_request, AllowedHosts.parse(self.settings.allow_private_hosts))
+        return Fetcher(send_request, self.allowed_hosts)
+
+    @cached_property
+    def allowed_hosts(self) -> AllowedHosts:
+        return AllowedHosts.parse(self.settings.allow_private_hosts)
 
     @cached_property
     def analytics(self) -> Analytics:
-        return Analytics(self.env.ANALYTICS_ENGINE, self.log)
+        return Analytics(self.env.ANALYTICS_ENGINE, self.log, to_js_object)
 
     @cached_property
     def request_metrics(self) -> RequestMetrics:
@@ -84,7 +95,7 @@ class CompilerParts:
     @cached_property
     def list_cache(self) -> ListCache:
         store = open_kv(self.env, "COMPILATION_CACHE")
-        return ListCache(store=store, bucket=self.bucket, clock=CLOCK, log=self.log)
+        return ListCache(store=store, bucket=self.bucket, clock=CLOCK, log=self.log, forget=HOT_REPLIES.forget)
 
     @cached_property
     def records(self) -> CompilationRecords:
@@ -99,7 +110,8 @@ class CompilerParts:
     @cached_property
     def list_compiler(self) -> ListCompiler:
         return ListCompiler(
-            make_compiler=compiler_factory(self.fetcher.fetch, CLOCK, random.random),
+            make_compiler=compiler_factory(send_request, self.allowed_hosts, CLOCK, random.random),
+            turns=_TURNS,
             cache=self.list_cache,
             records=self.records,
             clock=CLOCK,

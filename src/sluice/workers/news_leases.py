@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from sluice.platform.clock import SystemClock
 from sluice.platform.durable_objects import DurableObjects, Sql
 from sluice.platform.identity import generate_id
 from sluice.services.news.run_lease.object_leases import ObjectRunLeases
@@ -16,4 +17,4 @@ def open_run_lock(ctx: Any) -> RunLock:
 
 
 def connect_leases(env: Any, lease_s: int) -> ObjectRunLeases:
-    return ObjectRunLeases(DurableObjects(env.RUN_LOCK).get(LOCK_OBJECT), generate_id, lease_s)
+    return ObjectRunLeases(DurableObjects(env.RUN_LOCK).get(LOCK_OBJECT), generate_id, SystemClock(), lease_s)

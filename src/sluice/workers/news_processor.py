@@ -13,16 +13,20 @@ from sluice.platform.ai import AI
 from sluice.platform.http.transport import send_request
 from sluice.platform.worker import read_variables
 from sluice.services.news.http.processor import processor_routes
-from sluice.services.news.process.analysts import choose_analyst
+from sluice.services.news.process.analysts import choose_speaker
 from sluice.services.news.process.article_store import ArticleStore
 from sluice.services.news.process.checkpoint_store import CheckpointStore
 from sluice.services.news.process.processor import Processor
+from sluice.services.news.process.publishing import Publisher
+from sluice.services.news.process.spoken import OneAnalyst
 from sluice.services.news.process.stages import StageRunner
 from sluice.services.news.process.workers_ai import RunModel
+from sluice.services.news.run_lease.lease import RunLeases
 from sluice.services.news.settings import ProcessorSettings
 from sluice.services.news.storage.keys import PROCESSOR_WRITES
 from sluice.services.news.storage.write_domain import WriteDomain
 from sluice.web import Route
+from sluice.workers.news_connections import connect_news_api
 from sluice.workers.news_leases import connect_leases
 from sluice.workers.news_parts import NewsWorker
 
@@ -55,17 +59,23 @@ class NewsProcessorWorker(NewsWorker):
     @cached_property
     def stages(self) -> StageRunner:
         return StageRunner(
-            analyst=choose_analyst(getattr(self.env, "AI", None), connect_ai, self.embedded_analyst),
-            fallback=self.embedded_analyst,
+            speaker=choose_speaker(
+                getattr(self.env, "AI", None), connect_ai, self.embedded_analyst, self.state, self.settings
+            ),
+            fallback=OneAnalyst(self.embedded_analyst),
             scrape=self.scraper,
             max_attempts=self.settings.max_attempts,
         )
 
     @cached_property
+    def leases(self) -> RunLeases:
+        return connect_leases(self.env, self.settings.lease_s)
+
+    @cached_property
     def checkpoints(self) -> CheckpointStore:
         return CheckpointStore(
             kv=self.writable_kv,
-            leases=connect_leases(self.env, self.settings.lease_s),
+            leases=self.leases,
             clock=self.clock,
             log=self.log,
             settings=self.settings,
@@ -75,8 +85,9 @@ class NewsProcessorWorker(NewsWorker):
     def processor(self) -> Processor:
         return Processor(
             checkpoints=self.checkpoints,
-            articles=ArticleStore(kv=self.writable_kv, clock=self.clock, settings=self.settings),
+            articles=ArticleStore(kv=self.writable_kv, leases=self.leases, clock=self.clock, settings=self.settings),
             stages=self.stages,
+            publisher=Publisher(self.state, connect_news_api(self.env), self.log),
             log=self.log,
             settings=self.settings,
         )

@@ -6,6 +6,7 @@ from sluice.core.net.addresses import AllowedHosts
 from sluice.core.net.fetch import Fetcher
 from sluice.platform.http.transport import send_request
 from sluice.platform.worker import read_variables
+from sluice.services.news.collect.conditional import ConditionalFeeds
 from sluice.services.news.collect.sources import choose_sources
 from sluice.services.news.collect.updater import Updater
 from sluice.services.news.http.updater import updater_routes
@@ -31,11 +32,17 @@ class NewsUpdaterWorker(NewsWorker):
         return Fetcher(send_request, AllowedHosts.parse(self.settings.allow_private_hosts))
 
     @cached_property
+    def feeds(self) -> ConditionalFeeds:
+        return ConditionalFeeds(self.fetcher.fetch, self.clock)
+
+    @cached_property
     def updater(self) -> Updater:
         return Updater(
             kv=WriteDomain(self.kv, UPDATER_WRITES),
             leases=connect_leases(self.env, self.settings.lease_s),
-            sources=choose_sources(self.settings, self.fetcher.fetch),
+            sources=choose_sources(self.settings, self.feeds),
+            feeds=self.feeds,
+            state=self.state,
             clock=self.clock,
             log=self.log,
             settings=self.settings,

@@ -1,46 +1,68 @@
 """edge-preload, put together from its bindings."""
 
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, Final
 
 from sluice.core.net.addresses import AllowedHosts, check_url
 from sluice.core.net.fetch import Fetcher
-from sluice.core.ports import Alarm, Bucket, Clock, Database, Fetch, HeaderPairs, Kv, Log
+from sluice.core.ports import Alarm, Bucket, Clock, Database, Fetch, FetchResponse, Kv, Log
 from sluice.core.variables import Variables
-from sluice.platform.bindings import Binding
+from sluice.platform.bindings import Binding, LazyBinding
 from sluice.platform.clock import SystemClock
 from sluice.platform.durable_objects import Alarm as ObjectAlarm
 from sluice.platform.durable_objects import DurableObjects, Sql
 from sluice.platform.http.assets import serve_file, serve_page
+from sluice.platform.http.bodies import JsBodies
 from sluice.platform.http.conversion import to_request, to_response
 from sluice.platform.http.edge_cache import EdgeCache
-from sluice.platform.http.forward import forward_request
+from sluice.platform.http.proxy import VisitorRequest
 from sluice.platform.http.transport import send_request, send_request_once
 from sluice.platform.identity import generate_id
 from sluice.platform.storage.d1 import D1
 from sluice.platform.storage.r2 import R2
 from sluice.platform.worker import handle_request, open_kv, open_log, read_variables
-from sluice.services.preload.cron import PreloadCron
+from sluice.services.preload.cron import PreloadCron, ZoneList
 from sluice.services.preload.discovery.page_index import PageIndex
 from sluice.services.preload.http.api import PreloadApi
-from sluice.services.preload.serving.copies import CopyStore
+from sluice.services.preload.http.operator_gate import OperatorGate, WrongTokens
+from sluice.services.preload.purge_lists.reader import PurgeMemory, PurgeReader
+from sluice.services.preload.serving.checked_copies import CheckedCopies
 from sluice.services.preload.serving.host_directory import HostCache, HostDirectory, Zone
+from sluice.services.preload.serving.isolate_memory import IsolateMemory
+from sluice.services.preload.serving.misses import MissServer
+from sluice.services.preload.serving.observing import Observer
+from sluice.services.preload.serving.origin_requests import OriginRequests
+from sluice.services.preload.serving.own_address import pass_to_own_address
 from sluice.services.preload.serving.page_server import PageServer
+from sluice.services.preload.serving.refreshing import Refresher
 from sluice.services.preload.zone.calls import RemoteZones
 from sluice.services.preload.zone.services import Dependencies
-from sluice.services.preload.zone.settings import PreloadSettings, read_signing_keys
+from sluice.services.preload.zone.settings import (
+    PreloadSettings,
+    find_short_secrets,
+    read_api_hosts,
+    read_secret,
+    read_signing_keys,
+)
 from sluice.services.preload.zone.zone_object import ZoneObject
-from sluice.web import Reply, Route
+from sluice.web import Cors, Route
+from sluice.web.health import Check
 
 NAME: Final = "edge-preload"
 
 # What each isolate remembers.
 _HOSTS: Final = HostCache()
-_REVALIDATING: Final[set[str]] = set()
+_ZONES: Final = ZoneList()
+_MEMORY: Final = IsolateMemory()
+_PURGES: Final = PurgeMemory()
+_WRONG_TOKENS: Final = WrongTokens()
 
 
 class PreloadWorker:
     """The parts of edge-preload. `ctx` is that of the request, of the cron run or of the zone's object."""
+
+    cors: Cors | None = None
 
     def __init__(self, env: Any, ctx: Any) -> None:
         self.env = env
@@ -64,7 +86,7 @@ class PreloadWorker:
 
     @cached_property
     def database(self) -> Database:
-        return D1(self.env.DB)
+        return D1(LazyBinding(self.env, "DB"))
 
     @cached_property
     def kv(self) -> Kv:
@@ -72,7 +94,7 @@ class PreloadWorker:
 
     @cached_property
     def bucket(self) -> Bucket:
-        return R2(self.env.CACHE_BUCKET)
+        return R2(LazyBinding(self.env, "CACHE_BUCKET"))
 
     @cached_property
     def edge(self) -> EdgeCache:
@@ -85,7 +107,11 @@ class PreloadWorker:
     @cached_property
     def fetch(self) -> Fetch:
         """Requests to an origin, each sent once."""
-        return Fetcher(send_request_once, self.allowed_hosts).fetch
+
+        async def fetch(*arguments: Any, **options: Any) -> FetchResponse:
+            return await Fetcher(send_request_once, self.allowed_hosts).fetch(*arguments, **options)
+
+        return fetch
 
     @cached_property
     def zone_object(self) -> ZoneObject:
@@ -112,21 +138,43 @@ class PreloadWorker:
 
     @cached_property
     def zones(self) -> RemoteZones:
-        objects = DurableObjects(self.env.PRELOAD_QUEUE)
+        objects = DurableObjects(LazyBinding(self.env, "PRELOAD_QUEUE"))
 
         async def send(zone_id: str, name: str, arguments: str) -> str:
             result: str = await objects.get(zone_id).call(zone_id, name, arguments)
             return result
 
-        return RemoteZones(self.kv, send, _HOSTS.clear)
+        def forget_remembered() -> None:
+            _HOSTS.clear()
+            _ZONES.clear()
+
+        return RemoteZones(self.kv, self.database, send, forget_remembered)
 
     @cached_property
     def hosts(self) -> HostDirectory:
-        return HostDirectory(NAME, self.kv, self.clock, _HOSTS)
+        return HostDirectory(
+            read_api_hosts=lambda: read_api_hosts(self.variables),
+            kv=self.kv,
+            database=self.database,
+            clock=self.clock,
+            log=self.log,
+            cache=_HOSTS,
+            load_config=lambda zone_id: self.zones.get(zone_id).show_config(),
+        )
 
     @cached_property
     def cron(self) -> PreloadCron:
-        return PreloadCron(self.zones, self.database, self.clock, self.log)
+        return PreloadCron(self.zones, _ZONES, self.database, self.clock, self.log)
+
+    @cached_property
+    def gate(self) -> OperatorGate:
+        problem = find_short_secrets(self.variables).get("ADMIN_TOKEN")
+        return OperatorGate(read_secret(self.variables, "ADMIN_TOKEN"), problem, self.clock, _WRONG_TOKENS)
+
+    def check_secrets(self) -> dict[str, Check]:
+        """The secrets that are too short, for /health."""
+        problems = find_short_secrets(self.variables)
+        return {name: Check("secret", ok=False, error=reason) for name, reason in problems.items()}
 
     @cached_property
     def api(self) -> PreloadApi:
@@ -135,7 +183,7 @@ class PreloadWorker:
             database=self.database,
             clock=self.clock,
             defer=self.ctx.waitUntil,
-            admin_token=self.variables.text("ADMIN_TOKEN"),
+            gate=self.gate,
             signing_keys=read_signing_keys(self.variables),
             check_url=partial(check_url, allowed=self.allowed_hosts),
         )
@@ -149,32 +197,88 @@ class PreloadWorker:
             *self.api.build_routes(),
         ]
 
+    def purge_reader(self, zone: Zone) -> PurgeReader:
+        return PurgeReader(
+            zone_id=zone.zone_id,
+            texts=self.edge,
+            clock=self.clock,
+            log=self.log,
+            memory=_PURGES,
+            load=self.zones.get(zone.zone_id).show_purges,
+        )
+
     def page_server(self, zone: Zone, request: Any) -> PageServer:
         """Serves one visitor of a zone's host."""
-
-        async def forward(url: str, headers: HeaderPairs) -> Reply:
-            return await forward_request(request, url, headers, self.allowed_hosts)
-
+        remote, config, reader = self.zones.get(zone.zone_id), zone.config, self.purge_reader(zone)
         index = PageIndex(self.database, zone.zone_id)
-        return PageServer(
-            config=zone.config,
-            copies=CopyStore(zone.zone_id, self.bucket, self.edge, index, self.clock),
+        copies = CheckedCopies(zone.zone_id, self.bucket, self.edge, index, self.clock, reader, reader)
+        defer, send = self.ctx.waitUntil, VisitorRequest(request.js_object, lambda: self.allowed_hosts).send
+        origin = OriginRequests(
+            zone_id=zone.zone_id,
+            config=config,
+            clock=self.clock,
+            send=send,
+            zone=remote,
+            defer=defer,
+            log=self.log,
+            memory=_MEMORY,
+        )
+        refresher = Refresher(
+            config=config,
+            copies=copies,
             clock=self.clock,
             fetch=self.fetch,
-            forward=forward,
-            defer=self.ctx.waitUntil,
             log=self.log,
-            revalidating=_REVALIDATING,
+            memory=_MEMORY,
+            zone=remote,
+            origin=origin,
+        )
+        misses = MissServer(
+            config=config,
+            copies=copies,
+            clock=self.clock,
+            origin=origin,
+            bodies=JsBodies(),
+            defer=defer,
+            log=self.log,
+            memory=_MEMORY,
+        )
+        observer = Observer(
+            config=config,
+            clock=self.clock,
+            origin=origin,
+            bodies=JsBodies(),
+            zone=remote,
+            defer=defer,
+            log=self.log,
+            memory=_MEMORY,
+        )
+        return PageServer(
+            config=config,
+            copies=copies,
+            clock=self.clock,
+            origin=origin,
+            bodies=JsBodies(),
+            refresher=refresher,
+            misses=misses,
+            observer=observer,
+            defer=defer,
+            log=self.log,
         )
 
     async def handle_request(self, entry: Any, request: Any, bindings: tuple[Binding, ...]) -> Any:
-        """Replies to a visitor of a zone's host, or to a caller of the API."""
+        """Replies to a visitor of a zone's host, to a caller of the API, or by the host's own server."""
+        incoming = to_request(request)
 
         async def to_zone(zone: Zone) -> Any:
-            reply = await self.page_server(zone, request).handle(to_request(request))
-            return to_response(reply, self.ctx)
+            current = replace(zone, config=await self.purge_reader(zone).read_config(zone.config))
+            return to_response(await self.page_server(current, request).handle(incoming), self.ctx)
 
         async def to_api() -> Any:
-            return await handle_request(entry, request, NAME, bindings, lambda: self.routes)
+            return await handle_request(entry, request, NAME, bindings, type(self), check_more=self.check_secrets)
 
-        return await self.hosts.dispatch(to_request(request).url, to_zone=to_zone, to_api=to_api)
+        async def to_nobody() -> Any:
+            send = VisitorRequest(request.js_object, lambda: self.allowed_hosts).send
+            return to_response(await pass_to_own_address(incoming, send), self.ctx)
+
+        return await self.hosts.dispatch(incoming.url, to_zone=to_zone, to_api=to_api, to_nobody=to_nobody)

@@ -13,7 +13,7 @@ from sluice.services.tail.http.api import tail_routes
 from sluice.services.tail.journal import Journal
 from sluice.services.tail.settings import TailSettings
 from sluice.services.tail.tail import Tail
-from sluice.web import Route
+from sluice.web import Cors, Route
 
 KV_BINDING: Final = "TAIL_LOGS"
 
@@ -22,6 +22,7 @@ class TailWorker:
     """Stores events and reports failures."""
 
     name: ClassVar[str] = "sluice-tail"
+    cors: Cors | None = None
 
     def __init__(self, env: Any, ctx: Any) -> None:
         self.env = env
@@ -33,7 +34,11 @@ class TailWorker:
 
     @cached_property
     def journal(self) -> Journal:
-        return Journal(kv=open_kv(self.env, KV_BINDING), retention_s=self.settings.retention_s)
+        return Journal(
+            kv=open_kv(self.env, KV_BINDING),
+            retention_s=self.settings.retention_s,
+            stores_successes=self.settings.stores_successes,
+        )
 
     @cached_property
     def fetcher(self) -> Fetcher:

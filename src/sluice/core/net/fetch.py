@@ -10,6 +10,7 @@ from sluice.core.net.redirects import MAX_REDIRECTS, redirect_location, redirect
 from sluice.core.net.transport import Transport, TransportFailed, TransportLost, TransportRequest, TransportResponse
 from sluice.core.ports import FetchResponse, HeaderPairs, Sink
 
+MAX_CONNECTIONS: Final = 6  # workers/platform/limits#simultaneous-open-connections
 # workerd decodes gzip and br and leaves their headers in place; it would deliver deflate and zstd undecoded.
 _DECODED_ENCODINGS: Final = frozenset({"", "identity", "gzip", "br"})
 # These headers describe the encoded body, and the body arrives decoded.
@@ -26,11 +27,16 @@ class _ReadOptions:
 
 
 class Fetcher:
-    """Fetches URLs that come from outside; `allowed` names the private hosts that may be fetched."""
+    """Fetches URLs that come from outside; `allowed` names the private hosts that may be fetched.
+
+    Six requests are under way at once, as many as an invocation may have. The others wait here, where their time has not
+    begun; the platform would let them wait within their time.
+    """
 
     def __init__(self, transport: Transport, allowed: AllowedHosts) -> None:
         self._transport = transport
         self._allowed = allowed
+        self._slots = asyncio.Semaphore(MAX_CONNECTIONS)
 
     async def fetch(
         self,
@@ -54,7 +60,7 @@ class Fetcher:
         sent_headers = (*((name.lower(), value) for name, value in headers), ("accept-encoding", "gzip, br"))
         request = TransportRequest(method, target.url, sent_headers, body, fresh)
         try:
-            async with asyncio.timeout(timeout_s):
+            async with self._slots, asyncio.timeout(timeout_s):
                 return await self._follow_redirects(target, request, _ReadOptions(max_bytes, follow, sink))
         except TimeoutError:
             raise TimedOut(f"{target.redacted_url} did not answer within {timeout_s:g} s") from None
@@ -100,5 +106,14 @@ async def _read_response(target: Target, response: TransportResponse, options: _
         if total > options.max_bytes:
             raise Oversized(f"{target.redacted_url} answered with more than {options.max_bytes} bytes")
         write(chunk)
+    if not encoding:
+        _check_is_whole(target, response, total)
     headers = tuple(pair for pair in response.headers if pair[0] not in _ENCODING_HEADERS)
     return FetchResponse(target.url, response.status, headers, bytes(body))
+
+
+def _check_is_whole(target: Target, response: TransportResponse, total: int) -> None:
+    """Raise Unavailable for a body that ended too early; one without any byte is the answer to HEAD."""
+    length = response.header("content-length") or ""
+    if 0 < total < (int(length) if length.isascii() and length.isdigit() else 0):
+        raise Unavailable(f"{target.redacted_url} sent {total:,} of {int(length):,} bytes: the download is incomplete")

@@ -1,14 +1,17 @@
 """The static files that are deployed with a Worker."""
 
-from typing import Any
+from typing import Any, Final
 
 from sluice.core.errors import NotFound
 from sluice.platform.failures import translate_errors
+from sluice.web.caching import Sharing, share_reply
 from sluice.web.messages import Reply, Request
 from sluice.web.router import Handler
 
 # The binding reads only the path of the URL.
 _HOST = "https://assets.invalid"
+# A page and its scripts change together, with the next deployment; a browser keeps them for a minute only.
+_FILE: Final = Sharing(max_age_s=60, tags=("file",))
 
 
 def serve_page(env: Any, name: str) -> Handler:
@@ -16,7 +19,7 @@ def serve_page(env: Any, name: str) -> Handler:
 
     async def show(_request: Request) -> Reply:
         with translate_errors(f"page {name!r}"):
-            return Reply.passthrough(await env.ASSETS.fetch(f"{_HOST}/{name}"))
+            return share_reply(Reply.passthrough(await env.ASSETS.fetch(f"{_HOST}/{name}")), _FILE)
 
     return show
 
@@ -29,7 +32,7 @@ def serve_file(env: Any) -> Handler:
             response = await env.ASSETS.fetch(f"{_HOST}{request.path}")
         if response.status == 404:
             raise NotFound(f"nothing is served at {request.path}")
-        return Reply.passthrough(response)
+        return share_reply(Reply.passthrough(response), _FILE)
 
     return show
 

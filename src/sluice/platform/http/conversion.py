@@ -1,7 +1,9 @@
 """Converts requests and responses between the SDK and `sluice.web`."""
 
-from collections.abc import AsyncIterable
-from typing import Any
+import asyncio
+from collections.abc import AsyncIterable, Mapping
+from contextlib import suppress
+from typing import Any, Final
 
 import js
 from pyodide.ffi import JsException, to_js
@@ -13,12 +15,22 @@ from sluice.platform.http.streams import read_chunks
 from sluice.web.headers import Headers
 from sluice.web.messages import Native, Passthrough, Reply, Request
 
+MAX_DISCARDED_BYTES: Final = 8_000_000
+DISCARD_TIMEOUT_S: Final = 10.0
+MAX_WHOLE_BYTES: Final = 64 * 1024
+
 
 def to_request(request: Any) -> Request:
     """Return the request with its body unread; it reads the JS object, because the SDK knows only the standard methods."""
     incoming = request.js_object
 
+    # All of them in one call: each step from Python into JavaScript costs as much as many steps in Python.
+    headers = js.Object.fromEntries(incoming.headers).to_py()
+
     async def read_body(max_bytes: int) -> bytes:
+        if is_small(headers, max_bytes):
+            content: bytes = (await incoming.bytes()).to_bytes()
+            return content
         body = bytearray()
         async for chunk in read_chunks(incoming.body):
             body += chunk
@@ -26,8 +38,43 @@ def to_request(request: Any) -> Request:
                 raise TooLarge(f"the body is larger than the limit of {max_bytes} bytes")
         return bytes(body)
 
-    headers = Headers([(name, value) for name, value in incoming.headers])
-    return Request(incoming.method, incoming.url, headers, read_body)
+    return Request(incoming.method, incoming.url, Headers(_with_client_encoding(headers, incoming)), read_body)
+
+
+def _with_client_encoding(headers: dict[str, str], incoming: Any) -> dict[str, str]:
+    """Return the headers with the Accept-Encoding of the client: the platform puts its own in its place."""
+    cf = getattr(incoming, "cf", None)
+    if not cf or "accept-encoding" not in headers:
+        return headers
+    others = {name: value for name, value in headers.items() if name != "accept-encoding"}
+    sent = getattr(cf, "clientAcceptEncoding", None)
+    return others | ({"accept-encoding": str(sent)} if sent else {})
+
+
+def is_small(headers: Mapping[str, str], max_bytes: int) -> bool:
+    """Whether the whole body is to be read at once: the runtime holds a client to the length that it has declared."""
+    declared = headers.get("content-length", "")
+    return declared.isdecimal() and int(declared) <= min(MAX_WHOLE_BYTES, max_bytes)
+
+
+async def discard_body(request: Any) -> None:
+    """Read a body that nobody has read, before the reply: otherwise workerd resets the connection after it.
+
+    A client that sends too much, or too slowly, is cut off.
+    """
+    body = request.js_object.body
+    if not body or body.locked or request.js_object.bodyUsed:
+        return
+    with suppress(JsException, TimeoutError):
+        async with asyncio.timeout(DISCARD_TIMEOUT_S):
+            await _read_until(body, MAX_DISCARDED_BYTES)
+
+
+async def _read_until(body: Any, max_bytes: int) -> None:
+    async for chunk in read_chunks(body):
+        max_bytes -= len(chunk)
+        if max_bytes < 0:
+            return
 
 
 def to_response(reply: Reply, ctx: Any) -> Any:
@@ -36,24 +83,18 @@ def to_response(reply: Reply, ctx: Any) -> Any:
         case Passthrough(response=response):
             return _pass_through(reply, getattr(response, "js_object", response))
         case bytes(content) if reply.header("content-encoding"):
-            return _compressed_response(reply, content)
-        case Native(value=body) | (None | bytes() as body):
-            return Response(body, status=reply.status, headers=_to_js_headers(reply))
+            # It is compressed already; without this the runtime would compress it again.
+            return _build_response(reply, to_js(content), encodeBody="manual")
+        case bytes(content):
+            return _build_response(reply, to_js(content))
+        case Native(value=body) | (None as body):
+            return _build_response(reply, body)
         case chunks:
-            return Response(_open_stream(chunks, ctx), status=reply.status, headers=_to_js_headers(reply))
+            return _build_response(reply, _open_stream(chunks, ctx))
 
 
-def _compressed_response(reply: Reply, content: bytes) -> Any:
-    """Return a response with a body that is already compressed; without "manual" the runtime compresses it again."""
-    options = {"status": reply.status, "headers": _to_js_headers(reply), "encodeBody": "manual"}
-    return Response(js.Response.new(to_js(content), to_js(options, dict_converter=js.Object.fromEntries)))
-
-
-def _to_js_headers(reply: Reply) -> Any:
-    headers = js.Headers.new()
-    for name, value in reply.headers:
-        headers.append(name, value)
-    return headers
+def _build_response(reply: Reply, body: Any, **options: str) -> Any:
+    return Response(js.Response.new(body, status=reply.status, headers=to_js(reply.headers), **options))
 
 
 def _pass_through(reply: Reply, response: Any) -> Any:

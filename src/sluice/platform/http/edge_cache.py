@@ -5,17 +5,18 @@ from dataclasses import dataclass
 import js
 from pyodide.ffi import to_js
 
-from sluice.core.ports import HeaderPairs
+from sluice.core.ports import Content, HeaderPairs
 from sluice.platform.failures import translate_errors
+from sluice.platform.http.bodies import to_content, to_js_body
 
 
 @dataclass(frozen=True, slots=True)
 class CachedResponse:
-    """A response as it was stored, with the `age` and `cf-cache-status` headers of the cache."""
+    """A response as it was stored, with the `age` and `cf-cache-status` headers of the cache; its body is unread."""
 
     status: int
     headers: HeaderPairs
-    body: bytes
+    content: Content
 
 
 class EdgeCache:
@@ -26,15 +27,28 @@ class EdgeCache:
             response = await js.caches.default.match(url)
             if not response:
                 return None
-            headers = tuple((name, value) for name, value in response.headers)
-            return CachedResponse(response.status, headers, (await response.bytes()).to_bytes())
+            # In one call; no name is there twice, because what has Set-Cookie is never stored.
+            headers = tuple(js.Object.fromEntries(response.headers).to_py().items())
+            return CachedResponse(response.status, headers, to_content(response))
 
-    async def put(self, url: str, *, status: int, headers: HeaderPairs, body: bytes) -> None:
+    async def put(self, url: str, *, status: int, headers: HeaderPairs, content: Content) -> None:
         """Store the response for as long as its Cache-Control says; a 206 or `Vary: *` raises Refused."""
         options = {"status": status, "headers": [list(pair) for pair in headers]}
         with translate_errors(f"edge cache put of {url!r}"):
-            response = js.Response.new(to_js(body), to_js(options, dict_converter=js.Object.fromEntries))
-            await js.caches.default.put(url, response)
+            init = to_js(options, dict_converter=js.Object.fromEntries)
+            await js.caches.default.put(url, js.Response.new(to_js_body(content), init))
+
+    async def get_text(self, url: str) -> str | None:
+        """The text that was stored under a URL."""
+        with translate_errors(f"edge cache match of {url!r}"):
+            response = await js.caches.default.match(url)
+            return str(await response.text()) if response else None
+
+    async def put_text(self, url: str, text: str, *, max_age_s: int) -> None:
+        with translate_errors(f"edge cache put of {url!r}"):
+            options = {"headers": [["cache-control", f"public, max-age={max_age_s}"]]}
+            init = to_js(options, dict_converter=js.Object.fromEntries)
+            await js.caches.default.put(url, js.Response.new(text, init))
 
     async def delete(self, url: str) -> bool:
         """Delete the response; returns whether there was one."""

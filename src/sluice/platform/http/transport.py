@@ -7,9 +7,9 @@ from typing import Any, Final
 import js
 from pyodide.ffi import JsException, to_js
 
-from sluice.core.errors import Refused
+from sluice.core.errors import LimitReached, Refused
 from sluice.core.net.transport import TransportFailed, TransportLost, TransportRequest, TransportResponse
-from sluice.platform.failures import is_connection_lost
+from sluice.platform.failures import is_connection_lost, is_limit_reached
 from sluice.platform.http.streams import read_chunks
 
 # workerd reuses a connection that an HTTP/1.0 server, such as Python's own, has already closed: 7 of 20 requests in a row
@@ -46,6 +46,8 @@ async def _open_exchange(request: TransportRequest, tries: int) -> AsyncIterator
         headers = tuple((name, value) for name, value in response.headers)
         yield TransportResponse(response.status, headers, read_chunks(response.body))
     except JsException as error:
+        if is_limit_reached(error):
+            raise LimitReached(f"request to {js.URL.new(request.url).host}: {error.message}") from error
         kind = TransportLost if is_connection_lost(error) else TransportFailed
         raise kind(error.message) from error
     finally:

@@ -6,7 +6,7 @@ from typing import Any
 
 from sluice.core.ports import Row, Scalar, Statement
 from sluice.platform.failures import translate_errors
-from sluice.platform.storage.parameters import check_parameters
+from sluice.platform.values import check_parameters
 
 
 @dataclass(frozen=True, slots=True)

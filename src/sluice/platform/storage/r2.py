@@ -5,21 +5,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sluice.core.errors import Invalid, TooLarge
-from sluice.core.ports import ObjectInfo, StoredObject
+from sluice.core.ports import ObjectInfo, ObjectStream, StoredObject
 from sluice.platform.failures import translate_errors
 from sluice.platform.values import encode_text, split_into_chunks
 
 MAX_KEY_BYTES: Final = 1024
 MAX_METADATA_BYTES: Final = 8192
 MAX_DELETE_KEYS: Final = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class ObjectStream:
-    """An object and its content as a JavaScript stream, which a reply can send without reading it in Python."""
-
-    object: ObjectInfo
-    stream: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +53,7 @@ class R2:
     async def put(
         self,
         key: str,
-        body: bytes | str,
+        body: Any,
         *,
         content_type: str | None = None,
         cache_control: str | None = None,
@@ -69,7 +61,7 @@ class R2:
         if_etag: str | None = None,
         if_absent: bool = False,
     ) -> ObjectInfo | None:
-        """Store the object and return it, or None if a condition did not hold and nothing was stored."""
+        """Store text, bytes or a JavaScript buffer; returns None if a condition did not hold and nothing was stored."""
         http = {"contentType": content_type, "cacheControl": cache_control}
         options: dict[str, Any] = {
             "httpMetadata": {name: value for name, value in http.items() if value is not None},
