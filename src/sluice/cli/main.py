@@ -1,4 +1,4 @@
-"""The entry point of the command line: `sluice compile`, `sluice transform`, `sluice preload`."""
+"""The entry point of the command line: `sluice compile`, `sluice transform`, `sluice preload`, `sluice purge`, `sluice news`."""
 
 import argparse
 import os
@@ -22,7 +22,13 @@ INTERRUPTED: Final = 130  # 128 + SIGINT, as in shells
 COMMANDS: Final = {
     "compile": "compile sources into one filter list",
     "transform": "transform lines from standard input to standard output",
+    "why": "tell which rule of which source blocks or allows a name",
+    "overlap": "tell how many rules the sources of a configuration share",
+    "diff": "compare the rules of two lists",
+    "convert": "convert a list from standard input to the format of another program",
     "preload": "warm pages of a site through edge-preload",
+    "purge": "purge pages of a site through edge-preload",
+    "news": "judge, group, read, summarise and extract news",
 }
 
 
@@ -62,14 +68,14 @@ def run(arguments: Sequence[str], streams: Streams) -> int:
 
 def _build_parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="sluice", description="Compile and transform filter lists, and warm the cache of a site."
+        prog="sluice", description="Compile and transform filter lists, warm the cache of a site, and read the news."
     )
     parser.add_argument("--version", action="version", version=f"sluice {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for name, summary in COMMANDS.items():
         command_parser = commands.add_parser(name, help=summary)
         if name in arguments:
-            command = import_module(f"sluice.cli.{name}")
+            command = import_module(f"sluice.cli.commands.{name}")
             command.add_arguments(command_parser)
             command_parser.set_defaults(command=command.run)
     return parser

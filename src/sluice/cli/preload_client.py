@@ -13,6 +13,7 @@ from sluice.core.errors import Invalid, SluiceError, Unavailable
 from sluice.core.preload.request_signing import sign_request
 
 PRELOAD_PATH: Final = "/api/v1/preload"
+PURGE_PATH: Final = "/api/v1/purge"
 TIMEOUT_S: Final = 60.0
 ATTEMPTS: Final = 5
 MAX_RETRY_AFTER_S: Final = 120.0
@@ -38,6 +39,14 @@ class PreloadClient:
     def submit(self, body: dict[str, Any]) -> dict[str, Any]:
         """Submit pages for warming; returns the accepted batch."""
         return self._request("POST", PRELOAD_PATH, json.dumps(body).encode())
+
+    def purge(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Purge pages; returns the accepted purge."""
+        return self._request("POST", PURGE_PATH, json.dumps(body).encode())
+
+    def get_purge(self, purge_id: str) -> dict[str, Any]:
+        """Return the progress of a purge."""
+        return self._request("GET", f"/api/v1/zones/{self.zone_id}/purges/{purge_id}", b"")
 
     def get_batch(self, batch_id: str) -> dict[str, Any]:
         """Return the state of a batch."""

@@ -1,6 +1,8 @@
 """Downloads for the command line, with the standard library: limits on bytes and time, but private hosts are allowed."""
 
 import http.client
+import socket
+import ssl
 import time
 import zlib
 from collections.abc import Iterator
@@ -20,12 +22,14 @@ from urllib.request import (
 )
 
 from sluice import __version__
+from sluice.core.compiler.sources.charsets import to_utf8
 from sluice.core.compiler.sources.download import check_status
-from sluice.core.errors import Oversized, PeerError, TimedOut, Unavailable
+from sluice.core.errors import Oversized, PeerError, TimedOut, Unavailable, Unusable
 from sluice.core.net.addresses import AllowedHosts, check_url
 
 _CHUNK_BYTES: Final = 65_536
 _IDLE_S: Final = 30.0
+_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 # All characters that a URL may contain; the rest is escaped.
 _PRINTABLE: Final = "".join(map(chr, range(0x21, 0x7F)))
 # Not build_opener, which would also follow a redirect to ftp.
@@ -41,14 +45,15 @@ _HANDLERS: Final = (
 
 
 def read_url(url: str, *, max_bytes: int, timeout_s: float) -> bytes:
-    """Return the decoded body; raises a PeerError that says whether a retry may help."""
+    """Return the decoded body in UTF-8; raises a PeerError that says whether a retry may help."""
     target = check_url(url, AllowedHosts(everything=True))
     headers = {"User-Agent": f"sluice/{__version__}", "Accept-Encoding": "gzip"}
     request = Request(quote(target.url, safe=_PRINTABLE), headers=headers)  # noqa: S310 (http and https only)
     deadline = time.monotonic() + timeout_s
     try:
         with _build_opener().open(request, timeout=min(_IDLE_S, timeout_s)) as response:
-            return _read_body(response, max_bytes, deadline)
+            body = _read_body(response, max_bytes, deadline)
+            return to_utf8(body, response.headers.get("Content-Type"), max_bytes=max_bytes)
     except (OSError, http.client.HTTPException, zlib.error) as error:
         raise _translate_error(error) from error
 
@@ -100,10 +105,28 @@ def _translate_error(error: Exception) -> PeerError:
     reason = error.reason if isinstance(error, URLError) else error
     if isinstance(error, HTTPError):
         error.close()
-        try:
-            check_status(error.code)
-        except PeerError as translated:
-            return translated
+        return _translate_status(error)
+    if isinstance(reason, socket.gaierror):
+        return _translate_lookup(reason)
+    if isinstance(reason, ssl.SSLError):
+        text = getattr(reason, "verify_message", "") or reason.reason or "the handshake failed"
+        return Unusable(f"the host cannot be trusted over TLS ({text}): check the address and its certificate")
     if isinstance(reason, TimeoutError):
         return TimedOut("the host did not answer in time")
     return Unavailable(f"the host cannot be read: {reason or type(error).__name__}")
+
+
+def _translate_status(error: HTTPError) -> PeerError:
+    if error.code in _REDIRECTS:  # the handler of redirects gave up
+        return Unusable("the host redirects in a circle, too often, or away from the web: use the address at the end")
+    try:
+        check_status(error.code)
+    except PeerError as translated:
+        return translated
+    return Unavailable(f"the host answered with status {error.code}")
+
+
+def _translate_lookup(error: socket.gaierror) -> PeerError:
+    if error.errno == socket.EAI_AGAIN:
+        return Unavailable("the name of the host cannot be looked up at the moment: try again later")
+    return Unusable("the host does not exist: its name is not in DNS, check the address")

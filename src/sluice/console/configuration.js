@@ -14,6 +14,7 @@ const TRANSFORMATIONS = {
   ValidateAllowPublicSuffix: "as Validate, but keeps public suffixes",
   ValidateAllowIpAndPublicSuffix: "as Validate, but keeps both",
   Deduplicate: "removes duplicates",
+  Optimise: "drops rules that another rule makes needless",
   RemoveEmptyLines: "removes empty lines",
   InsertFinalNewLine: "adds a line break at the end",
 };

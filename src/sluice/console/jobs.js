@@ -6,6 +6,13 @@ import { resultView } from "./result.js";
 
 const KINDS = { completed: "good", failed: "bad", cancelled: "", queued: "warn", running: "warn" };
 const REFRESH_S = 3;
+const KEPT = "sluice-jobs";
+const MOST = 20;
+
+// Only whoever holds the id of a job sees its name and its list, so this page remembers the jobs that it has submitted.
+const readKept = () => JSON.parse(sessionStorage.getItem(KEPT) ?? "[]");
+const keep = (jobs) => sessionStorage.setItem(KEPT, JSON.stringify(jobs.slice(0, MOST)));
+const isOver = ({ status }) => status in KINDS && status !== "queued" && status !== "running";
 
 export function jobsPanel(readRequest) {
   const high = check("High priority");
@@ -18,7 +25,9 @@ export function jobsPanel(readRequest) {
   async function submit() {
     try {
       const priority = high.querySelector("input").checked ? "high" : "standard";
-      const { requestId } = await sendJson("/compile/async", { ...readRequest(), priority });
+      const sent = readRequest();
+      const { requestId } = await sendJson("/compile/async", { ...sent, priority });
+      keep([{ requestId, configName: sent.configuration.name, status: "queued", timestamp: Date.now() }, ...readKept()]);
       fill(notice, banner(`Job ${requestId} is queued.`, "good"));
       await update();
     } catch (error) {
@@ -35,9 +44,20 @@ export function jobsPanel(readRequest) {
         figures({ Waiting: stats.pending, Running: stats.processing, Done: stats.completed, Failed: stats.failed, Cancelled: stats.cancelled, "Average ms": stats.averageProcessingTime, "In the last minute": stats.processingRate }),
         stepChart("Jobs waiting or running", stats.depthHistory.map(({ timestamp, depth }) => ({ at: timestamp, value: depth }))),
       );
-      fill(history, h("h2", {}, "Jobs"), stats.history.length ? jobTable(stats.history) : empty("No job yet. Fill in the form under Compile, then press Submit here."));
+      const jobs = await Promise.all(readKept().map((job) => (isOver(job) ? job : look(job))));
+      keep(jobs);
+      fill(history, h("h2", {}, "Your jobs"), jobs.length ? jobTable(jobs) : empty("No job yet. Fill in the form under Compile, then press Submit here."));
     } catch (error) {
       fill(overview, h("h2", {}, "Queue"), banner(error.message));
+    }
+  }
+
+  async function look(job) {
+    try {
+      const { status, error, ruleCount, jobInfo } = await getJson(`/queue/results/${job.requestId}`);
+      return { ...job, status: status === "cache_miss" ? "completed" : status, error, ruleCount, duration: jobInfo.duration, timestamp: jobInfo.timestamp };
+    } catch (error) {
+      return { ...job, status: "failed", error: error.message };
     }
   }
 
@@ -47,7 +67,7 @@ export function jobsPanel(readRequest) {
       [
         ["List", (job) => job.configName, "wrap"],
         ["State", (job) => badge(job.status, KINDS[job.status])],
-        ["Lines", (job) => job.ruleCount?.toLocaleString("en") ?? "", "number"],
+        ["Rules", (job) => job.ruleCount?.toLocaleString("en") ?? "", "number"],
         ["ms", (job) => job.duration?.toLocaleString("en") ?? "", "number"],
         ["When", (job) => new Date(job.timestamp).toLocaleTimeString("en")],
         ["Error", (job) => job.error ?? "", "wrap"],
@@ -56,9 +76,9 @@ export function jobsPanel(readRequest) {
       jobs,
     );
 
-  function action({ requestId, status, type, configName }) {
+  function action({ requestId, status, configName }) {
     if (status === "queued" || status === "running") return h("button", { type: "button", class: "danger", "aria-label": `Cancel ${configName}`, onclick: () => cancel(`/queue/cancel/${requestId}`) }, "Cancel");
-    if (status === "completed" && type === "compile") return h("button", { type: "button", "aria-label": `Show ${configName}`, onclick: () => show(requestId, configName) }, "Show");
+    if (status === "completed") return h("button", { type: "button", "aria-label": `Show ${configName}`, onclick: () => show(requestId, configName) }, "Show");
     return "";
   }
 

@@ -1,7 +1,7 @@
 // The filters, which are part of the page's address so that a view can be shared.
 import { check, showFieldError, field, fill, h } from "./dom.js";
 
-const SENTIMENTS = ["positive", "negative", "neutral"];
+const SENTIMENTS = ["positive", "negative", "neutral", "unknown"];
 const TYPING_MS = 350;
 const FEEDS = { RSS: "rss", Atom: "atom", "JSON Feed": "json" };
 

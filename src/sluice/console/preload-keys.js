@@ -5,12 +5,16 @@ const whole = (key, label, min, max, hint) => ({ key, label, hint, kind: "number
 const text = (key, label, hint) => ({ key, label, hint, kind: "text" });
 const lines = (key, label, hint) => ({ key, label, hint, kind: "lines" });
 const choice = (key, label, choices, hint) => ({ key, label, hint, kind: "choice", choices });
+// One "name number" on each line, for an object of numbers.
+const pairs = (key, label, hint) => ({ key, label, hint, kind: "pairs" });
 
 export const GROUPS = [
   ["Site", [
     text("site_url", "Address of the site", "Scheme and host only, such as https://www.example.com"),
     lines("hosts", "Other hosts", "One per line, such as example.com"),
     { ...text("origin_url", "Address of the origin", "Where pages are fetched, if not from the address of the site"), optional: true },
+    { ...text("origin_cron_path", "Timer of the origin", "A path that is called every minute, such as /wp-cron.php"), optional: true },
+    whole("origin_timeout_s", "Wait for the origin, in seconds", 1, 600, "1 to 600; for a visitor whose page has no copy"),
   ]],
   ["Triggers", [
     bool("preload_enabled", "Preload is on"),
@@ -33,12 +37,21 @@ export const GROUPS = [
     whole("preload_circuit_breaker_max_backoff_s", "Maximum backoff of the circuit breaker, in seconds", 30, 86400, "30 to 86,400"),
   ]],
   ["Cache", [
+    choice("cache_enabled", "Answer visitors from copies", ["true", "false", "observe"], "observe: the origin answers, and pages that differ between visitors are listed"),
     bool("cache_device_variants", "Separate copies for phones and other devices"),
     choice("cache_tier", "Tier", ["aggressive", "standard", "conservative", "minimal"], "How long pages stay fresh"),
-    whole("cache_stale_while_revalidate_s", "Stale-while-revalidate, in seconds", 0, 86400),
+    whole("cache_stale_while_revalidate_s", "Stale-while-revalidate, in seconds", 0, 2592000),
     whole("cache_stale_if_error_s", "Stale-if-error, in seconds", 0, 2592000),
     choice("cache_trailing_slash", "Trailing slash of a path", ["keep", "add", "strip"]),
     lines("cache_ignored_params", "Ignored query parameters", "One per line; a * at the end matches anything"),
+    lines("cache_kept_params", "Query parameters that are kept", "One per line; if there are any, all others are ignored"),
+    lines("cache_bypass_params", "Query parameters that only the origin answers", "One per line; a * at the end matches anything"),
+    lines("cache_bypass_cookies", "Cookies that only the origin answers", "One per line; a * at the end matches anything"),
+    lines("cache_include_paths", "Paths that may be stored", "One per line, such as /blog/*; all if empty"),
+    lines("cache_exclude_paths", "Paths that are never stored", "One per line, such as /account/*"),
+    pairs("cache_ttl_by_path", "Freshness by path", "A path and seconds on each line, such as /news/* 60"),
     lines("cache_languages", "Languages with separate copies", "One per line, such as de or pt-br"),
+    lines("cache_vary_headers", "Request headers with separate copies", "One per line, at most 5"),
+    whole("cache_purge_delay_s", "Delay of a purge, in seconds", 1, 300, "1 to 300; after it no data centre serves what was purged"),
   ]],
 ];

@@ -130,15 +130,18 @@ function settingControl({ key, label, hint, kind, min, max, choices, optional },
   const control =
     kind === "choice"
       ? h("select", {}, choices.map((each) => h("option", { value: each }, each)))
-      : kind === "lines"
+      : kind === "lines" || kind === "pairs"
         ? h("textarea", { class: "code short", rows: 2, spellcheck: "false", autocomplete: "off" })
         : h("input", { type: kind, min, max, autocomplete: "off", spellcheck: "false" });
-  control.value = kind === "lines" ? value.join("\n") : (value ?? "");
+  const written = { lines: () => value.join("\n"), pairs: () => Object.entries(value).map((pair) => pair.join(" ")).join("\n") };
+  control.value = written[kind]?.() ?? String(value ?? "");
   const readLines = () => control.value.split("\n").map((line) => line.trim()).filter(Boolean);
   const readText = () => (optional && !control.value.trim() ? null : control.value.trim());
   // An invalid number is sent unchanged: the service says what is wrong with it.
   const readNumber = () => (control.value.trim() === "" ? null : Number(control.value));
-  controls.set(key, { control, read: { lines: readLines, number: readNumber }[kind] ?? readText });
+  const readPairs = () => Object.fromEntries(readLines().map((line) => line.split(/\s+/)).map(([name, number]) => [name, Number(number)]));
+  const readChoice = () => ({ true: true, false: false })[control.value] ?? control.value;
+  controls.set(key, { control, read: { lines: readLines, pairs: readPairs, number: readNumber, choice: readChoice }[kind] ?? readText });
   return field(label, control, description);
 }
 

@@ -15,18 +15,22 @@ LAST_MS: Final = 9_999_999_999_999
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Journal:
-    """The events of all Workers."""
+    """The failures of all Workers, and with `stores_successes` also what the others logged."""
 
     kv: Kv
     retention_s: int
+    stores_successes: bool = False
 
     async def store_events(self, events: Iterable[TailEvent], *, now_ms: int, unique: str) -> list[dict[str, Any]]:
         """Writes a batch as one value, because KV charges for writes. Returns the stored records."""
-        records = [event.as_json() for event in events if not event.is_silent]
+        records = [event.as_json() for event in events if self._is_stored(event)]
         if records:
             key = f"{PREFIX}{LAST_MS - now_ms:013d}:{unique}"
             await self.kv.put_json(key, records, ttl_s=self.retention_s)
         return records
+
+    def _is_stored(self, event: TailEvent) -> bool:
+        return event.is_failure or (self.stores_successes and not event.is_silent)
 
     async def newest_records(self, limit: int) -> list[dict[str, Any]]:
         listing = await self.kv.list(PREFIX, limit=limit)

@@ -9,7 +9,7 @@ def tail_routes(journal: Journal, admin_token: str) -> list[Route]:
     async def list_logs(request: Request) -> Reply:
         require_admin(request, admin_token)
         records = await journal.newest_records(read_limit(request))
-        return Reply.json({"records": records}, headers={"Cache-Control": "no-store"})
+        return Reply.json({"records": records})
 
     return [Route("GET", "/logs", list_logs)]
 

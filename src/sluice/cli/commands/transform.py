@@ -6,6 +6,7 @@ import json
 from sluice.cli.streams import Streams, UsageError
 from sluice.core.errors import Invalid
 from sluice.core.filters.patterns.patterns import Patterns
+from sluice.core.filters.patterns.work import WorkBudget
 from sluice.core.filters.pipeline import TRANSFORMATIONS, check_names, transform
 
 
@@ -41,9 +42,10 @@ def run(options: argparse.Namespace, streams: Streams) -> int:
 def _parse_patterns(options: argparse.Namespace) -> tuple[Patterns, Patterns]:
     try:
         check_names(options.transformations)
-        return Patterns.parse(options.exclude), Patterns.parse(options.include)
     except Invalid as error:
         raise UsageError(str(error)) from error
+    budget = WorkBudget()
+    return Patterns.parse(options.exclude, budget), Patterns.parse(options.include, budget)
 
 
 def _read_lines(streams: Streams, *, as_json: bool) -> list[str]:

@@ -14,9 +14,9 @@ from sluice.cli.streams import Streams, UsageError
 from sluice.cli.terminal import ProgressBar
 from sluice.cli.web_client import read_url
 from sluice.core.compiler.events import Event
-from sluice.core.errors import ConfigError
+from sluice.core.errors import ConfigError, Refused, SluiceError
 from sluice.core.preload.priority import TRIGGERS
-from sluice.core.preload.sitemap import MAX_BYTES, SitemapReader
+from sluice.core.preload.sitemap import MAX_BYTES, Sitemap, SitemapReader
 from sluice.services.preload.http.requests import MAX_URLS
 
 DEFAULT_ENDPOINT: Final = "http://edge-preload.localhost:8787"
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace, streams: Streams) -> int:
     """Submit the pages in batches of 100; returns 1 if a page failed while waiting."""
     if not options.url and not options.sitemap:
         raise UsageError("name pages with --url, or a sitemap with --sitemap")
-    client = PreloadClient(options.endpoint, options.zone, _read_key(options))
+    client = PreloadClient(options.endpoint, options.zone, read_key(options))
     urls = list(dict.fromkeys([*(options.url or []), *_read_sitemap_urls(options.sitemap)]))
     batch_ids = [_submit_batch(client, batch, options, streams) for batch in _split_batches(urls)]
     if not options.wait:
@@ -65,7 +65,7 @@ def run(options: argparse.Namespace, streams: Streams) -> int:
     return 1 if totals["failed"] or totals["dropped"] else 0
 
 
-def _read_key(options: argparse.Namespace) -> str:
+def read_key(options: argparse.Namespace) -> str:
     """Read the key from a file or the environment, never from the arguments, which other users can see."""
     if options.key_file:
         return read_file(options.key_file, max_bytes=MAX_KEY_BYTES).decode("utf-8", "replace").strip()
@@ -83,11 +83,19 @@ def _read_sitemap_urls(url: str | None) -> Iterator[str]:
         if location in visited:
             continue
         visited.add(location)
-        reader = SitemapReader()
-        reader.feed(read_url(location, max_bytes=MAX_BYTES, timeout_s=TIMEOUT_S))
-        sitemap = reader.finish()
+        sitemap = _read_sitemap(location)
         pending += [entry.url for entry in sitemap.sitemaps]
         yield from (entry.url for entry in sitemap.pages)
+
+
+def _read_sitemap(url: str) -> Sitemap:
+    """Read one file; an error names it, because it may be one of many."""
+    try:
+        reader = SitemapReader()
+        reader.feed(read_url(url, max_bytes=MAX_BYTES, timeout_s=TIMEOUT_S))
+        return reader.finish()
+    except SluiceError as error:
+        raise Refused(f"sitemap {url}: {error}") from error
 
 
 def _split_batches(urls: Sequence[str]) -> Iterator[list[str]]:

@@ -4,18 +4,21 @@ import argparse
 import asyncio
 import json
 import random
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-from sluice.cli.clock import SystemClock
-from sluice.cli.downloads import LIMITS, download
+from sluice.cli.commands.convert import require_format
+from sluice.cli.downloads import LIMITS, SystemClock, download
 from sluice.cli.files import read_file, write_file
 from sluice.cli.streams import Streams
 from sluice.cli.terminal import ProgressBar, describe_event, format_stage_table
 from sluice.core.compiler.compile import CompilationResult, FilterCompiler
 from sluice.core.compiler.configuration import parse_configuration
-from sluice.core.compiler.events import Event
+from sluice.core.compiler.events import Event, ignore_event
 from sluice.core.errors import ConfigError, Invalid, SluiceError
+from sluice.core.filters.formats.table import FORMATS
+from sluice.core.filters.formats.writer import write_list
 
 MAX_CONFIGURATION_BYTES: Final = 10_000_000
 # The name and transformations that HostlistCompiler uses for sources named on its command line.
@@ -29,6 +32,7 @@ DEFAULT_TRANSFORMATIONS: Final = (
     "InsertFinalNewLine",
 )
 _CHUNK_LINES: Final = 65_536
+STANDARD_OUTPUT: Final = "-"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +47,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="hosts",
         help="format of the sources named by -i (default: hosts)",
     )
-    parser.add_argument("-o", "--output", metavar="FILE", required=True, help="file to write the list to")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", required=True, help="file to write the list to; - for standard output"
+    )
+    parser.add_argument("--format", metavar="NAME", default="adblock", help=f"format of the list: {', '.join(FORMATS)}")
     parser.add_argument("-v", "--verbose", action="store_true", help="print each step")
     parser.add_argument("--report", metavar="FILE", help="write every dropped line and its reason to FILE as JSON")
     parser.add_argument("-b", "--benchmark", action="store_true", help="print the duration of each stage")
@@ -51,6 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, streams: Streams) -> int:
     """Compile and write the list; the old output file stays if anything fails."""
+    require_format(options.format)
     configuration = _load_configuration(options)
     bar = ProgressBar(streams.stderr)
     try:
@@ -58,14 +66,31 @@ def run(options: argparse.Namespace, streams: Streams) -> int:
         result = asyncio.run(_compile(configuration, emit, detailed=bool(options.report)))
     finally:
         bar.clear()
-    write_file(options.output, _encode_rules(result.rules))
+    written = write_list(result.rules, options.format, serial=int(time.time()))
+    _write_list(options.output, streams, _encode_rules(written.lines))
     if options.report:
-        write_file(options.report, [json.dumps(result.report.as_json(), ensure_ascii=False, indent=1).encode()])
+        report = {**result.report.as_json(), "format": written.report.as_json()}
+        write_file(options.report, [json.dumps(report, ensure_ascii=False, indent=1).encode()])
     if options.benchmark and result.metrics:
-        streams.stdout.write(f"{format_stage_table(result.metrics)}\n".encode())
+        _print_stages(options.output, streams, format_stage_table(result.metrics))
     if options.verbose:
-        streams.print_message(f"Wrote {len(result.rules):,} lines to {options.output}")
+        streams.print_message(f"Wrote {len(written.lines):,} lines to {options.output}")
     return 0
+
+
+def _write_list(output: str, streams: Streams, parts: Iterator[bytes]) -> None:
+    if output == STANDARD_OUTPUT:
+        streams.stdout.writelines(parts)
+        streams.stdout.flush()
+    else:
+        write_file(output, parts)
+
+
+def _print_stages(output: str, streams: Streams, table: str) -> None:
+    if output == STANDARD_OUTPUT:
+        streams.print_message(table)
+    else:
+        streams.stdout.write(f"{table}\n".encode())
 
 
 def _load_configuration(options: argparse.Namespace) -> object:
@@ -105,8 +130,14 @@ def _choose_listener(options: argparse.Namespace, streams: Streams, bar: Progres
 
 
 async def _compile(configuration: object, emit: Callable[[Event], None], *, detailed: bool) -> CompilationResult:
-    compiler = FilterCompiler(download=download, clock=SystemClock(), draw=random.random, limits=LIMITS, emit=emit)
-    return await compiler.compile_with_metrics(parse_configuration(configuration), detailed=detailed)
+    return await build_compiler(emit).compile_with_metrics(parse_configuration(configuration), detailed=detailed)
+
+
+def build_compiler(emit: Callable[[Event], None] = ignore_event) -> FilterCompiler:
+    """Build the compiler of this machine; its reports list every dropped line."""
+    return FilterCompiler(
+        download=download, clock=SystemClock(), draw=random.random, limits=LIMITS, emit=emit, max_dropped=None
+    )
 
 
 def _encode_rules(rules: list[str]) -> Iterator[bytes]:

@@ -1,0 +1,44 @@
+"""`sluice why`: tells which rule of which source blocks or allows a name."""
+
+import argparse
+import asyncio
+import json
+from dataclasses import asdict
+from typing import Any
+
+from sluice.cli.commands.compile import build_compiler, read_configuration
+from sluice.cli.streams import Streams
+from sluice.core.compiler.compile import CompilationResult
+from sluice.core.filters.verdicts import NameVerdicts
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("domain", metavar="DOMAIN", help="the name to look for")
+    parser.add_argument("-c", "--config", metavar="FILE", required=True, help="configuration of the list")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(options: argparse.Namespace, streams: Streams) -> int:
+    """Compile the list and print what it says of the name."""
+    result = asyncio.run(build_compiler().compile(read_configuration(options.config), detailed=True))
+    answer = _explain(result, options.domain.lower().removesuffix("."))
+    text = json.dumps(answer, ensure_ascii=False, indent=1) if options.json else _format(options.domain, answer)
+    streams.stdout.write(f"{text}\n".encode())
+    streams.stdout.flush()
+    return 0
+
+
+def _explain(result: CompilationResult, name: str) -> dict[str, Any]:
+    decision = NameVerdicts(result.rules).decide(name)
+    if decision.line is None or result.provenance is None:
+        return {"verdict": decision.verdict, "rule": None, "sources": []}
+    rule = result.rules[decision.line]
+    places = result.provenance.find_places(decision.line, rule)
+    return {"verdict": decision.verdict, "rule": rule, "sources": [asdict(place) for place in places]}
+
+
+def _format(domain: str, answer: dict[str, Any]) -> str:
+    if answer["rule"] is None:
+        return f"{domain} is neither blocked nor allowed: no rule matches it"
+    head = f"{domain} is {answer['verdict']} by {answer['rule']}"
+    return "\n".join([head, *(f"  {at['source']}: {at['file']}, line {at['line']}" for at in answer["sources"])])
