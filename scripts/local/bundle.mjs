@@ -1,7 +1,7 @@
 // Builds the modules of a Worker for workerd: Pyodide, the host, the vendored packages and this project's sources.
-import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import { listExportedClasses, listKvIds } from "./config.mjs";
+import { FRONT, LOCAL_CACHE_CLASS, isCached, listExportedClasses, listKvIds } from "./config.mjs";
 import { chooseLimits } from "./limits.mjs";
 import { pack } from "./pack.mjs";
 
@@ -29,6 +29,7 @@ function sharedModules(root) {
   return (shared ??= [
     localModule("host.mjs"),
     localModule("limits.mjs"),
+    localModule("operations.mjs"),
     localModule("pack.mjs"),
     localModule("private_interfaces.mjs"),
     makeModule("Text", "introspection.py", readFileSync(join(HERE, "introspection.py"), "utf8")),
@@ -44,10 +45,11 @@ function sharedModules(root) {
 
 const toPattern = (glob) => new RegExp(`^${glob.replace(/[.+]/g, "\\$&").replace(/\*\*\/?|\*/g, (stars) => ({ "**/": "(?:.*/)?", "**": ".*" })[stars] ?? "[^/]*")}$`);
 
-// A Worker gets the packages that its upload has; compiled modules stand for their sources.
+// A Worker gets the packages that its upload has; compiled modules stand for their sources. The models may change by an edit.
 const packages = new Map();
 function packagesModule(root, exclude = []) {
-  const key = exclude.join("\n");
+  const models = join(root, "python_modules/pydantic/schemas.json");
+  const key = [existsSync(models) && statSync(models).mtimeMs, ...exclude].join("\n");
   if (!packages.has(key)) {
     const patterns = exclude.filter((glob) => glob !== "**/*.pyc").map(toPattern);
     const isDeployed = ([path]) => !patterns.some((pattern) => pattern.test(path.replace(/\.pyc$/, ".py")));
@@ -79,7 +81,7 @@ export function buildHostModules(root, config, all, plan) {
     modulesRoot: "/",
     modules: [
       makeModule("ESModule", "main.mjs", main),
-      settingsModule({ worker: config.name, mainModule: basename(config.main, ".py"), classes, ...limits }),
+      settingsModule({ worker: config.name, hasCache: isCached(config), mainModule: basename(config.main, ".py"), classes, ...limits }),
       makeModule("Data", "src.pack", pack(readSources(root, dirname(config.main)))),
       packagesModule(root, config.python_modules.exclude),
       ...sharedModules(root),
@@ -89,12 +91,19 @@ export function buildHostModules(root, config, all, plan) {
 
 export function buildFrontOptions(configs, routes) {
   const workers = configs.map(({ name }) => name);
+  const cached = configs.filter(isCached).map(({ name }) => name);
   return {
-    name: "local-front",
+    name: FRONT,
     compatibilityDate: "2026-01-01",
     compatibilityFlags: ["service_binding_extra_handlers"], // to call `scheduled` of another Worker
+    routes: ["*.localhost/*"], // Miniflare refuses /cdn-cgi/ on hosts that no route names
     modulesRoot: "/",
-    modules: [makeModule("ESModule", "main.mjs", readFileSync(join(HERE, "front.mjs"), "utf8")), settingsModule({ routes, workers, fallback: workers[0] })],
+    modules: [
+      makeModule("ESModule", "main.mjs", readFileSync(join(HERE, "front.mjs"), "utf8")),
+      localModule("response_cache.mjs"),
+      settingsModule({ routes, workers, fallback: workers[0], cached }),
+    ],
+    durableObjects: { LOCAL_CACHE: LOCAL_CACHE_CLASS },
     serviceBindings: Object.fromEntries(
       workers.flatMap((name) => [
         [name, name],

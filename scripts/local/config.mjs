@@ -56,6 +56,11 @@ export function listExportedClasses(config, all) {
   ].filter(([name], at, pairs) => pairs.findIndex(([other]) => other === name) === at);
 }
 
+// The cache in front of a Worker is an object of the front, which keeps its copies in memory.
+export const isCached = ({ cache }) => cache?.enabled === true;
+export const LOCAL_CACHE_CLASS = { className: "LocalCache", unsafePreventEviction: true, useSQLite: true };
+export const FRONT = "local-front";
+
 const listSqliteClasses = (config) => new Set((config.migrations ?? []).flatMap(({ new_sqlite_classes = [] }) => new_sqlite_classes));
 
 export function buildWorkerOptions(config, all, vars) {
@@ -72,11 +77,14 @@ export function buildWorkerOptions(config, all, vars) {
     r2Buckets: byBinding(config.r2_buckets, r2Id),
     queueProducers: byBinding(config.queues.producers, ({ queue, delivery_delay }) => ({ queueName: queue, deliveryDelay: delivery_delay })),
     queueConsumers: toRecord(config.queues.consumers, ({ queue }) => queue, toQueueConsumer),
-    durableObjects: toRecord(config.durable_objects.bindings, ({ name }) => name, ({ class_name, script_name }) => ({
-      className: class_name,
-      scriptName: script_name,
-      useSQLite: sqlite[script_name ?? config.name]?.has(class_name) ?? false,
-    })),
+    durableObjects: {
+      ...toRecord(config.durable_objects.bindings.filter(({ script_name }) => !script_name || isServed(script_name)), ({ name }) => name, ({ class_name, script_name }) => ({
+        className: class_name,
+        scriptName: script_name,
+        useSQLite: sqlite[script_name ?? config.name]?.has(class_name) ?? false,
+      })),
+      ...(isCached(config) && { LOCAL_CACHE: { ...LOCAL_CACHE_CLASS, scriptName: FRONT } }),
+    },
     workflows: byBinding(config.workflows, ({ name, class_name, script_name }) => ({ name, className: class_name, scriptName: script_name })),
     serviceBindings: byBinding((config.services ?? []).filter(({ service }) => isServed(service)), ({ service, entrypoint }) => ({ name: service, entrypoint })),
     analyticsEngineDatasets: byBinding(config.analytics_engine_datasets, ({ binding, dataset }) => ({ dataset: dataset ?? binding })),

@@ -56,6 +56,7 @@ export async function startDemo(port) {
   const sources = Object.keys(lists).map((path) => ({ name: path.slice(7), url: own + path, expectedMinRules: 1000 }));
   return {
     vars: {
+      DEMO: "1",
       ADMIN_TOKEN: TOKEN,
       SIGNING_KEY: "demo-signing-key-for-this-machine-only",
       ALLOW_PRIVATE_HOSTS: `${own.slice(7)},${SITE}:${port},${SITE}`,

@@ -1,7 +1,9 @@
-// The Worker behind the local port: routes by host name, runs crons by hand, and hides stack traces.
+// The Worker behind the local port: routes by host name, keeps public replies, runs crons by hand, and hides stack traces.
+import { DurableObject } from "cloudflare:workers";
+import { ResponseCache, isCacheable } from "./response_cache.mjs";
 import settings from "./settings.json.txt";
 
-const { routes, fallback, workers } = JSON.parse(settings);
+const { routes, fallback, workers, cached } = JSON.parse(settings);
 const PLAIN = { "Content-Type": "text/plain; charset=utf-8" };
 
 const textReply = (body, status) => new Response(`${body}\n`, { status, headers: PLAIN });
@@ -17,8 +19,9 @@ function findWorker({ hostname, pathname }) {
   return patterns.find(([pattern]) => pattern.test(address))?.[1] ?? fallback;
 }
 
-async function runScheduled({ searchParams }, env) {
-  const worker = searchParams.get("worker") ?? fallback;
+async function runScheduled(url, env) {
+  const { searchParams } = url;
+  const worker = searchParams.get("worker") ?? findWorker(url);
   if (!workers.includes(worker)) return textReply(`No Worker is named ${worker}; choose one of: ${workers.join(", ")}.`, 404);
   const time = Number(searchParams.get("time") ?? Date.now());
   if (!Number.isFinite(time)) return textReply("time must be a number: milliseconds since 1970.", 400);
@@ -30,13 +33,41 @@ async function bootWorker({ searchParams }, env) {
   return Response.json(await env[`boot:${searchParams.get("worker")}`].boot());
 }
 
+// What each Worker has done since it started, by what Cloudflare bills.
+async function countOperations(env) {
+  const counts = await Promise.all(workers.map(async (name) => [name, await env[`boot:${name}`].countOperations()]));
+  return Response.json(Object.fromEntries(counts));
+}
+
+// The cache of one Worker. An object, because only there may one request wait for what another one fetches.
+export class LocalCache extends DurableObject {
+  cache = new ResponseCache();
+
+  async fetch(request) {
+    const worker = this.env[this.ctx.id.name];
+    // Without this, a compressed body would be decompressed here.
+    const origin = (asked) => worker.fetch(asked, { encodeResponseBody: "manual" });
+    return this.cache.fetch(request, origin, (promise) => this.ctx.waitUntil(promise));
+  }
+
+  purge(options) {
+    return this.cache.purge(options);
+  }
+}
+
+async function runWorker(name, request, env) {
+  if (!cached.includes(name) || !isCacheable(request)) return env[name].fetch(request);
+  return env.LOCAL_CACHE.getByName(name).fetch(request);
+}
+
 export default {
   async fetch(request, env) {
     const url = new URL(request.url);
     try {
       if (url.pathname === "/cdn-cgi/handler/scheduled") return await runScheduled(url, env);
       if (url.pathname === "/cdn-cgi/local/boot") return await bootWorker(url, env);
-      return await env[findWorker(url)].fetch(request);
+      if (url.pathname === "/cdn-cgi/local/operations") return await countOperations(env);
+      return await runWorker(findWorker(url), request, env);
     } catch {
       return textReply("Internal Server Error", 500); // the Worker has logged its traceback
     }

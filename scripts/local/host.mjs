@@ -7,6 +7,7 @@ import lockFile from "./pyodide-lock.txt";
 import createPyodideModule from "./pyodide.asm.mjs";
 import pyodideWasm from "./pyodide.asm.wasm";
 import { LimitKeeper } from "./limits.mjs";
+import { Operations } from "./operations.mjs";
 import { unpack, unpackMemory } from "./pack.mjs";
 import { PYODIDE_LOAD_SNAPSHOT, SDK_FLAGS_MODULE, SDK_HELPER_MODULE, replaceErrorImports, replaceScheduler } from "./private_interfaces.mjs";
 import packages from "./python_modules.pack";
@@ -15,24 +16,29 @@ import stdlib from "./python_stdlib.zip";
 import settings from "./settings.json.txt";
 import sources from "./src.pack";
 
-const { worker, mainModule, classes, limits, namespaces } = JSON.parse(settings);
+const { worker, hasCache, mainModule, classes, limits, namespaces } = JSON.parse(settings);
 const INDEX_URL = "http://pyodide.invalid/";
 const LOG_MARK = /^([\u001d\u001e])(.*)\u001f$/; // names the Worker of a log line
 
 // A note of the local runtime itself has another mark, and no tail Worker gets it.
 const note = console.warn.bind(console, `\u001d${worker}\u001f`);
-const keeper = new LimitKeeper(limits, namespaces, note);
+const operations = new Operations();
+const keeper = new LimitKeeper(limits, namespaces, note, operations);
 keeper.guardGlobals();
 
 for (const level of ["debug", "error", "info", "log", "warn"]) {
   const write = console[level].bind(console);
-  console[level] = (...values) => write(`\u001e${worker}\u001f`, ...values);
+  console[level] = (...values) => {
+    operations.add("log_lines");
+    write(`\u001e${worker}\u001f`, ...values);
+  };
 }
 
 // Pyodide compiles small modules at run time (function pointers, shared libraries, a check for stack switching). workerd
 // allows this only through a binding, which Python does not see.
-const { LOCAL_UNSAFE_EVAL: compiler } = cloudflareWorkers.env;
-delete cloudflareWorkers.env.LOCAL_UNSAFE_EVAL;
+const { LOCAL_UNSAFE_EVAL: compiler, LOCAL_CACHE: cacheObjects } = cloudflareWorkers.env;
+const hideLocalBindings = (env) => ["LOCAL_UNSAFE_EVAL", "LOCAL_CACHE"].forEach((name) => delete env[name]);
+hideLocalBindings(cloudflareWorkers.env);
 WebAssembly.Module = new Proxy(WebAssembly.Module, {
   construct: (_target, [bytes]) => compiler.newWasmModule(bytes),
 });
@@ -166,14 +172,19 @@ function convertArguments(kind, name, args) {
   return args;
 }
 
+// The cache in front of the Worker's entrypoint, which workerd alone does not have.
+const publicCache = { purge: (options) => cacheObjects.getByName(worker).purge(options) };
+
 // Returns the class that workerd sees for one Python class. Its methods are not known before Python runs, so a proxy stands
 // for all of them. The methods on the prototype tell workerd which events the class handles.
 export function expose(className, kind) {
   const Exposed = class extends cloudflareWorkers[kind] {
     constructor(ctx, env) {
       super(ctx, env);
-      delete env.LOCAL_UNSAFE_EVAL;
+      hideLocalBindings(env);
+      if (hasCache && className === "Default") Object.defineProperty(ctx, "cache", { value: publicCache });
       keeper.guardBindings(env, cloudflareWorkers.env);
+      if (kind === "DurableObject") operations.watchStorage(ctx.storage);
       const first = keeper.begin();
       const instance = keeper.run(first, () => construct(className, [ctx, env]));
       instance.catch(() => {}); // `call` reports the error
@@ -182,7 +193,7 @@ export function expose(className, kind) {
           if (typeof name !== "string") return Reflect.get(target, name, receiver);
           // An object is called many times. Every other instance is made for one call.
           const invocation = kind === "DurableObject" ? keeper.begin() : first;
-          return (...args) => keeper.run(invocation, () => call(instance, kind, name, convertArguments(kind, name, args)));
+          return (...args) => operations.addInvocation(kind, name, args) ?? keeper.run(invocation, () => call(instance, kind, name, convertArguments(kind, name, args)));
         },
       });
     }
@@ -196,5 +207,9 @@ export class LocalBoot extends cloudflareWorkers.WorkerEntrypoint {
   async boot() {
     const problem = failure ?? helper.find_missing_classes(main, JSON.stringify(classes));
     return problem ? { problem } : { heapBytes: python._module.HEAPU8.length };
+  }
+
+  async countOperations() {
+    return operations.counts;
   }
 }

@@ -4,6 +4,7 @@
 // An invocation is one call from outside: a request, a cron, a batch of messages, an alarm, a call of a method. workerd carries
 // it through promises and timers in an AsyncLocalStorage, and Python's event loop is told to do the same.
 import { AsyncLocalStorage } from "node:async_hooks";
+import { D1_SEND } from "./private_interfaces.mjs";
 
 // For each invocation. `fetches` are requests to the internet and calls of the edge cache, `services` are calls of bindings.
 // developers.cloudflare.com/workers/platform/limits (#subrequests, #cpu-time) and /d1/platform/limits
@@ -74,15 +75,16 @@ class Invocation {
   }
 }
 
-// Counts what the code of one Worker does. `report` prints a line; `namespaces` has the id of each KV binding.
+// Counts what the code of one Worker does. `report` prints a line; `namespaces` has the id of each KV binding; `operations` counts
+// what is billed.
 export class LimitKeeper {
   #invocations = new AsyncLocalStorage();
   #guarded = new WeakSet();
   #namespaces = new WeakMap();
   #writtenAt = new Map();
 
-  constructor(limits, namespaces, report) {
-    Object.assign(this, { limits, namespaces, report });
+  constructor(limits, namespaces, report, operations) {
+    Object.assign(this, { limits, namespaces, report, operations });
   }
 
   begin() {
@@ -110,7 +112,10 @@ export class LimitKeeper {
 
   guardGlobals() {
     const { fetch } = globalThis;
-    globalThis.fetch = (...args) => this.#call({ fetches: 1 }, () => fetch(...args), true);
+    globalThis.fetch = (...args) => {
+      this.operations.add("fetches");
+      return this.#call({ fetches: 1 }, () => fetch(...args), true);
+    };
     this.#guard(Cache.prototype, ["match", "put", "delete"], (_cache, _args, call) => this.#call({ fetches: 1 }, call, true));
     this.#guardSockets();
   }
@@ -133,7 +138,7 @@ export class LimitKeeper {
     for (const [name, binding] of Object.entries(env)) {
       const kind = binding?.constructor?.name;
       if (kind === "KvNamespace") this.#guardKv(binding, this.namespaces[name]);
-      else if (kind === "R2Bucket") this.#guardCalls(binding, ["head", "get", "put", "delete", "list"], true);
+      else if (kind === "R2Bucket") this.#guardCalls(binding, ["head", "get", "put", "delete", "list"], true, this.operations.addR2);
       else if (kind === "WorkerQueue") this.#guardQueue(binding);
       else if (kind === "D1Database") this.#guardD1(binding);
       else if (kind === "WorkflowImpl") this.#guardCalls(binding, ["get", "create", "createBatch"]);
@@ -146,7 +151,7 @@ export class LimitKeeper {
   bindStep(step) {
     const bindArgument = (name, value) => (typeof value === "function" ? this.bind((...args) => checkResult(name, value(...args))) : value);
     return new Proxy(step, {
-      get: (target, method) => (method === "do" ? (name, ...rest) => target.do(name, ...rest.map((each) => bindArgument(name, each))) : Reflect.get(target, method)),
+      get: (target, method) => (method === "do" ? (name, ...rest) => (this.operations.add("workflow_steps"), target).do(name, ...rest.map((each) => bindArgument(name, each))) : Reflect.get(target, method)),
     });
   }
 
@@ -168,14 +173,18 @@ export class LimitKeeper {
     }
   }
 
-  #guardCalls(binding, names, connects = false) {
-    this.#guard(Object.getPrototypeOf(binding), names, (_binding, _args, call) => this.#call({ services: 1 }, call, connects));
+  #guardCalls(binding, names, connects = false, count = () => {}) {
+    this.#guard(Object.getPrototypeOf(binding), names, (_binding, _args, call, name) => {
+      count(name);
+      return this.#call({ services: 1 }, call, connects);
+    });
   }
 
   #guardKv(binding, id) {
     this.#namespaces.set(binding, id);
     const prototype = Object.getPrototypeOf(binding);
     this.#guard(prototype, ["get", "getWithMetadata", "list", "put", "delete"], (namespace, [key], call, name) => {
+      this.operations.addKv(name, key);
       const isWrite = name === "put" || name === "delete";
       const send = isWrite ? () => this.#pace(`${this.#namespaces.get(namespace)}/${key}`, name, call) : call;
       return this.#call({ services: 1, kvOperations: 1 }, send, true);
@@ -192,6 +201,7 @@ export class LimitKeeper {
 
   #guardQueue(binding) {
     this.#guard(Object.getPrototypeOf(binding), ["send", "sendBatch"], (_queue, [body], call, name) => {
+      this.operations.addSent(name, body);
       const send = () => {
         if (name === "sendBatch" && measureBatch(body) > BATCH_BYTES) throw new Error("Queue sendBatch failed: Payload Too Large");
         return call();
@@ -205,21 +215,34 @@ export class LimitKeeper {
     const one = (_statement, _args, call) => this.#call({ services: 1, queries: 1 }, call);
     this.#guard(Object.getPrototypeOf(binding), ["exec"], one);
     this.#guard(Object.getPrototypeOf(binding.prepare("SELECT 1")), ["first", "run", "all", "raw"], one);
-    this.#guard(Object.getPrototypeOf(binding.withSession()), ["batch"], (_session, [statements], call) => this.#call({ services: 1, queries: statements.length }, call));
+    const session = Object.getPrototypeOf(binding.withSession());
+    this.#guard(session, ["batch", D1_SEND], (_session, [statements], call, name) =>
+      name === D1_SEND ? this.#countRows(call()) : this.#call({ services: 1, queries: statements.length }, call),
+    );
+  }
+
+  // Every statement passes here, whichever method was called, and only here are its rows known.
+  async #countRows(pending) {
+    const results = await pending;
+    this.operations.addRows(results);
+    return results;
   }
 
   #guardStubs(binding) {
     const prototype = Object.getPrototypeOf(binding);
-    this.#guard(prototype, ["get", "getByName"], (_namespace, _args, call) => this.#wrapStub(call()));
+    this.#guard(prototype, ["get", "getByName"], (_namespace, _args, call) => this.#wrapStub(call(), "object_requests"));
   }
 
   // The methods of a stub are not known, so a proxy stands for it.
-  #wrapStub(stub) {
+  #wrapStub(stub, operation) {
     const proxy = new Proxy(stub, {
       get: (target, name) => {
         const value = Reflect.get(target, name);
         if (typeof name !== "string" || name === "constructor" || typeof value !== "function") return value;
-        return (...args) => this.#call({ services: 1 }, () => target[name](...args));
+        return (...args) => {
+          this.operations.add(operation);
+          return this.#call({ services: 1 }, () => target[name](...args));
+        };
       },
     });
     this.#guarded.add(proxy);

@@ -37,10 +37,14 @@ export const miniflareGrowth = (bytes) => `var MIN_SINGLE_SEGMENT_GROWTH = ${byt
 // Miniflare: the variable that holds V8's flags for workerd.
 export const MINIFLARE_V8_FLAGS = "MINIFLARE_WORKERD_V8_FLAGS";
 
-// Miniflare: its options `unsafeEvalBinding` (bundle.mjs), `unsafeHandleRuntimeRestart` and `unsafeLocalExplorer` (serve.mjs).
-// workerd: the class names of the bindings, and that their methods can be replaced (limits.mjs).
+// Miniflare: its options `unsafeEvalBinding` (bundle.mjs), `unsafePreventEviction` (config.mjs), `unsafeHandleRuntimeRestart` and
+// `unsafeLocalExplorer` (serve.mjs).
+// workerd: the class names of the bindings, and that their methods can be replaced (limits.mjs, operations.mjs).
 // Wrangler: `unstable_readConfig` (config.mjs) and `unstable_splitSqlQuery` (migrations.mjs) may change as well.
 // CPython: introspection.py replaces `random._urandom`.
+
+// workerd: the method of a D1 session that every statement passes; its result has the rows that were read and written.
+export const D1_SEND = "_send";
 
 // Miniflare: the API of its local explorer, which lists and changes workflow instances. It needs `unsafeLocalExplorer`.
 export const EXPLORER_WORKFLOWS = "/cdn-cgi/explorer/api/workflows";

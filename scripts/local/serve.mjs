@@ -29,6 +29,8 @@ Serves all Workers on one local port, each at http://NAME.localhost:PORT.
   --cron                run the crons of the configs at their times; without it, run a cron by hand:
                         GET /cdn-cgi/handler/scheduled?worker=NAME&cron=EXPRESSION
   --limits PLAN         enforce the limits of Cloudflare's plan "paid" (default) or "free"
+  --no-cache            let every request reach its Worker; without it, public replies are kept as their headers
+                        allow, for each Worker whose config enables the cache
   --demo                start local sources for all services, load some content and print a tour;
                         the state is in .wrangler/demo
   --no-watch            do not restart when a source file changes
@@ -56,6 +58,7 @@ function parseOptions(args) {
         cron: { type: "boolean", default: false },
         demo: { type: "boolean", default: false },
         limits: { type: "string", default: "paid" },
+        "no-cache": { type: "boolean", default: false },
         "no-watch": { type: "boolean", default: false },
         config: repeatable,
         help: { type: "boolean", default: false },
@@ -133,7 +136,8 @@ async function bootAll(miniflare, configs) {
 }
 
 async function serve(options) {
-  const configs = selectConfigs(readConfigs(options.config.length ? options.config : listConfigs(ROOT)), options.only);
+  const read = readConfigs(options.config.length ? options.config : listConfigs(ROOT));
+  const configs = selectConfigs(options["no-cache"] ? read.map((config) => ({ ...config, cache: undefined })) : read, options.only);
   if (options.port) await checkPort(options.port);
   if (options.demo && !options.port) throw new UserError("--demo needs a fixed port, because the address of the demo site contains it: set --port to a number above 0");
   const demo = options.demo ? await startDemo(options.port) : undefined;
@@ -161,8 +165,9 @@ async function serve(options) {
 function watchSources(miniflare, configs, build, startWorkers) {
   const restart = async () => {
     try {
+      await rebuild();
       await miniflare.setOptions(build());
-      await Promise.all([startWorkers(), rebuildDocuments()]);
+      await startWorkers();
       console.log("Restarted after an edit");
     } catch (error) {
       printError(error); // the next edit restarts again
@@ -178,9 +183,9 @@ function watchSources(miniflare, configs, build, startWorkers) {
   }
 }
 
-// The API documents are built from the sources, so an edit may change them. A source that cannot be read is reported by
-// the Worker that imports it.
-const rebuildDocuments = () => new Promise((resolveBuilt) => execFile(resolve(ROOT, "scripts/setup"), () => resolveBuilt()));
+// API documents and models are built from the sources, so an edit may change them. A source that cannot be read is reported
+// by the Worker that imports it.
+const rebuild = () => new Promise((resolveBuilt) => execFile(resolve(ROOT, "scripts/setup"), () => resolveBuilt()));
 
 // Output that is not a structured log comes from workerd itself. It is shown only if workerd does not start.
 let runtimeStderr = "";

@@ -3,13 +3,29 @@
 import argparse
 import sys
 
+import capacity
 import compiling
+import cost
 import news
 import preload
+import request_costs
+import saves
+import scale
 import service
 import startup
 
-BENCHES = {"compile": compiling, "news": news, "preload": preload, "service": service, "startup": startup}
+BENCHES = {
+    "capacity": capacity,
+    "compile": compiling,
+    "cost": cost,
+    "news": news,
+    "preload": preload,
+    "requests": request_costs,
+    "saves": saves,
+    "scale": scale,
+    "service": service,
+    "startup": startup,
+}
 
 
 def main() -> int:

@@ -3,8 +3,10 @@
 import argparse
 import http.server
 import json
+import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -20,6 +22,7 @@ from sluice.core.filters.pipeline import transform
 
 DEFAULT = ["RemoveComments", "Compress", "Validate", "Deduplicate", "TrimLines", "InsertFinalNewLine"]
 HERE = Path(__file__).parent
+PATTERN_FILES = ("exclusions_sources", "inclusions_sources")
 PEER = ROOT / ".cache/hostlist-compiler"
 NODE = ROOT / "node_modules/.bin/node"
 
@@ -34,7 +37,9 @@ class Case:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("lists", nargs="*", type=Path, metavar="LIST", help="filter lists, or a manifest.json of them")
+    parser.add_argument(
+        "lists", nargs="*", type=Path, metavar="LIST", help="filter lists, a manifest.json of them, or configurations"
+    )
     parser.add_argument("--runs", type=int, default=3, help="runs of each case, of which the best counts (default: 3)")
     parser.add_argument(
         "-t",
@@ -52,15 +57,23 @@ def measure(options: argparse.Namespace) -> None:
             Case(f"generated, {n // 1000}k lines", generate_list(Path(folder), n), DEFAULT)
             for n in (100_000, 200_000, 400_000)
         ]
+        cases = [*select_cases(options), *generated]
+        width = max(len(case.name) for case in cases)
         with run_bench_worker(Path(folder)) as client:
-            print(f"{'list':32} {'peer ms':>8} {'CPython':>8} {'ratio':>6} {'workerd':>8} {'ratio':>6}")
-            for case in [*select_cases(options), *generated]:
-                print_row(case, options.runs, client)
+            print(f"{'list':{width}} {'peer ms':>8} {'CPython':>8} {'ratio':>6} {'workerd':>8} {'ratio':>6}")
+            for case in cases:
+                print_row(case, options.runs, client, width)
         print_heap(select_cases(options) or generated[:1], Path(folder))
+        print_commands(options, Path(folder))
 
 
 def select_cases(options: argparse.Namespace) -> list[Case]:
-    return [case for path in options.lists for case in read_cases(path, options.transformation or DEFAULT)]
+    paths = [path for path in options.lists if not is_configuration(path)]
+    return [case for path in paths for case in read_cases(path, options.transformation or DEFAULT)]
+
+
+def is_configuration(path: Path) -> bool:
+    return path.suffix == ".json" and "sources" in json.loads(path.read_text())
 
 
 def read_cases(path: Path, transformations: list[str]) -> Iterator[Case]:
@@ -78,14 +91,14 @@ def install_peer() -> None:
     subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--loglevel=error"], cwd=PEER, check=True)
 
 
-def print_row(case: Case, runs: int, client: httpx.Client) -> None:
+def print_row(case: Case, runs: int, client: httpx.Client, width: int) -> None:
     peer_ms, cpython_ms, workerd_ms = (
         measure_peer(case, runs),
         measure_cpython(case, runs),
         measure_workerd(case, runs, client),
     )
     ratios = f"{cpython_ms:8.0f} {cpython_ms / peer_ms:6.2f} {workerd_ms:8.0f} {workerd_ms / peer_ms:6.2f}"
-    print(f"{case.name[:32]:32} {peer_ms:8.0f} {ratios}", flush=True)
+    print(f"{case.name:{width}} {peer_ms:8.0f} {ratios}", flush=True)
 
 
 def measure_peer(case: Case, runs: int) -> float:
@@ -114,6 +127,65 @@ def measure_workerd(case: Case, runs: int, client: httpx.Client) -> float:
         client.get("/", params={"name": case.transformations}).raise_for_status()
         times.append(time.perf_counter() - started_at)
     return min(times) * 1000
+
+
+def print_commands(options: argparse.Namespace, folder: Path) -> None:
+    """Measure both command lines as processes, start included: each list alone, and each configuration."""
+    commands = {path.name: ["-i", str(path.resolve())] for path in options.lists if path.suffix != ".json"}
+    for path in filter(is_configuration, options.lists):
+        commands[path.name] = ["-c", str(write_local_configuration(path, folder))]
+    for name, arguments in commands.items():
+        peer_s = measure_command(
+            [str(NODE), str(PEER / "node_modules/.bin/hostlist-compiler"), *arguments], folder, options.runs
+        )
+        own_s = measure_command([sys.executable, "-m", "sluice", "compile", *arguments], folder, options.runs)
+        print(
+            f"command line, {name}: HostlistCompiler {peer_s:.2f} s, sluice {own_s:.2f} s, ratio {own_s / peer_s:.2f}",
+            flush=True,
+        )
+
+
+def measure_command(command: list[str], folder: Path, runs: int) -> float:
+    times = []
+    for _ in range(runs):
+        started_at = time.perf_counter()
+        environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+        subprocess.run(
+            [*command, "-o", str(folder / "out.txt")], cwd=folder, env=environment, capture_output=True, check=True
+        )
+        times.append(time.perf_counter() - started_at)
+    return min(times)
+
+
+def write_local_configuration(path: Path, folder: Path) -> Path:
+    """Replace each source by a file beside the configuration whose name has a word of the source's name; drop the others.
+
+    A published configuration names addresses; its exclusions and its own rules stand beside it, as PREFIX_exclusions.txt.
+    """
+    prefix = path.name.removesuffix("configuration.json")
+    configuration = json.loads(path.read_text())
+    files = [file for file in sorted(path.parent.iterdir()) if file.suffix in {".txt", ".hosts"}]
+    unused = {file: set(file.stem.lower().split("_")) for file in files if not file.name.startswith(prefix)}
+    sources = []
+    for source in configuration["sources"]:
+        words = set(source["name"].lower().replace("-", "").split())
+        own = path.parent / f"{prefix}{Path(source['source']).name}"
+        match = own if own.exists() else max(unused, key=lambda file: len(unused[file] & words), default=None)
+        if match == own or (match and len(unused[match] & words) >= min(2, len(unused[match]))):
+            unused.pop(match, None)
+            sources.append({**source, "source": str(match)})
+    configuration["sources"] = sources
+    for part in (configuration, *sources):
+        part.update(
+            {
+                key: [str(path.parent / f"{prefix}{Path(file).name}") for file in part[key]]
+                for key in PATTERN_FILES
+                if key in part
+            }
+        )
+    local = folder / path.name
+    local.write_text(json.dumps(configuration))
+    return local
 
 
 def print_heap(all_cases: list[Case], folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""extraction of articles: precision, recall and F score on a corpus of pages, and time per page"""
+"""extraction of articles on a corpus of pages, and sentiment, stories, feeds and summaries on labelled sets"""
 
 import argparse
 import json
@@ -9,7 +9,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from sluice.core.news.extraction import decode, extract
+from news_sets import measure_sets
+from sluice.core.news.charsets import decode_text
+from sluice.core.news.extraction import extract
 
 HOSTILE = {
     "deep nesting": "<div>word " * 150_000,
@@ -37,10 +39,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "corpus", nargs="?", type=Path, metavar="PATH", help="folder with segments.json and pages.tar.xz (or pages/)"
     )
+    parser.add_argument(
+        "--sets",
+        type=Path,
+        metavar="DIR",
+        help="folder with headlines.json, pairs.json, feeds/ and articles/: scores them alone",
+    )
     parser.add_argument("--worst", type=int, default=0, metavar="N", help="list the pages with the most mistakes")
 
 
 def measure(options: argparse.Namespace) -> None:
+    if options.sets:
+        measure_sets(options.sets)
+        return
     if options.corpus:
         with tempfile.TemporaryDirectory() as folder:
             measure_corpus(options.corpus, unpack(options.corpus, Path(folder)), options.worst)
@@ -71,7 +82,7 @@ def measure_corpus(corpus: Path, pages: Path, worst: int) -> None:
 def time_extraction(body: bytes) -> tuple[str, float]:
     """Returns the text with folded white space, and the CPU time in milliseconds."""
     started = time.process_time()
-    text = extract(decode(body)).text
+    text = extract(decode_text(body).text).text
     return fold_spaces(text), (time.process_time() - started) * 1000
 
 

@@ -16,7 +16,7 @@ import httpx
 from runtime import Runtime, until
 
 CONFIG = Path(__file__).parent / "preload_worker/wrangler.toml"
-TOKEN = "bench-token"  # noqa: S105 - for this run alone
+TOKEN = "bench-token-of-12"  # noqa: S105 - for this run alone
 HOST = "bench-site.test"
 API = {"Host": "edge-preload.localhost", "Authorization": f"Bearer {TOKEN}"}
 DEPTHS = (1_000, 10_000, 100_000)

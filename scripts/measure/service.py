@@ -21,6 +21,7 @@ from runtime import ROOT, Runtime
 HERE = Path(__file__).parent
 TRANSFORMATIONS = ["RemoveComments", "Compress", "Validate", "Deduplicate", "TrimLines"]
 MADE_LINES = 10_000
+LARGE_LINES = 150_000
 WARM_UP = 20
 # A heap grows in steps: after the first compilations it should not grow any further.
 SETTLED_AFTER = 50
@@ -49,6 +50,7 @@ def measure(arguments: argparse.Namespace) -> None:
             )
             for number, case in enumerate(cases):
                 print_row(case, f"http://{address}/{number}", url, arguments)
+            print_batch_heap(folder, cases, address, url)
             print_heap(f"http://{address}/0", url, arguments.compiles)
 
 
@@ -68,6 +70,22 @@ def print_row(case: Case, source: str, url: str, arguments: argparse.Namespace) 
         f"{health_ms:9.1f} {hit_ms:7.1f} {hit_ms / health_ms:6.2f} {miss_ms:8.1f} {miss_ms / hit_ms:8.1f} {rate:7.0f}"
     )
     print(f"{case.name[:32]:32} {figures}", flush=True)
+
+
+def print_batch_heap(folder: Path, cases: list[Case], address: str, url: str) -> None:
+    """Compiles six large lists in one batch. The lists are served as long as the function runs."""
+    first = len(cases)
+    cases += [Case("large", generate_list(folder, LARGE_LINES + number), TRANSFORMATIONS) for number in range(6)]
+    items = [
+        {"id": str(number), "configuration": json.loads(fresh(f"http://{address}/{first + number}"))["configuration"]}
+        for number in range(6)
+    ]
+    with httpx.Client(base_url=url, timeout=600) as client:
+        results = client.post("/compile/batch", json={"requests": items}).raise_for_status().json()["results"]
+    compiled = sum(result["success"] for result in results)
+    with httpx.Client(base_url=url, timeout=120) as client:
+        used = heap_bytes(client)
+    print(f"\nheap after {compiled} lists of {LARGE_LINES:,} lines in one batch {used / 1e6:.1f} MB", flush=True)
 
 
 def print_heap(source: str, url: str, compiles: int) -> None:

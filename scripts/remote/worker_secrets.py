@@ -37,7 +37,10 @@ SECRETS: Final[dict[str, tuple[Secret, ...]]] = {
         Secret(("ADMIN_TOKEN",), "GET /logs is closed; events are still kept"),
         Secret(("ERROR_WEBHOOK_URL",), "failed events are sent nowhere", optional=True),
     ),
-    "worker-api": (),
+    "worker-api": (
+        Secret(("ADMIN_TOKEN",), "webhooks for new stories cannot be added or removed"),
+        Secret(("ALERT_WEBHOOK_URL",), "alerts about failing sources are only logged", optional=True),
+    ),
     "worker-news-processor": (_RUN_TOKEN,),
     "worker-news-updater": (
         Secret(("NEWSDATA_API_KEY", "APITUBE_API_KEY"), "no news service is asked, only the feeds of NEWS_FEEDS"),

@@ -9,7 +9,6 @@ from sluice.core.preload.entries import WantedPage
 from sluice.platform.durable_objects import Sql
 from sluice.platform.http.edge_cache import EdgeCache
 from sluice.services.preload.queue.batches import Batches
-from sluice.services.preload.queue.leases import Leases
 from sluice.services.preload.queue.queue import Queue
 from sluice.services.preload.zone.schema import create_tables
 from sluice.workers.preload import PreloadWorker
@@ -48,11 +47,11 @@ class MeasuredQueue(DurableObject):  # type: ignore[misc]
 
     async def pop(self, count: int) -> int:
         """Leases and finishes so many pages."""
-        leases = Leases(self.sql, Batches(self.sql))
+        queue = Queue(self.sql, Batches(self.sql))
         for _ in range(count):
-            entry = leases.lease(0, 60)
+            entry = queue.lease(0, 60)
             if entry is not None:
-                leases.finish(entry, "done", 0)
+                queue.finish(entry, "done", 0)
         return Queue(self.sql, Batches(self.sql)).depth
 
 
