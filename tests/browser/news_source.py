@@ -65,7 +65,6 @@ def _pairs(now: datetime) -> Iterator[dict[str, Any]]:
             TryLaterEntry(gone.with_members(contentTimeout=2), now_ms - 600_000, "fetch_failed: the page answered 404"),
         ),
         updated_at_ms=now_ms - 30_000,
-        index_version=now_ms,
     )
     entries = [PendingEntry(article, now_ms - 3_000_000).as_json() for article in waiting]
     metadata = {"version": now_ms, "incomplete": ["feed:mint.example"], "lastRun": now_ms - 1_500_000, "added": 2}

@@ -161,3 +161,42 @@ def test_closed_pipe(tmp_path: Path):
     command = f"yes | head -n 300000 | {' '.join(COMMAND)} transform | head -n 1"
     done = subprocess.run(command, shell=True, cwd=tmp_path, env=ENVIRONMENT, capture_output=True, check=False)  # noqa: S602
     assert (done.stdout, done.stderr) == (b"y\n", b"")
+
+
+def test_a_failed_source_changes_nothing(tmp_path: Path):
+    """A page, a message, nothing, a circle of redirects or a dangerous pattern ends in exit 1, and the old list stays."""
+
+    def redirect(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(302)
+        handler.send_header("Location", "/circle")
+        handler.end_headers()
+
+    pages: dict[str, Any] = {
+        "/message": b"404: Not Found",
+        "/json": b'{"error":"quota"}',
+        "/empty": b"",
+        "/circle": redirect,
+    }
+    (tmp_path / "out.txt").write_text("good")
+    write(tmp_path, a="||a.com^", page="This account has been suspended.", nothing="")
+    (tmp_path / "x.json").write_text('{"name": "X", "sources": [{"source": "a.txt"}], "exclusions": ["/^(a|a)*$/"]}')
+    (tmp_path / "y.json").write_text('{"name": "Y", "sources": [{"source": "a.txt"}], "transformations": ["Compres"]}')
+    with host(pages) as address:
+        inputs = [("-i", f"{address}{path}") for path in pages]
+        for arguments in (*inputs, ("-i", "page.txt"), ("-i", "nothing.txt"), ("-c", "x.json"), ("-c", "y.json")):
+            done = sluice("compile", *arguments, "-o", "out.txt", folder=tmp_path)
+            assert (done.returncode, done.stdout) == (1, b""), arguments
+            assert done.stderr.startswith(b"sluice: "), arguments
+            assert done.stderr.count(b"\n") == 1, arguments
+    assert (tmp_path / "out.txt").read_text() == "good"
+
+
+def test_standard_output(tmp_path: Path):
+    """`-o -` writes the list, and nothing else, to standard output."""
+    write(tmp_path, a="||a.com^")
+    done = sluice("compile", "-i", "a.txt", "-o", "-", "--benchmark", folder=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.startswith(b"! Checksum: ")
+    assert done.stdout.endswith(b"||a.com^\n")
+    assert b"total" in done.stderr
+    assert not (tmp_path / "-").exists()

@@ -50,6 +50,8 @@ def make_wheel(folder: Path, version: str) -> str:
     info = f"made-{version}.dist-info"
     with zipfile.ZipFile(wheel, "w") as archive:
         archive.writestr("made.py", f"VERSION = {version!r}\n")
+        archive.writestr("pydantic/__init__.py", "")
+        archive.writestr("pydantic_core/__init__.py", "")
         archive.writestr("publicsuffixlist/public_suffix_list.dat", "com\n// ===END ICANN DOMAINS===\nprivate.com\n")
         archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: made\nVersion: {version}\n")
         archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
@@ -65,10 +67,12 @@ def _clone(tmp_path: Path) -> Path:
     (clone / "scripts/build").mkdir(parents=True)
     for name in ("setup", "build/public_suffixes.py"):
         shutil.copy(ROOT / "scripts" / name, clone / "scripts" / name)
-    # This project has no API to describe.
+    # This project has no API to describe and no models.
     (clone / "src").mkdir()
     (clone / "wrangler.toml").touch()
     (clone / "scripts/build/documents.py").write_text("import os, sys\nos.makedirs(sys.argv[1])\n")
+    write_schemas = "import pathlib, sys\npathlib.Path(sys.argv[1], 'pydantic/schemas.json').touch()\n"
+    (clone / "scripts/build/models.py").write_text(write_schemas)
     lock = make_wheel(tmp_path, "1.0")
     for name in ("development", "worker"):
         (clone / f"requirements/{name}.txt").write_text(lock)
@@ -95,7 +99,7 @@ def test_other_modules_are_replaced(clone: Path, name: str):
     """Another version, another package or a missing folder is replaced by what the lock names."""
     set_up_modules(clone)
     (clone / "python_modules/made-1.0.dist-info").rename(clone / "python_modules" / name)
-    assert set_up_modules(clone) == "Setting up: vendored packages …\n"
+    assert set_up_modules(clone) == "Setting up: vendored packages …\nSetting up: models …\n"
     assert [path.name for path in (clone / "python_modules").glob("*.dist-info")] == ["made-1.0.dist-info"]
 
 

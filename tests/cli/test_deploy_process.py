@@ -51,7 +51,7 @@ match arguments:
 
 @pytest.fixture(name="runtime", scope="module")
 def _runtime(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runtime]:
-    runtime = Runtime(tmp_path_factory.mktemp("state"), "--var", "ADMIN_TOKEN=secret").start()
+    runtime = Runtime(tmp_path_factory.mktemp("state"), "--var", "ADMIN_TOKEN=a-long-secret").start()
     yield runtime
     runtime.kill()
 

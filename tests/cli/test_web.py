@@ -12,7 +12,7 @@ from cli.sluice_process import Respond, host, status
 from runtime import PATIENCE_S
 from sluice.cli.web_client import read_url
 from sluice.core.compiler.sources.failures import SourceMissing
-from sluice.core.errors import Oversized, Refused, TimedOut, Unavailable
+from sluice.core.errors import Oversized, Refused, TimedOut, Unavailable, Unusable
 
 BODY = b"||a^\n" * 1000
 
@@ -55,9 +55,9 @@ def test_odd_addresses():
         (status(403), SourceMissing),
         (status(500), Unavailable),
         (status(429), Unavailable),
-        (status(302, Location="/a"), SourceMissing),
+        (status(302, Location="/a"), Unusable),
         (status(302, Location="ftp://127.0.0.1/a"), Unavailable),
-        (status(302, Location="file:///etc/hostname"), SourceMissing),
+        (status(302, Location="file:///etc/hostname"), Unusable),
         (status(200, b"x", Content_Encoding="br"), Unavailable),
         (status(200, b"no gzip", Content_Encoding="gzip"), Unavailable),
         (status(200, gzip.compress(BODY)[:-9], Content_Encoding="gzip"), Unavailable),

@@ -32,7 +32,7 @@ MAY_IMPORT = {
 PLATFORM = {"js", "pyodide", "workers"}
 # Clock, chance and environment are arguments.
 AMBIENT = {"os", "random", "secrets", "socket", "subprocess", "threading", "time", "uuid"}
-DEPENDENCIES = {"idna", "publicsuffixlist", "pydantic", "pydantic_core"}
+DEPENDENCIES = {"feedparser", "idna", "publicsuffixlist", "pydantic", "pydantic_core"}
 SQL = re.compile(
     r"\b(select\s.+\sfrom|insert\s+(or\s+\w+\s+)?into|update\s+\w+\s+set|delete\s+from|create\s+table)\b",
     re.IGNORECASE | re.DOTALL,
@@ -242,3 +242,12 @@ def test_version():
     """The package tells the version it is published under."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert f'__version__ = "{project["version"]}"' in (SOURCE / "sluice/__init__.py").read_text()
+
+
+def test_only_web_decides_what_caches_may_keep():
+    """A handler shares a reply with `share_reply`; the one other writer is the server of a zone's own pages."""
+    writers = [name_of(path) for path in in_layers("web", "services") if '("Cache-Control"' in path.read_text()]
+    assert [name for name in writers if "/preload/" not in name] == [
+        "src/sluice/web/app.py",
+        "src/sluice/web/caching.py",
+    ]

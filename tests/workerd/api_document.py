@@ -47,6 +47,7 @@ class ApiDocument:
     def __init__(self, told: dict[str, Any]) -> None:
         self.told = told
         self.seen: set[tuple[Operation, str, str]] = set()
+        self.shared: set[str] = set()  # operations with a reply that caches may keep
         self._closed = _closed(told["components"]["schemas"])
 
     def operations(self) -> Iterator[Operation]:
@@ -99,6 +100,8 @@ class ApiDocument:
             mistakes = self.mistakes(content[media]["schema"], reply.json(), closed=True)
             assert not mistakes, f"{about}\n{mistakes}"
         self.seen.add((operation, str(reply.status_code), media))
+        if is_shared(reply):
+            self.shared.add(f"{operation.method} {operation.path}")
 
     def resolved(self, told: Mapping[str, Any]) -> Mapping[str, Any]:
         while "$ref" in told:
@@ -126,6 +129,18 @@ class ApiDocument:
         if kind in {"integer", "number"}:
             return schema.get("minimum", 0)
         return {"string": "x" * schema.get("minLength", 1), "boolean": False, "null": None}[kind]
+
+
+def is_shared(reply: httpx.Response) -> bool:
+    """Whether caches may keep the reply; it says either for how long and with which tags, or that none may."""
+    control, tags = reply.headers["Cache-Control"], reply.headers.get("Cache-Tag")
+    if tags is None:
+        assert control == "private, no-store", (reply.url, reply.status_code, control)
+        return False
+    assert control.startswith("public, max-age="), (reply.url, control)
+    assert reply.status_code in {200, 304}, reply.url
+    assert "Set-Cookie" not in reply.headers, reply.url
+    return True
 
 
 def _closed(schemas: dict[str, Any]) -> dict[str, Any]:

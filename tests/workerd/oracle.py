@@ -11,6 +11,7 @@ TRANSFORMATIONS = {
     "Deduplicate",
     "InsertFinalNewLine",
     "InvertAllow",
+    "Optimise",
     "RemoveComments",
     "RemoveEmptyLines",
     "RemoveModifiers",

@@ -214,11 +214,16 @@ class Service:
     def post_signed(
         self, path: str, body: dict[str, Any], *, key: str = KEY, now: float | None = None
     ) -> httpx.Response:
-        content = json.dumps(body).encode()
+        return self.send_signed("POST", path, body, key=key, now=now)
+
+    def send_signed(
+        self, method: str, path: str, body: dict[str, Any] | None = None, *, key: str = KEY, now: float | None = None
+    ) -> httpx.Response:
+        content = b"" if body is None else json.dumps(body).encode()
         nonce = secrets.token_hex(16)
-        headers = sign_request(key, "POST", path, content, now=self.now if now is None else now, nonce=nonce)
+        headers = sign_request(key, method, path, content, now=self.now if now is None else now, nonce=nonce)
         with self.client as client:
-            return client.post(path, content=content, headers=headers | {"Content-Type": "application/json"})
+            return client.request(method, path, content=content, headers=headers | {"Content-Type": "application/json"})
 
     def preload(self, *paths: str, **more: Any) -> Any:
         urls = [self.site_url + path for path in paths]

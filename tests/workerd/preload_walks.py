@@ -76,7 +76,10 @@ def warm_pages(walk: Walk, origin: Origin, name: str) -> None:
     assert (failed["count"], len(failed["failed"])) == (6, 5)
     assert visit.ask("POST", f"{ZONE}/failed/replay", json={"ids": [failed["failed"][0]["id"]]}) == {"replayed": 1}
     assert visit.ask("DELETE", f"{ZONE}/failed", json={})["deleted"] >= 5
-    assert visit.post_signed("purge", urls=[visit.url("/good")])["purge_id"]
+    purge = visit.values | {"id": visit.post_signed("purge", urls=[visit.url("/good")])["purge_id"]}
+    assert until(lambda: walk("GET", f"{ZONE}/purges/{{id}}", purge).json()["state"] == "done")
+    agent = {"idempotency_key": str(uuid.uuid4()), "origin_cron_path": "/cron"}
+    assert visit.ask("PUT", f"{ZONE}/agent", json=agent)["origin_cron_path"] == "/cron"
     visit.config("DELETE")
     assert walk("GET", f"{ZONE}/status", visit.values).status_code == 404
 
@@ -98,6 +101,8 @@ def operate_zone(walk: Walk, origin: Origin, name: str) -> None:
     visit.url("/sitemap.xml", Answer(SITEMAP.format(visit.url("/b")).encode()))
     crawl = visit.ask("POST", f"{ZONE}/sitemap", json={"url": origin.url(f"/{name}/sitemap.xml")})
     assert not visit.ask("POST", f"{ZONE}/resume")["paused"]
+    assert visit.ask("POST", f"{ZONE}/rules/test", json={"url": "https://elsewhere.example/"})["decision"] == "pass"
+    assert visit.ask("GET", f"{ZONE}/observed")["observed"] == []
     assert visit.wait_until_finished(crawl["preload_batch_id"])["total"] == 2
     own_key = {"site_url": origin.url(""), "signing_key": "a-key-of-this-zone-alone", "preload_enabled": False}
     assert visit.config("PUT", json=own_key)["own_signing_key"]

@@ -12,7 +12,7 @@ import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
-from unittest.mock import MagicMock
+from unittest.mock import AsyncMock, MagicMock
 
 ROOT = Path(__file__).parents[2]
 CONFIGS = {
@@ -25,10 +25,17 @@ class Environment:
     """Has the bindings; no variable is set."""
 
     def __init__(self, bindings: Iterable[str]) -> None:
-        self.__dict__ |= {name: MagicMock() for name in bindings}
+        self.__dict__ |= {name: build_empty_binding() for name in bindings}
 
     def __getattr__(self, _name: str) -> None:
         return None
+
+
+def build_empty_binding() -> MagicMock:
+    """A namespace without keys, or a database without rows."""
+    statement = MagicMock(all=AsyncMock(return_value={"results": [], "meta": {"changes": 0, "last_row_id": 0}}))
+    statement.bind.return_value = statement
+    return MagicMock(get=AsyncMock(return_value=None), prepare=MagicMock(return_value=statement))
 
 
 class Entry:

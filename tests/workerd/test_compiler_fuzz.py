@@ -32,6 +32,7 @@ EXPECTED = {
     "NotFound",
     "Oversized",
     "Refused",
+    "Unusable",
     "TimedOut",
     "TooLarge",
     "Unavailable",

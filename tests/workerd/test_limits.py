@@ -99,6 +99,12 @@ def test_queries(request: pytest.FixtureRequest, plan: str, limit: int):
     assert caller.call("d1_batch", size=limit + 1) == {"done": 0, "error": SERVICES}
 
 
+def test_a_retry_in_the_same_invocation_cannot_help(free: Caller):
+    """The product does not take a reached limit for an outage, which it would try again."""
+    outcome = free.call("guarded_fetch", 51)
+    assert outcome == {"done": 50, "error": "LimitReached, retryable: False"}
+
+
 @pytest.mark.parametrize("place", ["alarm", "background", "object", "queue"])
 def test_invocations(free: Caller, name: str, place: str):
     """Each event is an invocation of its own, and its background work belongs to it."""
@@ -222,3 +228,30 @@ def test_processor_time_on_the_paid_plan(paid: Caller):
     """On the paid plan the same work is not reported."""
     paid.call("loop", ms=30)
     assert not [line for line in paid.runtime.lines if "processor time" in line]
+
+
+@pytest.mark.parametrize(
+    ("name", "counted"),
+    [
+        ("fetch", {"fetches": 3}),
+        ("kv", {"kv_reads": 3}),
+        ("kv_bulk", {"kv_reads": 300}),
+        ("r2", {"r2_class_b": 3}),
+        ("d1", {"d1_queries": 3}),
+        ("object", {"object_requests": 3}),
+        ("sql_row", {"object_requests": 3, "object_rows_written": 3}),
+    ],
+)
+def test_what_is_billed_is_counted(paid: Caller, name: str, counted: dict[str, int]):
+    """Each call is counted as Cloudflare bills it: a bulk read by its keys, an object also by its rows."""
+
+    def read() -> dict[str, int]:
+        found: dict[str, int] = paid.get("cdn-cgi/local/operations").json()["limits"]
+        return found
+
+    paid.call(name, size=10)  # the first call of an object creates its table
+    before = read()
+    assert paid.call(name, 3, size=10) == {"done": 3, "error": None}
+    after = read()
+    grown = {kind: total - before.get(kind, 0) for kind, total in after.items() if total != before.get(kind, 0)}
+    assert grown == {"requests": 1, **counted}

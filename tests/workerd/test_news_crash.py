@@ -55,7 +55,7 @@ def test_kill_in_the_middle_of_an_article(start: StartRuntime):
             "RUN_LEASE_S": "1",
         }
         variables = [part for name, value in settings.items() for part in ("--var", f"{name}={value}")]
-        runtime = start("--only", "worker-news-updater,worker-news-processor", *variables)
+        runtime = start("--only", "worker-news-updater,worker-news-processor,worker-api", *variables)
         trigger_cron(runtime, "worker-news-updater")
         kill_while_fetching(runtime, origin, "one")
         runtime.start()

@@ -19,7 +19,7 @@ from workerd.origin import Answer, Origin, local_origin
 TOKEN = "the-operators-token"
 HERE = ROOT / "tests/workerd/news"
 CONFIGS = [*(ROOT / f"wrangler.news-{name}.toml" for name in ("updater", "processor", "api"))]
-AI_CONFIGS = [HERE / "wrangler.processor.toml", HERE / "wrangler.ai.toml"]
+AI_CONFIGS = [HERE / f"wrangler.{name}.toml" for name in ("processor", "ai", "api")]
 FIRST_PAGE = "/apitube?language=en&topic.id=industry.crypto_news&title=bitcoin"
 LATER_PAGE = "/apitube?page=2"
 HTML = {"Content-Type": "text/html; charset=utf-8"}
@@ -313,7 +313,7 @@ def test_ai_is_used(ai_articles: dict[str, Any]):
         "workers-ai",
         "workers-ai",
     )
-    assert article["aiSummary"] == "A summary of the article, by @cf/meta/llama-3.1-8b-instruct."
+    assert article["aiSummary"] == "A summary of the article, by @cf/google/gemma-4-26b-a4b-it."
 
 
 def test_ai_outage(ai_articles: dict[str, Any]):

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from runtime import PATIENCE_S, Runtime, until
-from sluice.core.preload.request_signing import sign_request
+from sluice.core.preload.request_signing import compute_signature, sign_request
 from workerd.preload_site import ADMIN, API, KEY, Page, Service, Site, site
 
 PATH = "/api/v1/preload"
@@ -143,17 +143,52 @@ def test_mutations(place: tuple[Service, Site]):
 
 
 def test_rate_limit(place: tuple[Service, Site]):
-    """Beyond five global purges in an hour: 429 with Retry-After."""
+    """Beyond 60 global purges in an hour: 429 with Retry-After."""
     service, _ = place
 
     def purge() -> httpx.Response:
         body = {"zone_id": service.zone, "idempotency_key": f"purge-{uuid.uuid4()}", "global": True}
         return service.post_signed("/api/v1/purge", body)
 
-    assert [purge().status_code for _ in range(5)] == [202] * 5
+    assert [purge().status_code for _ in range(60)] == [202] * 60
     refused = purge()
     assert refused.status_code == 429
-    assert 600 < int(refused.headers["Retry-After"]) <= 720
+    assert 0 < int(refused.headers["Retry-After"]) <= 60
+
+
+def test_rights_of_a_site(place: tuple[Service, Site]):
+    """A site signs its sitemap, its pages, its own settings and what it looks at; a wrong signature opens none of them."""
+    service, _ = place
+    zone, key = f"/api/v1/zones/{service.zone}", str(uuid.uuid4())
+    page = {"url": f"{service.site_url}/a", "post_id": 7}
+    purge_id = service.purge(tags=["post:1"])["purge_id"]
+    requests: list[tuple[str, str, dict[str, Any] | None, int]] = [
+        ("POST", "sitemap", {"idempotency_key": f"sitemap-{key}"}, 202),
+        ("PUT", "pages", {"idempotency_key": f"pages-{key}", "pages": [page]}, 200),
+        ("PUT", "agent", {"idempotency_key": f"agent-{key}", "origin_cron_path": "/timers?now"}, 200),
+        ("GET", "status", None, 200),
+        ("GET", f"purges/{purge_id}", None, 200),
+    ]
+    for method, path, body, status in requests:
+        assert service.send_signed(method, f"{zone}/{path}", body, key="wrong" * 4).status_code == 401
+        reply = service.send_signed(method, f"{zone}/{path}", body)
+        assert (reply.status_code, "X-Idempotent-Replayed" in reply.headers) == (status, False), reply.text
+        if body:
+            again = service.send_signed(method, f"{zone}/{path}", body)
+            assert (again.json(), again.headers["X-Idempotent-Replayed"]) == (reply.json(), "true")
+    assert service.send_signed("PUT", f"{zone}/config", {"site_url": "https://example.com"}).status_code == 401
+    assert service.ask("config")["config"]["origin_cron_path"] == "/timers?now"
+
+
+def test_timers_of_a_site(place: tuple[Service, Site]):
+    """The minute's cron asks the origin for the site's timers, with a proof that only the zone's key can make."""
+    service, control = place
+    service.register(origin_cron_path="/timers?now")
+    service.tick()
+    [request] = [each for each in control.requests if each.path == "/timers?now"]
+    timestamp, signature = (part.partition("=")[2] for part in request.headers["x-sluice-proxy"].split(","))
+    host = service.site_url.removeprefix("http://")
+    assert signature == compute_signature(KEY, f"proxy\n{host}\nhttp\n\n{timestamp}")
 
 
 def test_operator(place: tuple[Service, Site]):

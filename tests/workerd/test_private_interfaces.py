@@ -14,7 +14,7 @@ INTERFACES = {
     "miniflare": "its growth constant, MINIFLARE_WORKERD_V8_FLAGS, the options unsafe… and the explorer's API",
     "pyodide": "_makeSnapshot, _loadSnapshot, Jsv_GetError_import, JsvError_Check and webloop.scheduleCallback",
     "workers-runtime-sdk": "_pyodide_entrypoint_helper and _cloudflare_compat_flags",
-    "workerd": "the class names of the bindings and their prototypes",
+    "workerd": "the class names of the bindings and their prototypes, and _send of a D1 session",
     "wrangler": "unstable_readConfig and unstable_splitSqlQuery",
 }
 

@@ -3,13 +3,14 @@
 import argparse
 import io
 import json
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sluice.cli.commands.transform import run as transform_command
 from sluice.cli.streams import Streams, UsageError
-from sluice.cli.transform import run as transform_command
 from sluice.core.errors import Invalid
 
 
@@ -70,6 +71,7 @@ def test_wrong_names(names: tuple[str, ...]):
 
 
 def test_wrong_patterns():
-    """A malformed regular expression is a usage error."""
-    with pytest.raises(UsageError):
-        transform(b"a", exclude=("/(/",))
+    """A malformed or dangerous regular expression fails the command, with a sentence that quotes it."""
+    for pattern in ("/(/", "/^(a|a)*$/"):
+        with pytest.raises(Invalid, match=re.escape(pattern)):
+            transform(b"a", exclude=(pattern,))

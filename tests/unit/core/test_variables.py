@@ -32,3 +32,13 @@ def test_not_a_number(raw: str):
     assert variables.integer("N", 3, minimum=0) == 3
     with pytest.raises(ConfigError, match="N must be"):
         variables.check()
+
+
+def test_choice():
+    """One of a few words; the first is the default, and another is a mistake that names them all."""
+    variables = Variables({"A": "all", "B": "none"}.get)
+    assert [variables.choice(name, ("failures", "all")) for name in ("A", "C")] == ["all", "failures"]
+    variables.check()
+    variables.choice("B", ("failures", "all"))
+    with pytest.raises(ConfigError, match="B must be failures or all, not 'none'"):
+        variables.check()

@@ -69,4 +69,4 @@ def test_every_worker_has_its_row():
     sources = "\n".join(path.read_text() for path in (ROOT / "src/sluice").rglob("*.py"))
     for name in (name for secrets in SECRETS.values() for secret in secrets for name in secret.names):
         assert f"{name}=" in example
-        assert f'("{name}")' in sources
+        assert f'"{name}"' in sources

@@ -41,7 +41,7 @@ class ListLog:
 def test_point():
     """A point is its event's name, its texts and its numbers."""
     dataset = Dataset()
-    Analytics(dataset, ListLog()).write("cache_hit", blobs=("a", "b"), doubles=(1, 2.5))
+    Analytics(dataset, ListLog(), dict).write("cache_hit", blobs=("a", "b"), doubles=(1, 2.5))
     assert dataset.points == [{"indexes": ["cache_hit"], "blobs": ["a", "b"], "doubles": [1.0, 2.5]}]
 
 
@@ -57,7 +57,7 @@ LONG_TEXTS = st.builds(str.__mul__, st.text(alphabet="é\U0001f600a", min_size=1
 def test_any_point_fits(event: str, blobs: list[str], doubles: list[float]):
     """The platform accepts every point."""
     dataset, log = Dataset(), ListLog()
-    Analytics(dataset, log).write(event, blobs=blobs, doubles=doubles)
+    Analytics(dataset, log, dict).write(event, blobs=blobs, doubles=doubles)
     assert len(dataset.points) == 1
     assert log.events == []
 
@@ -70,8 +70,8 @@ def test_failure_is_logged_only():
             raise JsError("no")
 
     log = ListLog()
-    Analytics(Broken(), log).write("cache_hit")
-    Analytics(None, log).write("cache_hit")
+    Analytics(Broken(), log, dict).write("cache_hit")
+    Analytics(None, log, dict).write("cache_hit")
     assert log.events == ["analytics.dropped"]
 
 

@@ -7,18 +7,21 @@ import pytest
 
 from contract import SUITES, run_case
 from contract.fetch import Web, upstream
+from contract.public_cache import Front
 from contract.queues import Queue
 from contract.sql import Storage
 from fakes.clock import ManualClock
 from fakes.d1 import FakeD1
 from fakes.kv import FakeKV
 from fakes.objects import FakeStorage
+from fakes.public_cache import FakePublicCache
 from fakes.queues import FakeQueue
 from fakes.r2 import FakeR2
 from fakes.transport import FakeTransport, Scripted
 from sluice.core.net.addresses import AllowedHosts
 from sluice.core.net.fetch import Fetcher
 from sluice.platform.durable_objects import Alarm, Sql, erase_storage
+from sluice.platform.public_cache import PublicCache
 from sluice.platform.queues import Producer, read_messages
 from sluice.platform.storage.d1 import D1
 from sluice.platform.storage.kv import KV
@@ -52,10 +55,23 @@ def web() -> Web:
     return Web(Fetcher(FakeTransport(answers), AllowedHosts()), origin)
 
 
+def front() -> Front:
+    fake = FakePublicCache()
+
+    async def visit(path: str, *tags: str) -> bool:
+        if path in fake.copies:
+            return True
+        fake.keep(path, *tags)
+        return False
+
+    return Front(PublicCache(fake, dict), visit)
+
+
 SUBJECTS: dict[str, Callable[[], Any]] = {
     "d1": lambda: D1(FakeD1()),
     "fetch": web,
     "kv": kv,
+    "public_cache": front,
     "queues": queue,
     "r2": lambda: R2(FakeR2(ManualClock())),
     "sql": storage,

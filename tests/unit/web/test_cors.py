@@ -44,7 +44,11 @@ def test_a_star_needs_no_vary():
     """With all origins allowed, the reply does not vary."""
     reply = OPEN.apply(Reply.empty(), get(headers={"Origin": "https://any.test"}))
     assert reply.headers == (("Access-Control-Allow-Origin", "*"),)
-    assert OPEN.apply(Reply.empty(), get()).headers == ()
+
+
+def test_a_star_is_told_to_everybody():
+    """A cache may give the reply to a request without Origin to a page, so it allows all pages too."""
+    assert OPEN.apply(Reply.empty(), get()).headers == (("Access-Control-Allow-Origin", "*"),)
 
 
 def test_a_preflight_tells_what_may_be_sent():

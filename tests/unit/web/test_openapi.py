@@ -256,7 +256,7 @@ def test_reply_is_conditional():
     """The document has an ETag, and a current copy gets 304."""
     reply = build_document_reply(b'{"openapi":"3.1.0"}')
     assert parsed(reply) == {"openapi": "3.1.0"}
-    assert (reply.header("Content-Type"), reply.header("Cache-Control")) == ("application/json", "no-cache")
+    assert (reply.header("Content-Type"), reply.header("Cache-Control")) == ("application/json", "public, max-age=60")
     again = apply_conditions(get("/openapi.json", {"If-None-Match": reply.header("etag") or ""}), reply)
     assert (again.status, again.body) == (304, None)
 

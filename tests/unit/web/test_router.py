@@ -116,9 +116,9 @@ def test_allowed_methods_include_the_implied_ones(path, allowed):
     ],
 )
 def test_a_bad_row_is_refused_at_start(method, pattern):
-    """A route that could never match, or is ambiguous, fails at construction."""
+    """A table with a route that could never match, or is ambiguous, fails at construction."""
     with pytest.raises(ValueError):
-        Route(method, pattern, nothing)
+        Router([Route(method, pattern, nothing)])
 
 
 def test_two_rows_for_one_place_are_refused():

@@ -34,10 +34,10 @@ class Default(compiler_worker.Default):
 
 
 class CompilationObject(compiler_worker.CompilationObject):
-    async def serve_list(self, configuration: str, form: Any, ttl_s: int, trigger: Any) -> Any:
+    async def serve_list(self, configuration: str, options: Any) -> Any:
         failure = FAILURES.get(json.loads(configuration)["name"])
         if failure is None:
-            return await super().serve_list(configuration, form, ttl_s, trigger)
+            return await super().serve_list(configuration, options)
         return await encode_reply(_fail(failure))
 
 

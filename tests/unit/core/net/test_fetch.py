@@ -168,3 +168,22 @@ async def test_fresh():
     assert last_request(transport).fresh
     await fetch(transport)
     assert not last_request(transport).fresh
+
+
+async def test_six_requests_are_under_way_at_once():
+    """The seventh request is sent when one of six has ended, and its time begins then."""
+    gate, waiting = asyncio.Event(), asyncio.Semaphore(0)
+
+    async def hold(_request: TransportRequest) -> Scripted:
+        waiting.release()
+        await gate.wait()
+        return Scripted(body=b"x")
+
+    transport = FakeTransport({f"{A}/{n}": hold for n in range(8)})
+    fetcher = Fetcher(transport, AllowedHosts())
+    tasks = [asyncio.ensure_future(fetcher.fetch(f"{A}/{n}", max_bytes=10, timeout_s=60)) for n in range(8)]
+    for _ in range(6):
+        await waiting.acquire()
+    assert len(transport.requests) == 6
+    gate.set()
+    assert [response.body for response in await asyncio.gather(*tasks)] == [b"x"] * 8

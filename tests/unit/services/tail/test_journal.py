@@ -14,8 +14,8 @@ def _kv() -> FakeKV:
     return FakeKV(ManualClock())
 
 
-def make_journal(kv: FakeKV) -> Journal:
-    return Journal(kv=KV(kv, ManualClock()), retention_s=60)
+def make_journal(kv: FakeKV, *, stores_successes: bool = True) -> Journal:
+    return Journal(kv=KV(kv, ManualClock()), retention_s=60, stores_successes=stores_successes)
 
 
 def event(outcome: str = "ok", *, at: int = 1, levels: tuple[str, ...] = (), fails: bool = False) -> TailEvent:
@@ -71,6 +71,15 @@ async def test_silent_events_cost_nothing(kv: FakeKV):
     """A batch of silent events is not written."""
     assert await make_journal(kv).store_events([event(), event()], now_ms=1, unique="a") == []
     assert kv.operations == []
+
+
+async def test_successes_are_left_to_the_platform(kv: FakeKV):
+    """Unless asked for, what succeeded is not written, because every visit would be a write."""
+    journal = make_journal(kv, stores_successes=False)
+    assert await journal.store_events([event(levels=("log",))], now_ms=1, unique="a") == []
+    assert kv.operations == []
+    both = [event(levels=("log",)), event("exception", at=2)]
+    assert [record["timestamp"] for record in await journal.store_events(both, now_ms=1, unique="a")] == [2]
 
 
 def test_bounded():

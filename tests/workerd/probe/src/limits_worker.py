@@ -1,7 +1,7 @@
 """Goes as far as it is told to: makes one call many times, from every place where a Worker's code runs.
 
-`/call/NAME?times=N&place=PLACE` returns how many calls succeeded and the text of the first error. Nothing here goes through
-the adapters, which avoid the limits.
+`/call/NAME?times=N&place=PLACE` returns how many calls succeeded and the text of the first error. But for one call, nothing here
+goes through the adapters, which avoid the limits.
 """
 
 import asyncio
@@ -15,8 +15,12 @@ from urllib.parse import parse_qsl, urlsplit
 import js
 from workers import DurableObject, Response, WorkerEntrypoint, WorkflowEntrypoint, fetch
 
+from sluice.core.errors import SluiceError
+from sluice.core.net.addresses import AllowedHosts
+from sluice.core.net.fetch import Fetcher
 from sluice.platform.http.conversion import to_response
 from sluice.platform.http.sockets import ServerSocket, open_socket
+from sluice.platform.http.transport import send_request
 from sluice.web.sse import SseEvent, stream_events
 
 __all__ = ["Default", "Flow", "Object", "Peer"]
@@ -33,6 +37,13 @@ async def call_fetch(_env: Any, options: Outcome) -> None:
 
 async def call_sdk_fetch(_env: Any, options: Outcome) -> None:
     await fetch(options["url"])
+
+
+async def call_guarded_fetch(_env: Any, options: Outcome) -> None:
+    try:
+        await Fetcher(send_request, AllowedHosts.parse("*")).fetch(options["url"], max_bytes=1000, timeout_s=60)
+    except SluiceError as error:
+        raise RuntimeError(f"{type(error).__name__}, retryable: {error.retryable}") from error
 
 
 async def call_cache(_env: Any, _options: Outcome) -> None:

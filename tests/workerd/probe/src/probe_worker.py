@@ -7,17 +7,20 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+import js
 from workers import DurableObject, Request, Response, WorkerEntrypoint, WorkflowEntrypoint
 from workers.workflows import NonRetryableError
 
 from sluice.core.errors import Invalid, Unavailable
 from sluice.core.json_log import JsonLog
+from sluice.core.ports import Content
 from sluice.platform.analytics import Analytics
 from sluice.platform.clock import SystemClock
 from sluice.platform.http.conversion import to_response
 from sluice.platform.http.edge_cache import EdgeCache
 from sluice.platform.http.sockets import ServerSocket, open_socket
 from sluice.platform.storage.kv import KV, WritePacer
+from sluice.platform.worker import to_js_object
 from sluice.platform.workflows import Steps, Workflows
 from sluice.web.sse import SseEvent, stream_events
 
@@ -153,9 +156,9 @@ class Default(WorkerEntrypoint):
         address = f"http://probe.localhost/cached/{key}"
         if value is not None:
             kept = (("Cache-Control", "max-age=60"),)
-            await EdgeCache().put(address, status=200, headers=kept, body=value.encode())
+            await EdgeCache().put(address, status=200, headers=kept, content=Content(value.encode()))
         found = await EdgeCache().match(address)
-        return found and found.body.decode()
+        return found and await js.Response.new(found.content.data).text()
 
     async def on_api_sse(self, pieces: str, key: str) -> Any:
         """Goes on after each piece when the gate KEY/NUMBER is opened."""
@@ -189,7 +192,7 @@ class Default(WorkerEntrypoint):
     async def on_api_analytics(self, text: str) -> list[str]:
         lines: list[str] = []
         log = JsonLog(lambda _level, line: lines.append(line), worker="probe", clock=SystemClock())
-        Analytics(self.env.DATASET, log).write("api_request", blobs=[text] * 25, doubles=range(25))
+        Analytics(self.env.DATASET, log, to_js_object).write("api_request", blobs=[text] * 25, doubles=range(25))
         return lines
 
     async def on_api_rpc(self, left: str, right: str) -> Any:

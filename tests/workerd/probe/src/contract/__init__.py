@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from contract import d1, fetch, kv, queues, r2, sql
+from contract import d1, fetch, kv, public_cache, queues, r2, sql
 
 Case = Callable[[Any, str], Awaitable[None]]
 
@@ -20,7 +20,7 @@ SUITES: dict[str, dict[str, Case]] = {
         for name, case in inspect.getmembers(module, inspect.iscoroutinefunction)
         if name.startswith("check_")
     }
-    for module in (d1, fetch, kv, queues, r2, sql)
+    for module in (d1, fetch, kv, public_cache, queues, r2, sql)
 }
 
 

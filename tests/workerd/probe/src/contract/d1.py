@@ -5,7 +5,6 @@
 from contract.raises import raises
 from sluice.core.errors import ConfigError, Conflict, Invalid, SluiceError
 from sluice.platform.storage.d1 import D1
-from sluice.platform.storage.parameters import group_rows
 
 
 async def _table(db: D1, unique: str) -> str:
@@ -112,16 +111,3 @@ async def check_parameters_are_checked(db: D1, unique: str):
     for params, reason in (([0] * 101, "100"), ([[1]], "list"), ([(1,)], "tuple"), ([{}], "dict"), ([2**53], "text")):
         with raises(Invalid, reason):
             await db.all("select ?", *params)
-
-
-async def check_bulk_insert_in_groups(db: D1, unique: str):
-    """Rows in groups fit the limit of parameters, whatever their number."""
-    table = await _table(db, unique)
-    rows = [(f"{n}", n) for n in range(120)]
-    groups = list(group_rows(rows, columns=2))
-    values = [
-        (f"insert into {table} (a, n) values {', '.join(['(?, ?)'] * len(g))}", [v for row in g for v in row])
-        for g in groups
-    ]
-    await db.batch(values)
-    assert await db.value(f"select count(*) from {table}") == 120

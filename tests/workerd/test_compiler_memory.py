@@ -1,0 +1,96 @@
+"""The heap of adblock-compiler: whatever is asked for, it stays below 100 MB, of the 128 that the platform gives."""
+
+import shutil
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx
+import pytest
+
+from runtime import PATIENCE_S, ROOT, Runtime
+from workerd.conftest import StartRuntime
+from workerd.origin import Origin, local_origin
+
+WORKER = "adblock-compiler"
+MAX_HEAP_BYTES = 100_000_000
+TRANSFORMATIONS = ["RemoveComments", "Compress", "Validate", "Deduplicate", "TrimLines", "RemoveEmptyLines"]
+
+
+@pytest.fixture(name="origin", scope="module")
+def _origin() -> Iterator[Origin]:
+    with local_origin() as origin:
+        yield origin
+
+
+@pytest.fixture(name="service", scope="module")
+def _service(start: StartRuntime, origin: Origin, tmp_path_factory: pytest.TempPathFactory) -> Runtime:
+    """The deployed Worker with its own config, but for the entry, which also reports the heap."""
+    folder = tmp_path_factory.mktemp("worker")
+    shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("sluice", "__pycache__"))
+    shutil.copy(ROOT / "scripts/measure/service_worker/heap_worker.py", folder / "src")
+    shutil.copytree(ROOT / "migrations", folder / "migrations")
+    config = (ROOT / "wrangler.toml").read_text().replace('"src/compiler_worker.py"', '"src/heap_worker.py"', 1)
+    (folder / "wrangler.toml").write_text(config)
+    variables = (f"--var=ALLOW_PRIVATE_HOSTS={origin.address}", "--var=RATE_LIMIT_MAX_REQUESTS=100000")
+    return start("--config", str(folder / "wrangler.toml"), *variables)
+
+
+def post(service: Runtime, path: str, body: Any, **headers: str) -> httpx.Response:
+    """On a connection of its own: a long compilation lets idle ones drop."""
+    return httpx.post(f"{service.url}{path}", json=body, headers=headers, timeout=PATIENCE_S)
+
+
+def heap_bytes(service: Runtime) -> int:
+    return int(httpx.get(f"{service.url}/bench/heap", timeout=PATIENCE_S).text)
+
+
+def make_hosts(count: int, mark: str) -> str:
+    return "\n".join(f"0.0.0.0 track{number}.{mark}{number // 5}.net" for number in range(count))
+
+
+def configuration(url: str, name: str) -> dict[str, Any]:
+    return {"name": name, "sources": [{"source": url}], "transformations": TRANSFORMATIONS}
+
+
+def test_heap_stays_below_the_limit(service: Runtime, origin: Origin):
+    """Six large lists in one batch, large bodies, a report, small lists meanwhile, and the largest list that is allowed."""
+    urls = [origin.serve(f"/large{number}", make_hosts(60_000, f"n{number}")) for number in range(6)]
+    items = [{"id": str(n), "configuration": configuration(url, f"L{n}")} for n, url in enumerate(urls)]
+    batch = post(service, "/compile/batch", {"requests": items})
+    assert [result["success"] for result in batch.json()["results"]] == [True] * 6
+    del batch
+    heap = {"six in a batch": heap_bytes(service)}
+    for what, text in {"wide": "\U0001f600" + make_hosts(25_000, "wide"), "body": make_hosts(75_000, "body")}.items():
+        sent = {"configuration": configuration("mine", what), "preFetchedContent": {"mine": text}}
+        assert post(service, "/compile", sent).status_code == 200
+        heap[what] = heap_bytes(service)
+    reported = {"configuration": configuration(origin.serve("/reported", make_hosts(45_000, "r")), "R"), "report": True}
+    assert post(service, "/compile", reported).status_code == 200
+    heap["report"] = heap_bytes(service)
+    largest = {"configuration": configuration(origin.serve("/largest", make_hosts(240_000, "x")), "largest")}
+    small = [
+        {"configuration": configuration(origin.serve(f"/small{n}", make_hosts(3000, f"s{n}")), f"S{n}")}
+        for n in range(6)
+    ]
+    with ThreadPoolExecutor(7) as pool:
+        replies = list(pool.map(lambda body: post(service, "/compile", body), [largest, *small]))
+    assert [reply.status_code for reply in replies] == [200] * 7
+    del replies
+    heap["largest beside small ones"] = heap_bytes(service)
+    # Again, now beside its previous version.
+    with httpx.stream("POST", f"{service.url}/compile/stream", json=largest, timeout=PATIENCE_S) as stream:
+        assert b"event: done" in b"".join(stream.iter_raw())[-200:]
+    heap["largest again"] = heap_bytes(service)
+    print("", *(f"{size / 1e6:6.1f} MB after {what}" for what, size in heap.items()), sep="\n")  # noqa: T201 - its output is the point
+    assert max(heap.values()) <= MAX_HEAP_BYTES, heap
+
+
+def test_too_large_list_is_refused(service: Runtime, origin: Origin):
+    """A list over the limit is refused with the way out, and leaves the heap as it was."""
+    url = origin.serve("/too-large", make_hosts(300_000, "y"))
+    for _ in range(3):
+        refused = post(service, "/compile", {"configuration": configuration(url, "too large")})
+        assert refused.status_code >= 400
+        assert "split the list" in refused.json()["error"] or "more than" in refused.json()["error"]
+    assert heap_bytes(service) <= MAX_HEAP_BYTES
