@@ -163,9 +163,10 @@ async function serve(options) {
 }
 
 function watchSources(miniflare, configs, build, startWorkers) {
-  const restart = async () => {
+  const restart = async (isModule) => {
     try {
       await rebuild();
+      if (!isModule) return; // pages are read from their folder at each request
       await miniflare.setOptions(build());
       await startWorkers();
       console.log("Restarted after an edit");
@@ -174,18 +175,28 @@ function watchSources(miniflare, configs, build, startWorkers) {
     }
   };
   let timer;
-  for (const folder of new Set([resolve(ROOT, "src"), ...configs.map(({ main }) => dirname(main))])) {
-    watch(folder, { recursive: true }, (_event, name) => {
-      if (!name?.endsWith(".py")) return;
-      clearTimeout(timer); // an editor may write a file several times
-      timer = setTimeout(restart, 200);
-    });
-  }
+  let isModule = false;
+  const schedule = (_event, name) => {
+    if (!name || name.includes("__pycache__")) return;
+    isModule ||= name.endsWith(".py");
+    clearTimeout(timer); // an editor may write a file several times
+    timer = setTimeout(() => {
+      restart(isModule);
+      isModule = false;
+    }, 200);
+  };
+  for (const folder of listWatched(configs)) watch(folder, { recursive: true }, schedule);
 }
 
-// API documents and models are built from the sources, so an edit may change them. A source that cannot be read is reported
-// by the Worker that imports it.
-const rebuild = () => new Promise((resolveBuilt) => execFile(resolve(ROOT, "scripts/setup"), () => resolveBuilt()));
+// What is built is made of the sources, and not edited.
+const listWatched = (configs) =>
+  new Set([resolve(ROOT, "src"), ...configs.map(({ main }) => dirname(main)).filter((folder) => !folder.startsWith(resolve(ROOT, "build")))]);
+
+// The uploads, API documents and models are built from the sources.
+const rebuild = () =>
+  new Promise((resolveBuilt, rejectBuilt) => {
+    execFile(resolve(ROOT, "scripts/setup"), (error, _stdout, stderr) => (error ? rejectBuilt(new UserError(stderr.trim())) : resolveBuilt()));
+  });
 
 // Output that is not a structured log comes from workerd itself. It is shown only if workerd does not start.
 let runtimeStderr = "";
