@@ -19,6 +19,7 @@ from sluice.platform.http.edge_cache import EdgeCache
 from sluice.platform.http.proxy import VisitorRequest
 from sluice.platform.http.transport import send_request, send_request_once
 from sluice.platform.identity import generate_id
+from sluice.platform.invocation import CurrentInvocation, enter_invocation
 from sluice.platform.storage.d1 import D1
 from sluice.platform.storage.r2 import R2
 from sluice.platform.worker import handle_request, open_kv, open_log, read_variables
@@ -29,6 +30,7 @@ from sluice.services.preload.http.operator_gate import OperatorGate, WrongTokens
 from sluice.services.preload.purge_lists.reader import PurgeMemory, PurgeReader
 from sluice.services.preload.serving.checked_copies import CheckedCopies
 from sluice.services.preload.serving.host_directory import HostCache, HostDirectory, Zone
+from sluice.services.preload.serving.hot_edge import HotEdge, HotPages
 from sluice.services.preload.serving.isolate_memory import IsolateMemory
 from sluice.services.preload.serving.misses import MissServer
 from sluice.services.preload.serving.observing import Observer
@@ -54,13 +56,22 @@ NAME: Final = "edge-preload"
 # What each isolate remembers.
 _HOSTS: Final = HostCache()
 _ZONES: Final = ZoneList()
+_HOT_PAGES: Final = HotPages()
 _MEMORY: Final = IsolateMemory()
 _PURGES: Final = PurgeMemory()
 _WRONG_TOKENS: Final = WrongTokens()
+# Bindings and variables are the same for all invocations of an isolate, so the first one makes what answers them all.
+_WORKERS: "Final[dict[str, PreloadWorker]]" = {}
+
+
+def enter_worker(env: Any, ctx: Any) -> "PreloadWorker":
+    """The isolate's parts, for one request or cron run."""
+    enter_invocation(ctx)
+    return _WORKERS.setdefault(NAME, PreloadWorker(env, CurrentInvocation()))
 
 
 class PreloadWorker:
-    """The parts of edge-preload. `ctx` is that of the request, of the cron run or of the zone's object."""
+    """The parts of edge-preload. `ctx` is that of the zone's object, or stands for that of the request or cron run."""
 
     cors: Cors | None = None
 
@@ -99,6 +110,11 @@ class PreloadWorker:
     @cached_property
     def edge(self) -> EdgeCache:
         return EdgeCache()
+
+    @cached_property
+    def hot_edge(self) -> HotEdge:
+        """The edge cache for visitors."""
+        return HotEdge(self.edge, JsBodies(), self.clock, _HOT_PAGES)
 
     @cached_property
     def allowed_hosts(self) -> AllowedHosts:
@@ -211,7 +227,7 @@ class PreloadWorker:
         """Serves one visitor of a zone's host."""
         remote, config, reader = self.zones.get(zone.zone_id), zone.config, self.purge_reader(zone)
         index = PageIndex(self.database, zone.zone_id)
-        copies = CheckedCopies(zone.zone_id, self.bucket, self.edge, index, self.clock, reader, reader)
+        copies = CheckedCopies(zone.zone_id, self.bucket, self.hot_edge, index, self.clock, reader, reader)
         defer, send = self.ctx.waitUntil, VisitorRequest(request.js_object, lambda: self.allowed_hosts).send
         origin = OriginRequests(
             zone_id=zone.zone_id,
