@@ -109,7 +109,7 @@ class CompilerWorker(CompilerParts):
         from sluice.services.compiler.jobs.consumer import QueueConsumer
         from sluice.services.compiler.jobs.dead_letters import DeadLetters
         from sluice.services.compiler.jobs.queue_handler import QueueHandler
-        from sluice.services.compiler.jobs.queue_stats import QueueStatsPublisher
+        from sluice.services.compiler.jobs.queue_stats import ISOLATE_TURN, QueueStatsPublisher
 
         count = self.request_metrics.count
         return QueueHandler(
@@ -122,7 +122,9 @@ class CompilerWorker(CompilerParts):
                 count=count,
             ),
             dead_letters=DeadLetters(jobs=self.jobs, log=self.log, count=count),
-            publisher=QueueStatsPublisher(stats=self.queue_stats, published=open_kv(self.env, "METRICS"), log=self.log),
+            publisher=QueueStatsPublisher(
+                stats=self.queue_stats, published=open_kv(self.env, "METRICS"), log=self.log, turn=ISOLATE_TURN
+            ),
         )
 
     @cached_property
