@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
+from before import UNITS
 from cost import count_units
 
 Units = Mapping[str, Mapping[str, float]]
@@ -31,7 +32,9 @@ KV_WRITES_PER_S: Final = 1  # to one key
 PURGES_PER_MINUTE: Final = 5  # of the cache in front, for an account
 
 BYTES_OF_A_PAGE_ROW: Final = 300  # with its indexes
-BYTES_OF_A_FEED: Final = 50  # its address in NEWS_FEEDS
+BYTES_OF_A_FEED: Final = 50  # its address
+FEED_VARIABLES: Final = 10
+UPDATE_PROCESSOR_S: Final = 300  # limits.cpu_ms of the updater, and the most that there is
 STATS_INTERVAL_S: Final = 300  # between two copies of the queue's statistics by one isolate, at such a load
 ARTICLES_A_DAY: Final = 200
 
@@ -65,13 +68,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def measure(options: argparse.Namespace) -> None:
     units = json.loads(options.units.read_text())["units"] if options.units else count_units()
     rows = sorted(build_rows(units), key=lambda row: row.full_at / row.load)
-    print(
-        f"{'service':9} {'sharded by':13} {'shared by all':31} {'load':>20} {'used':>10} {'limit':>7} of {'full at':>16}"
-    )
+    first = {name: {**operations, **UNITS.get(name, {})} for name, operations in units.items()}
+    before = {row.shared: row.full_at for row in build_rows(first)}
+    names = f"{'service':9} {'sharded by':13} {'shared by all':30} {'load':>21}"
+    print(f"{names} {'used':>10} {'limit':>8} {'':8} {'full at':>11} {'before':>11}")
     for row in rows:
         load = f"{row.load:,.0f} {row.unit}"
-        figures = f"{row.used:10,.1f} {row.limit:7,.0f} {row.measure:8} {row.full_at:10,.0f}"
-        print(f"{row.service:9} {row.shard:13} {row.shared:31} {load:>20} {figures}")
+        figures = (
+            f"{row.used:10,.1f} {row.limit:8,.0f} {row.measure:8} {row.full_at:11,.0f} {before[row.shared]:11,.0f}"
+        )
+        print(f"{row.service:9} {row.shard:13} {row.shared:30} {load:>21} {figures}")
     if options.json:
         options.json.write_text(
             json.dumps({"rows": [asdict(row) | {"full_at": row.full_at} for row in rows]}, indent=2)
@@ -155,7 +161,8 @@ def compiler_rows(units: Units) -> Iterator[Row]:
         "a second",
     )
     # An isolate copies them at most every five minutes when there are that many jobs.
-    writes = QUEUE_CONSUMERS / STATS_INTERVAL_S
+    at_once = JOBS_PER_S * job["processor_ms"] / 1000
+    writes = at_once / STATS_INTERVAL_S
     yield Row(
         "compiler",
         "list, client",
@@ -166,7 +173,6 @@ def compiler_rows(units: Units) -> Iterator[Row]:
         KV_WRITES_PER_S,
         "a second",
     )
-    at_once = JOBS_PER_S * job["processor_ms"] / 1000
     yield Row(
         "compiler",
         "list, client",
@@ -182,8 +188,10 @@ def compiler_rows(units: Units) -> Iterator[Row]:
 def news_rows(units: Units) -> Iterator[Row]:
     """One pipeline is one shard: its KV namespace with its checkpoint. More feeds are more pipelines."""
     update = units["hourly news update"]
-    size = FEEDS * BYTES_OF_A_FEED
-    yield Row("news", "pipeline", "NEWS_FEEDS, one variable", FEEDS, "feeds", size, VARIABLE_BYTES, "bytes")
+    size, room = FEEDS * BYTES_OF_A_FEED, FEED_VARIABLES * VARIABLE_BYTES
+    yield Row("news", "pipeline", "NEWS_FEEDS to NEWS_FEEDS_10", FEEDS, "feeds", size, room, "bytes")
+    spent_s = FEEDS * update["processor_ms"] / 1000
+    yield Row("news", "pipeline", "processor time of one update", FEEDS, "feeds", spent_s, UPDATE_PROCESSOR_S, "s")
     yield Row(
         "news",
         "pipeline",
