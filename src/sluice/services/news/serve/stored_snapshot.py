@@ -31,7 +31,7 @@ class SnapshotSource(Protocol):
 
 @dataclass(slots=True)
 class SnapshotMemory:
-    """What this isolate has read last: the snapshot, and the first page with the time until which it is believed."""
+    """What this isolate has read last: the snapshot, and the first page with the time until which it may be used."""
 
     snapshot: Snapshot | None = None
     first_page: "StoredPage | None" = None
