@@ -27,7 +27,7 @@ from sluice.services.preload.discovery.page_index import PageIndex
 from sluice.services.preload.http.api import PreloadApi
 from sluice.services.preload.http.operator_gate import OperatorGate, WrongTokens
 from sluice.services.preload.purge_lists.reader import PurgeMemory, PurgeReader
-from sluice.services.preload.serving.checked_copies import CheckedCopies
+from sluice.services.preload.serving.copy_store import CopyStore
 from sluice.services.preload.serving.host_directory import HostCache, HostDirectory, Zone
 from sluice.services.preload.serving.isolate_memory import IsolateMemory
 from sluice.services.preload.serving.misses import MissServer
@@ -211,7 +211,7 @@ class PreloadWorker:
         """Serves one visitor of a zone's host."""
         remote, config, reader = self.zones.get(zone.zone_id), zone.config, self.purge_reader(zone)
         index = PageIndex(self.database, zone.zone_id)
-        copies = CheckedCopies(zone.zone_id, self.bucket, self.edge, index, self.clock, reader, reader)
+        copies = CopyStore(zone.zone_id, self.bucket, self.edge, index, self.clock, reader)
         defer, send = self.ctx.waitUntil, VisitorRequest(request.js_object, lambda: self.allowed_hosts).send
         origin = OriginRequests(
             zone_id=zone.zone_id,

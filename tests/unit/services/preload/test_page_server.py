@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sluice.core.errors import TimedOut, Unavailable
-from sluice.core.header_values import header_value
+from sluice.core.headers import header_value
 from sluice.core.ports import Content
 from sluice.services.preload.serving.isolate_memory import IsolateMemory
 from sluice.web import Headers, Reply, Request
@@ -27,6 +27,7 @@ class Visits:
     async def get(self, path: str = "/a", method: str = "GET", **headers: str) -> Reply:
         server = self.world.build_page_server(self.origin, self.deferred.append, self.memory)
         named = {name.replace("_", "-"): value for name, value in headers.items()}
+        await self.world.build_reader().read_config(self.world.zone_config)
         return await server.handle(Request(method, SITE + path, Headers(named)))
 
     async def read(self, path: str = "/a", **headers: str) -> bytes:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
-from sluice.core.header_values import header_value
+from sluice.core.headers import header_value
 from sluice.core.http_dates import parse_http_date
 from sluice.core.ports import HeaderPairs
 from sluice.core.preload.caching.cache_control import Directives, parse_seconds

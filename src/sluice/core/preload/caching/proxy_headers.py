@@ -5,7 +5,7 @@ from math import floor
 from typing import Final
 from urllib.parse import urlsplit
 
-from sluice.core.header_values import header_value
+from sluice.core.headers import header_value
 from sluice.core.ports import HeaderPairs
 from sluice.core.preload.caching.request_rules import list_relevant_cookies
 from sluice.core.preload.zone_config import ZoneConfig

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any, Final
 
-from sluice.core.header_values import header_value
+from sluice.core.headers import header_value
 from sluice.core.json_text import encode_json
 from sluice.core.ports import Content, HeaderPairs
 from sluice.core.preload.caching.cache_keys import key_hash

@@ -12,8 +12,8 @@ from sluice.core.preload.caching.request_rules import Lookup
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.discovery.page_index import Page
 from sluice.services.preload.ports import Bodies
-from sluice.services.preload.serving.checked_copies import CheckedCopies
 from sluice.services.preload.serving.copies import Copy, Validated, build_conditions, build_copy
+from sluice.services.preload.serving.copy_store import CopyStore
 from sluice.services.preload.serving.isolate_memory import Flight, IsolateMemory, Reservation
 from sluice.services.preload.serving.origin_requests import OriginRequests
 from sluice.services.preload.serving.replies import CONDITIONS, Served, build_copy_reply, build_origin_reply
@@ -54,7 +54,7 @@ class Miss:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissServer:
     config: ZoneConfig
-    copies: CheckedCopies
+    copies: CopyStore
     clock: Clock
     origin: OriginRequests
     bodies: Bodies

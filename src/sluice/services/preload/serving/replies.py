@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from math import floor
 from typing import Final
 
-from sluice.core.header_values import header_value
+from sluice.core.headers import header_value
 from sluice.core.ports import Content, HeaderPairs, OriginResponse
 from sluice.core.preload.caching.cache_keys import key_hash
 from sluice.core.preload.caching.proxy_headers import (

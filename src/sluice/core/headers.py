@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-HeaderPairs = tuple[tuple[str, str], ...]
+from sluice.core.ports import HeaderPairs
+
 HeadersLike = Mapping[str, str] | Iterable[tuple[str, str]]
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -37,6 +38,11 @@ class Headers(Mapping[str, str]):
 def to_pairs(headers: HeadersLike) -> HeaderPairs:
     """Return the headers as pairs, in their order."""
     return tuple(headers.items() if isinstance(headers, Mapping) else headers)
+
+
+def header_value(headers: HeaderPairs, name: str) -> str:
+    """Return the values of a header, joined by commas as in HTTP; "" if it is missing."""
+    return ", ".join(value for key, value in headers if key.lower() == name)
 
 
 def check_header(name: str, value: str) -> None:
