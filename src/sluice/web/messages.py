@@ -9,8 +9,9 @@ from typing import Any, Self
 from urllib.parse import parse_qsl
 
 from sluice.core.errors import Invalid, TooLarge
-from sluice.core.headers import HeaderPairs, Headers, HeadersLike, check_header, to_pairs
+from sluice.core.headers import Headers, HeadersLike, check_header, to_pairs
 from sluice.core.json_text import encode_json, encode_utf8
+from sluice.core.ports import HeaderPairs
 
 # Takes the limit in bytes; may raise TooLarge as soon as the body exceeds it.
 ReadBody = Callable[[int], Awaitable[bytes]]
