@@ -284,6 +284,29 @@ async def test_what_fills_nothing():
     assert cache_headers(await here.get(cookie="lang=de")) == ("EDGE", "HIT")
 
 
+async def test_links_that_work_once():
+    """A page with a query is not asked for again behind a visitor's back: it may be a link that works once."""
+    here = await start()
+    for path in ("/confirm?token=1", "/confirm?token=2&utm_source=x"):
+        await here.get(path, cookie="lang=de")
+    await here.settle()
+    assert (await here.world.zone.show_status())["queue_depth"] == 0
+    await here.get("/a?utm_source=x", cookie="lang=de")
+    await here.settle()
+    assert (await here.world.zone.show_status())["queue_depth"] == 1
+
+
+async def test_unsafe_methods_drop_variants():
+    """A copy of a variant that depends on a header is dropped too."""
+    here = await start(cache_vary_headers=["x-country"])
+    await here.get(x_country="de")
+    await here.settle()
+    assert cache_headers(await here.get(x_country="de")) == ("EDGE", "HIT")
+    await here.get(method="POST")
+    await here.settle()
+    assert (here.world.edge.stored, await here.world.rows("SELECT * FROM cached_pages")) == ({}, [])
+
+
 async def test_analytics_cookies():
     """Cookies of statistics services do not keep a page from being stored, and do not reach the origin then."""
     here = await start()

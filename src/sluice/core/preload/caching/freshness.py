@@ -36,6 +36,8 @@ _SITEMAP: Final = re.compile(r"/[^/]*sitemap[^/]*\.(?:xml|xsl)(?:\.gz)?$", re.IG
 _FEED: Final = re.compile(r"/(?:feed|rss|atom)/?$|\.(?:rss|atom)$", re.IGNORECASE)
 _VARY_HARMLESS: Final = frozenset({"", "accept-encoding", "x-forwarded-proto", "x-forwarded-host"})
 _PROHIBITIONS: Final = ("no-store", "private", "no-cache")
+# The platform decodes these when a body is read, and copies are stored decoded.
+DECODED: Final = frozenset({"gzip", "br"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,8 @@ def judge_response(
         return Unstorable(prohibition, f"its cache-control says {prohibition}")
     if "no-store" in Directives.parse(header_value(headers, "surrogate-control")):
         return Unstorable("no-store", "its surrogate-control says no-store")
+    if (encoding := header_value(headers, "content-encoding").lower()) not in DECODED | {"", "identity"}:
+        return Unstorable("encoding", f"its encoding {encoding[:40]} cannot be decoded here")
     if unkeyed := list_varying_headers(headers) - _VARY_HARMLESS - headers_in_key(config):
         return Unstorable("vary", f"it varies on {', '.join(sorted(unkeyed))}")
     fresh = compute_freshness(headers, url, config, status=status, now=now)

@@ -50,6 +50,9 @@ class OriginRequests:
         changes[PROXY_HEADER] = await self.prove(
             host, changes.get("x-forwarded-for", request.headers.get("x-forwarded-for"))
         )
+        if not drop_analytics and "accept-encoding" in request.headers:
+            # The platform has put its own in its place, which is right only for what may be stored.
+            changes["accept-encoding"] = request.headers["accept-encoding"]
         timeout_s = STALE_PATIENCE_S if has_stale else config.origin_timeout_s
         try:
             return await self.send(f"{base}/{rest}", {**changes, **(conditions or {})}, timeout_s=timeout_s)
@@ -78,8 +81,13 @@ class OriginRequests:
             return ""
 
     def suggest(self, url: str) -> None:
-        """Has a page warmed by a request of our own, because this visitor's reply may be for him alone."""
+        """Has a page warmed by a request of our own, because this visitor's reply may be for him alone.
+
+        A URL with a query may be a link that works once, such as one that confirms an address: it is left to visitors.
+        """
         now = self.clock.now()
+        if "?" in url:
+            return
         if self.config.preload_enabled and self.memory.take_turn(f"suggest {url}", SUGGEST_INTERVAL_S, now):
             self._tell("suggest.failed", self.zone.suggest_page(url))
 

@@ -113,7 +113,9 @@ class PageServer:
         try:
             if page_bypass_reason(url, self.config) is None:
                 canonical = canonical_url(url, self.config)
-                await self.copies.remove([Page(canonical, variant) for variant in list_variants(self.config)])
+                usual = [Page(canonical, variant) for variant in list_variants(self.config)]
+                indexed = await self.copies.pages.list_variants([canonical])
+                await self.copies.remove(list(dict.fromkeys([*usual, *indexed])))
         except SluiceError as error:
             self.log.error("drop.failed", error, url=url)
 

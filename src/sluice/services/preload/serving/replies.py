@@ -7,6 +7,7 @@ from typing import Final
 from sluice.core.headers import header_value
 from sluice.core.ports import Content, HeaderPairs, OriginResponse
 from sluice.core.preload.caching.cache_keys import key_hash
+from sluice.core.preload.caching.freshness import DECODED
 from sluice.core.preload.caching.proxy_headers import (
     BROWSER_CHECKS_HTML,
     VIA,
@@ -92,7 +93,7 @@ def build_passed_reply(request: Request, response: OriginResponse, headers: Head
     """The response with these headers; its body is passed on unread."""
     is_empty = response.status in BODILESS or request.method == "HEAD" or response.content.data is None
     encoding = header_value(headers, "content-encoding")
-    if not is_empty and encoding:
+    if not is_empty and encoding.lower() in DECODED:
         # The runtime may encode the body anew, in another length; without the header it decodes it.
         unfit = {"content-length"} | (set() if accepts_encoding(request.headers, encoding) else {"content-encoding"})
         headers = tuple(pair for pair in headers if pair[0] not in unfit)
