@@ -107,7 +107,7 @@ async def test_a_zone_wins():
     assert await hosts.dispatch("http://shop.localhost:9999/") == "nobody"
 
 
-async def test_kv_is_down():
+async def test_new_isolate_without_kv():
     """Without KV an isolate that knows nothing finds the zone in D1 and the configuration in the zone's object."""
     hosts = Hosts()
     hosts.d1.migrate("INSERT INTO zone_hosts VALUES ('www.example.com', 'z', 'www.example.com', 1)")

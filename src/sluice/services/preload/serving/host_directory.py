@@ -98,12 +98,11 @@ class HostDirectory:
         """D1 has the same hosts, and answers while KV does not."""
         try:
             return await self.kv.get_text(f"host:{host}")
-        except SluiceError as error:
-            self.log.error("host.lookup_failed", error, host=host)
-        found = await self.database.value(
-            "SELECT zone_id FROM zone_hosts WHERE host = ? ORDER BY configured_at DESC LIMIT 1", host
-        )
-        return str(found) if found else None
+        except SluiceError:
+            sql = "SELECT zone_id FROM zone_hosts WHERE host = ? ORDER BY configured_at DESC LIMIT 1"
+            if found := await self.database.value(sql, host):
+                return str(found)
+            raise
 
     async def _ask_object(self, zone_id: str, error: SluiceError) -> Zone | None:
         """What KV has is missing or broken; the zone's object has the last configuration that was accepted."""
