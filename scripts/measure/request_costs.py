@@ -14,7 +14,7 @@ from typing import Final
 import httpx
 
 from compiling import Case, generate_list, serve_lists
-from preload import HOST, TOKEN, admin, origin
+from measured_site import HOST, TOKEN, admin, origin
 from runtime import ROOT, Runtime, until
 from service import MADE_LINES, TRANSFORMATIONS, ask, fresh
 

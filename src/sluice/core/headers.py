@@ -8,8 +8,8 @@ from sluice.core.ports import HeaderPairs
 HeadersLike = Mapping[str, str] | Iterable[tuple[str, str]]
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-# The platform throws on characters above one byte, and on CR, LF and NUL. The other controls have no legitimate use.
-_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
+# The platform sends other characters as UTF-8, which is also how it reads those of other servers.
+_VALUE = re.compile(r"[^\x00\r\n]*")
 
 
 class Headers(Mapping[str, str]):

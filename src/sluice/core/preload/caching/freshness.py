@@ -116,9 +116,9 @@ def compute_freshness(
         lifetime_s = BRIEF_S if status in BRIEF_STATUSES else TIERS[tier_of(url, config)]
     # s-maxage forbids to serve stale, as proxy-revalidate does, unless the origin itself allows it.
     never_stale = "must-revalidate" in control or "proxy-revalidate" in control
-    zone_stale = (
-        (0, 0) if shared_s is not None else (config.cache_stale_while_revalidate_s, config.cache_stale_if_error_s)
-    )
+    # The same for a page that is missing or has moved: it may be there at any time.
+    is_exact = shared_s is not None or status in BRIEF_STATUSES
+    zone_stale = (0, 0) if is_exact else (config.cache_stale_while_revalidate_s, config.cache_stale_if_error_s)
     own_stale = control.seconds("stale-while-revalidate"), control.seconds("stale-if-error")
     while_revalidate_s, if_error_s = (
         zone if own is None else own for own, zone in zip(own_stale, zone_stale, strict=True)

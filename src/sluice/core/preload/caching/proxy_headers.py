@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from math import floor
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from sluice.core.headers import header_value
 from sluice.core.ports import HeaderPairs
@@ -54,6 +54,12 @@ def select_visitor_headers(headers: HeaderPairs) -> HeaderPairs:
     """The headers of a response that are for visitors, names in lower case."""
     dropped = HOP_BY_HOP | NOT_FOR_VISITORS | _list_names(header_value(headers, "connection"))
     return tuple((name, value) for key, value in headers if (name := key.lower()) not in dropped)
+
+
+def list_changed_urls(url: str, headers: HeaderPairs) -> list[str]:
+    """The URL of a request that changes something, and those on the same host that its response names (RFC 9111, 4.4)."""
+    named = (urljoin(url, header_value(headers, name)) for name in ("location", "content-location"))
+    return [url, *(each for each in named if urlsplit(each)[:2] == urlsplit(url)[:2] and each != url)]
 
 
 def hide_origin(headers: HeaderPairs, config: ZoneConfig, host: str) -> HeaderPairs:

@@ -148,7 +148,8 @@ class CopyStore:
         copy = None if info is None else parse_metadata(page, info.custom_metadata, content)
         if copy is None or copy.is_fresh(self.clock.now()):
             return copy
-        return replace(copy, stored_at=max(copy.stored_at, await self.pages.load_renewed_at(page) or 0))
+        renewed_at = await self.pages.load_renewed_at(page) or 0
+        return copy.renewed_at(renewed_at) if renewed_at > copy.stored_at else copy
 
     async def remove(self, pages: Sequence[Page]) -> None:
         """Removes the copies; from the index last, so that a purge that crashes halfway finds the rest again."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from sluice.core.errors import PeerError, SluiceError
+from sluice.core.headers import header_value
 from sluice.core.ports import Clock, Content, Defer, Log, OriginResponse
 from sluice.core.preload.caching.cache_keys import key_hash
 from sluice.core.preload.caching.freshness import Unstorable, judge_response
@@ -45,8 +46,12 @@ class Miss:
 
     @property
     def conditions(self) -> dict[str, str]:
-        """The headers that have the stale copy confirmed, unless the visitor has conditions of his own."""
-        if self.stale is None or self.lookup.obstacle or CONDITIONS & self.request.headers.keys():
+        """The headers that have the stale copy confirmed, unless the visitor has another copy."""
+        if self.stale is None or self.lookup.obstacle:
+            return {}
+        known = self.request.headers.get("if-none-match")
+        is_same = known is not None and known == header_value(self.stale.headers, "etag")
+        if CONDITIONS & self.request.headers.keys() and not is_same:
             return {}
         return dict(build_conditions(self.stale.headers))
 

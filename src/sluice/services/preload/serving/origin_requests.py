@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from sluice.core.errors import PeerError, SluiceError
+from sluice.core.errors import PeerError, SluiceError, Unusable
 from sluice.core.ports import Clock, Defer, Log, OriginResponse
 from sluice.core.preload.caching.proxy_headers import change_request_headers
 from sluice.core.preload.request_signing import PROXY_HEADER, sign_proxy
@@ -55,11 +55,14 @@ class OriginRequests:
             changes["accept-encoding"] = request.headers["accept-encoding"]
         timeout_s = STALE_PATIENCE_S if has_stale else config.origin_timeout_s
         try:
-            return await self.send(f"{base}/{rest}", {**changes, **(conditions or {})}, timeout_s=timeout_s)
+            response = await self.send(f"{base}/{rest}", {**changes, **(conditions or {})}, timeout_s=timeout_s)
         except PeerError as error:
             if self.memory.take_turn(f"report {base}", REPORT_INTERVAL_S, self.clock.now()):
                 self._tell("report.failed", self.zone.report_unreachable(str(error)))
             raise
+        if response.status != 101 and not 200 <= response.status <= 599:
+            raise Unusable(f"the origin answered with status {response.status}, which nobody can pass on")
+        return response
 
     async def prove(self, host: str, forwarded_for: str | None) -> str | None:
         """The header by which the origin can believe X-Forwarded-*; None, which removes a visitor's own, without a key."""

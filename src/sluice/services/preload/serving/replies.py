@@ -25,6 +25,7 @@ from sluice.web.messages import Native
 from sluice.web.ranges import Unsatisfiable, choose_range
 
 CONDITIONS: Final = frozenset({"if-none-match", "if-modified-since"})
+_OWN: Final = frozenset({"cache-status", "via", "x-cache", "x-cache-layer"})  # those of caches on the way are replaced
 BODILESS: Final = frozenset({204, 205, 304})
 
 
@@ -40,7 +41,7 @@ class Served:
         existing = header_value(headers, "cache-status")
         passed = header_value(headers, "via")
         return (
-            *(pair for pair in headers if pair[0] not in {"cache-status", "via"}),
+            *(pair for pair in headers if pair[0] not in _OWN),
             ("via", f"{passed}, {VIA}" if passed else VIA),
             ("cache-status", add_status(existing, self.cache_status)),
             ("x-cache", self.result),
