@@ -4,6 +4,7 @@ import argparse
 import statistics
 import tempfile
 import time
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -102,9 +103,10 @@ def visit(visitor: httpx.Client, path: str, layer: str, forget: Callable[[str], 
         forget(path)
     started = time.perf_counter()
     with visitor.stream("GET", path) as reply:
-        next(reply.iter_raw())
+        chunks = reply.iter_raw()
+        next(chunks)
         elapsed_ms = (time.perf_counter() - started) * 1000
-        reply.read()
+        deque(chunks, maxlen=0)
     if reply.headers["X-Cache-Layer"] != layer:
         raise SystemExit(f"{path} was answered by {reply.headers['X-Cache-Layer']}, not by {layer}")
     # Background work must be over before the next layer is measured.

@@ -177,6 +177,17 @@ def test_head_and_range_from_a_copy(front: Front):
     assert front.count_visits("/f.txt") == asked
 
 
+def test_views_write_no_log(front: Front):
+    """Ordinary page views, from the origin and from a copy, leave no line in the log."""
+    before = len(front.runtime.lines)
+    front.ask("/quiet")
+    front.wait_until_stored("/quiet")
+    front.ask("/quiet", Cookie="sid=1")
+    front.ask("/quiet", "POST")
+    front.ask("/missing", Accept="text/html")
+    assert [line for line in front.runtime.lines[before:] if front.host in line or front.service.zone in line] == []
+
+
 def test_api_hosts(front: Front):
     """The page and the API answer on the Worker's own hosts only: not on a zone's host, nor on an unknown one."""
     url = f"{front.runtime.url}/api/v1/zones"
