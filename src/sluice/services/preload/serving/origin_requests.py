@@ -39,6 +39,7 @@ class OriginRequests:
         conditions: Mapping[str, str] | None = None,
         drop_analytics: bool = False,
         has_stale: bool = False,
+        is_passed: bool = False,
     ) -> OriginResponse:
         """Sends the visitor's request on, with path and query as they are written; raises PeerError without a response."""
         config = self.config
@@ -50,8 +51,8 @@ class OriginRequests:
         changes[PROXY_HEADER] = await self.prove(
             host, changes.get("x-forwarded-for", request.headers.get("x-forwarded-for"))
         )
-        if not drop_analytics and "accept-encoding" in request.headers:
-            # The platform has put its own in its place, which is right only for what may be stored.
+        if is_passed and "accept-encoding" in request.headers:
+            # The platform has put its own in its place: it wants to decode what may be stored.
             changes["accept-encoding"] = request.headers["accept-encoding"]
         timeout_s = STALE_PATIENCE_S if has_stale else config.origin_timeout_s
         try:

@@ -74,7 +74,7 @@ class PageServer:
 
     async def _pass(self, request: Request, decision: Pass, host: str) -> Reply:
         """Passes the request on as it is; one that changes something drops the copies of its page."""
-        response = await self.origin.ask(request, host)
+        response = await self.origin.ask(request, host, is_passed=True)
         if request.method in UNSAFE and response.status < 400:
             shown = hide_origin(response.headers, self.config, host)
             self.defer(self._drop_copies(list_changed_urls(request.url, shown)))
