@@ -10,9 +10,9 @@ from pyodide.ffi import JsException, to_js
 from workers import Response
 
 from sluice.core.errors import TooLarge
+from sluice.core.headers import Headers
 from sluice.platform.background import run_in_background
 from sluice.platform.http.streams import read_chunks
-from sluice.web.headers import Headers
 from sluice.web.messages import Native, Passthrough, Reply, Request
 
 MAX_DISCARDED_BYTES: Final = 8_000_000

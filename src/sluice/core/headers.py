@@ -4,13 +4,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeVar, overload
 
-HeaderPairs = tuple[tuple[str, str], ...]
+from sluice.core.ports import HeaderPairs
+
 Default = TypeVar("Default")
 HeadersLike = Mapping[str, str] | Iterable[tuple[str, str]]
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-# The platform throws on characters above one byte, and on CR, LF and NUL. The other controls have no legitimate use.
-_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
+# The platform sends other characters as UTF-8, which is also how it reads those of other servers.
+_VALUE = re.compile(r"[^\x00\r\n]*")
 
 
 class Headers(Mapping[str, str]):
@@ -50,6 +51,11 @@ class Headers(Mapping[str, str]):
 def to_pairs(headers: HeadersLike) -> HeaderPairs:
     """Return the headers as pairs, in their order."""
     return tuple(headers.items() if isinstance(headers, Mapping) else headers)
+
+
+def header_value(headers: HeaderPairs, name: str) -> str:
+    """Return the values of a header, joined by commas as in HTTP; "" if it is missing."""
+    return ", ".join(value for key, value in headers if key.lower() == name)
 
 
 def check_header(name: str, value: str) -> None:
