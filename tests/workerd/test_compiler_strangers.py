@@ -106,7 +106,7 @@ def test_results_of_a_workflow_by_its_id(client: httpx.Client, name: str):
 
 
 def test_health_check_of_own_sources_is_forgotten(service: Runtime, client: httpx.Client, origin: Origin, name: str):
-    """Strangers learn about their sources; the operator's report stays and no alert is sent."""
+    """Strangers learn about their sources, and the operator's; the operator's report stays and no alert is sent."""
     service.cron(WORKER, "0 * * * *")
     before = until(lambda: client.get("/health/latest").json()["data"])
     page = origin.serve(f"/{name}", "<!DOCTYPE html>\n" + "<p>nothing here</p>\n" * 300)
@@ -116,6 +116,12 @@ def test_health_check_of_own_sources_is_forgotten(service: Runtime, client: http
         output = wait_for_output(client, f"/workflow/status/health-monitoring/{started['workflowId']}")
         assert [result["healthy"] for result in output["results"]] == [False, False]
         assert output["alerts"] == []
+    origin.serve("/own", Answer(status=503))
+    for _ in range(3):
+        started = client.post("/workflow/health-check").json()
+        output = wait_for_output(client, f"/workflow/status/health-monitoring/{started['workflowId']}")
+        assert ([result["healthy"] for result in output["results"]], output["alerts"]) == ([False], [])
+    origin.serve("/own", GOOD)
     assert client.get("/health/latest").json()["data"] == before
     assert origin.count("/alerts", "POST") == 0
 

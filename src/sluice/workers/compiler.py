@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sluice.services.compiler.http.metrics import MetricsApi
     from sluice.services.compiler.http.validate import ValidateApi
     from sluice.services.compiler.http.workflows import WorkflowApi
+    from sluice.services.compiler.jobs.dead_letter_store import DeadLetterStore
     from sluice.services.compiler.jobs.queue_handler import QueueHandler
     from sluice.services.compiler.jobs.queue_stats import QueueStats
     from sluice.services.compiler.live.socket_api import SocketApi
@@ -112,18 +113,27 @@ class CompilerWorker(CompilerParts):
         from sluice.services.compiler.jobs.queue_stats import QueueStatsPublisher
 
         count = self.request_metrics.count
+        dead_letters = DeadLetters(jobs=self.jobs, store=self.dead_letter_store, log=self.log, count=count)
         return QueueHandler(
             consumer=QueueConsumer(
                 jobs=self.jobs,
                 items=self.items,
+                spent=self.spent_fetches,
+                dead_letters=dead_letters,
                 compile=self.lists.ensure_cached,
                 clock=CLOCK,
                 log=self.log,
                 count=count,
             ),
-            dead_letters=DeadLetters(jobs=self.jobs, log=self.log, count=count),
+            dead_letters=dead_letters,
             publisher=QueueStatsPublisher(stats=self.queue_stats, published=open_kv(self.env, "METRICS"), log=self.log),
         )
+
+    @cached_property
+    def dead_letter_store(self) -> DeadLetterStore:
+        from sluice.services.compiler.jobs.dead_letter_store import DeadLetterStore
+
+        return DeadLetterStore(database=self.database, clock=CLOCK)
 
     @cached_property
     def starter(self) -> WorkflowStarter:
@@ -154,6 +164,8 @@ class CompilerWorker(CompilerParts):
             sources=partial(health_sources, self.settings.health_sources),
             stores=(
                 self.jobs,
+                self.dead_letter_store,
+                self.spent_fetches,
                 self.records,
                 self.items,
                 self.list_cache,
@@ -220,6 +232,8 @@ class CompilerWorker(CompilerParts):
             jobs=self.jobs,
             items=self.items,
             stats=self.queue_stats,
+            dead_letters=self.dead_letter_store,
+            admin_token=self.settings.admin_token,
             cache=self.list_cache,
             find_workflow_job=partial(find_workflow_job, self.starter),
             clock=CLOCK,
@@ -239,6 +253,7 @@ class CompilerWorker(CompilerParts):
             health=self.health_store,
             configurations=partial(warm_configurations, self.settings.warm_configurations),
             sources=partial(health_sources, self.settings.health_sources),
+            admin_token=self.settings.admin_token,
             clock=CLOCK,
         )
 

@@ -135,6 +135,14 @@ QUEUE_HISTORY: Final = Doc(
     tag=_QUEUE,
     replies={200: ReplyDoc("The last 50 jobs and 100 depths.", job_replies.QueueHistory)},
 )
+DEAD_LETTERS: Final = Doc(
+    summary="The jobs that failed for good",
+    description="And the items of batches, each with its reason: the queue gave them up, or no retry could help. They are kept "
+    "for 30 days.",
+    tag=_QUEUE,
+    replies={200: ReplyDoc("The newest 100.", job_replies.DeadLetters)},
+    security=("admin",),
+)
 QUEUE_RESULTS: Final = Doc(
     summary="The status of a job, and its list",
     tag=_QUEUE,
@@ -184,12 +192,14 @@ WORKFLOW_WARM: Final = Doc(
 )
 WORKFLOW_CHECK: Final = Doc(
     summary="Check whether sources are available and complete",
+    description="The check of a stranger is answered and forgotten. Only a check of all sources with the operator's token is "
+    "stored, replaces the last report and raises alerts.",
     tag=_WORKFLOWS,
     body=HealthBody,
     body_required=False,
     example=CHECK,
     replies={202: ReplyDoc("The workflow is started.", workflow_replies.WorkflowStarted)},
-    problems=_GUARDED,
+    problems=(401, *_GUARDED),
 )
 WORKFLOW_STATUS: Final = Doc(
     summary="The status of a workflow, and its result",
@@ -244,6 +254,7 @@ ROUTES: Final[Documentation] = {
     ("POST", "/compile/batch/async"): COMPILE_BATCH_ASYNC,
     ("GET", "/queue/stats"): QUEUE_STATS,
     ("GET", "/queue/history"): QUEUE_HISTORY,
+    ("GET", "/queue/dead-letters"): DEAD_LETTERS,
     ("GET", "/queue/results/:id"): QUEUE_RESULTS,
     ("POST", "/queue/cancel/:id"): QUEUE_CANCEL,
     ("DELETE", "/queue/cancel/:id"): QUEUE_CANCEL,
