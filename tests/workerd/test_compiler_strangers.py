@@ -1,7 +1,9 @@
 """What strangers try: to read and cancel what is not theirs, to raise alarms, to make one request cost a hundred."""
 
 import json
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
@@ -141,6 +143,26 @@ def test_one_request_causes_few_fetches(client: httpx.Client, origin: Origin, na
     results = client.post("/compile/batch", json={"requests": items}).json()["results"]
     assert not any(result["success"] for result in results)
     assert len(origin.seen) - before <= 100
+
+
+def test_slow_sources_hold_nobody_up(service: Runtime, client: httpx.Client, origin: Origin, name: str):
+    """While ten lists of one client wait for sources that never answer, another client gets its own."""
+    gate = threading.Event()
+    urls = [origin.serve(f"/{name}-{number}", Answer(GOOD.encode(), gate=gate)) for number in range(10)]
+    bodies = [{"configuration": {"name": url, "sources": [{"source": url}]}} for url in urls]
+    headers = {"Host": f"{WORKER}.localhost", "CF-Connecting-IP": "192.0.2.77"}
+    with ThreadPoolExecutor(len(bodies)) as pool:
+        try:
+            slow = [
+                pool.submit(httpx.post, f"{service.url}/compile", json=body, headers=headers, timeout=PATIENCE_S)
+                for body in bodies
+            ]
+            until(lambda: all(origin.count(f"/{name}-{number}") for number in range(6)))
+            mine = {"configuration": {"name": name, "sources": [{"source": origin.url("/own")}]}}
+            assert client.post("/compile", json=mine).status_code == 200
+            assert not any(future.done() for future in slow)
+        finally:
+            gate.set()
 
 
 @pytest.mark.parametrize("path", ["/compile/batch", "/compile/batch/async", "/workflow/batch"])

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 
 # One for all requests of an isolate.
 _RECENT_COUNTS: Final = RecentCounts()
-VALIDATIONS: Final = 3  # for each compilation that a client may ask for; an editor validates while one types
+# For each compilation that a client may ask for: an editor validates while one types, and sockets are opened again.
+CHEAP_REQUESTS: Final = 3
 
 
 # Pages of other sites may call it.
@@ -85,18 +86,21 @@ class CompilerWorker(CompilerParts):
 
     @cached_property
     def validate_api(self) -> ValidateApi:
-        from sluice.services.compiler.guard.turnstile import NO_TURNSTILE
         from sluice.services.compiler.http.validate import ValidateApi
 
-        limiter = replace(self.rate_limiter, max_requests=self.settings.rate_limit_max_requests * VALIDATIONS)
-        return ValidateApi(
-            Guard(
-                limiter=limiter,
-                turnstile=NO_TURNSTILE,
-                analytics=self.analytics,
-                pepper=self.settings.turnstile_secret,
-                scope="validate:",
-            )
+        return ValidateApi(self._open_guard("validate:"))
+
+    def _open_guard(self, scope: str) -> Guard:
+        """Returns a guard for what costs less than a compilation, with a limit of its own."""
+        from sluice.services.compiler.guard.turnstile import NO_TURNSTILE
+
+        limiter = replace(self.rate_limiter, max_requests=self.settings.rate_limit_max_requests * CHEAP_REQUESTS)
+        return Guard(
+            limiter=limiter,
+            turnstile=NO_TURNSTILE,
+            analytics=self.analytics,
+            pepper=self.settings.turnstile_secret,
+            scope=scope,
         )
 
     @cached_property
@@ -215,6 +219,7 @@ class CompilerWorker(CompilerParts):
         return SocketApi(
             open_socket=partial(open_socket, ctx=self.ctx),
             guard=self.guard,
+            connections=self._open_guard("socket:"),
             compiler=self.list_compiler,
             clock=CLOCK,
             log=self.log,

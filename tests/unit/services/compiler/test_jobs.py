@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from fakes.binding import Crash
-from sluice.core.errors import Invalid, Unavailable, Unusable
+from sluice.core.errors import Invalid, SluiceError, Unavailable, Unusable
 from sluice.services.compiler.jobs import job_store as jobs_module
 from sluice.services.compiler.jobs.consumer import QueueConsumer
 from sluice.services.compiler.jobs.dead_letters import DeadLetters
@@ -360,14 +360,14 @@ async def test_given_up_batch_leaves_a_letter_for_each_item():
 
 
 async def test_dead_letters_end():
-    """They are deleted after 30 days, and so is what was spent."""
+    """They are deleted after a week, and so is what was spent."""
     world = World({URL: [Unavailable("down")] * 4 + [Unusable("gone")]})
     await world.jobs.accept(message())
     [(_, body)] = world.sent
     await deliver(world, body)
     await deliver(world, body, 2)
     assert await letters(world)
-    world.clock.advance(31 * 24 * 3600)
+    world.clock.advance(8 * 24 * 3600)
     await world.dead_letters.delete_expired()
     await world.spent.delete_expired()
     assert (await letters(world), await world.spent.load("j1")) == ({}, {})
@@ -403,3 +403,42 @@ async def test_benchmark_of_an_item():
     assert reply
     assert b'"metrics"' in b"".join(reply.inflate_chunks())
     assert world.download.requests == [URL, URL]
+
+
+SECRET = "dear reader this secret sentence is no list at all and goes on for a while"
+
+
+async def stored_text(world: World) -> str:
+    """Returns all that the service has stored, as one text."""
+    tables = await world.database.all("select name from sqlite_master where type = 'table' and name not like 'sqlite%'")
+    rows = [await world.database.all(f"select * from {table['name']}") for table in tables]  # noqa: S608 - own tables
+    objects = [await world.bucket.get_bytes(found.key) async for found in world.bucket.objects()]
+    keys = await world.kv_fake.list({})
+    values = [await world.kv_fake.get(key["name"], "text") for key in keys["keys"]]
+    return f"{rows} {objects} {values}"
+
+
+@pytest.mark.parametrize("large", [False, True], ids=["inline", "in R2"])
+@pytest.mark.parametrize("text", [f"{SECRET}\n" * 20, f"!#if ({SECRET}\n||a.example^\n"], ids=["prose", "directive"])
+async def test_content_of_a_failed_job_ends_with_it(monkeypatch, text: str, large: bool):
+    """Nothing that the caller sent is stored after its job is deleted, not even as a quotation in an error."""
+    if large:
+        monkeypatch.setattr(jobs_module, "MAX_MESSAGE_BYTES", 200)
+    world = World({})
+    await world.jobs.accept(message(pre_fetched_content={URL: text}))
+    await deliver(world, world.sent[0][1])
+    assert await state(world) == "failed"
+    world.clock.advance(8 * 24 * 3600)
+    for store in (world.jobs, world.dead_letters, world.spent, world.records, world.items):
+        await store.delete_expired()
+    assert SECRET[:20] not in await stored_text(world)
+
+
+async def test_content_of_a_job_that_was_not_accepted_is_deleted(monkeypatch):
+    """If the row cannot be stored, neither is what the caller has sent."""
+    monkeypatch.setattr(jobs_module, "MAX_MESSAGE_BYTES", 200)
+    monkeypatch.setattr(jobs_module, "_INSERT", "insert into nowhere values (?, ?, ?, ?, ?, ?)")
+    world = World({})
+    with pytest.raises(SluiceError):
+        await world.jobs.accept(message(pre_fetched_content={URL: f"{SECRET}\n" * 20}))
+    assert [found.key async for found in world.bucket.objects()] == []

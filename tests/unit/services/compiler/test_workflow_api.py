@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from fakes.binding import JsError
 from fakes.workflows import FakeWorkflows
 from sluice.core.errors import TooManyRequests
 from sluice.core.ports import HeaderPairs
@@ -332,3 +333,16 @@ async def test_scheduled():
         )
     assert api.find_created("cache-warming").params["scheduled"]
     assert len(api.find_created("health-monitoring").params["sources"]) == 5
+
+
+async def test_content_of_a_workflow_that_did_not_start_is_deleted():
+    """What a caller has sent is not kept for a workflow that does not exist."""
+    api = Api()
+
+    async def refuse(_options: Any) -> None:
+        raise JsError("the engine is down")
+
+    api.engines["compilation"].create = refuse  # type: ignore[method-assign,assignment]
+    body = {"configuration": configuration("a"), "preFetchedContent": {"mine": "||secret.example^"}}
+    assert (await api.post("/workflow/compile", body)).status >= 500
+    assert [stored.key async for stored in api.bucket.objects()] == []

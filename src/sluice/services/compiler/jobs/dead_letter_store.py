@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sluice.core.ports import Clock, Database
+from sluice.services.compiler.jobs.job_store import RETENTION_S
 
-RETENTION_S: Final = 30 * 24 * 3600
 MAX_SHOWN: Final = 100
 
 _ADD: Final = """
@@ -76,7 +76,7 @@ class DeadLetterStore:
         return _letters(await self.database.all(query))
 
     async def delete_expired(self) -> None:
-        """Deletes letters after 30 days."""
+        """Deletes letters together with their jobs: a reason may quote what the caller has sent."""
         before_ms = self._now_ms() - RETENTION_S * 1000
         await self.database.run("delete from dead_letters where failed_ms < ?", before_ms)
 

@@ -106,7 +106,7 @@ SOCKET: Final = Doc(
     '`{"type": "cancel", "sessionId"}`, `{"type": "ping"}`. Three compilations may run at once.',
     tag=_COMPILE,
     replies={101: ReplyDoc("The connection becomes a WebSocket.")},
-    problems=(426,),
+    problems=(426, 429),
 )
 COMPILE_ASYNC: Final = Doc(
     summary="Compile a list in the background",
@@ -138,7 +138,7 @@ QUEUE_HISTORY: Final = Doc(
 DEAD_LETTERS: Final = Doc(
     summary="The jobs that failed for good",
     description="And the items of batches, each with its reason: the queue gave them up, or no retry could help. They are kept "
-    "for 30 days.",
+    "for a week.",
     tag=_QUEUE,
     replies={200: ReplyDoc("The newest 100.", job_replies.DeadLetters)},
     security=("admin",),
