@@ -197,6 +197,7 @@ async def test_source_is_down():
     assert types["source:fetch:failed"] == 4
     assert (types["workflow:step:failed"], types["workflow:failed"]) == (1, 1)
     assert [point[0] for point in bench.analytics.points][-1] == "workflow_failed"
+    assert [name for name, _ in bench.log.errors] == ["workflow.failed"]
 
 
 async def test_source_is_missing():
