@@ -27,6 +27,9 @@ SECRETS: Final[dict[str, tuple[Secret, ...]]] = {
     "adblock-compiler": (
         Secret(("TURNSTILE_SECRET_KEY",), "anyone may compile without proof of being a person", optional=True),
         Secret(("ALERT_WEBHOOK_URL",), "alerts about failing sources are sent nowhere", optional=True),
+        Secret(
+            ("ADMIN_TOKEN",), "GET /queue/dead-letters is closed; only the cron checks sources for good", optional=True
+        ),
     ),
     "edge-preload": (
         Secret(("ADMIN_TOKEN",), "no zone can be created or changed, and the operator's page is closed"),

@@ -1,6 +1,6 @@
 """The variables of adblock-compiler."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
 from sluice.core.variables import Variables
@@ -9,6 +9,7 @@ from sluice.services.compiler.guard.turnstile import VERIFY_URL
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
+    admin_token: str = field(repr=False)
     alert_webhook_url: str
     allow_private_hosts: str
     health_recheck_delay_s: int
@@ -27,6 +28,7 @@ class Settings:
     @classmethod
     def read(cls, variables: Variables) -> Self:
         settings = cls(
+            admin_token=variables.text("ADMIN_TOKEN"),
             alert_webhook_url=variables.url("ALERT_WEBHOOK_URL"),
             allow_private_hosts=variables.text("ALLOW_PRIVATE_HOSTS"),
             health_recheck_delay_s=variables.integer("HEALTH_RECHECK_DELAY_S", 300, minimum=1, maximum=86_400),
