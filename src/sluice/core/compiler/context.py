@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from sluice.core.compiler.credits import Credits
 from sluice.core.compiler.diagnostics import TracingContext
 from sluice.core.compiler.dropped_lines import DropCollector
 from sluice.core.compiler.events import Emit
 from sluice.core.compiler.metrics import Stage
-from sluice.core.compiler.credits import Credits
 from sluice.core.ports import Clock
 from sluice.core.timestamps import elapsed_ms
 

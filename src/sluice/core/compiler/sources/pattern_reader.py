@@ -51,7 +51,9 @@ class PatternReader:
 
         texts = [*inline, *await self._read_files(files)]
         if len(texts) > _MAX_DOMAINS:
-            raise Invalid(f"domainExclusions and domainInclusions take at most {_MAX_DOMAINS:,} domains each: use fewer")
+            raise Invalid(
+                f"domainExclusions and domainInclusions take at most {_MAX_DOMAINS:,} domains each: use fewer"
+            )
         try:
             return DomainPatterns.parse(texts)
         except Invalid as error:  # of a file: those in the configuration were checked before
