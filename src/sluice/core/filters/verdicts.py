@@ -60,7 +60,7 @@ class NameVerdicts:
             if entry := self._entries.get((is_exception, is_important, width, candidate)):
                 return entry.line
         wanted = is_exception, is_important
-        return next((line for line, text in self._others if _classify(text) == wanted and _matches(text, name)), None)
+        return next((line for line, text in self._others if classify_rule(text) == wanted and _matches(text, name)), None)
 
 
 def _iterate_candidates(name: str) -> Iterator[tuple[Width, str]]:
@@ -69,12 +69,30 @@ def _iterate_candidates(name: str) -> Iterator[tuple[Width, str]]:
         yield from ((Width.TREE, wider), (Width.BELOW, wider))
 
 
-def _classify(text: str) -> tuple[bool, bool] | None:
+def classify_rule(text: str) -> tuple[bool, bool] | None:
     """Return whether the rule is an exception and important; None if a modifier narrows it or has no meaning for DNS."""
     rule = parse_rule(text)
     if rule is None or set(map(modifier_name, rule.modifiers)) - {"important"}:
         return None
     return rule.exception, bool(rule.modifiers)
+
+
+def longest_literal(text: str) -> str | None:
+    """Return a part of the rule that every name it matches contains, as part of `http://NAME`; None if it matches none."""
+    rule = parse_rule(text)
+    if rule is None:
+        return None
+    if is_regex(rule.pattern) and len(rule.pattern) > 2:
+        return ""
+    parts = re.split(r"[*^|]+", rule.pattern.lower())
+    if not all(_may_be_part(part) for part in parts):
+        return None
+    return max(parts, key=len)
+
+
+def _may_be_part(literal: str) -> bool:
+    """Return whether the text may stand somewhere in `http://NAME`; a slash only before the name."""
+    return f"http://{literal.rpartition('/')[2]}".endswith(literal) if "/" in literal else True
 
 
 def _matches(text: str, name: str) -> bool:
