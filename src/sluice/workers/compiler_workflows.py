@@ -8,17 +8,19 @@ from sluice.services.compiler.cache.handover import StepHandover
 from sluice.services.compiler.health.source import SourceCheck
 from sluice.services.compiler.health.source_alerts import SourceAlerts
 from sluice.services.compiler.health.workflow import HealthMonitoringWorkflow
+from sluice.services.compiler.published.workflow import PublishedListWorkflow
 from sluice.services.compiler.workflows.batch import BatchCompilationWorkflow
 from sluice.services.compiler.workflows.batch_items import ItemRunner
 from sluice.services.compiler.workflows.compilation import CompilationWorkflow
 from sluice.services.compiler.workflows.defaults import health_sources, warm_configurations
 from sluice.services.compiler.workflows.run_reporter import RunReporter
 from sluice.services.compiler.workflows.warming import CacheWarmingWorkflow
+from sluice.workers.compiler_lists import CompilerLists
 from sluice.workers.compiler_parts import CLOCK, CompilerParts
 
 
 class CompilerWorkflows(CompilerParts):
-    """The four workflows, and what reports their runs."""
+    """The five workflows, and what reports their runs."""
 
     @cached_property
     def compilation(self) -> CompilationWorkflow:
@@ -58,6 +60,10 @@ class CompilerWorkflows(CompilerParts):
             reporter=self.reporter,
             clock=CLOCK,
         )
+
+    @cached_property
+    def published_list(self) -> PublishedListWorkflow:
+        return CompilerLists(self.env, self.ctx).workflow
 
     @cached_property
     def source_alerts(self) -> SourceAlerts:

@@ -60,7 +60,9 @@ class NameVerdicts:
             if entry := self._entries.get((is_exception, is_important, width, candidate)):
                 return entry.line
         wanted = is_exception, is_important
-        return next((line for line, text in self._others if classify_rule(text) == wanted and _matches(text, name)), None)
+        return next(
+            (line for line, text in self._others if classify_rule(text) == wanted and _matches(text, name)), None
+        )
 
 
 def _iterate_candidates(name: str) -> Iterator[tuple[Width, str]]:

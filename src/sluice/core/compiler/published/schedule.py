@@ -13,8 +13,11 @@ from typing import Final, Self
 
 DEFAULT_SCHEDULE: Final = "0 */6 * * *"
 _FIELDS: Final = (("minute", 0, 59), ("hour", 0, 23), ("day of month", 1, 31), ("month", 1, 12), ("day of week", 0, 7))
-_MONTHS: Final = {name: at for at, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
-_DAYS: Final = {name: at for at, name in enumerate("sun mon tue wed thu fri sat".split())}
+_MONTHS: Final = {
+    name: at
+    for at, name in enumerate(["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"], 1)
+}
+_DAYS: Final = {name: at for at, name in enumerate(["sun", "mon", "tue", "wed", "thu", "fri", "sat"])}
 _CYCLE_DAYS: Final = 28 * 365 + 7  # after which every date is on the same day of the week again
 _CYCLE_START: Final = date(2024, 1, 1).toordinal()
 _MAX_CHARS: Final = 200

@@ -57,6 +57,11 @@ class VersionText:
         lines.insert(0, format_checksum_line(lines))
         return lines
 
+    @property
+    def header_lines(self) -> int:
+        """How many of the lines stand above the rules."""
+        return 1 + len(self._header())
+
     def _header(self) -> list[str]:
         """Return the header; everything up to Diff-Expires stands within the first 1,024 characters."""
         configuration = self.definition.configuration

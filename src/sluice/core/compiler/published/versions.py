@@ -46,9 +46,7 @@ def stamp_version(previous: VersionStamp | None, now_s: float) -> VersionStamp:
     now = int(now_s)
     if previous is None:
         return VersionStamp(1, now, now // 60)
-    return VersionStamp(
-        previous.version + 1, max(now, previous.created_s + 1), max(now // 60, previous.minute + 1)
-    )
+    return VersionStamp(previous.version + 1, max(now, previous.created_s + 1), max(now // 60, previous.minute + 1))
 
 
 def name_patch(stamp: VersionStamp, period_minutes: int) -> str:

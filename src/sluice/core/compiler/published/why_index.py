@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sluice.core.filters.formats.entries import read_badfilter, read_entries
-from sluice.core.filters.syntax.lines import is_blank, is_comment
 from sluice.core.filters.verdicts import NameVerdicts, classify_rule, longest_literal
 from sluice.core.json_text import encode_json, encode_utf8
 
@@ -58,9 +57,7 @@ def build_shards(lines: list[str], directory: ShardDirectory, find_places: FindP
     for line in skipped:
         if classify_rule(line.text) is not None and (literal := longest_literal(line.text)) is not None:
             general[line.line - 1] = literal
-    for at, line in enumerate(lines):
-        if "badfilter" in line and not is_blank(line) and not is_comment(line) and read_badfilter(line.strip()):
-            general[at] = ""
+    general |= {at: "" for at, text in enumerate(lines) if "badfilter" in text and read_badfilter(text.strip())}
     del entries, skipped
     for shard in range(directory.shards):
         rows = [[at, lines[at], *_flatten(find_places(at, lines[at]))] for at in sorted(numbers.pop(shard, ()))]

@@ -3,6 +3,7 @@
 import hashlib
 import re
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -81,7 +82,7 @@ def test_shortest_gap(text: str, gap: int):
 )  # fmt: skip
 def test_bad_schedules(text: str):
     """A schedule that cannot be read, or is never due, is refused."""
-    with pytest.raises(ValueError, match="is |has "):
+    with pytest.raises(ValueError, match=r"is |has "):
         CronSchedule.parse(text)
 
 
@@ -124,7 +125,10 @@ def test_defaults():
         (definition(mirrors={URL: [{"address": "https://m.example/", "sha256": "12"}]}), f'mirrors["{URL}"][0].sha256'),
         (definition(mirrors={URL: ["https://m.example/#sha256=12"]}), f'mirrors["{URL}"][0]'),
         ({"configuration": {"name": "L", "sources": [{"source": "a.txt"}]}}, "configuration.sources[0].source"),
-        ({"configuration": {"name": "L", "homepage": "h" * 401, "sources": [{"source": URL}]}}, "configuration.homepage"),
+        (
+            {"configuration": {"name": "L", "homepage": "h" * 401, "sources": [{"source": URL}]}},
+            "configuration.homepage",
+        ),
     ],
 )
 def test_bad_definitions(body: dict[str, Any], field: str):
@@ -137,7 +141,11 @@ def test_bad_definitions(body: dict[str, Any], field: str):
 def test_mirrors():
     """A mirror is an address, one with a pin in its fragment, or an object."""
     pin = "Ab" * 32
-    mirrors = ["https://m.example/1", f"https://m.example/2#sha256={pin}", {"address": "https://m.example/3", "sha256": pin}]
+    mirrors = [
+        "https://m.example/1",
+        f"https://m.example/2#sha256={pin}",
+        {"address": "https://m.example/3", "sha256": pin},
+    ]
     found = parse_definition(definition(mirrors={URL: mirrors})).mirrors_of(URL)
     assert [mirror.address for mirror in found] == [f"https://m.example/{at}" for at in (1, 2, 3)]
     assert [mirror.sha256 for mirror in found] == ["", pin.lower(), pin.lower()]
@@ -169,7 +177,7 @@ def test_versions_only_grow(times: list[float]):
     for now in times:
         stamps.append(stamp_version(stamps[-1] if stamps else None, now))
     assert [stamp.version for stamp in stamps] == list(range(1, len(times) + 1))
-    for earlier, later in zip(stamps, stamps[1:], strict=False):
+    for earlier, later in pairwise(stamps):
         assert later.created_s > earlier.created_s
         assert later.minute > earlier.minute
     names = [name_patch(stamp, 360) for stamp in stamps]
