@@ -49,7 +49,6 @@ class Default(WorkerEntrypoint):
         )
 
     async def purge_copies(self, tags: Any) -> bool:
-        """Called by the build of a list: only this entry point can purge the cache before it."""
         return await CompilerWorker(self.env, self.ctx).purge_copies(tags)
 
     async def queue(self, batch: Any, _env: Any, _ctx: Any) -> None:

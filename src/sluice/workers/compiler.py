@@ -186,6 +186,7 @@ class CompilerWorker(CompilerParts):
         return ListAddresses(bucket=self.bucket, inflate=inflate_stream, discard=discard_stream)
 
     async def purge_copies(self, tags: Sequence[str]) -> bool:
+        """Called by the build of a list: only the entry point can purge the cache before it."""
         from sluice.platform.public_cache import open_public_cache
 
         await open_public_cache(self.ctx).purge(tags)

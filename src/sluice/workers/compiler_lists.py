@@ -9,18 +9,18 @@ from sluice.platform.durable_objects import ObjectStub
 from sluice.platform.identity import generate_id
 from sluice.platform.workflows import Workflows
 from sluice.services.compiler.http.lists import ListsApi
-from sluice.services.compiler.published.alerts import ListAlerts
-from sluice.services.compiler.published.build_queue import BuildQueue
-from sluice.services.compiler.published.build_steps import BuildSteps
-from sluice.services.compiler.published.copy_store import CopyStore
+from sluice.services.compiler.published.builds.alerts import ListAlerts
+from sluice.services.compiler.published.builds.build_steps import BuildSteps
+from sluice.services.compiler.published.builds.publisher import Publisher
+from sluice.services.compiler.published.builds.queue import BuildQueue
+from sluice.services.compiler.published.builds.workflow import PublishedListWorkflow
 from sluice.services.compiler.published.declared import read_declared_lists
 from sluice.services.compiler.published.list_store import ListStore
 from sluice.services.compiler.published.operator import ListOperator, take_large_turn
 from sluice.services.compiler.published.previews import Previews
-from sluice.services.compiler.published.publisher import Publisher
 from sluice.services.compiler.published.queries import ListQueries
-from sluice.services.compiler.published.source_fetcher import SourceFetcher
-from sluice.services.compiler.published.workflow import PublishedListWorkflow
+from sluice.services.compiler.published.sources.copy_store import CopyStore
+from sluice.services.compiler.published.sources.source_fetcher import SourceFetcher
 from sluice.workers.compiler_parts import CLOCK, TURNS, CompilerParts
 from sluice.workers.declared_lists import LISTS_FILE
 

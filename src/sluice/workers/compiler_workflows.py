@@ -8,7 +8,7 @@ from sluice.services.compiler.cache.handover import StepHandover
 from sluice.services.compiler.health.source import SourceCheck
 from sluice.services.compiler.health.source_alerts import SourceAlerts
 from sluice.services.compiler.health.workflow import HealthMonitoringWorkflow
-from sluice.services.compiler.published.workflow import PublishedListWorkflow
+from sluice.services.compiler.published.builds.workflow import PublishedListWorkflow
 from sluice.services.compiler.workflows.batch import BatchCompilationWorkflow
 from sluice.services.compiler.workflows.batch_items import ItemRunner
 from sluice.services.compiler.workflows.compilation import CompilationWorkflow

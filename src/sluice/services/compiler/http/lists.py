@@ -12,13 +12,13 @@ from sluice.core.compiler.published.names import check_name
 from sluice.core.compiler.sources.locations import remove_secrets
 from sluice.core.models import parse_model
 from sluice.core.timestamps import iso
-from sluice.services.compiler.published.build_queue import BuildQueue
+from sluice.services.compiler.published.builds.queue import BuildQueue
+from sluice.services.compiler.published.builds.workflow import describe_build
 from sluice.services.compiler.published.keys import EXTENSION
 from sluice.services.compiler.published.list_store import ListStore, PublishedList
 from sluice.services.compiler.published.operator import ListOperator
 from sluice.services.compiler.published.previews import Previews, describe_preview
 from sluice.services.compiler.published.queries import ListQueries
-from sluice.services.compiler.published.workflow import describe_build
 from sluice.web import QueryReader, Reply, Request, read_json
 from sluice.web.admin import require_admin
 
@@ -75,9 +75,7 @@ class ListsApi:
     async def put(self, request: Request) -> Reply:
         require_admin(request, self.admin_token)
         name = check_name(request.params["name"])
-        query = QueryReader(request)
-        is_preview = query.flag("dryRun")
-        query.check()
+        is_preview = read_dry_run(request)
         body = await read_json(request, max_bytes=MAX_BODY_BYTES)
         definition: ListDefinition = parse_definition(body)
         if is_preview:
@@ -131,13 +129,20 @@ class ListsApi:
         return self.public_url.rstrip("/") or f"{parts.scheme}://{parts.netloc}"
 
 
+def read_dry_run(request: Request) -> bool:
+    """Return `?dryRun=`, a switch."""
+    query = QueryReader(request)
+    is_on = query.flag("dryRun")
+    query.check()
+    return is_on
+
+
 def read_versions(request: Request) -> tuple[int, int]:
     """Return `?from=&to=`, two versions."""
     query = QueryReader(request)
-    given = {name: query.required_text(name) for name in ("from", "to")}
-    numbers = [query.integer(name, 0, minimum=1, maximum=2**31) for name in given]
+    old, new = (query.required_integer(name, minimum=1, maximum=2**31) for name in ("from", "to"))
     query.check()
-    return numbers[0], numbers[1]
+    return old, new
 
 
 def read_domain(request: Request) -> str:

@@ -6,8 +6,8 @@ from typing import Any
 from sluice.core.errors import NotFound
 from sluice.core.filters.syntax.lines import is_blank, is_comment
 from sluice.core.ports import Bucket
-from sluice.services.compiler.published.bundles import decompress
 from sluice.services.compiler.published.keys import version_key
+from sluice.services.compiler.published.sources.bundles import decompress
 
 
 async def load_text(bucket: Bucket, name: str, version: int) -> bytes:

@@ -12,11 +12,11 @@ from sluice.core.errors import Conflict, NotFound, SluiceError
 from sluice.core.ports import Bucket, Clock, Log
 from sluice.services.compiler.limits.turns import CompilationTurns
 from sluice.services.compiler.ports import Instances
-from sluice.services.compiler.published.build_queue import BuildQueue
-from sluice.services.compiler.published.build_steps import list_formats
+from sluice.services.compiler.published.builds.build_steps import list_formats
+from sluice.services.compiler.published.builds.publisher import Publisher
+from sluice.services.compiler.published.builds.queue import BuildQueue
 from sluice.services.compiler.published.keys import BUILDS_PREFIX, cache_tag, list_prefixes
 from sluice.services.compiler.published.list_store import ListStore
-from sluice.services.compiler.published.publisher import Publisher
 
 # A build whose instance was never created, because the Worker stopped in between, is started again after this.
 _LOST_MS: Final = 10 * 60 * 1000

@@ -6,12 +6,12 @@ from typing import Any
 
 from sluice.core.compiler.published.definition import ListDefinition
 from sluice.core.ports import Bucket, Clock
-from sluice.services.compiler.published.build_steps import TakeTurn, describe_outcomes
-from sluice.services.compiler.published.copy_store import CopyStore
+from sluice.services.compiler.published.builds.build_steps import TakeTurn, describe_outcomes
+from sluice.services.compiler.published.builds.list_compiler import compile_rules
 from sluice.services.compiler.published.differences import compare_rules, load_text
-from sluice.services.compiler.published.list_compiler import compile_rules
 from sluice.services.compiler.published.list_store import ListStore
-from sluice.services.compiler.published.source_fetcher import SourceFetcher
+from sluice.services.compiler.published.sources.copy_store import CopyStore
+from sluice.services.compiler.published.sources.source_fetcher import SourceFetcher
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from typing import Any
 from sluice.core.compiler.published.why_index import ShardDirectory, explain
 from sluice.core.errors import NotFound
 from sluice.core.ports import Bucket
-from sluice.services.compiler.published.build_steps import OVERLAP, read_index_part
+from sluice.services.compiler.published.builds.build_steps import OVERLAP, read_index_part
 from sluice.services.compiler.published.differences import compare_rules, decode_lines, load_text
 from sluice.services.compiler.published.list_store import ListStore, PublishedList
 

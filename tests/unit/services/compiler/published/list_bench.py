@@ -17,17 +17,17 @@ from sluice.platform.storage.r2 import R2
 from sluice.platform.workflows import Steps, Workflows
 from sluice.services.compiler.http.list_addresses import ListAddresses
 from sluice.services.compiler.http.lists import ListsApi
-from sluice.services.compiler.published.alerts import ListAlerts
-from sluice.services.compiler.published.build_queue import BuildQueue
-from sluice.services.compiler.published.build_steps import BuildSteps
-from sluice.services.compiler.published.copy_store import CopyStore
+from sluice.services.compiler.published.builds.alerts import ListAlerts
+from sluice.services.compiler.published.builds.build_steps import BuildSteps
+from sluice.services.compiler.published.builds.publisher import Publisher
+from sluice.services.compiler.published.builds.queue import BuildQueue
+from sluice.services.compiler.published.builds.workflow import PublishedListWorkflow
 from sluice.services.compiler.published.list_store import ListStore
 from sluice.services.compiler.published.operator import ListOperator
 from sluice.services.compiler.published.previews import Previews
-from sluice.services.compiler.published.publisher import Publisher
 from sluice.services.compiler.published.queries import ListQueries
-from sluice.services.compiler.published.source_fetcher import SourceFetcher
-from sluice.services.compiler.published.workflow import PublishedListWorkflow
+from sluice.services.compiler.published.sources.copy_store import CopyStore
+from sluice.services.compiler.published.sources.source_fetcher import SourceFetcher
 from unit.services.compiler.listeners import ListLog
 from unit.services.compiler.workflow_bench import make_database
 

@@ -12,9 +12,9 @@ from sluice.core.compiler.published.versions import RESOURCE, ListState, Version
 from sluice.core.errors import SluiceError
 from sluice.core.filters.formats.writer import write_list
 from sluice.core.ports import Bucket
-from sluice.services.compiler.published.build_queue import BuildQueue
-from sluice.services.compiler.published.build_steps import INDEX, BuildSteps, digest_definition, list_formats
-from sluice.services.compiler.published.bundles import decompress
+from sluice.services.compiler.published.builds.build_steps import INDEX, BuildSteps, digest_definition, list_formats
+from sluice.services.compiler.published.builds.queue import BuildQueue
+from sluice.services.compiler.published.builds.served_files import UNBUILT, ServedFile
 from sluice.services.compiler.published.keys import (
     PREFIX,
     address_key,
@@ -26,7 +26,7 @@ from sluice.services.compiler.published.keys import (
     version_key,
 )
 from sluice.services.compiler.published.list_store import ListStore, PublishedList, StoredVersion
-from sluice.services.compiler.published.served_files import UNBUILT, ServedFile
+from sluice.services.compiler.published.sources.bundles import decompress
 
 _MAX_SERIAL: Final = 2**32
 

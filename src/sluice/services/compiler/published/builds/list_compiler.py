@@ -17,7 +17,7 @@ from sluice.core.filters.syntax.lines import is_blank, is_comment
 from sluice.core.json_text import encode_utf8
 from sluice.core.ports import Clock
 from sluice.services.compiler.limits.metered_download import LIMITS
-from sluice.services.compiler.published.bundles import Bundle
+from sluice.services.compiler.published.sources.bundles import Bundle
 
 _CHECKSUM_LINES: Final = 1
 

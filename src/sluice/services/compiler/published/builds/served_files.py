@@ -7,7 +7,7 @@ from typing import Final, Self
 
 from sluice.core.filters.formats.table import FORMATS
 from sluice.core.json_text import encode_utf8
-from sluice.services.compiler.published.bundles import compress
+from sluice.services.compiler.published.sources.bundles import compress
 
 TEXT: Final = "text/plain; charset=utf-8"
 JSON: Final = "application/json"

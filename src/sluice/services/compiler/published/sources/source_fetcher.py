@@ -22,7 +22,7 @@ from sluice.core.compiler.sources.source_reader import SourceReader
 from sluice.core.errors import SluiceError
 from sluice.core.ports import Clock, Draw, Fetch
 from sluice.services.compiler.limits.metered_download import LIMITS
-from sluice.services.compiler.published.bundles import Bundle, SourceFile
+from sluice.services.compiler.published.sources.bundles import Bundle, SourceFile
 
 _RETRIES: Final = 2
 _RETRIES_WITH_COPY: Final = 1

@@ -8,9 +8,9 @@ from sluice.core.compiler.published.source_rules import COPY_KEPT_S
 from sluice.core.compiler.published.versions import SourceState
 from sluice.core.errors import SluiceError
 from sluice.core.ports import Bucket, Clock, Database
-from sluice.services.compiler.published.bundles import Bundle
 from sluice.services.compiler.published.keys import copies_prefix, copy_key
-from sluice.services.compiler.published.source_fetcher import GoodCopy, SourceOutcome
+from sluice.services.compiler.published.sources.bundles import Bundle
+from sluice.services.compiler.published.sources.source_fetcher import GoodCopy, SourceOutcome
 
 _PUT: Final = (
     "insert or replace into published_copies (list, source, digest, rule_count, fetched_ms) values (?, ?, ?, ?, ?)"

@@ -10,11 +10,11 @@ from sluice.core.json_text import encode_json
 from sluice.core.ports import Clock, Database, Log
 from sluice.core.timestamps import iso
 from sluice.services.compiler.ports import Steps
-from sluice.services.compiler.published.alerts import ListAlerts
-from sluice.services.compiler.published.build_queue import BuildQueue
-from sluice.services.compiler.published.build_steps import BuildSteps, list_formats
+from sluice.services.compiler.published.builds.alerts import ListAlerts
+from sluice.services.compiler.published.builds.build_steps import BuildSteps, list_formats
+from sluice.services.compiler.published.builds.publisher import Publisher
+from sluice.services.compiler.published.builds.queue import BuildQueue
 from sluice.services.compiler.published.list_store import ListStore
-from sluice.services.compiler.published.publisher import Publisher
 from sluice.services.compiler.workflows.step_runner import StepPolicy, StepRunner
 
 QUICK: Final = StepPolicy(5, 2, "exponential", 60)

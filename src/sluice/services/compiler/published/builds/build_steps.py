@@ -14,18 +14,18 @@ from sluice.core.errors import NotFound, SluiceError
 from sluice.core.json_text import encode_json, encode_utf8
 from sluice.core.ports import Bucket, Clock, Log
 from sluice.core.timestamps import iso
-from sluice.services.compiler.published.build_queue import BuildQueue
-from sluice.services.compiler.published.bundles import Bundle, compress, decompress
-from sluice.services.compiler.published.copy_store import CopyStore
-from sluice.services.compiler.published.keys import build_key, index_key, version_key
-from sluice.services.compiler.published.list_compiler import (
+from sluice.services.compiler.published.builds.list_compiler import (
     compile_rules,
     count_overlap,
     digest_rules,
     pack_index,
 )
+from sluice.services.compiler.published.builds.queue import BuildQueue
+from sluice.services.compiler.published.keys import build_key, index_key, version_key
 from sluice.services.compiler.published.list_store import ListStore, PublishedList
-from sluice.services.compiler.published.source_fetcher import SourceFetcher, SourceOutcome
+from sluice.services.compiler.published.sources.bundles import Bundle, compress, decompress
+from sluice.services.compiler.published.sources.copy_store import CopyStore
+from sluice.services.compiler.published.sources.source_fetcher import SourceFetcher, SourceOutcome
 
 RULES: Final = "rules"
 INDEX: Final = "index"
