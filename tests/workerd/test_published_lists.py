@@ -83,7 +83,7 @@ def rules_of(text: str) -> list[str]:
     return [line for line in text.split("\n") if line and not line.startswith("!")]
 
 
-def test_addresses(client: httpx.Client, origin: Origin, service: Runtime):
+def test_addresses(client: httpx.Client, origin: Origin):
     """What clients send and accept: ETag and Last-Modified, 304, HEAD, gzip for those who ask, any query, CORS."""
     source = origin.serve("/plain", make_list(2000))
     facts = publish(client, "plain", f"{source}?key=secret", formats=["hosts", "sing-box"])
@@ -249,7 +249,7 @@ def test_power_cuts(start: StartRuntime, origin: Origin):
             assert len(rules_of(client.get("/lists/cut.txt").text)) == size
 
 
-def test_raw_gzip(client: httpx.Client, service: Runtime):
+def test_raw_gzip(client: httpx.Client):
     """A client that names no encoding gets none; the compressed bytes are a gzip file."""
     host = client.base_url
     connection = http.client.HTTPConnection(host.host.replace("adblock-compiler.localhost", "127.0.0.1"), host.port)

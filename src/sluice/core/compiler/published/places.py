@@ -1,7 +1,7 @@
 """Where each rule of a list stands in its sources, in little memory: only rules that were dropped for an equal one count."""
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from sluice.core.compiler.dropped_lines import DropCollector
 from sluice.core.compiler.provenance import MERGING, Provenance
@@ -21,6 +21,9 @@ class MergedLines(DropCollector):
             file, number = origins[line.index]
             if file != GENERATED and line.transformation in MERGING:
                 self._places.setdefault(line.text, array("i")).extend((file, number))
+
+    def collect_conflicts(self, lines: Sequence[str], origins: LineOrigins) -> None:
+        """Nobody asks for them here."""
 
     def find_places(self, text: str) -> Iterator[tuple[int, int]]:
         packed = self._places.get(text, ())

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sluice.core.filters.formats.entries import read_badfilter, read_entries
-from sluice.core.filters.verdicts import NameVerdicts, classify_rule, longest_literal
+from sluice.core.filters.verdicts import NameVerdicts, find_rule_literal
 from sluice.core.json_text import encode_json, encode_utf8
 
 _RULES_PER_SHARD: Final = 1_000
@@ -55,7 +55,7 @@ def build_shards(lines: list[str], directory: ShardDirectory, find_places: FindP
         else:
             general[entry.line] = ""
     for line in skipped:
-        if classify_rule(line.text) is not None and (literal := longest_literal(line.text)) is not None:
+        if (literal := find_rule_literal(line.text)) is not None:
             general[line.line - 1] = literal
     general |= {at: "" for at, text in enumerate(lines) if "badfilter" in text and read_badfilter(text.strip())}
     del entries, skipped
@@ -68,9 +68,8 @@ def build_shards(lines: list[str], directory: ShardDirectory, find_places: FindP
 
 def explain(directory: ShardDirectory, name: str, shard: bytes, general: bytes) -> dict[str, Any]:
     """Return the verdict on a name in lower case, the rule that decides, and every place of it."""
-    text = f"http://{name}"
     known = {row[0]: (row[1], row[2:]) for row in json.loads(shard)}
-    known |= {row[0]: (row[1], row[3:]) for row in json.loads(general) if row[2] in text}
+    known |= {row[0]: (row[1], row[3:]) for row in json.loads(general) if row[2] in name}
     numbers = sorted(known)
     decision = NameVerdicts([known[at][0] for at in numbers]).decide(name)
     if decision.line is None:

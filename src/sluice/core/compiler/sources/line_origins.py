@@ -65,6 +65,10 @@ class LineOrigins:
     def add_generated(self, count: int) -> None:
         self.add_file(GENERATED, array("i", [0]) * count)
 
+    def insert_generated(self, at: int, count: int) -> None:
+        self.files[at:at] = array("i", [GENERATED]) * count
+        self.lines[at:at] = array("i", [0]) * count
+
     def extend(self, other: "LineOrigins") -> None:
         self.files.extend(other.files)
         self.lines.extend(other.lines)

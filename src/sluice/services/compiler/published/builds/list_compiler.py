@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from sluice.core.compiler.compile import FilterCompiler
 from sluice.core.compiler.configuration import Configuration, Source, parse_configuration
-from sluice.core.compiler.header import HeaderGenerator
+from sluice.core.compiler.credits import Credits
+from sluice.core.compiler.header import NO_CREDITS, HeaderGenerator
 from sluice.core.compiler.overlap import OverlapCounter
 from sluice.core.compiler.published.places import MergedLines, find_packed_places
 from sluice.core.compiler.published.why_index import ShardDirectory, build_shards, count_shards
@@ -23,11 +24,13 @@ _CHECKSUM_LINES: Final = 1
 
 
 class _SourceHeadersOnly(HeaderGenerator):
-    """The header of a published list is written with its version, so only those of the sources are needed here."""
+    """The header of a published list is written with its version, so only what is said of the sources is needed here."""
 
-    def list_header(self, configuration: Configuration, modified: str) -> list[str]:
-        del configuration, modified
-        return []
+    def list_header(
+        self, configuration: Configuration, modified: str, credits_by_source: Mapping[int, Credits] = NO_CREDITS
+    ) -> list[str]:
+        del modified
+        return self.credit_lines(configuration, credits_by_source)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +116,8 @@ def select_sources(configuration: Configuration, bundles: Mapping[str, Bundle]) 
     kept = [source for source in configuration.sources if source.source in bundles]
     if not kept:
         raise Unusable("no source of the list can be read, and there is no copy of any")
-    values = configuration.model_dump(exclude_unset=True)
+    # A published list never blocks the hosts of its own sources, or what the operator names.
+    values = {"neverBlock": [], **configuration.model_dump(exclude_unset=True)}
     return parse_configuration(values | {"sources": [_dump(source) for source in kept]})
 
 

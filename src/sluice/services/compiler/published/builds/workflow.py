@@ -139,7 +139,7 @@ class PublishedListWorkflow:
         await self.publisher.remove_unused(name, build_id)
         configuration = known.definition.configuration
         parts = (configuration, *configuration.sources)
-        files = [file for part in parts for file in (*part.exclusions_sources, *part.inclusions_sources)]
+        files = [file for part in parts for file in part.pattern_files]
         await self.steps.copies.remove_unused(name, [*(source.source for source in configuration.sources), *files])
 
     async def _alert(self) -> None:

@@ -78,9 +78,7 @@ class SourceFetcher:
         """Return an outcome for each source, and for each file of exclusions and inclusions; never raises for one."""
         configuration = definition.configuration
         parts = (configuration, *configuration.sources)
-        patterns = dict.fromkeys(
-            file for part in parts for file in (*part.exclusions_sources, *part.inclusions_sources)
-        )
+        patterns = dict.fromkeys(file for part in parts for file in part.pattern_files)
         addresses = dict.fromkeys(source.source for source in configuration.sources)
         rounds = [
             *(self._fetch_source(definition, source, copies.get(source)) for source in addresses),
