@@ -1,6 +1,6 @@
 """Compiles a configuration into a finished list."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -72,6 +72,7 @@ class FilterCompiler:
     notify: Notify | None = None
     headers: HeaderGenerator = field(default_factory=HeaderGenerator)
     max_dropped: int | None = MAX_DROPPED  # lines that a detailed report lists
+    make_collector: Callable[[int | None], DropCollector] = DropCollector
 
     async def compile(
         self, configuration: object, *, content: Mapping[str, str] = _NO_CONTENT, detailed: bool = False
@@ -86,7 +87,7 @@ class FilterCompiler:
         """Compile the list and measure the duration of each stage."""
         tracing = TracingContext(self.clock, self.notify)
         context = CompilationContext(
-            self.clock, self.emit, tracing, DropCollector(self.max_dropped) if detailed else None
+            self.clock, self.emit, tracing, self.make_collector(self.max_dropped) if detailed else None
         )
         with tracing.operation("compileFilterList") as operation:
             checked = self._validate(configuration, tracing)
