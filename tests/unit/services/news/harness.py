@@ -15,6 +15,7 @@ from fakes.objects import FakeObjects, FakeStorage
 from sluice.core.errors import SluiceError, Unavailable
 from sluice.core.news.article import Article
 from sluice.core.news.feeds.source import SourceResult
+from sluice.core.news.scrape import ScrapedPage
 from sluice.core.ports import Fetch, FetchResponse, Log
 from sluice.core.variables import Variables
 from sluice.platform.durable_objects import Alarm, DurableObjects, Sql
@@ -120,14 +121,14 @@ class ScriptedUpstream:
         self._answer("sentiment", title)
         return "positive"
 
-    async def summary(self, title: str, _content: str) -> str:
+    async def summary(self, title: str, _content: str, _page_titles: Sequence[str] = ()) -> str:
         self.on_summary(title)
         self._answer("summary", title)
         return f"Summary of {title}."
 
-    async def scrape(self, url: str) -> str:
+    async def scrape(self, url: str) -> ScrapedPage:
         self._answer("scrape", url.rpartition("/")[2])
-        return CONTENT
+        return ScrapedPage(CONTENT)
 
     def _answer(self, what: str, subject: str) -> None:
         with self.steps.operation(what, subject):

@@ -19,11 +19,13 @@ _TABLES: Final = (
     ) strict""",
     "insert or ignore into snapshot_state values (1, 0, -1, 0, 0, 0)",
 )
+# The text and title of the page, which belong to the publisher and are not served.
+_UNPUBLISHED: Final = frozenset({"extractedContent", "pageTitle"})
 
 
 def publishable(article: Article) -> dict[str, Any]:
-    """Returns an article without the text of its page, which belongs to the publisher and is not served."""
-    return {name: value for name, value in article.data.items() if name != "extractedContent"}
+    """Returns an article without what was read from its page."""
+    return {name: value for name, value in article.data.items() if name not in _UNPUBLISHED}
 
 
 class PublishedRows:
