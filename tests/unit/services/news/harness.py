@@ -22,6 +22,7 @@ from sluice.platform.durable_objects import Alarm, DurableObjects, Sql
 from sluice.platform.storage.kv import KV
 from sluice.services.news.collect.conditional import ConditionalFeeds
 from sluice.services.news.collect.updater import Updater
+from sluice.services.news.process.analysts import choose_second_look
 from sluice.services.news.process.article_store import ArticleStore
 from sluice.services.news.process.checkpoint_store import CheckpointStore
 from sluice.services.news.process.processor import Processor
@@ -265,6 +266,7 @@ class NewsHarness:
             articles=articles,
             stages=stages,
             publisher=Publisher(state, state, self.log),
+            second_look=choose_second_look(stages.speaker, state, self.upstream.scrape, checkpoints.now_ms),
             log=self.log,
             settings=self.settings,
         )

@@ -76,7 +76,7 @@ class StageRunner:
         except Mismatch:
             return results.summary_mismatch(article, now_ms())
         except NoAnswer as error:
-            return results.summary_impossible(article, error, self.max_attempts, now_ms())
+            return results.summary_impossible(_mark(article, error), error, self.max_attempts, now_ms())
         except SluiceError as error:
             return results.analyst_failed(article, error, self.max_attempts)
         return results.summary_found(_mark(article, spoken), spoken.text, spoken.by, now_ms())
@@ -92,6 +92,6 @@ class StageRunner:
                 return None
 
 
-def _mark(article: Article, spoken: Spoken) -> Article:
+def _mark(article: Article, spoken: Spoken | NoAnswer) -> Article:
     """Marks the article for a second look if another analyst than the intended one has answered."""
     return article.with_members(secondLook=spoken.second_look) if spoken.second_look else article
