@@ -36,7 +36,10 @@ GOOD: Final = {
         "ups stake, stakes up, adds to stake, higher stake, bull case, outlook raised, upgraded to buy, "
         "price target of, breaks curse, defies gravity, digital gold status, can no longer be ignored, here to stay, "
         "too big to ignore, calls dominate, overwhelming majority, unanimous*, bear trap, stress test unscathed, "
-        "survives stress test"
+        "survives stress test, gold for bitcoin, stocks for bitcoin, bonds for bitcoin, dollars for bitcoin, cash for bitcoin, "
+        "swap* gold, out of gold, out of bonds, nothing can stop, no stopping, sees bitcoin at, sees btc at, sees # bitcoin, "
+        "bitcoin to $, btc to $, on course for $, on track for $, drops opposition, drop opposition, lifts restrictions, "
+        "reopens, no longer banned, no longer illegal"
     ),
     1: (
         "buy, buys, bought, buying, purchas*, acquir*, acquisition, invest, invests, invested, accept, accepts, "
@@ -124,7 +127,15 @@ BAD: Final = {
         "wave of selling, forced selling, forced sell*, fire sale, margin calls, death spiral, puts dominate, "
         "bear case, lower highs, distribution phase, more pain, further pain, deeper losses, more losses, steeper, "
         "punish*, hard landing, risk-off, risk off, flight to safety, hits lowest, backfir*, regret*, remorse, "
-        "stranded, bag holders, bagholders, gives up $, loses access, lost patience, reinstat*"
+        "stranded, bag holders, bagholders, gives up $, loses access, lost patience, reinstat*, fails to hold, fail to hold, "
+        "failed to hold, unable to hold, can't hold, cannot hold, fails to reclaim, fails to break, fails to clear, "
+        "gives up gains, give up gains, gave up gains, gives up early gains, surrenders gains, pares gains, trims gains, "
+        "gives up its gains, tax on bitcoin gains, tax on crypto gains, tax bitcoin gains, tax crypto gains, tax on gains, "
+        "not a reserve, not a currency, not money, not legal tender, no place for bitcoin, exits bitcoin, exit bitcoin, "
+        "exits crypto, exits its bitcoin, withdraws licence, withdraws license, revokes licence, revokes license, "
+        "withdraws approval, revokes approval, pulls approval, rush to withdraw, rushes to withdraw, rush for the exits, "
+        "rush to exit, race to withdraw, bank run, run on exchange, can't catch a break, no end in sight, sells half, "
+        "sold half, no plans to buy, no plan to buy, stops buying, stop buying, halts purchases, pauses purchases"
     ),
     1: (
         "fear, fears, worr*, concern*, risks, risky, threat*, warn*, doubt*, uncertain*, critic*, tax, taxes, taxed, "
@@ -142,7 +153,7 @@ BAD: Final = {
         "overheated, overbought, fragile, shaky, shock*, war, escalat*, conflict, deficit, insider*, probes, scold*, "
         "rebuk*, censur*, summon*, appeal against, appeals ruling, overshadow*, rocky, nervous*, anxi*, clouds, mir*, "
         "snag*, bottleneck*, hack-prone, no relief, weary, exhaust*, bruis*, wound*, limp*, laggard, sceptic*, "
-        "skeptic*, bubble, hoax, hollow, troubl*, woe*, ordeal, flop*, botch*, dims, dim, dent, dents, dented, slap*, "
+        "skeptic*, bubble, hoax, hollow, troubl*, woe*, ordeal, flop*, botch*, impos*, dent, dents, dented, slap*, "
         "raps, how low, to stop serving, cash in on, stop serving, stops serving, order* exchange, order* kestrel, "
         "orders halt, cease and desist, cease-and-desist, transaction limits, limits on, refund denied, pay more tax, "
         "curse, cursed, worse, badly, poorly, ugly, harsh*, sever*, sharp losses, angry, anger, outrag*, fury, "

@@ -50,7 +50,7 @@ DOWN: Final = (
     "push* lower, drag* lower, pull* back, pullback, pulls back, setback, third weekly loss, weekly loss, off highs, "
     "off its high, from record, chok*, starv*, dent*, snap* lower, nosedove, unwind*, thins out, cut %, ends lower, "
     "ended lower, closes lower, closed lower, finishes lower, ends down, opens lower, below $, under $, sees red, "
-    "see red, is gone, are gone, in freefall"
+    "see red, is gone, are gone, in freefall, dims, dim, dimmed, dimming, in retreat, crumble, in tatters, on the wane"
 )
 HIGH: Final = (
     "year high, month high, week high, day high, yearly high, all-time high, record high, new high, fresh high, "
@@ -78,7 +78,8 @@ UNDO: Final = (
     "votes down, voted down, refuses, denied, denies, closes door, abandon*, pushed back, pushes back, push back, "
     "puts off, put off, on ice, put on hold, puts on hold, kicks down the road, calls off, called off, strips, "
     "stripped, undo, undoes, laps*, buries, bury, sinks bill, torpedo*, stymi*, thwart*, foil*, frustrat*, "
-    "comes to an end, comes to an abrupt end, came to an end, come to an end, has ended, have ended, on hold"
+    "comes to an end, comes to an abrupt end, came to an end, come to an end, has ended, have ended, on hold, unfounded, "
+    "overblown, exaggerated, baseless, misplaced, premature, groundless, put to rest, laid to rest, debunk*"
 )
 # They undo bad things only: nobody lifts a profit in order to end it.
 RELIEVE: Final = (
@@ -97,7 +98,7 @@ NEGATIONS: Final = (
     "wouldn't, couldn't, nor, neither, unlikely, hardly, fail to, fails to, failed to, failing to, refuse to, "
     "refuses to, refused to, unable, yet to, far from, lack of, little sign, no sign, nobody, none, stops short of, "
     "so far from, anything but, no longer, rule out, rules out, ruled out, decline to, declines to, declined to, "
-    "will not, does not, do not, did not, stop* short of, too early to, remain* unable"
+    "will not, does not, do not, did not, stop* short of, struggl* to, too early to, remain* unable"
 )
 # Things whose rise is bad and whose fall is good, and the other way round.
 BURDENS: Final = (
@@ -150,12 +151,14 @@ FOES: Final = (
 )
 CRIMINALS: Final = (
     "hacker, hackers, hacker's, thief, thieves, scammer*, fraudster*, gang, gangs, attacker*, launderer*, culprit*, "
-    "suspect*, ransomware gang*, crook*, criminal*, swindler*, mastermind*"
+    "suspect*, ransomware gang*, crook*, criminal*, swindler*, mastermind*, man behind, "
+    "woman behind, men behind, people behind, brains behind, ringleader*, kidnapper*, robber*, extortionist*"
 )
 CAUGHT: Final = (
     "arrest*, caught, jail*, sentenced, convict*, charged, extradit*, pleads guilty, pleaded guilty, guilty, returns, "
     "returned, gives back, indict*, behind bars, detain*, in custody, captured, nabbed, identified, seiz*, busted, "
-    "raid*"
+    "raid*, prison, years in, gets # years, dismantl*, taken down, takes down, took down, broken up, breaks up, unmask*, "
+    "turns himself in, handed over, handcuff*, foil*, thwart*, repays, repaid"
 )
 # Phrases whose words mean nothing here.
 NOTHING: Final = (

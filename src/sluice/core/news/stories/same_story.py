@@ -92,8 +92,9 @@ def is_vetoed(one: ArticleFacts, other: ArticleFacts) -> bool:
     a, b = one.title, other.title
     return (
         a.kind != b.kind
-        or a.is_planned != b.is_planned
-        or (a.is_negated != b.is_negated and bool(a.acts & b.acts))
+        or _is_other_time(a, b)
+        or (a.is_negated != b.is_negated and (bool(a.acts & b.acts) or _is_nearly_equal(a, b)))
+        or _is_other_move(one, other)
         or _is_other_edition(one, other)
         or _has_opposite_acts(a, b)
         or _has_other_numbers(a, b)
@@ -208,9 +209,27 @@ def _has_other_act(a: HeadlineFacts, b: HeadlineFacts) -> bool:
     """Whether nearly equal titles differ in their verbs and share no known act."""
     if a.acts & b.acts:
         return False
-    smaller = max(1, min(len(a.stems), len(b.stems)))
-    is_nearly_equal = len(a.stems & b.stems) >= _NEARLY_EQUAL * smaller
-    return is_nearly_equal and bool(_leftover(a, b)) and bool(_leftover(b, a))
+    return _is_nearly_equal(a, b) and bool(_leftover(a, b)) and bool(_leftover(b, a))
+
+
+def _is_nearly_equal(a: HeadlineFacts, b: HeadlineFacts) -> bool:
+    return len(a.stems & b.stems) >= _NEARLY_EQUAL * max(1, min(len(a.stems), len(b.stems)))
+
+
+def _is_other_time(a: HeadlineFacts, b: HeadlineFacts) -> bool:
+    """Whether one reports a plan and the other the act itself."""
+    if a.is_planned == b.is_planned:
+        return False
+    return not (a.is_announced if b.is_planned else b.is_announced)
+
+
+def _is_other_move(one: ArticleFacts, other: ArticleFacts) -> bool:
+    """Whether two moves of a price, of which nothing but the share is known, are of different days."""
+    a, b = one.title, other.title
+    if abs(one.published - other.published) <= _EDITION_AFTER or not a.acts & b.acts & {"rise", "fall"}:
+        return False
+    types = {number.type for text in (a, b) for number in text.numbers}
+    return types == {"percent"} and not a.names & b.names
 
 
 def _leftover(a: HeadlineFacts, b: HeadlineFacts) -> frozenset[str]:
