@@ -39,7 +39,14 @@ GOOD: Final = {
         "survives stress test, gold for bitcoin, stocks for bitcoin, bonds for bitcoin, dollars for bitcoin, cash for bitcoin, "
         "swap* gold, out of gold, out of bonds, nothing can stop, no stopping, sees bitcoin at, sees btc at, sees # bitcoin, "
         "bitcoin to $, btc to $, on course for $, on track for $, drops opposition, drop opposition, lifts restrictions, "
-        "reopens, no longer banned, no longer illegal"
+        "reopens, no longer banned, no longer illegal, found no wrongdoing, cleared of wrongdoing, dodges a bullet, dodged a bullet, "
+        "all clear, passes audit, passed audit, proof of reserves, lets clients buy, lets customers buy, let clients buy, opens door, "
+        "opens the door, opens way, paves way, paves the way, gets license, gets licence, granted license, granted licence, "
+        "gains traction, gains ground, gained ground, going mainstream, here comes, fomo, institutions buy, institutions pile, "
+        "treasury buys, reserve asset, strategic asset, as collateral, cuts exposure to gold, best asset, unstoppable, "
+        "wins over, vote of confidence, stamp of approval, keeps its bitcoin, keep its bitcoin, will keep, to keep bitcoin, "
+        "won't sell, will not sell, refuses to sell, never sell, not selling, no plans to sell, stops selling, stop selling, "
+        "halts selling, pause selling, stop selling, ends selling, hodl, discloses stake"
     ),
     1: (
         "buy, buys, bought, buying, purchas*, acquir*, acquisition, invest, invests, invested, accept, accepts, "
@@ -53,7 +60,7 @@ GOOD: Final = {
         "record-breaking, snaps up, scoop*, hoard*, collateral, pension fund, doubling down, doubles down, conviction, "
         "unbanked, rolls out, lift*, draw $, draws $, pronounced dead, declared dead, shines, pushes ahead, "
         "clears senate, clears house, clears committee, oversubscribed, supply shock, scarcity, scarce, cheered, "
-        "debut*, wider access, opens bitcoin, opens crypto, raises $ for, raises $ to buy, to buy more, "
+        "wider access, opens bitcoin, opens crypto, raises $ for, raises $ to buy, to buy more, "
         "regained confidence, stands firm, holds firm, hold firm, holds above, holding above, stays above, "
         "holds support, defends, well bid, bid up, secures, granted, grants, votes for, in favour of, in favor of, "
         "friendl*, buyers, dip-buyers, upgrade to buy, buy rating, outlook improves, eases rules, freed, opens doors, "
@@ -65,7 +72,7 @@ GOOD: Final = {
     ),
     0.6: ("record, bulls"),
     0.7: (
-        "launch*, unveil*, partner*, integrat*, collaborat*, rolls out, roll out, rolling out, expands, expand, "
+        "launch*, unveil*, partner*, integrat*, collaborat*, debut*, rolls out, roll out, rolling out, expands, expand, "
         "expansion, raises $, raised $, raising $, secures $, closes $, backed by, introduc*, announc* collaboration, "
         "goes live, go live, onboard*, enabl*, support*, starts bitcoin, starts crypto, begins bitcoin, "
         "starts offering, begins offering, to offer bitcoin, offers bitcoin, cheap to"
@@ -135,7 +142,16 @@ BAD: Final = {
         "exits crypto, exits its bitcoin, withdraws licence, withdraws license, revokes licence, revokes license, "
         "withdraws approval, revokes approval, pulls approval, rush to withdraw, rushes to withdraw, rush for the exits, "
         "rush to exit, race to withdraw, bank run, run on exchange, can't catch a break, no end in sight, sells half, "
-        "sold half, no plans to buy, no plan to buy, stops buying, stop buying, halts purchases, pauses purchases"
+        "sold half, no plans to buy, no plan to buy, stops buying, stop buying, halts purchases, pauses purchases, cut off, "
+        "cuts off, yank*, yanks, vanishes with, disappears with, runs off with, makes off with, made off with, walked off with, "
+        "dead cat bounce, dead cat, life support, drops bitcoin, drops plan to buy, shelves plan to buy, moves to exchange, "
+        "shuns bitcoin, shun bitcoin, snub*, shut out, kicked out, thrown out of, stay away, stays away, steer clear, avoid bitcoin, "
+        "warns against, urges caution, no safe haven, not a safe haven, not digital gold, loses haven, tells banks to avoid, "
+        "stop subsid*, cuts subsid*, ends subsid*, higher power prices, wants to ban, seeks to ban, seeks ban, calls for ban, "
+        "proposes ban, plans ban, plan to ban, to outlaw, wants to outlaw, pulls plug, pull the plug, pulls the plug, mass layoffs, "
+        "debut disappoints, falls flat, fell flat, flops, underwhelm*, lukewarm, fails to impress, fails to lift, no bounce, "
+        "empty-handed, left holding, out of pocket, nearing default, misses debt, unpaid bills, hit a snag, red flag*, "
+        "sounds alarm, sound alarm, raises alarm, faces lawsuit, faces suit, faces trial, faces fine, faces jail, faces delisting"
     ),
     1: (
         "fear, fears, worr*, concern*, risks, risky, threat*, warn*, doubt*, uncertain*, critic*, tax, taxes, taxed, "

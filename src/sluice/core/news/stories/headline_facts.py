@@ -29,7 +29,7 @@ _STOP_WORDS: Final = (
 )
 _STOP: Final = frozenset(_STOP_WORDS.split())
 _PLANNED: Final = re.compile(
-    r"\bto (?:vote|speak|testify|decide|rule|meet|discuss|consider|hear|review)\b|\bset to\b|\bconsiders?\b|\bplans?\b|"
+    r"\bto (?:vote|speak|testify|decide|rule|meet|discuss|consider|hear|review)\b|\bset to\b|\bconsiders?\b|\bplans\b|\bplan to\b|"
     r"\bweighs?\b|\bmulls?\b|\b(?:expected|likely|poised|about|due|slated|ready|preparing|prepares?) to\b|\bahead of\b|\bproposes? to\b"
 )
 # "A to buy B" announces an act: it may be reported as a plan, and as done.

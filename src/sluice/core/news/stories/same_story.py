@@ -17,6 +17,7 @@ _EDITION_AFTER: Final = timedelta(hours=18)  # an equal title of one source afte
 _ENOUGH: Final = 2.95
 _LATER: Final = ((timedelta(hours=48), 3.0), (timedelta(hours=24), 1.0))
 _WITHOUT_ANCHOR: Final = 2.0  # more is needed where neither a name nor a number is shared
+_OTHER_ACTS: Final = 1.2  # more is needed where both name an act and not the same
 _NAME: Final = 2.0
 _SPECIFIC_NUMBER: Final = 2.0
 _SPAN: Final = 1.0
@@ -84,6 +85,9 @@ def is_same_story(one: ArticleFacts, other: ArticleFacts) -> bool:
     needed = _ENOUGH + next((more for limit, more in _LATER if apart > limit), 0.0)
     if not _shared_names(one, other) and not _shared_numbers(one, other):
         needed += _WITHOUT_ANCHOR
+    a, b = one.title, other.title
+    if a.acts and b.acts and not a.acts & b.acts:
+        needed += _OTHER_ACTS
     return weigh_evidence(one, other) >= needed
 
 
