@@ -17,7 +17,7 @@ ACTS: Final = {
     ),
     "begin": "begin*, began, start*, kicks off, commenc*, resum*",
     "buy": (
-        "buy*, bought, acquir*, purchas*, adds, added, add, invest*, spend*, spent, scoop*, snaps up, accumulat*, "
+        "to buy, buy*, bought, acquir*, purchas*, adds, added, add, invest*, spend*, spent, scoop*, snaps up, accumulat*, "
         "tops up, picks up, now owns, owns, holds, discloses, reveals stake, reveals, reveal*"
     ),
     "sell": (

@@ -131,7 +131,7 @@ def stem_word(word: str) -> str:
     if word in synonyms():
         return synonyms()[word]
     for ending in ("ing", "ed", "es", "s"):
-        if len(word) > len(ending) + 3 and word.endswith(ending) and not word.endswith("ss"):
+        if len(word) > len(ending) + (2 if ending == "s" else 3) and word.endswith(ending) and not word.endswith("ss"):
             return word[: -len(ending)].rstrip("e")
     return word.rstrip("e") if len(word) > 4 else word
 
