@@ -22,7 +22,7 @@ export function Overview({ zone }) {
   const status = usePolling(() => zone.get("status"), REFRESH_S, zone.id);
   const history = usePolling(async () => ({ ...(await zone.get(`log?limit=${LOG_ROWS}`)), ...(await zone.get("alerts?limit=20")), ...(await zone.get("failed?limit=20")) }), REFRESH_S * 2, zone.id);
   return html`<${Loaded} state=${status}>
-      ${(now) => html`<${Warnings} status=${now} /><${Warmth} status=${now} /><${Work} zone=${zone} status=${now} refresh=${status.refresh} /><${PurgeCard} zone=${zone} />`}
+      ${(now) => html`<${Warnings} status=${now} /><${Warmth} status=${now} /><${Work} zone=${zone} status=${now} refresh=${status.refresh} /><${Queue} zone=${zone} /><${PurgeCard} zone=${zone} />`}
     <//>
     <${Loaded} state=${history}>${(past) => html`<${Failing} failed=${past.failed ?? []} /><${History} log=${past.log} /><${Alerts} alerts=${past.alerts} />`}<//>`;
 }
@@ -93,6 +93,40 @@ function State({ status: { enabled, paused, breaker, queue_depth: depth } }) {
   if (breaker.state !== "closed") return html`<${Badge} kind="bad">origin failing<//>`;
   return depth ? html`<${Badge} kind="good">working<//>` : html`<${Badge}>idle<//>`;
 }
+
+const describeBand = ({ from, to }) => (to === null ? `${from} or more` : from === null ? `below ${to}` : `${from} to ${to - 1}`);
+
+function Queue({ zone }) {
+  const state = usePolling(() => zone.get("queue"), REFRESH_S, zone.id);
+  return html`<${Card} title="Queue by priority">
+    <${Loaded} state=${state}>
+      ${({ by_priority: bands, next }) => {
+        const highest = Math.max(...bands.map(({ waiting }) => waiting));
+        if (!highest) return html`<${Empty}>The queue is empty.<//>`;
+        return html`<${Table}
+            caption="Queue by priority"
+            columns=${[
+              ["Priority", describeBand],
+              ["Pages", ({ waiting }) => formatNumber(waiting), "number"],
+              ["Share", (band) => html`<progress max=${highest} value=${band.waiting} aria-label="Pages of priority ${describeBand(band)}"></progress>`, "bar"],
+            ]}
+            rows=${bands}
+          />
+          <details class="more">
+            <summary>The next ${next.length}</summary>
+            <${Table} caption="The next pages" columns=${NEXT_COLUMNS} rows=${next} />
+          </details>`;
+      }}
+    <//>
+  <//>`;
+}
+
+const NEXT_COLUMNS = [
+  ["Page", ({ url }) => url, "wrap"],
+  ["Priority", ({ priority }) => formatNumber(priority), "number"],
+  ["Trigger", ({ trigger }) => trigger],
+  ["Attempts", ({ attempt }) => attempt, "number"],
+];
 
 const Failing = ({ failed }) =>
   failed.length > 0 &&
