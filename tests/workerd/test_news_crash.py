@@ -70,5 +70,5 @@ def test_kill_in_the_middle_of_an_article(start: StartRuntime):
         done = until(lambda: (current := status())["processed"] == 2 and current)
         assert (done["backlog"], done["tryLater"], done["current"]) == (0, [], None)
         assert {name: origin.count(f"/{name}") for name in NAMES} == {"one": 2, "two": 2}
-        finished = [json.loads(line.partition("] ")[2]) for line in runtime.lines if "fully processed" in line]
+        finished = [json.loads(line) for line in runtime.lines if "fully processed" in line]
         assert sorted(line["id"] for line in finished) == sorted(NAMES)
