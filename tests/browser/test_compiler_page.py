@@ -281,7 +281,7 @@ def test_workflow(visit: OpenPage, lists: list[str]):
     page.get_by_role("tab", name="Jobs").click()
     page.get_by_role("button", name="Run as a workflow").click()
     expect(page.locator(".job", has_text="By a workflow").get_by_text("done", exact=True)).to_be_visible()
-    page.get_by_role("button", name="Run By a workflow again").click()
+    page.get_by_role("button", name="Run again: By a workflow").click()
     expect(page.locator(".job", has_text="By a workflow")).to_have_count(2)
 
 

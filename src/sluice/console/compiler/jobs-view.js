@@ -77,7 +77,7 @@ function JobRow({ job, attempt, onView }) {
     <div class="row">
       ${hasList && html`<${Button} onClick=${view} aria-label="View ${job.name}">View<//><${Button} icon="download" onClick=${save} aria-label="Download ${job.name}">Download<//>`}
       ${isOpen && !job.type && html`<${Button} kind="danger" onClick=${() => attempt(() => request(`/queue/cancel/${job.id}`, { method: "DELETE" }))} aria-label="Cancel ${job.name}">Cancel<//>`}
-      ${!isOpen && job.body && html`<${Button} icon="refresh" onClick=${() => attempt(() => retryJob(job))} aria-label="Run ${job.name} again">Run again<//>`}
+      ${!isOpen && job.body && html`<${Button} icon="refresh" onClick=${() => attempt(() => retryJob(job))} aria-label="Run again: ${job.name}">Run again<//>`}
       ${!isOpen && html`<${Button} onClick=${forget} aria-label="Forget ${job.name}">Forget<//>`}
     </div>
   </li>`;

@@ -6,6 +6,7 @@ import { Badge, Banner, Empty, Figures, Loaded } from "../ui/feedback.js";
 import { Card, Table } from "../ui/layout.js";
 import { usePolling } from "../ui/state.js";
 import { Ago, formatDuration } from "../ui/times.js";
+import { formatBytes } from "./bytes.js";
 import { FAILED, OUTCOMES, countByTime } from "./fetch-log.js";
 import { PurgeCard } from "./purge.js";
 import { act } from "./zone-api.js";
@@ -18,11 +19,11 @@ const MAX_DEPTH = 5000;
 const percent = (rate) => (rate == null ? "–" : `${(rate * 100).toLocaleString("en", { maximumFractionDigits: 1 })} %`);
 const milliseconds = (value) => (value == null ? "–" : `${formatNumber(Math.round(value))} ms`);
 
-export function Overview({ zone }) {
+export function Overview({ zone, go }) {
   const status = usePolling(() => zone.get("status"), REFRESH_S, zone.id);
   const history = usePolling(async () => ({ ...(await zone.get(`log?limit=${LOG_ROWS}`)), ...(await zone.get("alerts?limit=20")), ...(await zone.get("failed?limit=20")) }), REFRESH_S * 2, zone.id);
   return html`<${Loaded} state=${status}>
-      ${(now) => html`<${Warnings} status=${now} /><${Warmth} status=${now} /><${Work} zone=${zone} status=${now} refresh=${status.refresh} /><${Queue} zone=${zone} /><${PurgeCard} zone=${zone} />`}
+      ${(now) => html`<${Warnings} status=${now} /><${Warmth} zone=${zone} go=${go} /><${Work} zone=${zone} status=${now} refresh=${status.refresh} /><${Queue} zone=${zone} /><${PurgeCard} zone=${zone} />`}
     <//>
     <${Loaded} state=${history}>${(past) => html`<${Failing} failed=${past.failed ?? []} /><${History} log=${past.log} /><${Alerts} alerts=${past.alerts} />`}<//>`;
 }
@@ -39,27 +40,38 @@ function Warnings({ status: { enabled, paused, breaker, last_5_minutes: recent, 
   return texts.map(([kind, text]) => html`<${Banner} kind=${kind}>${text}<//>`);
 }
 
-// What visitors get. Figures that the service does not know yet are shown as such.
-function Warmth({ status }) {
-  const coverage = status.coverage;
-  const known = coverage ? coverage.warm + coverage.stale + coverage.cold : 0;
-  const layers = status.time_to_first_byte_ms ?? {};
+// What visitors get, and what the origin is spared.
+function Warmth({ zone, go }) {
+  const state = usePolling(async () => ({ ...(await zone.get("traffic")), next: await findNextRefresh(zone) }), REFRESH_S * 2, zone.id);
   return html`<${Card} title="How warm is the site?">
-    <${Figures}
-      figures=${[
-        ["Warm pages", coverage ? `${formatNumber(coverage.warm)} of ${formatNumber(known)}` : "–", coverage && known ? `${percent(coverage.warm / known)}; ${formatNumber(coverage.stale)} stale, ${formatNumber(coverage.cold)} cold` : ""],
-        ["Hit ratio", percent(status.hit_ratio), status.hit_ratio == null ? "no visitor yet" : "of visitors' requests"],
-        ["First byte, warm", milliseconds(layers.edge ?? layers.r2)],
-        ["First byte, cold", milliseconds(layers.origin)],
-        ["Next refresh", status.next_refresh_at ? html`<${Ago} time=${status.next_refresh_at * 1000} />` : "–"],
-      ]}
-    />
-    ${known > 0 && html`<div class="meter" role="img" aria-label="Warm ${coverage.warm}, stale ${coverage.stale}, cold ${coverage.cold}"><${Share} kind="good" value=${coverage.warm} all=${known} /><${Share} kind="warn" value=${coverage.stale} all=${known} /><${Share} kind="cold" value=${coverage.cold} all=${known} /></div>`}
-    ${status.can_keep_warm != null && html`<p class="hint">The limits of this zone can keep about ${countOf(status.can_keep_warm, "page")} warm.</p>`}
+    <${Loaded} state=${state}>
+      ${({ coverage, hit_ratio: ratio, layers, origin_requests_saved: saved, bytes_saved: bytes, keep_warm: limits, next }) =>
+        html`<${Figures}
+            figures=${[
+              ["Warm pages", `${formatNumber(coverage.warm)} of ${formatNumber(coverage.pages)}`, coverage.pages ? `${formatNumber(coverage.stale)} stale, ${formatNumber(coverage.cold)} cold` : "no page is known yet"],
+              ["Hit ratio", percent(ratio), ratio === null ? "no visitor in 24 h" : "of visits in 24 h"],
+              ["First byte, warm", milliseconds(layers.edge?.mean_ttfb_ms ?? layers.r2?.mean_ttfb_ms)],
+              ["First byte, cold", milliseconds(layers.origin?.mean_ttfb_ms)],
+              ["Origin spared", countOf(saved, "request"), formatBytes(bytes)],
+              ["Next refresh", next ? html`<${Ago} time=${next * 1000} />` : "–"],
+            ]}
+          />
+          ${coverage.pages > 0 && html`<div class="meter" role="img" aria-label="Warm ${coverage.warm}, stale ${coverage.stale}, cold ${coverage.cold}"><${Share} kind="good" value=${coverage.warm} /><${Share} kind="warn" value=${coverage.stale} /><${Share} kind="cold" value=${coverage.cold} /></div>`}
+          <p class="hint">
+            The limits of this zone can keep about ${countOf(limits.capacity, "page")} warm.${!limits.is_enough && html` That is not enough for all: <button type="button" class="link" onClick=${() => go("settings")}>raise them</button>.`}
+          </p>`}
+    <//>
   <//>`;
 }
 
-const Share = ({ kind, value, all }) => value > 0 && html`<span class=${kind} style=${{ flexGrow: value / all }}></span>`;
+// The schedule refreshes a page before it expires.
+async function findNextRefresh(zone) {
+  const { pages } = await zone.get("pages?limit=1000");
+  const times = pages.map(({ fresh_until: until }) => until).filter((until) => until > Date.now() / 1000);
+  return times.length ? Math.min(...times) : null;
+}
+
+const Share = ({ kind, value }) => value > 0 && html`<span class=${kind} style=${{ flexGrow: value }}></span>`;
 
 function Work({ zone, status, refresh }) {
   const [notice, setNotice] = useState(null);

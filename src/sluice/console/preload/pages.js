@@ -5,13 +5,13 @@ import { Badge, Banner, Empty, Figures, Loaded } from "../ui/feedback.js";
 import { Card, Table, useConfirm } from "../ui/layout.js";
 import { usePolling } from "../ui/state.js";
 import { Ago, formatDuration } from "../ui/times.js";
+import { formatBytes } from "./bytes.js";
 import { purge } from "./purge.js";
 import { act } from "./zone-api.js";
 
 const REFRESH_S = 10;
 const LOADED = 1000;
 const SHOWN = 100;
-const bytes = (size) => (size < 1024 ? `${formatNumber(size)} B` : size < 1048576 ? `${formatNumber(Math.round(size / 1024))} KB` : `${formatNumber(Math.round(size / 104857.6) / 10)} MB`);
 const isFresh = ({ fresh_until: until }) => until > Date.now() / 1000;
 
 export function Pages({ zone, go }) {
@@ -28,13 +28,13 @@ export function Pages({ zone, go }) {
   const actions = ({ url }) =>
     html`<div class="row">
       <${Button} onClick=${() => warm(url)} aria-label="Warm ${url}">Warm<//><${Button} kind="danger" onClick=${() => remove(url)} aria-label="Purge ${url}">Purge<//>
-      <a class="button" href=${url} target="_blank" rel="noopener noreferrer" aria-label="Open ${url}">Open</a><${Button} onClick=${() => go(`rules?${url}`)} aria-label="Why ${url}">Why?<//>
+      <a class="button" href=${url} target="_blank" rel="noopener noreferrer" aria-label="Open ${url}">Open</a><${Button} onClick=${() => go(`rules?${url}`)} aria-label="Why? ${url}">Why?<//>
     </div>`;
   const columns = [
     ["Page", ({ url, variant }) => (variant ? `${url} (${variant})` : url), "wrap"],
     ["State", (row) => (isFresh(row) ? html`<${Badge} kind="good">fresh<//>` : html`<${Badge} kind="warn">stale<//>`)],
     ["Fresh for", (row) => (isFresh(row) ? formatDuration(row.fresh_until - Date.now() / 1000) : "")],
-    ["Size", ({ size_bytes: size }) => bytes(size), "number"],
+    ["Size", ({ size_bytes: size }) => formatBytes(size), "number"],
     ["Stored", ({ stored_at: at }) => html`<${Ago} time=${at * 1000} />`],
     ["", actions],
   ];
@@ -46,7 +46,7 @@ export function Pages({ zone, go }) {
         const wanted = query.trim().toLowerCase();
         const matches = wanted ? pages.filter(({ url }) => url.toLowerCase().includes(wanted)) : pages;
         const fresh = pages.filter(isFresh).length;
-        return html`<${Figures} figures=${[["Copies", pages.length === LOADED ? `${formatNumber(LOADED)} or more` : pages.length], ["Fresh", fresh], ["Stale", pages.length - fresh], ["Size", bytes(pages.reduce((sum, { size_bytes: size }) => sum + size, 0))]]} />
+        return html`<${Figures} figures=${[["Copies", pages.length === LOADED ? `${formatNumber(LOADED)} or more` : pages.length], ["Fresh", fresh], ["Stale", pages.length - fresh], ["Size", formatBytes(pages.reduce((sum, { size_bytes: size }) => sum + size, 0))]]} />
           <${SearchField} label="Search the pages" placeholder="Search the pages" value=${query} onInput=${setQuery} />
           <p class="hint" role="status">${countOf(matches.length, "page")}${matches.length > SHOWN ? `, the latest ${SHOWN} shown` : ""}</p>
           <${Table} caption="Stored copies" columns=${columns} rows=${matches.slice(0, SHOWN)} keyOf=${({ url, variant }) => `${url} ${variant}`} />`;

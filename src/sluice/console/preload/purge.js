@@ -6,7 +6,7 @@ import { Card, useConfirm } from "../ui/layout.js";
 import { act } from "./zone-api.js";
 
 const KINDS = [["page", "A page"], ["prefix", "Everything below an address"], ["tag", "Everything with a tag"], ["all", "The whole site"]];
-const BODIES = { page: (value) => ({ urls: [value] }), prefix: (value) => ({ prefixes: [value] }), tag: (value) => ({ tags: [value] }), all: () => ({ purge_everything: true }) };
+const BODIES = { page: (value) => ({ urls: [value] }), prefix: (value) => ({ prefixes: [value] }), tag: (value) => ({ tags: [value] }), all: () => ({ global: true }) };
 const LABELS = { page: "Address of the page", prefix: "Address", tag: "Tag" };
 
 export const purge = async (zone, body) => {
