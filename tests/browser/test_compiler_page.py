@@ -200,11 +200,11 @@ def test_nothing_is_lost_in_a_configuration(visit: OpenPage, lists: list[str], t
         "exclusions": ["shared.example"],
     }
     page = visit(WORKER).page
-    page.get_by_text("Configuration", exact=True).click()
+    page.locator("summary", has_text="Configuration").click()
     attach(page, "Configuration file", "list.json", json.dumps(configuration))
     expect(page.get_by_label("Name of the list")).to_have_value("Imported")
     expect(page.get_by_text("The configuration also has")).to_contain_text("license, exclusions and settings of one source")
-    page.get_by_text("Steps", exact=True).click()
+    page.locator("summary", has_text="Steps").click()
     expect(page.get_by_label(re.compile("^… and IP addresses"))).to_be_checked()
     with page.expect_download() as taken:
         page.get_by_role("button", name="Export JSON").click()
@@ -215,7 +215,7 @@ def test_nothing_is_lost_in_a_configuration(visit: OpenPage, lists: list[str], t
 def test_mistakes(visit: OpenPage):
     """What is wrong with a configuration is said at once, with the way out; a file that is none is refused by name."""
     page = visit(WORKER).page
-    page.get_by_text("Configuration", exact=True).click()
+    page.locator("summary", has_text="Configuration").click()
     attach(page, "Configuration file", "broken.json", '{"name": "x"')
     expect(page.get_by_role("alert")).to_contain_text("broken.json: this is not JSON")
     wrong = {"name": "x", "sources": [{"source": "https://list.example/a.txt"}], "exclusions": ["/(/"]}
