@@ -68,7 +68,7 @@ def copy_files(folder: Path, origin: Path, files: set[Path]) -> None:
 
 
 def list_pages() -> set[Path]:
-    return {path.relative_to(CONSOLE) for path in CONSOLE.iterdir() if path.is_file()}
+    return {path.relative_to(CONSOLE) for path in CONSOLE.rglob("*") if path.is_file()}
 
 
 def build_upload(config: dict[str, Any], documents: Path) -> None:

@@ -18,7 +18,7 @@ import httpx
 
 from before import UNITS
 from compiling import Case, generate_list, serve_lists
-from preload import HOST, TOKEN, admin, origin
+from measured_site import HOST, TOKEN, admin, origin
 from prices import BASE_USD, PRICES, PRICES_READ, PROFILES, add_up, charge, list_price
 from request_costs import ARTICLES, HERE, MINUTE, Processor, open_client
 from runtime import ROOT, Runtime

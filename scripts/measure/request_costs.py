@@ -15,7 +15,7 @@ import httpx
 
 from before import REQUEST_HELLOS
 from compiling import Case, generate_list, serve_lists
-from preload import HOST, TOKEN, admin, origin
+from measured_site import HOST, TOKEN, admin, origin
 from runtime import ROOT, Runtime, until
 from service import MADE_LINES, TRANSFORMATIONS, ask, fresh
 

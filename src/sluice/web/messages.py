@@ -1,5 +1,6 @@
 """Requests and replies: immutable values that are independent of the platform."""
 
+import re
 from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -7,14 +8,17 @@ from types import MappingProxyType
 from typing import Any, Self
 from urllib.parse import parse_qsl
 
+from sluice.core.errors import Invalid, TooLarge
+from sluice.core.headers import Headers, HeadersLike, check_header, to_pairs
 from sluice.core.json_text import encode_json, encode_utf8
-from sluice.web.headers import HeaderPairs, Headers, HeadersLike, check_header, to_pairs
+from sluice.core.ports import HeaderPairs
 
 # Takes the limit in bytes; may raise TooLarge as soon as the body exceeds it.
 ReadBody = Callable[[int], Awaitable[bytes]]
 
 # JavaScript's Response throws if a reply with one of these has a body.
 _BODILESS_STATUSES = frozenset({204, 205, 304})
+_LENGTH = re.compile(r"[0-9]{1,15}")
 
 
 async def _read_no_body(_max_bytes: int) -> bytes:
@@ -68,6 +72,17 @@ class Request:
     def _split(self) -> tuple[str, str]:
         before, _, query = self.url.partition("#")[0].partition("?")
         return before, query
+
+
+async def read_bytes(request: Request, *, max_bytes: int) -> bytes:
+    """Return the body; raises TooLarge without reading it if its declared length is over the limit."""
+    declared = request.headers.get("content-length", "0")
+    if not _LENGTH.fullmatch(declared):
+        raise Invalid("Content-Length is not a number of bytes")
+    content = b"" if int(declared) > max_bytes else await request.read_body(max_bytes)
+    if max(int(declared), len(content)) > max_bytes:
+        raise TooLarge(f"the body is larger than the limit of {max_bytes} bytes")
+    return content
 
 
 @dataclass(frozen=True, slots=True)

@@ -204,6 +204,7 @@ class PreloadWorker:
         return [
             Route("GET", "/", serve_page(self.env, "preload")),
             Route("GET", "/:file", serve_file(self.env)),
+            Route("GET", "/:folder/:file", serve_file(self.env)),
             *self.api.build_routes(),
         ]
 

@@ -7,7 +7,7 @@ from sluice.platform.http.bodies import JsBodies
 from sluice.platform.http.proxy import VisitorRequest
 from sluice.services.preload.discovery.page_index import PageIndex
 from sluice.services.preload.ports import SendToOrigin
-from sluice.services.preload.serving.checked_copies import CheckedCopies
+from sluice.services.preload.serving.copy_store import CopyStore
 from sluice.services.preload.serving.host_directory import Zone
 from sluice.services.preload.serving.isolate_memory import IsolateMemory
 from sluice.services.preload.serving.misses import MissServer
@@ -46,10 +46,10 @@ class PreloadVisit:
         )
 
     @cached_property
-    def copies(self) -> CheckedCopies:
+    def copies(self) -> CopyStore:
         worker, zone, reader = self.worker, self.zone, self.worker.purge_reader(self.zone)
         index = PageIndex(worker.database, zone.zone_id)
-        return CheckedCopies(zone.zone_id, worker.bucket, worker.hot_edge, index, worker.clock, reader, reader)
+        return CopyStore(zone.zone_id, worker.bucket, worker.hot_edge, index, worker.clock, reader)
 
     @cached_property
     def zone_calls(self) -> ZoneCalls:

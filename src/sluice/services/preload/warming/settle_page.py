@@ -136,7 +136,8 @@ class PageSettler:
                 return self._finish(entry, "skipped", "skipped", now)
 
     def _finish(self, entry: QueueEntry, count: Count, status: str, now: float) -> str:
-        self.dead_letters.remove(entry.url, entry.variant)
+        if self.dead_letters.may_have_any:
+            self.dead_letters.remove(entry.url, entry.variant)
         self.queue.finish(entry, count, now)
         return status
 
