@@ -5,12 +5,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sluice.core.compiler import events
-from sluice.core.compiler.checksum import format_checksum_line
 from sluice.core.compiler.configuration import Configuration, parse_configuration
 from sluice.core.compiler.context import CompilationContext
 from sluice.core.compiler.diagnostics import Diagnostic, Notify, TracingContext
 from sluice.core.compiler.dropped_lines import MAX_DROPPED, DropCollector
-from sluice.core.compiler.header import HeaderGenerator
+from sluice.core.compiler.header import HeaderGenerator, format_checksum_line
 from sluice.core.compiler.limits import Budget, Limits
 from sluice.core.compiler.metrics import Metrics
 from sluice.core.compiler.parallel import run_in_parallel
