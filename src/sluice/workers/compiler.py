@@ -43,7 +43,9 @@ CHEAP_REQUESTS: Final = 3
 
 # Pages of other sites may call it.
 PUBLIC_API: Final = Cors(
-    origins=("*",), expose_headers=("Location", "Retry-After", "X-Cache", "X-Request-Deduplication")
+    origins=("*",),
+    allow_headers=("Authorization", "Cache-Control", "Content-Type"),
+    expose_headers=("Location", "Retry-After", "X-Cache", "X-Request-Deduplication"),
 )
 
 

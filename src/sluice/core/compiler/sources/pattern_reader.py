@@ -15,9 +15,9 @@ from sluice.core.filters.syntax.lines import is_blank, is_comment
 class PatternReader:
     """Reads pattern sets; equal sets are read and parsed once, and all sets share one budget of work."""
 
-    def __init__(self, reader: SourceReader) -> None:
+    def __init__(self, reader: SourceReader, reading_limit: int) -> None:
         self._reader = reader
-        self._budget = WorkBudget()
+        self._budget = WorkBudget(reading_limit=reading_limit)
         self._cache: dict[tuple[tuple[str, ...], tuple[str, ...]], Patterns | None] = {}
 
     async def read_exclusions(self, filters: Filters) -> Patterns | None:
