@@ -85,6 +85,22 @@ def test_health(workers: Runtime, worker: str):
     assert all(binding["ok"] for binding in told["bindings"].values())
 
 
+CRONS = {name: tomllib.loads(path.read_text()).get("triggers", {}).get("crons", []) for name, path in CONFIGS.items()}
+
+
+@pytest.mark.parametrize("worker", sorted(name for name, crons in CRONS.items() if crons))
+@pytest.mark.parametrize("at_host", [True, False])
+def test_cron_by_hand(workers: Runtime, worker: str, at_host: bool):
+    """A cron runs at the Worker's own host name, and at the bare address with the Worker's name; with or without a time."""
+    headers = {"Host": f"{worker}.localhost:{httpx.URL(workers.url).port}"} if at_host else {}
+    named = {} if at_host else {"worker": worker}
+    for cron in ({}, {"cron": CRONS[worker][0]}):
+        reply = httpx.get(
+            f"{workers.url}/cdn-cgi/handler/scheduled", params=named | cron, headers=headers, timeout=PATIENCE_S
+        )
+        assert (reply.status_code, reply.text.strip()) == (200, "ok")
+
+
 def test_bare_address(workers: Runtime):
     """The bare address is the compiler."""
     assert httpx.get(f"{workers.url}/health", timeout=PATIENCE_S).json()["name"] == "adblock-compiler"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final
@@ -10,6 +11,7 @@ from sluice import __version__
 from sluice.platform.background import run_in_background
 from sluice.platform.durable_objects import DurableObjects
 from sluice.platform.http.assets import serve_page
+from sluice.platform.http.streams import discard_stream, inflate_stream
 from sluice.platform.identity import generate_id
 from sluice.platform.worker import open_kv
 from sluice.services.compiler.guard.guard import Guard
@@ -17,12 +19,14 @@ from sluice.services.compiler.guard.rate_limit import KvRateLimit, RateLimiter, 
 from sluice.services.compiler.guard.turnstile import Turnstile
 from sluice.services.compiler.http.compile import CompileApi
 from sluice.services.compiler.http.hot_lists import HotListApi
+from sluice.services.compiler.http.list_addresses import ListAddresses
 from sluice.services.compiler.http.routes import compiler_routes
 from sluice.web import Check, Cors, Handler, Route
 from sluice.workers.compiler_parts import CLOCK, HOT_REPLIES, CompilerParts
 
 if TYPE_CHECKING:
     from sluice.services.compiler.http.jobs import QueueApi
+    from sluice.services.compiler.http.lists import ListsApi
     from sluice.services.compiler.http.metrics import MetricsApi
     from sluice.services.compiler.http.validate import ValidateApi
     from sluice.services.compiler.http.workflows import WorkflowApi
@@ -34,6 +38,7 @@ if TYPE_CHECKING:
     from sluice.services.compiler.metrics.gauges import Gauges
     from sluice.services.compiler.schedule import Schedule
     from sluice.services.compiler.workflows.starter import WorkflowStarter
+    from sluice.workers.compiler_lists import CompilerLists
 
 # One for all requests of an isolate.
 _RECENT_COUNTS: Final = RecentCounts()
@@ -116,7 +121,7 @@ class CompilerWorker(CompilerParts):
         from sluice.services.compiler.jobs.consumer import QueueConsumer
         from sluice.services.compiler.jobs.dead_letters import DeadLetters
         from sluice.services.compiler.jobs.queue_handler import QueueHandler
-        from sluice.services.compiler.jobs.queue_stats import QueueStatsPublisher
+        from sluice.services.compiler.jobs.queue_stats import ISOLATE_TURN, QueueStatsPublisher
 
         count = self.request_metrics.count
         dead_letters = DeadLetters(jobs=self.jobs, store=self.dead_letter_store, log=self.log, count=count)
@@ -132,7 +137,9 @@ class CompilerWorker(CompilerParts):
                 count=count,
             ),
             dead_letters=dead_letters,
-            publisher=QueueStatsPublisher(stats=self.queue_stats, published=open_kv(self.env, "METRICS"), log=self.log),
+            publisher=QueueStatsPublisher(
+                stats=self.queue_stats, published=open_kv(self.env, "METRICS"), log=self.log, turn=ISOLATE_TURN
+            ),
         )
 
     @cached_property
@@ -178,15 +185,39 @@ class CompilerWorker(CompilerParts):
                 self.event_log,
                 self.health_store,
                 self.request_metrics,
+                self.published_lists.list_store,
             ),
+            run_due_lists=self.published_lists.operator.run_due,
             log=self.log,
         )
+
+    @cached_property
+    def published_lists(self) -> CompilerLists:
+        from sluice.workers.compiler_lists import CompilerLists
+
+        return CompilerLists(self.env, self.ctx)
+
+    @cached_property
+    def lists_api(self) -> ListsApi:
+        return self.published_lists.api
+
+    @cached_property
+    def list_addresses(self) -> ListAddresses:
+        return ListAddresses(bucket=self.bucket, inflate=inflate_stream, discard=discard_stream)
+
+    async def purge_copies(self, tags: Sequence[str]) -> bool:
+        """Called by the build of a list: only the entry point can purge the cache before it."""
+        from sluice.platform.public_cache import open_public_cache
+
+        await open_public_cache(self.ctx).purge(tags)
+        return True
 
     @cached_property
     def variable_checks(self) -> dict[str, Check]:
         from sluice.services.compiler.workflows.defaults import check_variables
 
-        return check_variables(self.settings.warm_configurations, self.settings.health_sources)
+        settings = self.settings
+        return check_variables(settings.warm_configurations, settings.health_sources, settings.published_lists)
 
     @cached_property
     def show_page(self) -> Handler:

@@ -41,7 +41,7 @@ NAME: Final = "adblock-compiler"
 CLOCK: Final = SystemClock()
 # One of each for all requests of an isolate.
 _PENDING: Final = PendingMetrics()
-_TURNS: Final = CompilationTurns()
+TURNS: Final = CompilationTurns()
 HOT_REPLIES: Final = HotReplies(CLOCK)
 
 
@@ -112,7 +112,7 @@ class CompilerParts:
     def list_compiler(self) -> ListCompiler:
         return ListCompiler(
             make_compiler=compiler_factory(send_request, self.allowed_hosts, CLOCK, random.random),
-            turns=_TURNS,
+            turns=TURNS,
             cache=self.list_cache,
             records=self.records,
             clock=CLOCK,

@@ -11,17 +11,19 @@ from sluice.services.compiler.health.source import SourceCheck
 from sluice.services.compiler.health.source_alerts import SourceAlerts
 from sluice.services.compiler.health.workflow import HealthMonitoringWorkflow
 from sluice.services.compiler.limits.allowance import FetchAllowance
+from sluice.services.compiler.published.builds.workflow import PublishedListWorkflow
 from sluice.services.compiler.workflows.batch import BatchCompilationWorkflow
 from sluice.services.compiler.workflows.batch_items import ItemRunner
 from sluice.services.compiler.workflows.compilation import CompilationWorkflow
 from sluice.services.compiler.workflows.defaults import health_sources, warm_configurations
 from sluice.services.compiler.workflows.run_reporter import RunReporter
 from sluice.services.compiler.workflows.warming import CacheWarmingWorkflow
+from sluice.workers.compiler_lists import CompilerLists
 from sluice.workers.compiler_parts import CLOCK, CompilerParts
 
 
 class CompilerWorkflows(CompilerParts):
-    """The four workflows, and what reports their runs."""
+    """The five workflows, and what reports their runs."""
 
     @cached_property
     def compilation(self) -> CompilationWorkflow:
@@ -67,6 +69,10 @@ class CompilerWorkflows(CompilerParts):
     def _open_check(self, allowance: FetchAllowance) -> SourceCheck:
         fetcher = Fetcher(allowance.limit_transport(send_request), self.allowed_hosts)
         return SourceCheck(fetch=fetcher.fetch, clock=CLOCK)
+
+    @cached_property
+    def published_list(self) -> PublishedListWorkflow:
+        return CompilerLists(self.env, self.ctx).workflow
 
     @cached_property
     def source_alerts(self) -> SourceAlerts:

@@ -14,6 +14,9 @@ class Settings:
     allow_private_hosts: str
     health_recheck_delay_s: int
     health_sources: str
+    list_source_timeout_s: int
+    public_url: str
+    published_lists: str
     rate_limit_max_requests: int
     rate_limit_window_s: int
     turnstile_secret: str
@@ -33,6 +36,9 @@ class Settings:
             allow_private_hosts=variables.text("ALLOW_PRIVATE_HOSTS"),
             health_recheck_delay_s=variables.integer("HEALTH_RECHECK_DELAY_S", 300, minimum=1, maximum=86_400),
             health_sources=variables.text("HEALTH_SOURCES"),
+            list_source_timeout_s=variables.integer("LIST_SOURCE_TIMEOUT_S", 30, minimum=1, maximum=300),
+            public_url=variables.url("PUBLIC_URL"),
+            published_lists=variables.text("PUBLISHED_LISTS"),
             rate_limit_max_requests=variables.integer("RATE_LIMIT_MAX_REQUESTS", 10, minimum=1),
             rate_limit_window_s=variables.integer("RATE_LIMIT_WINDOW_S", 60, minimum=1, maximum=86_400),
             turnstile_secret=variables.text("TURNSTILE_SECRET_KEY"),

@@ -3,7 +3,13 @@
 from typing import Final
 
 from sluice.core.compiler.configuration import Configuration
-from sluice.services.compiler.http.docs import job_replies, list_replies, service_replies, workflow_replies
+from sluice.services.compiler.http.docs import (
+    job_replies,
+    list_replies,
+    published_lists,
+    service_replies,
+    workflow_replies,
+)
 from sluice.services.compiler.http.docs.bodies import (
     BATCH,
     CHECK,
@@ -269,4 +275,5 @@ ROUTES: Final[Documentation] = {
     ("GET", "/metrics"): METRICS,
     ("GET", "/metrics/prometheus"): PROMETHEUS,
     ("GET", "/api/turnstile-config"): TURNSTILE,
+    **published_lists.ROUTES,
 }
