@@ -26,11 +26,13 @@ from sluice.services.compiler.cache.remote_single_flight import RemoteSingleFlig
 from sluice.services.compiler.limits.turns import CompilationTurns
 from sluice.services.compiler.metrics.request_metrics import PendingMetrics, RequestMetrics
 from sluice.services.compiler.settings import Settings
-from sluice.web import Cors
+from sluice.web import Check, Cors
 
 if TYPE_CHECKING:
     from sluice.services.compiler.health.store import HealthStore
+    from sluice.services.compiler.jobs.dead_letter_store import DeadLetterStore
     from sluice.services.compiler.jobs.job_store import JobStore
+    from sluice.services.compiler.jobs.queue_stats import QueueStats
     from sluice.services.compiler.jobs.sweeper import SweeperStub
     from sluice.services.compiler.limits.spent_fetches import SpentFetches
     from sluice.services.compiler.workflows.batch_items import ItemRunner
@@ -187,3 +189,22 @@ class CompilerParts:
         from sluice.services.compiler.workflows.params_store import ParamsStore
 
         return ParamsStore(bucket=self.bucket, clock=CLOCK)
+
+    @cached_property
+    def queue_stats(self) -> QueueStats:
+        from sluice.services.compiler.jobs.queue_stats import QueueStats
+
+        return QueueStats(database=self.database, clock=CLOCK)
+
+    @cached_property
+    def dead_letter_store(self) -> DeadLetterStore:
+        from sluice.services.compiler.jobs.dead_letter_store import DeadLetterStore
+
+        return DeadLetterStore(database=self.database, clock=CLOCK)
+
+    @cached_property
+    def variable_checks(self) -> dict[str, Check]:
+        from sluice.services.compiler.workflows.defaults import check_variables
+
+        settings = self.settings
+        return check_variables(settings.warm_configurations, settings.health_sources, settings.published_lists)
