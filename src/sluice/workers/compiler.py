@@ -21,7 +21,7 @@ from sluice.services.compiler.http.compile import CompileApi
 from sluice.services.compiler.http.hot_lists import HotListApi
 from sluice.services.compiler.http.list_addresses import ListAddresses
 from sluice.services.compiler.http.routes import compiler_routes
-from sluice.web import Check, Cors, Handler, Route
+from sluice.web import Cors, Handler, Route
 from sluice.workers.compiler_parts import CLOCK, HOT_REPLIES, CompilerParts
 
 if TYPE_CHECKING:
@@ -45,7 +45,9 @@ CHEAP_REQUESTS: Final = 3
 
 # Pages of other sites may call it.
 PUBLIC_API: Final = Cors(
-    origins=("*",), expose_headers=("Location", "Retry-After", "X-Cache", "X-Request-Deduplication")
+    origins=("*",),
+    allow_headers=("Authorization", "Cache-Control", "Content-Type"),
+    expose_headers=("Location", "Retry-After", "X-Cache", "X-Request-Deduplication"),
 )
 
 
@@ -177,13 +179,6 @@ class CompilerWorker(CompilerParts):
 
         await open_public_cache(self.ctx).purge(tags)
         return True
-
-    @cached_property
-    def variable_checks(self) -> dict[str, Check]:
-        from sluice.services.compiler.workflows.defaults import check_variables
-
-        settings = self.settings
-        return check_variables(settings.warm_configurations, settings.health_sources, settings.published_lists)
 
     @cached_property
     def show_page(self) -> Handler:

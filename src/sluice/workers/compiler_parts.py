@@ -27,7 +27,7 @@ from sluice.services.compiler.cache.remote_single_flight import RemoteSingleFlig
 from sluice.services.compiler.limits.turns import CompilationTurns
 from sluice.services.compiler.metrics.request_metrics import PendingMetrics, RequestMetrics
 from sluice.services.compiler.settings import Settings
-from sluice.web import Cors
+from sluice.web import Check, Cors
 
 if TYPE_CHECKING:
     from sluice.services.compiler.health.store import HealthStore
@@ -220,3 +220,10 @@ class CompilerParts:
             clock=CLOCK,
             new_id=generate_id,
         )
+
+    @cached_property
+    def variable_checks(self) -> dict[str, Check]:
+        from sluice.services.compiler.workflows.defaults import check_variables
+
+        settings = self.settings
+        return check_variables(settings.warm_configurations, settings.health_sources, settings.published_lists)

@@ -110,7 +110,9 @@ class FilterCompiler:
     async def _read_each(self, configuration: Configuration, context: CompilationContext) -> list[LineBuffer]:
         reader = self._build_reader(configuration, context, _NO_CONTENT)
         try:
-            return await _compile_each(configuration, context, reader, PatternReader(reader))
+            return await _compile_each(
+                configuration, context, reader, PatternReader(reader, self.limits.pattern_reading)
+            )
         finally:
             await reader.close()
 
@@ -125,7 +127,7 @@ class FilterCompiler:
     ) -> _CompiledSources:
         reader = self._build_reader(configuration, context, content)
         try:
-            patterns = PatternReader(reader)
+            patterns = PatternReader(reader, self.limits.pattern_reading)
             filters = await patterns.read_filters(configuration, configuration.never_blocked_names)
             texts = await _compile_each(configuration, context, reader, patterns)
         finally:
