@@ -12,11 +12,10 @@ from pathlib import Path
 
 from compiling import HERE, NODE
 from runtime import ROOT
-
 from sluice.core.filters.pipeline import transform
 
 sys.path.insert(0, str(ROOT / "tests"))
-from unit.core.filters import brute_matcher  # noqa: E402
+from unit.core.filters import brute_matcher
 
 JUDGE = ROOT / ".cache/tsurlfilter"
 NAME = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)+")
@@ -64,7 +63,9 @@ def choose_names(lists: list[Path], count: int) -> list[str]:
     chosen = chance.sample(sorted(related), min(len(related), count * 9 // 10))
     letters = "abcdefghijklmnopqrstuvwxyz0123456789-"
     while len(chosen) < count:
-        chosen.append(f"{''.join(chance.choices(letters, k=chance.randint(1, 14)))}.{chance.choice(['com', 'net', 'de', 'co.uk'])}")
+        chosen.append(
+            f"{''.join(chance.choices(letters, k=chance.randint(1, 14)))}.{chance.choice(['com', 'net', 'de', 'co.uk'])}"
+        )
     return [name for name in chosen if not name.startswith(("-", "."))]
 
 

@@ -14,7 +14,6 @@ from typing import Final
 from sluice.core.filters.formats.entries import (
     Entry,
     Width,
-    iterate_wider,
     read_badfilter,
     read_pattern,
     to_canonical_text,
