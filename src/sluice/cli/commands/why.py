@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, streams: Streams) -> int:
     """Compile the list and print what it says of the name."""
-    result = asyncio.run(build_compiler().compile(read_configuration(options.config), detailed=True))
+    result = asyncio.run(build_compiler().compile(read_configuration(options.config), provenance=True))
     answer = _explain(result, options.domain.lower().removesuffix("."))
     text = json.dumps(answer, ensure_ascii=False, indent=1) if options.json else _format(options.domain, answer)
     streams.stdout.write(f"{text}\n".encode())

@@ -44,7 +44,7 @@ class CompilationResult:
     report: CompilationReport
     diagnostics: tuple[Diagnostic, ...]
     metrics: Metrics | None = None
-    provenance: "Provenance | None" = None  # only of a detailed compilation
+    provenance: "Provenance | None" = None  # only if it is asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,19 +74,38 @@ class FilterCompiler:
     max_dropped: int | None = MAX_DROPPED  # lines that a detailed report lists
 
     async def compile(
-        self, configuration: object, *, content: Mapping[str, str] = _NO_CONTENT, detailed: bool = False
+        self,
+        configuration: object,
+        *,
+        content: Mapping[str, str] = _NO_CONTENT,
+        detailed: bool = False,
+        provenance: bool = False,
     ) -> CompilationResult:
-        """Compile the list; `content` holds sources from the request, `detailed` lists each dropped line."""
-        result = await self.compile_with_metrics(configuration, content=content, detailed=detailed)
+        """Compile the list; `content` holds sources from the request, `detailed` lists each dropped line.
+
+        With `provenance`, or if it is detailed, the result tells where each rule comes from.
+        """
+        result = await self.compile_with_metrics(
+            configuration, content=content, detailed=detailed, provenance=provenance
+        )
         return replace(result, metrics=None)
 
     async def compile_with_metrics(
-        self, configuration: object, *, content: Mapping[str, str] = _NO_CONTENT, detailed: bool = False
+        self,
+        configuration: object,
+        *,
+        content: Mapping[str, str] = _NO_CONTENT,
+        detailed: bool = False,
+        provenance: bool = False,
     ) -> CompilationResult:
         """Compile the list and measure the duration of each stage."""
         tracing = TracingContext(self.clock, self.notify)
         context = CompilationContext(
-            self.clock, self.emit, tracing, DropCollector(self.max_dropped) if detailed else None
+            self.clock,
+            self.emit,
+            tracing,
+            DropCollector(self.max_dropped) if detailed else None,
+            with_records=provenance,
         )
         with tracing.operation("compileFilterList") as operation:
             checked = self._validate(configuration, tracing)
@@ -97,7 +116,7 @@ class FilterCompiler:
             operation.output["ruleCount"] = len(rules)
         result = _build_result(checked, context, rules)
         report = replace(result.report, protection=protection)
-        return replace(result, report=report, provenance=_build_provenance(context, text, rules))
+        return replace(result, report=report, provenance=_build_provenance(checked, context, sources, text, rules))
 
     async def read_sources(self, configuration: object) -> list[tuple[str, list[str]]]:
         """Return each source with its rules after its own transformations, and before those of the list."""
@@ -141,7 +160,7 @@ class FilterCompiler:
             content=content,
             constants=self.constants,
             repeated=configuration.repeated_locations,
-            files=context.drops.files if context.drops else None,
+            files=context.files,
         )
 
     def _concatenate(self, configuration: Configuration, texts: list[LineBuffer]) -> LineBuffer:
@@ -222,12 +241,23 @@ def _protect(
     return protection
 
 
-def _build_provenance(context: CompilationContext, text: LineBuffer, rules: list[str]) -> "Provenance | None":
+def _build_provenance(
+    configuration: Configuration,
+    context: CompilationContext,
+    sources: _CompiledSources,
+    text: LineBuffer,
+    rules: list[str],
+) -> "Provenance | None":
+    if context.files is None:
+        return None
+    from sluice.core.compiler.provenance import RecordedProvenance, TracedProvenance  # noqa: PLC0415 - few ask for it
+
+    if context.records is not None:
+        records = [context.records[at] for at in sorted(context.records)]
+        return RecordedProvenance(context.files, records, configuration.transformations, sources.filters)
     if context.drops is None or text.origins is None:
         return None
-    from sluice.core.compiler.provenance import Provenance  # noqa: PLC0415 - only detailed compilations have one
-
-    return Provenance(context.drops.files, text.origins, len(rules) - len(text.origins), context.drops.lines)
+    return TracedProvenance(context.files, text.origins, len(rules) - len(text.origins), context.drops.lines)
 
 
 def _build_result(configuration: Configuration, context: CompilationContext, rules: list[str]) -> CompilationResult:
