@@ -1,6 +1,6 @@
 """Compiles a configuration into a finished list."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -30,7 +30,7 @@ from sluice.core.timestamps import iso
 
 if TYPE_CHECKING:
     from sluice.core.compiler.protection import Protection
-    from sluice.core.compiler.provenance import Provenance
+    from sluice.core.compiler.provenance import Provenance, RecordedLines
     from sluice.core.filters.patterns.domain_patterns import DomainPattern
 
 _NO_CONTENT: Mapping[str, str] = {}
@@ -44,7 +44,8 @@ class CompilationResult:
     report: CompilationReport
     diagnostics: tuple[Diagnostic, ...]
     metrics: Metrics | None = None
-    provenance: "Provenance | None" = None  # only if it is asked for
+    provenance: "Provenance | None" = None  # only of a detailed compilation
+    recorded: "RecordedLines | None" = None  # only if it is asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,7 @@ class FilterCompiler:
     notify: Notify | None = None
     headers: HeaderGenerator = field(default_factory=HeaderGenerator)
     max_dropped: int | None = MAX_DROPPED  # lines that a detailed report lists
+    make_collector: Callable[[int | None], DropCollector] = DropCollector
 
     async def compile(
         self,
@@ -79,15 +81,13 @@ class FilterCompiler:
         *,
         content: Mapping[str, str] = _NO_CONTENT,
         detailed: bool = False,
-        provenance: bool = False,
+        recorded: bool = False,
     ) -> CompilationResult:
         """Compile the list; `content` holds sources from the request, `detailed` lists each dropped line.
 
-        With `provenance`, or if it is detailed, the result tells where each rule comes from.
+        If it is detailed, or `recorded` at hardly any cost, the result tells where rules come from.
         """
-        result = await self.compile_with_metrics(
-            configuration, content=content, detailed=detailed, provenance=provenance
-        )
+        result = await self.compile_with_metrics(configuration, content=content, detailed=detailed, recorded=recorded)
         return replace(result, metrics=None)
 
     async def compile_with_metrics(
@@ -96,7 +96,7 @@ class FilterCompiler:
         *,
         content: Mapping[str, str] = _NO_CONTENT,
         detailed: bool = False,
-        provenance: bool = False,
+        recorded: bool = False,
     ) -> CompilationResult:
         """Compile the list and measure the duration of each stage."""
         tracing = TracingContext(self.clock, self.notify)
@@ -104,8 +104,8 @@ class FilterCompiler:
             self.clock,
             self.emit,
             tracing,
-            DropCollector(self.max_dropped) if detailed else None,
-            with_records=provenance,
+            self.make_collector(self.max_dropped) if detailed else None,
+            with_records=recorded,
         )
         with tracing.operation("compileFilterList") as operation:
             checked = self._validate(configuration, tracing)
@@ -116,7 +116,12 @@ class FilterCompiler:
             operation.output["ruleCount"] = len(rules)
         result = _build_result(checked, context, rules)
         report = replace(result.report, protection=protection)
-        return replace(result, report=report, provenance=_build_provenance(checked, context, sources, text, rules))
+        return replace(
+            result,
+            report=report,
+            provenance=_build_provenance(context, text, rules),
+            recorded=_build_records(checked, context, sources),
+        )
 
     async def read_sources(self, configuration: object) -> list[tuple[str, list[str]]]:
         """Return each source with its rules after its own transformations, and before those of the list."""
@@ -241,23 +246,23 @@ def _protect(
     return protection
 
 
-def _build_provenance(
-    configuration: Configuration,
-    context: CompilationContext,
-    sources: _CompiledSources,
-    text: LineBuffer,
-    rules: list[str],
-) -> "Provenance | None":
-    if context.files is None:
-        return None
-    from sluice.core.compiler.provenance import RecordedProvenance, TracedProvenance  # noqa: PLC0415 - few ask for it
-
-    if context.records is not None:
-        records = [context.records[at] for at in sorted(context.records)]
-        return RecordedProvenance(context.files, records, configuration.transformations, sources.filters)
+def _build_provenance(context: CompilationContext, text: LineBuffer, rules: list[str]) -> "Provenance | None":
     if context.drops is None or text.origins is None:
         return None
-    return TracedProvenance(context.files, text.origins, len(rules) - len(text.origins), context.drops.lines)
+    from sluice.core.compiler.provenance import Provenance  # noqa: PLC0415 - only detailed compilations have one
+
+    return Provenance(context.drops.files, text.origins, len(rules) - len(text.origins), context.drops.lines)
+
+
+def _build_records(
+    configuration: Configuration, context: CompilationContext, sources: _CompiledSources
+) -> "RecordedLines | None":
+    if context.records is None or context.files is None:
+        return None
+    from sluice.core.compiler.provenance import RecordedLines  # noqa: PLC0415 - few ask for it
+
+    records = [context.records[at] for at in sorted(context.records)]
+    return RecordedLines(context.files, records, configuration.transformations, sources.filters)
 
 
 def _build_result(configuration: Configuration, context: CompilationContext, rules: list[str]) -> CompilationResult:

@@ -11,7 +11,7 @@ from sluice.core.compiler.sources.line_splitting import flatten_to_one_line
 from sluice.core.compiler.sources.locations import remove_secrets
 from sluice.core.filters.syntax.lines import CREDITS
 
-_NO_CREDITS: Final[Mapping[int, Credits]] = MappingProxyType({})
+NO_CREDITS: Final[Mapping[int, Credits]] = MappingProxyType({})
 
 
 class HeaderGenerator:
@@ -21,7 +21,7 @@ class HeaderGenerator:
         self._version = version
 
     def list_header(
-        self, configuration: Configuration, modified: str, credits_by_source: Mapping[int, Credits] = _NO_CREDITS
+        self, configuration: Configuration, modified: str, credits_by_source: Mapping[int, Credits] = NO_CREDITS
     ) -> list[str]:
         """Return the first lines of the list, without the checksum; sources are credited by their index."""
         fields = {
@@ -33,11 +33,7 @@ class HeaderGenerator:
             "Last modified": modified,
         }
         lines = [f"! {name}: {flatten_to_one_line(value)}" for name, value in fields.items() if value]
-        credit_lines = [
-            _format_credits(source, credits_by_source[at])
-            for at, source in enumerate(configuration.sources)
-            if any(credits_by_source.get(at, ()))
-        ]
+        credit_lines = self.credit_lines(configuration, credits_by_source)
         return [
             "!",
             *lines,
@@ -45,8 +41,16 @@ class HeaderGenerator:
             f"! Compiled by sluice v{self._version}",
             "!",
             *credit_lines,
-            *(["!"] * bool(credit_lines)),
         ]
+
+    def credit_lines(self, configuration: Configuration, credits_by_source: Mapping[int, Credits]) -> list[str]:
+        """Return a line for each source that states its authors or its licence."""
+        lines = [
+            _format_credits(source, credits_by_source[at])
+            for at, source in enumerate(configuration.sources)
+            if any(credits_by_source.get(at, ()))
+        ]
+        return [*lines, *(["!"] * bool(lines))]
 
     def source_header(self, source: Source) -> list[str]:
         name = [f"! Source name: {flatten_to_one_line(source.name)}"] if source.name else []

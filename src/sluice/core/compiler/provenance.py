@@ -3,14 +3,14 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 from sluice.core.compiler.dropped_lines import DroppedSourceLine
 from sluice.core.compiler.sources.line_origins import GENERATED, LineOrigins, SourceFiles
 from sluice.core.filters.pipeline import NO_OBSERVER, LineFilters, run_to_end, transform_stepwise
 
 _NAME: Final = re.compile(r"[a-z0-9._-]+")
-_MERGING: Final = frozenset({"Compress", "Deduplicate"})  # transformations that drop a rule for an equal one
+MERGING: Final = frozenset({"Compress", "Deduplicate"})  # transformations that drop a rule for an equal one
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,15 +22,7 @@ class Place:
     line: int
 
 
-class Provenance(Protocol):
-    """Tells where the rules of a list come from."""
-
-    def find_places(self, index: int, text: str) -> list[Place]:
-        """Return every place of the rule at an index of the list, in the order of the sources."""
-        ...
-
-
-class TracedProvenance:
+class Provenance:
     """The origins of all lines of a list behind its header, and of the equal rules that were dropped."""
 
     def __init__(
@@ -46,13 +38,17 @@ class TracedProvenance:
         places = [
             Place(line.source, line.file, line.line)
             for line in self._dropped
-            if line.text == text and line.transformation in _MERGING
+            if line.text == text and line.transformation in MERGING
         ]
-        file, number = self._origins[index - self._header_lines] if index >= self._header_lines else (GENERATED, 0)
-        if file != GENERATED:
-            origin = self._files[file]
-            places.append(Place(origin.source, origin.file, number))
+        if (found := self.find_origin(index)) is not None:
+            file, number = found
+            places.append(Place(self._files[file].source, self._files[file].file, number))
         return places
+
+    def find_origin(self, index: int) -> tuple[int, int] | None:
+        """Return the number of the file, and the line, of the rule at an index; None if no source has it."""
+        file, number = self._origins[index - self._header_lines] if index >= self._header_lines else (GENERATED, 0)
+        return None if file == GENERATED else (file, number)
 
 
 class RecordedSource(NamedTuple):
@@ -64,7 +60,7 @@ class RecordedSource(NamedTuple):
     filters: LineFilters
 
 
-class RecordedProvenance:
+class RecordedLines:
     """The lines of all sources, to be searched for a rule when somebody asks; the compilation itself stays as fast as it is."""
 
     def __init__(
@@ -75,8 +71,8 @@ class RecordedProvenance:
         self._names = names
         self._filters = filters
 
-    def find_places(self, _index: int, text: str) -> list[Place]:
-        """Transform each line that may have become the rule, and compare."""
+    def find_places(self, text: str) -> list[Place]:
+        """Return every place of a rule, in the order of the sources: transform each line that may have become the rule, and compare."""
         literal = max(_NAME.findall(text.lower()), key=len, default="")
         places: list[Place] = []
         for source in self._sources:

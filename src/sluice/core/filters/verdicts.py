@@ -127,6 +127,12 @@ def _read_pattern_rule(line: int, text: str, *, any_client: bool) -> _PatternRul
     return _PatternRule(line, rule)
 
 
+def find_rule_literal(text: str) -> str | None:
+    """Return a text that stands in each name that a rule which is no plain name matches; None if it decides on no name."""
+    rule = _read_pattern_rule(0, text, any_client=False)
+    return None if rule is None else rule.literal
+
+
 def _find_literal(pattern: str) -> str:
     """Return the longest text that stands in each name that the pattern matches."""
     texts = _LITERAL.findall(pattern.replace("https://", "*").replace("http://", "*"))

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from sluice.core.compiler.provenance import Place
 from unit.core.compiler.scripted import compiler, configuration
 
 FILES = {
@@ -17,13 +18,19 @@ SOURCES: Any = (
 )
 
 
-async def find_all(**options: bool) -> dict[str, list[tuple[str, str, int]]]:
+async def find_all(*, detailed: bool) -> dict[str, list[tuple[str, str, int]]]:
     names = ["RemoveComments", "Compress", "ConvertToAscii", "Deduplicate"]
     value = configuration(*SOURCES, transformations=names, domainExclusions=["x.org"])
-    result = await compiler(FILES).compile(value, **options)
-    assert result.provenance is not None
+    result = await compiler(FILES).compile(value, detailed=detailed, recorded=not detailed)
+
+    def find_places(at: int, rule: str) -> list[Place]:
+        if result.provenance is not None:
+            return result.provenance.find_places(at, rule)
+        assert result.recorded is not None
+        return result.recorded.find_places(rule)
+
     return {
-        rule: [(place.source, place.file, place.line) for place in result.provenance.find_places(at, rule)]
+        rule: [(place.source, place.file, place.line) for place in find_places(at, rule)]
         for at, rule in enumerate(result.rules)
         if not rule.startswith("!")
     }
@@ -31,7 +38,7 @@ async def find_all(**options: bool) -> dict[str, list[tuple[str, str, int]]]:
 
 async def test_recorded_places():
     """Each rule has all of its places, whatever the transformations of its source and of the list made of it."""
-    assert await find_all(provenance=True) == {
+    assert await find_all(detailed=False) == {
         "||b.com^": [("A", "a", 3)],
         "||a.com^": [("A", "a", 3), ("A", "a", 5), ("b", "b", 3)],
         "||x.com^": [("A", "a", 4), ("A", "c", 1), ("b", "b", 4)],
@@ -43,7 +50,7 @@ async def test_recorded_places():
 
 async def test_traced_places():
     """A detailed compilation finds the same places."""
-    recorded, traced = await find_all(provenance=True), await find_all(detailed=True)
+    recorded, traced = await find_all(detailed=False), await find_all(detailed=True)
     assert {rule: sorted(places) for rule, places in traced.items()} == recorded
 
 
@@ -51,6 +58,7 @@ async def test_nothing_without_asking():
     """A compilation that nobody asks for it has no provenance."""
     result = await compiler(FILES).compile(configuration(*SOURCES))
     assert result.provenance is None
+    assert result.recorded is None
 
 
 @pytest.mark.parametrize("detailed", [False, True])
@@ -58,4 +66,4 @@ async def test_the_list_is_the_same(detailed):
     """The rules do not depend on what is recorded."""
     value = configuration(*SOURCES, transformations=["Compress"])
     plain = await compiler(FILES).compile(value)
-    assert (await compiler(FILES).compile(value, provenance=True, detailed=detailed)).rules == plain.rules
+    assert (await compiler(FILES).compile(value, recorded=True, detailed=detailed)).rules == plain.rules

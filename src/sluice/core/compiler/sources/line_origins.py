@@ -4,7 +4,7 @@ Two integers per line in arrays, because a list has up to a million lines.
 """
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Self
 
@@ -33,6 +33,9 @@ class SourceFiles:
 
     def __getitem__(self, number: int) -> SourceFile:
         return self._files[number]
+
+    def __iter__(self) -> Iterator[SourceFile]:
+        return iter(self._files)
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ from sluice.core.filters.formats.table import FORMATS, PASSED_THROUGH, Format
 from sluice.core.filters.syntax.lines import CREDITS, is_blank, is_comment
 
 _HEADER_FIELDS: Final = (
-    "Title", "Description", "Homepage", "License", "Expires", "Last modified", "Version",
+    "Title", "Description", "Homepage", "License", "Expires", "Last modified", "Version", "State",
 )  # fmt: skip
 _NAMES_ONLY: Final = "Each line blocks the name alone, not the names below it."
 _WIDTHS: Final = {
