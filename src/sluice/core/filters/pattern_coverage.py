@@ -29,7 +29,7 @@ _SEPARATOR: Final = r"[^a-z0-9_.%*|-]"
 class Pattern(NamedTuple):
     """The pattern of a rule without modifiers, by the index of its line."""
 
-    index: int
+    line: int
     text: str
     is_exception: bool
 

@@ -136,12 +136,12 @@ def _read_rule(index: int, text: str, cancelled: set[str]) -> _Rule | None:
 def _find_contained(lines: list[str], rules: Iterable[_Rule], cancelled: set[str]) -> dict[int, str]:
     """Return the rules whose pattern another one contains; of two that contain each other, the first stays."""
     patterns = [*_read_patterns(lines, cancelled), *_read_hosts_patterns(rules)]
-    counts = Counter(pattern.index for pattern in patterns)  # a hosts rule has several names
+    counts = Counter(pattern.line for pattern in patterns)  # a hosts rule has several names
     redundant: dict[int, str] = {}
     for pattern, container in find_contained(patterns):
-        counts[pattern.index] -= 1
-        if counts[pattern.index] == 0 and container.index not in redundant:
-            redundant[pattern.index] = _COVERED if pattern.is_exception == container.is_exception else _EXCEPTED
+        counts[pattern.line] -= 1
+        if counts[pattern.line] == 0 and container.line not in redundant:
+            redundant[pattern.line] = _COVERED if pattern.is_exception == container.is_exception else _EXCEPTED
     return redundant
 
 
