@@ -29,7 +29,7 @@ from sluice.core.timestamps import iso
 
 if TYPE_CHECKING:
     from sluice.core.compiler.protection import Protection
-    from sluice.core.compiler.provenance import Provenance
+    from sluice.core.compiler.provenance import Provenance, RecordedLines
     from sluice.core.filters.patterns.domain_patterns import DomainPattern
 
 _NO_CONTENT: Mapping[str, str] = {}
@@ -44,6 +44,7 @@ class CompilationResult:
     diagnostics: tuple[Diagnostic, ...]
     metrics: Metrics | None = None
     provenance: "Provenance | None" = None  # only of a detailed compilation
+    recorded: "RecordedLines | None" = None  # only if it is asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,19 +75,36 @@ class FilterCompiler:
     make_collector: Callable[[int | None], DropCollector] = DropCollector
 
     async def compile(
-        self, configuration: object, *, content: Mapping[str, str] = _NO_CONTENT, detailed: bool = False
+        self,
+        configuration: object,
+        *,
+        content: Mapping[str, str] = _NO_CONTENT,
+        detailed: bool = False,
+        recorded: bool = False,
     ) -> CompilationResult:
-        """Compile the list; `content` holds sources from the request, `detailed` lists each dropped line."""
-        result = await self.compile_with_metrics(configuration, content=content, detailed=detailed)
+        """Compile the list; `content` holds sources from the request, `detailed` lists each dropped line.
+
+        If it is detailed, or `recorded` at hardly any cost, the result tells where rules come from.
+        """
+        result = await self.compile_with_metrics(configuration, content=content, detailed=detailed, recorded=recorded)
         return replace(result, metrics=None)
 
     async def compile_with_metrics(
-        self, configuration: object, *, content: Mapping[str, str] = _NO_CONTENT, detailed: bool = False
+        self,
+        configuration: object,
+        *,
+        content: Mapping[str, str] = _NO_CONTENT,
+        detailed: bool = False,
+        recorded: bool = False,
     ) -> CompilationResult:
         """Compile the list and measure the duration of each stage."""
         tracing = TracingContext(self.clock, self.notify)
         context = CompilationContext(
-            self.clock, self.emit, tracing, self.make_collector(self.max_dropped) if detailed else None
+            self.clock,
+            self.emit,
+            tracing,
+            self.make_collector(self.max_dropped) if detailed else None,
+            with_records=recorded,
         )
         with tracing.operation("compileFilterList") as operation:
             checked = self._validate(configuration, tracing)
@@ -97,7 +115,12 @@ class FilterCompiler:
             operation.output["ruleCount"] = len(rules)
         result = _build_result(checked, context, rules)
         report = replace(result.report, protection=protection)
-        return replace(result, report=report, provenance=_build_provenance(context, text, rules))
+        return replace(
+            result,
+            report=report,
+            provenance=_build_provenance(context, text, rules),
+            recorded=_build_records(checked, context, sources),
+        )
 
     async def read_sources(self, configuration: object) -> list[tuple[str, list[str]]]:
         """Return each source with its rules after its own transformations, and before those of the list."""
@@ -143,7 +166,7 @@ class FilterCompiler:
             content=content,
             constants=self.constants,
             repeated=configuration.repeated_locations,
-            files=context.drops.files if context.drops else None,
+            files=context.files,
         )
 
     def _concatenate(self, configuration: Configuration, texts: list[LineBuffer]) -> LineBuffer:
@@ -230,6 +253,17 @@ def _build_provenance(context: CompilationContext, text: LineBuffer, rules: list
     from sluice.core.compiler.provenance import Provenance  # noqa: PLC0415 - only detailed compilations have one
 
     return Provenance(context.drops.files, text.origins, len(rules) - len(text.origins), context.drops.lines)
+
+
+def _build_records(
+    configuration: Configuration, context: CompilationContext, sources: _CompiledSources
+) -> "RecordedLines | None":
+    if context.records is None or context.files is None:
+        return None
+    from sluice.core.compiler.provenance import RecordedLines  # noqa: PLC0415 - few ask for it
+
+    records = [context.records[at] for at in sorted(context.records)]
+    return RecordedLines(context.files, records, configuration.transformations, sources.filters)
 
 
 def _build_result(configuration: Configuration, context: CompilationContext, rules: list[str]) -> CompilationResult:
