@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeVar, overload
 
 from sluice.core.ports import HeaderPairs
 
+Default = TypeVar("Default")
 HeadersLike = Mapping[str, str] | Iterable[tuple[str, str]]
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -23,6 +25,17 @@ class Headers(Mapping[str, str]):
 
     def __getitem__(self, name: str) -> str:
         return self._values[name.lower()]
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name.lower() in self._values
+
+    @overload
+    def get(self, name: str, /) -> str | None: ...
+    @overload
+    def get(self, name: str, /, default: Default) -> str | Default: ...
+    def get(self, name: str, /, default: object = None) -> object:
+        """Faster than what a Mapping has: each request asks for many."""
+        return self._values.get(name.lower(), default)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)

@@ -158,12 +158,15 @@ class Reply:
     def header(self, name: str) -> str | None:
         """Return the first value of a header; the name is case-insensitive."""
         wanted = name.lower()
-        return next((value for key, value in self.headers if key.lower() == wanted), None)
+        for key, value in self.headers:
+            if key.lower() == wanted:
+                return value
+        return None
 
     def with_header(self, name: str, value: str) -> Self:
         """Return the reply with this header instead of any of the same name."""
         key = name.lower()
-        return self._with_headers((pair for pair in self.headers if pair[0].lower() != key), name, value)
+        return self._with_headers([pair for pair in self.headers if pair[0].lower() != key], name, value)
 
     def with_added_header(self, name: str, value: str) -> Self:
         """Return the reply with one more header, beside any of the same name."""
@@ -173,8 +176,9 @@ class Reply:
         """Check the new header only: every reply gets several, and the others were checked before."""
         check_header(name, value)
         copy = object.__new__(type(self))
-        for attribute, kept in (("status", self.status), ("headers", (*others, (name, value))), ("body", self.body)):
-            object.__setattr__(copy, attribute, kept)
+        object.__setattr__(copy, "status", self.status)
+        object.__setattr__(copy, "headers", (*others, (name, value)))
+        object.__setattr__(copy, "body", self.body)
         return copy
 
     def with_vary(self, name: str) -> Self:

@@ -300,9 +300,9 @@ class World:
             config=config,
             copies=copies,
             clock=clock,
-            origin=origin,
             bodies=PlainBodies(),
-            refresher=Refresher(
+            make_origin=lambda: origin,
+            make_refresher=lambda: Refresher(
                 config=config,
                 copies=copies,
                 clock=clock,
@@ -312,7 +312,7 @@ class World:
                 zone=self.zone,
                 origin=origin,
             ),
-            misses=MissServer(
+            make_misses=lambda: MissServer(
                 config=config,
                 copies=copies,
                 clock=clock,
@@ -322,7 +322,7 @@ class World:
                 log=log,
                 memory=memory,
             ),
-            observer=Observer(
+            make_observer=lambda: Observer(
                 config=config,
                 clock=clock,
                 origin=origin,

@@ -28,8 +28,8 @@ BROWSER_CHECKS_HTML: Final = "max-age=0, must-revalidate"
 
 def is_from_ourselves(headers: Mapping[str, str]) -> bool:
     """Whether a request has passed this proxy already."""
-    hops = (hop.split() for hop in headers.get("via", "").split(","))
-    return any(CACHE_NAME in hop[1:2] for hop in hops)
+    via = headers.get("via", "")
+    return CACHE_NAME in via and any(CACHE_NAME in hop.split()[1:2] for hop in via.split(","))
 
 
 def change_request_headers(

@@ -4,7 +4,9 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from operator import itemgetter
+from types import MappingProxyType
 from typing import Any, Final
 
 from sluice.core.headers import header_value
@@ -33,8 +35,7 @@ _KEPT_FROM_EDGE: Final = frozenset({"age", "cache-control", "date", "expires", "
 _NOT_STORED: Final = frozenset(
     {"age", "cf-cache-status", "cf-ray", "content-encoding", "content-length", "set-cookie", "via", COPY}
 )
-
-
+_NOT_OF_COPY: Final = _NOT_STORED | _KEPT_FROM_EDGE  # what else the response at the edge has
 # What a 304 leaves as it is: what belongs to the stored bytes, and the date, which is that of the confirmation.
 _NOT_UPDATED: Final = frozenset({"content-range", "date", "etag"})
 
@@ -166,11 +167,10 @@ def build_edge_headers(copy: Copy, zone_id: str, *, max_age_s: int) -> HeaderPai
 
 def parse_edge_response(page: Page, zone_id: str, response: CachedResponse) -> Copy | None:
     """The copy that the edge keeps. Two zones may name the same host; then they share the URL, but not the page."""
-    described = header_value(response.headers, COPY)
-    stored = json.loads(described) if described else {}
+    stored = _parse_description(header_value(response.headers, COPY))
     if stored.get("zone") != zone_id or stored["key"] != key_hash(page.url, page.variant):
         return None
-    headers = tuple(pair for pair in response.headers if pair[0] not in _NOT_STORED | _KEPT_FROM_EDGE)
+    headers = tuple(pair for pair in response.headers if pair[0] not in _NOT_OF_COPY)
     return Copy(
         page=page,
         status=response.status,
@@ -181,6 +181,12 @@ def parse_edge_response(page: Page, zone_id: str, response: CachedResponse) -> C
         tags=tuple(stored.get("tags", ())),
         seq=stored.get("seq", 0),
     )
+
+
+@lru_cache(maxsize=64)
+def _parse_description(text: str) -> Mapping[str, Any]:
+    """The description of a copy, which nobody changes: hot pages have the same one at each visit."""
+    return MappingProxyType(json.loads(text) if text else {})
 
 
 def build_metadata(copy: Copy) -> dict[str, str] | None:

@@ -1,4 +1,4 @@
-"""Whose a host is: a zone's, the API's, or nobody's; looked up in KV, and remembered by each isolate for a while."""
+"""Who serves a host: a zone, the API, or nobody. It is looked up in KV, and each isolate remembers it for a while."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field

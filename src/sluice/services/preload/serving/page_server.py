@@ -1,6 +1,6 @@
 """Serving visitors: from a copy where one may answer, else from the origin, as if there were no cache in between."""
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -34,14 +34,16 @@ UNSAFE: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageServer:
+    """A hit needs none of the parts that are made when they are needed."""
+
     config: ZoneConfig
     copies: CopyStore
     clock: Clock
-    origin: OriginRequests
     bodies: Bodies
-    refresher: Refresher
-    misses: MissServer
-    observer: Observer
+    make_origin: Callable[[], OriginRequests]
+    make_refresher: Callable[[], Refresher]
+    make_misses: Callable[[], MissServer]
+    make_observer: Callable[[], Observer]
     defer: Defer
     log: Log
 
@@ -63,7 +65,7 @@ class PageServer:
         if isinstance(decision, Pass):
             return await self._pass(request, decision, host)
         if self.config.cache_enabled == "observe":
-            return await self.observer.serve(request, host, decision)
+            return await self.make_observer().serve(request, host, decision)
         page, now = Page(decision.url, decision.variant), self.clock.now()
         copy, layer = await self._try_load(self.copies.load_from_edge(page)), "EDGE"
         if copy is None or not copy.may_serve_while_revalidating(now):
@@ -74,7 +76,7 @@ class PageServer:
 
     async def _pass(self, request: Request, decision: Pass, host: str) -> Reply:
         """Passes the request on as it is; one that changes something drops the copies of its page."""
-        response = await self.origin.ask(request, host, is_passed=True)
+        response = await self.make_origin().ask(request, host, is_passed=True)
         if request.method in UNSAFE and response.status < 400:
             shown = hide_origin(response.headers, self.config, host)
             self.defer(self._drop_copies(list_changed_urls(request.url, shown)))
@@ -86,7 +88,7 @@ class PageServer:
         now = self.clock.now()
         status = describe_hit(copy.fresh_until - now, "unchecked" if copy.is_unchecked else "")
         if not copy.is_fresh(now):
-            self.defer(self.refresher.refresh(copy))
+            self.defer(self.make_refresher().refresh(copy))
             return await self._reply_from(request, copy, Served(layer, "STALE", status))
         if layer == "R2" and request.method == "GET" and "range" not in request.headers:
             copy = self._fill_edge(copy)
@@ -101,7 +103,9 @@ class PageServer:
             return build_failure_reply(request, 504, host)
         is_usable = stale is not None and stale.may_serve_on_error(self.clock.now())
         fallback = stale if is_usable else None
-        return await self.misses.serve(Miss(request=request, host=host, lookup=lookup, stale=stale, fallback=fallback))
+        return await self.make_misses().serve(
+            Miss(request=request, host=host, lookup=lookup, stale=stale, fallback=fallback)
+        )
 
     def _fill_edge(self, copy: Copy) -> Copy:
         """Stores one half of a copy's stream at the edge; returns the copy with the other."""
