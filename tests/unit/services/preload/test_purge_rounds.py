@@ -47,7 +47,7 @@ async def store_pages(here: World, count: int) -> None:
             fresh_until=now + 60,
             size=1,
             tags=["post:1"],
-            indexed_at=now,
+            seq=0,
         )
 
 

@@ -1,15 +1,17 @@
 """The index of stored pages in D1: which copies a purge must find, and what analytics know about pages."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from sluice.core.ports import Database, Row
 from sluice.core.preload.priority import Facts
+from sluice.core.preload.purge_list import Mark
 from sluice.core.preload.purges import PurgeScope, list_beginnings
 
-MAX_TAG_ROWS: Final = 20  # 4 parameters each, of 100 in a statement
+# A copy that a purge still has to look at: it carries a lower number.
+_IS_OLDER: Final = "seq < ?1 AND seen_seq < ?1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +20,15 @@ class Page:
 
     url: str
     variant: str
+
+
+@dataclass(frozen=True, slots=True)
+class CoveredPage:
+    """A stored copy that a purge covers; `is_hard` when it may not even be served while the origin fails."""
+
+    scope: str
+    page: Page
+    is_hard: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,24 +55,25 @@ class PageIndex:
         fresh_until: float,
         size: int,
         tags: Sequence[str],
-        indexed_at: float | None = None,
+        seq: int,
     ) -> None:
         """Notes a page before its copy is stored, so that there is never a copy that no purge finds."""
         key = [self.zone_id, page.url, page.variant]
         statements: list[tuple[str, Sequence[object]]] = [
             (
-                """INSERT OR REPLACE INTO cached_pages
-                     (zone_id, url, variant, key_hash, stored_at, fresh_until, size_bytes, indexed_at)
-                   VALUES (?, ?, ?, ?, ?, ?, ?, ?)""",
-                [*key, hashed, stored_at, fresh_until, size, stored_at if indexed_at is None else indexed_at],
+                """INSERT INTO cached_pages
+                     (zone_id, url, variant, key_hash, stored_at, fresh_until, size_bytes, indexed_at, seq, first_seq)
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?5, ?8, ?8)
+                   ON CONFLICT (zone_id, url, variant) DO UPDATE SET key_hash = excluded.key_hash,
+                     stored_at = excluded.stored_at, fresh_until = excluded.fresh_until, renewed_at = NULL,
+                     size_bytes = excluded.size_bytes, indexed_at = excluded.indexed_at, seq = excluded.seq""",
+                [*key, hashed, stored_at, fresh_until, size, seq],
             ),
             ("DELETE FROM page_tags WHERE zone_id = ? AND url = ? AND variant = ?", key),
         ]
-        for at in range(0, len(tags), MAX_TAG_ROWS):
-            chunk = tags[at : at + MAX_TAG_ROWS]
-            rows = ", ".join(["(?, ?, ?, ?)"] * len(chunk))
-            values = [value for tag in chunk for value in (self.zone_id, tag, page.url, page.variant)]
-            statements.append((f"INSERT OR IGNORE INTO page_tags VALUES {rows}", values))  # noqa: S608
+        if tags:
+            rows = "INSERT OR IGNORE INTO page_tags SELECT ?, value, ?, ? FROM json_each(?)"
+            statements.append((rows, [*key, json.dumps(list(tags))]))
         await self.database.batch(statements)
 
     async def renew(self, page: Page, *, renewed_at: float, fresh_until: float, stored_before: float) -> bool:
@@ -81,61 +93,78 @@ class PageIndex:
         )
         return None if renewed_at is None else float(renewed_at)
 
-    async def remove(self, pages: Sequence[Page]) -> None:
+    async def remove(self, pages: Sequence[Page], *, below_seq: int | None = None) -> None:
+        """Forgets the pages; with a number, not those whose copy is newer."""
         keys = json.dumps([[page.url, page.variant] for page in pages])
-        await self.database.batch(
-            [
-                (
-                    f"""DELETE FROM {table} WHERE zone_id = ? AND (url, variant) IN
-                          (SELECT value ->> 0, value ->> 1 FROM json_each(?))""",  # noqa: S608
-                    [self.zone_id, keys],
-                )
-                for table in ("cached_pages", "page_tags")
-            ]
-        )
+        chosen = "zone_id = ? AND (url, variant) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?))"
+        newer = "SELECT url, variant FROM cached_pages WHERE zone_id = ? AND seq >= ?"
+        if below_seq is not None:
+            chosen += f" AND (url, variant) NOT IN ({newer} AND url IN (SELECT value ->> 0 FROM json_each(?)))"  # noqa: S608
+        values = [self.zone_id, keys, *(() if below_seq is None else (self.zone_id, below_seq, keys))]
+        tables = ("page_tags", "cached_pages")
+        await self.database.batch([(f"DELETE FROM {table} WHERE {chosen}", values) for table in tables])  # noqa: S608
 
-    async def list_tagged(self, tags: Iterable[str], limit: int, *, stored_before: float) -> list[Page]:
-        """Pages with one of the tags that were stored up to then."""
+    async def list_tagged(self, tags: Iterable[str], limit: int, *, below_seq: int) -> list[Page]:
+        """Pages with one of the tags whose copies are older than a purge."""
         rows = await self.database.all(
-            """SELECT DISTINCT url, variant FROM page_tags JOIN cached_pages USING (zone_id, url, variant)
-               WHERE zone_id = ? AND tag IN (SELECT value FROM json_each(?)) AND indexed_at <= ? LIMIT ?""",
-            *(self.zone_id, json.dumps(list(tags)), stored_before, limit),
+            f"""SELECT DISTINCT url, variant FROM page_tags JOIN cached_pages USING (zone_id, url, variant)
+               WHERE {_IS_OLDER} AND zone_id = ?2 AND tag IN (SELECT value FROM json_each(?3)) LIMIT ?4""",  # noqa: S608
+            *(below_seq, self.zone_id, json.dumps(list(tags)), limit),
         )
         return [_parse_page(row) for row in rows]
 
-    async def list_prefixed(self, prefixes: Iterable[str], limit: int, *, stored_before: float) -> list[Page]:
-        """Pages below one of the URLs that were stored up to then."""
+    async def list_prefixed(self, prefixes: Iterable[str], limit: int, *, below_seq: int) -> list[Page]:
+        """Pages below one of the URLs whose copies are older than a purge."""
         beginnings = [start for prefix in prefixes for start in list_beginnings(prefix)]
         rows = await self.database.all(
-            """SELECT DISTINCT url, variant FROM cached_pages JOIN json_each(?) AS start
+            f"""SELECT DISTINCT url, variant FROM cached_pages JOIN json_each(?3) AS start
                  ON url = rtrim(start.value, '?') OR substr(url, 1, length(start.value)) = start.value
-               WHERE zone_id = ? AND indexed_at <= ? LIMIT ?""",
-            *(json.dumps(beginnings), self.zone_id, stored_before, limit),
+               WHERE {_IS_OLDER} AND zone_id = ?2 LIMIT ?4""",  # noqa: S608
+            *(below_seq, self.zone_id, json.dumps(beginnings), limit),
         )
         return [_parse_page(row) for row in rows]
 
-    async def list_variants(self, urls: Iterable[str]) -> list[Page]:
-        """The stored variants of these pages."""
+    async def list_variants(self, urls: Iterable[str], *, below_seq: int) -> list[Page]:
+        """The variants of these pages whose copies are older than a purge."""
         rows = await self.database.all(
-            "SELECT url, variant FROM cached_pages WHERE zone_id = ? AND url IN (SELECT value FROM json_each(?))",
-            *(self.zone_id, json.dumps(list(urls))),
+            f"""SELECT url, variant FROM cached_pages
+               WHERE {_IS_OLDER} AND zone_id = ?2 AND url IN (SELECT value FROM json_each(?3))""",  # noqa: S608
+            *(below_seq, self.zone_id, json.dumps(list(urls))),
         )
         return [_parse_page(row) for row in rows]
 
-    async def list_any(self, limit: int, *, stored_before: float) -> list[Page]:
-        """Any pages stored up to then; a caller that removes them calls again for more."""
+    async def list_any(self, limit: int, *, below_seq: int) -> list[Page]:
+        """Any pages whose copies are older than a purge; a caller that removes them calls again for more."""
         rows = await self.database.all(
-            "SELECT url, variant FROM cached_pages WHERE zone_id = ? AND indexed_at <= ? LIMIT ?",
-            *(self.zone_id, stored_before, limit),
+            f"SELECT url, variant FROM cached_pages WHERE {_IS_OLDER} AND zone_id = ?2 LIMIT ?3",  # noqa: S608
+            *(below_seq, self.zone_id, limit),
         )
         return [_parse_page(row) for row in rows]
 
-    async def load_purges(self, since: float, limit: int) -> list[PurgeScope]:
-        """The newest purges that were accepted after that time."""
+    async def list_covered(self, marks: Mapping[str, Mark], limit: int) -> list[CoveredPage]:
+        """Some stored copies that are older than the purges that cover them."""
+        rows = json.dumps([[scope, mark.seq, mark.hard_seq] for scope, mark in marks.items()])
+        chosen = f"""SELECT mark.value ->> 0 AS scope, url, variant, seq < mark.value ->> 2 AS is_hard
+          FROM json_each(?1) AS mark CROSS JOIN {{}} WHERE zone_id = ?2 AND seq < mark.value ->> 1 AND {{}} LIMIT {int(limit)}"""  # noqa: S608
+        tagged = "page_tags JOIN cached_pages USING (zone_id, url, variant)"
+        below = """substr(scope, 1, 2) = 'p:' AND substr(url, 1, length(scope) - 2) = substr(scope, 3) AND
+          (substr(scope, -1) = '/' OR substr(url, length(scope) - 1, 1) IN ('', '/', '?'))"""
+        conditions = [
+            ("cached_pages", "scope = '*'"),
+            (tagged, "substr(scope, 1, 2) = 't:' AND tag = substr(scope, 3)"),
+            ("cached_pages", "substr(scope, 1, 2) = 'u:' AND url = substr(scope, 3)"),
+            ("cached_pages", below),
+        ]
+        results = await self.database.batch([(chosen.format(*each), [rows, self.zone_id]) for each in conditions])
+        found = [row for result in results for row in result.rows][:limit]
+        return [CoveredPage(str(row["scope"]), _parse_page(row), is_hard=bool(row["is_hard"])) for row in found]
+
+    async def load_purges(self, after_seq: int, limit: int) -> list[PurgeScope]:
+        """The newest purges with a higher number."""
         rows = await self.database.all(
-            """SELECT tags, urls, everything, prefixes FROM purge_log WHERE zone_id = ? AND created_at > ?
-               ORDER BY created_at DESC LIMIT ?""",
-            *(self.zone_id, since, limit),
+            """SELECT tags, urls, everything, prefixes FROM purge_log WHERE zone_id = ? AND seq > ?
+               ORDER BY seq DESC LIMIT ?""",
+            *(self.zone_id, after_seq, limit),
         )
         return [_parse_scope(row) for row in rows]
 
@@ -154,13 +183,13 @@ class PageIndex:
         )
         return {str(row["url"]): _parse_facts(row) for row in rows}
 
-    async def touch(self, pages: Sequence[Page], now: float) -> None:
-        """Notes that a purge has seen these pages and left their copies."""
+    async def mark_seen(self, pages: Sequence[Page], seq: int) -> None:
+        """Notes that a soft purge has looked at these pages and left their copies."""
         keys = json.dumps([[page.url, page.variant] for page in pages])
         await self.database.run(
-            """UPDATE cached_pages SET indexed_at = ? WHERE zone_id = ? AND (url, variant) IN
+            """UPDATE cached_pages SET seen_seq = max(seen_seq, ?) WHERE zone_id = ? AND (url, variant) IN
                  (SELECT value ->> 0, value ->> 1 FROM json_each(?))""",
-            *(now + 0.001, self.zone_id, keys),
+            *(seq, self.zone_id, keys),
         )
 
     async def list_expiring(self, limit: int, *, before: float, min_life_s: float) -> list[str]:

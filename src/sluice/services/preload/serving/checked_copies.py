@@ -21,9 +21,9 @@ class CheckedCopies(CopyStore):
     async def load_from_bucket(self, page: Page) -> Copy | None:
         return await self._check(await CopyStore.load_from_bucket(self, page))
 
-    async def is_valid(self, copy: Copy, asked_at: float) -> bool:
-        """Whether a copy that is not stored yet is still right; its origin was asked at that time."""
-        return await self._check(replace(copy, seq=self.reader.seq_at(asked_at))) is not None
+    async def is_valid(self, copy: Copy) -> bool:
+        """Whether a copy that is not stored yet is still right."""
+        return await self._check(copy) is not None
 
     async def _check(self, copy: Copy | None) -> Copy | None:
         if copy is None or (known := await self.reader.read()) is None:

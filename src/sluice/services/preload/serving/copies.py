@@ -95,10 +95,11 @@ class Copy:
 
 @dataclass(frozen=True, slots=True)
 class Validated:
-    """The conditions of a request that was answered with 304, and when it was sent."""
+    """The conditions of a request that was answered with 304, when it was sent, and the latest purge known then."""
 
     conditions: HeaderPairs
     at: float
+    seq: int
 
     def fits(self, headers: HeaderPairs) -> bool:
         """Whether these are the headers of the copy that the conditions were made of."""
@@ -112,9 +113,9 @@ def build_conditions(headers: HeaderPairs) -> HeaderPairs:
 
 
 def build_copy(
-    page: Page, status: int, headers: HeaderPairs, content: Content, *, config: ZoneConfig, now: float
+    page: Page, status: int, headers: HeaderPairs, content: Content, *, config: ZoneConfig, now: float, seq: int
 ) -> Copy:
-    """The copy of a response that arrived now."""
+    """The copy of a response that arrived now; `seq` is the latest purge that was known when the origin was asked."""
     return Copy(
         page=page,
         status=status,
@@ -123,6 +124,7 @@ def build_copy(
         stored_at=now - initial_age_s(headers),
         freshness=compute_freshness(headers, page.url, config, status=status, now=now),
         tags=parse_tags(headers),
+        seq=seq,
     )
 
 

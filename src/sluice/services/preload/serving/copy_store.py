@@ -37,8 +37,8 @@ class StoreResult(Enum):
 class PurgeNumbers(Protocol):
     """What is known here about the zone's purges."""
 
-    def seq_at(self, time: float) -> int:
-        """The number of the latest purge that was known at a time."""
+    def latest(self) -> int:
+        """The number of the latest purge that is known now."""
 
     def is_covered(self, url: str, tags: Collection[str], seq: int) -> bool:
         """Whether a purge after this number covers a page."""
@@ -55,9 +55,12 @@ class CopyStore:
     clock: Clock
     numbers: PurgeNumbers
 
-    async def store(self, copy: Copy, fetched_at: float) -> StoreResult:
-        """Indexes the copy, then puts it into R2 and the edge. A purge since its fetch began removes it again."""
-        copy = replace(copy, seq=self.numbers.seq_at(fetched_at))
+    def latest_seq(self) -> int:
+        """The number that a copy carries whose origin is asked now."""
+        return self.numbers.latest()
+
+    async def store(self, copy: Copy) -> StoreResult:
+        """Indexes the copy, then puts it into R2 and the edge. A purge after the copy's number removes it again."""
         if copy.is_brief:
             await self.put_at_edge(copy)
             return StoreResult.EDGE_ONLY
@@ -68,13 +71,14 @@ class CopyStore:
         except SluiceError:
             if not in_bucket:
                 raise
-        if await self._is_purged_since(copy, fetched_at):
+        if await self._is_purged(copy):
             await self.remove([copy.page])
             return StoreResult.PURGED
         return StoreResult.STORED if in_bucket else StoreResult.EDGE_ONLY
 
-    async def _is_purged_since(self, copy: Copy, since: float) -> bool:
-        purges = await self.pages.load_purges(since, MAX_PURGES_COMPARED)
+    async def _is_purged(self, copy: Copy) -> bool:
+        """Whether the log has a later purge. A purge that is not in it yet will find the copy in the index."""
+        purges = await self.pages.load_purges(copy.seq, MAX_PURGES_COMPARED)
         is_covered = any(purge.covers(copy.page.url, copy.tags) for purge in purges)
         return is_covered or len(purges) == MAX_PURGES_COMPARED
 
@@ -86,7 +90,7 @@ class CopyStore:
             fresh_until=copy.fresh_until,
             size=copy.content.size or 0,
             tags=copy.tags,
-            indexed_at=self.clock.now(),
+            seq=copy.seq,
         )
 
     async def renew(self, page: Page, headers: HeaderPairs, config: ZoneConfig, validated: Validated) -> bool:
@@ -100,7 +104,7 @@ class CopyStore:
             return False
         renewed = stored.confirmed(headers, config, self.clock.now())
         if self.numbers.is_covered(stored.page.url, stored.tags, stored.seq):
-            renewed = replace(renewed, seq=self.numbers.seq_at(validated.at))
+            renewed = replace(renewed, seq=validated.seq)
         if renewed == replace(stored, stored_at=renewed.stored_at):
             await self.edge.delete(edge_url(page.url, page.variant))
             return await self.pages.renew(
@@ -110,7 +114,7 @@ class CopyStore:
         if body is None:
             return False
         content = Content(body, len(body))
-        return await self.store(replace(renewed, content=content), validated.at) is not StoreResult.PURGED
+        return await self.store(replace(renewed, content=content)) is not StoreResult.PURGED
 
     async def load_from_edge(self, page: Page) -> Copy | None:
         """The copy near the visitor."""
@@ -126,12 +130,12 @@ class CopyStore:
             return copy
         return replace(copy, stored_at=max(copy.stored_at, await self.pages.load_renewed_at(page) or 0))
 
-    async def remove(self, pages: Sequence[Page]) -> None:
+    async def remove(self, pages: Sequence[Page], *, below_seq: int | None = None) -> None:
         """Removes the copies; from the index last, so that a purge that crashes halfway finds the rest again."""
         await self.bucket.delete([self._key(page) for page in pages])
         for page in pages:
             await self.edge.delete(edge_url(page.url, page.variant))
-        await self.pages.remove(pages)
+        await self.pages.remove(pages, below_seq=below_seq)
 
     async def put_at_edge(self, copy: Copy) -> None:
         left_s = int(copy.fresh_until + copy.freshness.while_revalidate_s - self.clock.now())

@@ -29,6 +29,7 @@ class Housekeeping:
         if self._take_turn("forgot_at", FORGET_INTERVAL_S, now):
             self._forget_old(now)
             await self._remove_expired(config, now)
+            await self.services.purger.forget_marks(now)
         if config.preload_enabled:
             await self._enqueue_scheduled(config, now)
             self._replay_dead_letters(config, now)

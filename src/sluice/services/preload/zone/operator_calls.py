@@ -74,7 +74,7 @@ class OperatorCalls:
 
     async def show_purge(self, purge_id: str) -> Json:
         self.services.require_registered()
-        return self.services.purger.describe(purge_id)
+        return await self.services.purger.describe(purge_id)
 
     async def cancel_batch(self, batch_id: str) -> Json:
         config = self.services.config

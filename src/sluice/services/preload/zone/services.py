@@ -13,6 +13,7 @@ from sluice.services.preload.discovery.observed_pages import ObservedPages
 from sluice.services.preload.discovery.page_index import PageIndex
 from sluice.services.preload.discovery.sitemap_crawl import SitemapCrawl
 from sluice.services.preload.ports import Edge
+from sluice.services.preload.purge_lists.log import PurgeLog
 from sluice.services.preload.purge_lists.marks import PurgeMarks
 from sluice.services.preload.queue.batches import Batches
 from sluice.services.preload.queue.dead_letters import DeadLetters
@@ -152,9 +153,8 @@ class ZoneServices:
 
     @cached_property
     def purger(self) -> Purger:
-        return Purger(
-            self.zone_id, self.sql, self.outside.database, self.copies, self.known_pages, self.queue, self.marks
-        )
+        log = PurgeLog(self.outside.database, self.zone_id)
+        return Purger(self.zone_id, self.sql, log, self.copies, self.known_pages, self.queue, self.marks)
 
     @cached_property
     def publisher(self) -> ConfigPublisher:

@@ -129,7 +129,7 @@ class SignedCalls:
             case "batch":
                 return status.describe_batch(item_id, config)
             case "purge":
-                return self.services.purger.describe(item_id)
+                return await self.services.purger.describe(item_id)
             case "status":
                 return status.describe_zone(config)
 

@@ -1,0 +1,42 @@
+"""The purges of a zone in D1: what each covered, and how many pages it has removed."""
+
+import json
+from dataclasses import dataclass
+
+from sluice.core.ports import Database
+from sluice.core.preload.purges import Purge
+
+
+@dataclass(frozen=True, slots=True)
+class PurgeLog:
+    database: Database
+    zone_id: str
+
+    async def add(self, purge: Purge) -> None:
+        """Logs a purge, once; a copy that is being stored right now is checked against this log afterwards."""
+        await self.database.run(
+            """INSERT OR IGNORE INTO purge_log (purge_id, zone_id, idempotency_key, nonce, tags, urls, everything,
+                 prefixes, created_at, seq, soft) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
+            *(purge.purge_id, self.zone_id, purge.idempotency_key, purge.nonce, json.dumps(purge.tags)),
+            *(json.dumps(purge.urls), int(purge.everything), json.dumps(purge.prefixes), purge.created_at),
+            *(purge.seq, int(purge.soft)),
+        )
+
+    async def count_replaced(self, purge_id: str, *, soft: bool) -> int:
+        """How many pages that a purge covered have a newer copy by now; 0 if it is not of this kind."""
+        count = await self.database.value(
+            """SELECT count(*) FROM purge_log AS purge JOIN cached_pages AS page ON page.zone_id = purge.zone_id
+                 AND page.seq >= purge.seq AND page.first_seq < purge.seq
+               WHERE purge_id = ? AND purge.zone_id = ? AND soft = ? AND purge.seq > 0 AND (everything
+                 OR url IN (SELECT value FROM json_each(urls))
+                 OR EXISTS (SELECT 1 FROM page_tags AS tagged JOIN json_each(purge.tags) AS named ON tag = named.value
+                   WHERE tagged.zone_id = page.zone_id AND tagged.url = page.url AND tagged.variant = page.variant)
+                 OR EXISTS (SELECT 1 FROM json_each(prefixes) WHERE url = value
+                   OR (substr(url, 1, length(value)) = value
+                     AND (substr(value, -1) = '/' OR substr(url, length(value) + 1, 1) IN ('/', '?')))))""",
+            *(purge_id, self.zone_id, int(soft)),
+        )
+        return int(count or 0)
+
+    async def finish(self, purge_id: str, removed: int) -> None:
+        await self.database.run("UPDATE purge_log SET pages_purged = ? WHERE purge_id = ?", removed, purge_id)
