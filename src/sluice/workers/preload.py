@@ -262,8 +262,10 @@ class PreloadWorker:
             refresher=refresher,
             misses=misses,
             observer=observer,
+            zone=remote,
             defer=defer,
             log=self.log,
+            memory=_MEMORY,
         )
 
     async def handle_request(self, entry: Any, request: Any, bindings: tuple[Binding, ...]) -> Any:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable
+from math import inf
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from sluice.core.ports import Content
 from sluice.services.preload.serving.isolate_memory import IsolateMemory
 from sluice.web import Headers, Reply, Request
 from sluice.web.messages import Native
-from unit.services.preload.world import SITE, OriginReply, VisitorsOrigin, World, read_data
+from unit.services.preload.world import SITE, ZONE, OriginReply, VisitorsOrigin, World, read_data
 
 
 class Visits:
@@ -22,7 +23,7 @@ class Visits:
         self.world = World(**config)
         self.deferred: list[Awaitable[None]] = []
         self.origin = VisitorsOrigin(self.world.origin)
-        self.memory = IsolateMemory()
+        self.memory = IsolateMemory(turns={f"visits {ZONE}": inf})  # no visit is told
 
     async def get(self, path: str = "/a", method: str = "GET", **headers: str) -> Reply:
         server = self.world.build_page_server(self.origin, self.deferred.append, self.memory)

@@ -41,7 +41,7 @@ class Isolate:
             seq = await self.ask()
         headers = (("cache-control", "max-age=3600"), ("cache-tag", tags))
         copy = build_copy(PAGE, 200, headers, Content(b"x", 1), config=self.here.zone_config, now=now, seq=seq)
-        await self.copies.store(copy)
+        await self.copies.store(copy, self.here.zone_config)
 
     async def is_served(self) -> bool:
         return await self.copies.load_from_edge(PAGE) is not None

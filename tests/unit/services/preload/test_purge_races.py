@@ -135,8 +135,9 @@ def open_copies(here: World) -> CheckedCopies:
 
 
 async def store(here: World, copies: CheckedCopies, seq: int) -> None:
-    now = here.clock.now()
-    await copies.store(build_copy(PAGE, 200, TAGGED, Content(b"x", 1), config=here.zone_config, now=now, seq=seq))
+    now, config = here.clock.now(), here.zone_config
+    copy = build_copy(PAGE, 200, TAGGED, Content(b"x", 1), config=config, now=now, seq=seq)
+    await copies.store(copy, config)
 
 
 async def test_list_that_arrives_after_the_origin_was_asked():

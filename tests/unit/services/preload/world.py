@@ -348,8 +348,10 @@ class World:
                 log=log,
                 memory=memory,
             ),
+            zone=self.zone,
             defer=defer,
             log=log,
+            memory=memory,
         )
 
     def build_reader(self, purges: PurgeMemory | None = None) -> PurgeReader:

@@ -7,11 +7,13 @@ from typing import Final
 
 from sluice.core.ports import Database, Row
 from sluice.core.preload.priority import Facts
-from sluice.core.preload.purge_list import Mark
 from sluice.core.preload.purges import PurgeScope, list_beginnings
 
 # A copy that a purge still has to look at: it carries a lower number.
 _IS_OLDER: Final = "seq < ?1 AND seen_seq < ?1"
+# The visits of a page in a month: as the site states them, or as they were counted here.
+_VIEWS: Final = "max(coalesce(monthly_pageviews, 0), coalesce(visits, 0))"
+MONTH_S: Final = 30 * 86_400
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,15 +22,6 @@ class Page:
 
     url: str
     variant: str
-
-
-@dataclass(frozen=True, slots=True)
-class CoveredPage:
-    """A stored copy that a purge covers; `is_hard` when it may not even be served while the origin fails."""
-
-    scope: str
-    page: Page
-    is_hard: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +104,7 @@ class PageIndex:
                WHERE {_IS_OLDER} AND zone_id = ?2 AND tag IN (SELECT value FROM json_each(?3)) LIMIT ?4""",  # noqa: S608
             *(below_seq, self.zone_id, json.dumps(list(tags)), limit),
         )
-        return [_parse_page(row) for row in rows]
+        return [parse_page(row) for row in rows]
 
     async def list_prefixed(self, prefixes: Iterable[str], limit: int, *, below_seq: int) -> list[Page]:
         """Pages below one of the URLs whose copies are older than a purge."""
@@ -122,7 +115,7 @@ class PageIndex:
                WHERE {_IS_OLDER} AND zone_id = ?2 LIMIT ?4""",  # noqa: S608
             *(below_seq, self.zone_id, json.dumps(beginnings), limit),
         )
-        return [_parse_page(row) for row in rows]
+        return [parse_page(row) for row in rows]
 
     async def list_variants(self, urls: Iterable[str], *, below_seq: int) -> list[Page]:
         """The variants of these pages whose copies are older than a purge."""
@@ -131,7 +124,7 @@ class PageIndex:
                WHERE {_IS_OLDER} AND zone_id = ?2 AND url IN (SELECT value FROM json_each(?3))""",  # noqa: S608
             *(below_seq, self.zone_id, json.dumps(list(urls))),
         )
-        return [_parse_page(row) for row in rows]
+        return [parse_page(row) for row in rows]
 
     async def list_any(self, limit: int, *, below_seq: int) -> list[Page]:
         """Any pages whose copies are older than a purge; a caller that removes them calls again for more."""
@@ -139,25 +132,12 @@ class PageIndex:
             f"SELECT url, variant FROM cached_pages WHERE {_IS_OLDER} AND zone_id = ?2 LIMIT ?3",  # noqa: S608
             *(below_seq, self.zone_id, limit),
         )
-        return [_parse_page(row) for row in rows]
+        return [parse_page(row) for row in rows]
 
-    async def list_covered(self, marks: Mapping[str, Mark], limit: int) -> list[CoveredPage]:
-        """Some stored copies that are older than the purges that cover them."""
-        rows = json.dumps([[scope, mark.seq, mark.hard_seq] for scope, mark in marks.items()])
-        chosen = f"""SELECT mark.value ->> 0 AS scope, url, variant, seq < mark.value ->> 2 AS is_hard
-          FROM json_each(?1) AS mark CROSS JOIN {{}} WHERE zone_id = ?2 AND seq < mark.value ->> 1 AND {{}} LIMIT {int(limit)}"""  # noqa: S608
-        tagged = "page_tags JOIN cached_pages USING (zone_id, url, variant)"
-        below = """substr(scope, 1, 2) = 'p:' AND substr(url, 1, length(scope) - 2) = substr(scope, 3) AND
-          (substr(scope, -1) = '/' OR substr(url, length(scope) - 1, 1) IN ('', '/', '?'))"""
-        conditions = [
-            ("cached_pages", "scope = '*'"),
-            (tagged, "substr(scope, 1, 2) = 't:' AND tag = substr(scope, 3)"),
-            ("cached_pages", "substr(scope, 1, 2) = 'u:' AND url = substr(scope, 3)"),
-            ("cached_pages", below),
-        ]
-        results = await self.database.batch([(chosen.format(*each), [rows, self.zone_id]) for each in conditions])
-        found = [row for result in results for row in result.rows][:limit]
-        return [CoveredPage(str(row["scope"]), _parse_page(row), is_hard=bool(row["is_hard"])) for row in found]
+    async def count_queries(self, path: str, *, but: str) -> int:
+        """How many queries of a path have stored copies, besides one; ? and @ are neighbours in ASCII."""
+        sql = "SELECT count(DISTINCT url) FROM cached_pages WHERE zone_id = ? AND url > ? AND url < ? AND url != ?"
+        return int(await self.database.value(sql, self.zone_id, f"{path}?", f"{path}@", but) or 0)
 
     async def load_purges(self, after_seq: int, limit: int) -> list[PurgeScope]:
         """The newest purges with a higher number."""
@@ -179,7 +159,8 @@ class PageIndex:
     async def load_busiest(self, limit: int) -> dict[str, Facts]:
         """The pages with the most traffic."""
         rows = await self.database.all(
-            "SELECT * FROM page_facts WHERE zone_id = ? ORDER BY monthly_pageviews DESC LIMIT ?", self.zone_id, limit
+            f"SELECT * FROM page_facts WHERE zone_id = ? ORDER BY {_VIEWS} DESC LIMIT ?",  # noqa: S608
+            *(self.zone_id, limit),
         )
         return {str(row["url"]): _parse_facts(row) for row in rows}
 
@@ -195,10 +176,10 @@ class PageIndex:
     async def list_expiring(self, limit: int, *, before: float, min_life_s: float) -> list[str]:
         """The URLs of pages that expire before a time: the most visited first, then those that expire first."""
         rows = await self.database.all(
-            """SELECT url, max(coalesce(monthly_pageviews, 0)) AS views, min(fresh_until) AS expires_at
+            f"""SELECT url, max({_VIEWS}) AS views, min(fresh_until) AS expires_at
                FROM cached_pages LEFT JOIN page_facts USING (zone_id, url)
                WHERE zone_id = ? AND fresh_until < ? AND fresh_until - max(stored_at, coalesce(renewed_at, 0)) >= ?
-               GROUP BY url ORDER BY views DESC, expires_at LIMIT ?""",
+               GROUP BY url ORDER BY views DESC, expires_at LIMIT ?""",  # noqa: S608
             *(self.zone_id, before, min_life_s, limit),
         )
         return [str(row["url"]) for row in rows]
@@ -212,7 +193,7 @@ class PageIndex:
             "SELECT url, variant FROM cached_pages WHERE zone_id = ? AND fresh_until < ? LIMIT ?",
             *(self.zone_id, before, limit),
         )
-        return [_parse_page(row) for row in rows]
+        return [parse_page(row) for row in rows]
 
     async def merge_facts(self, facts: Iterable[KnownFacts]) -> None:
         """Stores what is known; a field that is None stays as it is."""
@@ -227,8 +208,29 @@ class PageIndex:
             *(self.zone_id, rows, self.zone_id),
         )
 
+    async def add_visits(self, visits: Mapping[str, int], now: float) -> None:
+        """Adds visits of stored pages; former ones fade within a month, so that the sum is about that of a month."""
+        await self.database.run(
+            f"""INSERT INTO page_facts (zone_id, url, monthly_pageviews, visits, visits_at)
+               SELECT ?1, key, 0, value, ?2 FROM json_each(?3)
+               WHERE EXISTS (SELECT 1 FROM cached_pages WHERE zone_id = ?1 AND url = key)
+                 OR EXISTS (SELECT 1 FROM page_facts WHERE zone_id = ?1 AND url = key)
+               ON CONFLICT (zone_id, url) DO UPDATE SET visits_at = excluded.visits_at,
+                 visits = excluded.visits + visits * max(0.0, 1 - (excluded.visits_at - visits_at) / {MONTH_S}.0)""",  # noqa: S608
+            *(self.zone_id, now, json.dumps(visits)),
+        )
 
-def _parse_page(row: Row) -> Page:
+    async def forget_unvisited(self, before: float) -> None:
+        """Deletes what is only known from visits, if there is no copy and nobody has come since then."""
+        await self.database.run(
+            """DELETE FROM page_facts WHERE zone_id = ?1 AND monthly_pageviews = 0 AND published_at IS NULL
+                 AND post_id IS NULL AND visits_at < ?2
+                 AND NOT EXISTS (SELECT 1 FROM cached_pages WHERE zone_id = ?1 AND cached_pages.url = page_facts.url)""",
+            *(self.zone_id, before),
+        )
+
+
+def parse_page(row: Row) -> Page:
     return Page(str(row["url"]), str(row["variant"]))
 
 
@@ -245,6 +247,6 @@ def _parse_facts(row: Row) -> Facts:
     published_at, post_id = row["published_at"], row["post_id"]
     return Facts(
         published_at=None if published_at is None else float(published_at),
-        monthly_pageviews=int(row["monthly_pageviews"] or 0),
+        monthly_pageviews=int(max(row["monthly_pageviews"] or 0, row["visits"] or 0)),
         post_id=None if post_id is None else int(post_id),
     )

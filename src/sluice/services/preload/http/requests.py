@@ -52,13 +52,11 @@ class PreloadBody(BaseModel):
         return _check_key(value, "preload-")
 
 
-class PurgeBody(BaseModel):
-    """POST /api/v1/purge."""
+class PurgeTarget(BaseModel):
+    """POST /api/v1/zones/:zone/purge: which pages are purged."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
-    zone_id: ZoneId
-    idempotency_key: Annotated[str, Field(description="purge- and a UUID of version 4, kept for a retry.")]
     tags: Annotated[list[str], Field(max_length=MAX_TAGS)] = []
     urls: Annotated[list[Url], Field(max_length=MAX_URLS)] = []
     prefixes: Annotated[
@@ -67,11 +65,6 @@ class PurgeBody(BaseModel):
     ] = []
     everything: Annotated[bool, Field(alias="global")] = False
     soft: Annotated[bool, Field(description="The old copy may still be served while the origin fails.")] = False
-
-    @field_validator("idempotency_key")
-    @classmethod
-    def _check_idempotency_key(cls, value: str) -> str:
-        return _check_key(value, "purge-")
 
     @field_validator("tags")
     @classmethod
@@ -85,6 +78,18 @@ class PurgeBody(BaseModel):
         if not (self.tags or self.urls or self.prefixes or self.everything):
             raise ValueError("give tags, urls, prefixes or global: true")
         return self
+
+
+class PurgeBody(PurgeTarget):
+    """POST /api/v1/purge."""
+
+    zone_id: ZoneId
+    idempotency_key: Annotated[str, Field(description="purge- and a UUID of version 4, kept for a retry.")]
+
+    @field_validator("idempotency_key")
+    @classmethod
+    def _check_idempotency_key(cls, value: str) -> str:
+        return _check_key(value, "purge-")
 
 
 class EnqueueBody(BaseModel):

@@ -1,10 +1,22 @@
 """The purges of a zone in D1: what each covered, and how many pages it has removed."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sluice.core.ports import Database
+from sluice.core.preload.purge_list import Mark
 from sluice.core.preload.purges import Purge
+from sluice.services.preload.discovery.page_index import Page, parse_page
+
+
+@dataclass(frozen=True, slots=True)
+class CoveredPage:
+    """A stored copy that a purge covers; `is_hard` when it may not even be served while the origin fails."""
+
+    scope: str
+    page: Page
+    is_hard: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +49,24 @@ class PurgeLog:
             *(purge_id, self.zone_id, int(soft)),
         )
         return int(count or 0)
+
+    async def list_covered(self, marks: Mapping[str, Mark], limit: int) -> list[CoveredPage]:
+        """Some stored copies that are older than the purges that cover them."""
+        rows = json.dumps([[scope, mark.seq, mark.hard_seq] for scope, mark in marks.items()])
+        chosen = f"""SELECT mark.value ->> 0 AS scope, url, variant, seq < mark.value ->> 2 AS is_hard
+          FROM json_each(?1) AS mark CROSS JOIN {{}} WHERE zone_id = ?2 AND seq < mark.value ->> 1 AND {{}} LIMIT {int(limit)}"""  # noqa: S608
+        tagged = "page_tags JOIN cached_pages USING (zone_id, url, variant)"
+        below = """substr(scope, 1, 2) = 'p:' AND substr(url, 1, length(scope) - 2) = substr(scope, 3) AND
+          (substr(scope, -1) = '/' OR substr(url, length(scope) - 1, 1) IN ('', '/', '?'))"""
+        conditions = [
+            ("cached_pages", "scope = '*'"),
+            (tagged, "substr(scope, 1, 2) = 't:' AND tag = substr(scope, 3)"),
+            ("cached_pages", "substr(scope, 1, 2) = 'u:' AND url = substr(scope, 3)"),
+            ("cached_pages", below),
+        ]
+        results = await self.database.batch([(chosen.format(*each), [rows, self.zone_id]) for each in conditions])
+        found = [row for result in results for row in result.rows][:limit]
+        return [CoveredPage(str(row["scope"]), parse_page(row), is_hard=bool(row["is_hard"])) for row in found]
 
     async def finish(self, purge_id: str, removed: int) -> None:
         await self.database.run("UPDATE purge_log SET pages_purged = ? WHERE purge_id = ?", removed, purge_id)

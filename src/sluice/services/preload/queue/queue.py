@@ -53,6 +53,11 @@ class Queue:
     def depth(self) -> int:
         return int(self.sql.value("SELECT n FROM tally WHERE name = 'depth'") or 0)
 
+    def count_unknown(self) -> int:
+        """How many pages wait for their first copy."""
+        sql = "SELECT count(*) FROM entry WHERE NOT EXISTS (SELECT 1 FROM page WHERE page.url = entry.url)"
+        return int(self.sql.value(sql) or 0)
+
     def load_tallies(self) -> Tallies:
         counts = {row["name"]: int(row["n"] or 0) for row in self.sql.rows("SELECT name, n FROM tally")}
         return Tallies(counts["depth"], counts["changes"], counts["dead_changes"])

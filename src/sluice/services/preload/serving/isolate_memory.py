@@ -24,18 +24,38 @@ class Flight:
 
 
 @dataclass(slots=True)
+class VisitTally:
+    """Visits of one zone that its object has not heard of: visits, bytes and milliseconds by layer, and visits by page."""
+
+    layers: dict[str, list[float]] = field(default_factory=dict)
+    pages: dict[str, int] = field(default_factory=dict)
+
+    def count(self, layer: str, size: int, ttfb_ms: float, url: str | None) -> None:
+        visits, sizes, waits = self.layers.get(layer, (0, 0, 0.0))
+        self.layers[layer] = [visits + 1, sizes + size, waits + ttfb_ms]
+        if url is not None:
+            self.pages[url] = self.pages.get(url, 0) + 1
+
+
+@dataclass(slots=True)
 class IsolateMemory:
     flights: dict[str, Flight] = field(default_factory=dict)
     unshared: dict[str, float] = field(default_factory=dict)
     turns: dict[str, float] = field(default_factory=dict)
     visits: dict[str, float] = field(default_factory=dict)
     held_bytes: int = 0
+    tallies: dict[str, VisitTally] = field(default_factory=dict)
     # The keys that prove to origins who asks, by zone, and until when each is believed.
     proxy_keys: dict[str, tuple[float, str]] = field(default_factory=dict)
 
     def find_proxy_key(self, zone_id: str, now: float) -> str | None:
         until, key = self.proxy_keys.get(zone_id, (0.0, ""))
         return key if until > now else None
+
+    def take_tally(self, zone_id: str, interval_s: float, now: float) -> VisitTally | None:
+        """The visits of a zone if they were last taken at least so long ago, or are very many."""
+        is_due = self.take_turn(f"visits {zone_id}", interval_s, now)
+        return self.tallies.pop(zone_id) if is_due or len(self.tallies[zone_id].pages) >= MAX_REMEMBERED else None
 
     def count_visit(self, key: str) -> int:
         """The how manieth visit of a page this is."""

@@ -172,7 +172,7 @@ class MissServer:
             copy = build_copy(miss.page, status, headers, collected, config=self.config, now=now, seq=seq)
             if miss.flight:
                 miss.flight.end(copy)
-            await self.copies.store(copy)
+            await self.copies.store(copy, self.config)
         except SluiceError as error:
             self.log.error("store.failed", error, url=miss.lookup.url)
         finally:

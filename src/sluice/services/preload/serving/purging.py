@@ -117,7 +117,7 @@ class Purger:
         """Deletes the rows of old purges, but not of one that still covers a stored copy: that copy goes first."""
         if not (old := self.marks.list_old(now, MARKS)):
             return
-        covered = await self.copies.pages.list_covered(old, PAGES)
+        covered = await self.log.list_covered(old, PAGES)
         kept = {each.scope for each in covered}
         self.marks.forget({scope: mark for scope, mark in old.items() if scope not in kept})
         if pages := [each.page for each in covered if each.is_hard]:

@@ -58,7 +58,7 @@ class Refresher:
             content = Content(response.body, len(response.body))
             now = self.clock.now()
             new = build_copy(page, response.status, response.headers, content, config=self.config, now=now, seq=seq)
-            await self.copies.store(new)
+            await self.copies.store(new, self.config)
         elif response.status in {200, 404, 410}:
             await self.copies.remove([page])
 

@@ -9,6 +9,7 @@ from sluice.core.ports import Content, HeaderPairs, OriginResponse
 from sluice.core.preload.caching.cache_keys import key_hash
 from sluice.core.preload.caching.proxy_headers import (
     BROWSER_CHECKS_HTML,
+    CACHE_NAME,
     VIA,
     accepts_encoding,
     add_status,
@@ -45,6 +46,16 @@ class Served:
             ("x-cache", self.result),
             ("x-cache-layer", self.layer),
         )
+
+
+def find_layer(reply: Reply) -> str:
+    """What answered a visitor: a copy at the edge or in R2, another visitor's request, the origin, or nothing but it."""
+    if reply.header("x-cache") == "BYPASS":
+        return "pass"
+    status = (reply.header("cache-status") or "").rpartition(CACHE_NAME)[2]
+    if "fwd=" in status:
+        return "shared" if "collapsed" in status else "origin"
+    return {"EDGE": "edge", "R2": "r2"}.get(reply.header("x-cache-layer") or "", "origin")
 
 
 async def build_copy_reply(

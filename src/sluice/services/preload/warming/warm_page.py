@@ -104,7 +104,7 @@ class PageWarmer:
         content = Content(response.body, len(response.body))
         now, status, headers = self.clock.now(), response.status, response.headers
         copy = build_copy(page, status, headers, content, config=config, now=now, seq=seq)
-        match await self.copies.store(copy):
+        match await self.copies.store(copy, config):
             case StoreResult.STORED:
                 return Stored(), copy
             case StoreResult.EDGE_ONLY:

@@ -149,6 +149,7 @@ class ZoneServices:
             enqueuer=self.enqueuer,
             known_pages=self.known_pages,
             outbox=self.outbox,
+            load_facts=self.load_facts,
         )
 
     @cached_property

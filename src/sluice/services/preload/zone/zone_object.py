@@ -11,7 +11,7 @@ from sluice.services.preload.queue.enqueue import PageOrder
 from sluice.services.preload.serving.purging import PurgeRound
 from sluice.services.preload.warming.drain import INTERVAL_S
 from sluice.services.preload.zone.calls import ZoneCalls, answer_call
-from sluice.services.preload.zone.housekeeping import CANDIDATES, Housekeeping
+from sluice.services.preload.zone.housekeeping import Housekeeping
 from sluice.services.preload.zone.operator_calls import OperatorCalls
 from sluice.services.preload.zone.schema import create_tables
 from sluice.services.preload.zone.services import Dependencies, ObjectStorage, ZoneServices
@@ -131,9 +131,8 @@ class BackgroundWork:
         breaker = state.breaker.at(services.now())
         if breaker.state == "open":
             return breaker.open_until
-        facts = await services.load_busiest(CANDIDATES)
         for _ in range(FILES_AT_ONCE):
-            if not await services.crawl.read_next_file(config, facts):
+            if not await services.crawl.read_next_file(config):
                 break
         return services.crawl.next_due_at()
 
