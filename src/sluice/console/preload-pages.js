@@ -1,6 +1,8 @@
 // The stored copies, and where they are.
 import { getJson } from "./api.js";
 import { badge, banner, empty, figures, h, table } from "./dom.js";
+import { purgeCard } from "./preload-purge.js";
+import { worthCard } from "./preload-worth.js";
 import { formatTime, formatDuration } from "./times.js";
 import { watch } from "./watching.js";
 
@@ -11,7 +13,7 @@ const bytes = (size) => (size < 1024 ? `${number(size)} B` : size < 1048576 ? `$
 
 export function pagesPanel(zone) {
   const place = h("div", { class: "panel" }, empty("Loading …"));
-  const panel = h(
+  const stored = h(
     "section",
     { class: "card" },
     h("h2", {}, "Stored copies"),
@@ -23,10 +25,14 @@ export function pagesPanel(zone) {
     ),
     place,
   );
+  const panel = h("div", { class: "panel" });
+  const worth = worthCard(zone, panel);
+  panel.append(worth.card, purgeCard(zone), stored);
   // Copies become stale with time, so the table changes every minute even if the data does not.
   const fetchPages = async () => ({ ...(await getJson(zone(`pages?limit=${SHOWN}`))), minute: Math.floor(Date.now() / 60000) });
   const list = watch(REFRESH_S, panel, place, fetchPages, draw);
-  return { panel, refresh: list.refresh, stop: list.stop };
+  const each = (name) => () => [list, worth.list].forEach((part) => part[name]());
+  return { panel, refresh: each("refresh"), stop: each("stop") };
 }
 
 function draw({ pages }) {

@@ -64,7 +64,7 @@ function removalCard(zone, onRemoved) {
     "details",
     { class: "card" },
     h("summary", {}, "Remove this zone"),
-    h("p", { class: "hint" }, "This deletes its hosts, queue and settings. Its pages are no longer preloaded or served from here. Stored copies stay until they expire."),
+    h("p", { class: "hint" }, "This deletes its hosts, queue and settings. Its pages are no longer preloaded or served from here. Its stored copies are removed within minutes."),
     notice,
     h("div", { class: "row" }, h("button", { type: "button", class: "danger", onclick: remove }, "Remove permanently")),
   );

@@ -118,13 +118,16 @@ async def test_deleted_zone_leaves_nothing():
     here = await World().register()
     await here.enqueue(*(f"/{n}" for n in range(40)))
     await here.zone.learn_pages({"pages": [{"url": f"{SITE}/a", "monthly_pageviews": 9}]})
+    await here.zone.count_visits({"edge": [1, 2, 3.0]}, {f"{SITE}/1": 1})
     await here.drain()
     here.clock.advance(1)
     await here.zone.unregister()
     await here.drain()
     assert (here.bucket._objects, here.edge.stored) == ({}, {})
-    for table in ("cached_pages", "page_tags", "page_facts"):
+    for table in ("cached_pages", "page_tags", "page_facts", "config_snapshots", "zones", "zone_hosts"):
         assert await here.rows(f"SELECT 1 FROM {table}") == []  # noqa: S608
+    for table in ("entry", "batch", "membership", "page", "visit", "page_visit", "observed"):
+        assert here.sql.rows(f"SELECT 1 FROM {table}") == []  # noqa: S608
 
 
 async def test_zone_that_is_deleted_while_it_is_published():

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from sluice.core.header_values import header_value
 from sluice.core.ports import HeaderPairs
 from sluice.core.preload.caching.request_rules import list_relevant_cookies
+from sluice.core.preload.request_signing import PROXY_HEADER
 from sluice.core.preload.zone_config import ZoneConfig
 
 CACHE_NAME: Final = "sluice"
@@ -38,6 +39,7 @@ def change_request_headers(
     changes: dict[str, str | None] = dict.fromkeys(HOP_BY_HOP & headers.keys() - {"connection", "upgrade"})
     changes["x-forwarded-host"] = host
     changes["x-forwarded-proto"] = scheme
+    changes[PROXY_HEADER] = None  # a visitor must not bring a proof of his own
     changes["via"] = f"{headers['via']}, {VIA}" if headers.get("via") else VIA
     if client_ip := headers.get("cf-connecting-ip", "").strip():
         hops = [each.strip() for each in headers.get("x-forwarded-for", "").split(",") if each.strip()]

@@ -114,7 +114,7 @@ class OperatorCalls:
         services = self.services
         services.require_registered()
         wanted = parse_model(EnqueueBody, body)
-        config = services.enabled_config
+        config = services.require_enabled(wanted.trigger)
         if wanted.all:
             reply = await Housekeeping(services).enqueue_everything(config, wanted.trigger, wanted.priority)
         else:

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from sluice.core.errors import Conflict, NotFound, SluiceError
 from sluice.core.ports import Alarm, Bucket, Clock, Database, Fetch, Kv, Log, NewId, Sql
-from sluice.core.preload.priority import Facts
+from sluice.core.preload.priority import MANUAL, Facts
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.discovery.known_pages import KnownPages
 from sluice.services.preload.discovery.observed_pages import ObservedPages
@@ -182,8 +182,14 @@ class ZoneServices:
     @property
     def enabled_config(self) -> ZoneConfig:
         """The configuration of a zone that may be preloaded; raises Conflict when preloading is switched off."""
-        if not self.config.preload_enabled:
-            raise Conflict("preload_enabled is false for this zone: set it to true to preload pages")
+        return self.require_enabled("")
+
+    def require_enabled(self, trigger: str) -> ZoneConfig:
+        """The configuration, if pages may be warmed for this reason: in a zone that is switched off by hand only."""
+        if not self.config.preload_enabled and trigger != MANUAL:
+            raise Conflict(
+                "preload_enabled is false for this zone: set it to true, or ask for pages with trigger manual"
+            )
         return self.config
 
     def require_registered(self) -> None:

@@ -26,7 +26,7 @@ class SignedCalls:
         self._verify(signed)
         order_body = parse_model(PreloadBody, body)
         self._check_zone_id(order_body.zone_id)
-        urls = canonicalize_urls(order_body.urls, services.enabled_config)
+        urls = canonicalize_urls(order_body.urls, services.require_enabled(order_body.trigger))
         facts = await services.load_facts(urls)
         order = PageOrder(
             batch_id=services.create_id("preload"),
