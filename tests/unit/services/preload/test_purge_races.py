@@ -256,3 +256,24 @@ async def test_soft_purge_counts_what_is_replaced():
     await here.enqueue("/")
     await here.drain()
     assert (await here.zone.show_purge(purge_id))["pages_removed"] == 1
+
+
+async def test_purged_each_second():
+    """Two isolates and a purge each second: no content older than the delay, and the origin is asked at most twice for each purge."""
+    here = await World(preload_post_purge=False).register()
+    site = Site(here, random.Random(0))
+    isolates = [(IsolateMemory(), PurgeMemory()) for _ in range(2)]
+    held: list[tuple[float, int]] = []
+    here.origin.requests.clear()
+    for tick in range(200):
+        now = here.clock.now()
+        if tick % 10 == 0:
+            await site.change({"global": True}, soft=False)
+            while here.services.purger.load_next():
+                await here.object.handlers(ZONE).background.carry_out_purges()
+            held.append((now + here.zone_config.cache_purge_delay_s, site.edition))
+        oldest = max((edition for at, edition in held if at <= now), default=1)
+        for isolate in isolates:
+            assert int(await read_body(await site.visit(*isolate))) >= oldest
+        here.clock.advance(0.1)
+    assert len(here.origin.requests) <= 2 * len(held)

@@ -34,7 +34,7 @@ MAX_PURGES_COMPARED: Final = 100  # with more purges during one fetch, the page 
 class StoreResult(Enum):
     STORED = "stored"
     EDGE_ONLY = "edge only"  # R2 refused the copy
-    PURGED = "purged"  # a purge came while the page was fetched, so the copy was removed again
+    PURGED = "purged"  # a purge came while the page was fetched, so the copy is old already
 
 
 class PurgeNumbers(Protocol):
@@ -63,7 +63,7 @@ class CopyStore:
         return self.numbers.latest()
 
     async def store(self, copy: Copy, config: ZoneConfig) -> StoreResult:
-        """Indexes the copy, then puts it into R2 and the edge. A purge after the copy's number removes it again."""
+        """Indexes the copy, then puts it into R2 and the edge; says whether a purge has come since its origin was asked."""
         if copy.is_brief or await self._is_one_query_too_many(copy.page, config.cache_max_query_variants):
             await self.put_at_edge(copy)
             return StoreResult.EDGE_ONLY
@@ -75,7 +75,8 @@ class CopyStore:
             if not in_bucket:
                 raise
         if await self._is_purged(copy):
-            await self.remove([copy.page])
+            # Where the purge is not known yet, the copy may still serve. It is indexed again for the purge to find it.
+            await self._index(copy)
             return StoreResult.PURGED
         return StoreResult.STORED if in_bucket else StoreResult.EDGE_ONLY
 
