@@ -106,6 +106,11 @@ class Queue:
         )
         return DueTimes(bool(row["is_ready"]), _time(row["retry_at"]), _time(row["lease_ends_at"]))
 
+    def find_last_retry(self, now: float) -> float:
+        """When the last of the pages that wait for another attempt gets it; now without such a page."""
+        last = _time(self.sql.value(f"SELECT max(due_at) FROM entry WHERE state = {WAITING}"))  # noqa: S608
+        return now if last is None else max(now, last)
+
     def release_due_retries(self, now: float) -> None:
         """Makes entries ready whose backoff is over."""
         self.sql.run(f"UPDATE entry SET state = {READY} WHERE state = {WAITING} AND due_at <= ?", now)  # noqa: S608

@@ -139,11 +139,11 @@ class CopyStore:
             return copy
         return replace(copy, stored_at=max(copy.stored_at, await self.pages.load_renewed_at(page) or 0))
 
-    async def remove(self, pages: Sequence[Page], *, below_seq: int | None = None) -> None:
+    async def remove(self, pages: Sequence[Page], *, below_seq: int | None = None, is_at_edge: bool = True) -> None:
         """Removes the copies; from the index last, so that a purge that crashes halfway finds the rest again."""
         keys = [self._key(page) for page in pages]
         await self.bucket.delete([*keys, *(key + BESIDE for key in keys)])
-        for page in pages:
+        for page in pages if is_at_edge else ():
             await self.edge.delete(edge_url(page.url, page.variant))
         await self.pages.remove(pages, below_seq=below_seq)
 

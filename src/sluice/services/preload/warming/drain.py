@@ -21,7 +21,7 @@ POLL_S: Final = 0.1  # how often a request of an earlier invocation is looked fo
 LEASE_S: Final = 90.0  # 30 s for the origin, the rest for storing, with room to spare
 PAGE_COST: Final = 6  # subrequests for one page: the origin, D1 twice, R2, the edge, and one to spare
 MAX_CONNECTIONS: Final = 6  # that the platform lets wait for headers at once; more would only stand in its queue
-OVERHEAD: Final = 5  # subrequests for the log, the mirror and the alerts
+OVERHEAD: Final = 8  # subrequests for the log, the mirror and the alerts: two of each, and two to spare
 
 
 @dataclass(frozen=True, slots=True)

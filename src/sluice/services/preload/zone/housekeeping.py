@@ -14,7 +14,9 @@ MIN_LIFE_S: Final = 300  # a page that lives shorter is not kept warm by schedul
 LEAD_S: Final = 300  # so long before they expire pages are refreshed
 CANDIDATES: Final = 1000
 CRAWL_INTERVAL_S: Final = 86_400
-EXPIRED_AT_ONCE: Final = 20  # copies removed by one run: each costs a call to the edge
+EXPIRED_AT_ONCE: Final = (
+    400  # copies removed by one run, of which no edge has one any more: R2 deletes 1,000 objects by one call
+)
 EXPIRY_MARGIN_S: Final = 86_400  # the origin's own stale-if-error may be longer than the zone's
 VISITS_AT_ONCE: Final = 5000  # pages in one statement
 FACTS_KEPT_S: Final = 90 * 86_400  # for pages without a copy that nobody visits
@@ -83,7 +85,7 @@ class Housekeeping:
         before = now - max(config.cache_stale_if_error_s, config.cache_stale_while_revalidate_s) - EXPIRY_MARGIN_S
         if pages := await services.pages.list_expired(EXPIRED_AT_ONCE, before=before):
             services.known_pages.forget(pages)
-            await services.copies.remove(pages)
+            await services.copies.remove(pages, is_at_edge=False)
 
     async def _tell_visits(self, now: float) -> None:
         """Brings the visits that isolates have counted into the index, where they raise the priority of their pages."""
