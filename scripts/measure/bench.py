@@ -14,6 +14,7 @@ import saves
 import scale
 import service
 import startup
+import verdicts
 
 BENCHES = {
     "capacity": capacity,
@@ -27,6 +28,7 @@ BENCHES = {
     "scale": scale,
     "service": service,
     "startup": startup,
+    "verdicts": verdicts,
 }
 
 

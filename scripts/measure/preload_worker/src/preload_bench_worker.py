@@ -3,6 +3,7 @@
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+import pyodide_js
 from workers import DurableObject, Response, WorkerEntrypoint
 
 from sluice.core.ports import Row
@@ -83,6 +84,8 @@ class Default(WorkerEntrypoint):  # type: ignore[misc]
                 return Response.from_json(await EdgeCache().delete(query["url"]))
             case "/bench/statements":
                 return Response.from_json(await self.env.PRELOAD_QUEUE.getByName(query["zone"]).count())
+            case "/bench/heap":
+                return Response(str(pyodide_js._module.HEAPU8.length))  # noqa: SLF001 - it never shrinks
             case "/bench/push":
                 numbers = (int(query[name]) for name in ("start", "count", "at_once"))
                 return Response.from_json(await self.env.MEASURED.getByName(query["name"]).push(*numbers))

@@ -11,9 +11,9 @@ from sluice.core.ports import Content, HeaderPairs
 from sluice.platform.storage.r2 import R2
 from sluice.services.preload.discovery.page_index import Page, PageIndex
 from sluice.services.preload.purge_lists.marks import KEPT_S
-from sluice.services.preload.purge_lists.reader import PurgeMemory
-from sluice.services.preload.serving.checked_copies import CheckedCopies
+from sluice.services.preload.purge_lists.reader import PurgeMemory, PurgeReader
 from sluice.services.preload.serving.copies import build_copy
+from sluice.services.preload.serving.copy_store import CopyStore
 from sluice.services.preload.serving.isolate_memory import IsolateMemory
 from sluice.web import Headers, Reply, Request
 from sluice.web.messages import Native
@@ -129,12 +129,17 @@ async def read_body(reply: Reply) -> str:
     return (await read_data(Content(reply.body.value, None))).decode()
 
 
-def open_copies(here: World) -> CheckedCopies:
+def open_copies(here: World) -> CopyStore:
     reader = here.build_reader(PurgeMemory())
-    return CheckedCopies(ZONE, R2(here.bucket), here.edge, PageIndex(here.database, ZONE), here.clock, reader, reader)
+    return CopyStore(ZONE, R2(here.bucket), here.edge, PageIndex(here.database, ZONE), here.clock, reader)
 
 
-async def store(here: World, copies: CheckedCopies, seq: int) -> None:
+def reader_of(copies: CopyStore) -> PurgeReader:
+    assert isinstance(copies.numbers, PurgeReader)
+    return copies.numbers
+
+
+async def store(here: World, copies: CopyStore, seq: int) -> None:
     now, config = here.clock.now(), here.zone_config
     copy = build_copy(PAGE, 200, TAGGED, Content(b"x", 1), config=config, now=now, seq=seq)
     await copies.store(copy, config)
@@ -144,16 +149,16 @@ async def test_list_that_arrives_after_the_origin_was_asked():
     """A list that was asked for earlier and arrives later may name a purge that came in between: it says nothing about the copy."""
     here = await World().register()
     copies = open_copies(here)
-    load, answer = copies.reader.load, asyncio.Event()
+    load, answer = reader_of(copies).load, asyncio.Event()
 
     async def load_slowly() -> dict[str, Any]:
         await answer.wait()
         return await load()
 
-    await copies.reader.read()
+    await reader_of(copies).read()
     here.clock.advance(3)
-    object.__setattr__(copies.reader, "load", load_slowly)
-    reading = asyncio.ensure_future(copies.reader.read())
+    object.__setattr__(reader_of(copies), "load", load_slowly)
+    reading = asyncio.ensure_future(reader_of(copies).read())
     await asyncio.sleep(0)
     here.clock.advance(0.1)
     asked = copies.latest_seq()
@@ -188,7 +193,7 @@ async def test_copy_that_is_stored_when_its_purge_is_over():
     """The isolate dies before it looks into the log: the row of the purge stays until that copy is gone."""
     here = await World(preload_post_purge=False).register()
     copies = open_copies(here)
-    await copies.reader.read()
+    await reader_of(copies).read()
     asked = copies.latest_seq()
     await here.purge(tags=["home"])
 
@@ -196,7 +201,7 @@ async def test_copy_that_is_stored_when_its_purge_is_over():
         raise asyncio.CancelledError
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(CheckedCopies, "_is_purged", die)
+        patch.setattr(CopyStore, "_is_purged", die)
         with pytest.raises(asyncio.CancelledError):
             await store(here, copies, asked)
     here.edge.stored.clear()

@@ -37,9 +37,9 @@ class PurgeMarks:
         """The number of the latest purge."""
         return int(self.sql.value("SELECT n FROM tally WHERE name = 'purge_seq'") or 0)
 
-    def is_covered(self, url: str, tags: Collection[str], seq: int) -> bool:
-        """Whether a purge after this number covers a page."""
-        return self.load().judge(url, tags, seq) is not Verdict.VALID
+    async def judge(self, url: str, tags: Collection[str], seq: int) -> Verdict:
+        """What purges after this number say about a copy of a page."""
+        return self.load().judge(url, tags, seq)
 
     def list_old(self, now: float, limit: int) -> dict[str, Mark]:
         """The oldest rows of purges that are carried out and of which no edge has an older copy any more."""
