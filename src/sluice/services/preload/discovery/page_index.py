@@ -13,6 +13,7 @@ from sluice.core.preload.purges import PurgeScope, list_beginnings
 _IS_OLDER: Final = "seq < ?1 AND seen_seq < ?1"
 # The visits of a page in a month: as the site states them, or as they were counted here.
 _VIEWS: Final = "max(coalesce(monthly_pageviews, 0), coalesce(visits, 0))"
+ANY_SEQ: Final = 2**53 - 1  # above the number of every purge
 MONTH_S: Final = 30 * 86_400
 
 
@@ -117,8 +118,8 @@ class PageIndex:
         )
         return [parse_page(row) for row in rows]
 
-    async def list_variants(self, urls: Iterable[str], *, below_seq: int) -> list[Page]:
-        """The variants of these pages whose copies are older than a purge."""
+    async def list_variants(self, urls: Iterable[str], *, below_seq: int = ANY_SEQ) -> list[Page]:
+        """The stored variants of these pages, or those whose copies are older than a purge."""
         rows = await self.database.all(
             f"""SELECT url, variant FROM cached_pages
                WHERE {_IS_OLDER} AND zone_id = ?2 AND url IN (SELECT value FROM json_each(?3))""",  # noqa: S608

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from sluice.services.preload.serving.copies import Copy
+from sluice.services.preload.serving.replies import VisitTally
 
 MAX_REMEMBERED: Final = 2000  # pages of each kind; then all are forgotten
 MAX_HELD_BYTES: Final = 32 * 1024 * 1024  # of pages that are being stored
@@ -24,20 +25,6 @@ class Flight:
 
 
 @dataclass(slots=True)
-class VisitTally:
-    """Visits of one zone that its object has not heard of: visits, bytes and milliseconds by layer, and visits by page."""
-
-    layers: dict[str, list[float]] = field(default_factory=dict)
-    pages: dict[str, int] = field(default_factory=dict)
-
-    def count(self, layer: str, size: int, ttfb_ms: float, url: str | None) -> None:
-        visits, sizes, waits = self.layers.get(layer, (0, 0, 0.0))
-        self.layers[layer] = [visits + 1, sizes + size, waits + ttfb_ms]
-        if url is not None:
-            self.pages[url] = self.pages.get(url, 0) + 1
-
-
-@dataclass(slots=True)
 class IsolateMemory:
     flights: dict[str, Flight] = field(default_factory=dict)
     unshared: dict[str, float] = field(default_factory=dict)
@@ -51,11 +38,6 @@ class IsolateMemory:
     def find_proxy_key(self, zone_id: str, now: float) -> str | None:
         until, key = self.proxy_keys.get(zone_id, (0.0, ""))
         return key if until > now else None
-
-    def take_tally(self, zone_id: str, interval_s: float, now: float) -> VisitTally | None:
-        """The visits of a zone if they were last taken at least so long ago, or are very many."""
-        is_due = self.take_turn(f"visits {zone_id}", interval_s, now)
-        return self.tallies.pop(zone_id) if is_due or len(self.tallies[zone_id].pages) >= MAX_REMEMBERED else None
 
     def count_visit(self, key: str) -> int:
         """Counts a visit of a page and returns the number of its visits so far."""

@@ -17,18 +17,17 @@ from sluice.core.preload.caching.proxy_headers import (
 )
 from sluice.core.preload.caching.request_rules import Lookup, Pass, decide_request, page_bypass_reason
 from sluice.core.preload.zone_config import ZoneConfig, netloc_of
-from sluice.core.timestamps import elapsed_ms
 from sluice.services.preload.discovery.page_index import Page
 from sluice.services.preload.ports import Bodies
 from sluice.services.preload.serving.copies import Copy
 from sluice.services.preload.serving.copy_store import CopyStore
 from sluice.services.preload.serving.failure_pages import build_failure_reply, status_of
-from sluice.services.preload.serving.isolate_memory import IsolateMemory, VisitTally
+from sluice.services.preload.serving.isolate_memory import IsolateMemory
 from sluice.services.preload.serving.misses import Miss, MissServer
 from sluice.services.preload.serving.observing import Observer
 from sluice.services.preload.serving.origin_requests import OriginRequests
 from sluice.services.preload.serving.refreshing import Refresher
-from sluice.services.preload.serving.replies import Served, build_copy_reply, build_origin_reply, find_layer
+from sluice.services.preload.serving.replies import Served, VisitTally, build_copy_reply, build_origin_reply
 from sluice.services.preload.zone.calls import ZoneCalls
 from sluice.web import Reply, Request
 
@@ -72,13 +71,10 @@ class PageServer:
 
     def _count_visit(self, decision: Pass | Lookup, reply: Reply, began_at: float) -> None:
         url = decision.url if isinstance(decision, Lookup) and reply.status == 200 else None
-        size = reply.header("content-length") or ""
-        sent = int(size) if reply.body is not None and size.isdecimal() else 0
-        now, zone_id, memory = self.clock.now(), self.copies.zone_id, self.memory
-        tally = memory.tallies.setdefault(zone_id, VisitTally())
-        tally.count(find_layer(reply), sent, elapsed_ms(began_at, now), url)
-        if due := memory.take_tally(zone_id, VISIT_DELAYS * self.config.cache_purge_delay_s, now):
-            self.defer(self._tell_visits(due))
+        now, tally = self.clock.now(), self.memory.tallies.setdefault(self.copies.zone_id, VisitTally())
+        tally.count(reply, now - began_at, url)
+        if tally.is_due(VISIT_DELAYS * self.config.cache_purge_delay_s, now):
+            self.defer(self._tell_visits(tally.take(now)))
 
     async def _tell_visits(self, tally: VisitTally) -> None:
         try:
