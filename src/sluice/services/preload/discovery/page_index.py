@@ -13,7 +13,7 @@ from sluice.core.preload.purges import PurgeScope, list_beginnings
 _IS_OLDER: Final = "seq < ?1 AND seen_seq < ?1"
 # The visits of a page in a month: as the site states them, or as they were counted here.
 _VIEWS: Final = "max(coalesce(monthly_pageviews, 0), coalesce(visits, 0))"
-ANY_SEQ: Final = 2**53 - 1  # above the number of every purge
+ANY_SEQ: Final = 2**52  # above the number of every purge
 MONTH_S: Final = 30 * 86_400
 
 
