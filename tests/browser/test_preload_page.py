@@ -172,26 +172,6 @@ def test_sitemap(visit: OpenPage, zone: tuple[Service, Site]):
     person.look("preload-overview")
 
 
-def test_purge(visit: OpenPage, zone: tuple[Service, Site]):
-    """A page is purged by its address; everything only after the box is ticked."""
-    service, _ = zone
-    service.warm("/a", "/b")
-    person = visit(WORKER)
-    page = signed_in(person.page, service.zone)
-    tab(page, "Pages")
-    expect(page.get_by_text("The limits can keep about")).to_be_visible()
-    page.get_by_label("Pages", exact=True).fill(f"{service.site_url}/a")
-    page.get_by_role("button", name="Purge", exact=True).click()
-    expect(page.get_by_text("Purged: in 2 s at the latest")).to_be_visible()
-    page.get_by_text("Purge everything").first.click()
-    page.get_by_role("button", name="Purge everything").click()
-    expect(page.get_by_text("Tick the box first")).to_be_visible()
-    page.get_by_label("Yes, purge every page of this zone").check()
-    person.look("preload-purge")
-    page.get_by_role("button", name="Purge everything").click()
-    expect(page.get_by_text("Purged: in 2 s at the latest")).to_be_visible()
-
-
 def test_settings(visit: OpenPage, zone: tuple[Service, Site]):
     """Every key is in the form; a mistake is shown where it is; a former version comes back."""
     service, _ = zone

@@ -18,9 +18,6 @@ STALE_PATIENCE_S: Final = 5.0  # how long a visitor waits for the origin while t
 SUGGEST_INTERVAL_S: Final = 600.0
 REPORT_INTERVAL_S: Final = 1.0
 KEY_KEPT_S: Final = 60.0
-VISIT_DELAYS: Final = (
-    5  # visits are told once in so many times the zone's delay: the object has few requests on a free plan
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
