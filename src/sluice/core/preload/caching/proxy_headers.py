@@ -42,7 +42,8 @@ def change_request_headers(
     changes: dict[str, str | None] = dict.fromkeys(unfit)
     changes["x-forwarded-host"] = host
     changes["x-forwarded-proto"] = scheme
-    changes[PROXY_HEADER] = None  # a visitor must not bring a proof of his own
+    if PROXY_HEADER in headers:
+        changes[PROXY_HEADER] = None  # a visitor must not bring a proof of his own
     changes["via"] = f"{headers['via']}, {VIA}" if headers.get("via") else VIA
     if client_ip := headers.get("cf-connecting-ip", "").strip():
         hops = [each.strip() for each in headers.get("x-forwarded-for", "").split(",") if each.strip()]
