@@ -8,6 +8,7 @@ import compiling
 import cost
 import news
 import preload
+import purges
 import request_costs
 import saves
 import scale
@@ -21,6 +22,7 @@ BENCHES = {
     "cost": cost,
     "news": news,
     "preload": preload,
+    "purges": purges,
     "requests": request_costs,
     "saves": saves,
     "scale": scale,

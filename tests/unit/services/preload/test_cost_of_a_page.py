@@ -78,6 +78,7 @@ async def start() -> Service:
     await service.world.register()
     reply = await service.warm_and_visit("/first", 1)
     assert reply.header("x-cache") == "HIT"
+    await service.settle()
     service.world.clock.advance(30)
     return service
 
@@ -108,6 +109,7 @@ async def test_files_crossed(capsys: pytest.CaptureFixture[str]):
     service = await start()
     with files_crossed() as files:
         reply = await service.warm_and_visit("/a", 2)
+    await service.settle()
     assert (reply.header("x-cache-layer"), reply.header("x-cache")) == ("EDGE", "HIT")
     report(capsys, f"{len(files)} source files for one warmed page")
     assert len(files) <= MAX_FILES

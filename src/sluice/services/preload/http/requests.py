@@ -41,13 +41,11 @@ class PreloadBody(BaseModel):
     trigger: Trigger = "manual"
 
 
-class PurgeBody(BaseModel):
-    """POST /api/v1/purge."""
+class PurgeTarget(BaseModel):
+    """POST /api/v1/zones/:zone/purge: which pages are purged."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
-    zone_id: ZoneId
-    idempotency_key: PurgeKey
     tags: Annotated[list[str], Field(max_length=MAX_TAGS)] = []
     urls: Annotated[list[Url], Field(max_length=MAX_URLS)] = []
     prefixes: Annotated[
@@ -69,6 +67,13 @@ class PurgeBody(BaseModel):
         if not (self.tags or self.urls or self.prefixes or self.everything):
             raise ValueError("give tags, urls, prefixes or global: true")
         return self
+
+
+class PurgeBody(PurgeTarget):
+    """POST /api/v1/purge."""
+
+    zone_id: ZoneId
+    idempotency_key: PurgeKey
 
 
 class EnqueueBody(BaseModel):
