@@ -80,7 +80,7 @@ def test_kill_in_every_stage(pipeline: tuple[Runtime, Origin]):
         seen.append((status["backlog"], (status["current"] or {}).get("stage"), status["processed"]))
     assert seen == [(1, None, 0), (0, "content", 0), (0, "summary", 0), (0, None, 1)]
     assert {path: origin.count(path) for path in ASKED} == dict.fromkeys(ASKED, 2)
-    finished = [json.loads(line.partition("] ")[2]) for line in runtime.lines if "fully processed" in line]
+    finished = [json.loads(line) for line in runtime.lines if "fully processed" in line]
     assert len(finished) == 1
     with runtime.client("api-ai") as client:
         [article] = client.get("/api/v1/articles").json()["articles"]
