@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from typing import Any
 
 from fakes.kv import FakeKV
 from sluice.core.errors import SluiceError, Unavailable
@@ -102,7 +103,8 @@ async def test_an_article_costs_few_rows():
         await news.put(article_key(name), dict(article(name).data))
     await news.put(INDEX, ids, metadata={"version": 1})
     await news.state.reconcile()
-    storage = news.state.rows._sql._storage
+    sql: Any = news.state.rows._sql
+    storage = sql._storage
     storage.operations.clear()
     await news.state.publish(json.dumps(dict(article("new").data)), json.dumps(["new", *ids]), 2)
     await news.state.refresh()
