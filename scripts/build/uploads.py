@@ -76,7 +76,7 @@ def build_upload(config: dict[str, Any], documents: Path) -> None:
     copy_files(main.parent, SOURCE, find_upload(main.stem))
     pages = ROOT / config["assets"]["directory"]
     copy_files(pages, CONSOLE, list_pages())
-    (pages / "openapi").mkdir()
+    (pages / "openapi").mkdir(exist_ok=True)
     shutil.copy(documents / f"{config['name']}.json", pages / "openapi")
 
 
