@@ -26,7 +26,7 @@ LENGTHS_S = {
     "workerd/test_limits.py": 45,
     "workerd/test_preload_api.py": 40,
     "workerd/test_news_feeds.py": 50,
-    "workerd/test_news_crash.py": 40,
+    "workerd/test_news_crash.py": 70,
     "workerd/test_news_operations.py": 40,
     "workerd/test_news_commands.py": 40,
     "workerd/test_platform.py": 40,
