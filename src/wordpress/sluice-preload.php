@@ -1145,7 +1145,7 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 		 * @return bool
 		 */
 		private static function finish_request() {
-			if ( PHP_SESSION_ACTIVE === session_status() ) {
+			if ( function_exists( 'session_status' ) && PHP_SESSION_ACTIVE === session_status() ) {
 				session_write_close();
 			}
 			if ( function_exists( 'fastcgi_finish_request' ) ) {
@@ -3201,22 +3201,20 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 	 * Removes everything that the plugin stored, in all sites of a network.
 	 */
 	function sluice_preload_uninstall() {
-		$at_once = 100;
-		$done    = 0;
+		$query = array(
+			'fields' => 'ids',
+			'number' => 100,
+			'offset' => 0,
+		);
 		do {
-			$query = array(
-				'fields' => 'ids',
-				'number' => $at_once,
-				'offset' => $done,
-			);
 			$sites = is_multisite() ? get_sites( $query ) : array();
 			foreach ( $sites as $site_id ) {
 				switch_to_blog( $site_id );
 				sluice_preload_remove_data();
 				restore_current_blog();
 			}
-			$done += $at_once;
-		} while ( count( $sites ) === $at_once );
+			$query['offset'] += $query['number'];
+		} while ( $sites );
 		sluice_preload_remove_data();
 		delete_metadata( 'user', 0, Sluice_Preload_Admin::NOTICE, '', true );
 	}
