@@ -239,11 +239,20 @@ def test_what_visitors_do_not_see_sends_nothing(blog: Blog):
     assert blog.recorder.received == []
 
 
-def test_an_import_takes_few_requests(blog: Blog):
+@pytest.mark.parametrize(
+    "fields",
+    [
+        "",
+        "'post_date' => gmdate( 'Y-m-d H:i:s', 5e7 * ( 20 + $i % 12 ) ), 'post_category' => array( wp_create_category( 'C' . $i % 40 ) ), 'post_author' => 1 + $i % 3",
+    ],
+    ids=["alike", "diverse"],
+)
+def test_an_import_takes_few_requests(blog: Blog, fields: str):
     """A hundred posts in one request of WordPress become at most six requests, and every post is in them."""
     blog.wordpress.run(
-        "define( 'WP_IMPORTING', true ); for ( $i = 0; $i < 100; $i++ ) {"
-        "wp_insert_post( array( 'post_title' => \"Imported $i\", 'post_status' => 'publish' ) ); }"
+        "define( 'WP_IMPORTING', true ); require_once ABSPATH . 'wp-admin/includes/taxonomy.php';"
+        "for ( $i = 0; $i < 100; $i++ ) {"
+        f"wp_insert_post( array( 'post_title' => \"Imported $i\", 'post_status' => 'publish', {fields} ) ); }}"
     )
     until(lambda: len(blog.recorder.collect("preload", "urls")) >= 100)
     blog.wait_until_sent()
