@@ -149,7 +149,9 @@ def test_what_every_page_shows_purges_everything_once(blog: Blog, code: str):
     assert [(body.get("global"), body.get("soft")) for body in purges] == [(True, True)]
 
 
-PRODUCT = "new class( {id} ) { public function __construct( private $id ) {} public function get_id() { return $this->id; } }"
+PRODUCT = (
+    "new class( {id} ) { public function __construct( private $id ) {} public function get_id() { return $this->id; } }"
+)
 VARIATION = (
     "new class( {id} ) { public function __construct( private $id ) {}"
     " public function get_id() { return 0; } public function get_parent_id() { return $this->id; } }"

@@ -68,7 +68,7 @@ class WordPress:
         *,
         url: str = "",
         prefix: str = "wp_",
-        constants: Mapping[str, str | bool | int | None] | None = None,
+        constants: Mapping[str, str | int | None] | None = None,
         must_use: Iterable[Path] = (),
     ) -> None:
         """Writes wp-config.php as a stock one has it, knowing nothing of a proxy, and the must-use plugins.
@@ -76,7 +76,7 @@ class WordPress:
         A constant that is None is left out.
         """
         self.url = url or self.origin
-        values: dict[str, str | bool | int | None] = {
+        values: dict[str, str | int | None] = {
             "DB_NAME": "wordpress",
             "DB_USER": "root",
             "DB_PASSWORD": "",
@@ -95,7 +95,9 @@ class WordPress:
             "NONCE_SALT": "a salt of the tests",
             **(constants or {}),
         }
-        lines = [f"define( {json.dumps(name)}, {json.dumps(value)} );" for name, value in values.items() if value is not None]
+        lines = [
+            f"define( {json.dumps(name)}, {json.dumps(value)} );" for name, value in values.items() if value is not None
+        ]
         lines += [f"$table_prefix = '{prefix}';", "defined( 'ABSPATH' ) || define( 'ABSPATH', __DIR__ . '/' );"]
         lines += ["require_once ABSPATH . 'wp-settings.php';"]
         part = self.site / "wp-config.php.part"
