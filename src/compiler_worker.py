@@ -31,6 +31,7 @@ BINDINGS = (
     Binding("HEALTH_MONITORING_WORKFLOW", "workflow"),
     Binding("JOB_SWEEPER", "durable-object"),
     Binding("METRICS", "kv"),
+    Binding("PUBLISHED_LIST_WORKFLOW", "workflow"),
     Binding("RATE_LIMIT", "kv"),
     Binding("RATE_LIMITER", "durable-object"),
 )
@@ -46,6 +47,9 @@ class Default(WorkerEntrypoint):
             CompilerWorker,
             check_more=lambda: CompilerWorker(self.env, self.ctx).variable_checks,
         )
+
+    async def purge_copies(self, tags: Any) -> bool:
+        return await CompilerWorker(self.env, self.ctx).purge_copies(tags)
 
     async def queue(self, batch: Any, _env: Any, _ctx: Any) -> None:
         from sluice.platform.queues import read_messages  # noqa: PLC0415 - rare

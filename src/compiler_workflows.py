@@ -5,7 +5,13 @@ from typing import Any
 from workers import WorkflowEntrypoint
 from workers.workflows import NonRetryableError
 
-__all__ = ["BatchCompilationWorkflow", "CacheWarmingWorkflow", "CompilationWorkflow", "HealthMonitoringWorkflow"]
+__all__ = [
+    "BatchCompilationWorkflow",
+    "CacheWarmingWorkflow",
+    "CompilationWorkflow",
+    "HealthMonitoringWorkflow",
+    "PublishedListWorkflow",
+]
 
 
 class _Workflow(WorkflowEntrypoint):
@@ -36,3 +42,7 @@ class CacheWarmingWorkflow(_Workflow):
 
 class HealthMonitoringWorkflow(_Workflow):
     part = "health"
+
+
+class PublishedListWorkflow(_Workflow):
+    part = "published_list"

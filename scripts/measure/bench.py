@@ -13,6 +13,7 @@ import saves
 import scale
 import service
 import startup
+import verdicts
 
 BENCHES = {
     "capacity": capacity,
@@ -25,6 +26,7 @@ BENCHES = {
     "scale": scale,
     "service": service,
     "startup": startup,
+    "verdicts": verdicts,
 }
 
 

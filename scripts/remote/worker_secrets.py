@@ -26,7 +26,14 @@ _RUN_TOKEN: Final = Secret(("ADMIN_TOKEN",), "runs by hand (POST /run) are refus
 SECRETS: Final[dict[str, tuple[Secret, ...]]] = {
     "adblock-compiler": (
         Secret(("TURNSTILE_SECRET_KEY",), "anyone may compile without proof of being a person", optional=True),
-        Secret(("ALERT_WEBHOOK_URL",), "alerts about failing sources are sent nowhere", optional=True),
+        Secret(
+            ("ADMIN_TOKEN",),
+            "no list can be published by request (lists.json still works), and dead letters cannot be read",
+            optional=True,
+        ),
+        Secret(
+            ("ALERT_WEBHOOK_URL",), "alerts about failing sources and degraded lists are sent nowhere", optional=True
+        ),
     ),
     "edge-preload": (
         Secret(("ADMIN_TOKEN",), "no zone can be created or changed, and the operator's page is closed"),

@@ -46,6 +46,13 @@ class QueryReader:
         value = self.parse(name, parse=lambda text: _parse_integer(text, minimum, maximum))
         return default if value is None else value
 
+    def required_integer(self, name: str, *, minimum: int, maximum: int) -> int:
+        """Return a whole number within the limits; it is a mistake to leave it out."""
+        value = self.parse(name, parse=lambda text: _parse_integer(text, minimum, maximum))
+        if value is None and name not in self._query:
+            self._mistakes.append(BadField(name, "is required"))
+        return value or 0
+
     def flag(self, name: str) -> bool:
         """Return whether a switch is on; it is off if it is not given."""
         return self.parse(name, parse=_parse_flag) or False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final
@@ -10,6 +11,7 @@ from sluice import __version__
 from sluice.platform.background import run_in_background
 from sluice.platform.durable_objects import DurableObjects
 from sluice.platform.http.assets import serve_page
+from sluice.platform.http.streams import discard_stream, inflate_stream
 from sluice.platform.identity import generate_id
 from sluice.platform.worker import open_kv
 from sluice.services.compiler.guard.guard import Guard
@@ -17,15 +19,18 @@ from sluice.services.compiler.guard.rate_limit import KvRateLimit, RateLimiter, 
 from sluice.services.compiler.guard.turnstile import Turnstile
 from sluice.services.compiler.http.compile import CompileApi
 from sluice.services.compiler.http.hot_lists import HotListApi
+from sluice.services.compiler.http.list_addresses import ListAddresses
 from sluice.services.compiler.http.routes import compiler_routes
 from sluice.web import Check, Cors, Handler, Route
 from sluice.workers.compiler_parts import CLOCK, HOT_REPLIES, CompilerParts
 
 if TYPE_CHECKING:
     from sluice.services.compiler.http.jobs import QueueApi
+    from sluice.services.compiler.http.lists import ListsApi
     from sluice.services.compiler.http.metrics import MetricsApi
     from sluice.services.compiler.http.validate import ValidateApi
     from sluice.services.compiler.http.workflows import WorkflowApi
+    from sluice.services.compiler.jobs.dead_letter_store import DeadLetterStore
     from sluice.services.compiler.jobs.queue_handler import QueueHandler
     from sluice.services.compiler.jobs.queue_stats import QueueStats
     from sluice.services.compiler.live.socket_api import SocketApi
@@ -33,10 +38,12 @@ if TYPE_CHECKING:
     from sluice.services.compiler.metrics.gauges import Gauges
     from sluice.services.compiler.schedule import Schedule
     from sluice.services.compiler.workflows.starter import WorkflowStarter
+    from sluice.workers.compiler_lists import CompilerLists
 
 # One for all requests of an isolate.
 _RECENT_COUNTS: Final = RecentCounts()
-VALIDATIONS: Final = 3  # for each compilation that a client may ask for; an editor validates while one types
+# For each compilation that a client may ask for: an editor validates while one types, and sockets are opened again.
+CHEAP_REQUESTS: Final = 3
 
 
 # Pages of other sites may call it.
@@ -84,18 +91,21 @@ class CompilerWorker(CompilerParts):
 
     @cached_property
     def validate_api(self) -> ValidateApi:
-        from sluice.services.compiler.guard.turnstile import NO_TURNSTILE
         from sluice.services.compiler.http.validate import ValidateApi
 
-        limiter = replace(self.rate_limiter, max_requests=self.settings.rate_limit_max_requests * VALIDATIONS)
-        return ValidateApi(
-            Guard(
-                limiter=limiter,
-                turnstile=NO_TURNSTILE,
-                analytics=self.analytics,
-                pepper=self.settings.turnstile_secret,
-                scope="validate:",
-            )
+        return ValidateApi(self._open_guard("validate:"))
+
+    def _open_guard(self, scope: str) -> Guard:
+        """Returns a guard for what costs less than a compilation, with a limit of its own."""
+        from sluice.services.compiler.guard.turnstile import NO_TURNSTILE
+
+        limiter = replace(self.rate_limiter, max_requests=self.settings.rate_limit_max_requests * CHEAP_REQUESTS)
+        return Guard(
+            limiter=limiter,
+            turnstile=NO_TURNSTILE,
+            analytics=self.analytics,
+            pepper=self.settings.turnstile_secret,
+            scope=scope,
         )
 
     @cached_property
@@ -109,21 +119,32 @@ class CompilerWorker(CompilerParts):
         from sluice.services.compiler.jobs.consumer import QueueConsumer
         from sluice.services.compiler.jobs.dead_letters import DeadLetters
         from sluice.services.compiler.jobs.queue_handler import QueueHandler
-        from sluice.services.compiler.jobs.queue_stats import QueueStatsPublisher
+        from sluice.services.compiler.jobs.queue_stats import ISOLATE_TURN, QueueStatsPublisher
 
         count = self.request_metrics.count
+        dead_letters = DeadLetters(jobs=self.jobs, store=self.dead_letter_store, log=self.log, count=count)
         return QueueHandler(
             consumer=QueueConsumer(
                 jobs=self.jobs,
                 items=self.items,
+                spent=self.spent_fetches,
+                dead_letters=dead_letters,
                 compile=self.lists.ensure_cached,
                 clock=CLOCK,
                 log=self.log,
                 count=count,
             ),
-            dead_letters=DeadLetters(jobs=self.jobs, log=self.log, count=count),
-            publisher=QueueStatsPublisher(stats=self.queue_stats, published=open_kv(self.env, "METRICS"), log=self.log),
+            dead_letters=dead_letters,
+            publisher=QueueStatsPublisher(
+                stats=self.queue_stats, published=open_kv(self.env, "METRICS"), log=self.log, turn=ISOLATE_TURN
+            ),
         )
+
+    @cached_property
+    def dead_letter_store(self) -> DeadLetterStore:
+        from sluice.services.compiler.jobs.dead_letter_store import DeadLetterStore
+
+        return DeadLetterStore(database=self.database, clock=CLOCK)
 
     @cached_property
     def starter(self) -> WorkflowStarter:
@@ -154,21 +175,47 @@ class CompilerWorker(CompilerParts):
             sources=partial(health_sources, self.settings.health_sources),
             stores=(
                 self.jobs,
+                self.dead_letter_store,
+                self.spent_fetches,
                 self.records,
                 self.items,
                 self.list_cache,
                 self.event_log,
                 self.health_store,
                 self.request_metrics,
+                self.published_lists.list_store,
             ),
+            run_due_lists=self.published_lists.operator.run_due,
             log=self.log,
         )
+
+    @cached_property
+    def published_lists(self) -> CompilerLists:
+        from sluice.workers.compiler_lists import CompilerLists
+
+        return CompilerLists(self.env, self.ctx)
+
+    @cached_property
+    def lists_api(self) -> ListsApi:
+        return self.published_lists.api
+
+    @cached_property
+    def list_addresses(self) -> ListAddresses:
+        return ListAddresses(bucket=self.bucket, inflate=inflate_stream, discard=discard_stream)
+
+    async def purge_copies(self, tags: Sequence[str]) -> bool:
+        """Called by the build of a list: only the entry point can purge the cache before it."""
+        from sluice.platform.public_cache import open_public_cache
+
+        await open_public_cache(self.ctx).purge(tags)
+        return True
 
     @cached_property
     def variable_checks(self) -> dict[str, Check]:
         from sluice.services.compiler.workflows.defaults import check_variables
 
-        return check_variables(self.settings.warm_configurations, self.settings.health_sources)
+        settings = self.settings
+        return check_variables(settings.warm_configurations, settings.health_sources, settings.published_lists)
 
     @cached_property
     def show_page(self) -> Handler:
@@ -203,6 +250,7 @@ class CompilerWorker(CompilerParts):
         return SocketApi(
             open_socket=partial(open_socket, ctx=self.ctx),
             guard=self.guard,
+            connections=self._open_guard("socket:"),
             compiler=self.list_compiler,
             clock=CLOCK,
             log=self.log,
@@ -220,6 +268,8 @@ class CompilerWorker(CompilerParts):
             jobs=self.jobs,
             items=self.items,
             stats=self.queue_stats,
+            dead_letters=self.dead_letter_store,
+            admin_token=self.settings.admin_token,
             cache=self.list_cache,
             find_workflow_job=partial(find_workflow_job, self.starter),
             clock=CLOCK,
@@ -239,6 +289,7 @@ class CompilerWorker(CompilerParts):
             health=self.health_store,
             configurations=partial(warm_configurations, self.settings.warm_configurations),
             sources=partial(health_sources, self.settings.health_sources),
+            admin_token=self.settings.admin_token,
             clock=CLOCK,
         )
 

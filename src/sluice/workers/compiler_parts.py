@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from sluice.services.compiler.health.store import HealthStore
     from sluice.services.compiler.jobs.job_store import JobStore
     from sluice.services.compiler.jobs.sweeper import SweeperStub
+    from sluice.services.compiler.limits.spent_fetches import SpentFetches
     from sluice.services.compiler.workflows.batch_items import ItemRunner
     from sluice.services.compiler.workflows.event_log import WorkflowEventLog
     from sluice.services.compiler.workflows.params_store import ParamsStore
@@ -40,7 +41,7 @@ NAME: Final = "adblock-compiler"
 CLOCK: Final = SystemClock()
 # One of each for all requests of an isolate.
 _PENDING: Final = PendingMetrics()
-_TURNS: Final = CompilationTurns()
+TURNS: Final = CompilationTurns()
 HOT_REPLIES: Final = HotReplies(CLOCK)
 
 
@@ -111,7 +112,7 @@ class CompilerParts:
     def list_compiler(self) -> ListCompiler:
         return ListCompiler(
             make_compiler=compiler_factory(send_request, self.allowed_hosts, CLOCK, random.random),
-            turns=_TURNS,
+            turns=TURNS,
             cache=self.list_cache,
             records=self.records,
             clock=CLOCK,
@@ -159,7 +160,15 @@ class CompilerParts:
     def items(self) -> ItemRunner:
         from sluice.services.compiler.workflows.batch_items import ItemRunner
 
-        return ItemRunner(database=self.database, compile=self.lists.ensure_cached, clock=CLOCK)
+        return ItemRunner(
+            database=self.database, spent=self.spent_fetches, compile=self.lists.ensure_cached, clock=CLOCK
+        )
+
+    @cached_property
+    def spent_fetches(self) -> SpentFetches:
+        from sluice.services.compiler.limits.spent_fetches import SpentFetches
+
+        return SpentFetches(database=self.database, clock=CLOCK)
 
     @cached_property
     def event_log(self) -> WorkflowEventLog:

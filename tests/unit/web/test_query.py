@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from sluice.core.errors import BadField, Invalid
+from sluice.services.compiler.http.docs.published_replies import DifferenceQuery, PutQuery, WhyQuery
 from sluice.services.compiler.http.docs.queries import EventsQuery, ResultQuery
 from sluice.services.compiler.http.jobs import read_item
+from sluice.services.compiler.http.lists import read_domain, read_dry_run, read_versions
 from sluice.services.compiler.http.workflows import read_since
 from sluice.services.news.http.docs import queries as news
 from sluice.services.news.http.processor import read_process_one_query
@@ -27,6 +29,9 @@ from unit.web.documented_query import read_documented_query
 READERS: list[tuple[Callable[[Request], Any], type[BaseModel]]] = [
     (read_item, ResultQuery),
     (read_since, EventsQuery),
+    (read_versions, DifferenceQuery),
+    (read_domain, WhyQuery),
+    (read_dry_run, PutQuery),
     (read_list_query, news.ListQuery),
     (read_bucket_query, news.BucketQuery),
     (read_trend_query, news.TrendQuery),
@@ -37,6 +42,10 @@ READERS: list[tuple[Callable[[Request], Any], type[BaseModel]]] = [
 NAMES = (
     *(
         "articleId",
+        "domain",
+        "dryRun",
+        "from",
+        "to",
         "article_id",
         "bucket",
         "cursor",

@@ -3,13 +3,11 @@
 import argparse
 import asyncio
 import json
-from collections import Counter
-from itertools import combinations
 from typing import Any
 
 from sluice.cli.commands.compile import build_compiler, read_configuration
 from sluice.cli.streams import Streams
-from sluice.core.filters.syntax.lines import is_blank, is_comment
+from sluice.core.compiler.overlap import OverlapCounter
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,29 +18,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, streams: Streams) -> int:
     """Compare the sources after their own transformations, by equal text."""
     sources = asyncio.run(build_compiler().read_sources(read_configuration(options.config)))
-    answer = _compare([(label, {rule for rule in lines if _is_rule(rule)}) for label, lines in sources])
+    counter = OverlapCounter()
+    for label, lines in sources:
+        counter.add_source(label, lines)
+    answer = counter.count()
     text = json.dumps(answer, ensure_ascii=False, indent=1) if options.json else _format(answer)
     streams.stdout.write(f"{text}\n".encode())
     streams.stdout.flush()
     return 0
-
-
-def _is_rule(line: str) -> bool:
-    return not is_blank(line) and not is_comment(line)
-
-
-def _compare(sources: list[tuple[str, set[str]]]) -> dict[str, Any]:
-    counts = Counter(rule for _, rules in sources for rule in rules)
-    return {
-        "sources": [
-            {"source": label, "rules": len(rules), "unique": sum(counts[rule] == 1 for rule in rules)}
-            for label, rules in sources
-        ],
-        "pairs": [
-            {"a": first, "b": second, "shared": len(rules & others)}
-            for (first, rules), (second, others) in combinations(sources, 2)
-        ],
-    }
 
 
 def _format(answer: dict[str, Any]) -> str:

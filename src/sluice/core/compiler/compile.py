@@ -1,6 +1,6 @@
 """Compiles a configuration into a finished list."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -24,12 +24,14 @@ from sluice.core.compiler.sources.pattern_reader import PatternReader
 from sluice.core.compiler.sources.source_compiler import DOWNLOAD, SourceCompiler
 from sluice.core.compiler.sources.source_reader import SourceReader
 from sluice.core.compiler.transformation_pipeline import TransformationPipeline
-from sluice.core.filters.patterns.patterns import Patterns
+from sluice.core.filters.pipeline import LineFilters
 from sluice.core.ports import Clock, Draw
 from sluice.core.timestamps import iso
 
 if TYPE_CHECKING:
+    from sluice.core.compiler.protection import Protection
     from sluice.core.compiler.provenance import Provenance
+    from sluice.core.filters.patterns.domain_patterns import DomainPattern
 
 _NO_CONTENT: Mapping[str, str] = {}
 
@@ -47,11 +49,11 @@ class CompilationResult:
 
 @dataclass(frozen=True, slots=True)
 class _CompiledSources:
-    """All sources in one text under their headers, and the list's own exclusions and inclusions."""
+    """All sources in one text under their headers, the list's own filters, and the domains that are excluded anywhere."""
 
     text: LineBuffer
-    exclusions: Patterns | None
-    inclusions: Patterns | None
+    filters: LineFilters
+    excluded_domains: "Sequence[DomainPattern]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +72,7 @@ class FilterCompiler:
     notify: Notify | None = None
     headers: HeaderGenerator = field(default_factory=HeaderGenerator)
     max_dropped: int | None = MAX_DROPPED  # lines that a detailed report lists
+    make_collector: Callable[[int | None], DropCollector] = DropCollector
 
     async def compile(
         self, configuration: object, *, content: Mapping[str, str] = _NO_CONTENT, detailed: bool = False
@@ -84,14 +87,18 @@ class FilterCompiler:
         """Compile the list and measure the duration of each stage."""
         tracing = TracingContext(self.clock, self.notify)
         context = CompilationContext(
-            self.clock, self.emit, tracing, DropCollector(self.max_dropped) if detailed else None
+            self.clock, self.emit, tracing, self.make_collector(self.max_dropped) if detailed else None
         )
         with tracing.operation("compileFilterList") as operation:
             checked = self._validate(configuration, tracing)
-            text = await _transform(checked, context, await self._compile_sources(checked, context, content))
+            sources = await self._compile_sources(checked, context, content)
+            text = await _transform(checked, context, sources)
+            protection = _protect(checked, context, sources, text)
             rules = self._add_header(checked, context, text)
             operation.output["ruleCount"] = len(rules)
-        return replace(_build_result(checked, context, rules), provenance=_build_provenance(context, text, rules))
+        result = _build_result(checked, context, rules)
+        report = replace(result.report, protection=protection)
+        return replace(result, report=report, provenance=_build_provenance(context, text, rules))
 
     async def read_sources(self, configuration: object) -> list[tuple[str, list[str]]]:
         """Return each source with its rules after its own transformations, and before those of the list."""
@@ -120,12 +127,11 @@ class FilterCompiler:
         reader = self._build_reader(configuration, context, content)
         try:
             patterns = PatternReader(reader)
-            exclusions = await patterns.read_exclusions(configuration)
-            inclusions = await patterns.read_inclusions(configuration)
+            filters = await patterns.read_filters(configuration, configuration.never_blocked_names)
             texts = await _compile_each(configuration, context, reader, patterns)
         finally:
             await reader.close()
-        return _CompiledSources(self._concatenate(configuration, texts), exclusions, inclusions)
+        return _CompiledSources(self._concatenate(configuration, texts), filters, tuple(patterns.excluded_domains))
 
     def _build_reader(
         self, configuration: Configuration, context: CompilationContext, content: Mapping[str, str]
@@ -159,7 +165,7 @@ class FilterCompiler:
         with context.stage("header") as stage:
             rules = text.take()
             stage.lines_in = len(rules)
-            rules[:0] = self.headers.list_header(configuration, iso(self.clock.now()))
+            rules[:0] = self.headers.list_header(configuration, iso(self.clock.now()), context.credits)
             rules.insert(0, format_checksum_line(rules))
             stage.lines_out = len(rules)
         context.emit(events.progress("finalize", 1, 1, "Done"))
@@ -189,12 +195,32 @@ async def _transform(
     context.emit(events.progress("transformations", 0, len(names), f"Applying {len(names)} transformations"))
     with context.tracing.operation("applyTransformations", "transformation", names=names) as operation:
         pipeline = TransformationPipeline(context)
-        text = await pipeline.apply_all(
-            sources.text, names, exclusions=sources.exclusions, inclusions=sources.inclusions
-        )
+        if context.drops is not None and sources.text.origins is not None:
+            context.drops.collect_conflicts(sources.text.lines, sources.text.origins)
+        text = await pipeline.apply_all(sources.text, names, sources.filters)
         operation.output["ruleCount"] = len(text.lines)
     context.emit(events.progress("transformations", len(names), len(names), "Transformations applied"))
     return text
+
+
+def _protect(
+    configuration: Configuration, context: CompilationContext, sources: _CompiledSources, text: LineBuffer
+) -> "Protection | None":
+    """Add the exceptions that the configuration asks for; None if it has no domains and no report is wanted."""
+    is_asked = sources.excluded_domains or configuration.never_block is not None
+    if not is_asked and context.drops is None:
+        return None
+    from sluice.core.compiler.protection import protect_domains  # noqa: PLC0415 - few lists need it
+    from sluice.core.filters.patterns.domain_patterns import DomainPatterns  # noqa: PLC0415
+
+    excluded = sources.excluded_domains
+    never_blocked = DomainPatterns.parse(configuration.never_blocked_names).patterns
+    own_hosts = DomainPatterns.parse(configuration.source_hosts).patterns
+    protection = protect_domains(
+        text.lines, [*excluded, *own_hosts], excluded if configuration.protect else never_blocked
+    )
+    text.insert_at_end(protection.exceptions)
+    return protection
 
 
 def _build_provenance(context: CompilationContext, text: LineBuffer, rules: list[str]) -> "Provenance | None":

@@ -2,12 +2,12 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from sluice.core.compiler.sources.locations import remove_secrets
+from sluice.core.compiler.sources.locations import find_host, remove_secrets
 from sluice.core.errors import Invalid
 from sluice.core.filters.patterns import patterns
 from sluice.core.filters.pipeline import TRANSFORMATIONS, check_names
@@ -20,8 +20,17 @@ MAX_NAME_CHARS: Final = 256
 MAX_TEXT_CHARS: Final = 4_096  # of a description or the like
 MAX_LOCATION_CHARS: Final = 4_096
 MAX_PATTERN_CHARS: Final = 10_000
+MAX_DOMAIN_CHARS: Final = 1_024
 MAX_TRANSFORMATIONS: Final = 100  # names may repeat, so the number of transformations is no limit
 _MAX_QUOTED_CHARS: Final = 40
+_EXTENSIONS: Final = {
+    "domainExclusions": [],
+    "domainExclusionsSources": [],
+    "domainInclusions": [],
+    "domainInclusionsSources": [],
+    "protect": False,
+    "neverBlock": None,
+}
 
 
 def _check_name(name: str) -> str:
@@ -48,11 +57,23 @@ def _check_pattern(pattern: str) -> str:
     return pattern
 
 
+def _check_domain(domain: str) -> str:
+    from sluice.core.filters.patterns.domain_patterns import DomainPattern  # noqa: PLC0415 - few configurations have one
+
+    try:
+        DomainPattern.parse(domain)
+    except Invalid as error:
+        raise PydanticCustomError("domain", "{reason}", {"reason": f"is not valid: {error}"}) from None
+    return domain
+
+
 Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME_CHARS)]
 Text = Annotated[str, Field(max_length=MAX_TEXT_CHARS)]
 Location = Annotated[str, Field(min_length=1, max_length=MAX_LOCATION_CHARS)]
 Pattern = Annotated[str, Field(max_length=MAX_PATTERN_CHARS), AfterValidator(_check_pattern)]
 Patterns = Annotated[list[Pattern], Field(max_length=MAX_PATTERNS)]
+Domain = Annotated[str, Field(max_length=MAX_DOMAIN_CHARS), AfterValidator(_check_domain)]
+Domains = Annotated[list[Domain], Field(max_length=MAX_PATTERNS)]
 PatternFiles = Annotated[list[Location], Field(max_length=MAX_PATTERN_FILES)]
 Transformations = Annotated[
     list[Annotated[str, AfterValidator(_check_name), Field(json_schema_extra={"enum": list(TRANSFORMATIONS)})]],
@@ -64,13 +85,24 @@ Transformations = Annotated[
 class Filters(BaseModel):
     """The filters and transformations of one source, or of the whole list."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, serialize_by_alias=True)
 
     transformations: Transformations = []
     exclusions: Patterns = []
     exclusions_sources: PatternFiles = []
     inclusions: Patterns = []
     inclusions_sources: PatternFiles = []
+    # Extensions of HostlistCompiler's format: `example.org` is that name alone, `*.example.org` the names below it.
+    domain_exclusions: Domains = Field(default=[], alias="domainExclusions")
+    domain_exclusions_sources: PatternFiles = Field(default=[], alias="domainExclusionsSources")
+    domain_inclusions: Domains = Field(default=[], alias="domainInclusions")
+    domain_inclusions_sources: PatternFiles = Field(default=[], alias="domainInclusionsSources")
+
+    @property
+    def pattern_files(self) -> tuple[str, ...]:
+        """The files of exclusions and inclusions."""
+        domains = (*self.domain_exclusions_sources, *self.domain_inclusions_sources)
+        return (*self.exclusions_sources, *self.inclusions_sources, *domains)
 
 
 class Source(Filters):
@@ -95,6 +127,8 @@ class Configuration(Filters):
     license: Text = ""
     version: Text = ""
     sources: Annotated[list[Source], Field(min_length=1, max_length=MAX_SOURCES)]
+    protect: bool = False  # whether an exception is added for each excluded domain that a wider rule still blocks
+    never_block: Domains | None = Field(default=None, alias="neverBlock")  # if given, also the hosts of the sources
 
     @model_validator(mode="after")
     def _check_validators(self) -> Self:
@@ -121,8 +155,31 @@ class Configuration(Filters):
         """The locations that are read more than once: repeated sources and shared pattern files."""
         parts: list[Filters] = [self, *self.sources]
         reads = Counter(source.source for source in self.sources)
-        reads.update(file for part in parts for file in (*part.exclusions_sources, *part.inclusions_sources))
+        reads.update(file for part in parts for file in part.pattern_files)
         return frozenset(location for location, count in reads.items() if count > 1)
+
+    @property
+    def source_hosts(self) -> tuple[str, ...]:
+        """The host names that the sources are downloaded from; an IP address or a single label is none."""
+        from sluice.core.filters.patterns.domain_patterns import is_domain  # noqa: PLC0415 - few lists need them
+
+        hosts = dict.fromkeys(find_host(source.source) for source in self.sources)
+        return tuple(filter(is_domain, hosts))
+
+    @property
+    def never_blocked_names(self) -> tuple[str, ...]:
+        """The names of `neverBlock` with the hosts of the sources; none without that field."""
+        return () if self.never_block is None else (*self.never_block, *self.source_hosts)
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """The fields that tell one list from another, without unused extensions: older keys of lists stay valid."""
+        fields = self.model_dump(mode="json")
+        for part in (fields, *fields["sources"]):
+            for name, unused in _EXTENSIONS.items():
+                if name in part and part[name] == unused:
+                    del part[name]
+        return fields
 
 
 def parse_configuration(value: object) -> Configuration:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from sluice.core.compiler.credits import Credits
 from sluice.core.compiler.diagnostics import TracingContext
 from sluice.core.compiler.dropped_lines import DropCollector
 from sluice.core.compiler.events import Emit
@@ -32,6 +33,7 @@ class CompilationContext:
         self.processing = asyncio.Lock()  # held while lines are transformed, so that the stages do not mix
         self.stages: list[Stage] = []
         self.transformations: list[Stage] = []
+        self.credits: dict[int, Credits] = {}  # what each source says of itself, by its index
         self._started_at = self._stage_ended_at = clock.now()
 
     def elapsed_ms(self, since: float | None = None) -> float:

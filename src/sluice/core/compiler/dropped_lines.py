@@ -1,13 +1,18 @@
 """The source lines that are not in the compiled list: where each stood, and the reason it was dropped."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from itertools import islice
+from typing import TYPE_CHECKING, Final
 
 from sluice.core.compiler.sources.line_origins import GENERATED, LineOrigins, SourceFiles
 from sluice.core.filters.pipeline import DroppedLine
 
+if TYPE_CHECKING:
+    from sluice.core.filters.conflicts import Conflict
+
 MAX_DROPPED: Final = 100_000  # listed one by one; the rest is only counted
+MAX_CONFLICTS: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +38,7 @@ class DropCollector:
         self.files = SourceFiles()
         self.lines: list[DroppedSourceLine] = []
         self.unlisted_count = 0
+        self.conflicts: list[Conflict] = []
         self._limit = limit
 
     def collect(self, dropped: Iterable[DroppedLine], origins: LineOrigins) -> None:
@@ -41,6 +47,17 @@ class DropCollector:
             file, number = origins[line.index]
             if file != GENERATED:
                 self._add(line, file, number)
+
+    def collect_conflicts(self, lines: Sequence[str], origins: LineOrigins) -> None:
+        """Add the rules whose exceptions come from another source."""
+        from sluice.core.filters.conflicts import find_conflicts  # noqa: PLC0415 - only reports list them
+
+        def name_source(at: int) -> str | None:
+            file, _ = origins[at]
+            return None if file == GENERATED else self.files[file].source
+
+        found = find_conflicts(lines, name_source)
+        self.conflicts += found if self._limit is None else islice(found, MAX_CONFLICTS)
 
     def _add(self, dropped: DroppedLine, file_number: int, line_number: int) -> None:
         if self._limit is not None and len(self.lines) >= self._limit:

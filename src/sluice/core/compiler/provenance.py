@@ -7,7 +7,7 @@ from typing import Final
 from sluice.core.compiler.dropped_lines import DroppedSourceLine
 from sluice.core.compiler.sources.line_origins import GENERATED, LineOrigins, SourceFiles
 
-_MERGING: Final = frozenset({"Compress", "Deduplicate"})  # transformations that drop a rule for an equal one
+MERGING: Final = frozenset({"Compress", "Deduplicate"})  # transformations that drop a rule for an equal one
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +35,14 @@ class Provenance:
         places = [
             Place(line.source, line.file, line.line)
             for line in self._dropped
-            if line.text == text and line.transformation in _MERGING
+            if line.text == text and line.transformation in MERGING
         ]
-        file, number = self._origins[index - self._header_lines] if index >= self._header_lines else (GENERATED, 0)
-        if file != GENERATED:
-            origin = self._files[file]
-            places.append(Place(origin.source, origin.file, number))
+        if (found := self.find_origin(index)) is not None:
+            file, number = found
+            places.append(Place(self._files[file].source, self._files[file].file, number))
         return places
+
+    def find_origin(self, index: int) -> tuple[int, int] | None:
+        """Return the number of the file, and the line, of the rule at an index; None if no source has it."""
+        file, number = self._origins[index - self._header_lines] if index >= self._header_lines else (GENERATED, 0)
+        return None if file == GENERATED else (file, number)

@@ -9,7 +9,7 @@ from sluice.core.compiler.context import CompilationContext
 from sluice.core.compiler.metrics import Stage
 from sluice.core.compiler.sources.line_buffer import LineBuffer
 from sluice.core.filters import pipeline
-from sluice.core.filters.patterns.patterns import Patterns
+from sluice.core.filters.pipeline import LineFilters
 
 T = TypeVar("T")
 
@@ -25,24 +25,19 @@ class TransformationPipeline:
         self._source = source
         self._later = later
 
-    async def apply_all(
-        self, text: LineBuffer, names: Sequence[str], *, exclusions: Patterns | None, inclusions: Patterns | None
-    ) -> LineBuffer:
+    async def apply_all(self, text: LineBuffer, names: Sequence[str], filters: LineFilters) -> LineBuffer:
         """Return the lines after all steps; takes the lines out of the buffer."""
         async with self._context.processing:
-            return await self._apply_all(text, names, exclusions=exclusions, inclusions=inclusions)
+            return await self._apply_all(text, names, filters)
 
-    async def _apply_all(
-        self, text: LineBuffer, names: Sequence[str], *, exclusions: Patterns | None, inclusions: Patterns | None
-    ) -> LineBuffer:
+    async def _apply_all(self, text: LineBuffer, names: Sequence[str], filters: LineFilters) -> LineBuffer:
         observer = _StageRecorder(self._context, self._source)
-        filters = {"exclusions": exclusions, "inclusions": inclusions}
         drops = self._context.drops
         if drops is None or text.origins is None:
-            steps = pipeline.transform_stepwise(text.take(), names, **filters, observer=observer, later=self._later)
+            steps = pipeline.transform_stepwise(text.take(), names, filters, observer=observer, later=self._later)
             return LineBuffer(await _run_with_pauses(steps))
         trace = await _run_with_pauses(
-            pipeline.trace_stepwise(text.take(), names, **filters, observer=observer, later=self._later)
+            pipeline.trace_stepwise(text.take(), names, filters, observer=observer, later=self._later)
         )
         drops.collect(trace.dropped, text.origins)
         return LineBuffer(trace.lines, text.origins.select(trace.origins))

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeVar
 
 from sluice.core.errors import Invalid
 from sluice.core.filters.patterns.patterns import Exclusions, Inclusions, Patterns
@@ -25,6 +25,9 @@ from sluice.core.filters.transformations.validate import (
     VALIDATE_ALLOW_PUBLIC_SUFFIX,
     Validator,
 )
+
+if TYPE_CHECKING:
+    from sluice.core.filters.patterns.domain_patterns import DomainPatterns
 
 _VALIDATORS: Final[Mapping[str, Validator]] = MappingProxyType(
     {
@@ -57,6 +60,23 @@ Stepwise = Generator[None, None, Outcome]
 
 EXCLUSIONS: Final = "exclusions"
 INCLUSIONS: Final = "inclusions"
+DOMAIN_EXCLUSIONS: Final = "domainExclusions"
+DOMAIN_INCLUSIONS: Final = "domainInclusions"
+
+
+class LineFilters(NamedTuple):
+    """What is left out, and what alone is kept, before all transformations: by text, and by domain."""
+
+    exclusions: Patterns | None = None
+    inclusions: Patterns | None = None
+    domain_exclusions: "DomainPatterns | None" = None
+    domain_inclusions: "DomainPatterns | None" = None
+
+    def __bool__(self) -> bool:
+        return any(self)
+
+
+_NO_FILTERS: Final = LineFilters()
 
 
 class Observer(Protocol):
@@ -115,7 +135,7 @@ def transform(
     observer: Observer = _NO_OBSERVER,
 ) -> list[str]:
     """Apply exclusions, inclusions and the named transformations; the input is not changed."""
-    return run_to_end(transform_stepwise(lines, names, exclusions=exclusions, inclusions=inclusions, observer=observer))
+    return run_to_end(transform_stepwise(lines, names, LineFilters(exclusions, inclusions), observer=observer))
 
 
 def trace(
@@ -127,15 +147,14 @@ def trace(
     observer: Observer = _NO_OBSERVER,
 ) -> PipelineTrace:
     """Do the same as `transform`, and record the origin or the reason for each line."""
-    return run_to_end(trace_stepwise(lines, names, exclusions=exclusions, inclusions=inclusions, observer=observer))
+    return run_to_end(trace_stepwise(lines, names, LineFilters(exclusions, inclusions), observer=observer))
 
 
 def transform_stepwise(
     lines: list[str],
     names: Collection[str],
+    filters: LineFilters = _NO_FILTERS,
     *,
-    exclusions: Patterns | None,
-    inclusions: Patterns | None,
     observer: Observer,
     later: Collection[str] = (),
 ) -> Stepwise[list[str]]:
@@ -144,7 +163,7 @@ def transform_stepwise(
     It may use up the lines. `later` are transformations that follow for the whole list.
     """
     check_names(names)
-    for name, step in _select_steps(names, exclusions, inclusions, later):
+    for name, step in _select_steps(names, filters, later):
         count = len(lines)
         observer.on_step_start(name, count)
         yield
@@ -157,9 +176,8 @@ def transform_stepwise(
 def trace_stepwise(
     lines: list[str],
     names: Collection[str],
+    filters: LineFilters = _NO_FILTERS,
     *,
-    exclusions: Patterns | None,
-    inclusions: Patterns | None,
     observer: Observer,
     later: Collection[str] = (),
 ) -> Stepwise[PipelineTrace]:
@@ -167,7 +185,7 @@ def trace_stepwise(
     check_names(names)
     origins = list(range(len(lines)))
     dropped: list[DroppedLine] = []
-    for name, step in _select_steps(names, exclusions, inclusions, later):
+    for name, step in _select_steps(names, filters, later):
         observer.on_step_start(name, len(lines))
         yield
         result = step.trace(lines)
@@ -190,13 +208,26 @@ def run_to_end(work: Stepwise[Outcome]) -> Outcome:
 
 
 def _select_steps(
-    names: Collection[str], exclusions: Patterns | None, inclusions: Patterns | None, later: Collection[str]
+    names: Collection[str], filters: LineFilters, later: Collection[str]
 ) -> Iterator[tuple[str, Transformation]]:
-    if exclusions:
-        yield EXCLUSIONS, Exclusions(exclusions)
-    if inclusions:
-        yield INCLUSIONS, Inclusions(inclusions)
+    if filters:
+        yield from _select_filters(filters)
     validator = next((step for name, step in _VALIDATORS.items() if name in (*names, *later)), None)
     for name, step in TRANSFORMATIONS.items():
         if name in names:
             yield name, Compress(validator.accepts) if validator and step is COMPRESS else step
+
+
+def _select_filters(filters: LineFilters) -> Iterator[tuple[str, Transformation]]:
+    if filters.exclusions:
+        yield EXCLUSIONS, Exclusions(filters.exclusions)
+    if filters.domain_exclusions:
+        from sluice.core.filters.patterns.domain_patterns import DomainExclusions  # noqa: PLC0415 - few lists have them
+
+        yield DOMAIN_EXCLUSIONS, DomainExclusions(filters.domain_exclusions)
+    if filters.inclusions:
+        yield INCLUSIONS, Inclusions(filters.inclusions)
+    if filters.domain_inclusions:
+        from sluice.core.filters.patterns.domain_patterns import DomainInclusions  # noqa: PLC0415 - few lists have them
+
+        yield DOMAIN_INCLUSIONS, DomainInclusions(filters.domain_inclusions)

@@ -1,11 +1,12 @@
 """Finds the rules of a list that change no verdict, because an unconditional rule of the list already decides the same names.
 
 A rule is redundant if a rule of its own class, or of a stronger one with the same meaning, covers it, or if it blocks without
-`$important` inside of an exception. Only `||host^` and `||*.host^` cover others. Rules that a `$badfilter` cancels, and rules
+`$important` inside of an exception. `||host^` and `||*.host^` cover by name, other patterns by their text. Rules that a `$badfilter` cancels, and rules
 with modifiers that are not known here, neither cover nor are redundant. An exception is redundant only for a wider exception.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -13,15 +14,12 @@ from typing import Final
 from sluice.core.filters.formats.entries import (
     Entry,
     Width,
-    iterate_wider,
     read_badfilter,
     read_pattern,
     to_canonical_text,
 )
 from sluice.core.filters.formats.resolution import EntrySet
-from sluice.core.filters.patterns.literals import Literals
-from sluice.core.filters.patterns.patterns import number_lines
-from sluice.core.filters.patterns.work import WorkBudget
+from sluice.core.filters.pattern_coverage import Pattern, find_contained
 from sluice.core.filters.syntax.cosmetic import is_cosmetic
 from sluice.core.filters.syntax.domains import is_plain_domain
 from sluice.core.filters.syntax.hosts import is_hosts_rule, iterate_hostnames
@@ -29,11 +27,9 @@ from sluice.core.filters.syntax.lines import is_blank, is_comment
 from sluice.core.filters.syntax.rules import is_regex, modifier_name, parse_rule
 
 _CONDITIONS: Final = frozenset({"client", "ctag", "dnstype", "denyallow"})
-# A path with more than its slash, so that the rule matches no address of a host alone.
-_PATH: Final = re.compile(r"(?<!:)(?<!/)/[^/*^|]*[a-z0-9_=.-]|^/[^/*^|]*[a-z0-9]")
-_PREFIX: Final = re.compile(r"\|\|([a-z0-9-]+\.[a-z0-9.-]*)")
+# A comment, or a line with a blank or a modifier.
+_NO_PATTERN: Final = re.compile(r"$|!|#|\[|.*[\s$]")
 _ANCHORED_PATH: Final = re.compile(r"\|\|([a-z0-9_.-]*[a-z0-9])[/^:?].*[a-z0-9].*")
-_PLAIN_PATH: Final = re.compile(r"[^|*^@$]{6,}")
 _COVERED: Final = "covered by a wider rule"
 _EXCEPTED: Final = "inside of an exception"
 
@@ -82,23 +78,6 @@ class _Coverage:
         return _EXCEPTED if can_be_excepted and all(map(self._exceptions.covers, rule.entries)) else ""
 
 
-class _Prefixes:
-    """Rules such as `||ads.example` without an end: they match every name with labels that start so."""
-
-    def __init__(self, lines: Iterable[str]) -> None:
-        self._texts = {match[1] for line in lines if (match := _PREFIX.fullmatch(line))}
-        self._lengths = sorted(set(map(len, self._texts)))
-
-    def cover(self, rule: _Rule) -> bool:
-        """Return whether they match all names of a block without `$important`."""
-        if rule.is_exception or rule.is_important or not self._texts:
-            return False
-        return all(any(map(self._has_prefix_of, (entry.name, *iterate_wider(entry.name)))) for entry in rule.entries)
-
-    def _has_prefix_of(self, name: str) -> bool:
-        return any(name[:length] in self._texts for length in self._lengths if length <= len(name))
-
-
 class _WiderSet(EntrySet):
     def has_wider(self, entry: Entry, *, is_part: bool) -> bool:
         """Return whether an entry covers this one that is not the same; for a part of a tree the same name is enough."""
@@ -113,11 +92,9 @@ def find_redundant(lines: list[str]) -> dict[int, str]:
     cancelled = {text for line in lines if (text := read_badfilter(line.strip()))}
     rules = [rule for at, line in enumerate(lines) if (rule := _read_rule(at, line.strip(), cancelled)) is not None]
     coverage = _Coverage(rules)
-    prefixes = _Prefixes(line for line in lines if not cancelled or to_canonical_text(line) not in cancelled)
     redundant = {rule.index: reason for rule in rules if (reason := coverage.find_reason(rule))}
-    redundant |= {rule.index: _COVERED for rule in rules if rule.index not in redundant and prefixes.cover(rule)}
-    twins = _find_twins([rule for rule in rules if rule.index not in redundant])
-    return redundant | twins | dict.fromkeys(_find_covered_paths(lines), _COVERED)
+    redundant |= _find_contained(lines, rules, cancelled)
+    return redundant | _find_twins([rule for rule in rules if rule.index not in redundant])
 
 
 def _find_twins(rules: list[_Rule]) -> dict[int, str]:
@@ -154,26 +131,32 @@ def _read_rule(index: int, text: str, cancelled: set[str]) -> _Rule | None:
     return _Rule(index, (entry,), twin, can_cover=is_canonical and not modifiers & _CONDITIONS)
 
 
-def _find_covered_paths(lines: list[str]) -> Iterator[int]:
-    """Yield the rules for a path that contain the whole text of another rule; such rules concern no host name."""
-    texts = {at: text for at, line in enumerate(lines) if _is_block_of_path(text := line.strip().lower())}
-    plain = [text for text in texts.values() if _PLAIN_PATH.fullmatch(text)]
-    body = "\n".join(texts.values()).encode("utf-8", "surrogatepass")
-    indexes = list(texts)
-    for number, literal in number_lines(body, Literals(plain).find_all(body, WorkBudget())):
-        if texts[indexes[number]] != literal.decode("utf-8", "surrogatepass"):
-            yield indexes[number]
+def _find_contained(lines: list[str], rules: Iterable[_Rule], cancelled: set[str]) -> dict[int, str]:
+    """Return the rules whose pattern another one contains; of two that contain each other, the first stays."""
+    patterns = [*_read_patterns(lines, cancelled), *_read_hosts_patterns(rules)]
+    counts = Counter(pattern.index for pattern in patterns)  # a hosts rule has several names
+    redundant: dict[int, str] = {}
+    for pattern, container in find_contained(patterns):
+        counts[pattern.index] -= 1
+        if counts[pattern.index] == 0 and container.index not in redundant:
+            redundant[pattern.index] = _COVERED if pattern.is_exception == container.is_exception else _EXCEPTED
+    return redundant
 
 
-def _is_block_of_path(text: str) -> bool:
-    return _PATH.search(text) is not None and not (
-        text.startswith(("@@", "!", "#"))
-        or "$" in text
-        or is_regex(text)
-        or is_cosmetic(text)
-        or " " in text
-        or "\n" in text
-    )
+def _read_patterns(lines: list[str], cancelled: set[str]) -> Iterator[Pattern]:
+    for at, line in enumerate(lines):
+        text = line.strip()
+        if _NO_PATTERN.match(text) or is_cosmetic(text) or (cancelled and to_canonical_text(text) in cancelled):
+            continue
+        if not (is_regex(text.removeprefix("@@")) or is_plain_domain(text)):
+            yield Pattern(at, text.removeprefix("@@"), text.startswith("@@"))
+
+
+def _read_hosts_patterns(rules: Iterable[_Rule]) -> Iterator[Pattern]:
+    """Yield the names of hosts rules, as what contains all of each."""
+    for rule in rules:
+        if rule.is_hosts:
+            yield from (Pattern(rule.index, f"||{entry.name}^", is_exception=False) for entry in rule.entries)
 
 
 def _read_hosts(index: int, text: str) -> _Rule | None:

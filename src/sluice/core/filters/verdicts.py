@@ -1,8 +1,9 @@
 """What a list says of a name, and which rule says it, by the precedence of AdGuard's DNS engine."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from sluice.core.errors import Invalid
@@ -15,9 +16,14 @@ from sluice.core.filters.formats.entries import (
     to_canonical_text,
 )
 from sluice.core.filters.patterns.regexes import Regex
-from sluice.core.filters.syntax.rules import is_regex, modifier_name, parse_rule
+from sluice.core.filters.patterns.work import CHECK_WORK, WorkBudget
+from sluice.core.filters.syntax.rules import Rule, is_regex, modifier_name, parse_rule
 
 _PARTS: Final = {"*": ".*", "^": r"(?:[^a-z0-9_.%-]|$)"}
+# A text that stands in no `http://name`: a path, a query, or another character that no name has.
+_NO_NAME: Final = re.compile(r"(?<![:/])/(?!$|\*)|[^a-z0-9_.:/*^|-]")
+_LITERAL: Final = re.compile(r"[a-z0-9_.-]+")
+_CONDITIONS: Final = frozenset({"client", "ctag", "dnstype", "denyallow"})
 
 
 class Verdict(StrEnum):
@@ -29,64 +35,114 @@ class Verdict(StrEnum):
 
 
 class Decision(NamedTuple):
-    """The verdict, and the index of the line that decides."""
+    """The verdict, the index of the line that decides, and whether it is `$important`."""
 
     verdict: Verdict
     line: int | None = None
+    is_important: bool = False
 
 
 class NameVerdicts:
-    """Decides on names by all rules of a list that concern every client."""
+    """Decides on names by the rules of a list.
 
-    def __init__(self, lines: Sequence[str]) -> None:
+    Rules for some clients or record types only count as blocks with `any_client`. With `names`, only these are asked for.
+    """
+
+    def __init__(self, lines: Sequence[str], *, any_client: bool = False, names: Iterable[str] = ()) -> None:
         entries, skipped = read_entries(lines)
+        self._budget = WorkBudget()
         self._entries: dict[tuple[bool, bool, Width, str], Entry] = {}
         for entry in entries:
             self._entries.setdefault((entry.is_exception, entry.is_important, entry.width, entry.name), entry)
         cancelled = {text for line in lines if (text := read_badfilter(line.strip()))}
-        self._others = [(line.line - 1, line.text) for line in skipped if to_canonical_text(line.text) not in cancelled]
+        asked = "\n".join(names)
+        self._others: dict[tuple[bool, bool], list[_PatternRule]] = {}
+        for line in skipped:
+            if cancelled and to_canonical_text(line.text) in cancelled:
+                continue
+            rule = _read_pattern_rule(line.line - 1, line.text, any_client=any_client)
+            if rule is not None and (not asked or rule.literal in asked):
+                self._others.setdefault(rule.kind, []).append(rule)
 
     def decide(self, name: str) -> Decision:
-        """Return the verdict on a name in lower case."""
+        """Return the verdict on a name in lower case; raises Invalid if too many names and patterns are compared."""
         for is_important in (True, False):
             for is_exception in (True, False):
                 line = self._find(name, is_exception=is_exception, is_important=is_important)
                 if line is not None:
-                    return Decision(Verdict.ALLOWED if is_exception else Verdict.BLOCKED, line)
+                    return Decision(Verdict.ALLOWED if is_exception else Verdict.BLOCKED, line, is_important)
         return Decision(Verdict.NONE)
 
     def _find(self, name: str, *, is_exception: bool, is_important: bool) -> int | None:
         for width, candidate in _iterate_candidates(name):
             if entry := self._entries.get((is_exception, is_important, width, candidate)):
                 return entry.line
-        wanted = is_exception, is_important
-        return next((line for line, text in self._others if _classify(text) == wanted and _matches(text, name)), None)
+        rules = self._others.get((is_exception, is_important), ())
+        return next((rule.line for rule in rules if self._matches(rule, name)), None)
+
+    def _matches(self, rule: "_PatternRule", name: str) -> bool:
+        if rule.literal not in name:
+            return False
+        self._budget.take(CHECK_WORK)
+        return rule.matches(name) and not any(is_inside(name, domain) for domain in rule.denyallow)
+
+
+def is_inside(name: str, domain: str) -> bool:
+    """Return whether the name is the domain or below it."""
+    return name == domain or name.endswith(f".{domain}")
+
+
+class _PatternRule:
+    """A rule that is no plain name; every name it matches contains `literal`."""
+
+    def __init__(self, line: int, rule: Rule) -> None:
+        self.line = line
+        self._pattern = rule.pattern if is_regex(rule.pattern) else rule.pattern.lower()
+        self.kind = rule.exception, "important" in rule.modifiers
+        self.literal = "" if is_regex(rule.pattern) else _find_literal(self._pattern)
+        allowed = next((value for value in rule.modifiers if value.startswith("denyallow=")), "")
+        self.denyallow = tuple(filter(None, allowed.partition("=")[2].lower().split("|")))
+
+    @cached_property
+    def matches(self) -> Callable[[str], bool]:
+        if is_regex(self._pattern) and len(self._pattern) > 2:
+            try:
+                return Regex(self._pattern[1:-1]).matches
+            except Invalid:
+                return lambda _name: False
+        expression = _to_expression(self._pattern)
+        return lambda name: expression.search(f"http://{name}") is not None
+
+
+def _read_pattern_rule(line: int, text: str, *, any_client: bool) -> _PatternRule | None:
+    """Return the rule; None if a modifier narrows it or has no meaning for DNS, or if it matches no name."""
+    rule = parse_rule(text)
+    if rule is None:
+        return None
+    modifiers = set(map(modifier_name, rule.modifiers)) - {"important"}
+    if modifiers - _CONDITIONS or (modifiers - {"denyallow"} and (rule.exception or not any_client)):
+        return None
+    if not is_regex(rule.pattern) and _NO_NAME.search(rule.pattern.lower()):
+        return None
+    return _PatternRule(line, rule)
+
+
+def find_rule_literal(text: str) -> str | None:
+    """Return a text that stands in each name that a rule which is no plain name matches; None if it decides on no name."""
+    rule = _read_pattern_rule(0, text, any_client=False)
+    return None if rule is None else rule.literal
+
+
+def _find_literal(pattern: str) -> str:
+    """Return the longest text that stands in each name that the pattern matches."""
+    texts = _LITERAL.findall(pattern.replace("https://", "*").replace("http://", "*"))
+    return max((text for text in texts if text not in {"http", "https"}), key=len, default="")
 
 
 def _iterate_candidates(name: str) -> Iterator[tuple[Width, str]]:
     yield from ((Width.EXACT, name), (Width.TREE, name))
     for wider in iterate_wider(name):
         yield from ((Width.TREE, wider), (Width.BELOW, wider))
-
-
-def _classify(text: str) -> tuple[bool, bool] | None:
-    """Return whether the rule is an exception and important; None if a modifier narrows it or has no meaning for DNS."""
-    rule = parse_rule(text)
-    if rule is None or set(map(modifier_name, rule.modifiers)) - {"important"}:
-        return None
-    return rule.exception, bool(rule.modifiers)
-
-
-def _matches(text: str, name: str) -> bool:
-    rule = parse_rule(text)
-    if rule is None:
-        return False
-    if is_regex(rule.pattern) and len(rule.pattern) > 2:
-        try:
-            return Regex(rule.pattern[1:-1]).matches(name)
-        except Invalid:
-            return False
-    return _to_expression(rule.pattern.lower()).search(f"http://{name}") is not None
 
 
 def _to_expression(pattern: str) -> re.Pattern[str]:

@@ -25,3 +25,15 @@ async def read_chunks(stream: Any) -> AsyncIterator[bytes]:
     finally:
         if not finished:
             await reader.cancel("the reader stopped")
+
+
+def inflate_stream(stream: Any, size: int) -> Any:
+    """Return the plain content of a gzip stream, whose length is known; nothing of it enters Python."""
+    plain = stream.pipeThrough(js.DecompressionStream.new("gzip"))
+    return plain.pipeThrough(js.FixedLengthStream.new(size))
+
+
+def discard_stream(stream: Any) -> None:
+    """Cancel a stream that nobody reads, so that it does not hold a connection."""
+    if stream:
+        stream.cancel()

@@ -27,10 +27,11 @@ class Schedule:
     configurations: Callable[[], Sequence[Configuration]]
     sources: Callable[[], Sequence[HealthSource]]
     stores: Sequence[ExpiringStore]
+    run_due_lists: Callable[[int], Awaitable[None]]
     log: Log
 
     async def run(self, cron: str, scheduled_ms: int) -> None:
-        """Starts the cache warming every six hours; the health check, the sweep and the clean-up every hour.
+        """Starts the cache warming every six hours; the health check, due lists, the sweep and the clean-up every hour.
 
         What fails is logged and does not stop the rest: a malformed variable must not keep old entries for ever.
         """
@@ -39,6 +40,7 @@ class Schedule:
             return
         await self._attempt("health check", self._start_check(scheduled_ms))
         await self._attempt("sweep", self.jobs.resend_lost())
+        await self._attempt("published lists", self.run_due_lists(scheduled_ms))
         for store in self.stores:
             await self._attempt(type(store).__name__, store.delete_expired())
 

@@ -1,5 +1,7 @@
 """Lines together with their origins, handed from stage to stage."""
 
+from collections.abc import Sequence
+
 from sluice.core.compiler.sources.line_origins import LineOrigins
 
 
@@ -14,3 +16,10 @@ class LineBuffer:
         """Hand the lines over and forget them, so that the new owner can free them as early as possible."""
         lines, self.lines = self.lines, []
         return lines
+
+    def insert_at_end(self, lines: Sequence[str]) -> None:
+        """Add generated lines, before an empty last line, which is the final line feed."""
+        at = len(self.lines) - 1 if self.lines and not self.lines[-1] else len(self.lines)
+        self.lines[at:at] = lines
+        if self.origins is not None:
+            self.origins.insert_generated(at, len(lines))

@@ -4,7 +4,7 @@ Two integers per line in arrays, because a list has up to a million lines.
 """
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Self
 
@@ -34,6 +34,9 @@ class SourceFiles:
     def __getitem__(self, number: int) -> SourceFile:
         return self._files[number]
 
+    def __iter__(self) -> Iterator[SourceFile]:
+        return iter(self._files)
+
 
 @dataclass(slots=True)
 class LineOrigins:
@@ -61,6 +64,10 @@ class LineOrigins:
 
     def add_generated(self, count: int) -> None:
         self.add_file(GENERATED, array("i", [0]) * count)
+
+    def insert_generated(self, at: int, count: int) -> None:
+        self.files[at:at] = array("i", [GENERATED]) * count
+        self.lines[at:at] = array("i", [0]) * count
 
     def extend(self, other: "LineOrigins") -> None:
         self.files.extend(other.files)

@@ -2,6 +2,7 @@
 
 import re
 from typing import Final
+from urllib.parse import urlsplit
 
 _MAX_SHOWN_CHARS: Final = 200  # of a name or address in a message
 # The user and password, and the query, of a URL.
@@ -15,6 +16,16 @@ def is_url(location: str) -> bool:
 def remove_secrets(location: str) -> str:
     """Return the location for headers, logs and reports: without user, password and query, which may be secret."""
     return _SECRETS.sub("", location) if is_url(location) else location
+
+
+def find_host(location: str) -> str:
+    """Return the host of a URL in lower case; "" for a malformed one and for anything else."""
+    if not is_url(location):
+        return ""
+    try:
+        return urlsplit(location).hostname or ""
+    except ValueError:
+        return ""
 
 
 def format_location(location: str) -> str:

@@ -5,6 +5,7 @@ from typing import Final
 from sluice.core.compiler import events
 from sluice.core.compiler.configuration import Configuration, Source
 from sluice.core.compiler.context import CompilationContext
+from sluice.core.compiler.credits import read_credits
 from sluice.core.compiler.sources.failures import SourceFailed
 from sluice.core.compiler.sources.line_buffer import LineBuffer
 from sluice.core.compiler.sources.locations import format_location
@@ -58,6 +59,7 @@ class SourceCompiler:
         ):
             text = await self._reader.read_list(source.source, source.label)
             operation.output["lineCount"] = stage.lines_in = stage.lines_out = len(text.lines)
+        context.credits[index] = read_credits(text.lines)
         self._read_count += 1
         duration_ms = round(context.elapsed_ms(started_at))
         context.emit(
@@ -68,9 +70,8 @@ class SourceCompiler:
         return text
 
     async def _transform(self, source: Source, text: LineBuffer) -> LineBuffer:
-        exclusions = await self._patterns.read_exclusions(source)
-        inclusions = await self._patterns.read_inclusions(source)
-        if not (source.transformations or exclusions or inclusions):
+        filters = await self._patterns.read_filters(source)
+        if not (source.transformations or filters):
             return text
         pipeline = TransformationPipeline(self._context, source.label, self._later)
-        return await pipeline.apply_all(text, source.transformations, exclusions=exclusions, inclusions=inclusions)
+        return await pipeline.apply_all(text, source.transformations, filters)

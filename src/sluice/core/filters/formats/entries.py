@@ -30,7 +30,7 @@ class Width(StrEnum):
 
 
 _PATTERNS: Final = (
-    (re.compile(r"\|\|([^*^|/]+)\^(?:\||\*)?"), Width.TREE),
+    (re.compile(r"\|\|([^*^|/]+)(?:\^(?:\||\*)?|/\*)"), Width.TREE),
     (re.compile(r"(?:\||(?:https?)?://)([^*^|/]+)[|^]"), Width.EXACT),
     (re.compile(r"(?:\|\|)?\*\.([^*^|/]+)\^\|?|\*\.([^*^|/]+)|\.([^*^|/]+)\^"), Width.BELOW),
 )
@@ -124,7 +124,7 @@ def _read_line(index: int, text: str) -> list[Entry] | str:
 def _read_hosts_rule(index: int, text: str) -> list[Entry] | str:
     names = [name.lower().removesuffix(".") for name in iterate_hostnames(text)]
     kept = [name for name in names if name not in _LOOPBACK and not _ADDRESS.match(name)]
-    if not all(map(_is_name, kept)):
+    if not all(map(is_name, kept)):
         return "a malformed hostname"
     return [Entry(index, name, Width.EXACT) for name in kept] or ""
 
@@ -134,11 +134,12 @@ def read_pattern(pattern: str) -> tuple[Width, str] | None:
     for shape, width in _PATTERNS:
         if match := shape.fullmatch(pattern):
             name = next(filter(None, match.groups()))
-            return (width, name) if _is_name(name) or (width is not Width.EXACT and _is_label(name)) else None
+            return (width, name) if is_name(name) or (width is not Width.EXACT and _is_label(name)) else None
     return None
 
 
-def _is_name(text: str) -> bool:
+def is_name(text: str) -> bool:
+    """Return whether the text is a host name in lower case with at least one dot, and no address."""
     return "." in text and _NAME.fullmatch(text) is not None and not _ADDRESS.match(text)
 
 

@@ -3,16 +3,17 @@
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
+from itertools import takewhile
 from typing import Any, Final
 
 from sluice.core.errors import Invalid
 from sluice.core.filters.formats.entries import Entry, Skipped, Width, read_entries
 from sluice.core.filters.formats.resolution import EntrySet, resolve
 from sluice.core.filters.formats.table import FORMATS, PASSED_THROUGH, Format
-from sluice.core.filters.syntax.lines import is_blank, is_comment
+from sluice.core.filters.syntax.lines import CREDITS, is_blank, is_comment
 
 _HEADER_FIELDS: Final = (
-    "Title", "Description", "Homepage", "License", "Expires", "Last modified", "Version",
+    "Title", "Description", "Homepage", "License", "Expires", "Last modified", "Version", "State",
 )  # fmt: skip
 _NAMES_ONLY: Final = "Each line blocks the name alone, not the names below it."
 _WIDTHS: Final = {
@@ -117,19 +118,23 @@ def _write_header(lines: list[str], row: Format, count: int, serial: int) -> lis
         return preamble
     texts = [f"{name}: {value}" for name, value in read_header(lines).items()]
     texts += [f"Syntax: {row.syntax}", f"Number of entries: {count}", *([_NAMES_ONLY] if row.names_only else [])]
+    texts += [line.lstrip("!# ") for line in _iterate_header(lines) if line.lstrip("!# ").startswith(f"{CREDITS}: ")]
     return [*preamble, *(f"{row.comment} {text}" for text in texts), row.comment]
 
 
 def read_header(lines: Iterable[str]) -> dict[str, str]:
     """Return the fields in the comments above the first rule, in their usual order."""
     found: dict[str, str] = {}
-    for line in lines:
-        if not is_comment(line) and not is_blank(line) and not line.startswith("["):
-            break
+    for line in _iterate_header(lines):
         name, colon, value = line.lstrip("!# ").partition(": ")
         if colon and name in _HEADER_FIELDS:
             found.setdefault(name, value.strip())
     return {name: found[name] for name in _HEADER_FIELDS if name in found}
+
+
+def _iterate_header(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines above the first rule."""
+    return takewhile(lambda line: is_comment(line) or is_blank(line) or line.startswith("["), lines)
 
 
 def _write_json(name: str, blocks: list[Entry], lines: list[str]) -> list[str]:

@@ -5,6 +5,7 @@ from typing import Final
 # The white space of JavaScript. Python's own set also has U+001C to U+001F and U+0085, and lacks the BOM.
 WHITESPACE: Final = "\t\n\v\f\r \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
 
+CREDITS: Final = "Credits"  # the comment that names the homepage and the licence of a source
 _COMMENT_STARTS: Final = ("!", "# ", "####")
 
 # A line with another first character is neither, which is faster to check.

@@ -46,10 +46,10 @@ def _convert_token(token: re.Match[str]) -> str:
     if parts is None:
         return token[0]
     before, name, after = parts[1] or "", parts[2], parts[3] or ""
-    return f"{before}{_encode_name(name)}{after}"
+    return f"{before}{to_ascii_name(name)}{after}"
 
 
-def _encode_name(name: str) -> str:
+def to_ascii_name(name: str) -> str:
     """Return the name in ASCII; a single label, or a name without an ASCII form, stays as it is."""
     if name.isascii() or "." not in name[1:-1] or len(name) > _MAX_NAME:
         return name

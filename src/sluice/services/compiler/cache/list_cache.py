@@ -29,12 +29,12 @@ _PRIVATE_PREFIX: Final = "cache:private-"
 
 def cache_key(configuration: Configuration) -> str:
     """Returns the same key for equal configurations, whatever the order of their members, and for no others."""
-    return _KEY_PREFIX + hashlib.sha256(encode_utf8(_canonical(configuration.model_dump(mode="json")))).hexdigest()
+    return _KEY_PREFIX + hashlib.sha256(encode_utf8(_canonical(configuration.identity))).hexdigest()
 
 
 def private_key(configuration: Configuration, content: Mapping[str, str]) -> str:
     """Returns the key for a list compiled from content that the caller sent. No other request reads this key."""
-    values = [configuration.model_dump(mode="json"), dict(content)]
+    values = [configuration.identity, dict(content)]
     return f"{_PRIVATE_PREFIX}{hashlib.sha256(encode_utf8(_canonical(values))).hexdigest()}"
 
 

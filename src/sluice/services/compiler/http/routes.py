@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from sluice.services.compiler.http.compile import CompileApi
     from sluice.services.compiler.http.hot_lists import HotListApi
     from sluice.services.compiler.http.jobs import QueueApi
+    from sluice.services.compiler.http.list_addresses import ListAddresses
+    from sluice.services.compiler.http.lists import ListsApi
     from sluice.services.compiler.http.metrics import MetricsApi
     from sluice.services.compiler.http.validate import ValidateApi
     from sluice.services.compiler.http.workflows import WorkflowApi
@@ -44,6 +46,10 @@ class CompilerApis(Protocol):
     def workflow_api(self) -> WorkflowApi: ...
     @property
     def metrics_api(self) -> MetricsApi: ...
+    @property
+    def lists_api(self) -> ListsApi: ...
+    @property
+    def list_addresses(self) -> ListAddresses: ...
 
 
 def compiler_routes(apis: CompilerApis, settings: Settings) -> list[Route]:
@@ -62,6 +68,7 @@ def compiler_routes(apis: CompilerApis, settings: Settings) -> list[Route]:
         measure("/compile/batch/async", lambda: apis.queue_api.submit_batch),
         _route("GET", "/queue/stats", lambda: apis.queue_api.show_stats),
         _route("GET", "/queue/history", lambda: apis.queue_api.show_history),
+        _route("GET", "/queue/dead-letters", lambda: apis.queue_api.show_dead_letters),
         _route("GET", "/queue/results/:id", lambda: apis.queue_api.show_result),
         _route("POST", "/queue/cancel/:id", lambda: apis.queue_api.cancel),
         _route("DELETE", "/queue/cancel/:id", lambda: apis.queue_api.cancel),
@@ -76,7 +83,26 @@ def compiler_routes(apis: CompilerApis, settings: Settings) -> list[Route]:
         _route("GET", "/metrics", lambda: apis.metrics_api.show_metrics),
         _route("GET", "/metrics/prometheus", lambda: apis.metrics_api.show_prometheus),
         _route("GET", "/api/turnstile-config", lambda: _find_turnstile(settings)),
+        _route("GET", "/lists", lambda: apis.lists_api.show_all),
+        Route("GET", "/lists/:name", partial(_serve_list, apis)),
+        _route("PUT", "/lists/:name", lambda: apis.lists_api.put),
+        _route("DELETE", "/lists/:name", lambda: apis.lists_api.delete),
+        _route("POST", "/lists/:name/rebuild", lambda: apis.lists_api.rebuild),
+        _route("POST", "/lists/:name/rollback", lambda: apis.lists_api.roll_back),
+        _route("GET", "/lists/:name/versions", lambda: apis.lists_api.show_versions),
+        _route("GET", "/lists/:name/diff", lambda: apis.lists_api.show_difference),
+        _route("GET", "/lists/:name/why", lambda: apis.lists_api.explain),
+        _route("GET", "/lists/:name/overlap", lambda: apis.lists_api.show_overlap),
+        _route("GET", "/lists/patches/:id/:file", lambda: apis.list_addresses.serve_patch),
     ]
+
+
+async def _serve_list(apis: CompilerApis, request: Request) -> Reply:
+    """A name with a dot is an address that people subscribe to; a name alone shows the list's facts."""
+    name, dot, extension = request.params["name"].partition(".")
+    if dot:
+        return await apis.list_addresses.serve(request, name, extension)
+    return await apis.lists_api.show(request)
 
 
 # Rare, so their modules do not delay the start of the Worker.

@@ -14,19 +14,26 @@ MAX_FETCHES: Final = 100
 # For the lists that the operator has configured: what the platform allows.
 OPERATOR_FETCHES: Final = 9_000
 SOURCES_PER_REQUEST: Final = 10
+_PATTERN_FILES: Final = (
+    "exclusions_sources", "inclusions_sources", "domainExclusionsSources", "domainInclusionsSources",
+)  # fmt: skip
 
 
 @dataclass(slots=True)
 class FetchAllowance:
     """What is left of the fetches of one compilation."""
 
-    limit: int
+    limit: int = MAX_FETCHES
     used: int = 0
+
+    @property
+    def left(self) -> int:
+        return self.limit - self.used
 
     def take(self) -> None:
         if self.used >= self.limit:
             raise Oversized(
-                f"the list needs more than {self.limit} fetches, with includes, redirects and retries:"
+                f"this needs more than {self.limit} fetches, with includes, redirects and retries:"
                 " that is all this request may cause; split it"
             )
         self.used += 1
@@ -44,14 +51,13 @@ class FetchAllowance:
 def count_files(configuration: Configuration) -> int:
     """Returns how many files a configuration names: its sources, and its files of exclusions and inclusions."""
     filters = (configuration, *configuration.sources)
-    return len(configuration.sources) + sum(len(f.exclusions_sources) + len(f.inclusions_sources) for f in filters)
+    return len(configuration.sources) + sum(len(part.pattern_files) for part in filters)
 
 
 def count_sent_files(sent: Mapping[str, Any]) -> int:
     """Does the same for a configuration that is not validated yet; an invalid one is never compiled."""
     filters = (sent, *_list_sources(sent))
-    names = ("exclusions_sources", "inclusions_sources")
-    return count_sent_sources(sent) + sum(_length(part.get(name)) for part in filters for name in names)
+    return count_sent_sources(sent) + sum(_length(part.get(name)) for part in filters for name in _PATTERN_FILES)
 
 
 def count_sent_sources(sent: Mapping[str, Any]) -> int:

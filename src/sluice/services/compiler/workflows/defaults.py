@@ -10,6 +10,7 @@ from sluice.core.errors import ConfigError, Invalid, SluiceError
 from sluice.core.json_text import parse_json
 from sluice.core.models import parse_model
 from sluice.services.compiler.health.source import HealthSource, check_distinct
+from sluice.services.compiler.published.declared import read_declared_lists
 from sluice.web import Check
 
 MAX_LISTS: Final = 50
@@ -76,10 +77,11 @@ def _parse_variable(name: str, text: str, model: type[Model]) -> Model:
         raise ConfigError(f"{name}: {str(error).replace('the body', 'it')}") from None
 
 
-def check_variables(warm_lists: str, sources: str) -> dict[str, Check]:
+def check_variables(warm_lists: str, sources: str, published_lists: str = "") -> dict[str, Check]:
     """Returns whether the variables that hold JSON can be read; those that are not set are left out."""
     readers: dict[str, tuple[str, Callable[[str], object]]] = {
         "HEALTH_SOURCES": (sources, health_sources),
+        "PUBLISHED_LISTS": (published_lists, read_declared_lists),
         "WARM_CONFIGURATIONS": (warm_lists, warm_configurations),
     }
     return {name: _check_variable(text, read) for name, (text, read) in readers.items() if text}

@@ -59,8 +59,27 @@ class DroppedLine(CamelReplyModel):
     reason: str
 
 
+class BlockedDomain(CamelReplyModel):
+    """A domain of `domainExclusions`, of `neverBlock` or of a source's address, and the rule that blocks it."""
+
+    domain: str
+    rule: str
+
+
+class RuleConflict(CamelReplyModel):
+    """A rule of one source, and its exception of another."""
+
+    rule: str
+    source: str
+    exception: str
+    exception_source: str
+
+
 class DropReport(CamelReplyModel):
+    still_blocked: Annotated[list[BlockedDomain], Field(description="Domains that should be open and are not.")]
+    protected: Annotated[list[BlockedDomain], Field(description="Domains that an added exception opens.")]
     transformations: list[TransformationCount]
+    conflicts: Annotated[list[RuleConflict], Field(description="The first 10,000.")]
     dropped: list[DroppedLine]
     dropped_not_listed: Count
 

@@ -1,0 +1,86 @@
+"""The index that answers "why is this name blocked?" without reading the list.
+
+Every rule that concerns one name stands in the shard of that name's last two labels, every other rule that may match a name
+in the general shard. The rules of both shards decide as the whole list does, because no other rule can match.
+"""
+
+import json
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sluice.core.filters.formats.entries import read_badfilter, read_entries
+from sluice.core.filters.verdicts import NameVerdicts, find_rule_literal
+from sluice.core.json_text import encode_json, encode_utf8
+
+_RULES_PER_SHARD: Final = 1_000
+MAX_SHARDS: Final = 512
+# The file of a rule by its number, and the line.
+PackedPlace = tuple[int, int]
+FindPlaces = Callable[[int, str], Iterable[PackedPlace]]
+
+
+@dataclass(frozen=True, slots=True)
+class ShardDirectory:
+    """What is needed to find the shard of a name, and to read places: source and file by the number of the file."""
+
+    shards: int
+    files: Sequence[tuple[str, str]]
+
+    def as_json(self) -> dict[str, Any]:
+        return {"shards": self.shards, "files": [list(file) for file in self.files]}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> "ShardDirectory":
+        return cls(value["shards"], [(source, file) for source, file in value["files"]])
+
+    def shard_of(self, name: str) -> int:
+        """Return the number of the shard in which the rules about a name stand."""
+        return zlib.crc32(".".join(name.rsplit(".", 2)[-2:]).encode()) % self.shards
+
+
+def count_shards(rules: int) -> int:
+    return max(1, min(MAX_SHARDS, rules // _RULES_PER_SHARD))
+
+
+def build_shards(lines: list[str], directory: ShardDirectory, find_places: FindPlaces) -> Iterator[tuple[str, bytes]]:
+    """Yield the name and the content of each shard; the general one is called `general`."""
+    entries, skipped = read_entries(lines)
+    numbers: dict[int, set[int]] = {}
+    general: dict[int, str] = {}
+    for entry in entries:
+        if "." in entry.name:
+            numbers.setdefault(directory.shard_of(entry.name), set()).add(entry.line)
+        else:
+            general[entry.line] = ""
+    for line in skipped:
+        if (literal := find_rule_literal(line.text)) is not None:
+            general[line.line - 1] = literal
+    general |= {at: "" for at, text in enumerate(lines) if "badfilter" in text and read_badfilter(text.strip())}
+    del entries, skipped
+    for shard in range(directory.shards):
+        rows = [[at, lines[at], *_flatten(find_places(at, lines[at]))] for at in sorted(numbers.pop(shard, ()))]
+        yield str(shard), encode_utf8(encode_json(rows))
+    rows = [[at, lines[at], literal, *_flatten(find_places(at, lines[at]))] for at, literal in sorted(general.items())]
+    yield "general", encode_utf8(encode_json(rows))
+
+
+def explain(directory: ShardDirectory, name: str, shard: bytes, general: bytes) -> dict[str, Any]:
+    """Return the verdict on a name in lower case, the rule that decides, and every place of it."""
+    known = {row[0]: (row[1], row[2:]) for row in json.loads(shard)}
+    known |= {row[0]: (row[1], row[3:]) for row in json.loads(general) if row[2] in name}
+    numbers = sorted(known)
+    decision = NameVerdicts([known[at][0] for at in numbers]).decide(name)
+    if decision.line is None:
+        return {"verdict": decision.verdict, "rule": None, "sources": []}
+    rule, packed = known[numbers[decision.line]]
+    places = [
+        {"source": directory.files[file][0], "file": directory.files[file][1], "line": line}
+        for file, line in zip(packed[::2], packed[1::2], strict=True)
+    ]
+    return {"verdict": decision.verdict, "rule": rule, "sources": places}
+
+
+def _flatten(places: Iterable[PackedPlace]) -> Iterator[int]:
+    return (number for place in places for number in place)

@@ -1,0 +1,104 @@
+"""The addresses that people subscribe to: stored bytes from one object in R2, and nothing else."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from sluice.core.errors import NotFound
+from sluice.core.http_dates import format_http_date
+from sluice.core.ports import Bucket, ObjectInfo
+from sluice.web import ETag, Native, Reply, Request, Sharing, apply_conditions, share_reply
+from sluice.web.negotiate import accepts_gzip
+from sluice.web.problems import build_problem
+
+PREFIX: Final = "published/at/"
+PATCH_PREFIX: Final = "published/patches/"
+RETRY_AFTER_S: Final = 120
+_FRESH_S: Final = 300
+_STALE_S: Final = 24 * 3600
+_GZIP_MARK: Final = "-gzip"
+_PATCH_TYPE: Final = "text/plain; charset=utf-8"
+
+# Gives up a stream that nobody reads; None is no stream.
+Discard = Callable[[Any], None]
+# Returns the stream, which is compressed, as one of its plain content of this length.
+Inflate = Callable[[Any, int], Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListAddresses:
+    bucket: Bucket
+    inflate: Inflate
+    discard: Discard
+
+    async def serve(self, request: Request, name: str, extension: str) -> Reply:
+        """Returns the list at an address; 503 if it was never built, 404 if there is none. The query does not count."""
+        key = f"{PREFIX}{name}.{'txt' if extension == 'adblock' else extension}"
+        if request.method == "HEAD":
+            info, stream = await self.bucket.head(key), None
+        else:
+            stored = await self.bucket.open(key)
+            info, stream = (stored.object, stored.stream) if stored else (None, None)
+        if info is None:
+            raise NotFound(f"no list is published at {request.path}: GET /lists shows those that are")
+        if "etag" not in info.custom_metadata:
+            return _build_unbuilt(request)
+        return self._build_reply(request, name, info, stream)
+
+    def _build_reply(self, request: Request, name: str, info: ObjectInfo, stream: Any) -> Reply:
+        facts = info.custom_metadata
+        is_gzip = accepts_gzip(request.headers.get("accept-encoding"))
+        sharing = Sharing(max_age_s=_FRESH_S, stale_s=_STALE_S, tags=(f"list-{name}",))
+        reply = share_reply(Reply(200, _build_headers(facts, gzip=is_gzip)), sharing)
+        if unchanged := _find_unchanged(request, reply, facts["etag"]):
+            self.discard(stream)
+            return unchanged
+        length = info.size if is_gzip else int(facts["size"])
+        reply = reply.with_header("Content-Length", str(length))
+        if stream is None:
+            return reply
+        return replace(reply, body=Native(stream if is_gzip else self.inflate(stream, length)))
+
+    async def serve_patch(self, request: Request) -> Reply:
+        """Returns the patch from one version to the next; 404 while there is no next version."""
+        folder, file = request.params["id"], request.params["file"]
+        content = await self.bucket.get_bytes(f"{PATCH_PREFIX}{folder}/{file}") if _is_plain(folder, file) else None
+        if content is None:
+            raise NotFound("there is no patch here yet: the list has no newer version")
+        reply = Reply(200, (("Content-Type", _PATCH_TYPE),), content)
+        return share_reply(reply, Sharing(max_age_s=_FRESH_S, tags=(f"patches-{folder}",)))
+
+
+def _is_plain(folder: str, file: str) -> bool:
+    return folder.isascii() and folder.isalpha() and len(file) <= 64 and "/" not in file
+
+
+def _build_headers(facts: Any, *, gzip: bool) -> tuple[tuple[str, str], ...]:
+    modified = format_http_date(datetime.fromtimestamp(int(facts["modified"]), UTC))
+    headers = (
+        ("Content-Type", facts["type"]),
+        ("ETag", f'"{facts["etag"]}{_GZIP_MARK if gzip else ""}"'),
+        ("Last-Modified", modified),
+        ("Vary", "Accept-Encoding"),
+    )
+    return (*headers, ("Content-Encoding", "gzip")) if gzip else headers
+
+
+def _find_unchanged(request: Request, reply: Reply, tag: str) -> Reply | None:
+    """Return a 304 if the caller has this version; a copy in the other encoding is the same version."""
+    headers = request.headers
+    listed = f"{headers.get('if-none-match', '')},{headers.get('if-match', '')}"
+    known = next((each for each in (tag, f"{tag}{_GZIP_MARK}") if f'"{each}"' in listed), None)
+    judged = apply_conditions(request, reply if known is None else reply.with_header("ETag", str(ETag(known))))
+    return judged.with_header("ETag", reply.header("ETag") or "") if judged.status == 304 else None
+
+
+def _build_unbuilt(request: Request) -> Reply:
+    return build_problem(
+        503,
+        "Not built yet",
+        "the list has no version yet: ask again in a few minutes",
+        instance=request.path,
+        headers={"Retry-After": str(RETRY_AFTER_S)},
+    )

@@ -1,0 +1,187 @@
+"""The steps of one build. Each may be repeated, and passes keys on, never rules."""
+
+import hashlib
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sluice.core.compiler.published.definition import ADBLOCK, ListDefinition
+from sluice.core.compiler.published.versions import BuildOutcome, ListState, SourceState
+from sluice.core.compiler.published.why_index import ShardDirectory, count_shards
+from sluice.core.compiler.sources.locations import remove_secrets
+from sluice.core.errors import NotFound, SluiceError
+from sluice.core.json_text import encode_json, encode_utf8
+from sluice.core.ports import Bucket, Clock, Log
+from sluice.core.timestamps import iso
+from sluice.services.compiler.published.builds.list_compiler import (
+    compile_rules,
+    count_overlap,
+    digest_rules,
+    pack_index,
+)
+from sluice.services.compiler.published.builds.queue import BuildQueue
+from sluice.services.compiler.published.keys import build_key, index_key, version_key
+from sluice.services.compiler.published.list_store import ListStore, PublishedList
+from sluice.services.compiler.published.sources.bundles import Bundle, compress, decompress
+from sluice.services.compiler.published.sources.copy_store import CopyStore
+from sluice.services.compiler.published.sources.source_fetcher import SourceFetcher, SourceOutcome
+
+RULES: Final = "rules"
+INDEX: Final = "index"
+OVERLAP: Final = "overlap"  # a part of the index
+_PROGRAM: Final = "1"  # a change of what compilation means is a new input
+
+# Waits until the isolate has room for a long list, and holds it.
+TakeTurn = Callable[[], Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildSteps:
+    lists: ListStore
+    builds: BuildQueue
+    copies: CopyStore
+    bucket: Bucket
+    fetcher: SourceFetcher
+    take_turn: TakeTurn
+    clock: Clock
+    log: Log
+
+    async def fetch_sources(self, name: str, build_id: str) -> dict[str, Any]:
+        """Reads all sources, stores the new good copies, and returns what was taken for each."""
+        await self.builds.renew(build_id)
+        definition = (await self.lists.load(name)).definition
+        outcomes = await self.fetcher.fetch_all(definition, await self.copies.load_copies(name))
+        await self.copies.store(name, outcomes)
+        counts = {one.source: one.rule_count for one in outcomes if one.state is SourceState.OK and not one.is_patterns}
+        await self.lists.record_counts(name, counts)
+        return describe_outcomes(definition, outcomes)
+
+    async def compile(self, name: str, build_id: str, sources: Mapping[str, Any]) -> dict[str, Any]:
+        """Decides whether there is something new, and stores the rules if they had to be compiled."""
+        await self.builds.renew(build_id)
+        known = await self.lists.load(name)
+        published = known.published
+        if known.version and published["input"] == sources["input"]:
+            decided = {"ruleCount": published["ruleCount"], "digest": published["digest"]}
+        else:
+            decided = await self._compile_anew(known, build_id, sources)
+        return decided | {"outcome": _decide_outcome(known, sources, decided)}
+
+    async def _compile_anew(self, known: PublishedList, build_id: str, sources: Mapping[str, Any]) -> dict[str, Any]:
+        async with self.take_turn():
+            bundles = await self._load_bundles(known.name, sources)
+            configuration = known.definition.configuration
+            rules = await compile_rules(configuration, bundles, self.clock)
+            await self._store_rules(build_id, rules.lines)
+            count, digest, index = rules.rule_count, rules.digest, rules.index
+            del rules
+            overlap = await count_overlap(configuration, bundles, self.clock)
+            index = index.with_part(OVERLAP, encode_utf8(encode_json(overlap)))
+            await self.bucket.put(build_key(build_id, INDEX), index.content)
+        return {"ruleCount": count, "digest": digest, "index": index.directory}
+
+    async def restore(self, name: str, build_id: str, version: int) -> dict[str, Any]:
+        """Stores the rules of an older version as those of this build."""
+        await self.builds.renew(build_id)
+        known = await self.lists.load(name)
+        found = next((one for one in await self.lists.load_versions(name) if one.version == version), None)
+        if found is None:
+            raise NotFound(f"version {version} of {name} is no longer stored")
+        async with self.take_turn():
+            lines = await self._load_rules(name, version, found.facts["headerLines"])
+            count, digest = digest_rules(lines)
+            index = pack_index(lines, ShardDirectory(count_shards(count), []), lambda _at, _text: ())
+            index = index.with_part(OVERLAP, await read_index_part(self.bucket, known, OVERLAP))
+            await self.bucket.put(build_key(build_id, INDEX), index.content)
+            await self._store_rules(build_id, lines)
+        decided = {"ruleCount": count, "digest": digest, "index": index.directory}
+        return decided | {"outcome": BuildOutcome.PUBLISHED}
+
+    async def _store_rules(self, build_id: str, lines: list[str]) -> None:
+        await self.bucket.put(build_key(build_id, RULES), compress(encode_utf8("\n".join(lines))))
+
+    async def load_rules(self, known: PublishedList, build_id: str, decided: Mapping[str, Any]) -> list[str]:
+        """Returns the rules of the build: compiled anew, or those of the published version."""
+        if "index" not in decided:
+            return await self._load_rules(known.name, known.version, known.published["headerLines"])
+        content = await self.bucket.get_bytes(build_key(build_id, RULES))
+        if content is None:
+            raise SluiceError(f"the rules of {build_id} are no longer stored: build the list again")
+        return decompress(content).decode("utf-8", "backslashreplace").split("\n")
+
+    async def _load_rules(self, name: str, version: int, header_lines: int) -> list[str]:
+        content = await self.bucket.get_bytes(version_key(name, version))
+        if content is None:
+            raise NotFound(f"version {version} of {name} is no longer stored")
+        return decompress(content).decode("utf-8", "backslashreplace").split("\n")[header_lines:]
+
+    async def _load_bundles(self, name: str, sources: Mapping[str, Any]) -> dict[str, Bundle]:
+        return {
+            source: await self.copies.load_bundle(name, source, digest) for source, digest in sources["digests"].items()
+        }
+
+
+async def read_index_part(bucket: Bucket, known: PublishedList, part: str) -> bytes:
+    """Returns one part of the index of the published version, without reading the others."""
+    index = known.published["index"]
+    start, length = index["parts"][part]
+    stored = await bucket.get(index_key(known.name, index["version"]), offset=start, length=length)
+    if stored is None:
+        raise NotFound(f"the index of {known.name} is no longer stored: build the list again")
+    return zlib.decompress(stored.body)
+
+
+def describe_outcomes(definition: ListDefinition, outcomes: Iterable[SourceOutcome]) -> dict[str, Any]:
+    """Return plain values: what readers see of each source, the header's notes, and what the rules depend on."""
+    every = list(outcomes)
+    digests = {one.source: one.bundle.digest for one in every if one.bundle}
+    notes = [[note.source, note.substitute, note.reason] for one in every if (note := one.note)]
+    missing = [one.source for one in every if one.is_patterns and one.bundle is None]
+    content = encode_json([_PROGRAM, definition.configuration.model_dump(), digests])
+    return {
+        "sources": [_describe(one) for one in every if not one.is_patterns],
+        "digests": digests,
+        "notes": notes,
+        "missingPatterns": missing,
+        "state": ListState.DEGRADED if notes else ListState.FRESH,
+        "input": hashlib.sha256(encode_utf8(content)).hexdigest(),
+        "signature": [[source, substitute] for source, substitute, _ in notes],
+    }
+
+
+def _describe(outcome: SourceOutcome) -> dict[str, Any]:
+    return {
+        "source": remove_secrets(outcome.source),
+        "state": outcome.state,
+        "ruleCount": outcome.rule_count,
+        "fetchedAt": None if outcome.fetched_s is None else iso(outcome.fetched_s),
+        "reason": outcome.reason or None,
+    }
+
+
+def _decide_outcome(known: PublishedList, sources: Mapping[str, Any], decided: Mapping[str, Any]) -> BuildOutcome:
+    if decided["ruleCount"] < known.definition.min_rules:
+        return BuildOutcome.REFUSED
+    published = known.published
+    is_same = (
+        known.version > 0
+        and published["digest"] == decided["digest"]
+        and published["signature"] == sources["signature"]
+        and published["definition"] == digest_definition(known.definition)
+    )
+    return BuildOutcome.UNCHANGED if is_same else BuildOutcome.PUBLISHED
+
+
+def digest_definition(definition: ListDefinition) -> str:
+    """Return the hash of what the texts depend on besides the rules."""
+    configuration = definition.configuration
+    values: Sequence[Any] = (
+        configuration.name, configuration.homepage, configuration.license, definition.text,
+        definition.cron.shortest_gap_minutes(), definition.further_formats,
+    )  # fmt: skip
+    return hashlib.sha256(encode_utf8(encode_json(values))).hexdigest()
+
+
+def list_formats(definition: ListDefinition) -> list[str]:
+    return [ADBLOCK, *definition.further_formats]

@@ -1,0 +1,173 @@
+"""The rows of published lists: definitions, what is published, and the last versions."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sluice.core.compiler.published.definition import MAX_LISTS, ListDefinition, parse_definition
+from sluice.core.compiler.published.versions import MAX_VERSIONS, VersionStamp, stamp_version
+from sluice.core.errors import Conflict, NotFound
+from sluice.core.json_text import encode_json
+from sluice.core.ports import Clock, Database, Statement
+
+COUNTS_KEPT_MS: Final = 90 * 24 * 3600 * 1000
+_SHOWN_COUNTS: Final = 1_000  # of all sources of a list together
+
+_INSERT: Final = """
+insert into published_lists (name, definition, origin, created_ms) select ?1, ?2, ?3, ?4
+where exists (select 1 from published_lists where name = ?1) or (select count(*) from published_lists) < ?5
+on conflict (name) do update set definition = ?2, origin = ?3
+"""
+_STAMP: Final = """
+update published_lists set stamp_version = ?, stamp_s = ?, stamp_minute = ?, stamp_build = ?
+where name = ? and (stamp_build is null or stamp_build <> ?)
+"""
+_FORGET: Final = """
+delete from published_versions where list = ?1
+and version not in (select version from published_versions where list = ?1 order by version desc limit ?2)
+"""
+_DELETE: Final = (
+    "delete from published_lists where name = ?",
+    "delete from published_builds where list = ?",
+    "delete from published_versions where list = ?",
+    "delete from published_copies where list = ?",
+    "delete from published_counts where list = ?",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedList:
+    """One list: its definition as it was sent, and what is published of it."""
+
+    name: str
+    definition: ListDefinition
+    origin: str
+    version: int
+    published: Mapping[str, Any]
+    sources: Sequence[Mapping[str, Any]]
+    state: str
+    reason: str | None
+    stamp: VersionStamp | None
+    stamp_build: str | None
+    alert_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredVersion:
+    """One of the last versions; `facts` are those of `published` at its time."""
+
+    version: int
+    created_s: int
+    rule_count: int
+    facts: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListStore:
+    database: Database
+    clock: Clock
+
+    async def put(self, name: str, definition: Mapping[str, Any], origin: str) -> bool:
+        """Stores a definition; returns whether the list is new. Raises Conflict if there are too many lists."""
+        known = await self.database.value("select count(*) from published_lists where name = ?", name)
+        now_ms = self._now_ms()
+        result = await self.database.run(_INSERT, name, encode_json(definition), origin, now_ms, MAX_LISTS)
+        if not result.changes:
+            raise Conflict(f"there are {MAX_LISTS} lists already: delete one first")
+        return not known
+
+    async def find(self, name: str) -> PublishedList | None:
+        row = await self.database.first("select * from published_lists where name = ?", name)
+        return _to_list(row) if row else None
+
+    async def load(self, name: str) -> PublishedList:
+        found = await self.find(name)
+        if found is None:
+            raise NotFound(f"there is no list {name}")
+        return found
+
+    async def load_all(self) -> list[PublishedList]:
+        rows = await self.database.all("select * from published_lists order by name")
+        return [_to_list(row) for row in rows]
+
+    async def delete(self, name: str) -> None:
+        await self.database.batch([(statement, (name,)) for statement in _DELETE])
+
+    async def reserve_stamp(self, name: str, build_id: str) -> VersionStamp:
+        """Returns the stamp of the build's version; the same one if the build asks again."""
+        known = await self.load(name)
+        if known.stamp_build != build_id:
+            stamp = stamp_version(known.stamp, self.clock.now())
+            values = (stamp.version, stamp.created_s, stamp.minute)
+            await self.database.run(_STAMP, *values, build_id, name, build_id)
+            known = await self.load(name)
+        if known.stamp is None or known.stamp_build != build_id:
+            raise Conflict(f"another build of {name} has taken over")
+        return known.stamp
+
+    async def publish(self, name: str, version: StoredVersion) -> None:
+        """Records a published version, and forgets the oldest."""
+        facts = encode_json(version.facts)
+        values = (name, version.version, version.created_s, version.rule_count, facts)
+        statements: list[Statement] = [
+            ("update published_lists set version = ?, published = ? where name = ?", (version.version, facts, name)),
+            ("insert or replace into published_versions values (?, ?, ?, ?, ?)", values),
+            (_FORGET, (name, MAX_VERSIONS)),
+        ]
+        await self.database.batch(statements)
+
+    async def load_versions(self, name: str) -> list[StoredVersion]:
+        """Returns the last versions, the newest first."""
+        rows = await self.database.all(
+            "select * from published_versions where list = ? order by version desc limit ?", name, MAX_VERSIONS
+        )
+        return [
+            StoredVersion(row["version"], row["created_s"], row["rule_count"], json.loads(row["facts"])) for row in rows
+        ]
+
+    async def record_counts(self, name: str, counts: Mapping[str, int]) -> None:
+        now_ms = self._now_ms()
+        await self.database.batch(
+            [("insert into published_counts values (?, ?, ?, ?)", (name, at, now_ms, n)) for at, n in counts.items()]
+        )
+
+    async def load_counts(self, name: str) -> dict[str, list[tuple[int, int]]]:
+        """Returns the times and counts of each source, the newest first."""
+        rows = await self.database.all(
+            "select * from published_counts where list = ? order by at_ms desc limit ?", name, _SHOWN_COUNTS
+        )
+        counts: dict[str, list[tuple[int, int]]] = {}
+        for row in rows:
+            counts.setdefault(row["source"], []).append((row["at_ms"], row["rule_count"]))
+        return counts
+
+    async def delete_expired(self) -> None:
+        before_ms = self._now_ms() - COUNTS_KEPT_MS
+        await self.database.batch(
+            [
+                ("delete from published_counts where at_ms < ?", (before_ms,)),
+                ("delete from published_builds where requested_ms < ?", (before_ms,)),
+                ("delete from published_alerts where created_ms < ?", (before_ms,)),
+            ]
+        )
+
+    def _now_ms(self) -> int:
+        return round(self.clock.now() * 1000)
+
+
+def _to_list(row: Mapping[str, Any]) -> PublishedList:
+    stamp = VersionStamp(row["stamp_version"], row["stamp_s"], row["stamp_minute"]) if row["stamp_version"] else None
+    return PublishedList(
+        name=row["name"],
+        definition=parse_definition(json.loads(row["definition"])),
+        origin=row["origin"],
+        version=row["version"],
+        published=json.loads(row["published"]),
+        sources=json.loads(row["sources"]),
+        state=row["state"],
+        reason=row["reason"],
+        stamp=stamp,
+        stamp_build=row["stamp_build"],
+        alert_id=row["alert_id"],
+    )

@@ -1,0 +1,136 @@
+"""What the operator and the cron do with lists: put, delete, rebuild, roll back, and start what is due."""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from sluice.core.compiler.published.definition import ListDefinition, parse_definition
+from sluice.core.compiler.published.schedule import own_minute
+from sluice.core.errors import Conflict, NotFound, SluiceError
+from sluice.core.ports import Bucket, Clock, Log
+from sluice.services.compiler.limits.turns import CompilationTurns
+from sluice.services.compiler.ports import Instances
+from sluice.services.compiler.published.builds.build_steps import list_formats
+from sluice.services.compiler.published.builds.publisher import Publisher
+from sluice.services.compiler.published.builds.queue import BuildQueue
+from sluice.services.compiler.published.keys import BUILDS_PREFIX, cache_tag, list_prefixes
+from sluice.services.compiler.published.list_store import ListStore
+
+# A build whose instance was never created, because the Worker stopped in between, is started again after this.
+_LOST_MS: Final = 10 * 60 * 1000
+_STAGED_S: Final = 24 * 3600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListOperator:
+    """`load_declared` returns the definitions of the repository by name."""
+
+    lists: ListStore
+    builds: BuildQueue
+    publisher: Publisher
+    bucket: Bucket
+    instances: Instances
+    load_declared: Callable[[], Mapping[str, Mapping[str, Any]]]
+    clock: Clock
+    log: Log
+
+    async def put(self, name: str, definition: Mapping[str, Any], origin: str) -> tuple[bool, str]:
+        """Stores a definition and starts a build. Returns whether the list is new, and the id of the build."""
+        self._check_not_declared(name)
+        return await self._put(name, definition, origin)
+
+    async def delete(self, name: str) -> None:
+        """Removes a list and everything that is stored of it."""
+        self._check_not_declared(name)
+        await self.lists.load(name)
+        await self.lists.delete(name)
+        for prefix in list_prefixes(name):
+            keys = [stored.key async for stored in self.bucket.objects(prefix)]
+            if keys:
+                await self.bucket.delete(keys)
+        await self.publisher.purge([cache_tag(name)])
+
+    async def rebuild(self, name: str) -> str:
+        """Starts a build behind those that wait, and returns its id."""
+        await self._store_declared(name)
+        await self.lists.load(name)
+        return await self._start(name)
+
+    async def roll_back(self, name: str, version: int) -> str:
+        """Starts a build that publishes the rules of an older version; returns its id."""
+        await self.lists.load(name)
+        if all(known.version != version for known in await self.lists.load_versions(name)):
+            raise NotFound(f"list {name} has no version {version} any more")
+        return await self._start(name, rollback_to=version)
+
+    async def run_due(self, scheduled_ms: int) -> None:
+        """Starts a build of each list that is due in this hour, and what was lost; called once an hour."""
+        for name in self.load_declared():
+            await self._store_declared(name)
+        hour = datetime.fromtimestamp(scheduled_ms // 1000, UTC)
+        for known in await self.lists.load_all():
+            if known.definition.cron.is_due(hour):
+                await self._attempt(self._start_scheduled(known.name, scheduled_ms))
+        await self._attempt(self._resume_lost())
+        await self._attempt(self._remove_staged())
+
+    async def _resume_lost(self) -> None:
+        before_ms = round(self.clock.now() * 1000) - _LOST_MS
+        for row in await self.builds.load_waiting():
+            if row["requested_ms"] < before_ms:
+                await self._create(row["id"], row["list"], row["rollback_to"])
+
+    async def _remove_staged(self) -> None:
+        before_s = self.clock.now() - _STAGED_S
+        old = [one.key async for one in self.bucket.objects(BUILDS_PREFIX) if one.uploaded_at < before_s]
+        if old:
+            await self.bucket.delete(old)
+
+    async def _put(self, name: str, definition: Mapping[str, Any], origin: str) -> tuple[bool, str]:
+        parsed: ListDefinition = parse_definition(definition)
+        is_new = await self.lists.put(name, definition, origin)
+        await self.publisher.reserve_addresses(name, list_formats(parsed))
+        return is_new, await self._start(name)
+
+    async def _store_declared(self, name: str) -> None:
+        """Stores a declared list if it is new or changed; the build follows."""
+        definition = self.load_declared().get(name)
+        if definition is None:
+            return
+        known = await self.lists.find(name)
+        if known is None or known.definition != parse_definition(definition):
+            await self._put(name, definition, known.origin if known else "")
+
+    def _check_not_declared(self, name: str) -> None:
+        if name in self.load_declared():
+            raise Conflict(f"list {name} is declared in lists.json or PUBLISHED_LISTS: change it there")
+
+    async def _start_scheduled(self, name: str, scheduled_ms: int) -> None:
+        """Starts a build that begins in the list's own minute; a second start for the same hour does nothing."""
+        start_s = scheduled_ms / 1000 + own_minute(name) * 60
+        params = {"list": name, "waitS": max(0, round(start_s - self.clock.now()))}
+        await self.instances.create(f"build-{scheduled_ms}-{name}", params)
+
+    async def _start(self, name: str, *, rollback_to: int | None = None) -> str:
+        build_id = await self.builds.add(name, rollback_to=rollback_to)
+        await self._create(build_id, name, rollback_to)
+        return build_id
+
+    async def _create(self, build_id: str, name: str, rollback_to: int | None) -> None:
+        await self.instances.create(build_id, {"list": name, "rollbackTo": rollback_to})
+
+    async def _attempt(self, work: Any) -> None:
+        try:
+            await work
+        except SluiceError as error:
+            self.log.error("list.schedule_failed", error)
+
+
+@asynccontextmanager
+async def take_large_turn(turns: CompilationTurns, clock: Clock) -> AsyncIterator[None]:
+    """Holds the isolate's place for a long list."""
+    async with turns.take(clock) as turn:
+        await turn.wait()
+        yield

@@ -1,0 +1,44 @@
+"""Questions about a published list: what changed, why a name is blocked, and what each source contributes."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from sluice.core.compiler.published.why_index import ShardDirectory, explain
+from sluice.core.errors import NotFound
+from sluice.core.ports import Bucket
+from sluice.services.compiler.published.builds.build_steps import OVERLAP, read_index_part
+from sluice.services.compiler.published.differences import compare_rules, decode_lines, load_text
+from sluice.services.compiler.published.list_store import ListStore, PublishedList
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListQueries:
+    lists: ListStore
+    bucket: Bucket
+
+    async def compare_versions(self, name: str, old: int, new: int) -> dict[str, Any]:
+        await self.lists.load(name)
+        known = {one.version for one in await self.lists.load_versions(name)}
+        for version in (old, new):
+            if version not in known:
+                raise NotFound(f"list {name} has no version {version}: GET /lists/{name}/versions shows those it has")
+        before = await load_text(self.bucket, name, old)
+        return compare_rules(before, decode_lines(await load_text(self.bucket, name, new)))
+
+    async def explain(self, name: str, domain: str) -> dict[str, Any]:
+        """Returns what the list says of a name, which rule says so, and where that rule stands."""
+        known = await self._load_published(name)
+        directory = ShardDirectory.from_json(known.published["index"])
+        shard = await read_index_part(self.bucket, known, str(directory.shard_of(domain)))
+        general = await read_index_part(self.bucket, known, "general")
+        return explain(directory, domain, shard, general)
+
+    async def show_overlap(self, name: str) -> Any:
+        return json.loads(await read_index_part(self.bucket, await self._load_published(name), OVERLAP))
+
+    async def _load_published(self, name: str) -> PublishedList:
+        known = await self.lists.load(name)
+        if not known.version:
+            raise NotFound(f"list {name} has no version yet")
+        return known

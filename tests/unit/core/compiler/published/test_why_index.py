@@ -1,0 +1,87 @@
+"""The index answers as the whole list does."""
+
+import json
+import zlib
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fakes.clock import ManualClock
+from sluice.core.compiler.compile import FilterCompiler
+from sluice.core.compiler.configuration import parse_configuration
+from sluice.core.compiler.overlap import OverlapCounter
+from sluice.core.compiler.published.why_index import ShardDirectory, build_shards, explain
+from sluice.core.filters.verdicts import NameVerdicts
+from sluice.services.compiler.published.builds.list_compiler import FileLibrary, StoredIndex, compile_rules
+from sluice.services.compiler.published.sources.bundles import Bundle, SourceFile
+
+NAMES = ["a.com", "b.a.com", "c.b.a.com", "ads.net", "x.ads.net", "com", "a.co.uk", "goodads.net"]
+PATTERNS = [
+    "||{}^", "@@||{}^", "|{}^", "||*.{}^", "{}", "0.0.0.0 {}", "||{}^$important", "@@||{}^$important", "||{}^$badfilter",
+    "||{}^$client=x", "||{}", "{}^", "@@{}", "/{}/", "||{}^$dnstype=A", "://{}^", "/{}/x", "*{}*", "0.0.0.0 {} z.com",
+    "@@||{}^$badfilter", ".{}^",
+]  # fmt: skip
+RULES = st.lists(st.builds(str.format, st.sampled_from(PATTERNS), st.sampled_from(NAMES)), max_size=14)
+
+
+@given(RULES, st.sampled_from([*NAMES, "y.com", "www.a.com"]), st.integers(1, 5))
+def test_same_decision(rules: list[str], name: str, shards: int):
+    """The rules of two shards decide as all rules do, by the same line."""
+    directory = ShardDirectory(shards, [("S", "s.txt")])
+    parts = dict(build_shards(rules, directory, lambda at, _text: [(0, at + 1)]))
+    answer = explain(directory, name, parts[str(directory.shard_of(name))], parts["general"])
+    decision = NameVerdicts(rules).decide(name)
+    assert answer["verdict"] == decision.verdict
+    assert [place["line"] for place in answer["sources"]] == ([] if decision.line is None else [decision.line + 1])
+
+
+async def test_places_of_a_compilation():
+    """The places are those of the command line: of the rule itself, and of equal rules that were dropped for it."""
+    texts = {
+        "https://x.example/a.txt": "! A\n||ads.example^\n||one.example^\n!#include more.txt\n",
+        "https://x.example/b.txt": "0.0.0.0 ads.example\n||ads.example^\n||ads.example^\n",
+    }
+    included = {"https://x.example/more.txt": SourceFile(b"||inner.example^\n")}
+    bundles = {
+        url: Bundle({url: SourceFile(text.encode()), **(included if "include" in text else {})})
+        for url, text in texts.items()
+    }
+    sources = [{"source": url, "name": url[-5]} for url in texts]
+    configuration = parse_configuration({"name": "L", "sources": sources, "transformations": ["Compress"]})
+    compiled = await compile_rules(configuration, bundles, ManualClock())
+    compiler = FilterCompiler(download=FileLibrary(bundles).download, clock=ManualClock(), draw=lambda: 0.0)
+    whole = await compiler.compile(configuration, detailed=True)
+    directory = ShardDirectory.from_json(compiled.index.directory)
+    for name in ("ads.example", "one.example", "inner.example", "x.inner.example", "none.example"):
+        shard, general = (read_part(compiled.index, part) for part in (str(directory.shard_of(name)), "general"))
+        answer = explain(directory, name, shard, general)
+        decision = NameVerdicts(whole.rules).decide(name)
+        assert answer["verdict"] == decision.verdict
+        if decision.line is not None:
+            assert whole.provenance is not None
+            places = whole.provenance.find_places(decision.line, whole.rules[decision.line])
+            assert [(at["source"], at["file"], at["line"]) for at in answer["sources"]] == [
+                (place.source, place.file, place.line) for place in places
+            ]
+
+
+def read_part(index: StoredIndex, part: str) -> bytes:
+    start, length = index.directory["parts"][part]
+    content = zlib.decompress(index.content[start : start + length])
+    assert isinstance(json.loads(content), list)
+    return content
+
+
+@given(st.lists(st.lists(st.sampled_from("abcdefgh!"), max_size=8), min_size=1, max_size=4))
+def test_overlap_equals_brute_force(sources: list[list[str]]):
+    """Counts by sets of rules."""
+    counter = OverlapCounter()
+    for at, lines in enumerate(sources):
+        counter.add_source(str(at), lines)
+    sets = [{line for line in lines if line != "!"} for lines in sources]
+    counts = counter.count()
+    for at, row in enumerate(counts["sources"]):
+        others = set().union(*(rules for other, rules in enumerate(sets) if other != at))
+        assert (row["rules"], row["unique"]) == (len(sets[at]), len(sets[at] - others))
+    for pair in counts["pairs"]:
+        assert pair["shared"] == len(sets[int(pair["a"])] & sets[int(pair["b"])])

@@ -1,0 +1,176 @@
+"""Published lists over the strict fakes: sources under the test's control, and a crash at any operation."""
+
+import zlib
+from collections.abc import Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from fakes.binding import Crash, Fake
+from fakes.clock import ManualClock
+from fakes.r2 import FakeR2
+from fakes.workflows import FakeStep, FakeWorkflows, NonRetryableError
+from sluice.core.errors import SluiceError, Unavailable
+from sluice.core.ports import FetchResponse
+from sluice.platform.storage.d1 import D1
+from sluice.platform.storage.r2 import R2
+from sluice.platform.workflows import Steps, Workflows
+from sluice.services.compiler.http.list_addresses import ListAddresses
+from sluice.services.compiler.http.lists import ListsApi
+from sluice.services.compiler.published.builds.alerts import ListAlerts
+from sluice.services.compiler.published.builds.build_steps import BuildSteps
+from sluice.services.compiler.published.builds.publisher import Publisher
+from sluice.services.compiler.published.builds.queue import BuildQueue
+from sluice.services.compiler.published.builds.workflow import PublishedListWorkflow
+from sluice.services.compiler.published.list_store import ListStore
+from sluice.services.compiler.published.operator import ListOperator
+from sluice.services.compiler.published.previews import Previews
+from sluice.services.compiler.published.queries import ListQueries
+from sluice.services.compiler.published.sources.copy_store import CopyStore
+from sluice.services.compiler.published.sources.source_fetcher import SourceFetcher
+from unit.services.compiler.listeners import ListLog
+from unit.services.compiler.workflow_bench import make_database
+
+HOOK = "https://hook.example/"
+TOKEN = "operator's"
+Answer = bytes | tuple[int, bytes] | SluiceError
+
+
+@dataclass
+class Sites:
+    """Answers by address: bytes, a status with bytes, or an error. Counts requests, and honours ETags if asked to."""
+
+    answers: dict[str, Answer]
+    has_etags: bool = False
+    requests: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+    alerts: list[bytes] = field(default_factory=list)
+    hook_status: int = 204
+
+    async def fetch(self, url: str, **options: Any) -> FetchResponse:
+        headers = {name.lower(): value for name, value in options.get("headers", ())}
+        if url == HOOK:
+            self.alerts.append(options["body"])
+            return FetchResponse(url, self.hook_status, (), b"")
+        self.requests.append((url, headers))
+        answer = self.answers.get(url, (404, b"404: Not Found"))
+        if isinstance(answer, SluiceError):
+            raise answer
+        status, body = answer if isinstance(answer, tuple) else (200, answer)
+        tag = f'"{zlib.crc32(body)}"'
+        if self.has_etags and headers.get("if-none-match") == tag:
+            return FetchResponse(url, 304, (), b"")
+        return FetchResponse(url, status, (("etag", tag),) if self.has_etags else (), body)
+
+
+class ListBench:
+    def __init__(self, answers: dict[str, Answer] | None = None, declared: Mapping[str, Any] | None = None) -> None:
+        self.clock = ManualClock()
+        self.d1, self.r2 = make_database(), FakeR2(self.clock)
+        self.engine = FakeWorkflows()
+        self.steps_of: dict[str, FakeStep] = {}
+        self.sites = Sites(answers or {})
+        self.declared = declared or {}
+        self.purged: list[str] = []
+        self.log = ListLog()
+        self.crashes = 0
+        self.compose()
+
+    def compose(self) -> None:
+        """Make everything anew that lives in memory."""
+        self.database, self.bucket = D1(self.d1), R2(self.r2)
+        clock, database, bucket, log = self.clock, self.database, self.bucket, self.log
+        self.lists = ListStore(database=database, clock=clock)
+        self.builds = BuildQueue(database=database, clock=clock, new_id=self._new_id)
+        copies = CopyStore(database=database, bucket=bucket, clock=clock)
+        fetcher = SourceFetcher(fetch=self.sites.fetch, clock=clock, draw=lambda: 0.0, timeout_s=5)
+        steps = BuildSteps(
+            lists=self.lists, builds=self.builds, copies=copies, bucket=bucket, fetcher=fetcher, take_turn=take_turn,
+            clock=clock, log=log,
+        )  # fmt: skip
+        publisher = Publisher(lists=self.lists, builds=self.builds, steps=steps, bucket=bucket, purge=self._purge)
+        alerts = ListAlerts(database=database, fetch=self.sites.fetch, clock=clock, url=HOOK)
+        self.workflow = PublishedListWorkflow(
+            lists=self.lists, builds=self.builds, steps=steps, publisher=publisher, alerts=alerts, database=database,
+            clock=clock, log=log,
+        )  # fmt: skip
+        self.operator = ListOperator(
+            lists=self.lists, builds=self.builds, publisher=publisher, bucket=bucket,
+            instances=Workflows(self.engine), load_declared=lambda: self.declared, clock=clock, log=log,
+        )  # fmt: skip
+        self.queries = ListQueries(lists=self.lists, bucket=bucket)
+        self.addresses = ListAddresses(
+            bucket=bucket, inflate=lambda stream, _size: stream, discard=lambda _stream: None
+        )
+        self.api = ListsApi(
+            lists=self.lists, builds=self.builds, operator=self.operator, queries=self.queries, admin_token=TOKEN,
+            previews=Previews(
+                lists=self.lists, copies=copies, bucket=bucket, fetcher=fetcher, take_turn=take_turn, clock=clock
+            ),
+            public_url="",
+        )  # fmt: skip
+
+    @property
+    def fakes(self) -> list[Fake]:
+        return [self.d1, self.r2]
+
+    async def run_all(self) -> None:
+        """Run every instance that has not ended, each to its end; after a crash it goes on as the engine would."""
+        for instance in list(self.engine.instances.values()):
+            if instance.state == "queued":
+                await self.run_instance(instance.id)
+
+    async def run_instance(self, build_id: str) -> None:
+        instance = self.engine.instances[build_id]
+        while instance.state == "queued":
+            step = FakeStep(self.steps_of[build_id].stored if build_id in self.steps_of else None)
+            self.steps_of[build_id] = step
+            try:
+                instance.output = await self.workflow.run(build_id, instance.params, Steps(step, NonRetryableError))
+                instance.state = "complete"
+            except Crash:
+                self.crashes += 1
+                self.compose()
+
+    async def put(self, name: str, *sources: str, **more: Any) -> str:
+        configuration = {"name": name.title(), "sources": [{"source": source} for source in sources]}
+        body = {"configuration": configuration, **more}
+        return (await self.operator.put(name, body, "https://lists.example"))[1]
+
+    async def rebuild(self, name: str) -> str:
+        """Build once more, some time later. Returns the outcome."""
+        self.clock.advance(3600)
+        build_id = await self.operator.rebuild(name)
+        await self.run_all()
+        row = await self.builds.find(build_id)
+        assert row is not None
+        return str(row["outcome"])
+
+    async def text(self, address: str) -> str:
+        """What readers get at an address, inflated."""
+        stored = await self.bucket.get(f"published/at/{address}")
+        assert stored is not None, address
+        assert stored.object.custom_metadata.get("etag"), "never built"
+        return zlib.decompress(stored.body, wbits=31).decode()
+
+    def _new_id(self) -> str:
+        self._ids = getattr(self, "_ids", 0) + 1
+        return f"{self._ids:032x}"
+
+    async def _purge(self, tags: Any) -> None:
+        self.purged += tags
+
+
+@asynccontextmanager
+async def take_turn() -> Any:
+    yield
+
+
+def rules_of(text: str) -> list[str]:
+    return [line for line in text.split("\n") if line and not line.startswith("!")]
+
+
+def make_list(count: int, prefix: str = "a") -> bytes:
+    return "".join(f"||{prefix}{at}.example^\n" for at in range(count)).encode()
+
+
+LOST = Unavailable("the connection was reset")

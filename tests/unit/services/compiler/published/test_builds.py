@@ -1,0 +1,321 @@
+"""Builds of published lists: versions, last good copies, alerts, refusals, patches, and crashes at every operation."""
+
+import json
+from itertools import count
+
+import pytest
+
+from sluice.core.compiler.published.names import derive_patch_id
+from sluice.core.compiler.published.patches import apply_patch
+from sluice.core.errors import Conflict, TimedOut
+from sluice.services.compiler.published.declared import read_declared_lists
+from unit.services.compiler.published.list_bench import LOST, Answer, ListBench, make_list, rules_of
+
+A, B = "https://a.example/list.txt", "https://b.example/list.txt"
+NAME = "my-list"
+
+
+async def build(answers: dict[str, Answer] | None = None, **more: object) -> ListBench:
+    bench = ListBench(answers or {A: make_list(100), B: make_list(50, "b")})
+    await bench.put(NAME, *bench.sites.answers, **more)
+    await bench.run_all()
+    return bench
+
+
+async def test_first_build():
+    """The list is served with its header, its rules and its formats."""
+    bench = await build(formats=["hosts", "sing-box"])
+    text = await bench.text(f"{NAME}.txt")
+    assert len(rules_of(text)) == 150
+    assert "! Version: 1\n" in text
+    assert "! State: fresh\n" in text
+    assert "! Homepage: https://lists.example/lists/my-list\n" in text
+    assert (await bench.text(f"{NAME}.hosts")).count("0.0.0.0 ") == 150
+    assert json.loads(await bench.text(f"{NAME}.sing-box"))["version"] == 1
+    known = await bench.lists.load(NAME)
+    assert (known.version, known.state) == (1, "fresh")
+    assert [row["entries"] for row in known.published["formats"]] == [150, 150, 150]
+    assert bench.purged == ["list-my-list"]
+
+
+async def test_unchanged():
+    """A build that changes neither rules nor state makes no version, and compiles nothing."""
+    bench = await build()
+    before = await bench.text(f"{NAME}.txt")
+    assert await bench.rebuild(NAME) == "unchanged"
+    assert await bench.text(f"{NAME}.txt") == before
+    bench.sites.answers[A] = b"! a new comment\n" + make_list(100)
+    assert await bench.rebuild(NAME) == "unchanged"
+    assert len(await bench.lists.load_versions(NAME)) == 1
+
+
+async def test_unchanged_by_etag():
+    """A source that has not changed is asked for with its ETag."""
+    bench = ListBench({A: make_list(100)})
+    bench.sites.has_etags = True
+    await bench.put(NAME, A)
+    await bench.run_all()
+    assert await bench.rebuild(NAME) == "unchanged"
+    assert "if-none-match" in bench.sites.requests[-1][1]
+
+
+FAILURES: dict[str, Answer] = {
+    "404": (404, b"404: Not Found"),
+    "403 page": (403, b"<!DOCTYPE html><html><title>Just a moment...</title></html>"),
+    "page": b"<!DOCTYPE html><html><head><title>404</title></head></html>",
+    "apology": b"This account has been suspended.\n",
+    "json": b'{"message":"Not Found"}',
+    "nothing": b"",
+    "comments": b"! only\n! comments\n",
+    "shrunk": make_list(1),
+    "truncated": make_list(90)[:-6],
+    "slow": TimedOut("it did not answer within 5 s"),
+    "reset": LOST,
+}
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+async def test_failing_source(failure: str):
+    """A source that fails is taken from its last good copy; the list says so, and stays whole."""
+    bench = await build()
+    good = rules_of(await bench.text(f"{NAME}.txt"))
+    bench.sites.answers[A] = FAILURES[failure]
+    assert await bench.rebuild(NAME) == "published"
+    text = await bench.text(f"{NAME}.txt")
+    assert rules_of(text) == good
+    assert "! State: degraded\n" in text
+    assert f"! Source: {A}: last good copy of 2" in text
+    known = await bench.lists.load(NAME)
+    assert known.state == "degraded"
+    assert [(source["state"], source["ruleCount"]) for source in known.sources] == [("last-good", 100), ("ok", 50)]
+
+
+async def test_incident():
+    """Over twenty rebuilds with every kind of failure: one version more, one alert, one recovery."""
+    bench = await build()
+    for failure in [*FAILURES.values(), *list(FAILURES.values())[:9]]:
+        bench.sites.answers[A] = failure
+        await bench.rebuild(NAME)
+        assert len(rules_of(await bench.text(f"{NAME}.txt"))) == 150
+    assert (await bench.lists.load(NAME)).version == 2
+    bench.sites.answers[A] = make_list(101)
+    assert await bench.rebuild(NAME) == "published"
+    assert await bench.rebuild(NAME) == "unchanged"
+    alerts = [json.loads(alert) for alert in bench.sites.alerts]
+    assert [(alert["type"], alert["list"]) for alert in alerts] == [
+        ("list-degraded", NAME),
+        ("list-recovered", NAME),
+    ]
+    assert alerts[0]["sources"][0]["source"] == A
+
+
+async def test_alert_is_repeated_until_received():
+    """An alert that the webhook did not take is sent by a later build."""
+    bench = await build()
+    bench.sites.answers[A] = LOST
+    bench.sites.hook_status = 500
+    await bench.rebuild(NAME)
+    bench.sites.hook_status = 200
+    bench.sites.alerts.clear()
+    await bench.rebuild(NAME)
+    await bench.rebuild(NAME)
+    assert len(bench.sites.alerts) == 1
+
+
+async def test_mirrors():
+    """A mirror is asked before the copy is taken; a pinned one only serves the pinned bytes."""
+    mirror = "https://mirror.example/list.txt"
+    bench = ListBench({A: make_list(100)})
+    await bench.put(NAME, A, mirrors={A: [{"address": f"{mirror}?1", "sha256": "0" * 64}, f"{mirror}?2"]})
+    await bench.run_all()
+    bench.sites.answers |= {A: LOST, f"{mirror}?1": make_list(120), f"{mirror}?2": make_list(110)}
+    assert await bench.rebuild(NAME) == "published"
+    text = await bench.text(f"{NAME}.txt")
+    assert len(rules_of(text)) == 110
+    assert f"! Source: {A}: mirror {mirror} (" in text
+    source = (await bench.lists.load(NAME)).sources[0]
+    assert source["state"] == "mirror"
+    assert "pinned SHA-256" in source["reason"]
+    assert "?" not in text
+
+
+async def test_copy_expires():
+    """A copy serves thirty days; without one the list goes on with its other sources."""
+    bench = await build()
+    bench.sites.answers[A] = LOST
+    bench.clock.advance(31 * 24 * 3600)
+    assert await bench.rebuild(NAME) == "published"
+    text = await bench.text(f"{NAME}.txt")
+    assert len(rules_of(text)) == 50
+    assert f"! Source: {A}: missing (" in text
+
+
+async def test_refused():
+    """A build below minRules is refused: the old version is served, and the state is failed."""
+    bench = await build(minRules=120)
+    bench.sites.answers[A] = make_list(60)
+    assert await bench.rebuild(NAME) == "refused"
+    assert len(rules_of(await bench.text(f"{NAME}.txt"))) == 150
+    assert (await bench.lists.load(NAME)).state == "failed"
+
+
+async def test_never_built():
+    """Without any rules there is nothing to serve, and the address says so."""
+    bench = await build({A: LOST})
+    stored = await bench.bucket.head(f"published/at/{NAME}.txt")
+    assert stored is not None
+    assert stored.custom_metadata == {"unbuilt": "1"}
+    row = await bench.builds.find_last(NAME)
+    assert row is not None
+    assert row["outcome"] == "failed"
+
+
+async def test_source_counts():
+    """The counts of a source are kept, so that slow shrinking is seen."""
+    bench = await build()
+    for size in (90, 80):
+        bench.sites.answers[A] = make_list(size)
+        await bench.rebuild(NAME)
+    assert [size for _, size in (await bench.lists.load_counts(NAME))[A]] == [80, 90, 100]
+
+
+async def test_patches_lead_to_the_newest_version():
+    """Whoever has an old version reaches the newest one by the patches that the headers name."""
+    bench = await build()
+    first = (await bench.text(f"{NAME}.txt")).encode()
+    for size in (110, 105, 130):
+        bench.sites.answers[A] = make_list(size)
+        await bench.rebuild(NAME)
+    text = first
+    for _ in range(3):
+        line = next(line for line in text.decode().split("\n") if line.startswith("! Diff-Path: "))
+        path = line.removeprefix("! Diff-Path: ").removesuffix("#list")
+        assert path.startswith(f"patches/{derive_patch_id(NAME)}/")
+        patch = await bench.bucket.get_bytes(f"published/{path}")
+        assert patch is not None
+        text = apply_patch(text, patch)
+    assert text.decode() == await bench.text(f"{NAME}.txt")
+
+
+async def test_versions_are_forgotten():
+    """The last thirty versions are kept, with their patches; nothing else stays."""
+    bench = ListBench({A: make_list(5)})
+    await bench.put(NAME, A)
+    await bench.run_all()
+    for size in range(6, 40):
+        bench.sites.answers[A] = make_list(size)
+        assert await bench.rebuild(NAME) == "published"
+    versions = await bench.lists.load_versions(NAME)
+    assert [one.version for one in versions] == list(range(35, 5, -1))
+    keys = [stored.key async for stored in bench.bucket.objects("published/")]
+    kinds = [key.split("/")[1] for key in keys]
+    assert {kind: kinds.count(kind) for kind in set(kinds)} == {
+        "at": 1, "versions": 30, "patches": 29, "index": 1, "copies": 1,
+    }  # fmt: skip
+
+
+async def test_rollback():
+    """The rules of an older version become a new one, and stay until a source changes."""
+    bench = await build()
+    bench.sites.answers[A] = make_list(120)
+    await bench.rebuild(NAME)
+    await bench.operator.roll_back(NAME, 1)
+    await bench.run_all()
+    text = await bench.text(f"{NAME}.txt")
+    assert "! Version: 3\n" in text
+    assert len(rules_of(text)) == 150
+    assert await bench.rebuild(NAME) == "unchanged"
+    changes = await bench.queries.compare_versions(NAME, 2, 3)
+    assert changes["added"] == []
+    assert len(changes["removed"]) == 20
+
+
+async def test_format_no_longer_asked_for():
+    """A format that the definition no longer names is removed from its address."""
+    bench = await build(formats=["hosts"])
+    await bench.put(NAME, A, B)
+    await bench.run_all()
+    assert await bench.bucket.head(f"published/at/{NAME}.hosts") is None
+    assert await bench.bucket.head(f"published/at/{NAME}.txt")
+
+
+async def test_waiting_builds():
+    """A rebuild that is asked for while one runs waits behind it and has its own id."""
+    bench = await build()
+    first, second = await bench.operator.rebuild(NAME), await bench.operator.rebuild(NAME)
+    assert first != second
+    assert not await bench.builds.claim(NAME, second)
+    assert await bench.builds.claim(NAME, first)
+    assert not await bench.builds.claim(NAME, second)
+    await bench.run_instance(first)
+    assert await bench.builds.claim(NAME, second)
+
+
+async def test_abandoned_build():
+    """A build that has not moved for long makes room, and can publish nothing afterwards."""
+    bench = await build()
+    first, second = await bench.operator.rebuild(NAME), await bench.operator.rebuild(NAME)
+    assert await bench.builds.claim(NAME, first)
+    bench.clock.advance(3600)
+    assert await bench.builds.claim(NAME, second)
+    with pytest.raises(Conflict):
+        await bench.builds.renew(first)
+
+
+async def test_deleted():
+    """Nothing of a deleted list stays."""
+    bench = await build(formats=["hosts"])
+    await bench.operator.delete(NAME)
+    assert [stored.key async for stored in bench.bucket.objects("published/")] == []
+    assert await bench.lists.load_all() == []
+
+
+async def test_declared_lists():
+    """A declared list is stored and built by the cron, and cannot be changed by requests."""
+    definition = {"configuration": {"name": "D", "sources": [{"source": A}]}}
+    declared = read_declared_lists(json.dumps({"declared": definition}))
+    bench = ListBench({A: make_list(3)}, declared)
+    await bench.operator.run_due(round(bench.clock.now() * 1000))
+    await bench.run_all()
+    assert len(rules_of(await bench.text("declared.txt"))) == 3
+    with pytest.raises(Conflict, match=r"lists\.json"):
+        await bench.operator.delete("declared")
+    with pytest.raises(Conflict):
+        await bench.put("declared", A)
+
+
+async def test_schedule():
+    """The cron starts each due list once an hour, to begin in its own minute."""
+    bench = await build(schedule="0 3 * * *")
+    created = len(bench.engine.instances)
+    three = 1_800_000_000_000 // 86_400_000 * 86_400_000 + 3 * 3_600_000
+    for at in (three - 3_600_000, three, three):
+        await bench.operator.run_due(at)
+    assert len(bench.engine.instances) == created + 1
+    instance = list(bench.engine.instances.values())[-1]
+    assert instance.params["list"] == NAME
+    await bench.run_all()
+    assert instance.output["outcome"] == "unchanged"
+
+
+@pytest.mark.parametrize("fake", [0, 1], ids=["d1", "r2"])
+@pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
+async def test_crash_at_every_operation(fake: int, before: bool):
+    """Killed at any operation, readers have the old version or the new one; afterwards the build ends as if nothing was."""
+    for at in count(1):
+        bench = await build(formats=["hosts"])
+        texts = {await bench.text(f"{NAME}.txt")}
+        bench.sites.answers[A] = make_list(120)
+        bench.clock.advance(3600)
+        await bench.operator.rebuild(NAME)
+        bench.fakes[fake].fail_at(at, before=before)
+        await bench.run_all()
+        if not bench.crashes:
+            assert at > 20
+            break
+        texts.add(await bench.text(f"{NAME}.txt"))
+        known = await bench.lists.load(NAME)
+        assert (known.version, known.state) == (2, "fresh")
+        assert len(texts) == 2
+        assert len(rules_of(await bench.text(f"{NAME}.txt"))) == 170
+        assert (await bench.text(f"{NAME}.hosts")).count("0.0.0.0 ") == 170
