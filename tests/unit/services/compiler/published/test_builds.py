@@ -204,6 +204,7 @@ async def test_versions_are_forgotten():
     await bench.run_all()
     for size in range(6, 40):
         bench.sites.answers[A] = make_list(size)
+        bench.clock.advance(24 * 3600)
         assert await bench.rebuild(NAME) == "published"
     versions = await bench.lists.load_versions(NAME)
     assert [one.version for one in versions] == list(range(35, 5, -1))
