@@ -6,6 +6,7 @@ import sys
 import capacity
 import compiling
 import cost
+import list_crashes
 import news
 import preload
 import request_costs
@@ -19,6 +20,7 @@ BENCHES = {
     "capacity": capacity,
     "compile": compiling,
     "cost": cost,
+    "list-crashes": list_crashes,
     "news": news,
     "preload": preload,
     "requests": request_costs,
