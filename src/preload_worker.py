@@ -6,7 +6,7 @@ from workers import DurableObject, WorkerEntrypoint
 
 from sluice.platform.bindings import Binding
 from sluice.platform.durable_objects import Sql
-from sluice.workers.preload import PreloadWorker
+from sluice.workers.preload import PreloadWorker, enter_worker
 
 __all__ = ["Default", "PreloadQueue"]
 
@@ -40,7 +40,7 @@ class PreloadQueue(DurableObject):
 
 class Default(WorkerEntrypoint):
     async def fetch(self, request: Any) -> Any:
-        return await PreloadWorker(self.env, self.ctx).handle_request(self, request, BINDINGS)
+        return await enter_worker(self.env, self.ctx).handle_request(self, request, BINDINGS)
 
     async def scheduled(self, _controller: Any, _env: Any, _ctx: Any) -> None:
-        await PreloadWorker(self.env, self.ctx).cron.run()
+        await enter_worker(self.env, self.ctx).cron.run()

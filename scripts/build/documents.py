@@ -1,6 +1,6 @@
 """Builds the OpenAPI document of each Worker into a folder, from the documentation of its routes.
 
-./scripts/setup runs it after every change of the sources. The documents are deployed as static files with the pages.
+./scripts/setup runs it after every change of the sources. `uploads.py` puts each of them beside the pages of its Worker.
 """
 
 import ast
@@ -39,7 +39,7 @@ def describe_worker(worker: str) -> str:
     """Return the docstring of the Worker's entry module without the Worker's name."""
     configs = (tomllib.loads(path.read_text()) for path in ROOT.glob("wrangler*.toml"))
     [main] = [config["main"] for config in configs if config["name"] == worker]
-    text = (ast.get_docstring(ast.parse((ROOT / main).read_text())) or "").partition(": ")[2]
+    text = (ast.get_docstring(ast.parse((ROOT / "src" / Path(main).name).read_text())) or "").partition(": ")[2]
     return text[:1].upper() + text[1:]
 
 

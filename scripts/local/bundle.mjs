@@ -19,7 +19,7 @@ function readFiles(folder, isWanted) {
     .map((path) => [relative(folder, path), readFileSync(path)]);
 }
 
-const isSource = (path) => !path.includes("__pycache__");
+const isSource = (path) => path.endsWith(".py");
 // A vendored module that was compiled needs no source; what `pywrangler sync` leaves is not compiled.
 const isUsed = (path) => (path.includes(".dist-info/") ? path.endsWith("METADATA") : !(path.endsWith(".py") && existsSync(`${path}c`)));
 
@@ -59,11 +59,11 @@ function packagesModule(root, exclude = []) {
   return packages.get(key);
 }
 
-// A Worker gets the sources of its own folder. A Worker of the tests lies elsewhere and also gets the project's package.
+// A Worker gets what its upload has. A Worker of the tests, which has only its own modules, also gets the project's package.
 function readSources(root, folder) {
   const own = readFiles(folder, isSource);
   const project = resolve(root, "src");
-  return folder === project ? own : [...own, ...readFiles(project, isSource).filter(([path]) => path.startsWith("sluice/"))];
+  return existsSync(join(folder, "sluice")) ? own : [...own, ...readFiles(project, isSource).filter(([path]) => path.startsWith("sluice/"))];
 }
 
 export function buildHostModules(root, config, all, plan) {

@@ -86,9 +86,12 @@ async function fill(miniflare, own, port) {
 }
 
 const tour = (own, port) => `
-The demo is filled. Its sources are at ${own}. The token for the preload page is "${TOKEN}".
-  http://127.0.0.1:${port}/                   the compiler: paste ${own}/lists/ads.txt and press Compile
-  http://edge-preload.localhost:${port}/      the preloader: sign in and choose the zone "${ZONE}"
-  http://${SITE}:${port}/              the preloaded site: see the X-Cache-Layer header of its pages
-  http://worker-api.localhost:${port}/        the news
+The demo is filled, from sources at ${own}. Try this first:
+
+  1. A list       http://adblock-compiler.localhost:${port}/
+                  paste ${own}/lists/ads.txt as an address and press Compile.
+                  Then publish it: Lists, New list, operator token "${TOKEN}".
+  2. A warm site  http://${SITE}:${port}/ is a shop with a cache in front: look at its X-Cache-Layer header.
+                  http://edge-preload.localhost:${port}/ shows how warm it is; operator token "${TOKEN}".
+  3. The news     http://worker-api.localhost:${port}/ tells each story once, with sentiment and a summary.
 `;

@@ -1,6 +1,7 @@
 """The local runtime as a process that a test or a benchmark can start, talk to, kill and start again."""
 
 import contextlib
+import json
 import os
 import re
 import signal
@@ -59,6 +60,10 @@ class Runtime:
                     self.url = found[1]
                     ready.set()
         ready.set()
+
+    def log(self) -> list[dict[str, Any]]:
+        """What the Workers have logged so far, as values."""
+        return [json.loads(line) for line in self.lines if line.startswith("{")]
 
     def client(self, worker: str) -> httpx.Client:
         return httpx.Client(base_url=self.url, headers={"Host": f"{worker}.localhost"}, timeout=PATIENCE_S)

@@ -10,7 +10,7 @@ import { readConfigs, listConfigs, buildWorkerOptions } from "./config.mjs";
 import { scheduleCrons } from "./cron.mjs";
 import { startDemo } from "./demo.mjs";
 import { PLANS } from "./limits.mjs";
-import { printLine, printLog } from "./logs.mjs";
+import { printLine, printLog, printPlain, setFooter, useJson } from "./logs.mjs";
 import { applyMigrations } from "./migrations.mjs";
 import { Log, LogLevel, Miniflare } from "./miniflare.mjs";
 import { UserError } from "./user_error.mjs";
@@ -26,16 +26,21 @@ Serves all Workers on one local port, each at http://NAME.localhost:PORT.
   --var NAME=VALUE      set a variable in every Worker; repeatable, overrides .dev.vars and the configs
   --route HOST=WORKER   route a host name to a Worker; repeatable
   --only WORKER,...     serve only these Workers
-  --cron                run the crons of the configs at their times; without it, run a cron by hand:
-                        GET /cdn-cgi/handler/scheduled?worker=NAME&cron=EXPRESSION
+  --cron                run the crons of the configs at their times; without it, run one by hand (see below)
   --limits PLAN         enforce the limits of Cloudflare's plan "paid" (default) or "free"
   --no-cache            let every request reach its Worker; without it, public replies are kept as their headers
                         allow, for each Worker whose config enables the cache
   --demo                start local sources for all services, load some content and print a tour;
                         the state is in .wrangler/demo
+  --json                print the logs as JSON, one object a line; so it is anyway when the output is no terminal
   --no-watch            do not restart when a source file changes
   --config FILE         serve this wrangler config instead of those in the root folder; repeatable
-  --help                show this help`;
+  --help                show this help
+
+Run a cron by hand, with the Worker's name and an expression of its config:
+
+  curl 'http://127.0.0.1:8787/cdn-cgi/handler/scheduled?worker=worker-news-updater&cron=0+*+*+*+*'
+  curl 'http://edge-preload.localhost:8787/cdn-cgi/handler/scheduled?cron=*+*+*+*+*'`;
 
 const parsePair = (option, text) => {
   const at = text.indexOf("=");
@@ -60,6 +65,7 @@ function parseOptions(args) {
         limits: { type: "string", default: "paid" },
         "no-cache": { type: "boolean", default: false },
         "no-watch": { type: "boolean", default: false },
+        json: { type: "boolean", default: false },
         config: repeatable,
         help: { type: "boolean", default: false },
       },
@@ -158,34 +164,49 @@ async function serve(options) {
   await startWorkers();
   if (options.cron) scheduleCrons(miniflare, configs);
   if (options.watch) watchSources(miniflare, configs, build, startWorkers);
-  console.log(`Ready on http://127.0.0.1:${url.port}`);
-  if (demo) console.log(await demo.fill(miniflare));
+  printPlain(`Ready on http://127.0.0.1:${url.port}`);
+  if (demo) printPlain(await demo.fill(miniflare));
+  setFooter(listAddresses(configs, url.port));
 }
 
+// Where each Worker with a page or an API answers, in two columns.
+const listAddresses = (configs, port) => configs.map(({ name }) => `${name.padEnd(24)} http://${name}.localhost:${port}/`);
+
 function watchSources(miniflare, configs, build, startWorkers) {
-  const restart = async () => {
+  const restart = async (isModule) => {
     try {
       await rebuild();
+      if (!isModule) return; // pages are read from their folder at each request
       await miniflare.setOptions(build());
       await startWorkers();
-      console.log("Restarted after an edit");
+      printPlain("Restarted after an edit");
     } catch (error) {
       printError(error); // the next edit restarts again
     }
   };
   let timer;
-  for (const folder of new Set([resolve(ROOT, "src"), ...configs.map(({ main }) => dirname(main))])) {
-    watch(folder, { recursive: true }, (_event, name) => {
-      if (!name?.endsWith(".py")) return;
-      clearTimeout(timer); // an editor may write a file several times
-      timer = setTimeout(restart, 200);
-    });
-  }
+  let isModule = false;
+  const schedule = (_event, name) => {
+    if (!name || name.includes("__pycache__")) return;
+    isModule ||= name.endsWith(".py");
+    clearTimeout(timer); // an editor may write a file several times
+    timer = setTimeout(() => {
+      restart(isModule);
+      isModule = false;
+    }, 200);
+  };
+  for (const folder of listWatched(configs)) watch(folder, { recursive: true }, schedule);
 }
 
-// API documents and models are built from the sources, so an edit may change them. A source that cannot be read is reported
-// by the Worker that imports it.
-const rebuild = () => new Promise((resolveBuilt) => execFile(resolve(ROOT, "scripts/setup"), () => resolveBuilt()));
+// What is built is made of the sources, and not edited.
+const listWatched = (configs) =>
+  new Set([resolve(ROOT, "src"), ...configs.map(({ main }) => dirname(main)).filter((folder) => !folder.startsWith(resolve(ROOT, "build")))]);
+
+// The uploads, API documents and models are built from the sources.
+const rebuild = () =>
+  new Promise((resolveBuilt, rejectBuilt) => {
+    execFile(resolve(ROOT, "scripts/setup"), (error, _stdout, stderr) => (error ? rejectBuilt(new UserError(stderr.trim())) : resolveBuilt()));
+  });
 
 // Output that is not a structured log comes from workerd itself. It is shown only if workerd does not start.
 let runtimeStderr = "";
@@ -203,6 +224,7 @@ const fail = (error) => {
 
 try {
   const options = parseOptions(process.argv.slice(2));
+  if (options.json) useJson();
   if (options.help) console.log(HELP);
   else serve(options).catch(fail);
 } catch (error) {

@@ -1,26 +1,26 @@
-"""cost of a push and a pop at 1k, 10k and 100k entries, pages warmed per minute, latency of a hit by layer"""
+"""queue costs at 1k to 100k entries, first byte by layer, edge hit beside hello, heap with large answers, pages a minute"""
 
 import argparse
-import http.server
 import statistics
 import tempfile
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import httpx
 
+from measured_site import API, HOST, LARGE, TOKEN, Site, admin, origin
+from request_costs import HELLO, Endpoint, Processor, expect, measure_best_ms, open_client
 from runtime import Runtime, until
 
-CONFIG = Path(__file__).parent / "preload_worker/wrangler.toml"
-TOKEN = "bench-token-of-12"  # noqa: S105 - for this run alone
-HOST = "bench-site.test"
-API = {"Host": "edge-preload.localhost", "Authorization": f"Bearer {TOKEN}"}
+HERE = Path(__file__).parent
+CONFIGS = (HERE / "preload_worker/wrangler.toml", HERE / "requests_worker/wrangler.hello.toml")
 DEPTHS = (1_000, 10_000, 100_000)
 OPERATIONS = 500
+LARGE_BYTES = 10_000_000
+AT_ONCE = 16
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,10 +37,13 @@ def measure(options: argparse.Namespace) -> None:
             f"--var=ADMIN_TOKEN={TOKEN}",
             "--var=ALLOW_PRIVATE_HOSTS=127.0.0.1",
         ]
-        runtime = Runtime(Path(folder), "--config", str(CONFIG), *arguments).start()
+        arguments += [f"--config={path}" for path in CONFIGS]
+        runtime = Runtime(Path(folder), *arguments).start()
         try:
             print_queue_costs(runtime, options.runs)
             print_latencies(runtime, site, options.runs)
+            print_edge_hit(runtime, options.runs)
+            print_heap(runtime)
             print_throughput(runtime, site)
         finally:
             runtime.kill()
@@ -80,63 +83,10 @@ def request_ms(runtime: Runtime, depth: int, path: str, **query: int) -> float:
     return (time.perf_counter() - started) * 1000
 
 
-class Site:
-    """What the origin saw, by its own clock."""
-
-    def __init__(self, address: str) -> None:
-        self.address = address
-        self.times: list[float] = []
-        self.at_once = self.most_at_once = 0
-        self.lock = threading.Lock()
-
-    def most_within(self, window_s: float) -> int:
-        times = sorted(self.times)
-        return max(sum(at <= other < at + window_s for other in times) for at in times)
-
-
-@contextmanager
-def origin(delay_s: float) -> Iterator[Site]:
-    """A site on a loopback address that takes `delay_s` for each page."""
-    site = Site("")
-
-    class Pages(http.server.BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self) -> None:
-            with site.lock:
-                site.times.append(time.monotonic())
-                site.at_once += 1
-                site.most_at_once = max(site.most_at_once, site.at_once)
-            time.sleep(delay_s)
-            body = b"<html>" + b"a page of 20 kB " * 1250
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-            with site.lock:
-                site.at_once -= 1
-
-        def log_message(self, *_args: object) -> None:
-            """Log nothing."""
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pages) as server:
-        server.daemon_threads = True
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        site.address = f"127.0.0.1:{server.server_port}"
-        yield site
-        server.shutdown()
-
-
-def admin(runtime: Runtime, zone: str, method: str, path: str, body: Any = None) -> Any:
-    url = f"{runtime.url}/api/v1/zones/{zone}/{path}"
-    return httpx.request(method, url, json=body, headers=API, timeout=60).raise_for_status().json()
-
-
 def print_latencies(runtime: Runtime, site: Site, runs: int) -> None:
-    """The median time that a visitor waits for a page, by the layer that serves it."""
+    """The median time until the first byte of a page, by the layer that serves it."""
     admin(runtime, "hits", "PUT", "config", {"site_url": f"http://{HOST}", "origin_url": f"http://{site.address}"})
-    print(f"{'answered by':>12} {'ms':>8}", flush=True)
+    print(f"{'first byte by':>14} {'ms':>6}", flush=True)
     with httpx.Client(base_url=runtime.url, headers={"Host": HOST}, timeout=60) as visitor:
 
         def forget(path: str) -> None:
@@ -144,7 +94,7 @@ def print_latencies(runtime: Runtime, site: Site, runs: int) -> None:
 
         for layer in ("ORIGIN", "R2", "EDGE"):
             times = [visit(visitor, f"/page/{n}", layer, forget) for n in range(10 * runs)]
-            print(f"{layer:>12} {statistics.median(times):8.1f}", flush=True)
+            print(f"{layer:>14} {statistics.median(times):6.1f}", flush=True)
     print()
 
 
@@ -152,13 +102,47 @@ def visit(visitor: httpx.Client, path: str, layer: str, forget: Callable[[str], 
     if layer == "R2":
         forget(path)
     started = time.perf_counter()
-    reply = visitor.get(path).raise_for_status()
-    elapsed_ms = (time.perf_counter() - started) * 1000
+    with visitor.stream("GET", path) as reply:
+        chunks = reply.iter_raw()
+        next(chunks)
+        elapsed_ms = (time.perf_counter() - started) * 1000
+        deque(chunks, maxlen=0)
     if reply.headers["X-Cache-Layer"] != layer:
         raise SystemExit(f"{path} was answered by {reply.headers['X-Cache-Layer']}, not by {layer}")
     # Background work must be over before the next layer is measured.
     time.sleep(0.05)
     return elapsed_ms
+
+
+def print_edge_hit(runtime: Runtime, runs: int) -> None:
+    """The processor time of workerd for an edge hit, beside that of a Worker that answers "hello"."""
+    with open_client(runtime.url, "hello.localhost") as hello, open_client(runtime.url, HOST) as site:
+        until(lambda: site.get("/page/0").headers["X-Cache-Layer"] == "EDGE")
+        endpoints = [
+            Endpoint(HELLO, lambda: expect(hello.get("/"), "Content-Type", "text/plain")),
+            Endpoint("edge hit", lambda: expect(site.get("/page/0"), "X-Cache-Layer", "EDGE")),
+        ]
+        best_ms = measure_best_ms(endpoints, Processor(runtime), rounds=runs, calls=30)
+    print(
+        f"processor time of an edge hit: {best_ms['edge hit'] / best_ms[HELLO]:.2f} times that of hello\n", flush=True
+    )
+
+
+def print_heap(runtime: Runtime) -> None:
+    """How much Python's heap grows while many visitors get large files that are stored as far as there is room."""
+
+    def fetch(number: int) -> int:
+        reply = httpx.get(f"{runtime.url}{LARGE}{LARGE_BYTES}/{number}", headers={"Host": HOST}, timeout=300)
+        return len(reply.raise_for_status().content)
+
+    def heap_mb() -> float:
+        return int(httpx.get(f"{runtime.url}/bench/heap", headers=API, timeout=60).text) / 1e6
+
+    before_mb = heap_mb()
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        received = sum(pool.map(fetch, range(AT_ONCE)))
+    grown_mb = heap_mb() - before_mb
+    print(f"heap with {AT_ONCE} answers at once, {received / 1e6:.0f} MB: {before_mb:.1f} MB + {grown_mb:.1f} MB\n")
 
 
 def print_throughput(runtime: Runtime, site: Site) -> None:

@@ -22,8 +22,9 @@ def measure(options: argparse.Namespace) -> None:
     sys.path.append(str(ROOT / "tests"))
     from wordpress.blog import Blog  # noqa: PLC0415
     from wordpress.debian_packages import fetch_packages  # noqa: PLC0415
+    from wordpress.programs import Programs  # noqa: PLC0415
     from wordpress.recording_worker import Reply, recording_worker  # noqa: PLC0415
-    from wordpress.wordpress_site import Programs, WordPress  # noqa: PLC0415
+    from wordpress.wordpress_site import WordPress  # noqa: PLC0415
 
     gate = threading.Event()
     programs = Programs(fetch_packages(ROOT / ".cache/wordpress"))

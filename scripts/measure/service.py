@@ -154,7 +154,11 @@ def run_service(folder: Path, address: str) -> Iterator[str]:
     shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("sluice", "__pycache__"))
     shutil.copy(HERE / "service_worker/heap_worker.py", folder / "src")
     shutil.copytree(ROOT / "migrations", folder / "migrations")
-    config = (ROOT / "wrangler.toml").read_text().replace('"src/compiler_worker.py"', '"src/heap_worker.py"', 1)
+    config = (
+        (ROOT / "wrangler.toml")
+        .read_text()
+        .replace('"build/adblock-compiler/python/compiler_worker.py"', '"src/heap_worker.py"', 1)
+    )
     (folder / "wrangler.toml").write_text(config)
     variables = ("--var", f"ALLOW_PRIVATE_HOSTS={address}", "--var", "RATE_LIMIT_MAX_REQUESTS=1000000000")
     runtime = Runtime(folder / "state", "--config", str(folder / "wrangler.toml"), *variables).start()

@@ -28,7 +28,7 @@ SECRETS: Final[dict[str, tuple[Secret, ...]]] = {
         Secret(("TURNSTILE_SECRET_KEY",), "anyone may compile without proof of being a person", optional=True),
         Secret(
             ("ADMIN_TOKEN",),
-            "no list can be published, changed or rebuilt by request; lists.json still works",
+            "no list can be published by request (lists.json still works), and dead letters cannot be read",
             optional=True,
         ),
         Secret(

@@ -263,9 +263,19 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 				'status'      => $status,
 				/* translators: 1: HTTP status code, 2: the Worker's own words. */
 				'reason'      => sprintf( __( 'The Worker answered %1$d: %2$s', 'sluice-preload' ), $status, mb_substr( $detail, 0, 500 ) ),
-				'retry_after' => (int) wp_remote_retrieve_header( $reply, 'retry-after' ),
+				'retry_after' => self::read_delay( (string) wp_remote_retrieve_header( $reply, 'retry-after' ) ),
 				'body'        => $body,
 			);
+		}
+
+		/**
+		 * What Retry-After asks for: seconds, or a date.
+		 *
+		 * @param string $value The header.
+		 * @return int Seconds; 0 without any.
+		 */
+		private static function read_delay( $value ) {
+			return is_numeric( $value ) ? max( 0, (int) ceil( (float) $value ) ) : max( 0, (int) strtotime( $value ) - time() );
 		}
 
 		/**
@@ -350,7 +360,7 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 				++$state['failures'];
 			}
 			$backoff_s              = $is_fault ? min( 60, 5 * pow( 2, min( 10, $state['failures'] - 1 ) ) ) : 5;
-			$state['retry_at']      = time() + ( $wait_s > 0 ? min( 3600, $wait_s ) : $backoff_s );
+			$state['retry_at']      = microtime( true ) + ( $wait_s > 0 ? min( 3600, $wait_s ) : $backoff_s );
 			$state['failing_since'] = $state['failing_since'] ? $state['failing_since'] : time();
 			self::store( $state );
 		}
@@ -403,7 +413,7 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 	final class Sluice_Preload_Change {
 		const MAX_TAGS     = 30;
 		const MAX_URLS     = 100;
-		const MAX_PURGES   = 4; // More than these become one purge of everything.
+		const MAX_PURGES   = 3; // More than these become one purge of everything.
 		const MAX_PRELOADS = 3; // More pages than these hold are left to the sitemap.
 
 		/**
@@ -665,6 +675,7 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 					state varchar(8) NOT NULL DEFAULT 'waiting',
 					reason text NULL,
 					created_at bigint(20) unsigned NOT NULL,
+					due_at bigint(20) unsigned NOT NULL DEFAULT 0,
 					PRIMARY KEY  (id),
 					KEY state (state, kind)
 				) {$wpdb->get_charset_collate()}"
@@ -706,13 +717,29 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 			self::merge_changes();
 			$table = self::get_table();
 			// phpcs:ignore WordPress.DB -- the name is this plugin's own.
-			return $wpdb->get_row( "SELECT * FROM $table WHERE state = 'waiting' AND kind <> 'change' ORDER BY attempts = 0, id LIMIT 1" );
+			return $wpdb->get_row( $wpdb->prepare( "SELECT * FROM $table WHERE state = 'waiting' AND kind <> 'change' AND due_at <= %d ORDER BY attempts = 0, id LIMIT 1", time() ) );
+		}
+
+		/**
+		 * When the next row is due; null when none waits.
+		 *
+		 * @return int|null Unix time; 0 for a row that is due anyway.
+		 */
+		public static function find_due_time() {
+			global $wpdb;
+			if ( self::VERSION !== get_option( self::VERSION_OPTION ) ) {
+				return null;
+			}
+			$table = self::get_table();
+			// phpcs:ignore WordPress.DB -- the name is this plugin's own.
+			$due_at = $wpdb->get_var( "SELECT MIN(due_at) FROM $table WHERE state = 'waiting'" );
+			return null === $due_at ? null : (int) $due_at;
 		}
 
 		/**
 		 * Makes requests of all changes, and of the requests that were never tried: one that was tried keeps its key and body.
 		 */
-		private static function merge_changes() {
+		public static function merge_changes() {
 			global $wpdb;
 			$table = self::get_table();
 			// phpcs:disable WordPress.DB -- the name is this plugin's own, the ids are numbers.
@@ -733,7 +760,9 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 			}
 			$wpdb->query( 'START TRANSACTION' );
 			foreach ( $change->build_requests() as $request ) {
-				self::add( $request[0], $request[1], (int) $rows[0]->created_at );
+				if ( ! self::is_postponed( $request[0], $request[1] ) ) {
+					self::add( $request[0], $request[1], (int) $rows[0]->created_at );
+				}
 			}
 			$wpdb->query( "DELETE FROM $table WHERE id IN (" . implode( ',', array_map( 'intval', wp_list_pluck( $rows, 'id' ) ) ) . ')' );
 			$wpdb->query( 'COMMIT' );
@@ -761,6 +790,32 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 			$table = self::get_table();
 			// phpcs:ignore WordPress.DB -- the name is this plugin's own.
 			$wpdb->query( $wpdb->prepare( "UPDATE $table SET attempts = attempts + 1 WHERE id = %d", $id ) );
+		}
+
+		/**
+		 * Has a row wait, and no other one.
+		 *
+		 * @param int $id     The row.
+		 * @param int $wait_s For how long.
+		 */
+		public static function postpone( $id, $wait_s ) {
+			global $wpdb;
+			// phpcs:ignore WordPress.DB.DirectDatabaseQuery -- a table of its own.
+			$wpdb->update( self::get_table(), array( 'due_at' => time() + $wait_s ), array( 'id' => $id ) );
+		}
+
+		/**
+		 * Whether the same request waits already: the Worker has not taken it, so it will do for this one, too.
+		 *
+		 * @param string $kind The kind.
+		 * @param array  $body The body.
+		 * @return bool
+		 */
+		private static function is_postponed( $kind, $body ) {
+			global $wpdb;
+			$table = self::get_table();
+			// phpcs:ignore WordPress.DB -- the name is this plugin's own.
+			return (bool) $wpdb->get_var( $wpdb->prepare( "SELECT id FROM $table WHERE state = 'waiting' AND due_at > %d AND kind = %s AND body = %s LIMIT 1", time(), $kind, wp_json_encode( $body, JSON_UNESCAPED_SLASHES ) ) );
 		}
 
 		/**
@@ -867,6 +922,7 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 		const SCHEDULE     = 'sluice_preload_minute';
 		const QUERY        = 'sluice_preload_send';
 		const RUN_S        = 25;    // Many hosts end a request after 30 s.
+		const MAX_WAIT_S   = 60;    // Longer waits are left to cron.
 		const CHAIN_S      = 3600;  // After an hour of failures only cron tries again.
 		const MAX_ATTEMPTS = 10;    // Of a row that makes the Worker fail, while it takes others.
 		const NEVER_TAKEN  = array( 400, 409, 413, 415, 422 );
@@ -889,7 +945,7 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 		public static function add_schedule( $schedules ) {
 			$schedules[ self::SCHEDULE ] = array(
 				'interval' => 60,
-				'display'  => __( 'Once a minute', 'sluice-preload' ),
+				'display'  => did_action( 'init' ) ? __( 'Once a minute', 'sluice-preload' ) : 'Once a minute', // Texts are loaded by then.
 			);
 			return $schedules;
 		}
@@ -957,15 +1013,15 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 			}
 			$end    = microtime( true ) + self::RUN_S;
 			$wait_s = self::drain( $end );
-			while ( $may_wait && $wait_s > 0 && microtime( true ) < $end ) {
-				usleep( (int) ( 1e6 * max( 0.05, min( $wait_s, $end - microtime( true ) ) ) ) );
+			while ( $may_wait && null !== $wait_s && $wait_s <= self::MAX_WAIT_S && microtime( true ) < $end ) {
+				// A second at most: somebody may have tested the connection meanwhile.
+				usleep( (int) ( 1e6 * max( 0.05, min( $wait_s, 1, $end - microtime( true ) ) ) ) );
 				$wait_s = self::drain( $end );
 			}
 			Sluice_Preload_Outbox::unlock();
-			$counts = Sluice_Preload_Outbox::count();
-			$state  = Sluice_Preload_State::load();
 			// A row that came between the last look and the end of the lock counts, too.
-			if ( $may_wait && $counts['waiting'] && ! Sluice_Preload_State::get_stop_reason() && time() - $state['failing_since'] < ( $state['failing_since'] ? self::CHAIN_S : PHP_INT_MAX ) ) {
+			$wait_s = self::find_wait();
+			if ( null !== $wait_s && $wait_s <= ( $may_wait ? self::MAX_WAIT_S : 0 ) && ! self::is_hopeless() ) {
 				self::wake();
 			}
 		}
@@ -974,35 +1030,51 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 		 * Sends until nothing is left or something fails.
 		 *
 		 * @param float $end When to stop at the latest.
-		 * @return float Seconds until the next try; 0 when there is nothing to try, or no time left.
+		 * @return float|null As find_wait.
 		 */
 		private static function drain( $end ) {
-			$state = Sluice_Preload_State::load();
-			if ( Sluice_Preload_State::get_stop_reason() ) {
-				return 0.0;
-			}
-			if ( $state['retry_at'] > time() ) {
-				$counts = Sluice_Preload_Outbox::count();
-				return $counts['waiting'] ? (float) ( $state['retry_at'] - time() ) : 0.0;
-			}
-			while ( microtime( true ) < $end ) {
+			$wait_s = self::find_wait();
+			while ( null !== $wait_s && $wait_s <= 0 && microtime( true ) < $end ) {
 				$row = Sluice_Preload_Outbox::get_next();
-				if ( ! $row ) {
-					return 0.0;
+				if ( $row ) {
+					self::deliver( $row );
 				}
-				if ( ! self::deliver( $row ) ) {
-					$state = Sluice_Preload_State::load();
-					return Sluice_Preload_State::get_stop_reason() ? 0.0 : (float) max( 1, $state['retry_at'] - time() );
-				}
+				$wait_s = self::find_wait();
 			}
-			return 0.0;
+			if ( '' !== Sluice_Preload_State::get_stop_reason() ) {
+				Sluice_Preload_Outbox::merge_changes(); // Months of changes stay a few rows.
+			}
+			return $wait_s;
+		}
+
+		/**
+		 * Seconds until there is something to send; null when nothing waits, or nothing may be sent.
+		 *
+		 * @return float|null
+		 */
+		private static function find_wait() {
+			$due_at = Sluice_Preload_Outbox::find_due_time();
+			if ( null === $due_at || '' !== Sluice_Preload_State::get_stop_reason() ) {
+				return null;
+			}
+			$state = Sluice_Preload_State::load();
+			return max( 0.0, max( (float) $due_at, (float) $state['retry_at'] ) - microtime( true ) );
+		}
+
+		/**
+		 * Whether the Worker has failed for so long that only cron tries again.
+		 *
+		 * @return bool
+		 */
+		private static function is_hopeless() {
+			$state = Sluice_Preload_State::load();
+			return $state['failing_since'] && time() - $state['failing_since'] >= self::CHAIN_S;
 		}
 
 		/**
 		 * Sends one row and does what the reply asks for.
 		 *
 		 * @param object $row The row.
-		 * @return bool Whether to go on with the next one.
 		 */
 		private static function deliver( $row ) {
 			Sluice_Preload_Outbox::begin_attempt( $row->id );
@@ -1017,20 +1089,25 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 				if ( 'agent' === $row->kind ) {
 					Sluice_Preload_State::store( array( 'agent' => Sluice_Preload_Settings::fingerprint() ) + Sluice_Preload_State::load() );
 				}
-				return true;
+				return;
 			}
 			if ( 401 === $status ) {
 				Sluice_Preload_State::stop( $reply['reason'] );
-				return false;
+				return;
 			}
 			$is_poison = 500 === $status && $row->attempts >= self::MAX_ATTEMPTS;
 			if ( $is_poison || in_array( $status, self::NEVER_TAKEN, true ) ) {
 				Sluice_Preload_Outbox::set_aside( $row->id, $reply['reason'] );
 				Sluice_Preload_State::store( Sluice_Preload_State::add_error( Sluice_Preload_State::load(), $reply['reason'] ) );
-				return true;
+				return;
+			}
+			if ( 429 === $status && $reply['retry_after'] > self::MAX_WAIT_S ) {
+				// Not the rate of all requests but a quota of this kind: purges of everything have one for an hour. Others go on.
+				Sluice_Preload_Outbox::postpone( $row->id, min( HOUR_IN_SECONDS, $reply['retry_after'] ) );
+				Sluice_Preload_State::store( Sluice_Preload_State::add_error( Sluice_Preload_State::load(), $reply['reason'] ) );
+				return;
 			}
 			Sluice_Preload_State::fail( $reply['reason'], in_array( $status, array( 429, 503 ), true ) ? $reply['retry_after'] : 0, 429 !== $status );
-			return false;
 		}
 
 		/**
@@ -1158,7 +1235,7 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 		const FIRST_PAGES    = 3;
 		const MAX_LINKS      = 20;
 		// Posts of these types are parts of many pages.
-		const PARTS = array( 'wp_template', 'wp_template_part', 'wp_navigation', 'wp_global_styles', 'wp_block' );
+		const PARTS = array( 'wp_template', 'wp_template_part', 'wp_navigation', 'wp_global_styles', 'wp_block', 'custom_css' );
 
 		/**
 		 * Whether visitors see posts of this type at addresses of their own.
@@ -1204,8 +1281,10 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 		 * @return string[]
 		 */
 		public static function get_listing_urls( $post ) {
-			$urls = array( home_url( '/' ), get_post_type_archive_link( $post->post_type ) );
-			if ( 'post' === $post->post_type ) {
+			$urls = array( home_url( '/' ) );
+			if ( 'post' !== $post->post_type ) {
+				$urls[] = get_post_type_archive_link( $post->post_type );
+			} else {
 				$blog  = (int) get_option( 'page_for_posts' );
 				$blog  = $blog && 'page' === get_option( 'show_on_front' ) ? (string) get_permalink( $blog ) : home_url( '/' );
 				$count = (int) wp_count_posts( 'post' )->publish;
@@ -1311,6 +1390,13 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 		private static $term_links = array();
 
 		/**
+		 * What this request collected for other sites of a network, by site.
+		 *
+		 * @var array[]
+		 */
+		private static $elsewhere = array();
+
+		/**
 		 * Registers the hooks.
 		 */
 		public static function register() {
@@ -1321,7 +1407,7 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 				array( 'before_delete_post', 'remember_post', 1 ),
 				array( 'transition_post_status', 'handle_transition', 3 ),
 				array( 'post_updated', 'handle_update', 3 ),
-				array( 'deleted_post', 'handle_deletion', 1 ),
+				array( 'deleted_post', 'handle_deletion', 2 ),
 				array( 'clean_post_cache', 'handle_post_change', 1 ),
 				array( 'set_object_terms', 'handle_post_terms', 6 ),
 				array( 'added_post_meta', 'handle_meta', 3 ),
@@ -1334,8 +1420,10 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 				// Shops change stock without any of the above.
 				array( 'woocommerce_product_set_stock', 'handle_product', 1 ),
 				array( 'woocommerce_variation_set_stock', 'handle_product', 1 ),
-				array( 'woocommerce_product_set_stock_status', 'handle_post_change', 1 ),
-				array( 'woocommerce_update_product', 'handle_post_change', 1 ),
+				array( 'woocommerce_product_set_stock_status', 'handle_product_id', 1 ),
+				array( 'woocommerce_variation_set_stock_status', 'handle_product_id', 1 ),
+				array( 'woocommerce_update_product', 'handle_product_id', 1 ),
+				array( 'woocommerce_update_product_variation', 'handle_product_id', 1 ),
 				// Comments.
 				array( 'transition_comment_status', 'handle_comment_transition', 3 ),
 				array( 'wp_insert_comment', 'handle_comment', 1 ),
@@ -1350,7 +1438,9 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 				array( 'deleted_user', 'handle_gone_user', 1 ),
 				// What every page shows.
 				array( 'updated_option', 'handle_option', 3 ),
-				array( 'added_option', 'handle_new_option', 1 ),
+				array( 'added_option', 'handle_new_option', 2 ),
+				array( 'deleted_option', 'handle_new_option', 1 ),
+				array( 'wp_update_nav_menu_item', 'handle_menu_item', 1 ),
 				array( 'permalink_structure_changed', 'purge_everything_hard', 0 ),
 				array( 'upgrader_process_complete', 'handle_upgrade', 2 ),
 			);
@@ -1360,7 +1450,27 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 			foreach ( array( 'switch_theme', 'customize_save_after', 'wp_update_nav_menu', 'wp_delete_nav_menu', 'activated_plugin', 'deactivated_plugin' ) as $hook ) {
 				add_action( $hook, array( __CLASS__, 'purge_everything' ), 10, 0 );
 			}
+			add_action( 'switch_blog', array( __CLASS__, 'handle_switch' ), 10, 2 );
 			add_action( 'shutdown', array( __CLASS__, 'handle_shutdown' ), PHP_INT_MAX );
+		}
+
+		/**
+		 * Another site of a network is worked on: what happens there is not this site's.
+		 *
+		 * @param int $new_site The site.
+		 * @param int $old_site The site until now.
+		 */
+		public static function handle_switch( $new_site, $old_site ) {
+			if ( (int) $new_site === (int) $old_site ) {
+				return;
+			}
+			self::$elsewhere[ (int) $old_site ] = array( self::$change, self::$posts, self::$new_posts, self::$before, self::$term_links );
+			$kept                               = array( null, array(), array(), array(), array() );
+			if ( isset( self::$elsewhere[ (int) $new_site ] ) ) {
+				$kept = self::$elsewhere[ (int) $new_site ];
+			}
+			unset( self::$elsewhere[ (int) $new_site ] );
+			list( self::$change, self::$posts, self::$new_posts, self::$before, self::$term_links ) = $kept;
 		}
 
 		/**
@@ -1450,6 +1560,9 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 			$is_listed_anew = $after->post_author !== $before->post_author || $after->post_date !== $before->post_date
 				|| $after->post_name !== $before->post_name || $after->post_parent !== $before->post_parent || $after->post_type !== $before->post_type;
 			self::note_post( $post_id, $is_listed_anew );
+			if ( $after->post_name !== $before->post_name || $after->post_parent !== $before->post_parent ) {
+				self::note_children( $after );
+			}
 			if ( $is_listed_anew && isset( self::$before[ $post_id ] ) ) {
 				self::get_change()->add_tags( self::$before[ $post_id ]['tags'] );
 				self::get_change()->add_urls( array( self::$before[ $post_id ]['url'] ) );
@@ -1463,9 +1576,13 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 		/**
 		 * A post was deleted for ever.
 		 *
-		 * @param int $post_id The post.
+		 * @param int     $post_id The post.
+		 * @param WP_Post $post    As it was.
 		 */
-		public static function handle_deletion( $post_id ) {
+		public static function handle_deletion( $post_id, $post ) {
+			if ( 'nav_menu_item' === $post->post_type && 'publish' === $post->post_status ) {
+				self::purge_everything();
+			}
 			if ( isset( self::$before[ $post_id ] ) ) {
 				unset( self::$posts[ $post_id ] );
 				self::remove_known( $post_id );
@@ -1558,6 +1675,16 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 				$parent = is_callable( array( $product, 'get_parent_id' ) ) ? (int) $product->get_parent_id() : 0;
 				self::handle_post_change( $parent ? $parent : (int) $product->get_id() );
 			}
+		}
+
+		/**
+		 * A product or one of its variations changed.
+		 *
+		 * @param int $post_id The product or variation.
+		 */
+		public static function handle_product_id( $post_id ) {
+			$post = get_post( $post_id );
+			self::handle_post_change( $post && 'product_variation' === $post->post_type ? $post->post_parent : $post_id );
 		}
 
 		/**
@@ -1706,12 +1833,26 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 		}
 
 		/**
-		 * An option appeared that many pages show.
+		 * An option appeared or went that many pages show.
 		 *
-		 * @param string $name The option.
+		 * @param string $name  The option.
+		 * @param mixed  $value Its value, if it appeared.
 		 */
-		public static function handle_new_option( $name ) {
-			if ( in_array( $name, self::OPTIONS, true ) ) {
+		public static function handle_new_option( $name, $value = null ) {
+			// As above: WordPress' own note is no change.
+			$is_theme = 0 === strpos( $name, 'theme_mods_' ) && ( ! is_array( $value ) || array_diff_key( $value, array( 'custom_css_post_id' => true ) ) );
+			if ( $is_theme || in_array( $name, self::OPTIONS, true ) ) {
+				self::purge_everything();
+			}
+		}
+
+		/**
+		 * An item of a menu changed; one that belongs to no menu yet is shown nowhere.
+		 *
+		 * @param int $menu_id The menu.
+		 */
+		public static function handle_menu_item( $menu_id ) {
+			if ( $menu_id ) {
 				self::purge_everything();
 			}
 		}
@@ -1732,12 +1873,34 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 		 * Stores what was collected, and has it sent. Runs when the response is complete.
 		 */
 		public static function handle_shutdown() {
+			foreach ( array_keys( self::$elsewhere ) as $site_id ) {
+				switch_to_blog( $site_id );
+				if ( sluice_preload_is_active() && self::store_change() ) {
+					Sluice_Preload_Sender::wake();
+				}
+				restore_current_blog();
+			}
+			if ( self::store_change() ) {
+				Sluice_Preload_Sender::start();
+			}
+		}
+
+		/**
+		 * Stores what was collected for this site.
+		 *
+		 * @return bool Whether there is anything to send. Without settings it is only noted, for the first day with them.
+		 */
+		private static function store_change() {
 			$change = self::take_change();
 			if ( $change->is_empty() ) {
-				return;
+				return false;
+			}
+			if ( ! Sluice_Preload_Settings::is_complete() ) {
+				delete_option( 'sluice_preload_introduced' );
+				return false;
 			}
 			Sluice_Preload_Outbox::add( 'change', $change->as_array() );
-			Sluice_Preload_Sender::start();
+			return true;
 		}
 
 		/**
@@ -1822,11 +1985,29 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 		}
 
 		/**
+		 * Notes that a page has another address or none: those of the pages below it change, too.
+		 *
+		 * @param WP_Post $post The page.
+		 */
+		private static function note_children( $post ) {
+			$query = array(
+				'post_parent' => $post->ID,
+				'post_type'   => $post->post_type,
+				'numberposts' => 1,
+				'fields'      => 'ids',
+			);
+			if ( is_post_type_hierarchical( $post->post_type ) && get_children( $query ) ) {
+				self::purge_everything_hard();
+			}
+		}
+
+		/**
 		 * Notes that a post is no longer there for visitors.
 		 *
 		 * @param WP_Post $post The post.
 		 */
 		private static function remove_post( $post ) {
+			self::note_children( $post );
 			if ( isset( self::$before[ $post->ID ] ) ) {
 				self::remove_known( $post->ID );
 				return;
@@ -2354,9 +2535,9 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 			do_settings_sections( self::PAGE );
 			submit_button();
 			echo '</form>';
+			echo '<h2>' . esc_html__( 'Actions', 'sluice-preload' ) . '</h2>';
+			self::show_button( 'test', __( 'Test the connection', 'sluice-preload' ) );
 			if ( Sluice_Preload_Settings::is_complete() ) {
-				echo '<h2>' . esc_html__( 'Actions', 'sluice-preload' ) . '</h2>';
-				self::show_button( 'test', __( 'Test the connection', 'sluice-preload' ) );
 				self::show_button( 'crawl', __( 'Warm all pages of the sitemap', 'sluice-preload' ) );
 				self::show_button( 'purge', __( 'Purge everything', 'sluice-preload' ) );
 				self::show_status();
@@ -2521,7 +2702,32 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 			if ( isset( $body['dead_letters'] ) ) {
 				$rows[] = array( __( 'Pages that could not be warmed', 'sluice-preload' ), number_format_i18n( (int) $body['dead_letters'] ) );
 			}
+			$troubles = self::list_troubles( $body );
+			if ( $troubles ) {
+				$rows[] = array( __( 'What holds the Worker up', 'sluice-preload' ), implode( ' ', $troubles ) );
+			}
 			return $rows;
+		}
+
+		/**
+		 * What keeps the Worker from warming pages.
+		 *
+		 * @param array $body The Worker's status.
+		 * @return string[]
+		 */
+		private static function list_troubles( $body ) {
+			$troubles = array();
+			if ( ! empty( $body['paused'] ) ) {
+				$troubles[] = __( 'Warming is paused.', 'sluice-preload' );
+			}
+			if ( isset( $body['breaker']['state'] ) && 'closed' !== $body['breaker']['state'] ) {
+				$troubles[] = __( 'This site failed too often, so warming waits before it asks again.', 'sluice-preload' );
+			}
+			if ( ! empty( $body['alerts'] ) && is_array( $body['alerts'] ) ) {
+				/* translators: %s: names in English. */
+				$troubles[] = sprintf( __( 'Alerts: %s.', 'sluice-preload' ), implode( ', ', array_filter( $body['alerts'], 'is_string' ) ) );
+			}
+			return $troubles;
 		}
 
 		/**
@@ -2917,14 +3123,15 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 	}
 
 	/**
-	 * Introduces this site to the Worker once for each set of settings: its cron, its sitemap, and a first crawl.
+	 * Introduces this site to the Worker once for each set of settings: its cron, its sitemap, a first crawl, and no old copies.
 	 */
 	function sluice_preload_introduce() {
 		if ( ! Sluice_Preload_Settings::is_complete() || wp_installing() ) {
 			return;
 		}
 		$wanted = Sluice_Preload_Settings::fingerprint() . md5( home_url( '/' ) );
-		if ( get_option( 'sluice_preload_introduced' ) === $wanted ) {
+		$known  = get_option( 'sluice_preload_introduced' );
+		if ( $known === $wanted ) {
 			return;
 		}
 		update_option( 'sluice_preload_introduced', $wanted );
@@ -2936,6 +3143,10 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 			)
 		);
 		Sluice_Preload_Outbox::add( 'sitemap', array( 'url' => sluice_preload_get_sitemap_url() ) );
+		if ( ! $known ) {
+			// Changes that were made without settings reached nobody.
+			Sluice_Preload_Watcher::purge_everything();
+		}
 		Sluice_Preload_Sender::start_at_shutdown();
 	}
 
@@ -2977,18 +3188,66 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 	}
 
 	/**
-	 * Removes everything that the plugin stored.
+	 * Whether the plugin is active in the site that is worked on; a must-use plugin is in all of them.
+	 *
+	 * @return bool
+	 */
+	function sluice_preload_is_active() {
+		$is_must_use = 0 === strpos( wp_normalize_path( __FILE__ ), wp_normalize_path( WPMU_PLUGIN_DIR ) . '/' );
+		return $is_must_use || in_array( plugin_basename( __FILE__ ), (array) get_option( 'active_plugins' ), true );
+	}
+
+	/**
+	 * Removes everything that the plugin stored, in all sites of a network.
 	 */
 	function sluice_preload_uninstall() {
+		$at_once = 100;
+		$done    = 0;
+		do {
+			$query = array(
+				'fields' => 'ids',
+				'number' => $at_once,
+				'offset' => $done,
+			);
+			$sites = is_multisite() ? get_sites( $query ) : array();
+			foreach ( $sites as $site_id ) {
+				switch_to_blog( $site_id );
+				sluice_preload_remove_data();
+				restore_current_blog();
+			}
+			$done += $at_once;
+		} while ( count( $sites ) === $at_once );
+		sluice_preload_remove_data();
+		delete_metadata( 'user', 0, Sluice_Preload_Admin::NOTICE, '', true );
+	}
+
+	/**
+	 * Removes everything that the plugin stored in one site.
+	 */
+	function sluice_preload_remove_data() {
 		global $wpdb;
 		wp_clear_scheduled_hook( Sluice_Preload_Sender::HOOK );
+		delete_transient( Sluice_Preload_Pages::SEEN );
+		delete_transient( Sluice_Preload_Admin::STATUS );
 		$table = Sluice_Preload_Outbox::get_table();
 		// phpcs:disable WordPress.DB -- the names are this plugin's own.
 		$wpdb->query( "DROP TABLE IF EXISTS $table" );
 		$names = $wpdb->get_col( "SELECT option_name FROM $wpdb->options WHERE option_name LIKE 'sluice\\_preload\\_%' OR option_name LIKE '\\_transient\\_%sluice\\_preload\\_%'" );
 		// phpcs:enable
 		array_map( 'delete_option', $names );
-		delete_metadata( 'user', 0, Sluice_Preload_Admin::NOTICE, '', true );
+	}
+
+	/**
+	 * Has the table removed together with a site of a network.
+	 *
+	 * @param string[] $tables  The tables.
+	 * @param int      $site_id The site.
+	 * @return string[]
+	 */
+	function sluice_preload_add_table( $tables, $site_id ) {
+		global $wpdb;
+		$tables['sluice_preload_outbox'] = $wpdb->get_blog_prefix( $site_id ) . 'sluice_preload_outbox';
+		return $tables;
 	}
 
 	/**
@@ -3001,6 +3260,7 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 		Sluice_Preload_Pages::register();
 		Sluice_Preload_Admin::register();
 		add_filter( 'site_status_tests', array( 'Sluice_Preload_Health', 'add_test' ) );
+		add_filter( 'wpmu_drop_tables', 'sluice_preload_add_table', 10, 2 );
 		add_action( 'init', 'sluice_preload_load_texts' );
 		add_action( 'init', 'sluice_preload_schedule' );
 		add_action( 'init', 'sluice_preload_introduce' );

@@ -13,7 +13,7 @@ OUT = ROOT / "tests/browser/out"
 PICTURES = {"compiler-result": "compiler", "preload-overview": "preload", "news-stories": "news"}
 PICTURE: ViewportSize = {"width": 1120, "height": 800}
 AXE = ROOT / "node_modules/axe-core/axe.min.js"
-WIDTHS = (360, 1440)
+WIDTHS = (360, 768, 1440)
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 WAIT_MS = PATIENCE_S * 1000
 RULES = {
@@ -46,7 +46,7 @@ class Person:
             self.complaints.append(f"{message.text} ({message.location.get('url')})")
 
     def look(self, name: str) -> None:
-        """In both themes and both widths: a picture, no sideways scrolling, no violation that axe finds."""
+        """In both themes and all widths: a picture, no sideways scrolling, no violation that axe finds."""
         OUT.mkdir(exist_ok=True)
         for theme in THEMES:
             self.page.emulate_media(color_scheme=theme)

@@ -50,9 +50,9 @@ def test_filters(visit: OpenPage):
     expect(page.get_by_role("checkbox", name="negative")).to_be_checked()
     page.get_by_role("button", name="Clear filters").click()
     expect(page.locator(".story")).to_have_count(first_page)
-    page.get_by_label("Search", exact=True).fill("custody -banks")
+    page.get_by_role("searchbox", name="Search").fill("custody -banks")
     expect(page.locator(".story")).to_have_count(1)
-    page.get_by_label("Search", exact=True).fill("nobody wrote this")
+    page.get_by_role("searchbox", name="Search").fill("nobody wrote this")
     expect(page.get_by_text("No story matches.")).to_be_visible()
 
 
@@ -93,6 +93,9 @@ def test_pipeline(visit: OpenPage):
     expect(person.page.get_by_role("cell", name="A page that is gone")).to_be_visible()
     expect(person.page.get_by_text(re.compile("Updater, every hour: last ran"))).to_be_visible()
     person.look("news-pipeline")
+    person.page.get_by_role("tab", name="Sources").click()
+    expect(person.page.get_by_role("heading", name="Sources")).to_be_visible()
+    person.look("news-sources")
 
 
 def test_dead_service(visit: OpenPage):
@@ -107,3 +110,17 @@ def test_dead_service(visit: OpenPage):
     page.unroute("**/api/**")
     page.get_by_role("button", name="Try again").click()
     expect(page.locator(".story").first).to_be_visible()
+
+
+def test_charts_lead_to_stories(visit: OpenPage):
+    """A bar of the chart shows its stories: as many as it counts."""
+    page = visit(WORKER).page
+    chart = page.get_by_role("img", name=re.compile("Stories by sentiment"))
+    chart.focus()
+    page.keyboard.press("End")
+    reading = page.locator(".reading").first
+    counted = sum(int(number) for number in re.findall(r"(\d+) (?:positive|neutral|negative|unknown)", reading.inner_text()))
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("From")).not_to_have_value("")
+    expect(page.get_by_text(f"{counted} of {counted}", exact=True)).to_be_visible()
+    expect(page.locator(".story")).to_have_count(counted)

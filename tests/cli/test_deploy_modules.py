@@ -29,6 +29,7 @@ def copy_project(folder: Path) -> Path:
     """The project as a fresh clone has it."""
     copy = folder / "project"
     shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*INSTALLED))
+    shutil.rmtree(copy / "build")
     return copy
 
 
@@ -70,9 +71,10 @@ def _clone(tmp_path: Path) -> Path:
     # This project has no API to describe and no models.
     (clone / "src").mkdir()
     (clone / "wrangler.toml").touch()
-    (clone / "scripts/build/documents.py").write_text("import os, sys\nos.makedirs(sys.argv[1])\n")
+    (clone / "scripts/build/documents.py").write_text("import os, sys\nos.makedirs(sys.argv[1], exist_ok=True)\n")
     write_schemas = "import pathlib, sys\npathlib.Path(sys.argv[1], 'pydantic/schemas.json').touch()\n"
     (clone / "scripts/build/models.py").write_text(write_schemas)
+    (clone / "scripts/build/uploads.py").write_text("import os\nos.makedirs('build', exist_ok=True)\n")
     lock = make_wheel(tmp_path, "1.0")
     for name in ("development", "worker"):
         (clone / f"requirements/{name}.txt").write_text(lock)
@@ -124,6 +126,7 @@ def test_modules_without_compiled_files_are_served(tmp_path: Path):
     (copy / "scripts/setup").write_text("#!/bin/sh\n")  # it would compile them
     (copy / "node_modules").symlink_to(ROOT / "node_modules")
     (copy / ".cache").symlink_to(ROOT / ".cache")
+    (copy / "build").symlink_to(ROOT / "build")
     shutil.copytree(ROOT / "python_modules", copy / "python_modules", ignore=shutil.ignore_patterns("*.pyc"))
     (copy / "python_modules/pyvenv.cfg").touch()
     runtime = Runtime(tmp_path / "state", "--only", "adblock-compiler,sluice-tail", root=copy).start()

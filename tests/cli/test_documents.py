@@ -13,7 +13,7 @@ from sluice.web.openapi.common_docs import COMMON
 from workerd.route_tables import CONFIGS
 
 WORKERS = sorted(CONFIGS)
-BUILT = ROOT / "src/sluice/console/openapi"
+BUILT = ROOT / ".cache/openapi"
 
 
 @pytest.fixture(name="tables", scope="module")

@@ -12,7 +12,7 @@ import pytest
 from runtime import PATIENCE_S, ROOT
 
 MAINS: Final = {
-    config["name"]: Path(config["main"]).stem
+    config["name"]: ROOT / config["main"]
     for config in (tomllib.loads(path.read_text()) for path in ROOT.glob("wrangler*.toml"))
 }
 # The most modules of this project that each Worker may import. A Worker that needs more shows it here, in a review.

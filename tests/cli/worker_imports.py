@@ -1,4 +1,7 @@
-"""Prints what an entry module imports, as JSON: the number of this project's modules, and the names of other packages.
+"""Prints what a Worker imports, as JSON: the number of this project's modules, and the names of other packages.
+
+Its argument is the entry module in the folder of the upload, which has no other modules of this project. With `--all`
+every module of the upload is imported, as if all that is imported late were needed.
 
 The platform is stood in for, so this is a process of its own. It imports pydantic as a Worker has it, on this interpreter.
 """
@@ -14,7 +17,6 @@ from unittest.mock import MagicMock
 from pydantic_core import _pydantic_core
 
 ROOT = Path(__file__).parents[2]
-SOURCE = ROOT / "src"
 PLATFORM = ("js", "pyodide", "pyodide.ffi", "workers", "workers.workflows")
 
 
@@ -34,20 +36,27 @@ def copy_packages(folder: Path) -> None:
 def main() -> None:
     with tempfile.TemporaryDirectory() as packages:
         copy_packages(Path(packages))
-        print_imports(packages)
+        print_imports(Path(sys.argv[1]), packages, everything="--all" in sys.argv)
 
 
-def print_imports(packages_folder: str) -> None:
+def list_modules(folder: Path) -> list[str]:
+    names = [".".join(path.relative_to(folder).with_suffix("").parts) for path in sorted(folder.rglob("*.py"))]
+    return [name.removesuffix(".__init__") for name in names]
+
+
+def print_imports(entry: Path, packages_folder: str, *, everything: bool) -> None:
     for name in [name for name in sys.modules if name.startswith("pydantic")]:
         del sys.modules[name]
-    sys.path[:0] = [str(SOURCE), packages_folder]
+    sys.path[:0] = [str(entry.parent), packages_folder]
+    sys.dont_write_bytecode = True
     sys.modules |= {name: MagicMock() for name in PLATFORM}
     for name in ("WorkerEntrypoint", "DurableObject", "WorkflowEntrypoint"):
         setattr(sys.modules["workers"], name, Entry)
     before = set(sys.modules)
-    importlib.import_module(sys.argv[1])
+    for name in [entry.stem, *(list_modules(entry.parent) if everything else [])]:
+        importlib.import_module(name)
     files = {name: getattr(sys.modules[name], "__file__", None) or "" for name in set(sys.modules) - before}
-    modules = [name for name, file in files.items() if file.startswith(str(SOURCE))]
+    modules = [name for name, file in files.items() if file.startswith(str(entry.parent))]
     packages = {
         name.partition(".")[0]
         for name, file in files.items()

@@ -10,8 +10,9 @@ from typing import Any, Final
 import httpx
 
 from runtime import PATIENCE_S, until
+from wordpress.editor import Editor
 from wordpress.recording_worker import KEY, ZONE, RecordingWorker
-from wordpress.wordpress_site import PHP, Editor, WordPress
+from wordpress.wordpress_site import PHP, WordPress
 
 PROBE: Final = PHP / "probe.php"
 OUTBOX: Final = "SELECT kind, state, reason, attempts FROM wp_sluice_preload_outbox"
@@ -22,6 +23,7 @@ class Blog:
         self.wordpress = wordpress
         self.recorder = recorder
         self.configure()
+        wordpress.forget_posts()
         wordpress.activate()
         self.wait_until_sent()
         self.editor = Editor(wordpress)

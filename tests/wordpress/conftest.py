@@ -6,8 +6,9 @@ import pytest
 
 from runtime import ROOT
 from wordpress.debian_packages import NotAvailable, fetch_packages
+from wordpress.programs import Programs
 from wordpress.recording_worker import RecordingWorker, recording_worker
-from wordpress.wordpress_site import Programs, WordPress
+from wordpress.wordpress_site import WordPress
 
 PACKAGES = ROOT / ".cache/wordpress"
 

@@ -8,10 +8,14 @@ import re
 import shutil
 import subprocess
 import sys
+from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-PROGRAMS: Final = ("php-cli", "php-curl", "php-mbstring", "php-mysql", "php-xml", "mariadb-server-core")
+PROGRAMS: Final = (
+    *("php-cli", "php-fpm", "php-curl", "php-mbstring", "php-mysql", "php-xml", "php-codesniffer"),
+    "mariadb-server-core",
+)
 # WordPress comes without its dependencies, because one of them is a web server; these are the ones that it needs.
 SITE: Final = ("wordpress", "libjs-underscore", "libjs-cropper", "php-getid3")
 FETCH_TIMEOUT_S: Final = 600
@@ -23,7 +27,8 @@ class NotAvailable(Exception):
 
 def fetch_packages(folder: Path) -> Path:
     """Returns the root folder of the unpacked packages; the first call downloads them, and others wait for it."""
-    root = folder / "root"
+    # Another list of packages gets another folder.
+    root = folder / sha256(repr((PROGRAMS, SITE)).encode()).hexdigest()[:12]
     if missing := [tool for tool in ("apt-get", "apt-cache", "dpkg-deb") if shutil.which(tool) is None]:
         raise NotAvailable(f"{', '.join(missing)} is missing: the packages are Debian's")
     folder.mkdir(parents=True, exist_ok=True)

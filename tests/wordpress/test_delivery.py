@@ -66,6 +66,7 @@ def test_nothing_is_lost_while_the_worker_is_down(blog: Blog):
     assert first.body == second.body
     assert first.nonce != second.nonce
     down.clear()
+    blog.forget_failures()
     until(lambda: links <= blog.recorder.collect("purge", "urls") and links <= blog.recorder.collect("preload", "urls"))
     blog.wait_until_sent()
     assert len(blog.recorder.received) - failed <= 10
@@ -116,6 +117,24 @@ def test_a_rate_limit_is_waited_for(blog: Blog):
     first, second = blog.recorder.received[:2]
     assert first.body == second.body
     assert second.at - first.at >= 1
+
+
+def test_a_quota_holds_its_own_kind_alone(blog: Blog):
+    """Purges of everything have a quota for an hour: one that must wait does not hold up the rest, and stands for later ones."""
+    blog.recorder.answer = lambda request: Reply(429, {"Retry-After": "3000"}) if request.body.get("global") else None
+    for name in ("One", "Another"):
+        blog.recorder.received.clear()
+        blog.wordpress.run(f"update_option( 'blogname', '{name} name ' . wp_rand() );")
+        until(lambda: [each for each in blog.recorder.received if each.path == "/api/v1/preload"])
+    until(lambda: len(blog.list_waiting()) == 1)
+    post = blog.publish("Past the quota")
+    blog.wait_for("purge", "urls", post["link"])
+    [row] = until(lambda: (rows := blog.list_waiting()) and len(rows) == 1 and rows)
+    assert (row["kind"], row["attempts"]) == ("purge", "1")
+    blog.recorder.answer = lambda _request: None
+    blog.wordpress.run("$GLOBALS['wpdb']->query( 'UPDATE wp_sluice_preload_outbox SET due_at = 1' ); Sluice_Preload_Sender::wake();")
+    blog.wait_until_sent()
+    assert sum(bool(each.body.get("global")) for each in blog.recorder.accepted) == 1
 
 
 def test_a_wrong_key_stops_and_says_so(blog: Blog):

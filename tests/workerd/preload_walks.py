@@ -112,5 +112,7 @@ def operate_zone(walk: Walk, origin: Origin, name: str) -> None:
     restored = walk("POST", f"{ZONE}/config/versions/{{version}}/restore", visit.values | {"version": "1"}).json()
     assert restored["config"] == visit.config("GET")["config"] == versions[1]["config"]
     visit.config("DELETE")
-    assert walk("GET", "/{file}", {"file": "docs.css"}).headers["Content-Type"].startswith("text/css")
+    assert walk("GET", "/{file}", {"file": "style.css"}).headers["Content-Type"].startswith("text/css")
+    script = walk("GET", "/{folder}/{file}", {"folder": "ui", "file": "api.js"})
+    assert script.headers["Content-Type"].startswith("text/javascript")
     assert walk("GET", "/{file}", {"file": "nothing.css"}).status_code == 404

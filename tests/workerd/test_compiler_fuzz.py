@@ -137,7 +137,7 @@ def is_defect(line: str) -> bool:
         logged = json.loads(brace + rest)
     except ValueError:
         return True
-    return logged["event"] == "request.failed" or logged["error"] not in EXPECTED
+    return logged.get("event") == "request.failed" or logged.get("error") not in EXPECTED
 
 
 @dataclass(frozen=True, slots=True)

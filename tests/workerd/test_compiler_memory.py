@@ -30,7 +30,11 @@ def _service(start: StartRuntime, origin: Origin, tmp_path_factory: pytest.TempP
     shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("sluice", "__pycache__"))
     shutil.copy(ROOT / "scripts/measure/service_worker/heap_worker.py", folder / "src")
     shutil.copytree(ROOT / "migrations", folder / "migrations")
-    config = (ROOT / "wrangler.toml").read_text().replace('"src/compiler_worker.py"', '"src/heap_worker.py"', 1)
+    config = (
+        (ROOT / "wrangler.toml")
+        .read_text()
+        .replace('"build/adblock-compiler/python/compiler_worker.py"', '"src/heap_worker.py"', 1)
+    )
     (folder / "wrangler.toml").write_text(config)
     variables = (f"--var=ALLOW_PRIVATE_HOSTS={origin.address}", "--var=RATE_LIMIT_MAX_REQUESTS=100000")
     return start("--config", str(folder / "wrangler.toml"), *variables)

@@ -1,7 +1,9 @@
 """What strangers try: to read and cancel what is not theirs, to raise alarms, to make one request cost a hundred."""
 
 import json
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
@@ -106,7 +108,7 @@ def test_results_of_a_workflow_by_its_id(client: httpx.Client, name: str):
 
 
 def test_health_check_of_own_sources_is_forgotten(service: Runtime, client: httpx.Client, origin: Origin, name: str):
-    """Strangers learn about their sources; the operator's report stays and no alert is sent."""
+    """Strangers learn about their sources, and the operator's; the operator's report stays and no alert is sent."""
     service.cron(WORKER, "0 * * * *")
     before = until(lambda: client.get("/health/latest").json()["data"])
     page = origin.serve(f"/{name}", "<!DOCTYPE html>\n" + "<p>nothing here</p>\n" * 300)
@@ -116,6 +118,12 @@ def test_health_check_of_own_sources_is_forgotten(service: Runtime, client: http
         output = wait_for_output(client, f"/workflow/status/health-monitoring/{started['workflowId']}")
         assert [result["healthy"] for result in output["results"]] == [False, False]
         assert output["alerts"] == []
+    origin.serve("/own", Answer(status=503))
+    for _ in range(3):
+        started = client.post("/workflow/health-check").json()
+        output = wait_for_output(client, f"/workflow/status/health-monitoring/{started['workflowId']}")
+        assert ([result["healthy"] for result in output["results"]], output["alerts"]) == ([False], [])
+    origin.serve("/own", GOOD)
     assert client.get("/health/latest").json()["data"] == before
     assert origin.count("/alerts", "POST") == 0
 
@@ -135,6 +143,26 @@ def test_one_request_causes_few_fetches(client: httpx.Client, origin: Origin, na
     results = client.post("/compile/batch", json={"requests": items}).json()["results"]
     assert not any(result["success"] for result in results)
     assert len(origin.seen) - before <= 100
+
+
+def test_slow_sources_hold_nobody_up(service: Runtime, client: httpx.Client, origin: Origin, name: str):
+    """While ten lists of one client wait for sources that never answer, another client gets its own."""
+    gate = threading.Event()
+    urls = [origin.serve(f"/{name}-{number}", Answer(GOOD.encode(), gate=gate)) for number in range(10)]
+    bodies = [{"configuration": {"name": url, "sources": [{"source": url}]}} for url in urls]
+    headers = {"Host": f"{WORKER}.localhost", "CF-Connecting-IP": "192.0.2.77"}
+    with ThreadPoolExecutor(len(bodies)) as pool:
+        try:
+            slow = [
+                pool.submit(httpx.post, f"{service.url}/compile", json=body, headers=headers, timeout=PATIENCE_S)
+                for body in bodies
+            ]
+            until(lambda: all(origin.count(f"/{name}-{number}") for number in range(6)))
+            mine = {"configuration": {"name": name, "sources": [{"source": origin.url("/own")}]}}
+            assert client.post("/compile", json=mine).status_code == 200
+            assert not any(future.done() for future in slow)
+        finally:
+            gate.set()
 
 
 @pytest.mark.parametrize("path", ["/compile/batch", "/compile/batch/async", "/workflow/batch"])

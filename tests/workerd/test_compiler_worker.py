@@ -29,7 +29,9 @@ def _client(start: StartRuntime, tmp_path_factory: pytest.TempPathFactory) -> It
         shutil.copy(ROOT / "tests/fakes" / name, folder / "src/fakes")
     shutil.copytree(ROOT / "migrations", folder / "migrations")
     config = (
-        (ROOT / "wrangler.toml").read_text().replace('"src/compiler_worker.py"', '"src/compiler_test_worker.py"', 1)
+        (ROOT / "wrangler.toml")
+        .read_text()
+        .replace('"build/adblock-compiler/python/compiler_worker.py"', '"src/compiler_test_worker.py"', 1)
     )
     (folder / "wrangler.toml").write_text(config)
     runtime = start("--config", str(folder / "wrangler.toml"), "--var", "ALLOW_PRIVATE_HOSTS=127.0.0.1")

@@ -15,6 +15,7 @@ from workerd.origin import Answer, Origin, local_origin
 
 WORKER = "adblock-compiler"
 LIST = "! comment\n||ads.example^\n||ads.example^\n"
+TOKEN = "a-secret-of-the-operator"
 RECHECK_DELAY_S = 20  # much longer than one more run takes
 
 
@@ -28,6 +29,7 @@ def _origin() -> Iterator[Origin]:
 def _service(start: StartRuntime, origin: Origin) -> Runtime:
     watched = [{"name": name, "url": origin.url(f"/{name}"), "expectedMinRules": 1} for name in ("steady", "shaky")]
     variables = {
+        "ADMIN_TOKEN": TOKEN,
         "ALLOW_PRIVATE_HOSTS": origin.address,
         "RATE_LIMIT_MAX_REQUESTS": "100000",
         "ALERT_WEBHOOK_URL": origin.url("/hook"),
@@ -205,7 +207,8 @@ def test_warming(service: Runtime, client: httpx.Client, origin: Origin, name: s
 
 
 def test_health(service: Runtime, client: httpx.Client, origin: Origin):
-    """Three consecutive failures alert once, by cron and by request; the recheck resolves the alert."""
+    """Three consecutive failures alert once, by cron and by the operator's request; the recheck resolves the alert."""
+    client.headers["Authorization"] = f"Bearer {TOKEN}"
     tagged = {"ETag": '"1"'}
     origin.serve("/hook", Answer(status=204))
     origin.serve("/steady", Answer(LIST.encode(), headers=tagged))

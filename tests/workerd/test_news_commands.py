@@ -48,7 +48,7 @@ def trigger(runtime: Runtime, worker: str) -> dict[str, Any]:
     assert runtime.cron(worker, "* * * * *").status_code == 200
     # The line may arrive after the reply.
     lines = until(lambda: [line for line in runtime.lines[before:] if '.run"' in line])
-    report: dict[str, Any] = json.loads(lines[-1].partition("] ")[2])
+    report: dict[str, Any] = json.loads(lines[-1])
     return report
 
 

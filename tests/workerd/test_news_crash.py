@@ -1,19 +1,31 @@
-"""The runtime is killed twice in the middle of an article and restarted: nothing is lost or repeated."""
+"""The runtime is killed in the updater and in each stage of an article: one run after the restart continues the work."""
 
 import contextlib
 import json
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 import httpx
+import pytest
 
-from runtime import PATIENCE_S, Runtime, until
+from runtime import PATIENCE_S, ROOT, Runtime, until
 from workerd.conftest import StartRuntime
 from workerd.origin import Answer, Origin, local_origin
 
 HTML = {"Content-Type": "text/html"}
 TEXT = "Bitcoin climbed on Monday as buyers returned, and the analysts of a bank said that number {} was the reason for it."
-NAMES = ("one", "two")
+PAGE = Answer(f"<article>{''.join(f'<p>{TEXT.format(n)}</p>' for n in range(5))}</article>".encode(), headers=HTML)
+# What is asked in the updater and in each stage, with the answer, and the Worker that asks.
+ASKED = {
+    "/feed": (
+        "updater-ai",
+        "<rss version='2.0'><channel><item><title>Bitcoin climbs again</title><link>{}</link></item></channel></rss>",
+    ),
+    "/ai/sentiment": ("processor-ai", ""),
+    "/page": ("processor-ai", PAGE),
+    "/ai/summary": ("processor-ai", ""),
+}
 
 
 def trigger_cron(runtime: Runtime, worker: str) -> None:
@@ -22,53 +34,55 @@ def trigger_cron(runtime: Runtime, worker: str) -> None:
         httpx.get(f"{runtime.url}/cdn-cgi/handler/scheduled", params=query, timeout=PATIENCE_S)
 
 
-def kill_while_fetching(runtime: Runtime, origin: Origin, name: str) -> None:
-    """Starts a run, and kills the runtime while it waits for this article's page."""
+def kill_while_asking(runtime: Runtime, origin: Origin, path: str, worker: str) -> None:
+    """Starts a run, and kills the runtime while the run waits for the answer from this path."""
     gate = threading.Event()
-    origin.serve(f"/{name}", Answer(gate=gate))
-    run = threading.Thread(target=trigger_cron, args=(runtime, "worker-news-processor"))
+    origin.serve(path, Answer(gate=gate))
+    run = threading.Thread(target=trigger_cron, args=(runtime, worker))
     run.start()
-    until(lambda: origin.count(f"/{name}"))
+    until(lambda: origin.count(path))
     runtime.kill()
     gate.set()
     run.join()
-    origin.serve(f"/{name}", page())
 
 
-def page() -> Answer:
-    return Answer(f"<article>{''.join(f'<p>{TEXT.format(n)}</p>' for n in range(5))}</article>".encode(), headers=HTML)
+def read_status(runtime: Runtime) -> dict[str, Any]:
+    with runtime.client("processor-ai") as client:
+        status: dict[str, Any] = client.get("/status").json()
+        return status
 
 
-def test_kill_in_the_middle_of_an_article(start: StartRuntime):
-    """Every article ends complete; only the pages that were being fetched at the kill are fetched again."""
+@pytest.fixture(name="pipeline")
+def _pipeline(start: StartRuntime) -> Iterator[tuple[Runtime, Origin]]:
     with local_origin() as origin:
-        items = [
-            {"article_id": n, "title": f"Bitcoin climbs {n}", "link": origin.serve(f"/{n}", page())} for n in NAMES
-        ]
-        origin.serve("/newsdata?apikey=k&coin=btc&language=en&removeduplicate=1", json.dumps({"results": items}))
         settings = {
-            "NEWSDATA_API_KEY": "k",
-            "NEWSDATA_URL": origin.url("/newsdata"),
-            "NEWS_FEEDS": " ",
+            "NEWS_FEEDS": origin.url("/feed"),
+            "AI_GATE_URL": origin.url("/ai"),
             "ALLOW_PRIVATE_HOSTS": origin.address,
-            "MAX_ARTICLES_PER_RUN": "20",
             "RUN_LEASE_S": "1",
         }
         variables = [part for name, value in settings.items() for part in ("--var", f"{name}={value}")]
-        runtime = start("--only", "worker-news-updater,worker-news-processor,worker-api", *variables)
-        trigger_cron(runtime, "worker-news-updater")
-        kill_while_fetching(runtime, origin, "one")
-        runtime.start()
-        kill_while_fetching(runtime, origin, "two")
-        runtime.start()
+        folder = ROOT / "tests/workerd/news"
+        configs = [f"--config={folder}/wrangler.{name}.toml" for name in ("ai", "api", "processor", "updater")]
+        yield start(*configs, *variables), origin
 
-        def status() -> Any:
-            trigger_cron(runtime, "worker-news-processor")
-            with runtime.client("worker-news-processor") as client:
-                return client.get("/status").json()
 
-        done = until(lambda: (current := status())["processed"] == 2 and current)
-        assert (done["backlog"], done["tryLater"], done["current"]) == (0, [], None)
-        assert {name: origin.count(f"/{name}") for name in NAMES} == {"one": 2, "two": 2}
-        finished = [json.loads(line.partition("] ")[2]) for line in runtime.lines if "fully processed" in line]
-        assert sorted(line["id"] for line in finished) == sorted(NAMES)
+def test_kill_in_every_stage(pipeline: tuple[Runtime, Origin]):
+    """After each kill one run does what was interrupted; everything is asked once more, and nothing else is repeated."""
+    runtime, origin = pipeline
+    seen = []
+    for path, (worker, answer) in ASKED.items():
+        kill_while_asking(runtime, origin, path, worker)
+        origin.serve(path, answer.format(origin.url("/page")) if isinstance(answer, str) else answer)
+        runtime.start()
+        trigger_cron(runtime, worker)
+        status = read_status(runtime)
+        seen.append((status["backlog"], (status["current"] or {}).get("stage"), status["processed"]))
+    assert seen == [(1, None, 0), (0, "content", 0), (0, "summary", 0), (0, None, 1)]
+    assert {path: origin.count(path) for path in ASKED} == dict.fromkeys(ASKED, 2)
+    finished = [json.loads(line) for line in runtime.lines if "fully processed" in line]
+    assert len(finished) == 1
+    with runtime.client("api-ai") as client:
+        [article] = client.get("/api/v1/articles").json()["articles"]
+    assert (article["sentimentBy"], article["summaryBy"], article["status"]) == ("workers-ai", "workers-ai", "complete")
+    assert read_status(runtime)["tryLater"] == []

@@ -89,7 +89,7 @@ class News:
         return json.loads(process.stdout)
 
     def log_lines(self, event: str) -> list[dict[str, Any]]:
-        lines = [line.partition("] ")[2] for line in self.runtime.lines if f'"event": "{event}"' in line]
+        lines = [line for line in self.runtime.lines if f'"event": "{event}"' in line]
         return [json.loads(line) for line in lines]
 
 

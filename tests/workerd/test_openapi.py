@@ -25,7 +25,7 @@ WORKERS = tuple(sorted(CONFIGS))
 Scenario = Callable[[Walk, Origin, str], None]
 SHARED: dict[str, set[str]] = {
     COMPILER: {"GET /", "GET /api", "GET /api/turnstile-config"},
-    "edge-preload": {"GET /", "GET /{file}"},
+    "edge-preload": {"GET /", "GET /{file}", "GET /{folder}/{file}"},
     "worker-api": {
         "GET /",
         "GET /api/bitcoin-news",

@@ -156,14 +156,15 @@ def test_failure(runtime: Runtime, probe: httpx.Client):
     reply = probe.get("/api/fail")
     assert (reply.status_code, reply.text) == (500, "Internal Server Error\n")
     until(lambda: any("ValueError: a secret detail" in line for line in runtime.lines))
-    trace = [line for line in runtime.lines if line.startswith("[probe]   File")]
+    trace = [entry["message"] for entry in runtime.log() if entry.get("message", "").startswith("  File")]
+    assert trace
     assert all('File "src/probe_worker.py", line ' in line for line in trace)
 
 
 def test_logs_are_named(runtime: Runtime, probe: httpx.Client, name: str):
-    """Each line of the log stands behind the name of the Worker that wrote it."""
+    """Each line of the log is an object with the name of the Worker that wrote it."""
     ask(probe, "log", text=f"a line {name}")
-    until(lambda: f"[probe] a line {name}" in runtime.lines)
+    until(lambda: [entry for entry in runtime.log() if entry["worker"] == "probe" and entry.get("message") == f"a line {name}"])
 
 
 def test_many_at_once(runtime: Runtime):

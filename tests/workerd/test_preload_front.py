@@ -64,6 +64,27 @@ def test_herd(front: Front):
     assert front.count_visits("/cold") == 1
 
 
+def test_large_answers_at_once(front: Front):
+    """Sixteen visitors get 10 MB each at the same time, of known and of unknown length; Python's heap stays as it is."""
+
+    def heap_bytes() -> int:
+        return int(httpx.get(f"{front.runtime.url}/test/heap", headers=API, timeout=PATIENCE_S).text)
+
+    gate = threading.Event()
+    large = bytes(range(250)) * 40_000
+    front.origin.default = lambda received: Sent(
+        headers=[("Content-Type", "image/png")], body=large, gate=gate, chunked="chunked" in received.path
+    )
+    before = heap_bytes()
+    with ThreadPoolExecutor(16) as pool:
+        paths = [f"/{kind}-{number}.png" for kind in ("plain", "chunked") for number in range(8)]
+        visits = [pool.submit(front.ask, path) for path in paths]
+        until(lambda: all(front.count_visits(path) for path in paths))
+        gate.set()
+        assert all(visit.result().content == large for visit in visits)
+    assert heap_bytes() - before <= 10_000_000
+
+
 def test_hanging_origin(front: Front):
     """While the origin hangs, who has a stale copy gets it; the origin's answer is not waited for to the end."""
     front.origin.default = Sent(
@@ -156,6 +177,17 @@ def test_head_and_range_from_a_copy(front: Front):
     assert front.count_visits("/f.txt") == asked
 
 
+def test_views_write_no_log(front: Front):
+    """Ordinary page views, from the origin and from a copy, leave no line in the log."""
+    before = len(front.runtime.lines)
+    front.ask("/quiet")
+    front.wait_until_stored("/quiet")
+    front.ask("/quiet", Cookie="sid=1")
+    front.ask("/quiet", "POST")
+    front.ask("/missing", Accept="text/html")
+    assert [line for line in front.runtime.lines[before:] if front.host in line or front.service.zone in line] == []
+
+
 def test_api_hosts(front: Front):
     """The page and the API answer on the Worker's own hosts only: not on a zone's host, nor on an unknown one."""
     url = f"{front.runtime.url}/api/v1/zones"
@@ -164,6 +196,18 @@ def test_api_hosts(front: Front):
     assert on_site.text == "<p>a page</p>"
     unknown = httpx.get(url, headers={"Host": "unknown.proxy.test", "Via": "1.1 sluice", **ADMIN}, timeout=PATIENCE_S)
     assert unknown.status_code == 508
+
+
+@pytest.mark.parametrize("text", ["{not json", '{"site_url": "http://x.test", "nonsense": 1}', "null", None])
+def test_broken_configuration(front: Front, text: str | None):
+    """A configuration in KV that cannot be read, or is gone, leaves the site as it was."""
+    assert front.ask("/page", Cookie="a=1").status_code == 200
+    values = f"{front.runtime.url}/cdn-cgi/explorer/api/storage/kv/namespaces/preload/values"
+    method = "DELETE" if text is None else "PUT"
+    httpx.request(method, f"{values}/config:{front.service.zone}", content=text, timeout=PATIENCE_S).raise_for_status()
+    front.service.set(advance_s=100)
+    reply = front.ask("/other", Cookie="sid=1")
+    assert (reply.status_code, reply.text, front.count_visits("/other")) == (200, "<p>a page</p>", 1)
 
 
 def test_shared_host(front: Front, name: str):

@@ -2,11 +2,15 @@
 
 import gzip
 import socket
+import threading
 from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
+from websockets.sync.client import connect
+from websockets.sync.server import ServerConnection, serve
+from websockets.typing import Subprotocol
 
 from runtime import PATIENCE_S, Runtime, until
 from sluice.core.preload.request_signing import compute_signature
@@ -265,18 +269,59 @@ def test_loop(shop: Shop, method: str):
     assert shop.received == []
 
 
-def test_websocket(shop: Shop):
-    """An upgrade reaches the origin."""
-    shop.origin.default = Sent(426, body=b"no sockets here")
-    reply = shop.ask(
-        "/socket",
-        Upgrade="websocket",
-        Connection="Upgrade",
-        Sec_WebSocket_Key="x" * 22 + "==",
-        Sec_WebSocket_Version="13",
-    )
-    assert reply.status_code in {426, 502}
-    assert shop.last("/socket").header("upgrade") == "websocket"
+def test_websocket(shop: Shop, name: str):
+    """A socket opens through the Worker, with the visitor's query, cookies and subprotocol, and carries both kinds of messages."""
+    opened: list[tuple[str, str]] = []
+
+    def echo(other: ServerConnection) -> None:
+        assert other.request is not None
+        opened.append((other.request.path, other.request.headers["Cookie"]))
+        for message in other:
+            other.send(message)
+
+    with serve(echo, "127.0.0.1", 0, subprotocols=[Subprotocol("chat")]) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        runtime, url = shop.service.runtime, httpx.URL(shop.service.runtime.url)
+        site = Service(runtime, "socket.proxy.test", name)
+        site.register(origin_url=f"http://127.0.0.1:{server.socket.getsockname()[1]}")
+        connection = socket.create_connection((url.host, url.port), timeout=PATIENCE_S)
+        options: dict[str, Any] = {"subprotocols": [Subprotocol("chat")], "additional_headers": {"Cookie": "sid=1"}}
+        with connect("ws://socket.proxy.test/live?a[]=1", sock=connection, **options) as visitor:
+            assert visitor.subprotocol == "chat"
+            for message in ("hello", b"x" * 100_000):
+                visitor.send(message)
+                assert visitor.recv(PATIENCE_S) == message
+        site.retire()
+        server.shutdown()
+    assert opened == [("/live?a[]=1", "sid=1")]
+
+
+def test_odd_requests(shop: Shop):
+    """An upload that waits to be asked for, a GET with a body, and the visitor's own encodings."""
+    waiting = shop.ask("/waiting", "POST", content=b"abc", Expect="100-continue")
+    assert (waiting.status_code, shop.last("/waiting").body) == (200, b"abc")
+    assert shop.last("/waiting").header("expect") is None
+    shop.ask("/search", content=b"query")
+    assert shop.last("/search").body == b"query"
+    shop.ask("/encodings", Cookie="sid=1", Accept_Encoding="zstd;q=0.5, identity")
+    assert shop.last("/encodings").header("accept-encoding") == "zstd;q=0.5, identity"
+
+
+def test_odd_responses(shop: Shop):
+    """An encoding that the platform cannot decode is neither changed nor stored; names in any script arrive as they are."""
+    file_name = 'attachment; filename="日本.pdf"'.encode().decode("latin-1")
+    encoded = ("Content-Encoding", "zstd")
+    shop.origin.scripts = {
+        "/zstd": Sent(headers=[HTML, encoded], body=b"not decoded"),
+        "/file": Sent(headers=[("Content-Type", "text/plain"), ("Content-Disposition", file_name)], body=b"text"),
+    }
+    for _ in range(2):
+        with httpx.stream("GET", f"{shop.service.runtime.url}/zstd", headers={"Host": shop.host}) as reply:
+            assert (reply.headers["Content-Encoding"], b"".join(reply.iter_raw())) == ("zstd", b"not decoded")
+            assert cache_status(reply) == "sluice; fwd=uri-miss; detail=encoding"
+    until(lambda: "hit" in cache_status(shop.ask("/file")))
+    raw = dict(shop.ask("/file").headers.raw)
+    assert raw[b"Content-Disposition"] == file_name.encode("latin-1")
 
 
 MIXED = [

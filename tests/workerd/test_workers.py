@@ -85,6 +85,22 @@ def test_health(workers: Runtime, worker: str):
     assert all(binding["ok"] for binding in told["bindings"].values())
 
 
+CRONS = {name: tomllib.loads(path.read_text()).get("triggers", {}).get("crons", []) for name, path in CONFIGS.items()}
+
+
+@pytest.mark.parametrize("worker", sorted(name for name, crons in CRONS.items() if crons))
+@pytest.mark.parametrize("at_host", [True, False])
+def test_cron_by_hand(workers: Runtime, worker: str, at_host: bool):
+    """A cron runs at the Worker's own host name, and at the bare address with the Worker's name; with or without a time."""
+    headers = {"Host": f"{worker}.localhost:{httpx.URL(workers.url).port}"} if at_host else {}
+    named = {} if at_host else {"worker": worker}
+    for cron in ({}, {"cron": CRONS[worker][0]}):
+        reply = httpx.get(
+            f"{workers.url}/cdn-cgi/handler/scheduled", params=named | cron, headers=headers, timeout=PATIENCE_S
+        )
+        assert (reply.status_code, reply.text.strip()) == (200, "ok")
+
+
 def test_bare_address(workers: Runtime):
     """The bare address is the compiler."""
     assert httpx.get(f"{workers.url}/health", timeout=PATIENCE_S).json()["name"] == "adblock-compiler"
@@ -128,4 +144,38 @@ def test_tail(workers: Runtime, hook: http.server.ThreadingHTTPServer):
         [record] = until(kept)
     assert record["scriptName"] == "worker-api"
     assert any("scheduled" in line["message"] for line in record["logs"])
-    assert until(lambda: Hook.bodies) == [record]
+    assert until(lambda: record in Hook.bodies)
+
+
+def test_failures_of_the_compiler_reach_the_webhook(workers: Runtime, name: str):
+    """Failed compilations and dead letters, with their reasons, but no successful workflow or job."""
+
+    def body(list_name: str, text: str) -> dict[str, Any]:
+        sources = [{"source": "mine"}]
+        return {"configuration": {"name": list_name, "sources": sources}, "preFetchedContent": {"mine": text}}
+
+    def sent(event: str) -> list[str]:
+        lines = [line["message"] for told in Hook.bodies for line in told["logs"] if line["level"] == "error"]
+        return [line for line in lines if f'"event": "{event}"' in line and name in line]
+
+    with workers.client("adblock-compiler") as client:
+        good = body(f"good-{name}", "||ads.example^")
+        workflow = client.post("/workflow/compile", json=good).json()["workflowId"]
+        job = client.post("/compile/async", json=good).json()["requestId"]
+        until(lambda: client.get(f"/queue/results/{workflow}").json()["status"] == "completed")
+        until(lambda: client.get(f"/queue/results/{job}").json()["status"] == "completed")
+        bad = body(f"bad-{name}", "! nothing but a comment")
+        assert client.post("/compile", json=bad).status_code >= 400
+        failed = client.post("/compile/async", json=bad).json()["requestId"]
+        [letter] = until(lambda: sent("queue.dead_letter"))
+        assert failed in letter
+        assert "has no rules" in letter
+        assert len(until(lambda: len(sent("compilation.failed")) > 1 and sent("compilation.failed"))) == 2
+        told = json.dumps(Hook.bodies)
+        assert not [each for each in (workflow, job, f"good-{name}") if each in told]
+        token = {"Authorization": f"Bearer {TOKEN}"}
+        letters = client.get("/queue/dead-letters", headers=token).json()["deadLetters"]
+        assert [(each["requestId"], each["configName"], each["attempts"]) for each in letters] == [
+            (failed, f"bad-{name}", 1)
+        ]
+        assert client.get("/queue/dead-letters").status_code == 401

@@ -6,6 +6,14 @@ from sluice.core.errors import Forbidden, Unauthorized
 from sluice.web.messages import Request
 
 
+def is_operator(request: Request, token: str) -> bool:
+    """Whether the request is the operator's; without credentials it is a stranger's, and wrong ones raise."""
+    if "authorization" not in request.headers:
+        return False
+    require_admin(request, token)
+    return True
+
+
 def require_admin(request: Request, token: str) -> None:
     """Raise unless the request carries the token; without a token set, every request is refused."""
     if not token:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sluice.web.headers import check_header
+from sluice.core.headers import check_header
 from sluice.web.messages import Reply, Request
 
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/,*]+")

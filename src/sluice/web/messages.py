@@ -1,5 +1,6 @@
 """Requests and replies: immutable values that are independent of the platform."""
 
+import re
 from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -7,14 +8,17 @@ from types import MappingProxyType
 from typing import Any, Self
 from urllib.parse import parse_qsl
 
+from sluice.core.errors import Invalid, TooLarge
+from sluice.core.headers import Headers, HeadersLike, check_header, to_pairs
 from sluice.core.json_text import encode_json, encode_utf8
-from sluice.web.headers import HeaderPairs, Headers, HeadersLike, check_header, to_pairs
+from sluice.core.ports import HeaderPairs
 
 # Takes the limit in bytes; may raise TooLarge as soon as the body exceeds it.
 ReadBody = Callable[[int], Awaitable[bytes]]
 
 # JavaScript's Response throws if a reply with one of these has a body.
 _BODILESS_STATUSES = frozenset({204, 205, 304})
+_LENGTH = re.compile(r"[0-9]{1,15}")
 
 
 async def _read_no_body(_max_bytes: int) -> bytes:
@@ -68,6 +72,17 @@ class Request:
     def _split(self) -> tuple[str, str]:
         before, _, query = self.url.partition("#")[0].partition("?")
         return before, query
+
+
+async def read_bytes(request: Request, *, max_bytes: int) -> bytes:
+    """Return the body; raises TooLarge without reading it if its declared length is over the limit."""
+    declared = request.headers.get("content-length", "0")
+    if not _LENGTH.fullmatch(declared):
+        raise Invalid("Content-Length is not a number of bytes")
+    content = b"" if int(declared) > max_bytes else await request.read_body(max_bytes)
+    if max(int(declared), len(content)) > max_bytes:
+        raise TooLarge(f"the body is larger than the limit of {max_bytes} bytes")
+    return content
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,12 +158,15 @@ class Reply:
     def header(self, name: str) -> str | None:
         """Return the first value of a header; the name is case-insensitive."""
         wanted = name.lower()
-        return next((value for key, value in self.headers if key.lower() == wanted), None)
+        for key, value in self.headers:
+            if key.lower() == wanted:
+                return value
+        return None
 
     def with_header(self, name: str, value: str) -> Self:
         """Return the reply with this header instead of any of the same name."""
         key = name.lower()
-        return self._with_headers((pair for pair in self.headers if pair[0].lower() != key), name, value)
+        return self._with_headers([pair for pair in self.headers if pair[0].lower() != key], name, value)
 
     def with_added_header(self, name: str, value: str) -> Self:
         """Return the reply with one more header, beside any of the same name."""
@@ -158,8 +176,9 @@ class Reply:
         """Check the new header only: every reply gets several, and the others were checked before."""
         check_header(name, value)
         copy = object.__new__(type(self))
-        for attribute, kept in (("status", self.status), ("headers", (*others, (name, value))), ("body", self.body)):
-            object.__setattr__(copy, attribute, kept)
+        object.__setattr__(copy, "status", self.status)
+        object.__setattr__(copy, "headers", (*others, (name, value)))
+        object.__setattr__(copy, "body", self.body)
         return copy
 
     def with_vary(self, name: str) -> Self:

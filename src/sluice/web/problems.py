@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from sluice.core.errors import BadField, Invalid, SluiceError, TooManyRequests, Unauthorized
-from sluice.web.headers import HeaderPairs, HeadersLike, to_pairs
+from sluice.core.headers import HeadersLike, to_pairs
+from sluice.core.ports import HeaderPairs
 from sluice.web.messages import Reply
 
 PROBLEM_TYPE = "application/problem+json"

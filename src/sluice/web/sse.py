@@ -4,8 +4,8 @@ import re
 from collections.abc import AsyncGenerator, AsyncIterable, Iterable, Iterator
 from dataclasses import dataclass
 
+from sluice.core.headers import HeadersLike
 from sluice.core.json_text import encode_utf8
-from sluice.web.headers import HeadersLike
 from sluice.web.messages import Reply
 
 # The three line ends of the format; splitlines() also splits at U+2028.

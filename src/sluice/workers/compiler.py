@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from sluice.services.compiler.http.metrics import MetricsApi
     from sluice.services.compiler.http.validate import ValidateApi
     from sluice.services.compiler.http.workflows import WorkflowApi
+    from sluice.services.compiler.jobs.dead_letter_store import DeadLetterStore
     from sluice.services.compiler.jobs.queue_handler import QueueHandler
     from sluice.services.compiler.jobs.queue_stats import QueueStats
     from sluice.services.compiler.live.socket_api import SocketApi
@@ -41,7 +42,8 @@ if TYPE_CHECKING:
 
 # One for all requests of an isolate.
 _RECENT_COUNTS: Final = RecentCounts()
-VALIDATIONS: Final = 3  # for each compilation that a client may ask for; an editor validates while one types
+# For each compilation that a client may ask for: an editor validates while one types, and sockets are opened again.
+CHEAP_REQUESTS: Final = 3
 
 
 # Pages of other sites may call it.
@@ -89,18 +91,21 @@ class CompilerWorker(CompilerParts):
 
     @cached_property
     def validate_api(self) -> ValidateApi:
-        from sluice.services.compiler.guard.turnstile import NO_TURNSTILE
         from sluice.services.compiler.http.validate import ValidateApi
 
-        limiter = replace(self.rate_limiter, max_requests=self.settings.rate_limit_max_requests * VALIDATIONS)
-        return ValidateApi(
-            Guard(
-                limiter=limiter,
-                turnstile=NO_TURNSTILE,
-                analytics=self.analytics,
-                pepper=self.settings.turnstile_secret,
-                scope="validate:",
-            )
+        return ValidateApi(self._open_guard("validate:"))
+
+    def _open_guard(self, scope: str) -> Guard:
+        """Returns a guard for what costs less than a compilation, with a limit of its own."""
+        from sluice.services.compiler.guard.turnstile import NO_TURNSTILE
+
+        limiter = replace(self.rate_limiter, max_requests=self.settings.rate_limit_max_requests * CHEAP_REQUESTS)
+        return Guard(
+            limiter=limiter,
+            turnstile=NO_TURNSTILE,
+            analytics=self.analytics,
+            pepper=self.settings.turnstile_secret,
+            scope=scope,
         )
 
     @cached_property
@@ -114,21 +119,32 @@ class CompilerWorker(CompilerParts):
         from sluice.services.compiler.jobs.consumer import QueueConsumer
         from sluice.services.compiler.jobs.dead_letters import DeadLetters
         from sluice.services.compiler.jobs.queue_handler import QueueHandler
-        from sluice.services.compiler.jobs.queue_stats import QueueStatsPublisher
+        from sluice.services.compiler.jobs.queue_stats import ISOLATE_TURN, QueueStatsPublisher
 
         count = self.request_metrics.count
+        dead_letters = DeadLetters(jobs=self.jobs, store=self.dead_letter_store, log=self.log, count=count)
         return QueueHandler(
             consumer=QueueConsumer(
                 jobs=self.jobs,
                 items=self.items,
+                spent=self.spent_fetches,
+                dead_letters=dead_letters,
                 compile=self.lists.ensure_cached,
                 clock=CLOCK,
                 log=self.log,
                 count=count,
             ),
-            dead_letters=DeadLetters(jobs=self.jobs, log=self.log, count=count),
-            publisher=QueueStatsPublisher(stats=self.queue_stats, published=open_kv(self.env, "METRICS"), log=self.log),
+            dead_letters=dead_letters,
+            publisher=QueueStatsPublisher(
+                stats=self.queue_stats, published=open_kv(self.env, "METRICS"), log=self.log, turn=ISOLATE_TURN
+            ),
         )
+
+    @cached_property
+    def dead_letter_store(self) -> DeadLetterStore:
+        from sluice.services.compiler.jobs.dead_letter_store import DeadLetterStore
+
+        return DeadLetterStore(database=self.database, clock=CLOCK)
 
     @cached_property
     def starter(self) -> WorkflowStarter:
@@ -159,6 +175,8 @@ class CompilerWorker(CompilerParts):
             sources=partial(health_sources, self.settings.health_sources),
             stores=(
                 self.jobs,
+                self.dead_letter_store,
+                self.spent_fetches,
                 self.records,
                 self.items,
                 self.list_cache,
@@ -232,6 +250,7 @@ class CompilerWorker(CompilerParts):
         return SocketApi(
             open_socket=partial(open_socket, ctx=self.ctx),
             guard=self.guard,
+            connections=self._open_guard("socket:"),
             compiler=self.list_compiler,
             clock=CLOCK,
             log=self.log,
@@ -249,6 +268,8 @@ class CompilerWorker(CompilerParts):
             jobs=self.jobs,
             items=self.items,
             stats=self.queue_stats,
+            dead_letters=self.dead_letter_store,
+            admin_token=self.settings.admin_token,
             cache=self.list_cache,
             find_workflow_job=partial(find_workflow_job, self.starter),
             clock=CLOCK,
@@ -268,6 +289,7 @@ class CompilerWorker(CompilerParts):
             health=self.health_store,
             configurations=partial(warm_configurations, self.settings.warm_configurations),
             sources=partial(health_sources, self.settings.health_sources),
+            admin_token=self.settings.admin_token,
             clock=CLOCK,
         )
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from sluice.services.compiler.health.store import HealthStore
     from sluice.services.compiler.jobs.job_store import JobStore
     from sluice.services.compiler.jobs.sweeper import SweeperStub
+    from sluice.services.compiler.limits.spent_fetches import SpentFetches
     from sluice.services.compiler.workflows.batch_items import ItemRunner
     from sluice.services.compiler.workflows.event_log import WorkflowEventLog
     from sluice.services.compiler.workflows.params_store import ParamsStore
@@ -159,7 +160,15 @@ class CompilerParts:
     def items(self) -> ItemRunner:
         from sluice.services.compiler.workflows.batch_items import ItemRunner
 
-        return ItemRunner(database=self.database, compile=self.lists.ensure_cached, clock=CLOCK)
+        return ItemRunner(
+            database=self.database, spent=self.spent_fetches, compile=self.lists.ensure_cached, clock=CLOCK
+        )
+
+    @cached_property
+    def spent_fetches(self) -> SpentFetches:
+        from sluice.services.compiler.limits.spent_fetches import SpentFetches
+
+        return SpentFetches(database=self.database, clock=CLOCK)
 
     @cached_property
     def event_log(self) -> WorkflowEventLog:

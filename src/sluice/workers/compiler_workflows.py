@@ -2,12 +2,15 @@
 
 from functools import cached_property
 
+from sluice.core.net.fetch import Fetcher
+from sluice.platform.http.transport import send_request
 from sluice.platform.worker import open_kv
 from sluice.platform.workflows import Workflows
 from sluice.services.compiler.cache.handover import StepHandover
 from sluice.services.compiler.health.source import SourceCheck
 from sluice.services.compiler.health.source_alerts import SourceAlerts
 from sluice.services.compiler.health.workflow import HealthMonitoringWorkflow
+from sluice.services.compiler.limits.allowance import FetchAllowance
 from sluice.services.compiler.published.builds.workflow import PublishedListWorkflow
 from sluice.services.compiler.workflows.batch import BatchCompilationWorkflow
 from sluice.services.compiler.workflows.batch_items import ItemRunner
@@ -27,6 +30,7 @@ class CompilerWorkflows(CompilerParts):
         return CompilationWorkflow(
             compiler=self.list_compiler,
             handover=StepHandover(bucket=self.bucket, clock=CLOCK),
+            spent=self.spent_fetches,
             params_store=self.params_store,
             reporter=self.reporter,
             clock=CLOCK,
@@ -39,7 +43,7 @@ class CompilerWorkflows(CompilerParts):
     @cached_property
     def warming(self) -> CacheWarmingWorkflow:
         return CacheWarmingWorkflow(
-            items=ItemRunner(database=self.database, compile=self.lists.refresh, clock=CLOCK),
+            items=ItemRunner(database=self.database, spent=self.spent_fetches, compile=self.lists.refresh, clock=CLOCK),
             find_expiry=self.list_cache.find_expiry,
             defaults=warm_configurations(self.settings.warm_configurations),
             params_store=self.params_store,
@@ -51,6 +55,7 @@ class CompilerWorkflows(CompilerParts):
     def health(self) -> HealthMonitoringWorkflow:
         return HealthMonitoringWorkflow(
             check=SourceCheck(fetch=self.fetcher.fetch, clock=CLOCK),
+            open_check=self._open_check,
             store=self.health_store,
             alerts=self.source_alerts,
             instances=Workflows(self.env.HEALTH_MONITORING_WORKFLOW),
@@ -60,6 +65,10 @@ class CompilerWorkflows(CompilerParts):
             reporter=self.reporter,
             clock=CLOCK,
         )
+
+    def _open_check(self, allowance: FetchAllowance) -> SourceCheck:
+        fetcher = Fetcher(allowance.limit_transport(send_request), self.allowed_hosts)
+        return SourceCheck(fetch=fetcher.fetch, clock=CLOCK)
 
     @cached_property
     def published_list(self) -> PublishedListWorkflow:

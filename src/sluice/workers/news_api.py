@@ -36,11 +36,11 @@ class NewsApiWorker(NewsWorker):
 
     @cached_property
     def snapshots(self) -> StoredSnapshot:
-        return StoredSnapshot(open_kv(self.env, SNAPSHOT_BINDING), self.state, _MEMORY)
+        return StoredSnapshot(open_kv(self.env, SNAPSHOT_BINDING), self.state, self.clock, _MEMORY)
 
     @cached_property
     def refresh(self) -> SnapshotRefresh:
-        return SnapshotRefresh(self.state, open_public_cache(self.ctx), self.log)
+        return SnapshotRefresh(self.state, open_public_cache(self.ctx), self.log, _MEMORY)
 
     @cached_property
     def push(self) -> PushApi:

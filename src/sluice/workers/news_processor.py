@@ -13,7 +13,7 @@ from sluice.platform.ai import AI
 from sluice.platform.http.transport import send_request
 from sluice.platform.worker import read_variables
 from sluice.services.news.http.processor import processor_routes
-from sluice.services.news.process.analysts import choose_speaker
+from sluice.services.news.process.analysts import choose_second_look, choose_speaker
 from sluice.services.news.process.article_store import ArticleStore
 from sluice.services.news.process.checkpoint_store import CheckpointStore
 from sluice.services.news.process.processor import Processor
@@ -88,6 +88,7 @@ class NewsProcessorWorker(NewsWorker):
             articles=ArticleStore(kv=self.writable_kv, leases=self.leases, clock=self.clock, settings=self.settings),
             stages=self.stages,
             publisher=Publisher(self.state, connect_news_api(self.env), self.log),
+            second_look=choose_second_look(self.stages.speaker, self.state, self.scraper, self.checkpoints.now_ms),
             log=self.log,
             settings=self.settings,
         )

@@ -19,23 +19,18 @@ from sluice.platform.http.edge_cache import EdgeCache
 from sluice.platform.http.proxy import VisitorRequest
 from sluice.platform.http.transport import send_request, send_request_once
 from sluice.platform.identity import generate_id
+from sluice.platform.invocation import CurrentInvocation, enter_invocation
 from sluice.platform.storage.d1 import D1
 from sluice.platform.storage.r2 import R2
 from sluice.platform.worker import handle_request, open_kv, open_log, read_variables
 from sluice.services.preload.cron import PreloadCron, ZoneList
-from sluice.services.preload.discovery.page_index import PageIndex
 from sluice.services.preload.http.api import PreloadApi
 from sluice.services.preload.http.operator_gate import OperatorGate, WrongTokens
 from sluice.services.preload.purge_lists.reader import PurgeMemory, PurgeReader
-from sluice.services.preload.serving.checked_copies import CheckedCopies
 from sluice.services.preload.serving.host_directory import HostCache, HostDirectory, Zone
+from sluice.services.preload.serving.hot_edge import HotEdge, HotPages
 from sluice.services.preload.serving.isolate_memory import IsolateMemory
-from sluice.services.preload.serving.misses import MissServer
-from sluice.services.preload.serving.observing import Observer
-from sluice.services.preload.serving.origin_requests import OriginRequests
 from sluice.services.preload.serving.own_address import pass_to_own_address
-from sluice.services.preload.serving.page_server import PageServer
-from sluice.services.preload.serving.refreshing import Refresher
 from sluice.services.preload.zone.calls import RemoteZones
 from sluice.services.preload.zone.services import Dependencies
 from sluice.services.preload.zone.settings import (
@@ -48,19 +43,29 @@ from sluice.services.preload.zone.settings import (
 from sluice.services.preload.zone.zone_object import ZoneObject
 from sluice.web import Cors, Route
 from sluice.web.health import Check
+from sluice.workers.preload_visit import PreloadVisit
 
 NAME: Final = "edge-preload"
 
 # What each isolate remembers.
 _HOSTS: Final = HostCache()
 _ZONES: Final = ZoneList()
+_HOT_PAGES: Final = HotPages()
 _MEMORY: Final = IsolateMemory()
 _PURGES: Final = PurgeMemory()
 _WRONG_TOKENS: Final = WrongTokens()
+# Bindings and variables are the same for all invocations of an isolate, so the first one makes what answers them all.
+_WORKERS: "Final[dict[str, PreloadWorker]]" = {}
+
+
+def enter_worker(env: Any, ctx: Any) -> "PreloadWorker":
+    """The isolate's parts, for one request or cron run."""
+    enter_invocation(ctx)
+    return _WORKERS.setdefault(NAME, PreloadWorker(env, CurrentInvocation()))
 
 
 class PreloadWorker:
-    """The parts of edge-preload. `ctx` is that of the request, of the cron run or of the zone's object."""
+    """The parts of edge-preload. `ctx` is that of the zone's object, or stands for that of the request or cron run."""
 
     cors: Cors | None = None
 
@@ -99,6 +104,11 @@ class PreloadWorker:
     @cached_property
     def edge(self) -> EdgeCache:
         return EdgeCache()
+
+    @cached_property
+    def hot_edge(self) -> HotEdge:
+        """The edge cache for visitors."""
+        return HotEdge(self.edge, JsBodies(), self.clock, _HOT_PAGES)
 
     @cached_property
     def allowed_hosts(self) -> AllowedHosts:
@@ -194,6 +204,7 @@ class PreloadWorker:
         return [
             Route("GET", "/", serve_page(self.env, "preload")),
             Route("GET", "/:file", serve_file(self.env)),
+            Route("GET", "/:folder/:file", serve_file(self.env)),
             *self.api.build_routes(),
         ]
 
@@ -207,72 +218,15 @@ class PreloadWorker:
             load=self.zones.get(zone.zone_id).show_purges,
         )
 
-    def page_server(self, zone: Zone, request: Any) -> PageServer:
-        """Serves one visitor of a zone's host."""
-        remote, config, reader = self.zones.get(zone.zone_id), zone.config, self.purge_reader(zone)
-        index = PageIndex(self.database, zone.zone_id)
-        copies = CheckedCopies(zone.zone_id, self.bucket, self.edge, index, self.clock, reader, reader)
-        defer, send = self.ctx.waitUntil, VisitorRequest(request.js_object, lambda: self.allowed_hosts).send
-        origin = OriginRequests(
-            zone_id=zone.zone_id,
-            config=config,
-            clock=self.clock,
-            send=send,
-            zone=remote,
-            defer=defer,
-            log=self.log,
-            memory=_MEMORY,
-        )
-        refresher = Refresher(
-            config=config,
-            copies=copies,
-            clock=self.clock,
-            fetch=self.fetch,
-            log=self.log,
-            memory=_MEMORY,
-            zone=remote,
-            origin=origin,
-        )
-        misses = MissServer(
-            config=config,
-            copies=copies,
-            clock=self.clock,
-            origin=origin,
-            bodies=JsBodies(),
-            defer=defer,
-            log=self.log,
-            memory=_MEMORY,
-        )
-        observer = Observer(
-            config=config,
-            clock=self.clock,
-            origin=origin,
-            bodies=JsBodies(),
-            zone=remote,
-            defer=defer,
-            log=self.log,
-            memory=_MEMORY,
-        )
-        return PageServer(
-            config=config,
-            copies=copies,
-            clock=self.clock,
-            origin=origin,
-            bodies=JsBodies(),
-            refresher=refresher,
-            misses=misses,
-            observer=observer,
-            defer=defer,
-            log=self.log,
-        )
-
     async def handle_request(self, entry: Any, request: Any, bindings: tuple[Binding, ...]) -> Any:
         """Replies to a visitor of a zone's host, to a caller of the API, or by the host's own server."""
         incoming = to_request(request)
 
         async def to_zone(zone: Zone) -> Any:
             current = replace(zone, config=await self.purge_reader(zone).read_config(zone.config))
-            return to_response(await self.page_server(current, request).handle(incoming), self.ctx)
+            return to_response(
+                await PreloadVisit(self, current, request, _MEMORY).page_server.handle(incoming), self.ctx
+            )
 
         async def to_api() -> Any:
             return await handle_request(entry, request, NAME, bindings, type(self), check_more=self.check_secrets)

@@ -16,9 +16,10 @@ ROOT = Path(__file__).parents[3]
 def _project(tmp_path: Path) -> Path:
     for path in ROOT.glob("wrangler*.toml"):
         (tmp_path / path.name).write_text(path.read_text())
-    (tmp_path / "src").mkdir()
     for config in read_configs(ROOT):
-        (tmp_path / "src" / config.main.name).write_text("")
+        main = tmp_path / config.content["main"]
+        main.parent.mkdir(parents=True)
+        main.write_text("")
     return tmp_path
 
 

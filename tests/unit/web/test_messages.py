@@ -77,7 +77,6 @@ def test_client_ip_is_what_cloudflare_saw(headers, ip):
         ("X-A", "a\r\nSet-Cookie: b"),
         ("X-A", "a\nb"),
         ("X-A", "a\0b"),
-        ("X-A", "snow ☃"),
         ("X-A\r\nX-B", "a"),
         ("X A", "a"),
         ("X-A:", "a"),

@@ -1,11 +1,22 @@
 <?php
-// run.php SITE HOST MODE: runs the PHP of standard input inside WordPress, as the administrator. MODE "install" installs it first.
-list( , $folder, $host, $mode )   = $argv;
-$_SERVER['HTTP_HOST']       = $host;
-$_SERVER['SERVER_NAME']     = explode( ':', $host )[0];
-$_SERVER['SERVER_PROTOCOL'] = 'HTTP/1.1';
-$_SERVER['REQUEST_METHOD']  = 'GET';
-$_SERVER['REQUEST_URI']     = '/';
+// Runs PHP inside WordPress, as the administrator: that of standard input on the command line (run.php SITE HOST MODE), that of
+// a request's body in the web server. MODE "install" installs WordPress first.
+$in_server = 'cli' !== PHP_SAPI;
+if ( $in_server ) {
+	$folder                 = $_SERVER['DOCUMENT_ROOT'];
+	$mode                   = 'run';
+	$code                   = file_get_contents( 'php://input' );
+	$_SERVER['REQUEST_URI'] = $_GET['path'];
+} else {
+	list( , $folder, $host, $mode ) = $argv;
+	$code                           = stream_get_contents( STDIN );
+	$_SERVER['HTTP_HOST']           = $host;
+	$_SERVER['SERVER_NAME']         = explode( ':', $host )[0];
+	$_SERVER['SERVER_PROTOCOL']     = 'HTTP/1.1';
+	$_SERVER['REQUEST_URI']         = '/';
+}
+$_SERVER['REQUEST_METHOD'] = 'GET';
+$_GET                      = array();
 if ( 'install' === $mode ) {
 	define( 'WP_INSTALLING', true );
 	// Replaces a function of WordPress: no mail is sent.
@@ -20,4 +31,4 @@ if ( 'install' === $mode ) {
 	exit;
 }
 wp_set_current_user( get_user_by( 'login', 'admin' )->ID );
-eval( stream_get_contents( STDIN ) );
+eval( $code );

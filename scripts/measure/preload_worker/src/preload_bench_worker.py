@@ -3,6 +3,7 @@
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+import pyodide_js
 from workers import DurableObject, Response, WorkerEntrypoint
 
 from sluice.core.preload.entries import WantedPage
@@ -66,6 +67,8 @@ class Default(WorkerEntrypoint):  # type: ignore[misc]
         match url.path:
             case "/bench/edge":
                 return Response.from_json(await EdgeCache().delete(query["url"]))
+            case "/bench/heap":
+                return Response(str(pyodide_js._module.HEAPU8.length))  # noqa: SLF001 - it never shrinks
             case "/bench/push":
                 numbers = (int(query[name]) for name in ("start", "count", "at_once"))
                 return Response.from_json(await self.env.MEASURED.getByName(query["name"]).push(*numbers))

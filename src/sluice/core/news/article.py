@@ -13,7 +13,7 @@ UNKNOWN: Final = "unknown"
 _PROCESSING_MEMBERS: Final = (
     *("sentiment", "sentimentBy", "sentimentAt", "sentimentAttempts", "sentimentError"),
     *("sentimentScore", "sentimentConfidence"),
-    *("aiSummary", "summaryBy", "summaryAt", "summaryError", "contentTimeout", "extractedContent"),
+    *("aiSummary", "summaryBy", "summaryAt", "summaryError", "contentTimeout", "extractedContent", "pageTitle"),
     *("processedAt", "inProgressSince", "secondLook"),
 )
 
@@ -70,6 +70,11 @@ class Article:
     @property
     def content(self) -> str:
         return self.text("extractedContent")
+
+    @property
+    def page_titles(self) -> list[str]:
+        """The titles that the page gives itself."""
+        return self.text("pageTitle").splitlines()
 
     @property
     def sentiment(self) -> str | None:
@@ -140,10 +145,14 @@ class Article:
             inProgressSince=None,
         ).stamp_if_complete(now_ms)
 
-    def with_content(self, content: str) -> Self:
-        """Stores the page text. The attempt counter restarts for the summary."""
+    def with_content(self, content: str, page_title: str = "") -> Self:
+        """Stores the page's text and title. The attempt counter restarts for the summary."""
         return self.with_members(
-            extractedContent=content, contentTimeout=None, summaryError="scraping_complete", inProgressSince=None
+            extractedContent=content,
+            pageTitle=page_title or None,
+            contentTimeout=None,
+            summaryError="scraping_complete",
+            inProgressSince=None,
         )
 
     def with_summary(self, summary: str, by: str, now_ms: int) -> Self:
@@ -178,7 +187,9 @@ class Article:
 
     def close(self, now_ms: int) -> Self:
         """Ends the summary stage and removes the members that only the stages needed."""
-        closed = self.with_members(needsSummary=False, extractedContent=None, contentTimeout=None, inProgressSince=None)
+        closed = self.with_members(
+            needsSummary=False, extractedContent=None, pageTitle=None, contentTimeout=None, inProgressSince=None
+        )
         return closed.stamp_if_complete(now_ms)
 
     def stamp_if_complete(self, now_ms: int) -> Self:

@@ -1,110 +1,15 @@
 """Tells the language of a text by script, function words and spelling. Titles are short, so every sign counts."""
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 _ENGLISH_WORDS: Final = (
-    "the "
-    "of "
-    "to "
-    "a "
-    "an "
-    "in "
-    "on "
-    "for "
-    "and "
-    "is "
-    "are "
-    "was "
-    "were "
-    "be "
-    "been "
-    "as "
-    "at "
-    "by "
-    "with "
-    "from "
-    "after "
-    "before "
-    "over "
-    "under "
-    "above "
-    "below "
-    "than "
-    "that "
-    "this "
-    "these "
-    "it "
-    "its "
-    "his "
-    "her "
-    "their "
-    "will "
-    "would "
-    "can "
-    "could "
-    "may "
-    "not "
-    "no "
-    "but "
-    "or "
-    "if "
-    "while "
-    "amid "
-    "despite "
-    "how "
-    "why "
-    "what "
-    "who "
-    "when "
-    "where "
-    "into "
-    "out "
-    "up "
-    "down "
-    "off "
-    "about "
-    "more "
-    "most "
-    "new "
-    "first "
-    "says "
-    "say "
-    "said "
-    "has "
-    "have "
-    "had "
-    "do "
-    "does "
-    "did "
-    "just "
-    "still "
-    "yet "
-    "our "
-    "your "
-    "you "
-    "we "
-    "they "
-    "he "
-    "she "
-    "all "
-    "again "
-    "back "
-    "only "
-    "some "
-    "such "
-    "very "
-    "per "
-    "via "
-    "against "
-    "between "
-    "through "
-    "during "
-    "since "
-    "until "
-    "near "
-    "without "
-    "within "
+    "the of to a an in on for and is are was were be been as at by with from after before over under above below "
+    "than that this these it its his her their will would can could may not no but or if while amid despite how why "
+    "what who when where into out up down off about more most new first says say said has have had do does did just "
+    "still yet our your you we they he she all again back only some such very per via against between through "
+    "during since until near without within "
 )
 _FOREIGN_WORDS: Final = (
     # German, Dutch, Swedish
@@ -113,6 +18,9 @@ _FOREIGN_WORDS: Final = (
     "gegen ab auch als wie um noch mehr durch zum zur sind wurde seit bis het een van voor met op naar niet door "
     "uit onder boven na stijgt daalt och att som "
     "är på med av till det "
+    "ihre ihren ihrem seine seinen alle hat haben hatte kann können muss soll stoppt verliert gewinnt kauft verkauft "
+    "kunden börse montag dienstag mittwoch donnerstag freitag weiter wegen trotz während laut jetzt heute gestern euro "
+    "besluit kopers winst verlies wordt worden heeft dit deze bij nog meer tegen euro efter inte från kursen stiger faller "
     # French, Spanish, Portuguese, Italian
     "le la les une des et est pas pour dans sur au aux du avec par après sous ce cette qui que ses leur leurs se "
     "ne en de sont vers "
@@ -128,9 +36,14 @@ _FOREIGN_WORDS: Final = (
     "criptomonedas mercado inversores sobe cai ultrapassa atinge fecha alta queda mil reais milhões bilhões "
     "criptomoedas investidores "
     "prezzo scende crolla supera nuovo massimo minimo criptovalute mercati borsa koers miljoen miljard beurs "
+    "effondre bondit chute recule franchit grimpe atteint selon avant encore jour semaine mois année seuil plateforme "
+    "piratage achète vend banque gobierno banco compra vende récord caída subida anuncia lanza nueva nuevo semana día "
+    "precios empresa governo compra banco nova novo recorde dia semana anuncia após ainda também vendas ações tocca sale "
+    "scambio banca annuncia acquista dopo ancora oggi settimana perde guadagna sotto sopra dollari euro "
     # Turkish, Indonesian, Polish, Vietnamese
     "yeni ve bir için ile bu olarak yang dan untuk naik turun harga hari dengan dari pada ke ini akan tidak się "
-    "że nie jest przez dla của và là các "
+    "że nie jest przez dla oraz spada rośnie kurs kursu bitcoina giełda giełdy po decyzji của và là các giá tăng giảm "
+    "düştü yükseldi dolar karena setelah dalam tembus "
 )
 _ENGLISH: Final = frozenset(_ENGLISH_WORDS.split())
 _FOREIGN: Final = frozenset(_FOREIGN_WORDS.split()) - _ENGLISH
@@ -154,7 +67,10 @@ def is_english(title: str, description: str = "") -> bool:
     words = _WORD.findall(text)
     english = sum(word.lower() in _ENGLISH for word in words)
     english_endings = sum(_ENGLISH_ENDING.search(word) is not None for word in words)
-    return _count_foreign(words) <= english + 0.25 * english_endings + 0.9
+    if _count_foreign(words) > english + 0.25 * english_endings + 0.9:
+        return False
+    scores = _count_by_language(word.lower() for word in words)
+    return max(scores.values()) < max(_SURE_WORDS, scores["en"] + 1)
 
 
 def _count_foreign(words: list[str]) -> float:
@@ -186,7 +102,10 @@ _SCRIPTS: Final = (
 )
 _LATIN: Final = {
     "en": "the of to and in is are was for on that with at by from has have will an its this as it be not but",
-    "de": "der die das und ist nicht ein eine mit von zu auf für den dem des im nach bei über aus wird sich auch als wie",
+    "de": (
+        "der die das und ist nicht ein eine mit von zu auf für den dem des im nach bei über aus wird sich auch als wie am an ihre "
+        "alle hat haben noch mehr gegen um vor zum zur bis seit"
+    ),
     "fr": "le la les un une des et est pas pour dans sur au aux du avec par plus après ce cette qui que ses en",
     "es": "el los las del y con por para una más sobre tras su sus al desde como es que en se este artículo",
     "pt": "o os do da dos das em no na nos nas com um uma mais não ao pelo pela que se por para este artigo",
@@ -196,6 +115,7 @@ _LATIN: Final = {
     "pl": "się że nie jest przez dla oraz na do po",
 }
 _LATIN_WORDS: Final = {language: frozenset(words.split()) for language, words in _LATIN.items()}
+_SURE_WORDS: Final = 2
 _MIN_SHARE: Final = 0.25
 _SAMPLE_CHARS: Final = 4_000
 
@@ -211,7 +131,11 @@ def detect_language(text: str) -> str:
     script = max(counts, key=lambda language: counts[language])
     if counts[script] > _MIN_SHARE * letters:
         return script
-    words = [word.lower() for word in _WORD.findall(sample)]
-    scores = {language: sum(word in known for word in words) for language, known in _LATIN_WORDS.items()}
+    scores = _count_by_language(word.lower() for word in _WORD.findall(sample))
     best = max(scores, key=lambda language: scores[language])
     return best if scores[best] else "und"
+
+
+def _count_by_language(words: Iterable[str]) -> dict[str, int]:
+    counted = list(words)
+    return {language: sum(word in known for word in counted) for language, known in _LATIN_WORDS.items()}

@@ -12,7 +12,7 @@ from sluice.core.news.feeds.normalise import canonical_url
 _SERVED_MEMBERS: Final = (
     *("id", "title", "description", "link", "pubDate", "source_id", "source_name", "source_url", "source_icon"),
     *("image_url", "language", "country", "category", "sentiment", "sentimentBy", "sentimentAt", "aiSummary"),
-    *("sentimentScore", "sentimentConfidence", "author", "changedAt"),
+    *("sentimentScore", "sentimentConfidence", "author", "changedAt", "tags", "entities", "importance"),
     *("summaryBy", "summaryAt", "summaryError", "needsSentiment", "needsSummary", "queuedAt", "processedAt"),
 )
 _ALTERNATE_MEMBERS: Final = ("id", "title", "link", "source_name", "pubDate")
@@ -41,6 +41,21 @@ class PublishedArticle:
     @property
     def id(self) -> str:
         return self.article.id
+
+    @property
+    def importance(self) -> float:
+        """That of the article by itself."""
+        value = self.article.data.get("importance")
+        return float(value) if isinstance(value, int | float) else 0.0
+
+    @property
+    def source(self) -> str:
+        return self.article.text("source_name") or self.article.text("source_id") or self.url
+
+    def list_terms(self, name: str) -> list[str]:
+        """Returns the tags or the entities."""
+        value = self.article.data.get(name)
+        return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
     @property
     def is_complete(self) -> bool:

@@ -1,19 +1,36 @@
-"""Fetches the page behind an article's link and returns its text."""
+"""Fetches the page behind an article's link and returns its text and its own title."""
 
+import re
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from sluice.core.errors import Refused, SluiceError, Unavailable
 from sluice.core.news.sentences import cut_at_sentence
 from sluice.core.ports import Fetch, FetchResponse
 
+if TYPE_CHECKING:
+    from sluice.core.news.extraction import ExtractedArticle
+
 TIMEOUT_S: Final = 10.0
 MAX_BYTES: Final = 5 * 1024 * 1024
+TEASER: Final = "the page shows only the beginning of its article"
+_TEASER_CHARS: Final = 800  # of a page that only subscribers may read whole
+_MAX_TITLE_CHARS: Final = 600
+_LETTERS_PER_IDEOGRAPH: Final = 2
+_WIDE: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 MIN_CHARS: Final = 200  # less text is not an article: a notice, the first line before a paywall, an error page
 _HTML: Final = ("text/html", "application/xhtml+xml")
 _ACCEPT: Final = (("Accept", "text/html, application/xhtml+xml"), ("Accept-Language", "en"))
 # A retry does not change these.
 _PERMANENT_STATUSES: Final = frozenset({401, 402, 410, 451})
+
+
+@dataclass(frozen=True, slots=True)
+class ScrapedPage:
+    """The text of the article on a page, and the title that the page gives it; "" if it gives none."""
+
+    text: str
+    title: str = ""
 
 
 class TooLittleText(SluiceError):
@@ -30,13 +47,14 @@ class Scraper:
     user_agent: str
     max_chars: int
 
-    async def __call__(self, url: str) -> str:
+    async def __call__(self, url: str) -> ScrapedPage:
         headers = (*_ACCEPT, ("User-Agent", self.user_agent))
         response = await self.fetch(url, max_bytes=MAX_BYTES, timeout_s=TIMEOUT_S, headers=headers)
-        return cut_at_sentence(extract_page_text(response), self.max_chars)
+        page = extract_page(response)
+        return ScrapedPage(cut_at_sentence(page.text, self.max_chars), page.title)
 
 
-def extract_page_text(response: FetchResponse) -> str:
+def extract_page(response: FetchResponse) -> ScrapedPage:
     """Raises a SluiceError for a response without an article; its `retryable` says whether to try again."""
     if response.status in _PERMANENT_STATUSES:
         raise Refused(f"the page answered {response.status}")
@@ -50,7 +68,19 @@ def extract_page_text(response: FetchResponse) -> str:
     from sluice.core.news.charsets import decode_text  # noqa: PLC0415 - rare
     from sluice.core.news.extraction import extract  # noqa: PLC0415 - rare
 
-    text = extract(decode_text(response.body, content_type).text).text
-    if len(text) < MIN_CHARS:
-        raise TooLittleText(f"the page has only {len(text)} characters of text")
-    return text
+    article = extract(decode_text(response.body, content_type).text)
+    if is_teaser(article):
+        raise Refused(TEASER)
+    if measure_text(article.text) < MIN_CHARS:
+        raise TooLittleText(f"the page has only {len(article.text)} characters of text")
+    return ScrapedPage(article.text, "\n".join(article.titles)[:_MAX_TITLE_CHARS])
+
+
+def is_teaser(article: "ExtractedArticle") -> bool:
+    """Whether only subscribers may read the article, so that the text is just its beginning."""
+    return article.is_locked and measure_text(article.text) < _TEASER_CHARS
+
+
+def measure_text(text: str) -> int:
+    """Returns the length of a text; an ideograph says as much as several letters."""
+    return len(text) + _LETTERS_PER_IDEOGRAPH * len(_WIDE.findall(text))

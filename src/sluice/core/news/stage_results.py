@@ -49,8 +49,8 @@ def analyst_failed(article: Article, error: SluiceError, max_attempts: int) -> S
     return StageResult(article.with_error(reason), Outcome.FAILED, reason)
 
 
-def content_found(article: Article, text: str) -> StageResult:
-    return StageResult(article.with_content(text), Outcome.DONE)
+def content_found(article: Article, text: str, page_title: str = "") -> StageResult:
+    return StageResult(article.with_content(text, page_title), Outcome.DONE)
 
 
 def content_without_link(article: Article, now_ms: int) -> StageResult:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import assert_never
 
-from sluice.core.header_values import header_value
+from sluice.core.headers import header_value
 from sluice.core.ports import HeaderPairs
 from sluice.core.preload.retry_backoff import FIRST_DELAY_S, parse_retry_after_s
 

@@ -19,6 +19,7 @@ class Verdict(Enum):
     VALID = "valid"
     SOFT = "soft"  # purged, but it may be served while the origin fails
     PURGED = "purged"
+    UNCHECKED = "unchecked"  # valid by what was known a while ago; nobody can be asked now
 
 
 @dataclass(frozen=True, slots=True)

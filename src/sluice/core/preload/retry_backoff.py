@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from sluice.core.header_values import header_value
+from sluice.core.headers import header_value
 from sluice.core.http_dates import parse_http_date
 from sluice.core.ports import HeaderPairs
 

@@ -1,7 +1,7 @@
 """The configuration of a zone: one site, its hosts, and how it is preloaded and cached."""
 
 import re
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Annotated, Any, Final, Literal, Self
 from urllib.parse import urlsplit
 
@@ -182,6 +182,7 @@ class ZoneConfig(BaseModel):
             return False
 
 
+@lru_cache(maxsize=256)  # each request asks several times; a URL may have 16 KB
 def netloc_of(url: str) -> str:
     """Host and port of a URL in one spelling: lower case, ASCII, without the default port."""
     try:

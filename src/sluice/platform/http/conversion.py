@@ -10,9 +10,9 @@ from pyodide.ffi import JsException, to_js
 from workers import Response
 
 from sluice.core.errors import TooLarge
+from sluice.core.headers import Headers
 from sluice.platform.background import run_in_background
 from sluice.platform.http.streams import read_chunks
-from sluice.web.headers import Headers
 from sluice.web.messages import Native, Passthrough, Reply, Request
 
 MAX_DISCARDED_BYTES: Final = 8_000_000
@@ -62,8 +62,8 @@ async def discard_body(request: Any) -> None:
 
     A client that sends too much, or too slowly, is cut off.
     """
-    body = request.js_object.body
-    if not body or body.locked or request.js_object.bodyUsed:
+    incoming = request.js_object
+    if incoming.bodyUsed or not (body := incoming.body) or body.locked:
         return
     with suppress(JsException, TimeoutError):
         async with asyncio.timeout(DISCARD_TIMEOUT_S):

@@ -1,6 +1,6 @@
 """The variables of adblock-compiler."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
 from sluice.core.variables import Variables
@@ -9,7 +9,7 @@ from sluice.services.compiler.guard.turnstile import VERIFY_URL
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    admin_token: str
+    admin_token: str = field(repr=False)
     alert_webhook_url: str
     allow_private_hosts: str
     health_recheck_delay_s: int

@@ -1,6 +1,6 @@
 """The settings of the three news Workers, read from their variables."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Self
 
@@ -14,6 +14,7 @@ _NEWSDATA_URL: Final = "https://newsdata.io/api/1/crypto"
 _APITUBE_URL: Final = "https://api.apitube.io/v1/news/everything"
 # It keeps to a schema and does not spend its tokens on reasoning.
 DEFAULT_MODEL: Final = "@cf/google/gemma-4-26b-a4b-it"
+MAX_FEED_VARIABLES: Final = 10
 FREE_NEURONS: Final = 10_000  # a day, on every plan
 _YES: Final = frozenset({"1", "true", "yes", "on"})
 _NO: Final = frozenset({"", "0", "false", "no", "off"})
@@ -45,7 +46,7 @@ class UpdaterSettings:
             newsdata_url=variables.url("NEWSDATA_URL") or _NEWSDATA_URL,
             apitube_key=variables.text("APITUBE_API_KEY"),
             apitube_url=variables.url("APITUBE_URL") or _APITUBE_URL,
-            feeds=tuple(each.strip() for each in variables.text("NEWS_FEEDS").split(",") if each.strip()),
+            feeds=tuple(_read_feeds(variables)),
             source_rules=parse_source_rules(variables.text("NEWS_SOURCE_RULES"), "NEWS_SOURCE_RULES"),
             max_pages=variables.integer("MAX_PAGES", 15, minimum=1, maximum=100),
             max_pending_list_size=variables.integer("MAX_PENDING_LIST_SIZE", 500, minimum=1, maximum=5000),
@@ -64,6 +65,13 @@ class UpdaterSettings:
         if unknown := settings.source_rules.keys() - set(settings.feeds):
             raise ConfigError(f"NEWS_SOURCE_RULES has rules for {min(unknown)!r}, which is not in NEWS_FEEDS")
         return settings
+
+
+def _read_feeds(variables: Variables) -> Iterator[str]:
+    """A variable holds 5 KB, about a hundred addresses; NEWS_FEEDS_2 to NEWS_FEEDS_10 hold more."""
+    names = ("NEWS_FEEDS", *(f"NEWS_FEEDS_{number}" for number in range(2, MAX_FEED_VARIABLES + 1)))
+    for name in names:
+        yield from (each.strip() for each in variables.text(name).split(",") if each.strip())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

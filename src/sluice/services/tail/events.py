@@ -9,6 +9,7 @@ MAX_TEXT_CHARS: Final = 4_000  # of one message: a traceback fits, a dumped body
 
 # A visitor who disconnects is not a failure of the Worker.
 SUCCESSFUL_OUTCOMES: Final = frozenset({"ok", "canceled", "responseStreamDisconnected"})
+WORKFLOW_CALL: Final = "run"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,13 +32,14 @@ class UncaughtException:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TailEvent:
-    """One invocation: times in milliseconds since 1970; `url` and `method` only for a request."""
+    """One invocation: times in milliseconds since 1970; `url` and `method` only for a request, `called` only for a call."""
 
     timestamp: int
     script: str
     outcome: str
     url: str | None = None
     method: str | None = None
+    called: str | None = None
     logs: tuple[LogLine, ...] = ()
     exceptions: tuple[UncaughtException, ...] = ()
 
@@ -45,7 +47,16 @@ class TailEvent:
     def is_failure(self) -> bool:
         """Whether to report it to the webhook."""
         has_error_line = any(line.level == "error" for line in self.logs)
-        return bool(self.outcome not in SUCCESSFUL_OUTCOMES or self.exceptions or has_error_line)
+        return bool(self.exceptions or has_error_line or not (self._has_ended_well or self._was_let_go))
+
+    @property
+    def _has_ended_well(self) -> bool:
+        return self.outcome in SUCCESSFUL_OUTCOMES
+
+    @property
+    def _was_let_go(self) -> bool:
+        """Whether the engine of workflows has dropped the call after its last step, which looks like an exception."""
+        return self.outcome == "exception" and self.called == WORKFLOW_CALL
 
     @property
     def is_silent(self) -> bool:

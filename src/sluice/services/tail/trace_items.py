@@ -11,13 +11,16 @@ def parse_trace_items(items: Any, now_ms: int) -> list[TailEvent]:
 
 
 def _parse_item(item: Any, now_ms: int) -> TailEvent:
-    request = getattr(getattr(item, "event", None), "request", None)
+    event = getattr(item, "event", None)
+    request = getattr(event, "request", None)
+    called = getattr(event, "rpcMethod", None)
     return TailEvent(
         timestamp=int(item.eventTimestamp or now_ms),
         script=str(item.scriptName or "unknown"),
         outcome=str(item.outcome),
         url=request and str(request.url),
         method=request and str(request.method),
+        called=called and str(called),
         logs=tuple(
             LogLine(level=str(line.level), message=_join_message(line.message), timestamp=int(line.timestamp))
             for line in item.logs

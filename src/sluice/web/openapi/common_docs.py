@@ -46,6 +46,14 @@ FILE: Final = Doc(
     problems=(404,),
 )
 
+FOLDER_FILE: Final = Doc(
+    summary="A file of the pages, in a folder",
+    tag=SERVICE,
+    params={"folder": Param("Its folder.", "ui"), "file": Param("Its name.", "api.js")},
+    replies={200: ReplyDoc("The file.", Media("*/*"))},
+    problems=(404,),
+)
+
 
 def describe_page(summary: str) -> Doc:
     """Return the description of an HTML page."""

@@ -10,6 +10,7 @@ from sluice.core.errors import TimedOut
 from sluice.core.news.ai.failures import ModelFailed
 from sluice.core.news.analysts import Mismatch, UnusableAnswer
 from sluice.core.news.analysts.embedded import EmbeddedAnalyst
+from sluice.core.news.analysts.matching import check_match
 from sluice.core.news.sentences import split_sentences
 from sluice.core.news.summaries.extractive import MAX_CHARS, MAX_SENTENCES
 from sluice.platform.ai import AI
@@ -131,3 +132,42 @@ async def test_outage():
         await AI(Silent(), timeout_s=0.001).run("@cf/some/model", {})
     with pytest.raises(ModelFailed, match="Capacity"):
         await AI(Failing(), timeout_s=1).run("@cf/some/model", {})
+
+
+LONG_TEXT = "The company spent more on the coin than ever before, its report of the quarter said on Monday. " * 8
+
+
+@pytest.mark.parametrize(
+    ("title", "page_titles", "text"),
+    [
+        # The page has the same title, which only plays with words.
+        ("Diamond hands never fold easily", ["Diamond hands never fold easily | Site"], LONG_TEXT),
+        # The page has another title, and its text the words of the feed's.
+        ("Kestrel buys 2,100 coins", ["A treasury grows"], "Kestrel said that it buys 2,100 coins this week."),
+        # The page gives itself no title.
+        ("Kestrel buys 2,100 coins", [], "Kestrel is a company in Oslo."),
+    ],
+)
+def test_pages_that_match(title: str, page_titles: list[str], text: str):
+    """A mismatch is rare: the page's own title or its text is enough."""
+    check_match(title, page_titles, text)
+
+
+@pytest.mark.parametrize(
+    ("title", "page_titles", "text"),
+    [
+        # Another article that shares one word.
+        ("Kestrel buys 2,100 bitcoin in November", ["Ten recipes for autumn"], f"Who buys pumpkins? {LONG_TEXT}"),
+        ("Kestrel buys 2,100 bitcoin in November", ["Bitcoin news"], "We value your privacy and that of our partners."),
+        # A notice under the right title.
+        (
+            "Kestrel buys 2,100 bitcoin in November",
+            ["Kestrel buys 2,100 bitcoin in November"],
+            "We value your privacy.",
+        ),
+    ],
+)
+def test_pages_of_something_else(title: str, page_titles: list[str], text: str):
+    """Another article, a consent wall, a notice."""
+    with pytest.raises(Mismatch):
+        check_match(title, page_titles, text)

@@ -252,3 +252,43 @@ def test_lists_tables_and_quotes(markup: str):
     """What stands between the paragraphs of an article belongs to it, also without a full stop."""
     html = f"<article><div class='article-body'>{HALLS}{markup}{HALLS.replace('hall', 'yard')}</div></article>"
     assert "The first hall holds 4,300 machines" in extract(html).text
+
+
+def test_titles_of_the_page():
+    """The page's own titles: of its head, its heading and its structured data, each once."""
+    page = (
+        '<head><title>Kestrel buys &amp; holds | Site</title><meta property="og:title" content="Kestrel buys">'
+        '<script type="application/ld+json">{"@graph": [{"@type": "ItemList", "itemListElement": [{"@type": "NewsArticle",'
+        '"headline": "Other", "isAccessibleForFree": false}]}, {"@type": ["NewsArticle"], "headline": "Kestrel buys"}]}'
+        "</script></head><body><h1>Kestrel <b>buys</b> more</h1></body>"
+    )
+    article = extract(page)
+    assert article.titles == ("Kestrel buys & holds | Site", "Kestrel buys", "Kestrel buys more")
+    assert not article.is_locked
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        '<meta property="article:content_tier" content="locked">',
+        '<meta itemprop="isAccessibleForFree" content="False">',
+        '<script type="application/ld+json">[{"@type": "BlogPosting", "isAccessibleForFree": "no"}]</script>',
+    ],
+)
+def test_page_for_subscribers(mark: str):
+    """A page says in several ways that it is not free."""
+    assert extract(f"<head>{mark}</head><p>Text.</p>").is_locked
+    assert not extract("<p>Text.</p>").is_locked
+
+
+def test_part_for_subscribers_is_left_out():
+    """The element that the page names as hidden is no part of the text, nor is its copy for search engines."""
+    free, hidden = (
+        "<p>" + f"{word} sentence that is long enough to be prose, with a figure of 12. " * 4 + "</p>"
+        for word in ("Free", "Paid")
+    )
+    part = '{"@type": "WebPageElement", "isAccessibleForFree": false, "cssSelector": ".paid"}'
+    script = f'{{"@type": "NewsArticle", "isAccessibleForFree": false, "hasPart": {part}, "articleBody": "{"Paid words. " * 99}"}}'
+    page = f'<script type="application/ld+json">{script}</script><article>{free}<div class="x paid">{hidden * 3}</div></article>'
+    assert "Free sentence" in extract(page).text
+    assert "Paid" not in extract(page).text

@@ -300,7 +300,9 @@ def test_sources():
     variables = {
         "NEWS_PROVIDER": "apitube",
         "APITUBE_API_KEY": "k",
-        "NEWS_FEEDS": "https://a.example/, https://b.example/",
+        "NEWS_FEEDS": "https://a.example/",
+        "NEWS_FEEDS_2": "https://b.example/, ",
+        "NEWS_FEEDS_10": "https://c.example/",
     }
     settings = UpdaterSettings.read(Variables(variables.get))
     fetch = Fetcher(FakeTransport({}), AllowedHosts()).fetch
@@ -308,6 +310,7 @@ def test_sources():
         "apitube",
         "feed:a.example/",
         "feed:b.example/",
+        "feed:c.example/",
     ]
     for wrong in ({"NEWS_PROVIDER": "other"}, {"NEWS_FEEDS": "a.example"}, {"MAX_PAGES": "none"}):
         with pytest.raises(ConfigError, match=next(iter(wrong))):

@@ -14,9 +14,17 @@ PAGE = f"<article>{''.join(f'<p>{SENTENCE} Paragraph {n}.</p>' for n in range(9)
 HTML = (("content-type", "text/html; charset=utf-8"),)
 
 
+LOCKED = b'<script type="application/ld+json">{"@type": "NewsArticle", "isAccessibleForFree": %s}</script>'
+
+
+def page_for_subscribers(paragraphs: int, free: bytes = b"false") -> bytes:
+    text = "".join(f"<p>{SENTENCE} Number {n} of the paragraphs.</p>" for n in range(paragraphs))
+    return LOCKED % free + f"<article>{text}</article>".encode()
+
+
 async def scrape(response: Scripted, max_chars: int = 10_240) -> str:
     web = FakeTransport({URL: response}, chunk_bytes=1 << 20)
-    return await Scraper(Fetcher(web, AllowedHosts()).fetch, "agent", max_chars)(URL)
+    return (await Scraper(Fetcher(web, AllowedHosts()).fetch, "agent", max_chars)(URL)).text
 
 
 async def test_article():
@@ -37,6 +45,7 @@ async def test_article():
         (Scripted(200, (("content-type", "application/pdf"),), b"%PDF"), Refused, False),
         (Scripted(200, HTML, b"<p>Subscribe to read on.</p>"), TooLittleText, True),
         (Scripted(200, HTML, b" " * (MAX_BYTES + 1)), Oversized, False),
+        (Scripted(200, HTML, page_for_subscribers(2)), Refused, False),
     ],
 )
 async def test_no_article(response: Scripted, error: type[SluiceError], retryable: bool):
@@ -44,3 +53,18 @@ async def test_no_article(response: Scripted, error: type[SluiceError], retryabl
     with pytest.raises(error) as caught:
         await scrape(response)
     assert caught.value.retryable is retryable
+
+
+@pytest.mark.parametrize("free", [b"false", b'"False"', b'"no"'])
+async def test_teaser_is_not_the_article(free: bytes):
+    """A page that says that it is for subscribers shows its beginning; a long text of one is the article all the same."""
+    with pytest.raises(Refused, match="only the beginning"):
+        await scrape(Scripted(200, HTML, page_for_subscribers(3, free)))
+    assert await scrape(Scripted(200, HTML, page_for_subscribers(3, b"true")))
+    assert await scrape(Scripted(200, HTML, page_for_subscribers(12, free)))
+
+
+async def test_chinese_page_needs_fewer_characters():
+    """An ideograph says as much as several letters."""
+    text = "比特币周二突破十万五千美元，创下三周以来的新高，数据显示美国现货基金当天流入六亿四千万美元。" * 2
+    assert await scrape(Scripted(200, HTML, f"<article><p>{text}</p></article>".encode()))

@@ -113,3 +113,32 @@ def test_any_text(title: str, description: str):
     assert judgement.sentiment in {"positive", "negative", "neutral", "unknown"}
     assert -1 <= judgement.score <= 1
     assert 0 <= judgement.confidence <= 1
+
+
+@pytest.mark.parametrize(
+    ("title", "sentiment"),
+    [
+        # The parts of a phrase with other words between them.
+        ("Broker cuts its twelve-month Bitcoin target to $85,000", "negative"),
+        ("Broker raises its twelve-month Bitcoin target to $185,000", "positive"),
+        ("Exchange makes all of its customers whole", "positive"),
+        ("Agency transfers 9,400 seized BTC to Kraken", "negative"),
+        ("Judge allows lawsuit against Kestrel to proceed", "negative"),
+        ("Endowment discloses $90 million Bitcoin stake", "positive"),
+        ("Bitcoin unable to hold gains", "negative"),
+        # The culprit, not the crime.
+        ("Woman who laundered 120,000 BTC gets eleven years in prison", "positive"),
+        ("Police dismantle gang behind wallet thefts", "positive"),
+        # What turns out to be wrong is undone.
+        ("Worries about a forced sale prove overblown", "positive"),
+        ("Ministry backs down on mining ban", "positive"),
+        # The second verb is not undone by the first.
+        ("Agency delays ruling and sues exchange", "negative"),
+        # Other languages.
+        ("Die Börse Halden stoppt am Montag alle Auszahlungen an ihre Kunden", "unknown"),
+        ("Bitcoin verliert weiter an Wert", "unknown"),
+    ],
+)
+def test_classes_of_headlines(title: str, sentiment: str):
+    """Phrases with gaps, culprits, what is undone, and languages with few signs."""
+    assert judge_headline(title).sentiment == sentiment

@@ -42,6 +42,9 @@ def is_one_story(first: str, second: str, **members: Any) -> bool:
         ("CFTC fines Gemini $5M", "Gemini exchange fined $5 million by CFTC"),
         ("Arizona governor signs crypto kiosk law", "Arizona crypto ATM bill becomes law"),
         ("Bitcoin slides 6% to two-month low", "BTC tumbles 6%, lowest in two months"),
+        # what is announced may be reported as a plan, or as done
+        ("Norway to ban new Bitcoin mines", "Norway plans ban on new Bitcoin mines"),
+        ("Alder to buy Birch for $2 billion", "Alder buys Birch in $2B deal"),
     ],
 )
 def test_same_event(first: str, second: str):
@@ -57,6 +60,11 @@ def test_same_event(first: str, second: str):
         ("Bitcoin ETFs see $500M inflow", "Bitcoin ETFs see $500M outflow"),
         ("Kestrel halts withdrawals", "Kestrel resumes withdrawals"),
         ("Bitcoin jumps 6%", "Bitcoin slides 6%"),
+        ("Halden hires 300 people", "Halden cuts 300 jobs"),
+        ("Northbeam opens platform to Bitcoin ETFs", "Northbeam again rules out Bitcoin ETFs"),
+        ("Kestrel to sell bonds", "Kestrel not to sell bonds"),
+        # a plan and the act
+        ("Fed cuts rates by 25 basis points", "Fed likely to cut rates by 25 basis points"),
         ("Binance wins licence in Dubai", "Binance loses licence in Dubai"),
         ("Judge grants bail to Halden founder", "Judge denies bail to Halden founder"),
         ("Bitcoin holds above $110K", "Bitcoin fails to hold above $110K"),
@@ -166,3 +174,12 @@ def test_any_titles(titles: list[str]):
     """Any titles can be grouped, and no article is lost."""
     stories = group_into_stories([make_published(str(at), title, at) for at, title in enumerate(titles)])
     assert sum(1 + len(story.alternates) for story in stories) == len(titles)
+
+
+def test_moves_of_different_days():
+    """The same rise on another day is another event, where nothing else is said."""
+    first = make_published("a", "Bitcoin gains 5% on rate cut", 1, "2026-11-16T08:00:00Z")
+    near = make_published("b", "Bitcoin gains 5% in Asian trading", 2, "2026-11-16T10:00:00Z")
+    later = make_published("b", "Bitcoin gains 5% in Asian trading", 2, "2026-11-18T02:00:00Z")
+    assert len(group_into_stories([first, near])) == 1
+    assert len(group_into_stories([first, later])) == 2

@@ -189,3 +189,12 @@ async def test_crash_at_any_operation():
         events = await bench.events(ID)
         assert find_repeated(events) == []
         assert events[-1]["type"] == "workflow:completed"
+
+
+async def test_benchmark():
+    """An item with `benchmark` is compiled with it, the others are not."""
+    bench = Workflow()
+    sent = params("a", "b")
+    sent["requests"][1]["benchmark"] = True
+    await bench.outcome(sent)
+    assert bench.compiler.benchmarks == ["b"]

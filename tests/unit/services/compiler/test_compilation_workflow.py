@@ -19,6 +19,7 @@ from sluice.services.compiler.cache.compilation_records import Trigger
 from sluice.services.compiler.cache.compiled_list import CompiledList
 from sluice.services.compiler.cache.handover import StepHandover
 from sluice.services.compiler.cache.list_cache import cache_key
+from sluice.services.compiler.limits.allowance import FetchAllowance
 from sluice.services.compiler.workflows.compilation import CompilationWorkflow
 from sluice.services.compiler.workflows.params_store import MAX_INLINE_BYTES
 from unit.core.compiler.scripted import compiler
@@ -57,11 +58,21 @@ class FakeListCompiler:
         self.files = files
         self.compilations: Counter[str] = Counter()
         self.cache: dict[str, tuple[CompiledList, int]] = {}
+        self.fetches: list[int] = []
 
     async def compile(
-        self, configuration: Configuration, *, trigger: Trigger, content: Mapping[str, str], emit: Emit, benchmark: bool
+        self,
+        configuration: Configuration,
+        *,
+        trigger: Trigger,
+        content: Mapping[str, str],
+        emit: Emit,
+        benchmark: bool,
+        allowance: FetchAllowance,
     ) -> CompiledList:
         del benchmark
+        self.fetches.append(allowance.left)
+        allowance.used += 30
         assert trigger == "workflow"
         try:
             result = await compiler(self.files, emit=emit).compile_with_metrics(configuration, content=content)
@@ -87,6 +98,7 @@ class Workflow(Bench):
         self.workflow = CompilationWorkflow(
             compiler=self.list_compiler,
             handover=self.handover,
+            spent=self.spent,
             params_store=self.params_store,
             reporter=self.reporter,
             clock=self.clock,
@@ -185,6 +197,7 @@ async def test_source_is_down():
     assert types["source:fetch:failed"] == 4
     assert (types["workflow:step:failed"], types["workflow:failed"]) == (1, 1)
     assert [point[0] for point in bench.analytics.points][-1] == "workflow_failed"
+    assert [name for name, _ in bench.log.errors] == ["workflow.failed"]
 
 
 async def test_source_is_missing():
@@ -290,3 +303,10 @@ async def test_crash_at_any_operation():
         events = await bench.events(ID)
         assert find_repeated(events) == []
         assert events[-1]["type"] == "workflow:completed"
+
+
+async def test_all_attempts_share_the_fetches():
+    """A retried step may cause only what the attempts before it have left."""
+    bench = Workflow({URL: Unavailable("down")})
+    await bench.outcome()
+    assert bench.list_compiler.fetches == [100, 70, 40, 10]

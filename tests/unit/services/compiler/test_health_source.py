@@ -12,10 +12,10 @@ from sluice.core.net.fetch import Fetcher
 from sluice.core.net.transport import TransportRequest
 from sluice.services.compiler.health.source import (
     HealthSource,
+    ListReader,
     SourceCheck,
     SourceHealth,
     Validators,
-    count_rules,
     is_page,
     summarize,
 )
@@ -153,11 +153,19 @@ async def test_unchanged_with_too_few_rules():
     assert health.error == "Low rule count: 5 of at least 6"
 
 
-@given(st.lists(st.sampled_from(["||a^", "! c", "# c", "", "  ", "\t||b^"])), st.sampled_from(["\n", "\r\n"]))
-def test_rule_count(lines: list[str], end: str):
-    """Comments and blank lines do not count, whatever the connection ends are."""
-    expected = sum(connection.strip().startswith("||") for connection in lines)
-    assert count_rules(end.join(lines).encode()) == expected
+@given(
+    st.lists(st.sampled_from(["||a^", "! c", "# c", "", "  ", "\t||b^"])),
+    st.sampled_from(["\n", "\r\n"]),
+    st.integers(1, 9),
+)
+def test_rule_count(lines: list[str], end: str, size: int):
+    """Comments and blank lines do not count, whatever ends a line and wherever the download is cut into chunks."""
+    body = end.join(lines).encode()
+    reader = ListReader()
+    for at in range(0, len(body), size):
+        reader.read(body[at : at + size])
+    assert reader.rules == sum(line.strip().startswith("||") for line in lines)
+    assert reader.head == body
 
 
 def test_summary():

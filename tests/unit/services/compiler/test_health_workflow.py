@@ -14,6 +14,7 @@ from sluice.services.compiler.health.source import SourceCheck
 from sluice.services.compiler.health.source_alerts import SourceAlerts
 from sluice.services.compiler.health.store import RETENTION_S, HealthStore
 from sluice.services.compiler.health.workflow import HealthMonitoringWorkflow
+from sluice.services.compiler.limits.allowance import MAX_FETCHES, FetchAllowance
 from sluice.services.compiler.workflows.defaults import health_sources
 from unit.services.compiler.workflow_bench import Bench, crash_points, find_repeated
 
@@ -39,12 +40,14 @@ class Workflow(Bench):
             {HOOK: self._answer_webhook} | dict.fromkeys(LISTS.values(), self._answer_source)
         )
         fetch = Fetcher(self.transport, AllowedHosts.parse("")).fetch
+        self.allowances: list[FetchAllowance] = []
         self.store = HealthStore(database=self.database, clock=self.clock)
         self.runs = 0
         self.ended: list[dict[str, Any]] = []
         self.next_step = FakeStep()
         self.workflow = HealthMonitoringWorkflow(
             check=SourceCheck(fetch=fetch, clock=self.clock),
+            open_check=self._open_check,
             store=self.store,
             alerts=SourceAlerts(database=self.database, fetch=fetch, clock=self.clock, url=url),
             instances=self.instances,
@@ -54,6 +57,11 @@ class Workflow(Bench):
             reporter=self.reporter,
             clock=self.clock,
         )
+
+    def _open_check(self, allowance: FetchAllowance) -> SourceCheck:
+        self.allowances.append(allowance)
+        transport = allowance.limit_transport(self.transport)
+        return SourceCheck(fetch=Fetcher(transport, AllowedHosts.parse("")).fetch, clock=self.clock)
 
     async def _answer_source(self, request: TransportRequest) -> Scripted:
         self.clock.advance(0.25)
@@ -363,3 +371,15 @@ async def test_crash_at_any_operation():
         events = await bench.events("health-3")
         assert find_repeated(events) == []
         assert events[-1]["type"] == "workflow:completed"
+
+
+async def test_private_check_causes_few_fetches():
+    """Fifty sources that all redirect stay within the fetches of one request."""
+    bench = Workflow()
+    urls = [f"https://lists.example/{number}.txt" for number in range(50)]
+    bench.transport.answers = {url: Scripted(302, (("location", url),)) for url in urls}
+    sources = [{"name": url, "url": url} for url in urls]
+    outcome = await bench.outcome({"sources": sources, "private": True})
+    assert len(bench.transport.requests) == MAX_FETCHES
+    assert {allowance.limit for allowance in bench.allowances} == {2}
+    assert "fetches" in outcome["results"][0]["error"]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from fakes.binding import Crash
-from sluice.core.errors import Invalid, Unavailable
+from sluice.core.errors import Invalid, SluiceError, Unavailable, Unusable
 from sluice.services.compiler.jobs import job_store as jobs_module
 from sluice.services.compiler.jobs.consumer import QueueConsumer
 from sluice.services.compiler.jobs.dead_letters import DeadLetters
@@ -40,6 +40,8 @@ def consumer(world: World) -> QueueConsumer:
     return QueueConsumer(
         jobs=world.jobs,
         items=world.items,
+        spent=world.spent,
+        dead_letters=dead_letters(world),
         compile=world.lists.ensure_cached,
         clock=world.clock,
         log=world.log,
@@ -48,7 +50,7 @@ def consumer(world: World) -> QueueConsumer:
 
 
 def dead_letters(world: World) -> DeadLetters:
-    return DeadLetters(jobs=world.jobs, log=world.log, count=world.count)
+    return DeadLetters(jobs=world.jobs, store=world.dead_letters, log=world.log, count=world.count)
 
 
 def message(request_id: str = "j1", **more: Any) -> CompileMessage:
@@ -306,3 +308,137 @@ async def test_statistics():
         name for job in await stats.load_history() for name in job
     }
     assert [moment["depth"] for moment in await stats.load_depths()][-1] == 1
+
+
+async def letters(world: World) -> dict[tuple[str, str], str]:
+    """Returns the reason of each dead letter, by its job and its item."""
+    return {(letter.request_id, letter.item_id): letter.reason for letter in await world.dead_letters.load_newest()}
+
+
+async def test_permanent_failure_is_a_dead_letter():
+    """A source that is missing is asked once, and the job stands among the dead letters with its reason."""
+    world = World({URL: Unusable("Status 404")})
+    await world.jobs.accept(message())
+    [(_, body)] = world.sent
+    assert (await deliver(world, body)).answer == "ack"
+    assert (world.download.requests, await state(world)) == ([URL], "failed")
+    assert await letters(world) == {("j1", ""): f"Source {URL}: Status 404"}
+    assert [name for name in world.log.names() if name == "queue.dead_letter"] == ["queue.dead_letter"]
+
+
+async def test_permanent_failures_of_items_are_dead_letters():
+    """Items of a batch are treated as single jobs: the missing and the invalid one are dead letters, tried once."""
+    missing, late = "https://lists.example/b", "https://lists.example/c"
+    world = World({URL: LIST, missing: Unusable("Status 404"), late: [Unavailable("down")] * 4 + [LIST]})
+    items = [
+        BatchItem(id="good", configuration=CONFIGURATION),
+        BatchItem(id="missing", configuration=configuration(missing).model_dump(mode="json", exclude_unset=True)),
+        BatchItem(id="late", configuration=configuration(late).model_dump(mode="json", exclude_unset=True)),
+        BatchItem(id="bad", configuration={"name": "T"}),
+    ]
+    await world.jobs.accept(BatchMessage(request_id="b1", requests=items))
+    [(_, body)] = world.sent
+    assert (await deliver(world, body)).answer == "retry"
+    expected = {("b1", "missing"): f"Source {missing}: Status 404", ("b1", "bad"): "sources is required"}
+    assert await letters(world) == expected
+    assert (await deliver(world, body, 2)).answer == "ack"
+    assert (await letters(world), await state(world, "b1")) == (expected, "failed")
+    assert world.download.requests.count(missing) == 1
+    assert world.log.names().count("queue.dead_letter") == 2
+
+
+async def test_given_up_batch_leaves_a_letter_for_each_item():
+    """After the last retry every failed item is a dead letter with its own last error."""
+    world = World({URL: [Unavailable("down")] * 100})
+    items = [BatchItem(id=name, configuration=CONFIGURATION) for name in ("one", "two")]
+    await world.jobs.accept(BatchMessage(request_id="b1", requests=items))
+    [(_, body)] = world.sent
+    await deliver(world, body)
+    for _ in range(2):
+        await dead_letters(world).record([Delivered(body)])
+    assert await letters(world) == {("b1", name): f"Source {URL}: down" for name in ("one", "two")}
+
+
+async def test_dead_letters_end():
+    """They are deleted after a week, and so is what was spent."""
+    world = World({URL: [Unavailable("down")] * 4 + [Unusable("gone")]})
+    await world.jobs.accept(message())
+    [(_, body)] = world.sent
+    await deliver(world, body)
+    await deliver(world, body, 2)
+    assert await letters(world)
+    world.clock.advance(8 * 24 * 3600)
+    await world.dead_letters.delete_expired()
+    await world.spent.delete_expired()
+    assert (await letters(world), await world.spent.load("j1")) == ({}, {})
+
+
+@pytest.mark.parametrize("in_batch", [False, True], ids=["job", "item"])
+async def test_all_attempts_share_the_fetches(in_batch: bool):
+    """A list of 40 good sources and a failing one is tried again, but never with more than 100 fetches in all."""
+    good = {f"https://lists.example/{number}": LIST for number in range(40)}
+    world = World({**good, URL: Unavailable("down")})
+    sent = configuration(*good, URL).model_dump(mode="json", exclude_unset=True)
+    job = message().model_copy(update={"configuration": sent})
+    batch = BatchMessage(request_id="j1", requests=[BatchItem(id="a", configuration=sent)])
+    await world.jobs.accept(batch if in_batch else job)
+    [(_, body)] = world.sent
+    answers = [(await deliver(world, body, attempts)).answer for attempts in range(1, 6)]
+    assert answers[:2] == ["retry", "retry"]
+    assert 88 <= len(world.download.requests) <= 100
+    assert await state(world) == "failed"
+    assert "more than 100 fetches" in str(await letters(world))
+
+
+async def test_benchmark_of_an_item():
+    """An item with `benchmark` is compiled anew, and its list has the figures."""
+    world = World()
+    await world.lists.serve(configuration(), form="summary", ttl_s=60, trigger="sync")
+    await world.jobs.accept(
+        BatchMessage(request_id="b1", requests=[BatchItem(id="a", configuration=CONFIGURATION, benchmark=True)])
+    )
+    await deliver(world, world.sent[0][1])
+    [outcome] = (await world.items.load_outcomes("b1")).values()
+    reply = await world.cache.find_reply(str(outcome.cache_key))
+    assert reply
+    assert b'"metrics"' in b"".join(reply.inflate_chunks())
+    assert world.download.requests == [URL, URL]
+
+
+SECRET = "dear reader this secret sentence is no list at all and goes on for a while"
+
+
+async def stored_text(world: World) -> str:
+    """Returns all that the service has stored, as one text."""
+    tables = await world.database.all("select name from sqlite_master where type = 'table' and name not like 'sqlite%'")
+    rows = [await world.database.all(f"select * from {table['name']}") for table in tables]  # noqa: S608 - own tables
+    objects = [await world.bucket.get_bytes(found.key) async for found in world.bucket.objects()]
+    keys = await world.kv_fake.list({})
+    values = [await world.kv_fake.get(key["name"], "text") for key in keys["keys"]]
+    return f"{rows} {objects} {values}"
+
+
+@pytest.mark.parametrize("large", [False, True], ids=["inline", "in R2"])
+@pytest.mark.parametrize("text", [f"{SECRET}\n" * 20, f"!#if ({SECRET}\n||a.example^\n"], ids=["prose", "directive"])
+async def test_content_of_a_failed_job_ends_with_it(monkeypatch, text: str, large: bool):
+    """Nothing that the caller sent is stored after its job is deleted, not even as a quotation in an error."""
+    if large:
+        monkeypatch.setattr(jobs_module, "MAX_MESSAGE_BYTES", 200)
+    world = World({})
+    await world.jobs.accept(message(pre_fetched_content={URL: text}))
+    await deliver(world, world.sent[0][1])
+    assert await state(world) == "failed"
+    world.clock.advance(8 * 24 * 3600)
+    for store in (world.jobs, world.dead_letters, world.spent, world.records, world.items):
+        await store.delete_expired()
+    assert SECRET[:20] not in await stored_text(world)
+
+
+async def test_content_of_a_job_that_was_not_accepted_is_deleted(monkeypatch):
+    """If the row cannot be stored, neither is what the caller has sent."""
+    monkeypatch.setattr(jobs_module, "MAX_MESSAGE_BYTES", 200)
+    monkeypatch.setattr(jobs_module, "_INSERT", "insert into nowhere values (?, ?, ?, ?, ?, ?)")
+    world = World({})
+    with pytest.raises(SluiceError):
+        await world.jobs.accept(message(pre_fetched_content={URL: f"{SECRET}\n" * 20}))
+    assert [found.key async for found in world.bucket.objects()] == []

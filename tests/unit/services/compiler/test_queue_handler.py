@@ -9,18 +9,18 @@ from sluice.platform.storage.kv import KV
 from sluice.services.compiler.jobs.backoff import MAX_DELAY_S, retry_delay_s
 from sluice.services.compiler.jobs.dead_letters import DEAD_LETTER_QUEUE
 from sluice.services.compiler.jobs.queue_handler import PriorityQueues, QueueHandler
-from sluice.services.compiler.jobs.queue_stats import QueueStats, QueueStatsPublisher
+from sluice.services.compiler.jobs.queue_stats import PublishTurn, QueueStats, QueueStatsPublisher
 from unit.services.compiler.test_jobs import Delivered, consumer, dead_letters, message, state
 from unit.services.compiler.world import World
 
 
-def handler(world: World, published: Any = None) -> QueueHandler:
+def handler(world: World, published: Any = None, turn: PublishTurn | None = None) -> QueueHandler:
     stats = QueueStats(database=world.database, clock=world.clock)
     kv = published or KV(world.kv_fake, world.clock)
     return QueueHandler(
         consumer=consumer(world),
         dead_letters=dead_letters(world),
-        publisher=QueueStatsPublisher(stats=stats, published=kv, log=world.log),
+        publisher=QueueStatsPublisher(stats=stats, published=kv, log=world.log, turn=turn or PublishTurn()),
     )
 
 
@@ -36,6 +36,27 @@ async def test_queue_decides(queue: str, expected: str):
     await handler(world).handle_batch(queue, [delivery])
     assert (await state(world), delivery.answer) == (expected, "ack")
     assert (await KV(world.kv_fake, world.clock).get_json("queue:stats"))[expected] == 1
+
+
+async def test_many_jobs_are_counted_rarely():
+    """With many jobs in the last day the statistics wait for their turn, because counting reads them all."""
+    world, turn = World(), PublishTurn()
+    kv = KV(world.kv_fake, world.clock)
+    await world.database.run(
+        """with recursive number (n) as (select 1 union all select n + 1 from number where n < 3000)
+        insert into compile_jobs (request_id, kind, priority, state, config_name, message, created_ms)
+        select n, 'compile', 'standard', 'queued', 'n', '{}', ? from number""",
+        round(world.clock.now() * 1000),
+    )
+    await handler(world, turn=turn).handle_batch("queue", [])
+    assert turn.due_at == world.clock.now() + 3
+    world.clock.advance(2)
+    await world.database.run("delete from compile_jobs")
+    await handler(world, turn=turn).handle_batch("queue", [])
+    assert (await kv.get_json("queue:stats"))["enqueued"] == 3000
+    world.clock.advance(1)
+    await handler(world, turn=turn).handle_batch("queue", [])
+    assert (await kv.get_json("queue:stats"))["enqueued"] == 0
 
 
 async def test_publishing_is_best_effort():

@@ -12,6 +12,7 @@ from sluice.services.compiler.cache.remote_single_flight import CompilationServe
 from sluice.services.compiler.cache.served_list import ListForm, ServedList
 from sluice.services.compiler.cache.single_flight import SingleFlight
 from sluice.services.compiler.jobs.sweeper import INTERVAL_S, Sweeper
+from sluice.services.compiler.limits.allowance import FetchAllowance
 from sluice.services.compiler.remote_calls import encode_reply, unwrap_reply
 from unit.services.compiler.world import URL, World, configuration
 
@@ -29,7 +30,7 @@ def remote(world: World) -> RemoteSingleFlight:
 
 
 async def serve(flight: RemoteSingleFlight, form: ListForm = "json") -> ServedList:
-    return await flight.serve(configuration(), form=form, ttl_s=3600, trigger="sync", max_fetches=100)
+    return await flight.serve(configuration(), form=form, ttl_s=3600, trigger="sync", allowance=FetchAllowance())
 
 
 class Failing:

@@ -9,6 +9,7 @@ import pytest
 from sluice.core.errors import Unavailable, Unusable
 from sluice.services.compiler.cache.served_list import ServedList
 from sluice.services.compiler.cache.single_flight import SingleFlight
+from sluice.services.compiler.limits.allowance import FetchAllowance
 from unit.services.compiler.world import LIST, URL, World, configuration
 
 
@@ -49,11 +50,11 @@ async def test_first_caller_leaves():
     world = World()
     single_flight = SingleFlight(world.compiler)
     first = asyncio.ensure_future(
-        single_flight.serve(configuration(), form="json", ttl_s=3600, trigger="sync", max_fetches=100)
+        single_flight.serve(configuration(), form="json", ttl_s=3600, trigger="sync", allowance=FetchAllowance())
     )
     others = [
         asyncio.ensure_future(
-            single_flight.serve(configuration(), form="json", ttl_s=3600, trigger="sync", max_fetches=100)
+            single_flight.serve(configuration(), form="json", ttl_s=3600, trigger="sync", allowance=FetchAllowance())
         )
         for _ in range(3)
     ]

@@ -432,6 +432,19 @@ async def test_idle():
     assert connection.client.closed == (1000, "Connection timeout")
 
 
+async def test_pings_alone_do_not_keep_it_open():
+    """A connection that compiles nothing is closed after a quarter of an hour."""
+    connection = Connection()
+    await settle()
+    for _ in range(29):
+        await connection.clock.advance(30)
+        await connection.client.send({"type": "ping"})
+    assert connection.client.closed is None
+    await connection.clock.advance(30)
+    await asyncio.wait_for(connection.task, 5)
+    assert connection.client.closed == (1000, "Connection timeout")
+
+
 async def test_busy_is_not_idle():
     """While a compilation runs, a silent client is only waiting."""
     connection = Connection()

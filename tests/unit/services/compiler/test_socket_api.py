@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sluice.core.compiler.events import Event
-from sluice.core.errors import Invalid
+from sluice.core.errors import Invalid, TooManyRequests
 from sluice.services.compiler.guard.guard import Guard
 from sluice.services.compiler.live.socket_api import SocketApi, Talk, compile_for_socket
 from sluice.web import Reply
@@ -17,7 +17,7 @@ from unit.web.calls import get, parsed
 CONFIGURATION = configuration().model_dump(mode="json", exclude_unset=True)
 
 
-def socket_api(world: World, opened: list[Talk]) -> SocketApi:
+def socket_api(world: World, opened: list[Talk], connections: Gates | None = None) -> SocketApi:
     def open_socket(talk: Talk) -> Reply:
         opened.append(talk)
         return Reply.passthrough("the 101 response", 101)
@@ -26,6 +26,7 @@ def socket_api(world: World, opened: list[Talk]) -> SocketApi:
     return SocketApi(
         open_socket=open_socket,
         guard=Guard(limiter=gates, turnstile=gates, analytics=ListAnalytics()),
+        connections=Guard(limiter=connections or gates, turnstile=gates, analytics=ListAnalytics()),
         compiler=world.compiler,
         clock=world.clock,
         log=world.log,
@@ -44,6 +45,14 @@ async def test_upgrade():
     opened: list[Talk] = []
     reply = await socket_api(World(), opened).connect(get("/ws/compile", {"Upgrade": "WebSocket"}))
     assert (reply.status, len(opened)) == (101, 1)
+
+
+async def test_connections_are_limited():
+    """A client cannot open sockets without end."""
+    opened: list[Talk] = []
+    with pytest.raises(TooManyRequests):
+        await socket_api(World(), opened, Gates(full=True)).connect(get("/ws/compile", {"Upgrade": "websocket"}))
+    assert opened == []
 
 
 async def test_no_upgrade():

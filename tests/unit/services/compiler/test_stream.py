@@ -5,6 +5,8 @@ import json
 from collections.abc import AsyncIterator
 from typing import Any
 
+import pytest
+
 from sluice.core.errors import Unavailable, Unusable
 from sluice.services.compiler.live import stream as stream_module
 from sluice.services.compiler.live.stream import StreamApi
@@ -14,10 +16,10 @@ from unit.services.compiler.world import URL, World, configuration
 BODY = {"configuration": configuration().model_dump(mode="json", exclude_unset=True)}
 
 
-async def open_stream(world: World) -> AsyncIterator[bytes]:
+async def open_stream(world: World, **more: Any) -> AsyncIterator[bytes]:
     async def guard(request: Request, *, max_bytes: int, optional_body: bool = False) -> Any:
         del request, max_bytes, optional_body
-        return BODY
+        return {**BODY, **more}
 
     def record(_endpoint: str, _began_s: float, status: int, _error: str) -> None:
         world.counts["stream", str(status)] += 1
@@ -47,6 +49,15 @@ async def test_ends_with_the_list():
     assert result["rules"][-1] == "||track.example^"
     served = await world.lists.serve(configuration(), form="summary", ttl_s=60, trigger="sync")
     assert served.origin == "cached"
+
+
+@pytest.mark.parametrize("more", [{"report": True}, {"benchmark": True}], ids=str)
+async def test_list_of_one_caller_is_not_stored(more: dict[str, bool]):
+    """What one caller asked for beyond the list does not reach those who get it from the cache."""
+    world = World()
+    chunks = [chunk async for chunk in await open_stream(world, **more)]
+    assert name_of(chunks[-1]) == "done"
+    assert [name for name, _ in world.kv_fake.operations if name == "put"] == []
 
 
 async def test_ends_with_the_error():

@@ -1,13 +1,25 @@
 """How many compilations an isolate runs at once."""
 
 import asyncio
+from contextlib import suppress
 
 import pytest
 
 from fakes.clock import ManualClock
+from sluice.core.compiler.sources.failures import SourceFailed, to_plain_error
 from sluice.core.errors import Unavailable
+from sluice.services.compiler.limits import turns as turns_module
 from sluice.services.compiler.limits.allowance import MAX_FETCHES, count_charges, share_fetches
-from sluice.services.compiler.limits.turns import MAX_AT_ONCE, SMALL_BYTES, TURN_S, CompilationTurns, NeedsTurn
+from sluice.services.compiler.limits.turns import (
+    GIVE_WAY_AFTER_S,
+    MAX_AT_ONCE,
+    MAX_DOWNLOAD_S,
+    SMALL_BYTES,
+    TURN_S,
+    CompilationTurns,
+    NeedsTurn,
+    TooSlow,
+)
 
 
 class RealClock(ManualClock):
@@ -19,7 +31,7 @@ class RealClock(ManualClock):
 
 
 async def test_one_large_at_a_time():
-    """Six lists are compiled at once, but only one of them is large; nobody waits forever."""
+    """Thirty lists are compiled at once, but only one of them is large; nobody waits forever."""
     turns, clock = CompilationTurns(), RealClock()
     running, large, most, most_large = 0, 0, 0, 0
 
@@ -39,7 +51,7 @@ async def test_one_large_at_a_time():
             large -= 1
             running -= 1
 
-    await asyncio.gather(*(compile_large() for _ in range(20)))
+    await asyncio.gather(*(compile_large() for _ in range(MAX_AT_ONCE + 10)))
     assert (most, most_large) == (MAX_AT_ONCE, 1)
 
 
@@ -51,6 +63,62 @@ async def test_small_lists_do_not_wait():
         small.count(SMALL_BYTES)
         with pytest.raises(NeedsTurn):
             small.count(1)
+
+
+async def test_small_lists_share_their_memory():
+    """Many small lists together are no more than a few: the next one waits for the turn of the large list."""
+    turns, clock = CompilationTurns(), ManualClock()
+    places = [turns.take(clock) for _ in range(8)]
+    small = [await place.__aenter__() for place in places]
+    for turn in small[:6]:
+        turn.count(SMALL_BYTES)
+    small[6].count(1)  # becomes the large one
+    with pytest.raises(NeedsTurn):
+        small[7].count(1)
+
+
+async def stuck() -> None:
+    """A download that never ends."""
+    await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize("is_large", [True, False], ids=["large", "place"])
+async def test_slow_sources_give_way(monkeypatch, is_large: bool):
+    """Who waits for slow sources loses its turn when others wait for it, and keeps it otherwise."""
+    monkeypatch.setattr(turns_module, "_WATCH_S", 0)
+    turns, clock = CompilationTurns(), ManualClock()
+    places = [turns.take(clock) for _ in range(2 if is_large else MAX_AT_ONCE)]
+    slow, other, *_ = [await place.__aenter__() for place in places]
+    if is_large:
+        slow.count(SMALL_BYTES + 1)
+    watched = asyncio.ensure_future(slow.watch(stuck()))
+    clock.advance(GIVE_WAY_AFTER_S + 1)
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert not watched.done()
+    monkeypatch.setattr(turns_module, "_WATCH_S", 1)
+    with suppress(Unavailable):
+        await (other.wait() if is_large else turns.take(clock).__aenter__())
+    with pytest.raises(TooSlow, match="other lists wait"):
+        slow.check_patience()
+    if not is_large:
+        other.check_patience()  # one is enough
+    watched.cancel()
+
+
+async def test_compilation_ends():
+    """Sources that never end hold a compilation for minutes at most, even if nobody waits."""
+    turns, clock = CompilationTurns(), ManualClock()
+    async with turns.take(clock) as turn:
+        clock.advance(MAX_DOWNLOAD_S + 1)
+        with pytest.raises(TooSlow, match="took more than"):
+            turn.check_patience()
+
+
+async def test_slow_list_may_try_again_later():
+    """The compilation itself does not download again, but a job may be retried."""
+    failure = to_plain_error(SourceFailed("a", TooSlow("slow")))
+    assert (TooSlow("slow").retryable, type(failure), failure.retryable) == (False, Unavailable, True)
 
 
 async def test_busy():

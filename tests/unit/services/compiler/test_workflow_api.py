@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
+from fakes.binding import JsError
 from fakes.workflows import FakeWorkflows
 from sluice.core.errors import TooManyRequests
+from sluice.core.ports import HeaderPairs
 from sluice.platform.workflows import Workflows
 from sluice.services.compiler.health.store import HealthStore
 from sluice.services.compiler.http.workflows import WorkflowApi
@@ -58,6 +60,7 @@ class Api(Bench):
             health=HealthStore(database=self.database, clock=self.clock),
             configurations=warm_configurations,
             sources=health_sources,
+            admin_token="operator",
             clock=self.clock,
         )
         self.app = App(routes(api), on_error=self.on_error)
@@ -79,8 +82,9 @@ class Api(Bench):
             return {}
         return await read_json(request, max_bytes=max_bytes)
 
-    async def post(self, path: str, body: object = None) -> Reply:
-        return await self.app.handle(call("POST", path, (), b"" if body is None else json.dumps(body).encode()))
+    async def post(self, path: str, body: object = None, headers: HeaderPairs = ()) -> Reply:
+        content = b"" if body is None else json.dumps(body).encode()
+        return await self.app.handle(call("POST", path, headers, content))
 
     async def get(self, path: str) -> Reply:
         return await self.app.handle(get(path))
@@ -144,6 +148,29 @@ async def test_health_check():
     defaults = Api()
     assert parsed(await defaults.post("/workflow/health-check"))["sourcesCount"] == "default"
     assert len(defaults.find_created("health-monitoring").params["sources"]) == 5
+
+
+@pytest.mark.parametrize(
+    ("sources", "headers", "private"),
+    [
+        (None, (), True),
+        (None, (("Authorization", "Bearer operator"),), False),
+        ([SOURCE], (("Authorization", "Bearer operator"),), True),
+    ],
+    ids=["stranger", "operator", "named"],
+)
+async def test_only_the_operator_checks_for_good(sources: Any, headers: HeaderPairs, private: bool):
+    """A stranger's check changes no history and raises no alert, whichever sources it names."""
+    api = Api()
+    await api.post("/workflow/health-check", {"sources": sources}, headers)
+    assert api.find_created("health-monitoring").params["private"] is private
+
+
+async def test_wrong_token_starts_no_check():
+    """Who claims to be the operator and is not learns it."""
+    api = Api()
+    reply = await api.post("/workflow/health-check", None, (("Authorization", "Bearer guess"),))
+    assert (reply.status, api.engines["health-monitoring"].instances) == (401, {})
 
 
 @pytest.mark.parametrize(
@@ -306,3 +333,16 @@ async def test_scheduled():
         )
     assert api.find_created("cache-warming").params["scheduled"]
     assert len(api.find_created("health-monitoring").params["sources"]) == 5
+
+
+async def test_content_of_a_workflow_that_did_not_start_is_deleted():
+    """What a caller has sent is not kept for a workflow that does not exist."""
+    api = Api()
+
+    async def refuse(_options: Any) -> None:
+        raise JsError("the engine is down")
+
+    api.engines["compilation"].create = refuse  # type: ignore[method-assign,assignment]
+    body = {"configuration": configuration("a"), "preFetchedContent": {"mine": "||secret.example^"}}
+    assert (await api.post("/workflow/compile", body)).status >= 500
+    assert [stored.key async for stored in api.bucket.objects()] == []

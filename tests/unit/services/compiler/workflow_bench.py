@@ -21,6 +21,8 @@ from sluice.platform.storage.r2 import R2
 from sluice.platform.workflows import Steps, Workflows
 from sluice.services.compiler.cache.compilation_records import Trigger
 from sluice.services.compiler.cache.compiled_list import ListSummary
+from sluice.services.compiler.limits.allowance import FetchAllowance
+from sluice.services.compiler.limits.spent_fetches import SpentFetches
 from sluice.services.compiler.workflows.batch_items import ItemRunner
 from sluice.services.compiler.workflows.event_log import WorkflowEventLog
 from sluice.services.compiler.workflows.params_store import ParamsStore
@@ -51,6 +53,7 @@ class FakeCompiler:
         self.compilations: Counter[str] = Counter()
         self.calls: list[dict[str, Any]] = []
         self.fetches: list[int] = []
+        self.benchmarks: list[str] = []
         self.most_at_once = 0
         self._at_once = 0
 
@@ -62,10 +65,11 @@ class FakeCompiler:
         ttl_s: int,
         trigger: Trigger,
         benchmark: bool = False,
-        max_fetches: int = 0,
+        allowance: FetchAllowance | None = None,
     ) -> ListSummary:
-        del benchmark
-        self.fetches.append(max_fetches)
+        self.fetches.append(allowance.left if allowance else 0)
+        if benchmark:
+            self.benchmarks.append(configuration.name)
         self.calls.append({"name": configuration.name, "content": dict(content), "ttl_s": ttl_s, "trigger": trigger})
         self._at_once += 1
         self.most_at_once = max(self.most_at_once, self._at_once)
@@ -107,7 +111,8 @@ class Bench:
         self.reporter = RunReporter(
             event_log=self.event_log, published=self.metrics, analytics=self.analytics, log=self.log
         )
-        self.items = ItemRunner(database=self.database, compile=self.compiler, clock=self.clock)
+        self.spent = SpentFetches(database=self.database, clock=self.clock)
+        self.items = ItemRunner(database=self.database, spent=self.spent, compile=self.compiler, clock=self.clock)
 
     @property
     def fakes(self) -> dict[str, Fake]:

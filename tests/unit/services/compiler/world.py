@@ -24,8 +24,11 @@ from sluice.services.compiler.cache.list_compiler import ListCompiler
 from sluice.services.compiler.cache.list_provider import ListProvider
 from sluice.services.compiler.cache.served_list import ListForm, ServedList
 from sluice.services.compiler.cache.single_flight import SingleFlight
+from sluice.services.compiler.jobs.dead_letter_store import DeadLetterStore
 from sluice.services.compiler.jobs.job_store import JobStore
+from sluice.services.compiler.limits.allowance import FetchAllowance
 from sluice.services.compiler.limits.metered_download import Meter
+from sluice.services.compiler.limits.spent_fetches import SpentFetches
 from sluice.services.compiler.limits.turns import CompilationTurns
 from sluice.services.compiler.remote_calls import RemoteReply
 from sluice.services.compiler.workflows.batch_items import ItemRunner
@@ -113,7 +116,11 @@ class World:
         self.lists = ListProvider(
             compiler=self.compiler, cache=self.cache, shared_compiler=self, log=self.log, count=self.count
         )
-        self.items = ItemRunner(database=self.database, compile=self.lists.ensure_cached, clock=self.clock)
+        self.spent = SpentFetches(database=self.database, clock=self.clock)
+        self.dead_letters = DeadLetterStore(database=self.database, clock=self.clock)
+        self.items = ItemRunner(
+            database=self.database, spent=self.spent, compile=self.lists.ensure_cached, clock=self.clock
+        )
         self.jobs = JobStore(
             database=self.database,
             bucket=self.bucket,
@@ -141,14 +148,14 @@ class World:
         form: ListForm,
         ttl_s: int,
         trigger: Trigger,
-        max_fetches: int,
+        allowance: FetchAllowance,
         fresh: bool = False,
     ) -> ServedList:
         """Stands for the single-flight objects."""
         key = configuration.model_dump_json()
         single_flight = self.single_flights.setdefault(key, SingleFlight(self.compiler))
         return await single_flight.serve(
-            configuration, form=form, ttl_s=ttl_s, trigger=trigger, max_fetches=max_fetches, fresh=fresh
+            configuration, form=form, ttl_s=ttl_s, trigger=trigger, allowance=allowance, fresh=fresh
         )
 
     async def _send(self, priority: str, body: Mapping[str, Any]) -> None:

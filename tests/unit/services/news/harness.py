@@ -15,12 +15,14 @@ from fakes.objects import FakeObjects, FakeStorage
 from sluice.core.errors import SluiceError, Unavailable
 from sluice.core.news.article import Article
 from sluice.core.news.feeds.source import SourceResult
+from sluice.core.news.scrape import ScrapedPage
 from sluice.core.ports import Fetch, FetchResponse, Log
 from sluice.core.variables import Variables
 from sluice.platform.durable_objects import Alarm, DurableObjects, Sql
 from sluice.platform.storage.kv import KV
 from sluice.services.news.collect.conditional import ConditionalFeeds
 from sluice.services.news.collect.updater import Updater
+from sluice.services.news.process.analysts import choose_second_look
 from sluice.services.news.process.article_store import ArticleStore
 from sluice.services.news.process.checkpoint_store import CheckpointStore
 from sluice.services.news.process.processor import Processor
@@ -120,14 +122,14 @@ class ScriptedUpstream:
         self._answer("sentiment", title)
         return "positive"
 
-    async def summary(self, title: str, _content: str) -> str:
+    async def summary(self, title: str, _content: str, _page_titles: Sequence[str] = ()) -> str:
         self.on_summary(title)
         self._answer("summary", title)
         return f"Summary of {title}."
 
-    async def scrape(self, url: str) -> str:
+    async def scrape(self, url: str) -> ScrapedPage:
         self._answer("scrape", url.rpartition("/")[2])
-        return CONTENT
+        return ScrapedPage(CONTENT)
 
     def _answer(self, what: str, subject: str) -> None:
         with self.steps.operation(what, subject):
@@ -264,6 +266,7 @@ class NewsHarness:
             articles=articles,
             stages=stages,
             publisher=Publisher(state, state, self.log),
+            second_look=choose_second_look(stages.speaker, state, self.upstream.scrape, checkpoints.now_ms),
             log=self.log,
             settings=self.settings,
         )

@@ -1,13 +1,14 @@
 """Workers AI that fails: who answers instead, how many runs that costs, and what is counted."""
 
 import asyncio
+import json
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from fakes.binding import JsError
-from sluice.core.news.ai.breaker import PASSING_OPEN_MS, AiBreaker, count_neurons
+from fakes.binding import Crash, JsError
+from sluice.core.news.ai.breaker import PASSING_OPEN_MS, PERMANENT_OPEN_MS, AiBreaker, count_neurons
 from sluice.core.news.ai.failures import AiFault, ModelFailed, find_fault
 from sluice.core.news.analysts.analyst import UnusableAnswer
 from sluice.core.news.analysts.embedded import EmbeddedAnalyst
@@ -17,6 +18,7 @@ from sluice.services.news.process.analysts import choose_speaker
 from sluice.services.news.process.spoken import OneAnalyst
 from sluice.services.news.process.workers_ai import parse_sentiment, parse_summary
 from sluice.services.news.settings import DEFAULT_MODEL, ProcessorSettings
+from sluice.services.news.state.second_looks import MAX_ATTEMPTS
 from unit.services.news.harness import NewsHarness
 
 NAMES = [f"a{n}" for n in range(20)]
@@ -138,6 +140,85 @@ async def test_budget():
     await news.put_pending("a", "b", "c")
     await news.run_minute()
     assert news.stored_article("c")["sentimentBy"] == "workers-ai"
+
+
+async def test_second_look():
+    """When the AI answers again, it judges one article of the embedded analyst in each idle run, at the documented cost."""
+    news = NewsHarness()
+    ai = FakeAi(FAILURES["busy"])
+    bind_ai(news, ai)
+    await news.put_pending("a", "b")
+    await news.run_until_idle()
+    before = news.stored_article("a")
+    assert (before["sentimentBy"], before["aiSummary"]) == ("embedded", "")
+    assert json.loads(await news.state.describe())["secondLooks"] == 2
+    ai.respond = say("good")
+    news.clock.advance(PASSING_OPEN_MS / 1000)
+    news.kv.operations.clear()
+    assert await news.run_minute() == "ok"
+    assert len(news.kv.operations) <= 5
+    assert [key for name, key in news.kv.operations if name == "put"] in (["article:a"], ["article:b"])
+    assert await news.run_minute() == "ok"
+    assert await news.run_minute() == "idle"
+    for name in ("a", "b"):
+        stored = news.stored_article(name)
+        assert (stored["sentiment"], stored["sentimentBy"], stored["summaryBy"]) == ("negative", *["workers-ai"] * 2)
+        assert not stored.keys() & {"secondLook", "sentimentScore", "extractedContent"}
+        assert (stored["aiSummary"], stored["needsSummary"]) == (SUMMARY["summary"], False)
+    assert json.loads(await news.state.describe())["secondLooks"] == 0
+    assert (await news.state.read_snapshot()).count("workers-ai") == 4
+
+
+async def test_second_look_that_fails():
+    """Nothing changes while the AI fails, and no attempt is lost; new articles come first."""
+    news = NewsHarness()
+    ai = FakeAi(FAILURES["busy"])
+    bind_ai(news, ai)
+    await news.put_pending("a")
+    await news.run_until_idle()
+    before = news.stored_article("a")
+    for _ in range(2 * MAX_ATTEMPTS):
+        news.clock.advance(PASSING_OPEN_MS / 1000)
+        assert await news.run_minute() == "idle"
+    assert news.stored_article("a") == before
+    ai.respond = say("good")
+    news.clock.advance(PASSING_OPEN_MS / 1000)
+    await news.put_pending("a", "b")
+    await news.run_minute()
+    assert (news.stored_article("a"), news.stored_article("b")["sentimentBy"]) == (before, "workers-ai")
+    await news.run_until_idle()
+    assert news.stored_article("a")["sentimentBy"] == "workers-ai"
+
+
+async def test_second_look_that_crashes():
+    """An article that crashes the run is not looked at forever."""
+    news = NewsHarness()
+    bind_ai(news, FakeAi(FAILURES["removed"]))
+    await news.put_pending("a")
+    await news.run_until_idle()
+    news.clock.advance(PERMANENT_OPEN_MS / 1000)
+
+    def crash() -> Any:
+        raise Crash
+
+    ai = FakeAi(crash)
+    bind_ai(news, ai)
+    outcomes = [await news.run_minute() for _ in range(MAX_ATTEMPTS + 2)]
+    assert outcomes == ["crashed"] * MAX_ATTEMPTS + ["idle"] * 2
+    assert ai.calls == MAX_ATTEMPTS
+
+
+async def test_second_look_keeps_to_the_budget():
+    """What is left of the day's neurons is for it too, and no more."""
+    news = NewsHarness()
+    bind_ai(news, FakeAi(FAILURES["removed"]))
+    await news.put_pending("a")
+    await news.run_until_idle()
+    news.clock.advance(PERMANENT_OPEN_MS / 1000)
+    ai = FakeAi(say("good"))
+    bind_ai(news, ai, ai_daily_neurons=0)
+    assert await news.run_minute() == "idle"
+    assert ai.calls == 0
 
 
 def test_breaker():

@@ -15,7 +15,7 @@ from fakes.kv import FakeKV
 from sluice.platform.storage.kv import KV
 from sluice.services.news.http.api import EXPOSED_HEADERS, NewsApi
 from sluice.services.news.http.status import NewsStatus
-from sluice.services.news.serve.stored_snapshot import StoredSnapshot
+from sluice.services.news.serve.stored_snapshot import FIRST_PAGE_KEY, REMEMBERED_S, StoredSnapshot
 from sluice.services.news.storage.keys import INDEX, LEGACY, article_key
 from sluice.services.news.storage.write_domain import WriteDomain
 from sluice.web import App, Cors, Reply
@@ -55,7 +55,7 @@ class Site:
         store = WriteDomain(KV(self.kv, self.clock), ())
         self.snapshot_kv = FakeKV(self.clock)
         self.state = open_state(self.kv, self.snapshot_kv, self.clock, RecordedLog())
-        snapshots = StoredSnapshot(KV(self.snapshot_kv, self.clock), self.state)
+        snapshots = StoredSnapshot(KV(self.snapshot_kv, self.clock), self.state, self.clock)
         routes = [
             *NewsApi(snapshots, self.clock).routes(),
             *NewsStatus(store, self.state, self.clock, RecordedLog()).routes(),
@@ -128,6 +128,18 @@ async def test_first_page_takes_one_operation():
     assert content(first) == content(computed)
     assert [first.header(name) for name in names] == [computed.header(name) for name in names]
     assert (await site.get("/api/v1/articles", if_none_match=str(first.header("ETag")))).status == 304
+
+
+async def test_first_page_is_remembered_for_two_seconds():
+    """Requests in quick succession read the namespace once, and a new page is seen two seconds later."""
+    site = await make_site(3)
+    old = [content(await site.get("/api/v1/articles")) for _ in range(3)]
+    assert list_operations(site) == ["get page:articles"]
+    site.clock.advance(1)
+    await site.snapshot_kv.put(FIRST_PAGE_KEY, "{}", {"metadata": {"etag": '"x"', "changedAt": 0, "next": None}})
+    assert content(await site.get("/api/v1/articles")) == old[0]
+    site.clock.advance(REMEMBERED_S)
+    assert content(await site.get("/api/v1/articles")) == b"{}"
 
 
 async def test_query_takes_two_operations():

@@ -43,7 +43,7 @@ def test_openapi():
     """Every route has a documentation, and every documentation but that of the page has a route."""
     news = NewsHarness()
     status = NewsStatus(news.store(()), news.state, news.clock, news.log)
-    snapshots = StoredSnapshot(KV(news.snapshot_kv, news.clock), news.state)
+    snapshots = StoredSnapshot(KV(news.snapshot_kv, news.clock), news.state, news.clock)
     api = [*NewsApi(snapshots, news.clock).routes(), *status.routes()]
     push = PushApi(state=news.state, allowed=AllowedHosts(), admin_token="", public_url="")
     api += push.routes()

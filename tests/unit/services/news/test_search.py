@@ -41,6 +41,9 @@ async def make_titled_site() -> Site:
         ("bank futures", set()),
         ("OR", set()),
         ("-", set(TITLES)),
+        ("比特币 OR futures", {"id002", "id003"}),
+        ("fell", {"id001"}),
+        ("services opening", {"id004"}),
     ],
 )
 async def test_search(q: str, expected: set[str]):
@@ -50,12 +53,73 @@ async def test_search(q: str, expected: set[str]):
     assert {each["id"] for each in reply["articles"]} == expected
 
 
+async def find(site: Site, query: str) -> list[str]:
+    reply = parsed(await site.get(f"/api/v1/articles?duplicates=true&{query}"))
+    return [each["id"] for each in reply["articles"]]
+
+
+async def make_ranked_site() -> Site:
+    """The newest article has the word in its text, an older one in its title, and one of last month too."""
+    site = Site()
+    texts = {
+        1: {"title": "Bank opens vault", "description": "It is about custody.", "pubDate": "2027-01-15T08:00:00Z"},
+        2: {"title": "Custody rule ends", "description": "A rule.", "pubDate": "2027-01-14T08:00:00Z"},
+        3: {"title": "Custody rule begins", "description": "A rule.", "pubDate": "2026-12-14T08:00:00Z"},
+        4: {"title": "A custodian was hacked", "description": "SEC looks into it.", "pubDate": "2027-01-15T07:00:00Z"},
+    }
+    await site.put(
+        *(make_stored_article(n, **{"aiSummary": "", "source_name": "", **each}) for n, each in texts.items())
+    )
+    return site
+
+
+async def test_ranking():
+    """A match in the title counts more than one in the text, and a new article more than an old one."""
+    site = await make_ranked_site()
+    assert await find(site, "q=custody") == ["id002", "id001", "id003"]
+    assert await find(site, "q=custody&sort=newest") == ["id001", "id002", "id003"]
+    assert await find(site, "q=custody+OR+rule") == ["id002", "id001", "id003"]
+    assert (await site.get("/api/v1/articles?q=custody&sort=oldest")).status == 400
+
+
+async def test_pages_of_a_search():
+    """Every match comes once, whatever the size of a page."""
+    site = await make_ranked_site()
+    seen, cursor = [], ""
+    for _ in range(3):
+        reply = parsed(await site.get(f"/api/v1/articles?q=custody&limit=1{cursor}"))
+        seen += [each["id"] for each in reply["articles"]]
+        cursor = f"&cursor={reply['next']}"
+    assert (seen, reply["next"]) == (["id002", "id001", "id003"], None)
+
+
+async def test_topics():
+    """Articles can be chosen by tag, entity and importance, which each reply shows."""
+    site = await make_ranked_site()
+    assert await find(site, "tag=security") == ["id004"]
+    assert await find(site, "entity=sec") == ["id004"]
+    assert (await site.get("/api/v1/articles?tag=cooking")).status == 400
+    assert (await site.get("/api/v1/articles?min_importance=2")).status == 400
+    [shown] = parsed(await site.get("/api/v1/articles?tag=security"))["articles"]
+    assert (shown["tags"], shown["entities"]) == (["security", "regulation"], ["SEC"])
+    assert 0.4 < shown["importance"] <= 1
+    important = await find(site, f"min_importance={shown['importance']}")
+    assert "id004" in important
+    assert "id001" not in important
+
+
 def test_folding():
     """Case and accents do not count."""
     assert fold("Éthéréum ＢＴＣ") == "ethereum btc"
 
 
-@pytest.mark.parametrize(("word", "stem"), [("mining", "min"), ("miners", "min"), ("fees", "fee"), ("gas", "gas")])
+@pytest.mark.parametrize(
+    ("word", "stem"),
+    [
+        *(("mining", "min"), ("miners", "min"), ("fees", "fee"), ("gas", "gas"), ("stopped", "stop"), ("fell", "fall")),
+        *(("regulators", "regul"), ("regulation", "regul"), ("selling", "sell"), ("approval", "approv")),
+    ],
+)
 def test_stems(word: str, stem: str):
     """Short words stay as they are."""
     assert find_stem(word) == stem

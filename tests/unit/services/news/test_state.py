@@ -7,6 +7,7 @@ from fakes.kv import FakeKV
 from sluice.core.errors import SluiceError, Unavailable
 from sluice.services.news.serve.refreshing import SnapshotRefresh
 from sluice.services.news.serve.snapshot import Snapshot
+from sluice.services.news.serve.stored_snapshot import SnapshotMemory
 from sluice.services.news.storage.keys import INDEX, article_key
 from unit.services.news.harness import NewsHarness, article
 
@@ -111,7 +112,7 @@ async def test_a_new_snapshot_purges_the_copies():
     news = NewsHarness()
     cache = RecordedCache()
     await news.state.publish(json.dumps(dict(article("a").data)), '["a"]', 1)
-    refresh = SnapshotRefresh(news.state, cache, news.log)
+    refresh = SnapshotRefresh(news.state, cache, news.log, SnapshotMemory())
     assert [await refresh.run(), await refresh.run()] == [True, False]
     assert cache.purged == ["news"]
 
@@ -120,5 +121,7 @@ async def test_failed_purge_is_logged():
     """Copies that cannot be purged expire by themselves; the run does not fail."""
     news = NewsHarness()
     await news.state.publish(json.dumps(dict(article("a").data)), '["a"]', 1)
-    assert await SnapshotRefresh(news.state, RecordedCache(Unavailable("too many purges")), news.log).run()
+    assert await SnapshotRefresh(
+        news.state, RecordedCache(Unavailable("too many purges")), news.log, SnapshotMemory()
+    ).run()
     assert [fields["error"] for name, fields in news.log.events if name == "purge.failed"] == ["too many purges"]

@@ -49,4 +49,4 @@ def test_names_are_described(body: type[PreloadBody | PurgeBody]):
 def test_documented():
     """Every route of the API has a documentation, and every documentation but that of the pages has a route."""
     routes = [(route.method, route.pattern) for route in build_api(NoZones()).build_routes()]
-    assert sorted([*routes, ("GET", "/"), ("GET", "/:file")]) == sorted(ROUTES)
+    assert sorted([*routes, ("GET", "/"), ("GET", "/:file"), ("GET", "/:folder/:file")]) == sorted(ROUTES)

@@ -107,6 +107,23 @@ async def test_a_zone_wins():
     assert await hosts.dispatch("http://shop.localhost:9999/") == "nobody"
 
 
+async def test_new_isolate_without_kv():
+    """Without KV an isolate that knows nothing finds the zone in D1 and the configuration in the zone's object."""
+    hosts = Hosts()
+    hosts.d1.migrate("INSERT INTO zone_hosts VALUES ('www.example.com', 'z', 'www.example.com', 1)")
+    hosts.objects["z"] = {"site_url": "https://www.example.com"}
+    hosts.bound.is_down = True
+    assert await hosts.dispatch("https://www.example.com/") == "page of https://www.example.com"
+    assert await hosts.dispatch("https://unknown.example/") == "nobody"
+
+
+async def test_d1_is_down():
+    """The API answers on the Worker's own hosts without D1."""
+    hosts = Hosts()
+    hosts.d1.migrate("DROP TABLE zone_hosts")
+    assert await hosts.dispatch("https://api.example.com/health") == "api"
+
+
 async def test_remembered_for_30_seconds():
     """A lookup, also one without a zone, is remembered for 30 s, and forgotten when a configuration changes."""
     hosts = Hosts()

@@ -14,8 +14,8 @@ from sluice.platform.storage.r2 import R2
 from sluice.services.preload.discovery.page_index import Page, PageIndex
 from sluice.services.preload.purge_lists.marks import KEPT_S
 from sluice.services.preload.purge_lists.reader import PurgeMemory, PurgeReader
-from sluice.services.preload.serving.checked_copies import CheckedCopies
 from sluice.services.preload.serving.copies import build_copy
+from sluice.services.preload.serving.copy_store import CopyStore
 from unit.services.preload.world import SITE, ZONE, World
 
 PAGE = Page(f"{SITE}/a", "")
@@ -28,7 +28,7 @@ class Isolate:
         self.here = here
         self.reader = here.build_reader(PurgeMemory())
         index = PageIndex(here.database, ZONE)
-        self.copies = CheckedCopies(ZONE, R2(here.bucket), here.edge, index, here.clock, self.reader, self.reader)
+        self.copies = CopyStore(ZONE, R2(here.bucket), here.edge, index, here.clock, self.reader)
 
     async def store(self, asked_at: float | None = None, tags: str = "") -> None:
         now = self.here.clock.now()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sluice.core.errors import Conflict, Invalid, NotFound, Unauthorized
-from sluice.core.header_values import header_value
+from sluice.core.headers import header_value
 from sluice.core.preload.request_signing import SignedRequest, compute_signature, sign_request
 from sluice.services.preload.traffic.visits import LayerVisits
 from sluice.services.preload.zone.calls import SignedReply

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sluice.core.errors import Conflict, Invalid, NotFound, TooManyRequests, Unauthorized
-from sluice.core.header_values import header_value
+from sluice.core.headers import header_value
 from sluice.core.ports import HeaderPairs
 from unit.services.preload.world import KEY, SITE, ZONE, OriginReply, World
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sluice.core.errors import ConnectionLost, Refused, TimedOut
-from sluice.core.header_values import header_value
+from sluice.core.headers import header_value
 from sluice.core.ports import HeaderPairs
 from sluice.services.preload.queue.queue import MAX_CRASHES
 from unit.services.preload.world import SITE, ZONE, OriginReply, World

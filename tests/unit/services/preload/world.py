@@ -25,7 +25,7 @@ from sluice.platform.storage.kv import KV
 from sluice.platform.storage.r2 import R2
 from sluice.services.preload.discovery.page_index import PageIndex
 from sluice.services.preload.purge_lists.reader import PurgeMemory, PurgeReader
-from sluice.services.preload.serving.checked_copies import CheckedCopies
+from sluice.services.preload.serving.copy_store import CopyStore
 from sluice.services.preload.serving.isolate_memory import IsolateMemory
 from sluice.services.preload.serving.misses import MissServer
 from sluice.services.preload.serving.observing import Observer
@@ -285,7 +285,7 @@ class World:
         """What serves one visitor, as the Worker puts it together."""
         config, clock, log, reader = self.zone_config, self.clock, self.log, self.build_reader(purges)
         index = PageIndex(self.database, ZONE)
-        copies = CheckedCopies(ZONE, R2(self.bucket), self.edge, index, clock, reader, reader)
+        copies = CopyStore(ZONE, R2(self.bucket), self.edge, index, clock, reader)
         origin = OriginRequests(
             zone_id=ZONE,
             config=config,
@@ -300,9 +300,9 @@ class World:
             config=config,
             copies=copies,
             clock=clock,
-            origin=origin,
             bodies=PlainBodies(),
-            refresher=Refresher(
+            make_origin=lambda: origin,
+            make_refresher=lambda: Refresher(
                 config=config,
                 copies=copies,
                 clock=clock,
@@ -312,7 +312,7 @@ class World:
                 zone=self.zone,
                 origin=origin,
             ),
-            misses=MissServer(
+            make_misses=lambda: MissServer(
                 config=config,
                 copies=copies,
                 clock=clock,
@@ -322,7 +322,7 @@ class World:
                 log=log,
                 memory=memory,
             ),
-            observer=Observer(
+            make_observer=lambda: Observer(
                 config=config,
                 clock=clock,
                 origin=origin,

@@ -3,12 +3,15 @@
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from fakes.clock import ManualClock
 from fakes.kv import FakeKV
 from sluice.core.ports import FetchResponse
 from sluice.platform.storage.kv import KV
 from sluice.services.tail.journal import Journal
 from sluice.services.tail.tail import Tail
+from sluice.services.tail.trace_items import parse_trace_items
 
 
 class RecordedLog:
@@ -42,3 +45,28 @@ async def test_delivery():
     await tail.handle_delivery([SimpleNamespace(**item)])
     assert [record["timestamp"] for record in await journal.newest_records(10)] == [7]
     assert log.events == [("webhook.failed", {"reason": "the webhook answered 500"})]
+
+
+@pytest.mark.parametrize(
+    ("event", "logs", "exceptions", "failed"),
+    [
+        (SimpleNamespace(rpcMethod="run"), [], [], False),
+        (SimpleNamespace(rpcMethod="run"), [("error", "workflow.failed")], [], True),
+        (SimpleNamespace(rpcMethod="run"), [("log", "workflow.completed")], [("Error", "boom")], True),
+        (SimpleNamespace(rpcMethod="serve_list"), [], [], True),
+        (None, [], [], True),
+    ],
+    ids=["completed workflow", "failed workflow", "crashed workflow", "call", "request"],
+)
+def test_failure(event: Any, logs: list[tuple[str, str]], exceptions: list[tuple[str, str]], failed: bool):
+    """The engine of workflows drops a call after its last step, which looks like an exception and is none."""
+    item = SimpleNamespace(
+        eventTimestamp=7,
+        scriptName="w",
+        outcome="exception",
+        event=event,
+        logs=[SimpleNamespace(level=level, message=message, timestamp=7) for level, message in logs],
+        exceptions=[SimpleNamespace(name=name, message=message, timestamp=7) for name, message in exceptions],
+    )
+    [parsed] = parse_trace_items([item], 8)
+    assert parsed.is_failure is failed

@@ -3,7 +3,7 @@
 from typing import Any
 from urllib.parse import urlsplit
 
-from workers import Response, WorkerEntrypoint
+from workers import Response, WorkerEntrypoint, fetch
 
 __all__ = ["Default", "FakeAi"]
 
@@ -11,9 +11,13 @@ __all__ = ["Default", "FakeAi"]
 class FakeAi(WorkerEntrypoint):  # type: ignore[misc]
     async def run(self, model: str, inputs: dict[str, Any]) -> dict[str, Any]:
         question = inputs["messages"][1]["content"]
+        is_summary = "matches" in inputs["response_format"]["json_schema"]["properties"]
+        if gate := getattr(self.env, "AI_GATE_URL", ""):
+            # The test holds the answer, or counts the question.
+            await fetch(f"{gate}/{'summary' if is_summary else 'sentiment'}")
         if "outage" in question:
             raise RuntimeError("3040: Capacity temporarily exceeded")
-        if "matches" not in inputs["response_format"]["json_schema"]["properties"]:
+        if not is_summary:
             return {"response": {"sentiment": "negative"}}
         if "cookies" in question:
             return {"response": '{"matches": false, "summary": ""}'}

@@ -4,6 +4,7 @@ PUT /test?bucket_failures=…    so many writes to the bucket fail
 PUT /test?advance_s=…          the clock moves forward
 PUT /test?stand_for=ZONE       the clock stands still, except for the sleeps of this zone; "" lets it run again
 DELETE /test?url=…             removes a page from the edge cache
+GET /test/heap                 the size of Python's heap, which never shrinks
 """
 
 import asyncio
@@ -12,6 +13,7 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+import pyodide_js
 from workers import DurableObject, Response, WorkerEntrypoint
 
 from sluice.core.ports import Alarm, Bucket
@@ -129,6 +131,8 @@ class PreloadQueue(DurableObject):  # type: ignore[misc]
 class Default(WorkerEntrypoint):  # type: ignore[misc]
     async def fetch(self, request: Any) -> Any:
         url = urlsplit(request.url)
+        if url.path == "/test/heap":
+            return Response(str(pyodide_js._module.HEAPU8.length))
         if url.path == "/test" and request.method == "DELETE":
             return Response.from_json(await EdgeCache().delete(dict(parse_qsl(url.query))["url"]))
         if url.path == "/test":

@@ -1,5 +1,6 @@
 """The interface of an analyst and the errors it raises."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from sluice.core.errors import SluiceError
@@ -27,5 +28,5 @@ class Analyst(Protocol):
         Raises a SluiceError for an outage, never "neutral".
         """
 
-    async def summary(self, title: str, content: str) -> str:
-        """Returns a few sentences. Raises Mismatch when the content is about something else."""
+    async def summary(self, title: str, content: str, page_titles: Sequence[str]) -> str:
+        """Returns a few sentences. Raises Mismatch when the page, whose own titles are given, is about something else."""

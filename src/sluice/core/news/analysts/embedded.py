@@ -1,5 +1,6 @@
 """The embedded analyst: rules for the sentiment, the article's own sentences for the summary."""
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from sluice.core.news.analysts.analyst import UnusableAnswer
@@ -17,11 +18,11 @@ class EmbeddedAnalyst:
 
         return judge_headline(title, description).sentiment
 
-    async def summary(self, title: str, content: str) -> str:
+    async def summary(self, title: str, content: str, page_titles: Sequence[str] = ()) -> str:
         # One stage of three needs it.
         from sluice.core.news.summaries import summarise  # noqa: PLC0415 - rare
 
-        check_match(title, content)
+        check_match(title, page_titles, content)
         text = summarise(title, content)
         if not text:
             raise UnusableAnswer("the page has no sentence to quote")

@@ -9,7 +9,8 @@ from typing import Final
 from sluice.core.news.extraction.asides import is_aside
 from sluice.core.news.extraction.blocks import Block, blocks_of
 from sluice.core.news.extraction.element_names import is_article_body, is_body, is_intro
-from sluice.core.news.extraction.json_ld import article_body
+from sluice.core.news.extraction.json_ld import read_structured
+from sluice.core.news.extraction.page_facts import find_hidden_parts, find_titles, is_locked
 from sluice.core.news.extraction.survey import Survey, prose_by_node, survey_page
 from sluice.core.news.extraction.tags import HEADINGS
 from sluice.core.news.extraction.tree import Node, parse
@@ -26,24 +27,35 @@ _TEXT_TAGS: Final = frozenset({"blockquote", "dd", "dt", "li", "p", "pre", "td"}
 
 @dataclass(frozen=True, slots=True)
 class ExtractedArticle:
-    """The paragraphs, one on each line, and the title of the page."""
+    """The paragraphs, one on each line, and the title of the page.
+
+    `titles` are all that the page gives itself; `is_locked` says that only subscribers may read the whole article.
+    """
 
     text: str
     title: str
+    titles: tuple[str, ...] = ()
+    is_locked: bool = False
 
 
 def extract(html: str) -> ExtractedArticle:
     """Returns the article of a page; its text is "" if there is none."""
     page = parse(html)
     survey = survey_page(page.root)
+    structured = read_structured(page.structured)
+    locked = is_locked(survey, structured)
+    if locked:
+        hidden = find_hidden_parts(survey, structured)
+        survey.furniture |= hidden
+        survey.boilerplate |= hidden
     text = _extract_text(page.root, survey, survey.boilerplate)
     if len(text) < _TOO_SHORT:
         second = _extract_text(page.root, survey, survey.hidden_without_scripts)
         text = second if len(second) > 1.5 * len(text) else text
-    structured = article_body(page.structured)
-    if len(structured) >= max(_MIN_STRUCTURED, 1.3 * len(text)):
-        text = structured
-    return ExtractedArticle(text, " ".join(unescape(page.title).split()))
+    if not locked and len(structured.body) >= max(_MIN_STRUCTURED, 1.3 * len(text)):
+        text = structured.body
+    title = " ".join(unescape(page.title).split())
+    return ExtractedArticle(text, title, find_titles(page, survey, structured), locked)
 
 
 def _extract_text(root: Node, survey: Survey, without: set[Node]) -> str:

@@ -44,7 +44,7 @@ def _read_strictly(text: str, url: str) -> FeedDocument:
 
 
 def _read_broken(text: str, url: str, feed: FeedDocument) -> None:
-    clean, controls = _CONTROLS.subn(" ", text)
+    clean, controls = _CONTROLS.subn(lambda found: " " if found[0].isspace() else "", text)
     builder = FeedBuilder(FeedDocument(), url)
     try:
         is_complete = parse_tolerantly(clean, builder)

@@ -40,6 +40,9 @@ _OF: Final = frozenset(["from", "of", "in", "into", "for", "against", "at", "on"
 _THINGS: Final = (Kind.BURDEN, Kind.ASSET, Kind.OTHER)
 # They negate what follows them, never what stands before.
 _BARE_NEGATIONS: Final = frozenset({"no", "without", "lack", "none", "nobody", "little"})
+_SECOND_VERBS: Final = frozenset(
+    {"sues", "bans", "fines", "charges", "freezes", "raids", "sells", "dumps", "warns", "buys", "adds"}
+)
 _SHARES: Final = frozenset({"shares", "stock", "stocks", "equities"})
 _RECORDS: Final = frozenset({"record", "strong", "lower", "higher"})
 
@@ -134,7 +137,7 @@ class _Clause:
         if criminal is not None and caught:
             _scale(self.units, 0.0)
             criminal.value = 1.5
-        elif foe is not None and foe is self._first_actor():
+        elif foe is not None and foe is self._first_actor() and not foe.is_used:
             foe.value = 0.0
             _scale([unit for unit in self.units if unit.at > foe.at], -1.0)
 
@@ -211,6 +214,9 @@ class _Clause:
         """Returns the first thing that can be undone, and those of the same sign behind it."""
         found: list[Unit] = []
         for unit in self._after(place, _UNDO_REACH):
+            # "delays a decision and sues" undoes nothing.
+            if self.words[unit.at - 1] == "and" and self.words[unit.at] in _SECOND_VERBS:
+                break
             worth = self._worth(unit)
             if not worth or (only_bad and (worth > 0 or unit.has(Kind.LEVEL))):
                 continue

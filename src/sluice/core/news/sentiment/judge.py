@@ -13,6 +13,7 @@ from sluice.core.news.sentiment.headline_kinds import (
     is_open_question,
     is_procedure,
 )
+from sluice.core.news.sentiment.rewriting import rewrite
 
 _MAX_CHARS: Final = 500
 _MIN_SCORE: Final = 0.7  # a score nearer to zero is neutral
@@ -38,14 +39,14 @@ def judge_headline(title: str, description: str = "") -> Judgement:
     """Judges in the view of a reader who holds Bitcoin."""
     if not is_english(title, description):
         return Judgement("unknown", 0.0, 0.9)
-    text = _normalise(title)
+    text = rewrite(_normalise(title))
     if sign := find_signed_move(text):
         return _judge_score(2.5 * sign, 1.0)
     if is_no_event(text) or is_open_question(text):
         return Judgement("neutral", 0.0, 0.85)
     total, clarity = _score_text(text)
     if description and abs(total) < _WEAK:
-        total += _DESCRIPTION_WEIGHT * _score_text(_normalise(description))[0]
+        total += _DESCRIPTION_WEIGHT * _score_text(rewrite(_normalise(description)))[0]
     if is_calm(text) and abs(total) < _MAX_CALM:
         return Judgement("neutral", 0.0, 0.8)
     if is_procedure(text) and abs(total) < _MAX_PROCEDURE:

@@ -26,7 +26,10 @@ UP: Final = (
     "propel*, catapult*, send* higher, sends bitcoin higher, lifts bitcoin, springs back, spring back, marches on, "
     "keeps rising, unstoppable, extends lead, ahead %, stretches, on track for best, firmer, raises bitcoin, "
     "raises stake, raises target, raises holdings, ends higher, ended higher, closes higher, closed higher, "
-    "finishes higher, ends up, opens higher, past $, zips, regains footing, back to normal, on the up"
+    "finishes higher, ends up, opens higher, past $, zips, regains footing, back to normal, on the up, powers ahead, surges ahead, heads north, goes north, in the ascendancy, piles up, builds, hits new, scales, scaled, "
+    "lights up, catches fire, catches a bid, finds support, finds its footing, finds footing, turns the corner, tops out at record, "
+    "breaks record, broke record, best-ever, extends streak, marks record, hits all-time, makes new high, pulls ahead, outstrip*, "
+    "outpaced, beats gold, beats stocks, outdo*, back over, back at $, sets sights on, eyes $, eyeing $, targets $, within reach"
 )
 DOWN: Final = (
     "fall, falls, falling, fell, fallen, drop, drops, dropped, dropping, plung*, tumbl*, slide, slides, sliding, slid, "
@@ -50,7 +53,9 @@ DOWN: Final = (
     "push* lower, drag* lower, pull* back, pullback, pulls back, setback, third weekly loss, weekly loss, off highs, "
     "off its high, from record, chok*, starv*, dent*, snap* lower, nosedove, unwind*, thins out, cut %, ends lower, "
     "ended lower, closes lower, closed lower, finishes lower, ends down, opens lower, below $, under $, sees red, "
-    "see red, is gone, are gone, in freefall"
+    "see red, is gone, are gone, in freefall, dims, dim, dimmed, dimming, in retreat, crumble, in tatters, on the wane, thin, thinned, on life support, losing steam, losing momentum, losing ground, loses luster, loses lustre, "
+    "loses its shine, loses shine, hits a wall, hits the wall, runs into resistance, cracks, sputter*, droop*, slither*, sinking, bottom out, "
+    "gets hammered, gets crushed, nears collapse, heads south, goes south, in decline, on the ropes, undercut*"
 )
 HIGH: Final = (
     "year high, month high, week high, day high, yearly high, all-time high, record high, new high, fresh high, "
@@ -78,7 +83,10 @@ UNDO: Final = (
     "votes down, voted down, refuses, denied, denies, closes door, abandon*, pushed back, pushes back, push back, "
     "puts off, put off, on ice, put on hold, puts on hold, kicks down the road, calls off, called off, strips, "
     "stripped, undo, undoes, laps*, buries, bury, sinks bill, torpedo*, stymi*, thwart*, foil*, frustrat*, "
-    "comes to an end, comes to an abrupt end, came to an end, come to an end, has ended, have ended, on hold"
+    "comes to an end, comes to an abrupt end, came to an end, come to an end, has ended, have ended, on hold, unfounded, "
+    "overblown, exaggerated, baseless, misplaced, premature, groundless, back down, backs down, backed down, backtrack*, walks back, walk back, walked back, retreats from, "
+    "waters down, water down, gives up on, holds off, hold off, held off, opts against, decides against, drops plan*, drops bid*, "
+    "u-turn on, scuttl*, sunset*, put to rest, laid to rest, debunk*"
 )
 # They undo bad things only: nobody lifts a profit in order to end it.
 RELIEVE: Final = (
@@ -97,7 +105,7 @@ NEGATIONS: Final = (
     "wouldn't, couldn't, nor, neither, unlikely, hardly, fail to, fails to, failed to, failing to, refuse to, "
     "refuses to, refused to, unable, yet to, far from, lack of, little sign, no sign, nobody, none, stops short of, "
     "so far from, anything but, no longer, rule out, rules out, ruled out, decline to, declines to, declined to, "
-    "will not, does not, do not, did not, stop* short of, too early to, remain* unable"
+    "will not, does not, do not, did not, stop* short of, struggl* to, too early to, remain* unable"
 )
 # Things whose rise is bad and whose fall is good, and the other way round.
 BURDENS: Final = (
@@ -115,7 +123,8 @@ BURDENS: Final = (
     "cap, caps, curbs, obstacle*, injunction*, warrant*, selling pressure, sell pressure, sell-side pressure, "
     "miner selling, overhang, declines, plan to ban, plan to cap, plan to tax, plan to restrict, bears, restrictions, "
     "clampdown*, freeze, shortage*, downtrend, backlog, withdrawal queue*, rate fears, recession*, hike*, winter, "
-    "crypto winter, scare, outage"
+    "crypto winter, scare, outage, selling, sales by miners, whale selling, exchange flows, unrealised losses, "
+    "unrealized losses, bad debt, obligations, redemptions, supply overhang, censorship, fud"
 )
 ASSETS: Final = (
     "bitcoin, btc, xbt, bitcoin's, price, prices, hash rate, hashrate, inflow*, demand, adoption, dominance, capacity, "
@@ -150,12 +159,15 @@ FOES: Final = (
 )
 CRIMINALS: Final = (
     "hacker, hackers, hacker's, thief, thieves, scammer*, fraudster*, gang, gangs, attacker*, launderer*, culprit*, "
-    "suspect*, ransomware gang*, crook*, criminal*, swindler*, mastermind*"
+    "suspect*, ransomware gang*, crook*, criminal*, swindler*, mastermind*, man behind, "
+    "woman behind, men behind, people behind, brains behind, ringleader*, kidnapper*, robber*, extortionist*, "
+    "who stole, who hacked, who defrauded, who laundered, who robbed, who scammed, who drained, accused of stealing"
 )
 CAUGHT: Final = (
     "arrest*, caught, jail*, sentenced, convict*, charged, extradit*, pleads guilty, pleaded guilty, guilty, returns, "
     "returned, gives back, indict*, behind bars, detain*, in custody, captured, nabbed, identified, seiz*, busted, "
-    "raid*"
+    "raid*, prison, years in, gets # years, dismantl*, taken down, takes down, took down, broken up, breaks up, unmask*, "
+    "turns himself in, handed over, handcuff*, foil*, thwart*, repays, repaid"
 )
 # Phrases whose words mean nothing here.
 NOTHING: Final = (
@@ -173,6 +185,8 @@ NOTHING: Final = (
     "no record, record keeping, hit single, rules on, rules in, bill gates, pass through, burst mode, up or down, "
     "fake news, is not over, isn't over, not over, far from over, not dead, isn't dead, bulls and bears, ends the day, "
     "ends the week, ends the month, ends the year, ends year, ends day, ends week, ends month, ended the day, "
-    "ended the week, ended the month, end the day, end the week, ends session, ends the session, ends october, "
+    "ended the week, ended the month, end the day, block size war, price war, war chest, star wars, war on, power of attorney, "
+    "light up, up 24, sign up, signs up, sell-side, buy-side, hard-to, long read, bulls eye, top up, gold standard, golden, break even, "
+    "coin toss, seized bitcoin*, seized btc, seized coins, seized crypto, confiscated bitcoin*, confiscated coins, end the day, end the week, ends session, ends the session, ends october, "
     "ends november, ends quarter, ends the quarter"
 )

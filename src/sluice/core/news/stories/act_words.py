@@ -10,20 +10,30 @@ ACTS: Final = {
     ),
     "reject": (
         "reject*, turned down, turns down, turn down, den*, veto*, block*, rebuff*, refus*, strikes down, "
-        "votes down, fails to pass, spurn*"
+        "votes down, fails to pass, spurn*, kills, killed, kill, scuttl*, rules out, ruled out, snub*, shun*, votes against"
     ),
     "delay": (
         "delay*, postpon*, pushed, pushes back, pushed back, puts off, put off, extends deadline, deferred, defers"
     ),
     "begin": "begin*, began, start*, kicks off, commenc*, resum*",
     "buy": (
-        "buy*, bought, acquir*, purchas*, adds, added, add, invest*, spend*, spent, scoop*, snaps up, accumulat*, "
-        "tops up, picks up, now owns, owns, holds, discloses"
+        "to buy, buy*, bought, acquir*, purchas*, adds, added, add, invest*, spend*, spent, scoop*, snaps up, accumulat*, "
+        "tops up, picks up, now owns, owns, holds, discloses, reveals stake, reveals, reveal*"
     ),
     "sell": (
         "sell*, sold, dump*, offload*, trim*, unload*, liquidates, disposes, divest*, cuts stake, sale of, "
         "auctions, auction*"
     ),
+    "layoff": "lays off, lay off, laying off, layoff*, job cuts, cuts jobs, cuts staff, cuts workforce, sheds jobs, jobs",
+    "hire": "hire, hires, hired, hiring, recruit*, adds jobs, adds staff",
+    "burn": "burns, burned, burn, destroys",
+    "praise": "prais*, hails, hail, lauds, touts, backs bitcoin",
+    "criticise": "slams, slam, blasts, critici*, condemn*, mocks",
+    "delist": "delist*, removes",
+    "agree": "signs deal, strikes deal, strike deal, strike, strikes, inks, agreement, teams up, pact, deal",
+    "exit": "exits, leaves, quits, withdraws from",
+    "enter": "enters, enter, joins",
+    "unfreeze": "unfreez*, unfroze, unblock*, releases funds",
     "mine": "mines, mined, produces, produced",
     "mint": "mint*, issues, prints",
     "move": "moves, moved, move, transfer*, sends, sent, send, deposit*, shift*, wakes up, relocat*",
@@ -63,7 +73,7 @@ ACTS: Final = {
     "unban": (
         "becomes legal, legalises, legalizes, made legal, lifts ban, lift ban, lifted ban, lifting ban, ends ban, "
         "scraps ban, may again, opens to retail, open accounts, unban*, lifts retail ban, opens crypto, "
-        "opens bitcoin, ended a ban, legalis*, legaliz*"
+        "opens bitcoin, ended a ban, legalis*, legaliz*, makes bitcoin legal, make bitcoin legal, makes crypto legal, bitcoin legal"
     ),
     "launch": (
         "launch*, adds, opens, open, introduc*, rolls out, offer*, debut*, unveil*, starts, release*, out, "
@@ -128,7 +138,8 @@ OPPOSITES: Final = (
     "steady/rise, steady/fall, move/withdraw, buy/withdraw, approve/consider, ban/consider, unban/repeat, "
     "unban/consider, approve/merge_vote, mint/sell, pay/delay, launch/cancel, launch/close, charge/sentence, "
     "charge/plead, sue/settle, arrest/sentence, arrest/charge, begin/halt, win/lose, win/reject, uphold/reject, "
-    "uphold/dismiss, fund/pay, launch/halt, approve/ban, unban/ban, pay/fund"
+    "uphold/dismiss, fund/pay, launch/halt, approve/ban, unban/ban, pay/fund, layoff/hire, cut/hire, mint/burn, praise/criticise, launch/delist, enter/exit, "
+    "launch/reject, halt/unfreeze, join/exit, join/reject, begin/end, launch/end"
 )
 # Acts that follow an event: a headline with one of them is about the next event.
 FOLLOW_UPS: Final = (

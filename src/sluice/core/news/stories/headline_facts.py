@@ -29,9 +29,11 @@ _STOP_WORDS: Final = (
 )
 _STOP: Final = frozenset(_STOP_WORDS.split())
 _PLANNED: Final = re.compile(
-    r"\bto (?:vote|speak|testify|decide|rule|meet|discuss|consider|hear|review)\b|\bset to\b|\bconsiders?\b|\bplans? to\b|"
-    r"\bweighs?\b|\bmulls?\b"
+    r"\bto (?:vote|speak|testify|decide|rule|meet|discuss|consider|hear|review)\b|\bset to\b|\bconsiders?\b|\bplans\b|\bplan to\b|"
+    r"\bweighs?\b|\bmulls?\b|\b(?:expected|likely|poised|about|due|slated|ready|preparing|prepares?) to\b|\bahead of\b|\bproposes? to\b"
 )
+# "A to buy B" announces an act: it may be reported as a plan, and as done.
+_ANNOUNCED: Final = re.compile(r"^[^,:]{2,50}? to [a-z]{3,}\b")
 _NEGATED: Final = re.compile(
     r"\b(?:not|no|never|fails? to|failed to|refuses? to|refused to|declines? to|denies|cannot|can't|won't|doesn't|didn't|unable)\b"
 )
@@ -52,8 +54,9 @@ _KINDS: Final = (
     (
         "reaction",
         re.compile(
-            r"\breact(?:s|ion|ions)?\b|\b(?:shares|stocks?)\b.*\b(?:after|on)\b.*"
-            r"\b(?:dismissal|ruling|approval|verdict|hack|lawsuit|results|earnings)\b"
+            r"\breact(?:s|ion|ions)?\b|\b(?:shares|stocks?)\b.*\b(?:after|on|following|as)\b.*"
+            r"\b(?:dismissal|ruling|approval|verdict|hack|lawsuit|results|earnings|bankruptcy|filing|deal|news|report|"
+            r"purchase|sale|announcement|decision|breach|theft|fine|arrest|layoffs)\b"
         ),
     ),
     (
@@ -84,6 +87,7 @@ class HeadlineFacts:
     directions: frozenset[tuple[str, str]]
     kind: str
     is_planned: bool
+    is_announced: bool
     is_negated: bool
 
     @classmethod
@@ -107,6 +111,7 @@ class HeadlineFacts:
             directions=frozenset(_find_directions(words, names)),
             kind=next((kind for kind, pattern in _KINDS if pattern.search(lowered)), "event"),
             is_planned=_PLANNED.search(lowered) is not None,
+            is_announced=_ANNOUNCED.search(lowered) is not None,
             is_negated=_NEGATED.search(lowered) is not None,
         )
 
@@ -126,7 +131,7 @@ def stem_word(word: str) -> str:
     if word in synonyms():
         return synonyms()[word]
     for ending in ("ing", "ed", "es", "s"):
-        if len(word) > len(ending) + 3 and word.endswith(ending) and not word.endswith("ss"):
+        if len(word) > len(ending) + (2 if ending == "s" else 3) and word.endswith(ending) and not word.endswith("ss"):
             return word[: -len(ending)].rstrip("e")
     return word.rstrip("e") if len(word) > 4 else word
 

@@ -9,7 +9,7 @@ ALIASES: Final = {
     "el salvador": "bukele, bukele's, salvadoran",
     "uk": "britain, british, fca, united kingdom, london",
     "us": "united states, america, american, washington",
-    "sec": "securities and exchange commission, gensler, atkins, regulator",
+    "sec": "securities and exchange commission, gensler, atkins, regulator, securities regulator, us securities regulator, markets regulator",
     "fed": "powell, fomc, federal reserve",
     "ecb": "lagarde, european central bank",
     "czech": "cnb, czech central bank, czech national bank",

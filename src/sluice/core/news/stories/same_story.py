@@ -17,6 +17,7 @@ _EDITION_AFTER: Final = timedelta(hours=18)  # an equal title of one source afte
 _ENOUGH: Final = 2.95
 _LATER: Final = ((timedelta(hours=48), 3.0), (timedelta(hours=24), 1.0))
 _WITHOUT_ANCHOR: Final = 2.0  # more is needed where neither a name nor a number is shared
+_OTHER_ACTS: Final = 1.2  # more is needed where both name an act and not the same
 _NAME: Final = 2.0
 _SPECIFIC_NUMBER: Final = 2.0
 _SPAN: Final = 1.0
@@ -84,6 +85,9 @@ def is_same_story(one: ArticleFacts, other: ArticleFacts) -> bool:
     needed = _ENOUGH + next((more for limit, more in _LATER if apart > limit), 0.0)
     if not _shared_names(one, other) and not _shared_numbers(one, other):
         needed += _WITHOUT_ANCHOR
+    a, b = one.title, other.title
+    if a.acts and b.acts and not a.acts & b.acts:
+        needed += _OTHER_ACTS
     return weigh_evidence(one, other) >= needed
 
 
@@ -92,8 +96,9 @@ def is_vetoed(one: ArticleFacts, other: ArticleFacts) -> bool:
     a, b = one.title, other.title
     return (
         a.kind != b.kind
-        or a.is_planned != b.is_planned
-        or (a.is_negated != b.is_negated and bool(a.acts & b.acts))
+        or _is_other_time(a, b)
+        or (a.is_negated != b.is_negated and (bool(a.acts & b.acts) or _is_nearly_equal(a, b)))
+        or _is_other_move(one, other)
         or _is_other_edition(one, other)
         or _has_opposite_acts(a, b)
         or _has_other_numbers(a, b)
@@ -208,9 +213,27 @@ def _has_other_act(a: HeadlineFacts, b: HeadlineFacts) -> bool:
     """Whether nearly equal titles differ in their verbs and share no known act."""
     if a.acts & b.acts:
         return False
-    smaller = max(1, min(len(a.stems), len(b.stems)))
-    is_nearly_equal = len(a.stems & b.stems) >= _NEARLY_EQUAL * smaller
-    return is_nearly_equal and bool(_leftover(a, b)) and bool(_leftover(b, a))
+    return _is_nearly_equal(a, b) and bool(_leftover(a, b)) and bool(_leftover(b, a))
+
+
+def _is_nearly_equal(a: HeadlineFacts, b: HeadlineFacts) -> bool:
+    return len(a.stems & b.stems) >= _NEARLY_EQUAL * max(1, min(len(a.stems), len(b.stems)))
+
+
+def _is_other_time(a: HeadlineFacts, b: HeadlineFacts) -> bool:
+    """Whether one reports a plan and the other the act itself."""
+    if a.is_planned == b.is_planned:
+        return False
+    return not (a.is_announced if b.is_planned else b.is_announced)
+
+
+def _is_other_move(one: ArticleFacts, other: ArticleFacts) -> bool:
+    """Whether two moves of a price, of which nothing but the share is known, are of different days."""
+    a, b = one.title, other.title
+    if abs(one.published - other.published) <= _EDITION_AFTER or not a.acts & b.acts & {"rise", "fall"}:
+        return False
+    types = {number.type for text in (a, b) for number in text.numbers}
+    return types == {"percent"} and not a.names & b.names
 
 
 def _leftover(a: HeadlineFacts, b: HeadlineFacts) -> frozenset[str]:

@@ -2,9 +2,12 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import Any
+from math import log10
+from typing import Any, Final
 
 from sluice.core.news.published_article import PublishedArticle
+
+_FOR_TEN_SOURCES: Final = 0.35
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,9 +18,17 @@ class Story:
     lead: PublishedArticle
     alternates: list[PublishedArticle]
 
+    @property
+    def importance(self) -> float:
+        """That of its most important article, and more for each further source."""
+        members = [self.lead, *self.alternates]
+        best = max(each.importance for each in members)
+        sources = len({each.source for each in members})
+        return round(min(1.0, best + _FOR_TEN_SOURCES * log10(sources)), 2)
+
     def as_json(self) -> dict[str, Any]:
         alternates = [article.as_alternate_json() for article in self.alternates]
-        return {**self.lead.as_json(), "storyId": self.id, "alternates": alternates}
+        return {**self.lead.as_json(), "importance": self.importance, "storyId": self.id, "alternates": alternates}
 
     def with_lead_from(self, ids: Collection[str]) -> "Story | None":
         """Returns the story led by the first of its articles that is in `ids`; None if none is."""

@@ -1,21 +1,18 @@
 """Summarises a page, or the feed's own text when the page has no article that can be quoted."""
 
-import re
 from dataclasses import dataclass
 from typing import Final
 
 from sluice.core.news.analysts.analyst import Mismatch
 from sluice.core.news.analysts.matching import check_match
 from sluice.core.news.charsets import decode_text
-from sluice.core.news.extraction import extract
+from sluice.core.news.extraction import ExtractedArticle, extract
 from sluice.core.news.language import detect_language
+from sluice.core.news.scrape import TEASER, is_teaser
 from sluice.core.news.summaries.extractive import summarise
 from sluice.core.news.summaries.feed_text import summarise_feed_text
 
 _HTML: Final = ("text/html", "application/xhtml+xml")
-_NOT_FREE: Final = re.compile(r'"isAccessibleForFree"\s*:\s*(?:false|"\s*(?:false|no)\s*")', re.IGNORECASE)
-_LOCKED: Final = re.compile(r'<meta[^>]+article:content_tier["\'][^>]+content=["\'](?:locked|metered)', re.IGNORECASE)
-_TEASER_CHARS: Final = 800  # less text of a page that is not free is only its beginning
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +27,12 @@ class PageSummary:
 
 def summarise_page(body: bytes, *, content_type: str, status: int, title: str, description: str) -> PageSummary:
     """Never raises; without a page or a text that can be published the summary is ""."""
-    html = decode_text(body, content_type).text
     reason = _find_refusal(content_type, status)
-    text = "" if reason else extract(html).text
-    summary, language = "", detect_language(text or description or title)
     if not reason:
-        summary, reason = _summarise_text(html, text, title, description)
-    if summary:
-        return PageSummary(summary, "page", language)
+        article = extract(decode_text(body, content_type).text)
+        summary, reason = _summarise_article(article, title)
+        if summary:
+            return PageSummary(summary, "page", detect_language(article.text))
     return PageSummary(summarise_feed_text(title, description), "feed", detect_language(description or title), reason)
 
 
@@ -48,14 +43,13 @@ def _find_refusal(content_type: str, status: int) -> str:
     return f"the page is {media_type}, not HTML" if media_type and media_type not in _HTML else ""
 
 
-def _summarise_text(html: str, text: str, title: str, description: str) -> tuple[str, str]:
+def _summarise_article(article: ExtractedArticle, title: str) -> tuple[str, str]:
     """Returns the summary, or "" and the reason why there is none."""
+    if is_teaser(article):
+        return "", TEASER
     try:
-        check_match(title, text)
-    except Mismatch:
-        return "", "the page is about something other than its title"
-    is_locked = _NOT_FREE.search(html) is not None or _LOCKED.search(html) is not None
-    if is_locked and len(text) < _TEASER_CHARS and summarise_feed_text(title, description):
-        return "", "the page shows only the beginning of its article"
-    summary = summarise(title, text)
+        check_match(title, article.titles, article.text)
+    except Mismatch as error:
+        return "", str(error)
+    summary = summarise(title, article.text)
     return summary, "" if summary else "the page has no sentence to quote"

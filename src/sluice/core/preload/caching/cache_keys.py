@@ -113,6 +113,8 @@ def _normalize_path(path: str, trailing_slash: str) -> str:
 
 def _sort_params(query: str, config: ZoneConfig) -> Iterator[str]:
     """The parameters that are part of the key, sorted by name; the order of equal names may have a meaning."""
+    if not query:
+        return
     ignored = (*IGNORED_PARAMS, *config.cache_ignored_params)
     kept = {name.lower() for name in config.cache_kept_params}
     names = {name.lower() for name in ignored if not name.endswith("*")}

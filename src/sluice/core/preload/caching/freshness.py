@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
-from sluice.core.header_values import header_value
+from sluice.core.headers import header_value
 from sluice.core.http_dates import parse_http_date
 from sluice.core.ports import HeaderPairs
 from sluice.core.preload.caching.cache_control import Directives, parse_seconds
@@ -36,6 +36,8 @@ _SITEMAP: Final = re.compile(r"/[^/]*sitemap[^/]*\.(?:xml|xsl)(?:\.gz)?$", re.IG
 _FEED: Final = re.compile(r"/(?:feed|rss|atom)/?$|\.(?:rss|atom)$", re.IGNORECASE)
 _VARY_HARMLESS: Final = frozenset({"", "accept-encoding", "x-forwarded-proto", "x-forwarded-host"})
 _PROHIBITIONS: Final = ("no-store", "private", "no-cache")
+# The platform decodes these when a body is read, and copies are stored decoded.
+DECODED: Final = frozenset({"gzip", "br"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,8 @@ def judge_response(
         return Unstorable(prohibition, f"its cache-control says {prohibition}")
     if "no-store" in Directives.parse(header_value(headers, "surrogate-control")):
         return Unstorable("no-store", "its surrogate-control says no-store")
+    if (encoding := header_value(headers, "content-encoding").lower()) not in DECODED | {"", "identity"}:
+        return Unstorable("encoding", f"its encoding {encoding[:40]} cannot be decoded here")
     if unkeyed := list_varying_headers(headers) - _VARY_HARMLESS - headers_in_key(config):
         return Unstorable("vary", f"it varies on {', '.join(sorted(unkeyed))}")
     fresh = compute_freshness(headers, url, config, status=status, now=now)
@@ -112,9 +116,9 @@ def compute_freshness(
         lifetime_s = BRIEF_S if status in BRIEF_STATUSES else TIERS[tier_of(url, config)]
     # s-maxage forbids to serve stale, as proxy-revalidate does, unless the origin itself allows it.
     never_stale = "must-revalidate" in control or "proxy-revalidate" in control
-    zone_stale = (
-        (0, 0) if shared_s is not None else (config.cache_stale_while_revalidate_s, config.cache_stale_if_error_s)
-    )
+    # The same for a page that is missing or has moved: it may be there at any time.
+    is_exact = shared_s is not None or status in BRIEF_STATUSES
+    zone_stale = (0, 0) if is_exact else (config.cache_stale_while_revalidate_s, config.cache_stale_if_error_s)
     own_stale = control.seconds("stale-while-revalidate"), control.seconds("stale-if-error")
     while_revalidate_s, if_error_s = (
         zone if own is None else own for own, zone in zip(own_stale, zone_stale, strict=True)

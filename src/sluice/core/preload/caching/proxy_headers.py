@@ -1,11 +1,12 @@
 """Headers on their way through the proxy: what the origin is told, what a visitor gets to see, and Cache-Status (RFC 9211)."""
 
+import re
 from collections.abc import Mapping
 from math import floor
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
-from sluice.core.header_values import header_value
+from sluice.core.headers import header_value
 from sluice.core.ports import HeaderPairs
 from sluice.core.preload.caching.request_rules import list_relevant_cookies
 from sluice.core.preload.zone_config import ZoneConfig
@@ -27,15 +28,17 @@ BROWSER_CHECKS_HTML: Final = "max-age=0, must-revalidate"
 
 def is_from_ourselves(headers: Mapping[str, str]) -> bool:
     """Whether a request has passed this proxy already."""
-    hops = (hop.split() for hop in headers.get("via", "").split(","))
-    return any(CACHE_NAME in hop[1:2] for hop in hops)
+    via = headers.get("via", "")
+    return CACHE_NAME in via and any(CACHE_NAME in hop.split()[1:2] for hop in via.split(","))
 
 
 def change_request_headers(
     headers: Mapping[str, str], *, host: str, scheme: str, drop_analytics: bool
 ) -> dict[str, str | None]:
     """The headers that the origin gets instead of the visitor's own; None removes one."""
-    changes: dict[str, str | None] = dict.fromkeys(HOP_BY_HOP & headers.keys() - {"connection", "upgrade"})
+    named = _list_names(headers.get("connection", "")) - {"connection", "upgrade"}
+    unfit = (HOP_BY_HOP | named | {"expect"}) & headers.keys() - {"connection", "upgrade"}
+    changes: dict[str, str | None] = dict.fromkeys(unfit)
     changes["x-forwarded-host"] = host
     changes["x-forwarded-proto"] = scheme
     changes["via"] = f"{headers['via']}, {VIA}" if headers.get("via") else VIA
@@ -49,20 +52,34 @@ def change_request_headers(
 
 def select_visitor_headers(headers: HeaderPairs) -> HeaderPairs:
     """The headers of a response that are for visitors, names in lower case."""
-    named = {name.strip().lower() for name in header_value(headers, "connection").split(",")}
-    dropped = HOP_BY_HOP | NOT_FOR_VISITORS | named
+    dropped = HOP_BY_HOP | NOT_FOR_VISITORS | _list_names(header_value(headers, "connection"))
     return tuple((name, value) for key, value in headers if (name := key.lower()) not in dropped)
+
+
+def list_changed_urls(url: str, headers: HeaderPairs) -> list[str]:
+    """The URL of a request that changes something, and those on the same host that its response names (RFC 9111, 4.4)."""
+    named = (urljoin(url, header_value(headers, name)) for name in ("location", "content-location"))
+    return [url, *(each for each in named if urlsplit(each)[:2] == urlsplit(url)[:2] and each != url)]
 
 
 def hide_origin(headers: HeaderPairs, config: ZoneConfig, host: str) -> HeaderPairs:
     """The headers with the site's own address wherever they name the origin's."""
     if config.origin_url is None:
         return headers
-    origin = urlsplit(config.origin_url).netloc
-    if origin == host or not any(origin in value for _, value in headers):
+    origin = urlsplit(config.origin_url)
+    name = origin.netloc.removesuffix(f":{origin.port}")
+    if origin.netloc == host or not any(name in value.lower() for _, value in headers):
         return headers
-    site = f"{config.scheme}://{host}"
-    return tuple((name, _replace_address(value, origin, site, host)) for name, value in headers)
+    # On another port of the same name only the whole address is the origin's.
+    address = re.escape(origin.netloc if name == host.partition(":")[0] else name)
+    pattern = re.compile(
+        rf"(?P<scheme>https?://)?(?<![\w-])(?<![\w-]\.){address}(?::[0-9]+)?(?![\w-]|[.:]\w)", re.IGNORECASE
+    )
+
+    def replace(found: re.Match[str]) -> str:
+        return f"{config.scheme}://{host}" if found["scheme"] else host
+
+    return tuple((name, pattern.sub(replace, value)) for name, value in headers)
 
 
 def accepts_encoding(headers: Mapping[str, str], encoding: str) -> bool:
@@ -106,7 +123,6 @@ def _join(*parameters: str) -> str:
     return "; ".join([CACHE_NAME, *filter(None, parameters)])
 
 
-def _replace_address(value: str, origin: str, site: str, host: str) -> str:
-    for scheme in ("http", "https"):
-        value = value.replace(f"{scheme}://{origin}", site)
-    return value.replace(origin, host)
+def _list_names(text: str) -> set[str]:
+    """The names that the header Connection lists."""
+    return {name.strip().lower() for name in text.split(",")}

@@ -10,6 +10,7 @@ from sluice.core.errors import SluiceError
 from sluice.core.ports import Clock, Database, Log
 from sluice.core.timestamps import elapsed_ms
 from sluice.services.compiler.cache.compiled_list import MAX_NAME_CHARS, ListSummary
+from sluice.services.compiler.cache.list_cache import is_private
 from sluice.services.compiler.ports import Analytics
 
 RETENTION_S: Final = 30 * 24 * 3600
@@ -67,9 +68,11 @@ class CompilationRecords:
     ) -> None:
         duration_ms = round(elapsed_ms(began_s, self.clock.now()))
         message = str(error)[:_MAX_ERROR_CHARS]
+        # The text may quote what the caller has sent, and these records outlive the caller's job.
+        kept = error.title if is_private(key) else message
         self.count("compilations", "error")
         self.analytics.write(
-            "compilation_error", blobs=(trigger, configuration.name, message), doubles=(duration_ms, 0, 0, 0)
+            "compilation_error", blobs=(trigger, configuration.name, kept), doubles=(duration_ms, 0, 0, 0)
         )
         self.log.error(
             "compilation.failed",
@@ -80,7 +83,7 @@ class CompilationRecords:
             duration_ms=duration_ms,
             diagnostics=_loggable(diagnostics),
         )
-        row = (len(configuration.sources), 0, duration_ms, key, 0, message)
+        row = (len(configuration.sources), 0, duration_ms, key, 0, kept)
         await self._insert(configuration.name, trigger, row)
 
     async def delete_expired(self) -> None:

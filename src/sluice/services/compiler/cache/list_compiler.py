@@ -20,7 +20,7 @@ from sluice.services.compiler.cache.compilation_records import CompilationRecord
 from sluice.services.compiler.cache.compiled_list import CompiledList
 from sluice.services.compiler.cache.list_cache import ListCache, cache_key, private_key
 from sluice.services.compiler.cache.version_diff import diff_versions
-from sluice.services.compiler.limits.allowance import MAX_FETCHES, FetchAllowance
+from sluice.services.compiler.limits.allowance import FetchAllowance
 from sluice.services.compiler.limits.memory import MAX_REPORTED_BYTES, MAX_SENT_BYTES, MAX_TEXT_BYTES, TextBudget
 from sluice.services.compiler.limits.metered_download import LIMITS, Meter, open_download
 from sluice.services.compiler.limits.turns import CompilationTurns
@@ -66,7 +66,7 @@ class ListCompiler:
         notify: Notify = ignore_diagnostic,
         detailed: bool = False,
         benchmark: bool = False,
-        max_fetches: int = MAX_FETCHES,
+        allowance: FetchAllowance | None = None,
     ) -> CompiledList:
         """Compiles now. A list made from the caller's own content is private: it is not compared with other versions.
 
@@ -84,7 +84,7 @@ class ListCompiler:
         self._log_configuration(configuration, trigger)
         try:
             async with self.turns.take(self.clock) as turn:
-                meter = Meter(FetchAllowance(max_fetches), turn, _open_budget(content, detailed=detailed))
+                meter = Meter(allowance or FetchAllowance(), turn, _open_budget(content, detailed=detailed))
                 result = await self.make_compiler(emit, collect, meter).compile_with_metrics(
                     configuration, content=content, detailed=detailed
                 )

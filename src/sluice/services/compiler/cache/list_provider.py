@@ -13,7 +13,7 @@ from sluice.services.compiler.cache.list_cache import ListCache, cache_key
 from sluice.services.compiler.cache.list_compiler import ListCompiler
 from sluice.services.compiler.cache.served_list import ListForm, ListOrigin, ServedList, find_cached
 from sluice.services.compiler.cache.single_flight import SharedCompiler
-from sluice.services.compiler.limits.allowance import MAX_FETCHES
+from sluice.services.compiler.limits.allowance import FetchAllowance
 
 _CACHE_LABELS: Final[Mapping[ListOrigin, str]] = {"cached": "hit", "fresh": "miss", "shared": "deduplicated"}
 
@@ -33,14 +33,15 @@ class ListProvider:
         form: ListForm,
         ttl_s: int,
         trigger: Trigger,
-        max_fetches: int = MAX_FETCHES,
+        allowance: FetchAllowance | None = None,
         fresh: bool = False,
     ) -> ServedList:
         """Returns the list from the cache, or compiles it together with all equal requests; always compiles if `fresh`."""
         served = None if fresh else await self._find_cached(configuration, form)
         if served is None:
+            allowance = allowance or FetchAllowance()
             served = await self.shared_compiler.serve(
-                configuration, form=form, ttl_s=ttl_s, trigger=trigger, max_fetches=max_fetches, fresh=fresh
+                configuration, form=form, ttl_s=ttl_s, trigger=trigger, allowance=allowance, fresh=fresh
             )
         self.count("cache", _CACHE_LABELS[served.origin])
         return served
@@ -54,7 +55,7 @@ class ListProvider:
         detailed: bool,
         trigger: Trigger,
         benchmark: bool = False,
-        max_fetches: int = MAX_FETCHES,
+        allowance: FetchAllowance | None = None,
     ) -> ServedList:
         """Compiles for this caller alone, without storing the list."""
         compiled = await self.compiler.compile(
@@ -63,7 +64,7 @@ class ListProvider:
             content=content,
             detailed=detailed,
             benchmark=benchmark,
-            max_fetches=max_fetches,
+            allowance=allowance,
         )
         return ServedList.from_compiled(compiled, form, "fresh")
 
@@ -75,7 +76,7 @@ class ListProvider:
         ttl_s: int,
         trigger: Trigger,
         benchmark: bool = False,
-        max_fetches: int = MAX_FETCHES,
+        allowance: FetchAllowance | None = None,
     ) -> ListSummary:
         """Makes sure that the list is in the cache, for a caller who fetches it later."""
         if content or benchmark:
@@ -85,9 +86,9 @@ class ListProvider:
                 ttl_s=ttl_s,
                 trigger=trigger,
                 benchmark=benchmark,
-                max_fetches=max_fetches,
+                allowance=allowance,
             )
-        served = await self.serve(configuration, form="summary", ttl_s=ttl_s, trigger=trigger, max_fetches=max_fetches)
+        served = await self.serve(configuration, form="summary", ttl_s=ttl_s, trigger=trigger, allowance=allowance)
         return served.summary
 
     async def refresh(
@@ -98,11 +99,11 @@ class ListProvider:
         ttl_s: int,
         trigger: Trigger,
         benchmark: bool = False,
-        max_fetches: int = MAX_FETCHES,
+        allowance: FetchAllowance | None = None,
     ) -> ListSummary:
         """Compiles again and stores the list, even if the cache has it: the entry may be about to expire."""
         compiled = await self.compiler.compile(
-            configuration, trigger=trigger, content=content, benchmark=benchmark, max_fetches=max_fetches
+            configuration, trigger=trigger, content=content, benchmark=benchmark, allowance=allowance
         )
         await self.compiler.store(compiled, ttl_s)
         return compiled.summary

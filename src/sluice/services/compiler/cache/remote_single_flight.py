@@ -3,7 +3,7 @@
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, TypedDict
+from typing import Any, Final, NotRequired, Protocol, TypedDict
 
 from sluice.core.compiler.configuration import Configuration, parse_configuration
 from sluice.core.errors import SluiceError, Unavailable
@@ -13,6 +13,7 @@ from sluice.services.compiler.cache.list_cache import cache_key
 from sluice.services.compiler.cache.list_compiler import ListCompiler
 from sluice.services.compiler.cache.served_list import ListForm, ServedList, find_cached
 from sluice.services.compiler.cache.single_flight import SingleFlight
+from sluice.services.compiler.limits.allowance import FetchAllowance
 from sluice.services.compiler.remote_calls import RemoteReply, encode_reply, unwrap_reply
 
 # A call between Workers carries 32 MiB; a larger list is read from the cache.
@@ -20,7 +21,7 @@ MAX_CARRIED_BYTES: Final = 30 * 1024 * 1024
 
 
 class ListOptions(TypedDict):
-    """How the list is wanted; the arguments of `SingleFlight.serve`."""
+    """How the list is wanted."""
 
     form: ListForm
     ttl_s: int
@@ -29,10 +30,16 @@ class ListOptions(TypedDict):
     fresh: bool
 
 
+class ListReply(RemoteReply):
+    """`fetches` is how many the caller has caused; none if it shared a compilation."""
+
+    fetches: NotRequired[int]
+
+
 class CompilationStub(Protocol):
     """The Durable Object of one configuration, as its callers see it; the configuration is JSON text."""
 
-    def serve_list(self, configuration: str, options: ListOptions, /) -> Awaitable[RemoteReply]: ...
+    def serve_list(self, configuration: str, options: ListOptions, /) -> Awaitable[ListReply]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,19 +57,25 @@ class RemoteSingleFlight:
         form: ListForm,
         ttl_s: int,
         trigger: Trigger,
-        max_fetches: int,
+        allowance: FetchAllowance,
         fresh: bool = False,
     ) -> ServedList:
-        """Compiles in the object; raises the error of a failed compilation as the object raised it."""
+        """Compiles in the object; raises the error of a failed compilation as the object raised it.
+
+        The fetches of a failed compilation are taken from the allowance too.
+        """
         key = cache_key(configuration)
         text = configuration.model_dump_json(exclude_unset=True)
-        options = ListOptions(form=form, ttl_s=ttl_s, trigger=trigger, max_fetches=max_fetches, fresh=fresh)
+        options = ListOptions(form=form, ttl_s=ttl_s, trigger=trigger, max_fetches=allowance.left, fresh=fresh)
         try:
             reply = await self.object_named(key).serve_list(text, options)
         except SluiceError as error:
             # The object cannot be reached: compiling twice is better than failing.
             self.log.error("flight.alone", error, list=configuration.name)
-            return await SingleFlight(self.compiler).serve(configuration, **options)
+            return await SingleFlight(self.compiler).serve(
+                configuration, form=form, ttl_s=ttl_s, trigger=trigger, allowance=allowance, fresh=fresh
+            )
+        allowance.used += reply.get("fetches", 0)
         served = ServedList.from_plain(unwrap_reply(reply))
         return served if served.file or form == "summary" else await self._read_cache(key, form)
 
@@ -79,13 +92,22 @@ class CompilationServer:
 
     single_flight: SingleFlight
 
-    async def serve_list(self, configuration: str, options: ListOptions) -> RemoteReply:
+    async def serve_list(self, configuration: str, options: ListOptions) -> ListReply:
         """Returns a failed compilation as a value, so that the caller can tell it from a failure of the object."""
-        return await encode_reply(self._serve(configuration, options))
+        allowance = FetchAllowance(options["max_fetches"])
+        reply = await encode_reply(self._serve(configuration, options, allowance))
+        return ListReply(result=reply["result"], error=reply["error"], fetches=allowance.used)
 
-    async def _serve(self, text: str, options: ListOptions) -> dict[str, Any]:
+    async def _serve(self, text: str, options: ListOptions, allowance: FetchAllowance) -> dict[str, Any]:
         configuration = parse_configuration(json.loads(text))
-        served = await self.single_flight.serve(configuration, **options)
+        served = await self.single_flight.serve(
+            configuration,
+            form=options["form"],
+            ttl_s=options["ttl_s"],
+            trigger=options["trigger"],
+            allowance=allowance,
+            fresh=options["fresh"],
+        )
         values = served.as_plain()
         if len(values.get("content", b"")) > MAX_CARRIED_BYTES:
             del values["content"], values["about"]

@@ -9,6 +9,7 @@ from sluice.services.compiler.cache.compiled_list import CompiledList
 from sluice.services.compiler.cache.list_cache import cache_key
 from sluice.services.compiler.cache.list_compiler import ListCompiler
 from sluice.services.compiler.cache.served_list import ListForm, ListOrigin, ServedList, find_cached
+from sluice.services.compiler.limits.allowance import FetchAllowance
 
 
 class SharedCompiler(Protocol):
@@ -21,7 +22,7 @@ class SharedCompiler(Protocol):
         form: ListForm,
         ttl_s: int,
         trigger: Trigger,
-        max_fetches: int,
+        allowance: FetchAllowance,
         fresh: bool = False,
     ) -> ServedList: ...
 
@@ -44,7 +45,7 @@ class SingleFlight:
         form: ListForm,
         ttl_s: int,
         trigger: Trigger,
-        max_fetches: int,
+        allowance: FetchAllowance,
         fresh: bool = False,
     ) -> ServedList:
         """Reads the cache again before compiling: the caller may have seen an old copy of it.
@@ -53,21 +54,21 @@ class SingleFlight:
         """
         async with self._looking:
             origin: ListOrigin = "shared"
-            if self._running is None or self._max_fetches < max_fetches:
+            if self._running is None or self._max_fetches < allowance.left:
                 if not fresh and (cached := await find_cached(self._compiler.cache, cache_key(configuration), form)):
                     return cached
                 origin = "fresh"
-                self._max_fetches = max_fetches
-                self._running = asyncio.ensure_future(self._compile(configuration, ttl_s, trigger, max_fetches))
+                self._max_fetches = allowance.left
+                self._running = asyncio.ensure_future(self._compile(configuration, ttl_s, trigger, allowance))
                 self._running.add_done_callback(self._clear_running)
             running = self._running
         # Shielded, so that a caller who leaves does not cancel the compilation of the others.
         return ServedList.from_compiled(await asyncio.shield(running), form, origin)
 
     async def _compile(
-        self, configuration: Configuration, ttl_s: int, trigger: Trigger, max_fetches: int
+        self, configuration: Configuration, ttl_s: int, trigger: Trigger, allowance: FetchAllowance
     ) -> CompiledList:
-        compiled = await self._compiler.compile(configuration, trigger=trigger, max_fetches=max_fetches)
+        compiled = await self._compiler.compile(configuration, trigger=trigger, allowance=allowance)
         await self._compiler.store(compiled, ttl_s)
         return compiled
 

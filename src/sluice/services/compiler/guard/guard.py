@@ -55,6 +55,10 @@ class Guard:
         client = self.scope + client_key(request.client_ip)
         await self._report_refusal(request, client, self.limiter.charge_hit(client))
 
+    async def charge(self, request: Request) -> None:
+        """Charges a request that has no body."""
+        await self._charge(request)
+
     async def charge_sources(self, request: Request, sources: int) -> None:
         """Charges a request for many lists, which was charged as one, for each further ten sources begun."""
         if (more := count_charges(sources) - 1) > 0:

@@ -10,6 +10,7 @@ import ipaddress
 import math
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final, Protocol
 
 from sluice.core.errors import TooManyRequests
@@ -162,6 +163,7 @@ class RateLimiter:
         return f"Rate limit exceeded. Maximum {self.max_requests} requests per {span}."
 
 
+@lru_cache(maxsize=256)
 def client_key(address: str | None) -> str:
     """Returns whom to charge: an IPv4 address, the /64 of an IPv6 address (one customer has that many), or `unknown`."""
     try:

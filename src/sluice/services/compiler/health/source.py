@@ -4,13 +4,12 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from io import BytesIO
 from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from sluice.core.errors import SluiceError, TimedOut
-from sluice.core.ports import Clock, Fetch, FetchResponse
+from sluice.core.ports import Clock, Fetch, FetchResponse, Sink
 from sluice.core.timestamps import elapsed_ms
 from sluice.services.compiler.workflows.events import shorten
 
@@ -92,25 +91,42 @@ def summarize(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
+class ListReader:
+    """Counts the lines that are neither empty nor comments as they arrive; of the text it keeps only the beginning."""
+
+    def __init__(self) -> None:
+        self.rules = 0
+        self.head = b""
+        self._line = b""  # the beginning of a line whose end has not arrived
+
+    def read(self, chunk: bytes) -> None:
+        self.head += chunk[: _JUDGED_BYTES - len(self.head)]
+        *lines, rest = (self._line + chunk).split(b"\n")
+        is_counted = _is_rule(self._line)  # when its beginning arrived
+        self.rules += sum(map(_is_rule, lines)) + _is_rule(rest) - is_counted
+        self._line = rest.lstrip()[:1]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceCheck:
     fetch: Fetch
     clock: Clock
 
-    async def __call__(self, source: HealthSource, known: Validators | None) -> SourceHealth:
+    async def __call__(self, source: HealthSource, known: Validators | None = None) -> SourceHealth:
         """Sends HEAD first: if nothing changed since a healthy check, the body is not downloaded."""
         comparable = known and (known.etag or known.last_modified)
         if known and comparable and (unchanged := await self._check_unchanged(source, known)):
             return unchanged
         began_s = self.clock.now()
+        reader = ListReader()
         try:
-            response = await self._fetch(source, "GET")
+            response = await self._fetch(source, "GET", reader.read)
         except SluiceError as error:
             reason = (
                 f"Too slow: no answer within {TIMEOUT_S:g} s" if isinstance(error, TimedOut) else shorten(str(error))
             )
             return _build_health(source, 0, self._since_ms(began_s), error=reason)
-        return _assess_response(source, response, self._since_ms(began_s), count_rules(response.body))
+        return _assess_response(source, response, self._since_ms(began_s), reader.rules, reader.head)
 
     async def _check_unchanged(self, source: HealthSource, known: Validators) -> SourceHealth | None:
         """Returns None if HEAD fails or the source changed; GET decides then."""
@@ -126,19 +142,18 @@ class SourceCheck:
             return None
         return _assess_response(source, response, self._since_ms(began_s), known.rule_count)
 
-    async def _fetch(self, source: HealthSource, method: str) -> FetchResponse:
+    async def _fetch(self, source: HealthSource, method: str, sink: Sink | None = None) -> FetchResponse:
         return await self.fetch(
-            source.url, method=method, headers=_USER_AGENT, max_bytes=MAX_BYTES, timeout_s=TIMEOUT_S
+            source.url, method=method, headers=_USER_AGENT, max_bytes=MAX_BYTES, timeout_s=TIMEOUT_S, sink=sink
         )
 
     def _since_ms(self, began_s: float) -> int:
         return round(elapsed_ms(began_s, self.clock.now()))
 
 
-def count_rules(body: bytes) -> int:
-    """Counts the lines that are neither empty nor comments."""
-    lines = (line.strip() for line in BytesIO(body))
-    return sum(1 for line in lines if line and not line.startswith(_COMMENTS))
+def _is_rule(line: bytes) -> bool:
+    text = line.lstrip()
+    return bool(text) and not text.startswith(_COMMENTS)
 
 
 def is_page(body: bytes) -> bool:
@@ -154,11 +169,13 @@ def _is_same(known: str | None, now: str | None) -> bool | None:
     return known == now if known and now else None
 
 
-def _assess_response(source: HealthSource, response: FetchResponse, took_ms: int, rules: int) -> SourceHealth:
+def _assess_response(
+    source: HealthSource, response: FetchResponse, took_ms: int, rules: int, head: bytes = b""
+) -> SourceHealth:
     error = None
     if response.status != 200:
         error, rules = f"Status {response.status} instead of 200", 0
-    elif is_page(response.body):
+    elif is_page(head):
         error, rules = "A page in place of a list", 0
     elif took_ms >= TIMEOUT_S * 1000:
         error = f"Too slow: {took_ms} ms"

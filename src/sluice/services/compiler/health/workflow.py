@@ -1,7 +1,7 @@
 """HealthMonitoringWorkflow: checks every source, stores the results, and raises one alert for a failing source."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, Final, Self
@@ -16,6 +16,7 @@ from sluice.core.timestamps import iso
 from sluice.services.compiler.health.source import HealthSource, SourceCheck, SourceHealth, check_distinct, summarize
 from sluice.services.compiler.health.source_alerts import SourceAlerts
 from sluice.services.compiler.health.store import ALERT_AFTER, HealthStore
+from sluice.services.compiler.limits.allowance import FetchAllowance, share_fetches
 from sluice.services.compiler.ports import Instances, Steps
 from sluice.services.compiler.workflows.events import (
     Run,
@@ -44,6 +45,9 @@ ENVELOPE: Final = ("runId", "queuedAt")
 _LOADED: Final = 10
 _CHECKED: Final = 70
 _ANALYZED: Final = 75
+
+
+Check = Callable[[], Awaitable[SourceHealth]]
 
 
 class HealthRequest(BaseModel):
@@ -77,9 +81,13 @@ class HealthParams(HealthRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HealthMonitoringWorkflow:
-    """`instances` are those of this same workflow; a recheck is started among them."""
+    """`instances` are those of this same workflow; a recheck is started among them.
+
+    `open_check` returns a check that may cause so many fetches, for what a caller has named.
+    """
 
     check: SourceCheck
+    open_check: Callable[[FetchAllowance], SourceCheck]
     store: HealthStore
     alerts: SourceAlerts
     instances: Instances
@@ -107,11 +115,15 @@ class HealthMonitoringWorkflow:
         loaded = await runner.do("load-health-history", HISTORY, partial(self._load, run, request))
         sources = [HealthSource.model_validate(source) for source in loaded["sources"]]
         results = []
+        shares = share_fetches([1] * len(sources)) if request.private else []
         for number, source in enumerate(sources, 1):
             if number > 1:
                 await runner.sleep(f"pause-before-source-{number}", SOURCE_PAUSE_S)
             progress = _LOADED + round((_CHECKED - _LOADED) * number / len(sources))
-            work = partial(self._check, run, number, source, progress, request)
+            check: Check = partial(self._check_once, run, number, source, recheck=request.recheck)
+            if request.private:
+                check = partial(self._check_privately, source, shares[number - 1])
+            work = partial(self._check, run, number, source, progress, check)
             results.append(await runner.do(f"check-source-{number}", CHECK, work))
         analysis = await runner.do("analyze-results", ANALYZE, partial(self._analyze, run, request, results))
         alert_failure = await self._send_alerts(run, runner, sources, analysis)
@@ -131,14 +143,16 @@ class HealthMonitoringWorkflow:
         return {"sources": [source.model_dump() for source in sources]}
 
     async def _check(
-        self, run: Run, number: int, source: HealthSource, progress: int, request: HealthParams
+        self,
+        run: Run,
+        number: int,
+        source: HealthSource,
+        progress: int,
+        check: Check,
     ) -> dict[str, Any]:
         step = f"check-source-{number}"
         await self.reporter.emit(run, check_started(step, name=source.name, url=source.url))
-        if request.private:
-            health = await self.check(source, None)
-        else:
-            health = await self._check_once(run, number, source, recheck=request.recheck)
+        health = await check()
         await self.reporter.emit(run, check_completed(step, progress, **health.as_json()))
         return health.as_json()
 
@@ -149,6 +163,9 @@ class HealthMonitoringWorkflow:
             health = await self.check(source, await self.store.find_validators(source.url))
             await self.store.record_attempt(run.id, number, health, recheck=recheck)
         return health
+
+    async def _check_privately(self, source: HealthSource, max_fetches: int) -> SourceHealth:
+        return await self.open_check(FetchAllowance(max_fetches))(source)
 
     async def _analyze(self, run: Run, request: HealthParams, results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """Resolves alerts of healthy sources and opens new ones. Returns the alerts that this run has opened."""

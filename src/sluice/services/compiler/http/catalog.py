@@ -20,6 +20,7 @@ ENDPOINTS: Final = {
     "POST /queue/cancel/:id": "cancel a job; DELETE does the same",
     "GET /queue/stats": "statistics of the queues",
     "GET /queue/history": "the last jobs, and the depth over time",
+    "GET /queue/dead-letters": "the jobs that failed for good, for the operator",
     "POST /workflow/compile": "compile as a workflow that survives restarts",
     "POST /workflow/batch": "the same for many lists",
     "POST /workflow/cache-warm": "compile popular lists ahead of requests",

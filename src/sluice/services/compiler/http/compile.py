@@ -14,7 +14,12 @@ from sluice.services.compiler.cache.compiled_list import CACHED_HEAD, FRESH_HEAD
 from sluice.services.compiler.cache.list_cache import SYNC_TTL_S
 from sluice.services.compiler.cache.list_provider import ListProvider
 from sluice.services.compiler.cache.served_list import ListForm, ListOrigin, ServedList
-from sluice.services.compiler.limits.allowance import count_sent_files, count_sent_sources, share_fetches
+from sluice.services.compiler.limits.allowance import (
+    FetchAllowance,
+    count_sent_files,
+    count_sent_sources,
+    share_fetches,
+)
 from sluice.services.compiler.ports import CountingGuard
 from sluice.services.compiler.requests import MAX_BODY_BYTES, BatchItem, BatchRequest, CompileRequest
 from sluice.web import Reply, Request, encode_json
@@ -86,6 +91,7 @@ class CompileApi:
         return await self.lists.serve(configuration, form=form, ttl_s=SYNC_TTL_S, trigger="sync", fresh=fresh)
 
     async def _serve_item(self, item: BatchItem, max_fetches: int) -> ServedList | SluiceError:
+        allowance = FetchAllowance(max_fetches)
         try:
             configuration = parse_configuration(item.configuration)
             if item.pre_fetched_content or item.benchmark:
@@ -96,10 +102,10 @@ class CompileApi:
                     detailed=False,
                     benchmark=item.benchmark,
                     trigger="batch",
-                    max_fetches=max_fetches,
+                    allowance=allowance,
                 )
             return await self.lists.serve(
-                configuration, form="json", ttl_s=SYNC_TTL_S, trigger="batch", max_fetches=max_fetches
+                configuration, form="json", ttl_s=SYNC_TTL_S, trigger="batch", allowance=allowance
             )
         except SluiceError as error:
             return error

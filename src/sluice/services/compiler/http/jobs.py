@@ -11,6 +11,7 @@ from sluice.services.compiler.cache.compilation_records import Count
 from sluice.services.compiler.cache.list_cache import ListCache
 from sluice.services.compiler.cache.served_list import ServedList
 from sluice.services.compiler.http.compile import build_list_reply
+from sluice.services.compiler.jobs.dead_letter_store import DeadLetterStore
 from sluice.services.compiler.jobs.job_store import Job, JobStore
 from sluice.services.compiler.jobs.messages import BatchMessage, CompileMessage, Message
 from sluice.services.compiler.jobs.queue_stats import QueueStats
@@ -19,6 +20,7 @@ from sluice.services.compiler.ports import CountingGuard
 from sluice.services.compiler.requests import MAX_BODY_BYTES, AsyncBatchRequest, CompileRequest, parse_priority
 from sluice.services.compiler.workflows.batch_items import ItemRunner
 from sluice.web import QueryReader, Reply, Request, encode_json
+from sluice.web.admin import require_admin
 from sluice.web.negotiate import choose_media_type
 
 _NOTE: Final = (
@@ -32,6 +34,8 @@ class QueueApi:
     jobs: JobStore
     items: ItemRunner
     stats: QueueStats
+    dead_letters: DeadLetterStore
+    admin_token: str
     cache: ListCache
     find_workflow_job: Callable[[str], Awaitable[Job | None]]
     clock: Clock
@@ -70,6 +74,11 @@ class QueueApi:
     async def show_history(self, _request: Request) -> Reply:
         values = {"history": await self.stats.load_history(), "depthHistory": await self.stats.load_depths()}
         return Reply.json(values)
+
+    async def show_dead_letters(self, request: Request) -> Reply:
+        """Replies to the operator alone: letters hold ids, names and sources of callers."""
+        require_admin(request, self.admin_token)
+        return Reply.json({"deadLetters": [letter.as_json() for letter in await self.dead_letters.load_newest()]})
 
     async def show_result(self, request: Request) -> Reply:
         item = read_item(request)

@@ -68,6 +68,7 @@ def compiler_routes(apis: CompilerApis, settings: Settings) -> list[Route]:
         measure("/compile/batch/async", lambda: apis.queue_api.submit_batch),
         _route("GET", "/queue/stats", lambda: apis.queue_api.show_stats),
         _route("GET", "/queue/history", lambda: apis.queue_api.show_history),
+        _route("GET", "/queue/dead-letters", lambda: apis.queue_api.show_dead_letters),
         _route("GET", "/queue/results/:id", lambda: apis.queue_api.show_result),
         _route("POST", "/queue/cancel/:id", lambda: apis.queue_api.cancel),
         _route("DELETE", "/queue/cancel/:id", lambda: apis.queue_api.cancel),

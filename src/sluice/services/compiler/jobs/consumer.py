@@ -15,6 +15,7 @@ from sluice.services.compiler.cache.compiled_list import ListSummary
 from sluice.services.compiler.cache.list_cache import SYNC_TTL_S
 from sluice.services.compiler.jobs.backoff import retry_delay_s
 from sluice.services.compiler.jobs.chunk_log import ChunkLog
+from sluice.services.compiler.jobs.dead_letters import DeadLetters
 from sluice.services.compiler.jobs.delivery import Delivery
 from sluice.services.compiler.jobs.job_store import LEASE_S, MAX_TRIES, JobStore
 from sluice.services.compiler.jobs.messages import (
@@ -26,14 +27,20 @@ from sluice.services.compiler.jobs.messages import (
     WarmMessage,
     parse_message,
 )
-from sluice.services.compiler.limits.allowance import OPERATOR_FETCHES, count_sent_files, share_fetches
+from sluice.services.compiler.limits.allowance import (
+    MAX_FETCHES,
+    OPERATOR_FETCHES,
+    FetchAllowance,
+    count_sent_files,
+    share_fetches,
+)
+from sluice.services.compiler.limits.spent_fetches import SpentFetches
+from sluice.services.compiler.requests import BatchItem
 from sluice.services.compiler.workflows.batch_items import CompileOne, Item, ItemRunner
 
 T = TypeVar("T")
 
 MessageOutcome = Literal["acked", "cancelled", "failed", "malformed", "retried", "skipped", "unknown"]
-# An item as it was sent: its id, its configuration, its content, and how many fetches it may cause.
-SentItem = tuple[str, dict[str, Any], dict[str, str], int]
 
 
 class _Cancelled(Exception):
@@ -44,6 +51,8 @@ class _Cancelled(Exception):
 class QueueConsumer:
     jobs: JobStore
     items: ItemRunner
+    spent: SpentFetches
+    dead_letters: DeadLetters
     compile: CompileOne
     clock: Clock
     log: Log
@@ -94,12 +103,15 @@ class QueueConsumer:
             delivery.ack()
             return "skipped"
         began_s = self.clock.now()
+        spent = (await self.spent.load(request_id)).get("", 0) if attempt > 1 else 0
+        allowance = FetchAllowance(MAX_FETCHES, spent)
         try:
-            summary = await self._hold_lease(request_id, self._compile(message, request_id))
+            summary = await self._hold_lease(request_id, self._compile(message, request_id, allowance))
         except _Cancelled:
             delivery.ack()
             return "cancelled"
         except SluiceError as error:
+            await self.spent.add(request_id, "", allowance.used - spent)
             return await self._handle_failure(request_id, error, attempt, delivery, began_s)
         duration_ms = self._since_ms(began_s)
         recorded = await self.jobs.complete(request_id, duration_ms=duration_ms, summary=summary)
@@ -111,12 +123,10 @@ class QueueConsumer:
     async def _handle_failure(
         self, request_id: str, error: SluiceError, attempt: int, delivery: Delivery, began_s: float
     ) -> MessageOutcome:
-        """Retries if that may help. The queue counts the attempts and dead-letters the message after the last."""
+        """Retries if that may help, else adds a dead letter. The queue does that to a message after its last retry."""
         self.log.event("job.failed", request_id=request_id, attempt=attempt, reason=str(error))
         if not error.retryable or attempt > MAX_TRIES:
-            await self.jobs.fail(request_id, str(error), self._since_ms(began_s))
-            self.count("jobs", "failed")
-            self.log.error("queue.dead_letter", error, id=delivery.id, request_id=request_id, attempts=attempt)
+            await self.dead_letters.record_failure(request_id, error, self._since_ms(began_s))
             delivery.ack()
             return "failed"
         delay_s = retry_delay_s(delivery.attempts)
@@ -124,38 +134,45 @@ class QueueConsumer:
         delivery.retry(delay_s)
         return "retried"
 
-    async def _compile(self, message: Message, request_id: str) -> ListSummary | None:
+    async def _compile(self, message: Message, request_id: str, allowance: FetchAllowance) -> ListSummary | None:
         match await self.jobs.load_content(message):
             case CompileMessage(configuration=sent, pre_fetched_content=content, benchmark=benchmark):
                 configuration = parse_configuration(sent)
                 return await self.compile(
-                    configuration, content=content, ttl_s=SYNC_TTL_S, trigger="queue", benchmark=benchmark
+                    configuration,
+                    content=content,
+                    ttl_s=SYNC_TTL_S,
+                    trigger="queue",
+                    benchmark=benchmark,
+                    allowance=allowance,
                 )
             case BatchMessage(requests=requests):
-                fetches = share_fetches([count_sent_files(item.configuration) for item in requests])
-                shares = zip(requests, fetches, strict=True)
-                items = [(item.id, item.configuration, item.pre_fetched_content, share) for item, share in shares]
-                await self._compile_items(request_id, items, "queue")
+                shares = share_fetches([count_sent_files(item.configuration) for item in requests])
+                await self._compile_items(request_id, requests, shares, "queue")
             case WarmMessage(configurations=configurations):
-                numbered: list[SentItem] = [
-                    (str(place), sent, {}, OPERATOR_FETCHES) for place, sent in enumerate(configurations)
-                ]
-                await self._compile_items(request_id, numbered, "warming")
+                numbered = [BatchItem(id=str(at), configuration=sent) for at, sent in enumerate(configurations)]
+                await self._compile_items(request_id, numbered, [OPERATOR_FETCHES] * len(numbered), "warming")
         return None
 
-    async def _compile_items(self, owner: str, sent: Sequence[SentItem], trigger: Trigger) -> None:
+    async def _compile_items(
+        self, owner: str, sent: Sequence[BatchItem], fetches: Sequence[int], trigger: Trigger
+    ) -> None:
         """Rejects invalid configurations and compiles the rest. If any of them failed, raises whether a retry may help."""
         valid: list[Item] = []
-        for item_id, configuration, content, max_fetches in sent:
+        for item, max_fetches in zip(sent, fetches, strict=True):
             try:
-                valid.append(Item(item_id, parse_configuration(configuration), content, max_fetches))
+                configuration = parse_configuration(item.configuration)
             except Invalid as error:
-                await self.items.record_rejection(owner, item_id, str(error))
+                await self.items.record_rejection(owner, item.id, str(error))
+            else:
+                valid.append(Item(item.id, configuration, item.pre_fetched_content, max_fetches, item.benchmark))
         self.log.event("batch.start", request_id=owner, requests=len(sent), valid=len(valid))
         watch = ChunkLog(self.log, owner, len(valid))
         outcomes = await self.items.run(owner, valid, ttl_s=SYNC_TTL_S, trigger=trigger, watch=watch)
         failed = [outcome for outcome in outcomes if not outcome.success]
         self.log.event("batch.done", request_id=owner, successful=len(valid) - len(failed), failed=len(failed))
+        if len(valid) < len(sent) or any(outcome.permanent for outcome in failed):
+            await self.dead_letters.record_hopeless_items(owner)
         if failed:
             reasons = "; ".join(f"{outcome.id}: {outcome.error}" for outcome in failed[:3])
             kind = Unusable if all(outcome.permanent for outcome in failed) else Unavailable

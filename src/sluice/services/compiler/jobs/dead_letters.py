@@ -1,4 +1,4 @@
-"""Dead letters: messages that the queue gave up after their last retry."""
+"""What becomes of jobs that failed for good: a dead letter and an error line for each, and the end of the job."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from typing import Final
 from sluice.core.errors import SluiceError
 from sluice.core.ports import Log
 from sluice.services.compiler.cache.compilation_records import Count
+from sluice.services.compiler.jobs.dead_letter_store import DeadLetter, DeadLetterStore
 from sluice.services.compiler.jobs.delivery import Delivery
 from sluice.services.compiler.jobs.job_store import JobStore
 from sluice.services.compiler.jobs.messages import MalformedMessage, UnknownMessage, parse_message
@@ -17,19 +18,45 @@ DEAD_LETTER_QUEUE: Final = "adblock-compiler-dlq"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeadLetters:
     jobs: JobStore
+    store: DeadLetterStore
     log: Log
     count: Count
 
     async def record(self, deliveries: Sequence[Delivery]) -> None:
-        """Records the job of each message as failed."""
+        """Records the job of each message that the queue gave up as failed."""
         for delivery in deliveries:
             request_id = _request_id(delivery)
             if request_id:
+                self._log_letters(await self.store.add_job(request_id))
                 await self.jobs.fail_dead_letter(request_id)
                 self.count("jobs", "failed")
-            given_up = SluiceError("the queue gave the message up after its last retry")
-            self.log.error("queue.dead_letter", given_up, id=delivery.id, request_id=request_id)
+            else:
+                given_up = SluiceError("the queue gave up a message that is no job")
+                self.log.error("queue.dead_letter", given_up, id=delivery.id, request_id=None)
             delivery.ack()
+
+    async def record_failure(self, request_id: str, error: SluiceError, duration_ms: int) -> None:
+        """Records a job as failed that no retry can help."""
+        # The letter first: after a crash in between, the job runs again and fails again.
+        self._log_letters(await self.store.add_job(request_id, str(error)))
+        await self.jobs.fail(request_id, str(error), duration_ms)
+        self.count("jobs", "failed")
+
+    async def record_hopeless_items(self, request_id: str) -> None:
+        """Records the items of a batch that no retry can help."""
+        self._log_letters(await self.store.add_hopeless_items(request_id))
+
+    def _log_letters(self, letters: Sequence[DeadLetter]) -> None:
+        for letter in letters:
+            item = {"item": letter.item_id} if letter.item_id else {}
+            self.log.error(
+                "queue.dead_letter",
+                SluiceError(letter.reason),
+                request_id=letter.request_id,
+                **item,
+                list=letter.config_name,
+                attempts=letter.attempts,
+            )
 
 
 def _request_id(delivery: Delivery) -> str | None:

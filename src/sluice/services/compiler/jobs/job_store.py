@@ -96,7 +96,11 @@ class JobStore:
         body = await self._message_body(message)
         priority = parse_priority(message.priority)
         row = (_id(message), message.type, priority, message.name[:MAX_NAME_CHARS], encode_json(body), self._now_ms())
-        await self.database.run(_INSERT, *row)
+        try:
+            await self.database.run(_INSERT, *row)
+        except SluiceError:
+            await self.bucket.delete(JOB_CONTENT_PREFIX + _id(message))
+            raise
         try:
             await self._dispatch(_id(message), priority, body)
         except SluiceError as error:

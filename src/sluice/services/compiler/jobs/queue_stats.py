@@ -13,6 +13,8 @@ HISTORY: Final = 50
 DEPTHS: Final = 100
 STATS_KEY: Final = "queue:stats"
 STATS_TTL_S: Final = 24 * 3600
+ROWS_PER_S: Final = 1000  # that counting may read
+MAX_INTERVAL_S: Final = 300.0
 _COUNTS: Final = """
 select
     coalesce(sum(state = 'queued'), 0) as pending,
@@ -79,18 +81,38 @@ class QueueStats:
         return depths[::-1]
 
 
+@dataclass(slots=True)
+class PublishTurn:
+    """From when on an isolate may count the jobs again."""
+
+    due_at: float = 0.0
+
+
+ISOLATE_TURN: Final = PublishTurn()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueStatsPublisher:
-    """Copies the statistics to KV, where dashboards read them."""
+    """Copies the statistics to KV, where dashboards read them.
+
+    Counting reads a row for each job of the last day, so the more jobs there are, the rarer it is done: a thousand jobs
+    give one count a second, a hundred jobs a second give one in five minutes.
+    """
 
     stats: QueueStats
     published: Kv
     log: Log
+    turn: PublishTurn
 
     async def publish(self) -> None:
         """Best effort: a failure is logged."""
+        now = self.stats.clock.now()
+        if now < self.turn.due_at:
+            return
         try:
-            await self.published.put_json(STATS_KEY, await self.stats.load_counts(), ttl_s=STATS_TTL_S)
+            counts = await self.stats.load_counts()
+            self.turn.due_at = now + min(MAX_INTERVAL_S, counts["enqueued"] / ROWS_PER_S)
+            await self.published.put_json(STATS_KEY, counts, ttl_s=STATS_TTL_S)
         except SluiceError as error:
             self.log.error("stats.unpublished", error)
 

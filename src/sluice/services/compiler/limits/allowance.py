@@ -23,13 +23,17 @@ _PATTERN_FILES: Final = (
 class FetchAllowance:
     """What is left of the fetches of one compilation."""
 
-    limit: int
+    limit: int = MAX_FETCHES
     used: int = 0
+
+    @property
+    def left(self) -> int:
+        return self.limit - self.used
 
     def take(self) -> None:
         if self.used >= self.limit:
             raise Oversized(
-                f"the list needs more than {self.limit} fetches, with includes, redirects and retries:"
+                f"this needs more than {self.limit} fetches, with includes, redirects and retries:"
                 " that is all this request may cause; split it"
             )
         self.used += 1

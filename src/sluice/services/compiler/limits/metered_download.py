@@ -38,8 +38,8 @@ def open_download(transport: Transport, allowed: AllowedHosts, meter: Meter) -> 
             body.extend(chunk)
 
         try:
-            response = await fetch(
-                url, headers=USER_AGENT, max_bytes=LIMITS.source_bytes, timeout_s=SOURCE_TIMEOUT_S, sink=write
+            response = await meter.turn.watch(
+                fetch(url, headers=USER_AGENT, max_bytes=LIMITS.source_bytes, timeout_s=SOURCE_TIMEOUT_S, sink=write)
             )
             check_status(response.status)
             content = bytes(body)

@@ -2,27 +2,40 @@
 
 Small lists run beside each other. A compilation that has read more than a little is large, and only one of these runs at a
 time. Waiting is done by polling: the platform does not let one request resume another. A holder that the platform has ended
-never gives its turn back, so turns end by themselves.
+never gives its turn back, so turns end by themselves. A holder that waits for slow sources gives way to others.
 """
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from sluice.core.errors import Unavailable
 from sluice.core.ports import Clock
 
+T = TypeVar("T")
+
 SMALL_BYTES: Final = 256 * 1024
-MAX_AT_ONCE: Final = 6
+MAX_SMALL_BYTES: Final = 6 * SMALL_BYTES  # of all small lists together
+MAX_AT_ONCE: Final = 30
 TURN_S: Final = 300.0
+MAX_DOWNLOAD_S: Final = 240.0  # less than a turn, so that no compilation outlives its turn
+GIVE_WAY_AFTER_S: Final = 10.0
 PATIENCE_S: Final = 120.0
 _POLL_S: Final = 0.05
+_WATCH_S: Final = 1.0
 _BUSY: Final = "this Worker is busy with other large lists: try again in a minute"
 
 
 class NeedsTurn(Exception):
     """A download has become large while another large compilation runs."""
+
+
+class TooSlow(Unavailable):
+    """The sources of a list keep others waiting. The same compilation does not try again, a later one may."""
+
+    retryable = False
 
 
 @dataclass(slots=True, eq=False)
@@ -37,7 +50,7 @@ class Turn:
     def count(self, size: int) -> None:
         """Counts bytes that are in memory from now on."""
         self.bytes_read += size
-        if self.bytes_read > SMALL_BYTES and not self.turns.take_large(self):
+        if self.turns.needs_large(self) and not self.turns.take_large(self):
             self.bytes_read -= size
             raise NeedsTurn
 
@@ -47,7 +60,25 @@ class Turn:
         while not self.turns.take_large(self):
             if self.clock.now() > end:
                 raise Unavailable(_BUSY)
-            await self.clock.sleep(_POLL_S)
+            await self.turns.wait_a_little(self.clock)
+
+    async def watch(self, download: Coroutine[Any, Any, T]) -> T:
+        """Returns what the download returns; raises TooSlow as soon as it keeps others waiting, or takes minutes."""
+        task = asyncio.ensure_future(download)
+        try:
+            while not (await asyncio.wait({task}, timeout=_WATCH_S))[0]:
+                self.check_patience()
+            return task.result()
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    def check_patience(self) -> None:
+        held_s = self.clock.now() - self.began_at
+        if held_s > MAX_DOWNLOAD_S:
+            raise TooSlow(f"the sources took more than {MAX_DOWNLOAD_S:g} s: check them, or split the list")
+        if held_s > GIVE_WAY_AFTER_S and self.turns.is_in_the_way(self):
+            raise TooSlow("the sources are slow, and other lists wait: try again in a minute")
 
 
 @dataclass(slots=True)
@@ -56,6 +87,7 @@ class CompilationTurns:
 
     _running: list[Turn] = field(default_factory=list)
     _large: Turn | None = None
+    _waited_at: float | None = None  # when somebody was last seen waiting
 
     @asynccontextmanager
     async def take(self, clock: Clock) -> AsyncIterator[Turn]:
@@ -64,7 +96,7 @@ class CompilationTurns:
         while not self._has_place(clock.now()):
             if clock.now() > end:
                 raise Unavailable(_BUSY)
-            await clock.sleep(_POLL_S)
+            await self.wait_a_little(clock)
         turn = Turn(self, clock, clock.now())
         self._running.append(turn)
         try:
@@ -72,12 +104,26 @@ class CompilationTurns:
         finally:
             self._release(turn)
 
+    async def wait_a_little(self, clock: Clock) -> None:
+        self._waited_at = clock.now()
+        await clock.sleep(_POLL_S)
+
+    def needs_large(self, turn: Turn) -> bool:
+        """Whether the turn is no small one any more, or there is no room for another small one."""
+        small_bytes = sum(other.bytes_read for other in self._running if other is not self._large)
+        return turn is self._large or turn.bytes_read > SMALL_BYTES or small_bytes > MAX_SMALL_BYTES
+
     def take_large(self, turn: Turn) -> bool:
         """Whether the turn is now the large one."""
         holder = self._large
         if holder is None or _is_over(holder, turn.clock.now()):
             self._large = turn
         return self._large is turn
+
+    def is_in_the_way(self, turn: Turn) -> bool:
+        """Whether somebody waits for what this turn holds: the place of the large one, or the oldest place of all."""
+        is_blocking = turn is self._large or (self._running[:1] == [turn] and len(self._running) >= MAX_AT_ONCE)
+        return is_blocking and self._waited_at is not None and turn.clock.now() - self._waited_at < 2 * _WATCH_S
 
     def _has_place(self, now: float) -> bool:
         self._running = [turn for turn in self._running if not _is_over(turn, now)]

@@ -26,6 +26,7 @@ from sluice.web import encode_json
 MAX_COMPILATIONS: Final = 3
 HEARTBEAT_S: Final = 30.0
 IDLE_TIMEOUT_S: Final = 300.0
+UNUSED_TIMEOUT_S: Final = 900.0  # without a compilation, however many pings
 MAX_BAD_MESSAGES: Final = 50  # of one connection, then it is closed
 MAX_REMEMBERED: Final = 100
 # Cloudflare carries 32 MiB in one message; the rest is for the envelope.
@@ -86,7 +87,7 @@ class Conversation:
         self._outbox = Outbox(socket)
         self._sessions: dict[str, Session] = {}
         self._finished: deque[str] = deque(maxlen=MAX_REMEMBERED)
-        self._received_at = clock.now()
+        self._received_at = self._used_at = clock.now()
         self._bad_messages = 0
         self._is_over = False
 
@@ -133,10 +134,13 @@ class Conversation:
     async def _send_heartbeats(self) -> None:
         while True:
             await self._clock.sleep(HEARTBEAT_S)
-            if not self._sessions and self._clock.now() - self._received_at >= IDLE_TIMEOUT_S:
+            if not self._sessions and self._is_idle(self._clock.now()):
                 self._socket.close(NORMAL, "Connection timeout")
                 return
             self._outbox.offer(self._message("pong"))
+
+    def _is_idle(self, now: float) -> bool:
+        return now - self._received_at >= IDLE_TIMEOUT_S or now - self._used_at >= UNUSED_TIMEOUT_S
 
     def _handle_message(self, message: Message, members: Mapping[str, Any]) -> None:
         match message:
@@ -195,6 +199,7 @@ class Conversation:
     def _finish_session(self, session_id: str, task: asyncio.Task[str]) -> None:
         session = self._sessions.pop(session_id)
         self._finished.append(session_id)
+        self._used_at = self._clock.now()
         error = None if task.cancelled() else task.exception()
         if self._is_over:
             return

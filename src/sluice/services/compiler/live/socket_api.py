@@ -24,8 +24,11 @@ OpenSocket = Callable[[Talk], Reply]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SocketApi:
+    """`guard` charges each compilation, `connections` each connection: an open one costs memory."""
+
     open_socket: OpenSocket
     guard: Guard
+    connections: Guard
     compiler: ListCompiler
     clock: Clock
     log: Log
@@ -42,6 +45,7 @@ class SocketApi:
                 instance=request.path,
                 headers={"Upgrade": "websocket"},
             )
+        await self.connections.charge(request)
         return self.open_socket(partial(self._converse, request))
 
     async def _converse(self, request: Request, socket: Socket) -> None:
@@ -51,7 +55,7 @@ class SocketApi:
             admit=partial(self.guard.check_message, request),
             clock=self.clock,
             log=self.log,
-            connection=f"ws-{round(self.clock.now() * 1000)}-{self.new_id()[:8]}",
+            connection=f"ws-{round(self.clock.now() * 1000)}-{self.new_id()}",
             version=self.version,
         ).run()
 

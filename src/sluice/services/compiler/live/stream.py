@@ -44,7 +44,10 @@ class StreamApi:
         return stream_events(self._run(body, began_s))
 
     async def _run(self, body: CompileRequest, began_s: float) -> AsyncGenerator[StreamItem, None]:
-        """Always compiles anew; the task stops when the client leaves."""
+        """Always compiles anew; the task stops when the client leaves.
+
+        A list from the caller's own content, with a report or with a benchmark is for this caller alone, and not stored.
+        """
         queue: asyncio.Queue[SseEvent | SseLongEvent] = asyncio.Queue()
         yield _build_event("log", {"level": "info", "message": f"Compiling {body.configuration.name}"})
         task = asyncio.ensure_future(self._compile(body, queue, began_s))
@@ -76,7 +79,7 @@ class StreamApi:
             for diagnostic in diagnostics:
                 name = _EVENT_NAMES.get(diagnostic.category, "diagnostic")
                 queue.put_nowait(_build_event(name, diagnostic.as_json()))
-            if not body.pre_fetched_content:
+            if not (body.pre_fetched_content or body.report or body.benchmark):
                 queue.put_nowait(await self._store(compiled))
         except SluiceError as error:
             self.record(PATH, began_s, error.status, describe_error(error))

@@ -6,6 +6,7 @@ here can fail a request.
 
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, Final
 
 from sluice.core.errors import SluiceError, TooManyRequests
@@ -168,7 +169,7 @@ class RequestMetrics:
         self.add(name, label)
 
     def add(self, name: str, *labels: str, value: float = 1) -> None:
-        self.pending.add_count(name, encode_json(list(labels)), value)
+        self.pending.add_count(name, _encode_labels(labels), value)
         self._schedule_flush()
 
     async def flush(self) -> None:
@@ -241,6 +242,11 @@ class RequestMetrics:
 def describe_error(error: SluiceError) -> str:
     """Returns what everybody may read of an error: its text may hold the sources of a caller."""
     return str(error) if isinstance(error, TooManyRequests) else error.title
+
+
+@lru_cache(maxsize=256)
+def _encode_labels(labels: tuple[str, ...]) -> str:
+    return encode_json(labels)
 
 
 def _summarize(row: Mapping[str, Any], failures: list[dict[str, Any]]) -> dict[str, Any]:

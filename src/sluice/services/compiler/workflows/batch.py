@@ -150,7 +150,8 @@ def _find_problem(item: BatchItem) -> str | None:
 
 
 def _item(request: BatchItem, max_fetches: int) -> Item:
-    return Item(request.id, parse_configuration(request.configuration), request.pre_fetched_content, max_fetches)
+    configuration = parse_configuration(request.configuration)
+    return Item(request.id, configuration, request.pre_fetched_content, max_fetches, request.benchmark)
 
 
 def _summarize(batch: Mapping[str, Any], known: Outcomes, failed_steps: Mapping[str, str]) -> dict[str, Any]:

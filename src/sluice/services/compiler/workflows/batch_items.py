@@ -11,7 +11,8 @@ from sluice.core.errors import SluiceError
 from sluice.core.ports import Clock, Database
 from sluice.services.compiler.cache.compilation_records import Trigger
 from sluice.services.compiler.cache.compiled_list import ListSummary
-from sluice.services.compiler.limits.allowance import MAX_FETCHES
+from sluice.services.compiler.limits.allowance import MAX_FETCHES, FetchAllowance
+from sluice.services.compiler.limits.spent_fetches import SpentFetches
 
 MAX_CONCURRENT: Final = 3
 MAX_ERROR_CHARS: Final = 500
@@ -46,7 +47,7 @@ class CompileOne(Protocol):
         ttl_s: int,
         trigger: Trigger,
         benchmark: bool = False,
-        max_fetches: int = MAX_FETCHES,
+        allowance: FetchAllowance | None = None,
     ) -> ListSummary: ...
 
 
@@ -73,6 +74,7 @@ class Item:
     configuration: Configuration
     content: Mapping[str, str] = field(default_factory=dict)
     max_fetches: int = MAX_FETCHES
+    benchmark: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +107,7 @@ class ItemRunner:
     """Runs items; each outcome is in the database before the next item starts."""
 
     database: Database
+    spent: SpentFetches
     compile: CompileOne
     clock: Clock
 
@@ -116,6 +119,7 @@ class ItemRunner:
         Only a SluiceError counts as the failure of an item; any other exception ends the run.
         """
         known = await self.load_outcomes(owner)
+        spent = await self.spent.load(owner) if known else {}
         slots = asyncio.Semaphore(MAX_CONCURRENT)
 
         async def run_item(place: int, item: Item) -> ItemOutcome:
@@ -124,7 +128,10 @@ class ItemRunner:
                 return earlier
             async with slots:
                 watch.begin(place)
-                outcome = await self._compile(item, ttl_s, trigger)
+                allowance = FetchAllowance(item.max_fetches, spent.get(item.id, 0))
+                outcome = await self._compile(item, allowance, ttl_s, trigger)
+                if not outcome.success and not outcome.permanent:
+                    await self.spent.add(owner, item.id, allowance.used - spent.get(item.id, 0))
                 await self._record(owner, outcome)
                 watch.end(place, success=outcome.success)
                 return outcome
@@ -145,11 +152,16 @@ class ItemRunner:
         before_ms = self._now_ms() - RETENTION_S * 1000
         await self.database.run("delete from compile_items where recorded_ms < ?", before_ms)
 
-    async def _compile(self, item: Item, ttl_s: int, trigger: Trigger) -> ItemOutcome:
+    async def _compile(self, item: Item, allowance: FetchAllowance, ttl_s: int, trigger: Trigger) -> ItemOutcome:
         began_ms = self._now_ms()
         try:
             summary = await self.compile(
-                item.configuration, content=item.content, ttl_s=ttl_s, trigger=trigger, max_fetches=item.max_fetches
+                item.configuration,
+                content=item.content,
+                ttl_s=ttl_s,
+                trigger=trigger,
+                benchmark=item.benchmark,
+                allowance=allowance,
             )
         except SluiceError as error:
             took_ms = max(self._now_ms() - began_ms, 0)

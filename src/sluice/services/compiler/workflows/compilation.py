@@ -13,6 +13,8 @@ from sluice.core.ports import Clock
 from sluice.services.compiler.cache.compilation_records import Trigger
 from sluice.services.compiler.cache.compiled_list import CompiledList, ListSummary
 from sluice.services.compiler.cache.list_cache import WORKFLOW_TTL_S
+from sluice.services.compiler.limits.allowance import MAX_FETCHES, FetchAllowance
+from sluice.services.compiler.limits.spent_fetches import SpentFetches
 from sluice.services.compiler.ports import Steps
 from sluice.services.compiler.requests import CompileRequest
 from sluice.services.compiler.workflows.compile_events import CompileEventWriter
@@ -40,7 +42,14 @@ class Compiler(Protocol):
     """Compiles without reading the cache, and stores lists on request."""
 
     async def compile(
-        self, configuration: Configuration, *, trigger: Trigger, content: Mapping[str, str], emit: Emit, benchmark: bool
+        self,
+        configuration: Configuration,
+        *,
+        trigger: Trigger,
+        content: Mapping[str, str],
+        emit: Emit,
+        benchmark: bool,
+        allowance: FetchAllowance,
     ) -> CompiledList: ...
 
     async def store(self, compiled: CompiledList, ttl_s: int) -> None: ...
@@ -58,6 +67,7 @@ class Handover(Protocol):
 class CompilationWorkflow:
     compiler: Compiler
     handover: Handover
+    spent: SpentFetches
     params_store: ParamsStore
     reporter: RunReporter
     clock: Clock
@@ -101,13 +111,7 @@ class CompilationWorkflow:
         await self.reporter.emit(run, step_started("compile-sources", configName=request.configuration.name))
         writer = CompileEventWriter(self.reporter.event_log, run, self.clock, self.reporter.log)
         async with writer.open():
-            compiled = await self.compiler.compile(
-                request.configuration,
-                trigger=TRIGGER,
-                content=content,
-                emit=writer.emit,
-                benchmark=request.benchmark,
-            )
+            compiled = await self._compile_once(run, request, writer.emit)
         if content:
             # A private list has a key of its own, and no step of its own.
             await self.compiler.store(compiled, WORKFLOW_TTL_S)
@@ -125,6 +129,23 @@ class CompilationWorkflow:
             },
             "steps": _describe_steps(writer, summary),
         }
+
+    async def _compile_once(self, run: Run, request: CompileRequest, emit: Emit) -> CompiledList:
+        """One attempt of the step; all of them share the fetches of one request."""
+        spent = (await self.spent.load(run.id)).get("", 0)
+        allowance = FetchAllowance(MAX_FETCHES, spent)
+        try:
+            return await self.compiler.compile(
+                request.configuration,
+                trigger=TRIGGER,
+                content=request.pre_fetched_content,
+                emit=emit,
+                benchmark=request.benchmark,
+                allowance=allowance,
+            )
+        except SluiceError:
+            await self.spent.add(run.id, "", allowance.used - spent)
+            raise
 
     async def _cache(self, run: Run) -> dict[str, Any]:
         began_ms = self._now_ms()

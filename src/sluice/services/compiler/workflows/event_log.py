@@ -89,11 +89,16 @@ class WorkflowEventLog:
         return {row["type"]: _metrics_as_json(row) for row in rows}
 
     async def delete_expired(self) -> None:
-        """Deletes events after an hour, runs after 30 days."""
+        """Deletes events and errors after an hour, because they may quote what a caller has sent; runs after 30 days."""
         now_ms = self._now_ms()
+        events_end_ms = now_ms - EVENTS_TTL_S * 1000
         await self.database.batch(
             [
-                ("delete from workflow_event_pages where last_ms < ?", (now_ms - EVENTS_TTL_S * 1000,)),
+                ("delete from workflow_event_pages where last_ms < ?", (events_end_ms,)),
+                (
+                    "update workflow_runs set error = null where completed_ms < ? and error is not null",
+                    (events_end_ms,),
+                ),
                 ("delete from workflow_runs where started_ms < ?", (now_ms - RUNS_TTL_S * 1000,)),
             ]
         )

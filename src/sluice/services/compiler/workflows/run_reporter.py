@@ -49,9 +49,11 @@ class RunReporter:
         outcome = last.outcome
         doubles = (duration_ms, float(outcome == "completed"), *counts)
         self.analytics.write(f"workflow_{outcome}", blobs=(run.id, run.type, last.message or ""), doubles=doubles)
-        self.log.event(
-            f"workflow.{outcome}", workflow=run.id, type=run.type, duration_ms=duration_ms, said=last.message
-        )
+        fields = {"workflow": run.id, "type": run.type, "duration_ms": duration_ms}
+        if outcome == "failed":
+            self.log.error("workflow.failed", SluiceError(last.message or "it failed"), **fields)
+        else:
+            self.log.event("workflow.completed", **fields, said=last.message)
         await self.attempt("events", self._publish_events(run))
         await self.attempt("metrics", self._publish_metrics(run.type))
         return duration_ms

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from sluice.core.compiler.configuration import Configuration
+from sluice.core.errors import SluiceError
 from sluice.core.ports import Clock, NewId
 from sluice.services.compiler.health.source import HealthSource
 from sluice.services.compiler.ports import Instances
@@ -54,4 +55,8 @@ class WorkflowStarter:
 
     async def _create(self, kind: ApiType, workflow_id: str, params: Mapping[str, Any]) -> None:
         start_params = await self.params_store.store(workflow_id, params)
-        await self.instances[kind].create(workflow_id, start_params)
+        try:
+            await self.instances[kind].create(workflow_id, start_params)
+        except SluiceError:
+            await self.params_store.delete(start_params)
+            raise

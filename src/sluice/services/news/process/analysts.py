@@ -4,7 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 from sluice.core.news.analysts import Analyst
+from sluice.services.news.process.second_look import SecondLook, SecondLookQueue
 from sluice.services.news.process.spoken import AiUse, GuardedAi, OneAnalyst, Speaker
+from sluice.services.news.process.stages import Scrape
 from sluice.services.news.process.workers_ai import RunModel, WorkersAi
 from sluice.services.news.settings import ProcessorSettings
 
@@ -21,3 +23,12 @@ def choose_speaker(
         return OneAnalyst(embedded)
     ai = WorkersAi(connect(binding), settings.ai_model)
     return GuardedAi(ai=ai, fallback=embedded, use=use, daily_neurons=settings.ai_daily_neurons)
+
+
+def choose_second_look(
+    speaker: Speaker, queue: SecondLookQueue, scrape: Scrape, now_ms: Callable[[], int]
+) -> SecondLook | None:
+    """Returns None if the embedded analyst is the only one."""
+    if not isinstance(speaker, GuardedAi):
+        return None
+    return SecondLook(speaker=speaker, queue=queue, scrape=scrape, now_ms=now_ms)

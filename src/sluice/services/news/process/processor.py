@@ -13,9 +13,10 @@ from sluice.core.news.retry import is_retry_due
 from sluice.core.news.stage_results import StageResult
 from sluice.core.ports import Log
 from sluice.services.news.process.article_store import ArticleStore
-from sluice.services.news.process.checkpoint_store import CheckpointStore
+from sluice.services.news.process.checkpoint_store import CheckpointStore, StoredCheckpoint
 from sluice.services.news.process.publishing import Publisher
 from sluice.services.news.process.run import Run, Step
+from sluice.services.news.process.second_look import NotAnswered, SecondLook
 from sluice.services.news.process.stages import StageRunner
 from sluice.services.news.run_outcomes import Busy, Idle, Waiting
 from sluice.services.news.settings import ProcessorSettings
@@ -48,6 +49,8 @@ class Processor:
     articles: ArticleStore
     stages: StageRunner
     publisher: Publisher
+    # None without Workers AI.
+    second_look: SecondLook | None
     log: Log
     settings: ProcessorSettings
 
@@ -61,6 +64,8 @@ class Processor:
             report = self._find_idle(stored.checkpoint, pending)
         if report is None:
             report = await self.checkpoints.run_with_lease(lambda run: self._process_articles(run, pending), stored)
+        if isinstance(report, Idle) and self.second_look is not None:
+            report = await self._look_again(self.second_look, stored) or report
         if isinstance(report, Processed):
             await self.publisher.refresh()
         self.log.event("processor.run", **report.as_json())
@@ -96,6 +101,30 @@ class Processor:
         if not run.steps:
             return self._explain_idle(run.checkpoint)
         return Processed(run.steps)
+
+    async def _look_again(self, second_look: SecondLook, stored: StoredCheckpoint) -> ProcessorReport | None:
+        """Judges one article that waits for Workers AI; returns None if there is none, or it did not answer."""
+        article_id = await second_look.claim()
+        if not article_id:
+            return None
+
+        async def judge(run: Run) -> Processed | None:
+            article = await self.articles.read(article_id)
+            if article is None or article_id not in (await self.articles.read_index(run)).ids:
+                return None
+            judged = await second_look.judge(article)
+            await self.articles.store(run, judged)
+            await self._publish(run, judged)
+            self._add_step(run, Step(judged, Place.PROCESSED, "second look"))
+            return Processed(run.steps)
+
+        try:
+            report = await self.checkpoints.run_with_lease(judge, stored)
+        except NotAnswered as error:
+            self.log.error("second_look.unanswered", error, id=article_id)
+            report = None
+            await second_look.give_back(article_id)
+        return report
 
     def _find_idle(self, checkpoint: Checkpoint, pending: list[PendingEntry]) -> Idle | None:
         """Returns why there is nothing to do; None if there is something."""

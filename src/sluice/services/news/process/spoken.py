@@ -22,7 +22,11 @@ class Spoken:
 
 
 class NoAnswer(SluiceError):
-    """The embedded analyst has no answer; it would have none the next time either."""
+    """The embedded analyst has no answer; it would have none the next time either. `second_look` as in Spoken."""
+
+    def __init__(self, message: str, second_look: str = "") -> None:
+        super().__init__(message)
+        self.second_look = second_look
 
 
 class Speaker(Protocol):
@@ -81,4 +85,7 @@ class GuardedAi:
         return Spoken(text, self.ai.name)
 
     async def _ask_fallback(self, question: Question, reason: str) -> Spoken:
-        return replace(await OneAnalyst(self.fallback).ask(question), second_look=reason)
+        try:
+            return replace(await OneAnalyst(self.fallback).ask(question), second_look=reason)
+        except NoAnswer as error:
+            raise NoAnswer(str(error), reason) from error

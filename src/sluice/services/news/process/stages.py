@@ -10,6 +10,7 @@ from sluice.core.news.analysts import Mismatch
 from sluice.core.news.article import Article, Stage
 from sluice.core.news.checkpoint_transitions import IllegalTransition
 from sluice.core.news.retry import Attempt, plan_attempt
+from sluice.core.news.scrape import ScrapedPage
 from sluice.core.news.stage_results import StageResult
 from sluice.services.news.process.spoken import NoAnswer, Speaker, Spoken
 
@@ -17,9 +18,9 @@ NowMs = Callable[[], int]
 
 
 class Scrape(Protocol):
-    """Returns the text behind a link; a SluiceError says why there is none and whether a retry may help."""
+    """Returns the page behind a link; a SluiceError says why there is none and whether a retry may help."""
 
-    async def __call__(self, url: str) -> str: ...
+    async def __call__(self, url: str) -> ScrapedPage: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,21 +60,23 @@ class StageRunner:
         if plan_attempt(article.attempts, self.max_attempts) is Attempt.NONE:
             return results.content_out_of_attempts(article, now_ms())
         try:
-            text = await self.scrape(article.link)
+            page = await self.scrape(article.link)
         except SluiceError as error:
             return results.content_failed(article, error, self.max_attempts, now_ms())
-        return results.content_found(article, text)
+        return results.content_found(article, page.text, page.title)
 
     async def _attempt_summary(self, article: Article, now_ms: NowMs) -> StageResult:
         speaker = self._speaker_for(article.attempts)
         if speaker is None:
             return results.summary_out_of_attempts(article, now_ms())
         try:
-            spoken = await speaker.ask(lambda analyst: analyst.summary(article.title, article.content))
+            spoken = await speaker.ask(
+                lambda analyst: analyst.summary(article.title, article.content, article.page_titles)
+            )
         except Mismatch:
             return results.summary_mismatch(article, now_ms())
         except NoAnswer as error:
-            return results.summary_impossible(article, error, self.max_attempts, now_ms())
+            return results.summary_impossible(_mark(article, error), error, self.max_attempts, now_ms())
         except SluiceError as error:
             return results.analyst_failed(article, error, self.max_attempts)
         return results.summary_found(_mark(article, spoken), spoken.text, spoken.by, now_ms())
@@ -89,6 +92,6 @@ class StageRunner:
                 return None
 
 
-def _mark(article: Article, spoken: Spoken) -> Article:
+def _mark(article: Article, spoken: Spoken | NoAnswer) -> Article:
     """Marks the article for a second look if another analyst than the intended one has answered."""
     return article.with_members(secondLook=spoken.second_look) if spoken.second_look else article

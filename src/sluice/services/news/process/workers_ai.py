@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
@@ -68,8 +68,9 @@ class WorkersAi:
             await self._ask(_build_input(_SENTIMENT_TASK, item, _SENTIMENT_SHAPE, _SENTIMENT_TOKENS))
         )
 
-    async def summary(self, title: str, content: str) -> str:
-        page = f"Title: {title}\n\nPage:\n<page>\n{content.replace('</page>', ' ')}\n</page>"
+    async def summary(self, title: str, content: str, page_titles: Sequence[str] = ()) -> str:
+        own = "\n".join([*page_titles[:1], content]).replace("</page>", " ")
+        page = f"Title: {title}\n\nPage, with its own title first:\n<page>\n{own}\n</page>"
         return parse_summary(await self._ask(_build_input(_SUMMARY_TASK, page, _SUMMARY_SHAPE, _SUMMARY_TOKENS)))
 
     async def _ask(self, inputs: dict[str, Any]) -> Any:

@@ -6,6 +6,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from sluice.core.errors import TooManyRequests
+from sluice.core.json_text import encode_json
 from sluice.core.ports import Sql
 
 MAX_SUBSCRIPTIONS: Final = 1000
@@ -24,6 +25,7 @@ _TABLES: Final = (
     "create table if not exists topic_digest (id integer primary key check (id = 1), digest text not null) strict",
     "insert or ignore into topic_digest values (1, '')",
     "create table if not exists announced_story (id text primary key, at_ms integer not null) strict, without rowid",
+    "create index if not exists announced_story_time on announced_story (at_ms)",
 )
 
 
@@ -110,7 +112,11 @@ class SubscriptionRows:
 
     def announce_stories(self, ids: list[str], now_ms: int) -> list[str]:
         """Returns the stories that were not announced before, and remembers them."""
-        known = {str(row["id"]) for row in self._sql.rows("select id from announced_story")}
+        found = self._sql.rows(
+            "select wanted.value as id from json_each(?) as wanted join announced_story on announced_story.id = wanted.value",
+            encode_json(ids),
+        )
+        known = {str(row["id"]) for row in found}
         new = [story_id for story_id in ids if story_id not in known]
         for story_id in new:
             self._sql.run("insert into announced_story values (?, ?)", story_id, now_ms)

@@ -26,8 +26,8 @@ def list_topics(home: str) -> list[str]:
 
 
 def select_feed_page(query: ListQuery, snapshot: Snapshot) -> StoryPage:
-    """A feed shows complete stories only."""
-    return select_page(replace(query, filters=replace(query.filters, status="complete")), snapshot)
+    """A feed shows complete stories only, the newest first."""
+    return select_page(replace(query, filters=replace(query.filters, status="complete"), sort="newest"), snapshot)
 
 
 def newest_change(page: StoryPage, snapshot: Snapshot) -> datetime:

@@ -41,8 +41,8 @@ class Webhooks:
         now_ms = self._now_ms()
         recent = {story.id: story for story in snapshot.stories if _is_recent(story, now_ms)}
         new = self.rows.announce_stories(list(recent), now_ms)[:_MAX_STORIES]
-        self.rows.forget_stories(now_ms - _REMEMBERED_MS)
         if new:
+            self.rows.forget_stories(now_ms - _REMEMBERED_MS)
             body = encode_body([recent[story_id] for story_id in new], now_ms)
             for webhook in self.rows.list_webhooks():
                 self.outbox.add(Kind.WEBHOOK, webhook.id, body, now_ms)

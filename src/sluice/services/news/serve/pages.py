@@ -1,6 +1,6 @@
 """One page of a list of stories."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -9,6 +9,7 @@ from sluice.core.news.published_article import PublishedArticle
 from sluice.core.news.stories import Story, single_article_story
 from sluice.services.news.serve.cursor import decode_cursor, encode_cursor
 from sluice.services.news.serve.query import DEFAULT_LIMIT, Filters, ListQuery
+from sluice.services.news.serve.search import rank
 from sluice.services.news.serve.snapshot import Snapshot
 
 # What a request without a query asks for.
@@ -45,12 +46,23 @@ def select_page(query: ListQuery, snapshot: Snapshot) -> StoryPage:
         stories = [single_article_story(article) for article in matches]
     else:
         stories = _select_stories(matches, snapshot)
-    stories.sort(key=lambda story: story.lead.order, reverse=True)
+    if query.min_importance:
+        stories = [story for story in stories if story.importance >= query.min_importance]
+    find_place = _choose_order(query)
+    placed = sorted(((find_place(story), story) for story in stories), key=lambda each: each[0], reverse=True)
     after = decode_cursor(query.cursor) if query.cursor is not None else None
-    rest = [story for story in stories if after is None or story.lead.order < after]
+    rest = [(place, story) for place, story in placed if after is None or place < after]
     page = rest[: query.limit]
-    next_cursor = encode_cursor(page[-1].lead.order) if len(rest) > len(page) else None
-    return StoryPage(page, len(stories), next_cursor)
+    next_cursor = encode_cursor(page[-1][0]) if len(rest) > len(page) else None
+    return StoryPage([story for _, story in page], len(stories), next_cursor)
+
+
+def _choose_order(query: ListQuery) -> Callable[[Story], tuple[str, str]]:
+    """Returns what gives a story its place: its rank in a search, or its time."""
+    search = query.filters.search
+    if search is None or query.sort == "newest":
+        return lambda story: story.lead.order
+    return lambda story: (f"{rank(search.weigh(story.lead) or 1.0, story.lead):012.6f}", story.lead.id)
 
 
 def _select_stories(matches: Iterable[PublishedArticle], snapshot: Snapshot) -> list[Story]:

@@ -7,11 +7,13 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Final, Literal, Self
 
 from sluice.core.news.published_article import PublishedArticle
-from sluice.services.news.serve.search import make_search
+from sluice.core.news.topics.tags import TAGS
+from sluice.services.news.serve.search import Search
 from sluice.web import QueryReader, Request
 from sluice.web.query import check_length, choose
 
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+_SHARE: Final = re.compile(r"0(?:\.\d{1,6})?|1(?:\.0{1,6})?")
 _MAX_NAMES: Final = 20
 _MAX_MS_DIGITS: Final = 15
 DEFAULT_LIMIT: Final = 20
@@ -19,10 +21,12 @@ DEFAULT_LIMIT: Final = 20
 
 Sentiment = Literal["positive", "negative", "neutral", "unknown"]
 Status = Literal["complete", "pending"]
+Sort = Literal["relevance", "newest"]
 Bucket = Literal["hour", "day", "week"]
 
 SENTIMENTS: Final[tuple[Sentiment, ...]] = ("positive", "negative", "neutral", "unknown")
 STATUSES: Final[tuple[Status, ...]] = ("complete", "pending")
+SORTS: Final[tuple[Sort, ...]] = ("relevance", "newest")
 BUCKETS: Final[tuple[Bucket, ...]] = ("hour", "day", "week")
 
 
@@ -38,6 +42,8 @@ class Filters:
     until: datetime | None = None
     q: str = ""
     changed_after: int | None = None
+    tag: tuple[str, ...] = ()
+    entity: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, query: QueryReader) -> Self:
@@ -50,10 +56,17 @@ class Filters:
             until=query.parse("to", "until", parse=parse_end),
             q=query.text("q", max_chars=200) or "",
             changed_after=query.parse("changed_after", parse=parse_change_time),
+            tag=query.items("tag", lambda text: choose(text, TAGS), max_items=_MAX_NAMES),
+            entity=query.items("entity", _check_name, max_items=_MAX_NAMES),
         )
 
+    @property
+    def search(self) -> Search | None:
+        """What is searched for; None if nothing is."""
+        return Search.parse(self.q) if self.q.strip() else None
+
     def select(self, articles: Iterable[PublishedArticle]) -> list[PublishedArticle]:
-        tests = [*self._tests()]
+        tests = [*self._tests(), *self._further_tests()]
         return [article for article in articles if all(test(article) for test in tests)]
 
     def _tests(self) -> Iterable[Callable[[PublishedArticle], bool]]:
@@ -72,10 +85,16 @@ class Filters:
             yield lambda item: item.published >= since
         if (until := self.until) is not None:
             yield lambda item: item.published <= until
+
+    def _further_tests(self) -> Iterable[Callable[[PublishedArticle], bool]]:
         if (changed_after := self.changed_after) is not None:
             yield lambda item: item.article.number("changedAt") > changed_after
-        if self.q.strip():
-            yield make_search(self.q)
+        if tags := set(self.tag):
+            yield lambda item: bool(tags.intersection(item.list_terms("tags")))
+        if entities := {name.casefold() for name in self.entity}:
+            yield lambda item: any(name.casefold() in entities for name in item.list_terms("entities"))
+        if search := self.search:
+            yield lambda item: search.weigh(item) > 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +105,9 @@ class ListQuery:
     limit: int
     cursor: str | None
     duplicates: bool
+    # None: by relevance if there is a search, else the newest first.
+    sort: Sort | None = None
+    min_importance: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +134,8 @@ def read_list_query(request: Request) -> ListQuery:
         limit=query.integer("limit", DEFAULT_LIMIT, minimum=1, maximum=100),
         cursor=query.text("cursor", max_chars=400),
         duplicates=query.flag("duplicates"),
+        sort=query.choice("sort", SORTS),
+        min_importance=query.parse("min_importance", parse=parse_share) or 0.0,
     )
     query.check()
     return found
@@ -146,6 +170,14 @@ def parse_start(value: str) -> datetime:
     except ValueError:
         raise ValueError("must be a date like 2026-11-16 or a time like 2026-11-16T08:00:00Z") from None
     return start if start.tzinfo else start.replace(tzinfo=UTC)
+
+
+def parse_share(value: str) -> float:
+    """Parse a number from 0 to 1."""
+    text = value.strip()
+    if _SHARE.fullmatch(text) is None:
+        raise ValueError("must be a number from 0 to 1, such as 0.5")
+    return float(text)
 
 
 def parse_change_time(value: str) -> int:

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from sluice.core.errors import SluiceError
 from sluice.core.ports import Log, PublicCache
-from sluice.services.news.serve.stored_snapshot import CACHE_TAGS
+from sluice.services.news.serve.stored_snapshot import CACHE_TAGS, SnapshotMemory
 
 
 class SnapshotOwner(Protocol):
@@ -20,11 +20,13 @@ class SnapshotRefresh:
     state: SnapshotOwner
     cache: PublicCache
     log: Log
+    memory: SnapshotMemory
 
     async def run(self) -> bool:
         """Returns whether the snapshot has changed. Copies that cannot be purged expire by themselves."""
         if not await self.state.refresh():
             return False
+        self.memory.forget_first_page()
         try:
             await self.cache.purge(CACHE_TAGS)
         except SluiceError as error:

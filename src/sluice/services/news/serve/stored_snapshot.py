@@ -4,7 +4,7 @@ from collections.abc import Awaitable
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
-from sluice.core.ports import KvBytes
+from sluice.core.ports import Clock, KvBytes
 from sluice.services.news.serve.snapshot import Snapshot
 
 # Every reply that is made of the snapshot shows all articles, so one tag is enough; a new snapshot purges them.
@@ -13,6 +13,7 @@ VERSION_KEY: Final = "version"
 SNAPSHOT_KEY: Final = "snapshot"
 # The first page of GET /api/v1/articles, as it is sent.
 FIRST_PAGE_KEY: Final = "page:articles"
+REMEMBERED_S: Final = 2.0
 
 
 class SnapshotKv(Protocol):
@@ -30,9 +31,14 @@ class SnapshotSource(Protocol):
 
 @dataclass(slots=True)
 class SnapshotMemory:
-    """The last snapshot that this isolate has parsed."""
+    """What this isolate has read last: the snapshot, and the first page with the time until which it may be used."""
 
     snapshot: Snapshot | None = None
+    first_page: "StoredPage | None" = None
+    first_page_until: float = 0.0
+
+    def forget_first_page(self) -> None:
+        self.first_page_until = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +69,16 @@ class StoredSnapshot:
 
     kv: SnapshotKv
     source: SnapshotSource
+    clock: Clock
     memory: SnapshotMemory = field(default_factory=SnapshotMemory)
 
     async def read_first_page(self) -> StoredPage | None:
-        return StoredPage.from_kv(await self.kv.get_bytes_with_metadata(FIRST_PAGE_KEY))
+        """A page that was found is read at most once in two seconds: KV itself may be a minute behind."""
+        memory, now = self.memory, self.clock.now()
+        if memory.first_page is None or memory.first_page_until <= now:
+            memory.first_page = StoredPage.from_kv(await self.kv.get_bytes_with_metadata(FIRST_PAGE_KEY))
+            memory.first_page_until = now + REMEMBERED_S
+        return memory.first_page
 
     async def read(self) -> Snapshot:
         """Asks the object itself while the namespace has no snapshot, or an empty one."""

@@ -1,7 +1,6 @@
 """Puts the parts of the state object together over its database."""
 
 from dataclasses import dataclass
-from functools import partial
 
 from sluice.core.ports import Alarm, Clock, Fetch, KvReader, Log, NewId, Sql
 from sluice.services.news.push.hub import Hub
@@ -11,8 +10,9 @@ from sluice.services.news.push.webhooks import Webhooks
 from sluice.services.news.state.ai_usage import AiUsage
 from sluice.services.news.state.outbox import Kind, Outbox
 from sluice.services.news.state.published_rows import PublishedRows
+from sluice.services.news.state.second_looks import SecondLooks
 from sluice.services.news.state.sender import AlertSender, Sender
-from sluice.services.news.state.snapshot_writer import SnapshotNamespace, build_snapshot
+from sluice.services.news.state.snapshot_writer import SnapshotBuilder, SnapshotNamespace
 from sluice.services.news.state.source_rows import SourceRows
 from sluice.services.news.state.state_object import NewsState
 
@@ -34,7 +34,8 @@ class Surroundings:
 
 def build_news_state(outside: Surroundings) -> NewsState:
     rows, outbox = PublishedRows(outside.sql), Outbox(outside.sql)
-    push = _build_push(outside, rows, outbox)
+    snapshots = SnapshotBuilder(rows)
+    push = _build_push(outside, snapshots, outbox)
     alerts = AlertSender(outside.fetch, outside.alert_webhook_url, outside.log)
     send_by_kind = {
         Kind.ALERT: alerts.send,
@@ -44,6 +45,8 @@ def build_news_state(outside: Surroundings) -> NewsState:
     }
     return NewsState(
         rows=rows,
+        snapshots=snapshots,
+        second_looks=SecondLooks(outside.sql),
         ai=AiUsage(outside.sql),
         sources=SourceRows(outside.sql),
         sender=Sender(outbox=outbox, send_by_kind=send_by_kind, clock=outside.clock, log=outside.log),
@@ -56,12 +59,12 @@ def build_news_state(outside: Surroundings) -> NewsState:
     )
 
 
-def _build_push(outside: Surroundings, rows: PublishedRows, outbox: Outbox) -> Push:
+def _build_push(outside: Surroundings, snapshots: SnapshotBuilder, outbox: Outbox) -> Push:
     subscriptions = SubscriptionRows(outside.sql)
     hub = Hub(
         rows=subscriptions,
         outbox=outbox,
-        build_snapshot=partial(build_snapshot, rows),
+        build_snapshot=snapshots.build,
         fetch=outside.fetch,
         clock=outside.clock,
         log=outside.log,

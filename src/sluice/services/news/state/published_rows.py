@@ -1,17 +1,26 @@
-"""The published articles as rows of the state object, in the order of the index."""
+"""The published articles as rows of the state object, and their order, that of the index, in one row.
+
+The object keeps a copy in memory while it lives: a run of the processor then reads a few rows, not every article.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from sluice.core.json_text import encode_json
 from sluice.core.news.article import Article
+from sluice.core.news.topics.describe import describe_topics
 from sluice.core.ports import Sql
 
 _TABLES: Final = (
-    """create table if not exists published_article (
-      id text primary key, place integer not null, data text not null, changed_at_ms integer not null
+    # The first version gave each article its place, so that a new one moved all others. They are read again from KV.
+    "drop table if exists published_article",
+    """create table if not exists article (
+      id text primary key, data text not null, changed_at_ms integer not null
     ) strict, without rowid""",
+    "create table if not exists article_order (id integer primary key check (id = 1), ids text not null) strict",
+    "insert or ignore into article_order values (1, '[]')",
     # `changes` counts the changes of the articles; a snapshot was written after the first `written` of them.
     """create table if not exists snapshot_state (
       id integer primary key check (id = 1), changes integer not null, written integer not null,
@@ -19,11 +28,28 @@ _TABLES: Final = (
     ) strict""",
     "insert or ignore into snapshot_state values (1, 0, -1, 0, 0, 0)",
 )
+# The text and title of the page, which belong to the publisher and are not served.
+_UNPUBLISHED: Final = frozenset({"extractedContent", "pageTitle"})
 
 
 def publishable(article: Article) -> dict[str, Any]:
-    """Returns an article without the text of its page, which belongs to the publisher and is not served."""
-    return {name: value for name, value in article.data.items() if name != "extractedContent"}
+    """Returns an article without what was read from its page, and with what it is about."""
+    kept = {name: value for name, value in article.data.items() if name not in _UNPUBLISHED}
+    return {**kept, **describe_topics(article)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    data: str
+    changed_at_ms: int
+
+
+@dataclass(slots=True)
+class _Copy:
+    """The rows as they are stored."""
+
+    rows: dict[str, _Row]
+    ids: list[str]
 
 
 class PublishedRows:
@@ -31,6 +57,7 @@ class PublishedRows:
 
     def __init__(self, sql: Sql) -> None:
         self._sql = sql
+        self._memory: _Copy | None = None
         for statement in _TABLES:
             sql.run(statement)
 
@@ -41,7 +68,8 @@ class PublishedRows:
     @property
     def is_dirty(self) -> bool:
         """Whether the articles have changed since the last snapshot was written, or none was."""
-        return self._state("changes") != self._state("written")
+        state = self._sql.rows("select changes, written from snapshot_state")[0]
+        return state["changes"] != state["written"]
 
     @property
     def changed_at_ms(self) -> int:
@@ -56,24 +84,33 @@ class PublishedRows:
         return bool(self._state("is_legacy"))
 
     def list_ids(self) -> list[str]:
-        return [str(row["id"]) for row in self._sql.rows("select id from published_article order by place")]
+        copy = self._copy()
+        return [article_id for article_id in copy.ids if article_id in copy.rows]
 
     def list_changed_after(self, time_ms: int) -> set[str]:
-        rows = self._sql.rows("select id from published_article where changed_at_ms > ?", time_ms)
-        return {str(row["id"]) for row in rows}
+        return {article_id for article_id, row in self._copy().rows.items() if row.changed_at_ms > time_ms}
 
     def read_all(self) -> list[dict[str, Any]]:
-        rows = self._sql.rows("select data, changed_at_ms from published_article order by place")
-        return [{**json.loads(str(row["data"])), "changedAt": row["changed_at_ms"]} for row in rows]
-
-    def count_second_looks(self) -> int:
-        """Returns how many articles another analyst than the intended one has judged."""
-        sql = "select count(*) from published_article where json_extract(data, '$.secondLook') is not null"
-        return int(self._sql.value(sql) or 0)
+        rows = self._copy().rows
+        found = (rows[article_id] for article_id in self.list_ids())
+        return [{**json.loads(row.data), "changedAt": row.changed_at_ms} for row in found]
 
     def replace(self, articles: Mapping[str, Mapping[str, Any]], ids: Sequence[str], now_ms: int) -> None:
         """Stores these articles, and keeps of the others only those in the index."""
-        self._sql.transaction(lambda: self._replace(articles, ids, now_ms))
+        before = self._copy()
+        kept = set(ids)
+        texts = {article_id: encode_json(data) for article_id, data in articles.items() if article_id in kept}
+        changed = {
+            article_id: _Row(text, now_ms)
+            for article_id, text in texts.items()
+            if article_id not in before.rows or before.rows[article_id].data != text
+        }
+        removed = [article_id for article_id in before.rows if article_id not in kept]
+        if not changed and not removed and before.ids == list(ids):
+            return
+        self._sql.transaction(lambda: self._store(changed, removed, encode_json(list(ids)), now_ms))
+        rows = {article_id: row for article_id, row in {**before.rows, **changed}.items() if article_id in kept}
+        self._memory = _Copy(rows, list(ids))
 
     def mark_written(self, changes: int) -> None:
         self._sql.run("update snapshot_state set written = ?", changes)
@@ -87,34 +124,24 @@ class PublishedRows:
             changed_at_ms,
         )
 
-    def _replace(self, articles: Mapping[str, Mapping[str, Any]], ids: Sequence[str], now_ms: int) -> None:
-        before = self.list_ids()
-        changed = [self._store(article_id, data, now_ms) for article_id, data in articles.items()]
-        self._keep_in_order(encode_json(list(ids)))
-        if any(changed) or self.list_ids() != before:
-            self._sql.run(
-                "update snapshot_state set changes = changes + 1, changed_at_ms = max(?, changed_at_ms + 1)", now_ms
-            )
-
-    def _store(self, article_id: str, data: Mapping[str, Any], now_ms: int) -> bool:
-        return bool(
-            self._sql.execute(
-                """insert into published_article values (?, 0, ?, ?) on conflict (id) do update
-                set data = excluded.data, changed_at_ms = excluded.changed_at_ms where data <> excluded.data""",
-                article_id,
-                encode_json(data),
-                now_ms,
-            )
-        )
-
-    def _keep_in_order(self, ids: str) -> None:
-        """Deletes what is not in the index, and gives each article its place there; the index is JSON."""
-        self._sql.run("delete from published_article where id not in (select value from json_each(?))", ids)
+    def _store(self, changed: Mapping[str, _Row], removed: Sequence[str], ids: str, now_ms: int) -> None:
+        for article_id, row in changed.items():
+            self._sql.run("insert or replace into article values (?, ?, ?)", article_id, row.data, row.changed_at_ms)
+        for article_id in removed:
+            self._sql.run("delete from article where id = ?", article_id)
+        self._sql.run("update article_order set ids = ?", ids)
         self._sql.run(
-            """update published_article set place = wanted.key from json_each(?) as wanted
-            where wanted.value = published_article.id and place <> wanted.key""",
-            ids,
+            "update snapshot_state set changes = changes + 1, changed_at_ms = max(?, changed_at_ms + 1)", now_ms
         )
+
+    def _copy(self) -> _Copy:
+        """Returns the rows, which are read once in the life of the object."""
+        if self._memory is None:
+            rows = self._sql.rows("select id, data, changed_at_ms from article")
+            by_id = {str(row["id"]): _Row(str(row["data"]), int(row["changed_at_ms"] or 0)) for row in rows}
+            ids = json.loads(str(self._sql.value("select ids from article_order")))
+            self._memory = _Copy(by_id, ids)
+        return self._memory
 
     def _state(self, name: str) -> int:
         return int(self._sql.rows("select * from snapshot_state")[0][name] or 0)

@@ -17,9 +17,22 @@ class SnapshotNamespace(KvWriter, Protocol):
     async def put_bytes(self, key: str, value: bytes, *, ttl_s: int | None = None, metadata: Any = None) -> None: ...
 
 
-def build_snapshot(rows: PublishedRows) -> Snapshot:
-    articles = [Article(data) for data in rows.read_all()]
-    return Snapshot.build(articles, changed_at_ms=rows.changed_at_ms, version=rows.changes, is_legacy=rows.is_legacy)
+class SnapshotBuilder:
+    """Builds the snapshot of the rows, once for each change."""
+
+    def __init__(self, rows: PublishedRows) -> None:
+        self._rows = rows
+        self._last: Snapshot | None = None
+
+    def build(self) -> Snapshot:
+        rows = self._rows
+        version, changed_at_ms, is_legacy = rows.changes, rows.changed_at_ms, rows.is_legacy
+        last = self._last
+        if last is None or (last.version, last.is_legacy) != (version, is_legacy) or last.changed_at_ms < changed_at_ms:
+            articles = [Article(data) for data in rows.read_all()]
+            last = Snapshot.build(articles, changed_at_ms=changed_at_ms, version=version, is_legacy=is_legacy)
+            self._last = last
+        return last
 
 
 async def write_snapshot(kv: SnapshotNamespace, snapshot: Snapshot, text: str) -> None:

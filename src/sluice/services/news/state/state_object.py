@@ -16,8 +16,9 @@ from sluice.services.news.serve.snapshot import parse_legacy_articles
 from sluice.services.news.state.ai_usage import AiUsage
 from sluice.services.news.state.outbox import Kind
 from sluice.services.news.state.published_rows import PublishedRows, publishable
+from sluice.services.news.state.second_looks import SecondLooks
 from sluice.services.news.state.sender import Sender
-from sluice.services.news.state.snapshot_writer import SnapshotNamespace, build_snapshot, write_snapshot
+from sluice.services.news.state.snapshot_writer import SnapshotBuilder, SnapshotNamespace, write_snapshot
 from sluice.services.news.state.source_rows import SourceRows
 from sluice.services.news.storage.article_index import ArticleIndex, read_articles
 from sluice.services.news.storage.keys import LEGACY
@@ -35,7 +36,9 @@ class NewsState:
     """`articles_kv` is the namespace of the pipeline, which this object only reads; `snapshot_kv` is its own."""
 
     rows: PublishedRows
+    snapshots: SnapshotBuilder
     ai: AiUsage
+    second_looks: SecondLooks
     sources: SourceRows
     sender: Sender
     push: Push
@@ -83,7 +86,7 @@ class NewsState:
         """Returns the snapshot itself, for readers whose KV does not show it yet."""
         if not self.rows.list_ids():
             await self.reconcile()
-        return build_snapshot(self.rows).encode()
+        return self.snapshots.build().encode()
 
     async def explain_ai_refusal(self, daily_neurons: int) -> str:
         return self.ai.explain_refusal(self._now_ms(), daily_neurons)
@@ -93,6 +96,16 @@ class NewsState:
 
     async def record_ai_failure(self, fault: str, reason: str) -> bool:
         return self.ai.record_failure(AiFault(fault), reason, self._now_ms())
+
+    async def claim_second_look(self, daily_neurons: int) -> str:
+        """Returns the id of an article that waits for Workers AI; "" if there is none, or AI must not be asked now."""
+        if self.ai.explain_refusal(self._now_ms(), daily_neurons):
+            return ""
+        return self.second_looks.claim()
+
+    async def give_back_second_look(self, article_id: str) -> None:
+        """Called when Workers AI did not answer: the attempt does not count."""
+        self.second_looks.give_back(article_id)
 
     async def begin_update(self) -> str:
         """Called when a run of the updater starts; returns the state of the feeds."""
@@ -132,7 +145,7 @@ class NewsState:
                     "today": self.ai.read_day(now_ms),
                 },
                 "waitingDeliveries": outbox.count(),
-                "secondLooks": self.rows.count_second_looks(),
+                "secondLooks": self.second_looks.count(),
             }
         )
 
@@ -171,11 +184,13 @@ class NewsState:
     def _store(self, articles: Mapping[str, Article], index: ArticleIndex, changed_at_ms: int) -> None:
         data = {article_id: publishable(article) for article_id, article in articles.items()}
         self.rows.replace(data, index.ids, changed_at_ms)
+        self.second_looks.update(articles)
+        self.second_looks.keep(index.ids)
         self.rows.describe(index_version=index.version, is_legacy=False)
 
     async def _write(self) -> None:
         changes = self.rows.changes
-        snapshot = build_snapshot(self.rows)
+        snapshot = self.snapshots.build()
         await write_snapshot(self.snapshot_kv, snapshot, snapshot.encode())
         self.push.announce(snapshot)
         self.rows.mark_written(changes)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sluice.core.header_values import header_value
+from sluice.core.headers import header_value
 from sluice.core.ports import HeaderPairs, Sql
 from sluice.services.preload.discovery.page_index import Page
 

@@ -41,9 +41,9 @@ class PurgeMarks:
             return int(later) - 1
         return int(self.sql.value("SELECT n FROM tally WHERE name = 'purge_seq'") or 0)
 
-    def is_covered(self, url: str, tags: Collection[str], seq: int) -> bool:
-        """Whether a purge after this number covers a page."""
-        return self.load().judge(url, tags, seq) is not Verdict.VALID
+    async def judge(self, url: str, tags: Collection[str], seq: int) -> Verdict:
+        """What purges after this number say about a copy of a page."""
+        return self.load().judge(url, tags, seq)
 
     def forget_old(self, now: float) -> None:
         """Deletes the rows of purges that are carried out, when no edge has an older copy any more."""

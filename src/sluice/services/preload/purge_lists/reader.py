@@ -84,10 +84,13 @@ class PurgeReader:
         known = self.memory.zones.get(self.zone_id)
         return known.seq_at(time) if known else 0
 
-    def is_covered(self, url: str, tags: Collection[str], seq: int) -> bool:
-        """Whether a purge after this number covers a page, as far as is known here."""
-        known = self.memory.zones.get(self.zone_id)
-        return known is not None and known.purges.judge(url, tags, seq) is not Verdict.VALID
+    async def judge(self, url: str, tags: Collection[str], seq: int) -> Verdict:
+        """What purges after this number say about a copy of a page; where nobody can tell, it counts as purged."""
+        known = await self.read()
+        if known is None:
+            return Verdict.PURGED
+        verdict = known.purges.judge(url, tags, seq)
+        return Verdict.UNCHECKED if verdict is Verdict.VALID and not known.is_checked else verdict
 
     def _find_current(self) -> KnownPurges | None:
         known, now = self.memory.zones.get(self.zone_id), self.clock.now()

@@ -1,7 +1,7 @@
 """The dead-letter queue: pages that failed for good. Ten are retried every hour, all are deleted after a week."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sluice.core.ports import Row, Sql
@@ -12,11 +12,17 @@ REPLAYED_AT_ONCE: Final = 10
 KEPT_S: Final = 7 * 86_400
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class DeadLetters:
     sql: Sql
+    # False when there is certainly none: then a page that is warmed need not be looked for here.
+    may_have_any: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.may_have_any = self.count > 0
 
     def add(self, entry: QueueEntry, *, status: int | None, reason: str, now: float) -> None:
+        self.may_have_any = True
         self.sql.run(
             """INSERT INTO dead (url, variant, priority, enqueued_at, trigger_name, post_id, attempt, status, reason,
                  first_failed_at, failed_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -46,6 +52,7 @@ class DeadLetters:
     def delete_old(self, now: float) -> None:
         """Deletes pages by the age of their first failure, so that one that keeps failing goes too."""
         self.sql.run("DELETE FROM dead WHERE first_failed_at < ?", now - KEPT_S)
+        self.may_have_any = self.count > 0
 
     def list_oldest(self, limit: int) -> list[dict[str, Any]]:
         """Letters in the documented shape."""

@@ -14,6 +14,8 @@ PROBES: Final = 1000  # ready entries among which a probe is chosen
 MAX_CRASHES: Final = 5  # a page that takes the whole Worker down this often is given up
 # `order_key` of the core in SQL.
 ORDER: Final = "priority DESC, enqueued_at, id"
+# The columns of Tallies, from queue_tally.
+TALLIES: Final = "depth, changes, (SELECT n FROM tally WHERE name = 'dead_changes') AS dead_changes"
 REVERSE_ORDER: Final = "priority, enqueued_at DESC, id DESC"
 
 
@@ -34,6 +36,10 @@ class Tallies:
     changes: int
     dead_changes: int
 
+    @classmethod
+    def parse(cls, row: Row) -> "Tallies":
+        return cls(int(row["depth"] or 0), int(row["changes"] or 0), int(row["dead_changes"] or 0))
+
 
 @dataclass(frozen=True, slots=True)
 class DueTimes:
@@ -51,11 +57,11 @@ class Queue:
 
     @property
     def depth(self) -> int:
-        return int(self.sql.value("SELECT n FROM tally WHERE name = 'depth'") or 0)
+        return int(self.sql.value("SELECT depth FROM queue_tally") or 0)
 
     def load_tallies(self) -> Tallies:
-        counts = {row["name"]: int(row["n"] or 0) for row in self.sql.rows("SELECT name, n FROM tally")}
-        return Tallies(counts["depth"], counts["changes"], counts["dead_changes"])
+        [row] = self.sql.rows(f"SELECT {TALLIES} FROM queue_tally")  # noqa: S608 - constant
+        return Tallies.parse(row)
 
     def enqueue(self, wanted: Sequence[WantedPage], batch_id: str, *, now: float, max_depth: int) -> EnqueueResult:
         """Adds pages to the queue and to a batch; an entry that exists is merged as `merge_request` of the core says."""

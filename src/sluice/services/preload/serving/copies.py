@@ -3,10 +3,14 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import lru_cache
 from operator import itemgetter
+from types import MappingProxyType
 from typing import Any, Final
 
-from sluice.core.header_values import header_value
+from sluice.core.headers import header_value
+from sluice.core.http_dates import format_http_date
 from sluice.core.json_text import encode_json
 from sluice.core.ports import Content, HeaderPairs
 from sluice.core.preload.caching.cache_keys import key_hash
@@ -31,6 +35,9 @@ _KEPT_FROM_EDGE: Final = frozenset({"age", "cache-control", "date", "expires", "
 _NOT_STORED: Final = frozenset(
     {"age", "cf-cache-status", "cf-ray", "content-encoding", "content-length", "set-cookie", "via", COPY}
 )
+_NOT_OF_COPY: Final = _NOT_STORED | _KEPT_FROM_EDGE  # what else the response at the edge has
+# What a 304 leaves as it is: what belongs to the stored bytes, and the date, which is that of the confirmation.
+_NOT_UPDATED: Final = frozenset({"content-range", "date", "etag"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +71,7 @@ class Copy:
     def updated_by(self, headers: HeaderPairs, config: ZoneConfig) -> "Copy":
         """The copy with the headers, freshness and tags of a 304 that confirms it."""
         stored = select_stored_headers(headers, config, self.page)
-        news = tuple(pair for pair in stored if not pair[0].startswith("content-") and pair[0] != "date")
+        news = tuple(pair for pair in stored if pair[0] not in _NOT_UPDATED)
         names = {name for name, _ in news}
         kept = tuple(pair for pair in self.headers if pair[0] not in names)
         return replace(
@@ -77,6 +84,14 @@ class Copy:
     def confirmed(self, headers: HeaderPairs, config: ZoneConfig, now: float) -> "Copy":
         """The copy after a 304 that arrived now."""
         return replace(self.updated_by(headers, config), stored_at=now - initial_age_s(headers))
+
+    def renewed_at(self, time: float) -> "Copy":
+        """The copy with the time of its last confirmation, which a browser compares with its own clock."""
+        others = tuple(pair for pair in self.headers if pair[0] != "date")
+        dated = (
+            (("date", format_http_date(datetime.fromtimestamp(time, UTC))),) if len(others) < len(self.headers) else ()
+        )
+        return replace(self, headers=(*others, *dated), stored_at=time)
 
     def with_content(self, content: Content) -> "Copy":
         return replace(self, content=content)
@@ -152,11 +167,10 @@ def build_edge_headers(copy: Copy, zone_id: str, *, max_age_s: int) -> HeaderPai
 
 def parse_edge_response(page: Page, zone_id: str, response: CachedResponse) -> Copy | None:
     """The copy that the edge keeps. Two zones may name the same host; then they share the URL, but not the page."""
-    described = header_value(response.headers, COPY)
-    stored = json.loads(described) if described else {}
+    stored = _parse_description(header_value(response.headers, COPY))
     if stored.get("zone") != zone_id or stored["key"] != key_hash(page.url, page.variant):
         return None
-    headers = tuple(pair for pair in response.headers if pair[0] not in _NOT_STORED | _KEPT_FROM_EDGE)
+    headers = tuple(pair for pair in response.headers if pair[0] not in _NOT_OF_COPY)
     return Copy(
         page=page,
         status=response.status,
@@ -167,6 +181,12 @@ def parse_edge_response(page: Page, zone_id: str, response: CachedResponse) -> C
         tags=tuple(stored.get("tags", ())),
         seq=stored.get("seq", 0),
     )
+
+
+@lru_cache(maxsize=64)
+def _parse_description(text: str) -> Mapping[str, Any]:
+    """The description of a copy, which nobody changes: hot pages have the same one at each visit."""
+    return MappingProxyType(json.loads(text) if text else {})
 
 
 def build_metadata(copy: Copy) -> dict[str, str] | None:

@@ -6,9 +6,10 @@ from enum import Enum
 from typing import Final, Protocol
 
 from sluice.core.errors import SluiceError
-from sluice.core.header_values import header_value
+from sluice.core.headers import header_value
 from sluice.core.ports import NO_CONTENT, Bucket, Clock, Content, HeaderPairs
 from sluice.core.preload.caching.cache_keys import bucket_key, edge_url, key_hash
+from sluice.core.preload.purge_list import Verdict
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.discovery.page_index import Page, PageIndex
 from sluice.services.preload.ports import Edge
@@ -40,8 +41,8 @@ class PurgeNumbers(Protocol):
     def seq_at(self, time: float) -> int:
         """The number of the latest purge that was known at a time."""
 
-    def is_covered(self, url: str, tags: Collection[str], seq: int) -> bool:
-        """Whether a purge after this number covers a page."""
+    async def judge(self, url: str, tags: Collection[str], seq: int) -> Verdict:
+        """What purges after this number say about a copy of a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,8 @@ class CopyStore:
         if stored is None or not validated.fits(stored.headers):
             return False
         renewed = stored.confirmed(headers, config, self.clock.now())
-        if self.numbers.is_covered(stored.page.url, stored.tags, stored.seq):
+        verdict = await self.numbers.judge(stored.page.url, stored.tags, stored.seq)
+        if verdict in {Verdict.SOFT, Verdict.PURGED}:
             renewed = replace(renewed, seq=self.numbers.seq_at(validated.at))
         if renewed == replace(stored, stored_at=renewed.stored_at):
             await self.edge.delete(edge_url(page.url, page.variant))
@@ -113,18 +115,41 @@ class CopyStore:
         return await self.store(replace(renewed, content=content), validated.at) is not StoreResult.PURGED
 
     async def load_from_edge(self, page: Page) -> Copy | None:
-        """The copy near the visitor."""
+        """The copy near the visitor, if no purge covers it."""
         response = await self.edge.match(edge_url(page.url, page.variant))
-        return None if response is None else parse_edge_response(page, self.zone_id, response)
+        return None if response is None else await self._check(parse_edge_response(page, self.zone_id, response))
 
     async def load_from_bucket(self, page: Page) -> Copy | None:
+        """The copy that all data centres share, if no purge covers it."""
+        return await self._check(await self._read_bucket(page))
+
+    async def is_valid(self, copy: Copy, asked_at: float) -> bool:
+        """Whether a copy that is not stored yet is still right; its origin was asked at that time."""
+        return await self._check(replace(copy, seq=self.numbers.seq_at(asked_at))) is not None
+
+    async def _check(self, copy: Copy | None) -> Copy | None:
+        """The copy as visitors may get it; after a soft purge only while the origin fails."""
+        if copy is None:
+            return None
+        match await self.numbers.judge(copy.page.url, copy.tags, copy.seq):
+            case Verdict.VALID:
+                return copy
+            case Verdict.UNCHECKED:
+                return replace(copy, is_unchecked=True)
+            case Verdict.SOFT:
+                return replace(copy, freshness=replace(copy.freshness, lifetime_s=0, while_revalidate_s=0))
+            case Verdict.PURGED:
+                return None
+
+    async def _read_bucket(self, page: Page) -> Copy | None:
         stored = await self.bucket.open(self._key(page))
         info = None if stored is None else stored.object
         content = Content(stored.stream, info.size) if stored and info else NO_CONTENT
         copy = None if info is None else parse_metadata(page, info.custom_metadata, content)
         if copy is None or copy.is_fresh(self.clock.now()):
             return copy
-        return replace(copy, stored_at=max(copy.stored_at, await self.pages.load_renewed_at(page) or 0))
+        renewed_at = await self.pages.load_renewed_at(page) or 0
+        return copy.renewed_at(renewed_at) if renewed_at > copy.stored_at else copy
 
     async def remove(self, pages: Sequence[Page]) -> None:
         """Removes the copies; from the index last, so that a purge that crashes halfway finds the rest again."""

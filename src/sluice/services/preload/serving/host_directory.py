@@ -1,4 +1,4 @@
-"""Whose a host is: a zone's, the API's, or nobody's; looked up in KV, and remembered by each isolate for a while."""
+"""Who serves a host: a zone, the API, or nobody. It is looked up in KV, and each isolate remembers it for a while."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
@@ -85,7 +85,7 @@ class HostDirectory:
         return zone
 
     async def _look_up(self, host: str) -> Zone | None:
-        zone_id = await self.kv.get_text(f"host:{host}")
+        zone_id = await self._find_zone_id(host)
         if not zone_id:
             return None
         try:
@@ -93,6 +93,16 @@ class HostDirectory:
         except SluiceError as error:
             self.log.error("config.unreadable", error, zone=zone_id)
             return await self._ask_object(zone_id, error)
+
+    async def _find_zone_id(self, host: str) -> str | None:
+        """D1 has the same hosts, and answers while KV does not."""
+        try:
+            return await self.kv.get_text(f"host:{host}")
+        except SluiceError:
+            sql = "SELECT zone_id FROM zone_hosts WHERE host = ? ORDER BY configured_at DESC LIMIT 1"
+            if found := await self.database.value(sql, host):
+                return str(found)
+            raise
 
     async def _ask_object(self, zone_id: str, error: SluiceError) -> Zone | None:
         """What KV has is missing or broken; the zone's object has the last configuration that was accepted."""
@@ -110,8 +120,12 @@ class HostDirectory:
             return False
         if not any(_fits_host(name, pattern) for pattern in self.read_api_hosts()):
             return False
-        # Not on a zone's host at another port.
-        return not await self.database.value("SELECT 1 FROM zone_hosts WHERE name = ? LIMIT 1", name)
+        try:
+            # Not on a zone's host at another port.
+            return not await self.database.value("SELECT 1 FROM zone_hosts WHERE name = ? LIMIT 1", name)
+        except SluiceError as error:
+            self.log.error("host.lookup_failed", error, host=name)
+            return True
 
 
 def _fits_host(name: str, pattern: str) -> bool:

@@ -30,7 +30,7 @@ class IsolateMemory:
     turns: dict[str, float] = field(default_factory=dict)
     visits: dict[str, float] = field(default_factory=dict)
     held_bytes: int = 0
-    # The keys that prove to origins who asks, by zone, and until when each is believed.
+    # The keys that prove to origins who asks, by zone, and until when each is valid.
     proxy_keys: dict[str, tuple[float, str]] = field(default_factory=dict)
 
     def find_proxy_key(self, zone_id: str, now: float) -> str | None:
@@ -38,7 +38,7 @@ class IsolateMemory:
         return key if until > now else None
 
     def count_visit(self, key: str) -> int:
-        """The how manieth visit of a page this is."""
+        """Counts a visit of a page and returns the number of its visits so far."""
         _make_room(self.visits)
         self.visits[key] = self.visits.get(key, 0) + 1
         return int(self.visits[key])
@@ -63,7 +63,7 @@ class IsolateMemory:
         self.unshared[key] = now + UNSHARED_S
 
     def is_unshared(self, key: str, now: float) -> bool:
-        """Whether the page could not be shared a moment ago, so that waiting for another visitor's request is in vain."""
+        """Whether the page could not be shared a moment ago, so that nobody should wait for another visitor's request."""
         return self.unshared.get(key, 0.0) > now
 
     def take_turn(self, name: str, interval_s: float, now: float) -> bool:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from sluice.core.errors import PeerError, SluiceError
+from sluice.core.headers import header_value
 from sluice.core.ports import Clock, Content, Defer, Log, OriginResponse
 from sluice.core.preload.caching.cache_keys import key_hash
 from sluice.core.preload.caching.freshness import Unstorable, judge_response
@@ -12,8 +13,8 @@ from sluice.core.preload.caching.request_rules import Lookup
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.discovery.page_index import Page
 from sluice.services.preload.ports import Bodies
-from sluice.services.preload.serving.checked_copies import CheckedCopies
 from sluice.services.preload.serving.copies import Copy, Validated, build_conditions, build_copy
+from sluice.services.preload.serving.copy_store import CopyStore
 from sluice.services.preload.serving.isolate_memory import Flight, IsolateMemory, Reservation
 from sluice.services.preload.serving.origin_requests import OriginRequests
 from sluice.services.preload.serving.replies import CONDITIONS, Served, build_copy_reply, build_origin_reply
@@ -45,8 +46,12 @@ class Miss:
 
     @property
     def conditions(self) -> dict[str, str]:
-        """The headers that have the stale copy confirmed, unless the visitor has conditions of his own."""
-        if self.stale is None or self.lookup.obstacle or CONDITIONS & self.request.headers.keys():
+        """The headers that have the stale copy confirmed, unless the visitor has another copy."""
+        if self.stale is None or self.lookup.obstacle:
+            return {}
+        known = self.request.headers.get("if-none-match")
+        is_same = known is not None and known == header_value(self.stale.headers, "etag")
+        if CONDITIONS & self.request.headers.keys() and not is_same:
             return {}
         return dict(build_conditions(self.stale.headers))
 
@@ -54,7 +59,7 @@ class Miss:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissServer:
     config: ZoneConfig
-    copies: CheckedCopies
+    copies: CopyStore
     clock: Clock
     origin: OriginRequests
     bodies: Bodies

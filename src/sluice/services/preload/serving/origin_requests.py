@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from sluice.core.errors import PeerError, SluiceError
+from sluice.core.errors import PeerError, SluiceError, Unusable
 from sluice.core.ports import Clock, Defer, Log, OriginResponse
 from sluice.core.preload.caching.proxy_headers import change_request_headers
 from sluice.core.preload.request_signing import PROXY_HEADER, sign_proxy
@@ -39,6 +39,7 @@ class OriginRequests:
         conditions: Mapping[str, str] | None = None,
         drop_analytics: bool = False,
         has_stale: bool = False,
+        is_passed: bool = False,
     ) -> OriginResponse:
         """Sends the visitor's request on, with path and query as they are written; raises PeerError without a response."""
         config = self.config
@@ -50,13 +51,19 @@ class OriginRequests:
         changes[PROXY_HEADER] = await self.prove(
             host, changes.get("x-forwarded-for", request.headers.get("x-forwarded-for"))
         )
+        if is_passed and "accept-encoding" in request.headers:
+            # The platform has put its own in its place: it wants to decode what may be stored.
+            changes["accept-encoding"] = request.headers["accept-encoding"]
         timeout_s = STALE_PATIENCE_S if has_stale else config.origin_timeout_s
         try:
-            return await self.send(f"{base}/{rest}", {**changes, **(conditions or {})}, timeout_s=timeout_s)
+            response = await self.send(f"{base}/{rest}", {**changes, **(conditions or {})}, timeout_s=timeout_s)
         except PeerError as error:
             if self.memory.take_turn(f"report {base}", REPORT_INTERVAL_S, self.clock.now()):
                 self._tell("report.failed", self.zone.report_unreachable(str(error)))
             raise
+        if response.status != 101 and not 200 <= response.status <= 599:
+            raise Unusable(f"the origin answered with status {response.status}, which nobody can pass on")
+        return response
 
     async def prove(self, host: str, forwarded_for: str | None) -> str | None:
         """The header by which the origin can believe X-Forwarded-*; None, which removes a visitor's own, without a key."""
@@ -78,8 +85,13 @@ class OriginRequests:
             return ""
 
     def suggest(self, url: str) -> None:
-        """Has a page warmed by a request of our own, because this visitor's reply may be for him alone."""
+        """Has a page warmed by a request of our own, because this visitor's reply may be for him alone.
+
+        A URL with a query may be a link that works once, such as one that confirms an address: it is left to visitors.
+        """
         now = self.clock.now()
+        if "?" in url:
+            return
         if self.config.preload_enabled and self.memory.take_turn(f"suggest {url}", SUGGEST_INTERVAL_S, now):
             self._tell("suggest.failed", self.zone.suggest_page(url))
 

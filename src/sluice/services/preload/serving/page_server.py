@@ -1,6 +1,6 @@
 """Serving visitors: from a copy where one may answer, else from the origin, as if there were no cache in between."""
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -8,7 +8,13 @@ from sluice.core.errors import SluiceError
 from sluice.core.ports import Clock, Defer, Log
 from sluice.core.preload.caching.cache_control import Directives
 from sluice.core.preload.caching.cache_keys import canonical_url, list_variants
-from sluice.core.preload.caching.proxy_headers import describe_forward, describe_hit, is_from_ourselves
+from sluice.core.preload.caching.proxy_headers import (
+    describe_forward,
+    describe_hit,
+    hide_origin,
+    is_from_ourselves,
+    list_changed_urls,
+)
 from sluice.core.preload.caching.request_rules import Lookup, Pass, decide_request, page_bypass_reason
 from sluice.core.preload.zone_config import ZoneConfig, netloc_of
 from sluice.services.preload.discovery.page_index import Page
@@ -28,14 +34,16 @@ UNSAFE: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageServer:
+    """A hit needs none of the parts that are made when they are needed."""
+
     config: ZoneConfig
     copies: CopyStore
     clock: Clock
-    origin: OriginRequests
     bodies: Bodies
-    refresher: Refresher
-    misses: MissServer
-    observer: Observer
+    make_origin: Callable[[], OriginRequests]
+    make_refresher: Callable[[], Refresher]
+    make_misses: Callable[[], MissServer]
+    make_observer: Callable[[], Observer]
     defer: Defer
     log: Log
 
@@ -57,7 +65,7 @@ class PageServer:
         if isinstance(decision, Pass):
             return await self._pass(request, decision, host)
         if self.config.cache_enabled == "observe":
-            return await self.observer.serve(request, host, decision)
+            return await self.make_observer().serve(request, host, decision)
         page, now = Page(decision.url, decision.variant), self.clock.now()
         copy, layer = await self._try_load(self.copies.load_from_edge(page)), "EDGE"
         if copy is None or not copy.may_serve_while_revalidating(now):
@@ -68,9 +76,10 @@ class PageServer:
 
     async def _pass(self, request: Request, decision: Pass, host: str) -> Reply:
         """Passes the request on as it is; one that changes something drops the copies of its page."""
-        response = await self.origin.ask(request, host)
+        response = await self.make_origin().ask(request, host, is_passed=True)
         if request.method in UNSAFE and response.status < 400:
-            self.defer(self._drop_copies(request.url))
+            shown = hide_origin(response.headers, self.config, host)
+            self.defer(self._drop_copies(list_changed_urls(request.url, shown)))
         is_method = decision.detail == "method"
         status = describe_forward("method") if is_method else describe_forward("bypass", detail=decision.detail)
         return build_origin_reply(request, response, Served("ORIGIN", "BYPASS", status), config=self.config, host=host)
@@ -79,7 +88,7 @@ class PageServer:
         now = self.clock.now()
         status = describe_hit(copy.fresh_until - now, "unchecked" if copy.is_unchecked else "")
         if not copy.is_fresh(now):
-            self.defer(self.refresher.refresh(copy))
+            self.defer(self.make_refresher().refresh(copy))
             return await self._reply_from(request, copy, Served(layer, "STALE", status))
         if layer == "R2" and request.method == "GET" and "range" not in request.headers:
             copy = self._fill_edge(copy)
@@ -94,7 +103,9 @@ class PageServer:
             return build_failure_reply(request, 504, host)
         is_usable = stale is not None and stale.may_serve_on_error(self.clock.now())
         fallback = stale if is_usable else None
-        return await self.misses.serve(Miss(request=request, host=host, lookup=lookup, stale=stale, fallback=fallback))
+        return await self.make_misses().serve(
+            Miss(request=request, host=host, lookup=lookup, stale=stale, fallback=fallback)
+        )
 
     def _fill_edge(self, copy: Copy) -> Copy:
         """Stores one half of a copy's stream at the edge; returns the copy with the other."""
@@ -108,14 +119,17 @@ class PageServer:
         except SluiceError as error:
             self.log.error("fill.failed", error, url=copy.page.url)
 
-    async def _drop_copies(self, url: str) -> None:
-        """Removes the copies of a page that a visitor's request may have changed."""
+    async def _drop_copies(self, urls: list[str]) -> None:
+        """Removes the copies of pages that a visitor's request may have changed."""
         try:
-            if page_bypass_reason(url, self.config) is None:
-                canonical = canonical_url(url, self.config)
-                await self.copies.remove([Page(canonical, variant) for variant in list_variants(self.config)])
+            stored = [each for each in urls if page_bypass_reason(each, self.config) is None]
+            pages = list(dict.fromkeys(canonical_url(each, self.config) for each in stored))
+            usual = [Page(url, variant) for url in pages for variant in list_variants(self.config)]
+            if usual:
+                indexed = await self.copies.pages.list_variants(pages)
+                await self.copies.remove(list(dict.fromkeys([*usual, *indexed])))
         except SluiceError as error:
-            self.log.error("drop.failed", error, url=url)
+            self.log.error("drop.failed", error, url=urls[0])
 
     async def _try_load(self, loading: Awaitable[Copy | None]) -> Copy | None:
         """A store that fails counts as one that has nothing."""

@@ -4,9 +4,10 @@ from dataclasses import dataclass, replace
 from math import floor
 from typing import Final
 
-from sluice.core.header_values import header_value
+from sluice.core.headers import header_value
 from sluice.core.ports import Content, HeaderPairs, OriginResponse
 from sluice.core.preload.caching.cache_keys import key_hash
+from sluice.core.preload.caching.freshness import DECODED
 from sluice.core.preload.caching.proxy_headers import (
     BROWSER_CHECKS_HTML,
     VIA,
@@ -24,6 +25,7 @@ from sluice.web.messages import Native
 from sluice.web.ranges import Unsatisfiable, choose_range
 
 CONDITIONS: Final = frozenset({"if-none-match", "if-modified-since"})
+_OWN: Final = frozenset({"cache-status", "via", "x-cache", "x-cache-layer"})  # those of caches on the way are replaced
 BODILESS: Final = frozenset({204, 205, 304})
 
 
@@ -39,7 +41,7 @@ class Served:
         existing = header_value(headers, "cache-status")
         passed = header_value(headers, "via")
         return (
-            *(pair for pair in headers if pair[0] not in {"cache-status", "via"}),
+            *(pair for pair in headers if pair[0] not in _OWN),
             ("via", f"{passed}, {VIA}" if passed else VIA),
             ("cache-status", add_status(existing, self.cache_status)),
             ("x-cache", self.result),
@@ -92,7 +94,7 @@ def build_passed_reply(request: Request, response: OriginResponse, headers: Head
     """The response with these headers; its body is passed on unread."""
     is_empty = response.status in BODILESS or request.method == "HEAD" or response.content.data is None
     encoding = header_value(headers, "content-encoding")
-    if not is_empty and encoding:
+    if not is_empty and encoding.lower() in DECODED:
         # The runtime may encode the body anew, in another length; without the header it decodes it.
         unfit = {"content-length"} | (set() if accepts_encoding(request.headers, encoding) else {"content-encoding"})
         headers = tuple(pair for pair in headers if pair[0] not in unfit)

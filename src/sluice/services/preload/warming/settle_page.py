@@ -94,7 +94,7 @@ class PageSettler:
         self.outbox.add_log(self.zone_id, entry.url, "failed", now=now, detail=CRASHES)
 
     def review_alerts(self, now: float) -> None:
-        self.alerts.review(now=now, depth=self.queue.depth, breaker=self.state.breaker, new_id=self.new_id())
+        self.alerts.review(now=now, breaker=self.state.breaker, new_id=self.new_id())
 
     def _update_known_page(self, entry: QueueEntry, config: ZoneConfig, attempt: Attempt, now: float) -> None:
         page = Page(entry.url, entry.variant)
@@ -136,7 +136,8 @@ class PageSettler:
                 return self._finish(entry, "skipped", "skipped", now)
 
     def _finish(self, entry: QueueEntry, count: Count, status: str, now: float) -> str:
-        self.dead_letters.remove(entry.url, entry.variant)
+        if self.dead_letters.may_have_any:
+            self.dead_letters.remove(entry.url, entry.variant)
         self.queue.finish(entry, count, now)
         return status
 

@@ -24,7 +24,6 @@ from sluice.core.preload.outcomes import (
     health_of,
 )
 from sluice.core.preload.zone_config import ZoneConfig
-from sluice.core.timestamps import elapsed_ms
 from sluice.services.preload.discovery.known_pages import KnownPages
 from sluice.services.preload.discovery.page_index import Page
 from sluice.services.preload.serving.copies import Copy, Validated, build_copy
@@ -51,7 +50,7 @@ class PageWarmer:
         page = Page(entry.url, entry.variant)
         validators = self.known_pages.load_validators(page)
         response = await self._fetch_page(page, config, grant_id, validators)
-        latency_ms = round(elapsed_ms(fetched_at, self.clock.now()), 1)
+        latency_ms = round(max(0.0, self.clock.now() - fetched_at) * 1000, 1)  # the clock may step back
         if isinstance(response, FetchResponse):
             outcome, copy = await self._store_or_remove(page, config, response, Validated(validators, fetched_at))
             attempt = Attempt(outcome, health_of(response.status), response.status, latency_ms, copy)

@@ -30,10 +30,9 @@ class KvMirror:
         """Writes what has changed."""
         await self._write_until_current(self.queue.load_tallies())
 
-    async def write_if_due(self) -> None:
+    async def write_if_due(self, tallies: Tallies) -> None:
         """While the queue drains, one write every few seconds is enough, because KV charges for each."""
         is_old = self.clock.now() - self.state.get("mirrored_at", default=0) >= INTERVAL_S
-        tallies = self.queue.load_tallies()
         if is_old or not tallies.depth:
             await self._write_until_current(tallies)
 

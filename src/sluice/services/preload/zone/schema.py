@@ -3,7 +3,7 @@
 from typing import Final
 
 from sluice.core.ports import Sql
-from sluice.core.preload.entries import LEASED, WAITING
+from sluice.core.preload.entries import WAITING
 
 STATEMENTS: Final = (
     "CREATE TABLE IF NOT EXISTS state (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID",
@@ -26,19 +26,26 @@ STATEMENTS: Final = (
       UNIQUE (url, variant)
     ) STRICT""",
     "CREATE INDEX IF NOT EXISTS entry_order ON entry (state, priority DESC, enqueued_at, id)",
-    # Only for the few that wait or are leased: an index of all would cost a write for every page.
+    # Only for those that wait: an index of all would cost a write for every page.
     f"CREATE INDEX IF NOT EXISTS entry_waiting ON entry (due_at) WHERE state = {WAITING}",
-    f"CREATE INDEX IF NOT EXISTS entry_leased ON entry (due_at) WHERE state = {LEASED}",
     # Counting rows would take longer the more there are.
     "CREATE TABLE IF NOT EXISTS tally (name TEXT PRIMARY KEY, n INTEGER NOT NULL) STRICT, WITHOUT ROWID",
-    "INSERT OR IGNORE INTO tally VALUES ('depth', 0), ('changes', 0), ('dead_changes', 0), ('events', 0), ('purge_seq', 0)",
-    """CREATE TRIGGER IF NOT EXISTS entry_added AFTER INSERT ON entry BEGIN
-      UPDATE tally SET n = n + 1 WHERE name IN ('depth', 'changes'); END""",
-    """CREATE TRIGGER IF NOT EXISTS entry_removed AFTER DELETE ON entry BEGIN
-      UPDATE tally SET n = n - 1 WHERE name = 'depth';
-      UPDATE tally SET n = n + 1 WHERE name = 'changes'; END""",
-    """CREATE TRIGGER IF NOT EXISTS entry_changed AFTER UPDATE OF priority, attempt ON entry BEGIN
-      UPDATE tally SET n = n + 1 WHERE name = 'changes'; END""",
+    "INSERT OR IGNORE INTO tally VALUES ('dead_changes', 0), ('events', 0), ('purge_seq', 0)",
+    # The depth of the queue and its changes, in one row because both change with every page.
+    """CREATE TABLE IF NOT EXISTS queue_tally (
+      id INTEGER PRIMARY KEY CHECK (id = 1), depth INTEGER NOT NULL, changes INTEGER NOT NULL
+    ) STRICT""",
+    """INSERT OR IGNORE INTO queue_tally
+      SELECT 1, max(iif(name = 'depth', n, 0)), max(iif(name = 'changes', n, 0)) FROM tally""",
+    *(
+        f"DROP TRIGGER IF EXISTS {name}" for name in ("entry_added", "entry_removed", "entry_changed")
+    ),  # of earlier versions
+    """CREATE TRIGGER IF NOT EXISTS entry_inserted AFTER INSERT ON entry BEGIN
+      UPDATE queue_tally SET depth = depth + 1, changes = changes + 1; END""",
+    """CREATE TRIGGER IF NOT EXISTS entry_deleted AFTER DELETE ON entry BEGIN
+      UPDATE queue_tally SET depth = depth - 1, changes = changes + 1; END""",
+    """CREATE TRIGGER IF NOT EXISTS entry_updated AFTER UPDATE OF priority, attempt ON entry BEGIN
+      UPDATE queue_tally SET changes = changes + 1; END""",
     """CREATE TABLE IF NOT EXISTS batch (
       id TEXT PRIMARY KEY,
       trigger_name TEXT NOT NULL,
@@ -58,20 +65,16 @@ STATEMENTS: Final = (
     """CREATE TABLE IF NOT EXISTS membership (
       entry_id INTEGER NOT NULL, batch_id TEXT NOT NULL, PRIMARY KEY (entry_id, batch_id)
     ) STRICT, WITHOUT ROWID""",
-    "CREATE INDEX IF NOT EXISTS membership_by_batch ON membership (batch_id, entry_id)",
     # Grants: every request to the origin, stored before it is sent.
     """CREATE TABLE IF NOT EXISTS flight (
       id INTEGER PRIMARY KEY, granted_at REAL NOT NULL, ended_at REAL, slot_until REAL
     ) STRICT""",
-    "CREATE INDEX IF NOT EXISTS flight_by_end ON flight (ended_at)",
-    "CREATE INDEX IF NOT EXISTS flight_by_slot ON flight (slot_until)",
     # What is known about a page's stored copy; the copy itself is in R2.
     """CREATE TABLE IF NOT EXISTS page (
       url TEXT NOT NULL, variant TEXT NOT NULL, warmed_at REAL NOT NULL, fresh_until REAL NOT NULL,
       etag TEXT, last_modified TEXT,
       PRIMARY KEY (url, variant)
     ) STRICT, WITHOUT ROWID""",
-    "CREATE INDEX IF NOT EXISTS page_by_age ON page (warmed_at)",
     """CREATE TABLE IF NOT EXISTS dead (
       id INTEGER PRIMARY KEY AUTOINCREMENT,
       url TEXT NOT NULL, variant TEXT NOT NULL, priority REAL NOT NULL, enqueued_at REAL NOT NULL,
@@ -127,6 +130,12 @@ STATEMENTS: Final = (
     ) STRICT""",
     # How many addresses of a sitemap are in the queue already, while the rest is taken in.
     "CREATE TABLE IF NOT EXISTS crawl_progress (crawl_id INTEGER PRIMARY KEY, taken INTEGER NOT NULL) STRICT",
+    # Indexes of earlier versions. Each cost a write for every page, and a written row costs as much as a thousand read ones:
+    # leases are few and found by their state, grants are in memory, and a cancelled batch is rare enough for a scan.
+    *(
+        f"DROP INDEX IF EXISTS {name}"
+        for name in ("entry_leased", "membership_by_batch", "flight_by_end", "flight_by_slot", "page_by_age")
+    ),
 )
 
 

@@ -8,6 +8,7 @@ from sluice.core.ports import Alarm, Sql
 from sluice.core.preload.purges import Purge
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.queue.enqueue import PageOrder
+from sluice.services.preload.queue.queue import TALLIES, Tallies
 from sluice.services.preload.serving.purging import PurgeRound
 from sluice.services.preload.warming.drain import INTERVAL_S
 from sluice.services.preload.zone.calls import ZoneCalls, answer_call
@@ -33,6 +34,7 @@ class Ahead:
     has_pages: bool
     has_rows: bool
     sitemap_due_at: float | None
+    tallies: Tallies
 
 
 class BackgroundWork:
@@ -78,7 +80,7 @@ class BackgroundWork:
         await Housekeeping(services).run_due(services.config)
         await services.origin_cron.call(services.config)
         ahead = self._look_ahead()
-        await self._publish(has_rows=ahead.has_rows)
+        await self._publish(has_rows=ahead.has_rows, tallies=ahead.tallies)
         if ahead.has_pages or ahead.has_purges or ahead.sitemap_due_at is not None:
             await services.wake()
 
@@ -111,9 +113,9 @@ class BackgroundWork:
     def _look_ahead(self) -> Ahead:
         """One statement, so that an invocation with nothing to do costs little."""
         [row] = self.services.sql.rows(
-            """SELECT EXISTS (SELECT 1 FROM purge) AS has_purges, EXISTS (SELECT 1 FROM entry) AS has_pages,
-                 EXISTS (SELECT 1 FROM outbox) AS has_rows,
-                 (SELECT min(due_at) FROM crawl WHERE state = 'pending') AS sitemap_due_at"""
+            f"""SELECT EXISTS (SELECT 1 FROM purge) AS has_purges, EXISTS (SELECT 1 FROM entry) AS has_pages,
+                  EXISTS (SELECT 1 FROM outbox) AS has_rows, {TALLIES},
+                  (SELECT min(due_at) FROM crawl WHERE state = 'pending') AS sitemap_due_at FROM queue_tally"""  # noqa: S608
         )
         due_at = row["sitemap_due_at"]
         return Ahead(
@@ -121,6 +123,7 @@ class BackgroundWork:
             has_pages=bool(row["has_pages"]),
             has_rows=bool(row["has_rows"]),
             sitemap_due_at=None if due_at is None else float(due_at),
+            tallies=Tallies.parse(row),
         )
 
     async def _crawl_sitemaps(self, config: ZoneConfig) -> float | None:
@@ -137,7 +140,7 @@ class BackgroundWork:
                 break
         return services.crawl.next_due_at()
 
-    async def _publish(self, *, has_rows: bool) -> bool:
+    async def _publish(self, *, has_rows: bool, tallies: Tallies | None = None) -> bool:
         """Sends the configuration, the log, the alerts and the mirror out; returns whether nothing is left to send."""
         services = self.services
         try:
@@ -145,7 +148,7 @@ class BackgroundWork:
                 await services.publisher.publish()
             if has_rows:
                 await services.outbox.flush(services.outside.database)
-            await services.mirror.write_if_due()
+            await services.mirror.write_if_due(tallies or services.queue.load_tallies())
         except SluiceError as error:
             services.log.error("publish.failed", error)
             return False

@@ -112,7 +112,7 @@ SOCKET: Final = Doc(
     '`{"type": "cancel", "sessionId"}`, `{"type": "ping"}`. Three compilations may run at once.',
     tag=_COMPILE,
     replies={101: ReplyDoc("The connection becomes a WebSocket.")},
-    problems=(426,),
+    problems=(426, 429),
 )
 COMPILE_ASYNC: Final = Doc(
     summary="Compile a list in the background",
@@ -140,6 +140,14 @@ QUEUE_HISTORY: Final = Doc(
     description="Without the ids, names and results of jobs: these are for whoever holds the id of a job.",
     tag=_QUEUE,
     replies={200: ReplyDoc("The last 50 jobs and 100 depths.", job_replies.QueueHistory)},
+)
+DEAD_LETTERS: Final = Doc(
+    summary="The jobs that failed for good",
+    description="And the items of batches, each with its reason: the queue gave them up, or no retry could help. They are kept "
+    "for a week.",
+    tag=_QUEUE,
+    replies={200: ReplyDoc("The newest 100.", job_replies.DeadLetters)},
+    security=("admin",),
 )
 QUEUE_RESULTS: Final = Doc(
     summary="The status of a job, and its list",
@@ -190,12 +198,14 @@ WORKFLOW_WARM: Final = Doc(
 )
 WORKFLOW_CHECK: Final = Doc(
     summary="Check whether sources are available and complete",
+    description="The check of a stranger is answered and forgotten. Only a check of all sources with the operator's token is "
+    "stored, replaces the last report and raises alerts.",
     tag=_WORKFLOWS,
     body=HealthBody,
     body_required=False,
     example=CHECK,
     replies={202: ReplyDoc("The workflow is started.", workflow_replies.WorkflowStarted)},
-    problems=_GUARDED,
+    problems=(401, *_GUARDED),
 )
 WORKFLOW_STATUS: Final = Doc(
     summary="The status of a workflow, and its result",
@@ -250,6 +260,7 @@ ROUTES: Final[Documentation] = {
     ("POST", "/compile/batch/async"): COMPILE_BATCH_ASYNC,
     ("GET", "/queue/stats"): QUEUE_STATS,
     ("GET", "/queue/history"): QUEUE_HISTORY,
+    ("GET", "/queue/dead-letters"): DEAD_LETTERS,
     ("GET", "/queue/results/:id"): QUEUE_RESULTS,
     ("POST", "/queue/cancel/:id"): QUEUE_CANCEL,
     ("DELETE", "/queue/cancel/:id"): QUEUE_CANCEL,

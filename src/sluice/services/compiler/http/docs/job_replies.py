@@ -9,7 +9,7 @@ from pydantic import Field, RootModel
 
 from sluice.services.compiler.http.docs.fields import Count, Duration, EpochMs, Timestamp
 from sluice.services.compiler.http.docs.list_replies import FilterList
-from sluice.services.compiler.jobs.job_store import JobState
+from sluice.services.compiler.jobs.job_store import JobKind, JobState
 from sluice.services.compiler.requests import Priority
 from sluice.web.openapi.docs import Absent, CamelReplyModel
 
@@ -52,6 +52,22 @@ class JobStatus(CamelReplyModel):
     job_info: JobInfo
     error: str | Absent = None
     results: list[JobItem] | Absent = None
+
+
+class DeadLetter(CamelReplyModel):
+    """`itemId` names the item of a batch."""
+
+    request_id: str
+    item_id: str | Absent = None
+    type: JobKind
+    config_name: str
+    error: str
+    attempts: Count
+    timestamp: EpochMs
+
+
+class DeadLetters(CamelReplyModel):
+    dead_letters: list[DeadLetter]
 
 
 class JobList(FilterList):

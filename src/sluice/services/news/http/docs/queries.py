@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
-from sluice.services.news.serve.query import parse_change_time, parse_end, parse_start
+from sluice.core.news.topics.tags import TAGS
+from sluice.services.news.serve.query import parse_change_time, parse_end, parse_share, parse_start
 
 
 def _split_list(value: object) -> object:
@@ -20,6 +21,15 @@ End = Annotated[datetime, BeforeValidator(parse_end)]
 Sentiments = Annotated[
     list[Literal["positive", "negative", "neutral", "unknown"]], BeforeValidator(_split_list), Field(max_length=4)
 ]
+
+
+Tags = Annotated[
+    list[Annotated[str, Field(pattern=f"^({'|'.join(TAGS)})$")]], BeforeValidator(_split_list), Field(max_length=20)
+]
+
+
+def _read_share(value: object) -> object:
+    return parse_share(value) if isinstance(value, str) else value
 
 
 class Filters(BaseModel):
@@ -48,6 +58,8 @@ class Filters(BaseModel):
     changed_after: (
         Annotated[int, BeforeValidator(parse_change_time), Field(description="Changed later than this.")] | None
     ) = None
+    tag: Annotated[Tags, Field(description="One of these tags or more, as for `sentiment`.")] = []
+    entity: Annotated[Names, Field(description="Names as in `entities`, as for `sentiment`.")] = []
 
 
 class ListQuery(Filters):
@@ -55,6 +67,16 @@ class ListQuery(Filters):
 
     limit: Annotated[int, Field(ge=1, le=100, description="Stories on a page.")] = 20
     cursor: Annotated[str, Field(max_length=400, description="`next` of the page before.")] | None = None
+    sort: (
+        Annotated[
+            Literal["relevance", "newest"],
+            Field(description="By relevance and recency, which is the default of a search, or by time."),
+        ]
+        | None
+    ) = None
+    min_importance: Annotated[
+        float, BeforeValidator(_read_share), Field(ge=0, le=1, description="The least `importance` of a story.")
+    ] = 0.0
     duplicates: Annotated[bool, Field(description="Return every article by itself, not grouped into stories.")] = False
 
 

@@ -65,6 +65,12 @@ class NewsArticle(_ArticleModel):
     queued_at: Milliseconds | Absent = None
     processed_at: Milliseconds | Absent = None
     changed_at: Milliseconds | Absent = None
+    tags: Annotated[list[str], Field(description="What it is about, from a fixed list.")] | Absent = None
+    entities: Annotated[list[str], Field(description="Whom and what it names.")] | Absent = None
+    importance: (
+        Annotated[float, Field(ge=0, le=1, description="How much it matters; a story told by many sources, more.")]
+        | Absent
+    ) = None
     status: Literal["complete", "pending"]
 
 

@@ -17,7 +17,7 @@ from sluice.services.preload.http.requests import (
     RulesBody,
     SitemapBody,
 )
-from sluice.web.openapi.common_docs import FILE, describe_page
+from sluice.web.openapi.common_docs import FILE, FOLDER_FILE, describe_page
 from sluice.web.openapi.docs import Absent, Doc, Documentation, Param, ReplyDoc, Security
 
 SITES: Final = "For sites"
@@ -233,6 +233,7 @@ OBSERVED: Final = _operator(
 ROUTES: Final[Documentation] = {
     ("GET", "/"): describe_page("The preload service in a browser"),
     ("GET", "/:file"): FILE,
+    ("GET", "/:folder/:file"): FOLDER_FILE,
     ("POST", "/api/v1/preload"): PRELOAD,
     ("POST", "/api/v1/purge"): PURGE,
     ("GET", "/api/v1/zones"): LIST,

@@ -1,0 +1,37 @@
+// Attached files in the browser's database, which has room for large texts: they survive a reload.
+
+const DATABASE = "sluice";
+const STORE = "attached-files";
+
+function open() {
+  return new Promise((resolve, reject) => {
+    const request = indexedDB.open(DATABASE, 1);
+    request.onupgradeneeded = () => request.result.createObjectStore(STORE);
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+}
+
+const finish = (request) =>
+  new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+
+// Best effort: a private window may have no database. The files then last as long as the page.
+async function attempt(work, otherwise) {
+  try {
+    const database = await open();
+    try {
+      return await work(database);
+    } finally {
+      database.close();
+    }
+  } catch {
+    return otherwise;
+  }
+}
+
+export const loadFiles = () => attempt((database) => finish(database.transaction(STORE).objectStore(STORE).get("files")).then((files) => files ?? []), []);
+
+export const storeFiles = (files) => attempt((database) => finish(database.transaction(STORE, "readwrite").objectStore(STORE).put(files, "files")), undefined);

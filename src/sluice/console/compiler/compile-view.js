@@ -1,0 +1,98 @@
+// Compiles the form's list, with the result beside the form.
+import { html, useEffect, useRef, useState } from "../ui/draw.js";
+import { sendJson, streamEvents } from "../ui/api.js";
+import { Button } from "../ui/controls.js";
+import { Banner, Empty, Progress } from "../ui/feedback.js";
+import { Card } from "../ui/layout.js";
+import { useSettled } from "../ui/state.js";
+import { TOO_LARGE, begin, fail, handleEvent, stop } from "./compilation.js";
+import { CompileForm } from "./compile-form.js";
+import { toRequest } from "./form-state.js";
+import { ResultView } from "./result-view.js";
+import { StepList } from "./step-list.js";
+
+const CHECK_AFTER_MS = 500;
+
+export function CompileView({ form, setForm }) {
+  const [run, setRun] = useState(null);
+  const controller = useRef(null);
+  const problems = useProblems(form);
+  const isRunning = run?.state === "running";
+
+  const compile = async () => {
+    if (controller.current) return;
+    const body = toRequest(form);
+    if (!body.configuration.sources.length) return setRun(fail(begin(body), "There is nothing to compile yet: add an address or a rule."));
+    const own = (controller.current = new AbortController());
+    let state = await follow(body, true, own, setRun);
+    // A report of every dropped line takes much memory; a large list is compiled without one.
+    if (state.status === TOO_LARGE && !own.signal.aborted) state = await follow(body, false, own, setRun);
+    controller.current = null;
+  };
+  useEffect(() => {
+    const onKey = (event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && compile();
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  });
+  useEffect(() => () => controller.current?.abort(), []);
+
+  return html`<div class="columns">
+    <${Card} title="What to compile">
+      <${CompileForm} form=${form} setForm=${setForm} progress=${run?.sources} problems=${problems} />
+      <div class="row sticky">
+        ${isRunning
+          ? html`<${Button} icon="stop" onClick=${() => controller.current?.abort()}>Stop<//>`
+          : html`<${Button} icon="play" kind="primary" onClick=${compile} aria-keyshortcuts="Control+Enter">Compile<//>`}
+        <span class="hint">or Ctrl+Enter</span>
+      </div>
+    <//>
+    <${Outcome} run=${run} />
+  </div>`;
+}
+
+async function follow(body, report, own, setRun) {
+  let state = begin(body);
+  setRun(state);
+  try {
+    await streamEvents("/compile/stream", { ...body, report }, (name, data) => setRun((state = handleEvent(state, name, data))), own.signal);
+    if (state.state === "running") state = fail(state, "The connection broke before the end. Try again.");
+  } catch (error) {
+    state = own.signal.aborted ? stop(state) : fail(state, error.summary ?? error.message);
+  }
+  setRun(state);
+  return state;
+}
+
+// What the service says about the configuration while it is typed; only mistakes are shown.
+function useProblems(form) {
+  const { configuration } = toRequest(form);
+  const text = useSettled(JSON.stringify(configuration), CHECK_AFTER_MS);
+  const [problems, setProblems] = useState("");
+  useEffect(() => {
+    let isCurrent = true;
+    const checked = JSON.parse(text);
+    if (!checked.sources.length) return setProblems("");
+    sendJson("/configuration/validate", checked)
+      .then(({ errors }) => isCurrent && setProblems(errors.map(({ path, reason }) => `${path} ${reason}`).join("; ")))
+      .catch(() => isCurrent && setProblems(""));
+    return () => (isCurrent = false);
+  }, [text]);
+  return problems;
+}
+
+function Outcome({ run }) {
+  const heading = useRef(null);
+  useEffect(() => {
+    if (run && run.state !== "running") heading.current?.focus({ preventScroll: innerWidth > 960 });
+  }, [run?.state]);
+  if (!run) return html`<${Card} title="Result"><${Empty} title="No list yet">Add an address or some rules, then compile. The list appears here.<//><//>`;
+  if (run.state === "done") return html`<${ResultView} run=${run} headingRef=${heading} />`;
+  const title = { running: "Compiling …", stopped: "Stopped", failed: "Not compiled" }[run.state];
+  return html`<section class="card" aria-live="polite">
+    <header><h2 ref=${heading} tabindex="-1">${title}</h2></header>
+    ${run.state === "running" && html`<${Progress} value=${run.percent} label="Progress" />`}
+    ${run.state === "failed" && html`<${Banner}>${run.error}<//>`}
+    ${run.state === "stopped" && html`<p>You stopped it. Nothing was changed; compile again whenever you like.</p>`}
+    <${StepList} run=${run} />
+  </section>`;
+}

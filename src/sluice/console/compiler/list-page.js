@@ -1,0 +1,83 @@
+// One published list: its addresses, its sources, its versions, and why it blocks a domain.
+import { countOf, formatNumber, html, useState } from "../ui/draw.js";
+import { getJson, request, sendJson } from "../ui/api.js";
+import { Button } from "../ui/controls.js";
+import { Badge, Banner, Empty, ErrorBanner, Figures, Loaded } from "../ui/feedback.js";
+import { Card, Table, useConfirm } from "../ui/layout.js";
+import { SignedIn } from "../ui/sign-in.js";
+import { usePolling, useToken } from "../ui/state.js";
+import { Ago } from "../ui/times.js";
+import { STATES } from "./lists-view.js";
+import { Overlap, WhyBlocked } from "./list-questions.js";
+import { Subscribe } from "./list-subscribe.js";
+import { Versions } from "./list-versions.js";
+
+const SOURCE_STATES = { ok: ["good", "ok"], mirror: ["warn", "from a mirror"], "last-good": ["warn", "last good copy"], failed: ["bad", "failed"] };
+const OUTCOMES = { published: "a new version", unchanged: "no change", refused: "refused: the old version is served", failed: "failed: the old version is served" };
+
+export function ListPage({ name, onBack }) {
+  const state = usePolling(() => getJson(`/lists/${name}`), 5, name);
+  return html`<div><${Button} onClick=${onBack}>← All lists<//></div>
+    <${Loaded} state=${state}>
+      ${(list) =>
+        html`<${Summary} list=${list} refresh=${state.refresh} onBack=${onBack} />
+          ${list.version ? html`<${Subscribe} list=${list} />` : html`<${Card} title="Subscribe"><${Empty} title="Not built yet">The addresses appear with the first version.<//><//>`}
+          <${Sources} sources=${list.sources ?? []} />
+          ${list.version && html`<div class="columns"><${WhyBlocked} name=${name} /><${Overlap} name=${name} version=${list.version} /></div><${Versions} name=${name} version=${list.version} refresh=${state.refresh} />`}`}
+    <//>`;
+}
+
+function Summary({ list, refresh, onBack }) {
+  const token = useToken();
+  const [error, setError] = useState(null);
+  const [dialog, ask] = useConfirm();
+  const attempt = async (work) => {
+    try {
+      setError(null);
+      await work();
+      refresh();
+    } catch (failure) {
+      setError(failure);
+    }
+  };
+  const remove = () =>
+    ask({
+      title: `Delete ${list.name}?`,
+      text: "Its addresses stop answering for everybody who subscribed. This cannot be undone.",
+      action: "Delete the list",
+      run: () => attempt(async () => (await request(`/lists/${list.name}`, { method: "DELETE" }), onBack())),
+    });
+  const actions = token && html`<${Button} icon="refresh" onClick=${() => attempt(() => sendJson(`/lists/${list.name}/rebuild`, {}))}>Rebuild now<//><${Button} icon="trash" kind="danger" onClick=${remove}>Delete<//><${SignedIn} />`;
+  const build = list.lastBuild;
+  const troubles = (list.sources ?? []).filter(({ state }) => state !== "ok");
+  return html`<${Card} title=${list.name} actions=${actions}>
+    ${list.description && html`<p>${list.description}</p>`}
+    <${Figures}
+      figures=${[
+        ["State", html`<${Badge} kind=${STATES[list.state]}>${list.state ?? "not built yet"}<//>`],
+        ["Rules", list.ruleCount == null ? "–" : formatNumber(list.ruleCount)],
+        ["Version", list.version ?? "–"],
+        ["Updated", list.updatedAt ? html`<${Ago} time=${list.updatedAt} />` : "–"],
+      ]}
+    />
+    ${list.state === "degraded" && html`<${Banner} kind="warn">${countOf(troubles.length, "source")} could not be read. The list keeps their rules from the last good copy.<//>`}
+    ${build && html`<p class="hint">Last build: ${build.endedAt ? html`<${Ago} time=${build.endedAt} />, ${OUTCOMES[build.outcome] ?? build.outcome}` : html`running since <${Ago} time=${build.startedAt} />`}</p>`}
+    <${ErrorBanner} error=${error} />${dialog}
+  <//>`;
+}
+
+const Sources = ({ sources }) =>
+  html`<${Card} title="Sources">
+    <${Table}
+      caption="Sources of the list"
+      columns=${[
+        ["Source", ({ source }) => source, "wrap"],
+        ["State", ({ state }) => html`<${Badge} kind=${SOURCE_STATES[state]?.[0]}>${SOURCE_STATES[state]?.[1] ?? state}<//>`],
+        ["Rules", ({ ruleCount }) => (ruleCount == null ? "" : formatNumber(ruleCount)), "number"],
+        ["Read", ({ fetchedAt }) => (fetchedAt ? html`<${Ago} time=${fetchedAt} />` : "")],
+        ["Problem", ({ reason }) => reason ?? "", "wrap"],
+      ]}
+      rows=${sources}
+      keyOf=${({ source }) => source}
+    />
+  <//>`;

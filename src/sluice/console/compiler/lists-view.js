@@ -1,0 +1,40 @@
+// Published lists: all of them, one of them, or a new one.
+import { countOf, html } from "../ui/draw.js";
+import { getJson } from "../ui/api.js";
+import { Button } from "../ui/controls.js";
+import { Badge, Empty, Loaded } from "../ui/feedback.js";
+import { Card, Table } from "../ui/layout.js";
+import { SignedIn } from "../ui/sign-in.js";
+import { usePolling } from "../ui/state.js";
+import { Ago } from "../ui/times.js";
+import { ListPage } from "./list-page.js";
+import { NewList } from "./new-list.js";
+
+export const STATES = { fresh: "good", degraded: "warn", failed: "bad" };
+
+export function ListsView({ path, go, form }) {
+  if (path === "new") return html`<${NewList} form=${form} onDone=${go} />`;
+  if (path) return html`<${ListPage} key=${path} name=${path} onBack=${() => go("")} />`;
+  return html`<${AllLists} go=${go} />`;
+}
+
+function AllLists({ go }) {
+  const lists = usePolling(() => getJson("/lists"), 15);
+  const open = (name) => html`<a href="#lists/${name}">${name}</a>`;
+  const columns = [
+    ["List", ({ name, description }) => html`<strong>${open(name)}</strong>${description && html`<br /><span class="hint">${description}</span>`}`, "wrap"],
+    ["State", ({ state }) => html`<${Badge} kind=${STATES[state]}>${state ?? "not built yet"}<//>`],
+    ["Rules", ({ ruleCount }) => (ruleCount == null ? "" : ruleCount.toLocaleString("en")), "number"],
+    ["Version", ({ version }) => version ?? "", "number"],
+    ["Updated", ({ updatedAt }) => (updatedAt ? html`<${Ago} time=${updatedAt} />` : "")],
+  ];
+  const actions = html`<${SignedIn} /><${Button} icon="plus" kind="primary" onClick=${() => go("new")}>New list<//>`;
+  return html`<${Card} title="Published lists" actions=${actions}>
+    <${Loaded} state=${lists}>
+      ${({ lists: rows }) =>
+        rows.length
+          ? html`<p class="hint">${countOf(rows.length, "list")}. Everybody may subscribe to them; each is rebuilt on its own schedule.</p><${Table} caption="Published lists" columns=${columns} rows=${rows} keyOf=${({ name }) => name} />`
+          : html`<${Empty} title="No list is published yet">A published list has an address that AdGuard Home, Pi-hole and uBlock Origin can subscribe to. Fill in the form under Compile, then press New list.<//>`}
+    <//>
+  <//>`;
+}

@@ -1,0 +1,35 @@
+// The operator's sign-in. The token stays in this tab and goes only to the Worker that serves the page.
+import { html, useState } from "./draw.js";
+import { signIn } from "./api.js";
+import { Button, TextField } from "./controls.js";
+import { Icon } from "./icons.js";
+import { useToken } from "./state.js";
+
+export function SignIn({ why, check }) {
+  const [token, setToken] = useState("");
+  const [error, setError] = useState("");
+  const [isBusy, setBusy] = useState(false);
+  const submit = async (event) => {
+    event.preventDefault();
+    if (!token.trim()) return setError("Enter the token.");
+    setBusy(true);
+    signIn(token.trim());
+    try {
+      await check?.();
+    } catch (failure) {
+      signIn("");
+      setError(failure.status === 401 || failure.status === 403 ? "The service refuses this token." : failure.message);
+    }
+    setBusy(false);
+  };
+  return html`<form class="card narrow" onSubmit=${submit}>
+    <h2>Sign in as the operator</h2>
+    <p class="hint">${why} The token is the secret ADMIN_TOKEN of this Worker. It stays in this tab.</p>
+    <${TextField} label="Operator token" type="password" value=${token} error=${error} onInput=${(value) => (setToken(value), setError(""))} />
+    <div><button type="submit" class="primary" disabled=${isBusy}><${Icon} name="lock" />Sign in</button></div>
+  </form>`;
+}
+
+export function SignedIn() {
+  return useToken() ? html`<${Button} icon="lock" onClick=${() => signIn("")}>Sign out<//>` : null;
+}

@@ -1,0 +1,56 @@
+"""Turns phrases with words between their parts into the phrases of the vocabulary."""
+
+import re
+from typing import Final
+
+_FEW: Final = r"(?:[^\s;:]*[^\s,;:] ){0,4}"
+_RULES: Final = tuple(
+    (re.compile(pattern), wanted)
+    for pattern, wanted in (
+        (
+            rf"\b(?:cuts?|lowers?|slashes|slashed|trims?|reduces|downgrades) {_FEW}(?:target|forecast|outlook|estimate|rating)s?\b",
+            "cuts target",
+        ),
+        (
+            rf"\b(?:raises?|lifts?|hikes?|boosts?|ups|upgrades) {_FEW}(?:target|forecast|outlook|estimate|rating)s?\b",
+            "raises target",
+        ),
+        (rf"\b(?:makes?|made) {_FEW}whole\b", "made whole"),
+        (
+            rf"\b(?:reveals?|discloses?|takes?|builds?|buys?|acquires?|doubles|triples) {_FEW}(?:stake|position|exposure) in (?=bitcoin|btc)",
+            "discloses stake ",
+        ),
+        (
+            r"\b(?:reveals?|discloses?|takes?|builds?) (?=(?:[^\s,;:]+ ){0,4}(?:bitcoin|btc) (?:etf |fund )?(?:stake|position|exposure|holdings?)\b)",
+            "discloses stake ",
+        ),
+        (
+            r"\b(?:no|without|zero) (?:evidence|proof|trace|hint|finding)s? of (?:wrongdoing|fraud|foul play|misconduct|a hack|theft|manipulation)\b",
+            "found no wrongdoing",
+        ),
+        (
+            rf"\b(?:lets?|allows?|permits?) (?:class action |class-action )?(?:lawsuit|suit|case|claims?|charges) {_FEW}(?:proceed|go ahead|continue|go forward|advance)\b",
+            "faces lawsuit",
+        ),
+        (
+            rf"\b(?:moves?|moved|sends?|sent|transfers?|transferred|deposits?) {_FEW}(?:btc|bitcoins?|coins) (?:worth \S+ (?:million |billion )?)?(?:in|on)?to (?:an? |the )?(?:exchanges?|coinbase|binance|kraken|okx|bybit|bitfinex)\b",
+            "moves to sell",
+        ),
+        (
+            rf"\b(?:moves?|moved|pulls?|withdraws?|withdrew) {_FEW}(?:btc|bitcoins?|coins) (?:off|from|out of) (?:exchanges?|coinbase|binance|kraken)\b",
+            "cold storage",
+        ),
+        (
+            r"\b(?:fails? to|failed to|can't|cannot|unable to) (?:hold|keep|sustain|extend)(?: on ?to)? (?:its |early )?gains\b",
+            "gives up gains",
+        ),
+        (r"\b(?:was|were|had been) (?:up|higher)\b[^,;]*[,;]? (?:then|until|before)\b", "gives it all back,"),
+    )
+)
+
+
+def rewrite(text: str) -> str:
+    """Returns the text, which is in lower case, with the phrases that the vocabulary knows."""
+    for pattern, wanted in _RULES:
+        text = pattern.sub(wanted, text)
+    return text

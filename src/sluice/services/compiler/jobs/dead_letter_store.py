@@ -1,0 +1,88 @@
+"""The dead letters: jobs and items of batches that failed for good, each with its reason, for the operator."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sluice.core.ports import Clock, Database
+from sluice.services.compiler.jobs.job_store import RETENTION_S
+
+MAX_SHOWN: Final = 100
+
+_ADD: Final = """
+insert into dead_letters (request_id, item_id, kind, config_name, reason, attempts, failed_ms)
+select job.request_id, item.item_id, job.kind, job.config_name, coalesce(item.error, 'it failed'), job.attempts, ?2
+from compile_jobs as job join compile_items as item on item.owner = job.request_id
+where job.request_id = ?1 and not item.success{only}
+on conflict do nothing returning *
+"""
+_ADD_HOPELESS_ITEMS: Final = _ADD.format(only=" and item.permanent")
+_ADD_FAILED_ITEMS: Final = _ADD.format(only="")
+# The items of a batch stand for it. A batch without any failed before its items began.
+_ADD_JOB: Final = """
+insert into dead_letters (request_id, item_id, kind, config_name, reason, attempts, failed_ms)
+select request_id, '', kind, config_name, coalesce(?3, error, 'the queue gave up after the last retry'), attempts, ?2
+from compile_jobs as job
+where request_id = ?1 and not exists (select 1 from compile_items where owner = ?1 and not success)
+on conflict do nothing returning *
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadLetter:
+    """`item_id` is "" for a whole job."""
+
+    request_id: str
+    item_id: str
+    kind: str
+    config_name: str
+    reason: str
+    attempts: int
+    failed_ms: int
+
+    def as_json(self) -> dict[str, Any]:
+        item = {"itemId": self.item_id} if self.item_id else {}
+        return {
+            "requestId": self.request_id,
+            **item,
+            "type": self.kind,
+            "configName": self.config_name,
+            "error": self.reason,
+            "attempts": self.attempts,
+            "timestamp": self.failed_ms,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadLetterStore:
+    """Each letter is stored once, however often its job is delivered again."""
+
+    database: Database
+    clock: Clock
+
+    async def add_job(self, request_id: str, reason: str | None = None) -> list[DeadLetter]:
+        """Adds a failed job, or each failed item of a batch; without a reason, with its last error. Returns the new ones."""
+        now_ms = self._now_ms()
+        statements = [(_ADD_JOB, (request_id, now_ms, reason)), (_ADD_FAILED_ITEMS, (request_id, now_ms))]
+        added = await self.database.batch(statements)
+        return _letters([row for each in added for row in each.rows])
+
+    async def add_hopeless_items(self, request_id: str) -> list[DeadLetter]:
+        """Adds the items of a batch that no retry can help, while the others go on. Returns the new ones."""
+        return _letters((await self.database.run(_ADD_HOPELESS_ITEMS, request_id, self._now_ms())).rows)
+
+    async def load_newest(self) -> list[DeadLetter]:
+        query = f"select * from dead_letters order by failed_ms desc, item_id limit {MAX_SHOWN}"  # noqa: S608 - a constant
+        return _letters(await self.database.all(query))
+
+    async def delete_expired(self) -> None:
+        """Deletes letters together with their jobs: a reason may quote what the caller has sent."""
+        before_ms = self._now_ms() - RETENTION_S * 1000
+        await self.database.run("delete from dead_letters where failed_ms < ?", before_ms)
+
+    def _now_ms(self) -> int:
+        return round(self.clock.now() * 1000)
+
+
+def _letters(rows: Sequence[Mapping[str, Any]]) -> list[DeadLetter]:
+    return [DeadLetter(**row) for row in rows]

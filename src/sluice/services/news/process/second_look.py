@@ -1,0 +1,81 @@
+"""Looks again at an article that the embedded analyst has judged while Workers AI did not answer."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from sluice.core.errors import SluiceError
+from sluice.core.news import stage_results as results
+from sluice.core.news.analysts import Mismatch
+from sluice.core.news.analysts.embedded import EmbeddedAnalyst
+from sluice.core.news.article import Article, Stage
+from sluice.core.news.stage_results import Reason
+from sluice.services.news.process.spoken import GuardedAi, Question, Spoken
+from sluice.services.news.process.stages import Scrape
+
+
+class SecondLookQueue(Protocol):
+    """The articles that wait, in the state object."""
+
+    def claim_second_look(self, daily_neurons: int) -> Awaitable[str]: ...
+    def give_back_second_look(self, article_id: str) -> Awaitable[None]: ...
+
+
+class NotAnswered(SluiceError):
+    """Workers AI did not answer; the article waits on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecondLook:
+    """Asks Workers AI alone: without its answer the article stays as it is."""
+
+    speaker: GuardedAi
+    queue: SecondLookQueue
+    scrape: Scrape
+    now_ms: Callable[[], int]
+
+    async def claim(self) -> str:
+        """Returns the article to look at; "" if there is none."""
+        return await self.queue.claim_second_look(self.speaker.daily_neurons)
+
+    async def give_back(self, article_id: str) -> None:
+        await self.queue.give_back_second_look(article_id)
+
+    async def judge(self, article: Article) -> Article:
+        """Repeats what the embedded analyst has said. Raises NotAnswered if Workers AI did not answer."""
+        if article.stage is not Stage.COMPLETE:
+            return article
+        if article.text("sentimentBy") == EmbeddedAnalyst.name:
+            spoken = await self._ask(lambda analyst: analyst.sentiment(article.title, article.description))
+            article = results.sentiment_found(article, spoken.text, spoken.by, self.now_ms()).article
+        if article.text("summaryBy") == EmbeddedAnalyst.name or _lacks_summary(article):
+            article = await self._summarise(article)
+        return article.with_members(secondLook=None)
+
+    async def _summarise(self, article: Article) -> Article:
+        """The page is read again; if it is gone or does not match, the summary stays."""
+        try:
+            page = await self.scrape(article.link)
+        except SluiceError:
+            return article
+        try:
+            spoken = await self._ask(lambda analyst: analyst.summary(article.title, page.text, page.title.splitlines()))
+        except Mismatch:
+            return article
+        return results.summary_found(article, spoken.text, spoken.by, self.now_ms()).article
+
+    async def _ask(self, question: Question) -> Spoken:
+        try:
+            spoken = await self.speaker.ask(question)
+        except Mismatch:
+            raise
+        except SluiceError as error:
+            raise NotAnswered(str(error)) from error
+        if spoken.second_look:
+            raise NotAnswered(spoken.second_look)
+        return spoken
+
+
+def _lacks_summary(article: Article) -> bool:
+    """Whether the embedded analyst could not summarise the page, which was there."""
+    return article.text("summaryError").startswith(Reason.AI_ERROR)
