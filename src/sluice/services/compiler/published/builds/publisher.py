@@ -20,8 +20,9 @@ from sluice.services.compiler.published.keys import (
     address_key,
     address_prefix,
     build_key,
-    cache_tag,
+    cache_tags,
     index_key,
+    list_prefixes,
     patch_key,
     version_key,
 )
@@ -119,7 +120,15 @@ class Publisher:
         version, created_s, _ = facts["stamp"]
         shown = {**facts, "formats": list(formats)}
         await self.lists.publish(name, StoredVersion(version, created_s, facts["ruleCount"], shown))
-        await self.purge([cache_tag(name)])
+        await self.purge(cache_tags(name))
+
+    async def remove_all(self, name: str, build_id: str = "") -> None:
+        """Removes everything that is stored of a list, and of a build of it."""
+        prefixes = [*list_prefixes(name), *([build_key(build_id, "")] if build_id else [])]
+        keys = [stored.key for prefix in prefixes async for stored in self.bucket.objects(prefix)]
+        if keys:
+            await self.bucket.delete(keys)
+        await self.purge(cache_tags(name))
 
     async def remove_unused(self, name: str, build_id: str) -> None:
         """Removes what no version needs any more: old texts, patches and indexes, formats not asked for, staged files."""
@@ -139,9 +148,11 @@ class Publisher:
             if stored.key not in kept
         ]
         before_s = self.clock.now() - PATCH_KEPT_S
-        async for stored in self.bucket.objects(patch_key(patch_id, "")):
-            if stored.key not in kept and stored.uploaded_at < before_s:
-                unused.append(stored.key)
+        unused += [
+            stored.key
+            async for stored in self.bucket.objects(patch_key(patch_id, ""))
+            if stored.key not in kept and stored.uploaded_at < before_s
+        ]
         if unused:
             await self.bucket.delete(unused)
 
