@@ -6,6 +6,7 @@ in the general shard. The rules of both shards decide as the whole list does, be
 
 import json
 import zlib
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -14,8 +15,9 @@ from sluice.core.filters.formats.entries import read_badfilter, read_entries
 from sluice.core.filters.verdicts import NameVerdicts, find_rule_literal
 from sluice.core.json_text import encode_json, encode_utf8
 
-_RULES_PER_SHARD: Final = 1_000
-MAX_SHARDS: Final = 512
+_RULES_PER_SHARD: Final = 500
+_READ_LINES: Final = 10_000
+MAX_SHARDS: Final = 1_000
 # The file of a rule by its number, and the line.
 PackedPlace = tuple[int, int]
 FindPlaces = Callable[[int, str], Iterable[PackedPlace]]
@@ -46,24 +48,34 @@ def count_shards(rules: int) -> int:
 
 def build_shards(lines: list[str], directory: ShardDirectory, find_places: FindPlaces) -> Iterator[tuple[str, bytes]]:
     """Yield the name and the content of each shard; the general one is called `general`."""
-    entries, skipped = read_entries(lines)
-    numbers: dict[int, set[int]] = {}
+    numbers = [array("i") for _ in range(directory.shards)]
     general: dict[int, str] = {}
-    for entry in entries:
-        if "." in entry.name:
-            numbers.setdefault(directory.shard_of(entry.name), set()).add(entry.line)
-        else:
-            general[entry.line] = ""
-    for line in skipped:
-        if (literal := find_rule_literal(line.text)) is not None:
-            general[line.line - 1] = literal
-    general |= {at: "" for at, text in enumerate(lines) if "badfilter" in text and read_badfilter(text.strip())}
-    del entries, skipped
-    for shard in range(directory.shards):
-        rows = [[at, lines[at], *_flatten(find_places(at, lines[at]))] for at in sorted(numbers.pop(shard, ()))]
+    # In parts, because the entries of a long list take more memory than the list.
+    for start in range(0, len(lines), _READ_LINES):
+        _assign_lines(lines[start : start + _READ_LINES], start, directory, numbers, general)
+    for shard, assigned in enumerate(numbers):
+        rows = [[at, lines[at], *_flatten(find_places(at, lines[at]))] for at in sorted(set(assigned))]
         yield str(shard), encode_utf8(encode_json(rows))
     rows = [[at, lines[at], literal, *_flatten(find_places(at, lines[at]))] for at, literal in sorted(general.items())]
     yield "general", encode_utf8(encode_json(rows))
+
+
+def _assign_lines(
+    lines: list[str], start: int, directory: ShardDirectory, numbers: "list[array[int]]", general: dict[int, str]
+) -> None:
+    """Add each line, by its number, to the shards of its names, or to the general one with the text that it needs."""
+    entries, skipped = read_entries(lines)
+    for entry in entries:
+        if "." in entry.name:
+            numbers[directory.shard_of(entry.name)].append(start + entry.line)
+        else:
+            general[start + entry.line] = ""
+    for line in skipped:
+        if (literal := find_rule_literal(line.text)) is not None:
+            general[start + line.line - 1] = literal
+    for at, text in enumerate(lines, start):
+        if "badfilter" in text and read_badfilter(text.strip()):
+            general[at] = ""
 
 
 def explain(directory: ShardDirectory, name: str, shard: bytes, general: bytes) -> dict[str, Any]:
