@@ -1,7 +1,7 @@
 """The index that answers "why is this name blocked?" without reading the list.
 
-Every rule that concerns one name stands in the shard of that name's last two labels, every other rule that may match a name
-in the general shard. The rules of both shards decide as the whole list does, because no other rule can match.
+Every rule that concerns one name stands in the shard of that name's last three labels, every other rule that may match a
+name in the general shard. The rules of a name's shards decide as the whole list does, because no other rule can match.
 """
 
 import json
@@ -38,8 +38,12 @@ class ShardDirectory:
         return cls(value["shards"], [(source, file) for source, file in value["files"]])
 
     def shard_of(self, name: str) -> int:
-        """Return the number of the shard in which the rules about a name stand."""
-        return zlib.crc32(".".join(name.rsplit(".", 2)[-2:]).encode()) % self.shards
+        """Return the number of the shard in which a rule about this name stands: that of its last three labels."""
+        return zlib.crc32(_cut(name, 3).encode()) % self.shards
+
+    def shards_of(self, name: str) -> list[int]:
+        """Return the shards in which rules about a name and the names above it stand."""
+        return sorted({self.shard_of(name), self.shard_of(_cut(name, 2))})
 
 
 def count_shards(rules: int) -> int:
@@ -78,9 +82,13 @@ def _assign_lines(
             general[at] = ""
 
 
-def explain(directory: ShardDirectory, name: str, shard: bytes, general: bytes) -> dict[str, Any]:
+def _cut(name: str, labels: int) -> str:
+    return ".".join(name.rsplit(".", labels)[-labels:])
+
+
+def explain(directory: ShardDirectory, name: str, shards: Iterable[bytes], general: bytes) -> dict[str, Any]:
     """Return the verdict on a name in lower case, the rule that decides, and every place of it."""
-    known = {row[0]: (row[1], row[2:]) for row in json.loads(shard)}
+    known = {row[0]: (row[1], row[2:]) for shard in shards for row in json.loads(shard)}
     known |= {row[0]: (row[1], row[3:]) for row in json.loads(general) if row[2] in name}
     numbers = sorted(known)
     decision = NameVerdicts([known[at][0] for at in numbers]).decide(name)
