@@ -12,6 +12,7 @@ from typing import Self
 LENGTHS_S = {
     "workerd/test_compiler_service.py": 160,
     "workerd/test_crash.py": 150,
+    "workerd/test_published_lists.py": 130,
     "workerd/test_preload_load.py": 125,
     "workerd/test_compiler_fuzz.py": 110,
     "workerd/test_preload_failures.py": 90,
@@ -36,6 +37,7 @@ LENGTHS_S = {
     "workerd/test_compiler_guard.py": 35,
     "workerd/test_response_cache.py": 35,
     "workerd/test_upgrades.py": 35,
+    "cli/test_patches.py": 25,
     "browser/test_safety.py": 30,
     "browser/test_compiler_page.py": 30,
 }

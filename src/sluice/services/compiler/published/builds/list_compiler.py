@@ -89,6 +89,7 @@ async def compile_rules(configuration: Configuration, bundles: Mapping[str, Bund
     del lines[:_CHECKSUM_LINES]
     if provenance is None:
         raise SluiceError("a compilation of published lists has the origin of each rule")
+    del result
     count, digest = digest_rules(lines)
     files = [(file.source, file.file) for file in merged.files]
     directory = ShardDirectory(count_shards(count), files)
