@@ -87,9 +87,10 @@ async def read_bytes(request: Request, *, max_bytes: int) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Native:
-    """A body of the platform, such as a JavaScript ReadableStream."""
+    """A body of the platform, such as a JavaScript ReadableStream; the runtime applies Content-Encoding unless it is encoded."""
 
     value: Any
+    is_encoded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
