@@ -203,7 +203,9 @@ def test_nothing_is_lost_in_a_configuration(visit: OpenPage, lists: list[str], t
     page.locator("summary", has_text="Configuration").click()
     attach(page, "Configuration file", "list.json", json.dumps(configuration))
     expect(page.get_by_label("Name of the list")).to_have_value("Imported")
-    expect(page.get_by_text("The configuration also has")).to_contain_text("license, exclusions and settings of one source")
+    expect(page.get_by_text("The configuration also has")).to_contain_text(
+        "license, exclusions and settings of one source"
+    )
     page.locator("summary", has_text="Steps").click()
     expect(page.get_by_label(re.compile("^… and IP addresses"))).to_be_checked()
     with page.expect_download() as taken:

@@ -119,7 +119,9 @@ def test_charts_lead_to_stories(visit: OpenPage):
     chart.focus()
     page.keyboard.press("End")
     reading = page.locator(".reading").first
-    counted = sum(int(number) for number in re.findall(r"(\d+) (?:positive|neutral|negative|unknown)", reading.inner_text()))
+    counted = sum(
+        int(number) for number in re.findall(r"(\d+) (?:positive|neutral|negative|unknown)", reading.inner_text())
+    )
     page.keyboard.press("Enter")
     expect(page.get_by_label("From")).not_to_have_value("")
     expect(page.get_by_text(f"{counted} of {counted}", exact=True)).to_be_visible()

@@ -166,7 +166,9 @@ def test_sitemap(visit: OpenPage, zone: tuple[Service, Site]):
     page.get_by_role("button", name="Crawl").click()
     expect(page.get_by_role("cell", name="24 of 24, 22 done, 1 failed, 1 gone")).to_be_visible()
     tab(page, "Overview")
-    expect(page.get_by_role("img", name=re.compile("^Fetches in each .*: 22 warmed, 1 other, 1 failed"))).to_be_visible()
+    expect(
+        page.get_by_role("img", name=re.compile("^Fetches in each .*: 22 warmed, 1 other, 1 failed"))
+    ).to_be_visible()
     person.look("preload-overview")
 
 

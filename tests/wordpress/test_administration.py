@@ -146,12 +146,18 @@ def test_commands_purge_warm_and_tell(blog: Blog, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(blog.wordpress.programs.environment, "PROBE_WP_CLI", "1")
     url = f"{blog.wordpress.url}/hello-world/"
     command = "$command = new WP_CLI::$commands['sluice']();"
-    assert "Success" in blog.wordpress.run_on_command_line(f"{command} $command->purge( array( '{url}' ), array( 'tag' => 'home' ) );")
+    assert "Success" in blog.wordpress.run_on_command_line(
+        f"{command} $command->purge( array( '{url}' ), array( 'tag' => 'home' ) );"
+    )
     assert "Success" in blog.wordpress.run_on_command_line(f"{command} $command->warm( array( '{url}' ), array() );")
     assert "Success" in blog.wordpress.run_on_command_line(f"{command} $command->warm( array(), array() );")
-    assert "Success" in blog.wordpress.run_on_command_line(f"{command} $command->purge( array(), array( 'all' => true ) );")
+    assert "Success" in blog.wordpress.run_on_command_line(
+        f"{command} $command->purge( array(), array( 'all' => true ) );"
+    )
     assert "92.5" in blog.wordpress.run_on_command_line(f"{command} $command->status( array(), array() );")
-    refused = blog.wordpress.run_on_command_line(f"{command} $command->purge( array( 'https://elsewhere.example/' ), array() );")
+    refused = blog.wordpress.run_on_command_line(
+        f"{command} $command->purge( array( 'https://elsewhere.example/' ), array() );"
+    )
     assert "Error: https://elsewhere.example/ does not belong to this site" in refused
     assert {url} <= blog.recorder.collect("purge", "urls")
     assert {"home"} <= blog.recorder.collect("purge", "tags")

@@ -132,7 +132,9 @@ def test_a_quota_holds_its_own_kind_alone(blog: Blog):
     [row] = until(lambda: (rows := blog.list_waiting()) and len(rows) == 1 and rows)
     assert (row["kind"], row["attempts"]) == ("purge", "1")
     blog.recorder.answer = lambda _request: None
-    blog.wordpress.run("$GLOBALS['wpdb']->query( 'UPDATE wp_sluice_preload_outbox SET due_at = 1' ); Sluice_Preload_Sender::wake();")
+    blog.wordpress.run(
+        "$GLOBALS['wpdb']->query( 'UPDATE wp_sluice_preload_outbox SET due_at = 1' ); Sluice_Preload_Sender::wake();"
+    )
     blog.wait_until_sent()
     assert sum(bool(each.body.get("global")) for each in blog.recorder.accepted) == 1
 

@@ -45,7 +45,9 @@ def _network(wordpress: WordPress) -> Iterator[WordPress]:
     wordpress.copy_plugin()
     yield wordpress
     wordpress.configure()
-    wordpress.run("global $wpdb; foreach ( $wpdb->get_col( \"SHOW TABLES LIKE 'net\\_%'\" ) as $table ) { $wpdb->query( \"DROP TABLE $table\" ); }")
+    wordpress.run(
+        'global $wpdb; foreach ( $wpdb->get_col( "SHOW TABLES LIKE \'net\\_%\'" ) as $table ) { $wpdb->query( "DROP TABLE $table" ); }'
+    )
     assert wordpress.find_complaints() == []
 
 

@@ -95,7 +95,9 @@ class WordPress:
             "NONCE_SALT": "a salt of the tests",
             **(constants or {}),
         }
-        lines = [f"define( {json.dumps(name)}, {json.dumps(value)} );" for name, value in values.items() if value is not None]
+        lines = [
+            f"define( {json.dumps(name)}, {json.dumps(value)} );" for name, value in values.items() if value is not None
+        ]
         lines += [f"$table_prefix = '{prefix}';", "defined( 'ABSPATH' ) || define( 'ABSPATH', __DIR__ . '/' );"]
         lines += ["require_once ABSPATH . 'wp-settings.php';"]
         part = self.site / "wp-config.php.part"

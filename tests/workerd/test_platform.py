@@ -164,7 +164,11 @@ def test_failure(runtime: Runtime, probe: httpx.Client):
 def test_logs_are_named(runtime: Runtime, probe: httpx.Client, name: str):
     """Each line of the log is an object with the name of the Worker that wrote it."""
     ask(probe, "log", text=f"a line {name}")
-    until(lambda: [entry for entry in runtime.log() if entry["worker"] == "probe" and entry.get("message") == f"a line {name}"])
+    until(
+        lambda: [
+            entry for entry in runtime.log() if entry["worker"] == "probe" and entry.get("message") == f"a line {name}"
+        ]
+    )
 
 
 def test_many_at_once(runtime: Runtime):

@@ -5,12 +5,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sluice.core.compiler import events
-from sluice.core.compiler.checksum import format_checksum_line
 from sluice.core.compiler.configuration import Configuration, parse_configuration
 from sluice.core.compiler.context import CompilationContext
 from sluice.core.compiler.diagnostics import Diagnostic, Notify, TracingContext
 from sluice.core.compiler.dropped_lines import MAX_DROPPED, DropCollector
-from sluice.core.compiler.header import HeaderGenerator
+from sluice.core.compiler.header import HeaderGenerator, format_checksum_line
 from sluice.core.compiler.limits import Budget, Limits
 from sluice.core.compiler.metrics import Metrics
 from sluice.core.compiler.parallel import run_in_parallel
@@ -134,7 +133,9 @@ class FilterCompiler:
     async def _read_each(self, configuration: Configuration, context: CompilationContext) -> list[LineBuffer]:
         reader = self._build_reader(configuration, context, _NO_CONTENT)
         try:
-            return await _compile_each(configuration, context, reader, PatternReader(reader))
+            return await _compile_each(
+                configuration, context, reader, PatternReader(reader, self.limits.pattern_reading)
+            )
         finally:
             await reader.close()
 
@@ -149,7 +150,7 @@ class FilterCompiler:
     ) -> _CompiledSources:
         reader = self._build_reader(configuration, context, content)
         try:
-            patterns = PatternReader(reader)
+            patterns = PatternReader(reader, self.limits.pattern_reading)
             filters = await patterns.read_filters(configuration, configuration.never_blocked_names)
             texts = await _compile_each(configuration, context, reader, patterns)
         finally:
