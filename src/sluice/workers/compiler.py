@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from sluice.services.compiler.http.workflows import WorkflowApi
     from sluice.services.compiler.jobs.dead_letter_store import DeadLetterStore
     from sluice.services.compiler.jobs.queue_handler import QueueHandler
-    from sluice.services.compiler.jobs.queue_stats import QueueStats
     from sluice.services.compiler.live.socket_api import SocketApi
     from sluice.services.compiler.live.stream import StreamApi
     from sluice.services.compiler.metrics.gauges import Gauges
@@ -105,12 +103,6 @@ class CompilerWorker(CompilerParts):
             pepper=self.settings.turnstile_secret,
             scope=scope,
         )
-
-    @cached_property
-    def queue_stats(self) -> QueueStats:
-        from sluice.services.compiler.jobs.queue_stats import QueueStats
-
-        return QueueStats(database=self.database, clock=CLOCK)
 
     @cached_property
     def queue_handler(self) -> QueueHandler:
@@ -196,13 +188,6 @@ class CompilerWorker(CompilerParts):
     @cached_property
     def lists_api(self) -> ListsApi:
         return self.published_lists.api
-
-    async def purge_copies(self, tags: Sequence[str]) -> bool:
-        """Called by the build of a list: only the entry point can purge the cache before it."""
-        from sluice.platform.public_cache import open_public_cache
-
-        await open_public_cache(self.ctx).purge(tags)
-        return True
 
     @cached_property
     def variable_checks(self) -> dict[str, Check]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -33,6 +34,7 @@ from sluice.web import Cors
 if TYPE_CHECKING:
     from sluice.services.compiler.health.store import HealthStore
     from sluice.services.compiler.jobs.job_store import JobStore
+    from sluice.services.compiler.jobs.queue_stats import QueueStats
     from sluice.services.compiler.jobs.sweeper import SweeperStub
     from sluice.services.compiler.limits.spent_fetches import SpentFetches
     from sluice.services.compiler.workflows.batch_items import ItemRunner
@@ -193,3 +195,16 @@ class CompilerParts:
         from sluice.services.compiler.workflows.params_store import ParamsStore
 
         return ParamsStore(bucket=self.bucket, clock=CLOCK)
+
+    @cached_property
+    def queue_stats(self) -> QueueStats:
+        from sluice.services.compiler.jobs.queue_stats import QueueStats
+
+        return QueueStats(database=self.database, clock=CLOCK)
+
+    async def purge_copies(self, tags: Sequence[str]) -> bool:
+        """Called by the build of a list: only the entry point can purge the cache before it."""
+        from sluice.platform.public_cache import open_public_cache
+
+        await open_public_cache(self.ctx).purge(tags)
+        return True
