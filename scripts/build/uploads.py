@@ -76,6 +76,7 @@ def build_upload(config: dict[str, Any], documents: Path) -> None:
     copy_files(main.parent, SOURCE, find_upload(main.stem))
     pages = ROOT / config["assets"]["directory"]
     copy_files(pages, CONSOLE, list_pages())
+    shutil.rmtree(pages / "openapi", ignore_errors=True)  # an earlier version built all documents into the sources
     (pages / "openapi").mkdir()
     shutil.copy(documents / f"{config['name']}.json", pages / "openapi")
 

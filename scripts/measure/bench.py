@@ -9,6 +9,7 @@ import cost
 import list_crashes
 import news
 import preload
+import purges
 import request_costs
 import saves
 import scale
@@ -23,6 +24,7 @@ BENCHES = {
     "list-crashes": list_crashes,
     "news": news,
     "preload": preload,
+    "purges": purges,
     "requests": request_costs,
     "saves": saves,
     "scale": scale,

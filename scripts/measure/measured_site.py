@@ -23,6 +23,7 @@ class Site:
     def __init__(self, address: str) -> None:
         self.address = address
         self.times: list[float] = []
+        self.sitemap = b""
         self.at_once = self.most_at_once = 0
         self.lock = threading.Lock()
 
@@ -46,7 +47,7 @@ def origin(delay_s: float) -> Iterator[Site]:
                 site.most_at_once = max(site.most_at_once, site.at_once)
             time.sleep(delay_s)
             size = int(self.path.removeprefix(LARGE).partition("/")[0]) if self.path.startswith(LARGE) else 20_000
-            body = b"a page, not empty" * (size // 17)
+            body = site.sitemap if self.path == "/sitemap.xml" else b"a page, not empty" * (size // 17)
             self.send_response(200)
             self.send_header("Content-Type", "text/html")
             self.send_header("Content-Length", str(len(body)))

@@ -1,4 +1,4 @@
-"""queue costs at 1k to 100k entries, first byte by layer, edge hit beside hello, heap with large answers, pages a minute"""
+"""statements of a page, queue costs, first byte by layer and by the purge list, heap, pages a minute, 50,000 pages taken in"""
 
 import argparse
 import statistics
@@ -19,6 +19,7 @@ HERE = Path(__file__).parent
 CONFIGS = (HERE / "preload_worker/wrangler.toml", HERE / "requests_worker/wrangler.hello.toml")
 DEPTHS = (1_000, 10_000, 100_000)
 OPERATIONS = 500
+ASLEEP_S = 12.0  # an object that nobody asks for so long is evicted
 LARGE_BYTES = 10_000_000
 AT_ONCE = 16
 
@@ -26,6 +27,9 @@ AT_ONCE = 16
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--runs", type=int, default=5, help="runs of each figure: the best push and pop, the median latency (5)"
+    )
+    parser.add_argument(
+        "--addresses", type=int, default=50_000, help="addresses of the sitemap that is taken in (50,000)"
     )
     parser.add_argument("--delay-ms", type=int, default=100, help="how long the site takes for a page (100)")
 
@@ -41,10 +45,13 @@ def measure(options: argparse.Namespace) -> None:
         runtime = Runtime(Path(folder), *arguments).start()
         try:
             print_queue_costs(runtime, options.runs)
+            print_statements(runtime, site)
             print_latencies(runtime, site, options.runs)
+            print_list_latencies(runtime, site, options.runs)
             print_edge_hit(runtime, options.runs)
             print_heap(runtime)
             print_throughput(runtime, site)
+            print_intake(runtime, site, options.addresses)
         finally:
             runtime.kill()
 
@@ -96,6 +103,78 @@ def print_latencies(runtime: Runtime, site: Site, runs: int) -> None:
             times = [visit(visitor, f"/page/{n}", layer, forget) for n in range(10 * runs)]
             print(f"{layer:>14} {statistics.median(times):6.1f}", flush=True)
     print()
+
+
+def print_statements(runtime: Runtime, site: Site) -> None:
+    """What a page costs between its enqueuing and the end of its drain, as the object counts it."""
+    url = f"http://{site.address}"
+    admin(runtime, "counted", "PUT", "config", {"site_url": url})
+    warm_counted(runtime, url, "/first")
+    before = count_statements(runtime)
+    warm_counted(runtime, url, "/second")
+    print(
+        f"{count_statements(runtime) - before} SQL statements of the object for one warmed page, log and mirror included\n"
+    )
+
+
+def warm_counted(runtime: Runtime, url: str, path: str) -> None:
+    """Warms a page, and waits without asking the object."""
+    admin(runtime, "counted", "POST", "enqueue", {"urls": [url + path]})
+    until(lambda: any(row["url"] == url + path for row in admin(runtime, "counted", "GET", "log")["log"]))
+    time.sleep(1)  # for the mirror, which follows the log
+
+
+def count_statements(runtime: Runtime) -> int:
+    reply = httpx.get(f"{runtime.url}/bench/statements", params={"zone": "counted"}, headers=API, timeout=60)
+    return int(reply.raise_for_status().json())
+
+
+def print_list_latencies(runtime: Runtime, site: Site, runs: int) -> None:
+    """How long a visitor of a page at the edge waits: the list of purges is fresh, is older than the delay, and its object sleeps."""
+    admin(runtime, "hits", "PUT", "config", {"site_url": f"http://{HOST}", "origin_url": f"http://{site.address}"})
+    print(f"{'list':>12} {'ms':>8} {'worst':>8}", flush=True)
+    for name, wait_s, count in (("fresh", 0.0, 10 * runs), ("old", 2.1, 2 * runs), ("asleep", ASLEEP_S, runs)):
+        times = []
+        for _ in range(count):
+            time.sleep(wait_s)
+            times.append(first_byte_ms(runtime))
+        print(f"{name:>12} {statistics.median(times):8.1f} {max(times):8.1f}", flush=True)
+    print()
+
+
+def first_byte_ms(runtime: Runtime) -> float:
+    started = time.perf_counter()
+    with httpx.stream("GET", f"{runtime.url}/page/0", headers={"Host": HOST}, timeout=60) as reply:
+        elapsed_ms = (time.perf_counter() - started) * 1000
+        reply.read()
+    if reply.headers["X-Cache-Layer"] == "ORIGIN":
+        raise SystemExit("the page was not answered from a copy")
+    return elapsed_ms
+
+
+def print_intake(runtime: Runtime, site: Site, addresses: int) -> None:
+    """The longest time that another call to the same object waits while a large sitemap is taken in."""
+    url = f"http://{site.address}"
+    locations = "".join(f"<url><loc>{url}/intake/{n}</loc></url>" for n in range(addresses))
+    site.sitemap = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{locations}</urlset>'.encode()
+    limits = {"preload_queue_max_depth": 2 * addresses, "preload_queue_backend": "durable-object"}
+    admin(
+        runtime, "intake", "PUT", "config", {"site_url": url, "preload_rpm_limit": 1, "preload_rps_limit": 1, **limits}
+    )
+    started = time.monotonic()
+    admin(runtime, "intake", "POST", "sitemap", {})
+    waits = []
+    while True:
+        asked = time.monotonic()
+        depth = admin(runtime, "intake", "GET", "status")["queue_depth"]
+        waits.append(time.monotonic() - asked)
+        if depth >= addresses - 5 or time.monotonic() - started > 600:
+            break
+        time.sleep(0.02)
+    elapsed_s = time.monotonic() - started
+    print(
+        f"\n{depth} of {addresses} addresses in {elapsed_s:.1f} s; another call waited {1000 * statistics.median(waits):.0f} ms, at most {1000 * max(waits):.0f} ms"
+    )
 
 
 def visit(visitor: httpx.Client, path: str, layer: str, forget: Callable[[str], None]) -> float:

@@ -103,10 +103,14 @@ def operate_zone(walk: Walk, origin: Origin, name: str) -> None:
     assert not visit.ask("POST", f"{ZONE}/resume")["paused"]
     assert visit.ask("POST", f"{ZONE}/rules/test", json={"url": "https://elsewhere.example/"})["decision"] == "pass"
     assert visit.ask("GET", f"{ZONE}/observed")["observed"] == []
+    assert visit.ask("GET", f"{ZONE}/traffic")["coverage"]["cold"]
+    assert "sluice_preload_pages{" in walk("GET", "/metrics/prometheus").text
+    assert visit.ask("POST", f"{ZONE}/purge", json={"tags": ["post:9"]})["status"] == "accepted"
     assert visit.wait_until_finished(crawl["preload_batch_id"])["total"] == 2
     own_key = {"site_url": origin.url(""), "signing_key": "a-key-of-this-zone-alone", "preload_enabled": False}
     assert visit.config("PUT", json=own_key)["own_signing_key"]
-    assert walk("POST", f"{ZONE}/enqueue", visit.values, json={"all": True}).status_code == 409
+    by_schedule = {"all": True, "trigger": "scheduled"}
+    assert walk("POST", f"{ZONE}/enqueue", visit.values, json=by_schedule).status_code == 409
     versions = visit.ask("GET", f"{ZONE}/config/versions")["versions"]
     assert [each["version"] for each in versions] == [2, 1]
     restored = walk("POST", f"{ZONE}/config/versions/{{version}}/restore", visit.values | {"version": "1"}).json()

@@ -41,8 +41,10 @@ class PreloadVisit:
             make_refresher=lambda: self.refresher,
             make_misses=lambda: self.misses,
             make_observer=lambda: self.observer,
+            make_zone=lambda: self.zone_calls,
             defer=self.worker.ctx.waitUntil,
             log=self.worker.log,
+            memory=self.memory,
         )
 
     @cached_property

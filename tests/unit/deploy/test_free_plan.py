@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from deploy import main
-from free_plan import VERDICTS, judge, without_paid_settings
+from free_plan import VARIABLES, VERDICTS, judge, without_paid_settings
 from worker_config import WorkerConfig, read_configs
 
 ROOT = Path(__file__).parents[3]
@@ -32,11 +32,15 @@ def test_every_worker_has_a_verdict():
 
 @pytest.mark.parametrize("config", read_configs(ROOT), ids=lambda config: str(config.name))
 def test_paid_settings_are_left_out(config: WorkerConfig, tmp_path: Path):
-    """Limits and tail consumers are left out, all else stays, and the file is gone afterwards."""
+    """Limits and tail consumers are left out, purges take longer, all else stays, and the file is gone afterwards."""
     path = tmp_path / config.path.name
     path.write_text(config.path.read_text())
     with without_paid_settings(WorkerConfig.read(path)) as free:
         expected = {key: value for key, value in config.content.items() if key not in {"limits", "tail_consumers"}}
+        if variables := VARIABLES.get(config.name):
+            assert config.name == "edge-preload"
+            assert variables == {"PURGE_DELAY_S": "30"}
+            expected["vars"] = variables
         assert tomllib.loads(free.path.read_text()) == expected
         assert free.path.parent == path.parent
     assert list(tmp_path.iterdir()) == [path]

@@ -6,12 +6,14 @@ from urllib.parse import parse_qsl, urlsplit
 import pyodide_js
 from workers import DurableObject, Response, WorkerEntrypoint
 
+from sluice.core.ports import Row
 from sluice.core.preload.entries import WantedPage
 from sluice.platform.durable_objects import Sql
 from sluice.platform.http.edge_cache import EdgeCache
 from sluice.services.preload.queue.batches import Batches
 from sluice.services.preload.queue.queue import Queue
 from sluice.services.preload.zone.schema import create_tables
+from sluice.services.preload.zone.zone_object import ZoneObject
 from sluice.workers.preload import PreloadWorker
 
 __all__ = ["Default", "MeasuredQueue", "PreloadQueue"]
@@ -19,10 +21,23 @@ __all__ = ["Default", "MeasuredQueue", "PreloadQueue"]
 UNLIMITED = 10_000_000
 
 
+class CountedSql(Sql):
+    statements = 0
+
+    def rows(self, sql: str, *params: object) -> list[Row]:
+        self.statements += 1
+        return super().rows(sql, *params)
+
+
 class PreloadQueue(DurableObject):  # type: ignore[misc]
     def __init__(self, ctx: Any, env: Any) -> None:
         super().__init__(ctx, env)
-        self.zone = PreloadWorker(env, ctx).zone_object
+        worker = PreloadWorker(env, ctx)
+        self.sql = CountedSql(ctx.storage)
+        self.zone = ZoneObject(self.sql, worker.alarm, worker.dependencies, worker.settings)
+
+    async def count(self) -> int:
+        return self.sql.statements
 
     async def call(self, zone_id: str, name: str, arguments: str) -> str:
         return await self.zone.call(zone_id, name, arguments)
@@ -67,6 +82,8 @@ class Default(WorkerEntrypoint):  # type: ignore[misc]
         match url.path:
             case "/bench/edge":
                 return Response.from_json(await EdgeCache().delete(query["url"]))
+            case "/bench/statements":
+                return Response.from_json(await self.env.PRELOAD_QUEUE.getByName(query["zone"]).count())
             case "/bench/heap":
                 return Response(str(pyodide_js._module.HEAPU8.length))  # noqa: SLF001 - it never shrinks
             case "/bench/push":

@@ -52,6 +52,7 @@ export const GROUPS = [
     pairs("cache_ttl_by_path", "Freshness by path", "A path and seconds on each line, such as /news/* 60"),
     lines("cache_languages", "Languages with separate copies", "One per line, such as de or pt-br"),
     lines("cache_vary_headers", "Request headers with separate copies", "One per line, at most 5"),
+    whole("cache_max_query_variants", "Stored queries of one path", 0, 10000, "0 to 10,000; other queries are kept at the edge only"),
     whole("cache_purge_delay_s", "Delay of a purge, in seconds", 1, 300, "1 to 300; after it no data centre serves what was purged"),
   ]],
 ];

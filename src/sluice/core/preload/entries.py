@@ -7,6 +7,8 @@ same operations and compares the results.
 from dataclasses import dataclass, replace
 from typing import Final
 
+from sluice.core.preload.priority import MANUAL
+
 READY: Final = 0
 WAITING: Final = 1  # for its next attempt, at `due_at`
 LEASED: Final = 2  # being fetched; the lease ends at `due_at`
@@ -54,11 +56,13 @@ def order_key(entry: QueueEntry) -> tuple[float, float, int]:
 def merge_request(entry: QueueEntry, wanted: WantedPage) -> QueueEntry:
     """The entry after its page is wanted again: its priority rises but never falls, and it keeps its place among equals.
 
-    A leased page is fetched once more, because it may have changed since its fetch began.
+    A leased page is fetched once more, because it may have changed since its fetch began. One that is wanted by hand is
+    warmed even in a zone that is switched off.
     """
     return replace(
         entry,
         priority=max(entry.priority, wanted.priority),
+        trigger=MANUAL if wanted.trigger == MANUAL else entry.trigger,
         post_id=entry.post_id if wanted.post_id is None else wanted.post_id,
         wanted_again=entry.state == LEASED,
     )

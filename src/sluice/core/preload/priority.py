@@ -5,6 +5,7 @@ from math import log10
 from typing import Final, Literal, get_args
 
 Trigger = Literal["post-purge", "scheduled", "sitemap", "manual", "deployment"]
+MANUAL: Final = "manual"  # somebody asks for the page by hand, which is possible even in a zone that is switched off
 VISIT: Final = "visit"  # a visitor saw the page; no caller of the API may name this trigger
 TRIGGERS: Final[tuple[Trigger, ...]] = get_args(Trigger)
 BASE: Final[dict[str, int]] = {

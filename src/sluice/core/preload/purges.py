@@ -20,6 +20,7 @@ class Purge:
     created_at: float
     prefixes: tuple[str, ...] = ()
     soft: bool = False
+    seq: int = 0  # its number in the zone
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> Self:

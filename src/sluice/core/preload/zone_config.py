@@ -82,6 +82,8 @@ class ZoneConfig(BaseModel):
     cache_stale_if_error_s: Annotated[int, Field(ge=0, le=2_592_000)] = 604_800
     # So long after a purge is accepted, or the configuration changes, no data centre serves by the old state.
     cache_purge_delay_s: Annotated[int, Field(ge=1, le=300)] = 2
+    # How many different queries of one path are stored: anybody can invent more.
+    cache_max_query_variants: Annotated[int, Field(ge=0, le=10_000)] = 50
     cache_trailing_slash: Literal["keep", "add", "strip"] = "keep"
     # Parameters that are part of the key (all, if none is named), that are not, and that only the origin may answer.
     cache_kept_params: Annotated[list[str], Field(max_length=100)] = []

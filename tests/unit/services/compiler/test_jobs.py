@@ -415,7 +415,7 @@ async def stored_text(world: World) -> str:
     objects = [await world.bucket.get_bytes(found.key) async for found in world.bucket.objects()]
     keys = await world.kv_fake.list({})
     values = [await world.kv_fake.get(key["name"], "text") for key in keys["keys"]]
-    return f"{rows} {objects} {values}"
+    return repr((rows, objects, values))
 
 
 @pytest.mark.parametrize("large", [False, True], ids=["inline", "in R2"])

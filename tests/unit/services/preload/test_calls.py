@@ -57,6 +57,8 @@ VALUES: dict[str, Any] = {
     "item_id": "b",
     "version": 3,
     "limit": 5,
+    "layers": {"edge": [1, 2, 3.5]},
+    "pages": {"https://example.com/ä": 1},
 }
 
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable
 from datetime import UTC, datetime
+from math import inf
 from typing import Any
 
 import pytest
@@ -11,9 +12,10 @@ from sluice.core.errors import TimedOut, Unavailable
 from sluice.core.headers import header_value
 from sluice.core.ports import Content
 from sluice.services.preload.serving.isolate_memory import IsolateMemory
+from sluice.services.preload.serving.replies import VisitTally
 from sluice.web import Headers, Reply, Request, format_http_date
 from sluice.web.messages import Native
-from unit.services.preload.world import SITE, OriginReply, VisitorsOrigin, World, read_data
+from unit.services.preload.world import SITE, ZONE, OriginReply, VisitorsOrigin, World, read_data
 
 
 class Visits:
@@ -23,7 +25,7 @@ class Visits:
         self.world = World(**config)
         self.deferred: list[Awaitable[None]] = []
         self.origin = VisitorsOrigin(self.world.origin)
-        self.memory = IsolateMemory()
+        self.memory = IsolateMemory(tallies={ZONE: VisitTally(told_at=inf)})  # no visit is told
 
     async def get(self, path: str = "/a", method: str = "GET", **headers: str) -> Reply:
         server = self.world.build_page_server(self.origin, self.deferred.append, self.memory)

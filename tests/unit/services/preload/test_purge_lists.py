@@ -30,12 +30,18 @@ class Isolate:
         index = PageIndex(here.database, ZONE)
         self.copies = CopyStore(ZONE, R2(here.bucket), here.edge, index, here.clock, self.reader)
 
-    async def store(self, asked_at: float | None = None, tags: str = "") -> None:
-        now = self.here.clock.now()
+    async def ask(self) -> int:
+        """Asks the origin; returns the number that the copy will carry."""
         await self.reader.read()
+        return self.copies.latest_seq()
+
+    async def store(self, seq: int | None = None, tags: str = "") -> None:
+        now = self.here.clock.now()
+        if seq is None:
+            seq = await self.ask()
         headers = (("cache-control", "max-age=3600"), ("cache-tag", tags))
-        copy = build_copy(PAGE, 200, headers, Content(b"x", 1), config=self.here.zone_config, now=now)
-        await self.copies.store(copy, now if asked_at is None else asked_at)
+        copy = build_copy(PAGE, 200, headers, Content(b"x", 1), config=self.here.zone_config, now=now, seq=seq)
+        await self.copies.store(copy, self.here.zone_config)
 
     async def is_served(self) -> bool:
         return await self.copies.load_from_edge(PAGE) is not None
@@ -88,12 +94,11 @@ async def test_other_pages_stay():
 async def test_number_of_the_time_when_the_origin_was_asked():
     """A copy whose origin was asked before the purge is not valid, however late it is stored."""
     here, first, second = await meet()
-    await first.reader.read()
-    asked_at = here.clock.now()
+    asked = await first.ask()
     here.clock.advance(1)
     await accept(here, urls=[PAGE.url])
     here.clock.advance(5)
-    await first.store(asked_at)
+    await first.store(asked)
     assert not await first.is_served()
     assert not await second.is_served()
 

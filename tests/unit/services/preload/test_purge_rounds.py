@@ -47,7 +47,7 @@ async def store_pages(here: World, count: int) -> None:
             fresh_until=now + 60,
             size=1,
             tags=["post:1"],
-            indexed_at=now,
+            seq=0,
         )
 
 
@@ -118,13 +118,16 @@ async def test_deleted_zone_leaves_nothing():
     here = await World().register()
     await here.enqueue(*(f"/{n}" for n in range(40)))
     await here.zone.learn_pages({"pages": [{"url": f"{SITE}/a", "monthly_pageviews": 9}]})
+    await here.zone.count_visits({"edge": [1, 2, 3.0]}, {f"{SITE}/1": 1})
     await here.drain()
     here.clock.advance(1)
     await here.zone.unregister()
     await here.drain()
     assert (here.bucket._objects, here.edge.stored) == ({}, {})
-    for table in ("cached_pages", "page_tags", "page_facts"):
+    for table in ("cached_pages", "page_tags", "page_facts", "config_snapshots", "zones", "zone_hosts"):
         assert await here.rows(f"SELECT 1 FROM {table}") == []  # noqa: S608
+    for table in ("entry", "batch", "membership", "page", "visit", "page_visit", "observed"):
+        assert here.sql.rows(f"SELECT 1 FROM {table}") == []  # noqa: S608
 
 
 async def test_zone_that_is_deleted_while_it_is_published():
@@ -178,3 +181,41 @@ async def test_failing_webhook():
         here.clock.advance(60)
     assert len(posts) < 10
     assert (await here.kv.get_json(f"preload-queue:{ZONE}")) is not None
+
+
+async def test_everything_shares_the_subrequests():
+    """Sitemaps, pages, log, mirror and webhooks: no alarm makes more calls to the platform than the free plan allows."""
+    here = await World(
+        subrequests=FREE_SUBREQUESTS, preload_rps_limit=1000, preload_rpm_limit=60_000, preload_retry_max=0
+    ).register()
+    children = [f"{SITE}/map{n}.xml" for n in range(5)]
+    index = "".join(f"<sitemap><loc>{url}</loc></sitemap>" for url in children)
+    here.origin.scripts[f"{SITE}/sitemap.xml"] = OriginReply(body=f"<sitemapindex>{index}</sitemapindex>".encode())
+    for n, url in enumerate(children):
+        pages = "".join(f"<url><loc>{SITE}/{n}/{m}</loc></url>" for m in range(20))
+        here.origin.scripts[url] = OriginReply(body=f"<urlset>{pages}</urlset>".encode())
+    alert = {"incident_id": "a", "zone_id": ZONE, "kind": "failure_rate", "level": "critical", "message": "m"}
+    here.services.outbox.add_alert({**alert, "raised_at": 1.0})
+    for n in range(300):
+        here.services.outbox.add_log(ZONE, f"{SITE}/old{n}", "warmed", now=here.clock.now())
+    await here.zone.crawl_sitemap({})
+    platform = Platform(here)
+    for _ in range(200):
+        if here.storage.alarm_ms is None:
+            break
+        requests, posts = len(here.origin.requests), len(here.webhook)
+        platform.calls.clear()
+        await here.ring_alarm()
+        fetched = len(here.origin.requests) - requests + len(here.webhook) - posts
+        assert platform.calls.total() + fetched <= FREE_SUBREQUESTS
+    assert len(here.bucket._objects) == 100
+    assert await here.rows("SELECT count(*) AS n FROM preload_log WHERE status = 'warmed'") == [{"n": 400}]
+
+
+async def test_eta_knows_about_retries():
+    """A batch is not over before its last page has had its next attempt."""
+    here = await World().register()
+    here.origin.default = OriginReply(503, headers=(("retry-after", "600"),))
+    batch = await here.enqueue("/a")
+    await here.ring_alarm()
+    assert (await here.batch(batch))["eta_s"] >= 599

@@ -9,7 +9,6 @@ import pytest
 from sluice.core.errors import Conflict, Invalid, NotFound, Unauthorized
 from sluice.core.headers import header_value
 from sluice.core.preload.request_signing import SignedRequest, compute_signature, sign_request
-from sluice.services.preload.traffic.visits import LayerVisits
 from sluice.services.preload.zone.calls import SignedReply
 from unit.services.preload.world import KEY, SITE, ZONE, OriginReply, World
 
@@ -142,9 +141,9 @@ async def test_status_for_the_site():
     await here.enqueue("/a", "/b")
     status = await here.zone.show_to_site(sign(here, "GET", "status"), "status", "")
     assert (status["queue_depth"], status["hit_ratio"]) == (2, None)
-    counts = {"edge": LayerVisits(6, 600, 12), "r2": LayerVisits(2, 200, 8), "origin": LayerVisits(2, 9, 200)}
-    here.services.traffic.add(counts, here.clock.now())
-    here.services.traffic.add({"edge": LayerVisits(90)}, here.clock.now() - 2 * 86_400)
+    counts = {"edge": (6, 600, 12), "r2": (2, 200, 8), "origin": (2, 9, 200)}
+    here.services.traffic.add(counts, {}, here.clock.now())
+    here.services.traffic.add({"edge": (90, 0, 0)}, {}, here.clock.now() - 2 * 86_400)
     assert (await here.zone.show_to_site(sign(here, "GET", "status"), "status", ""))["hit_ratio"] == 0.8
     with pytest.raises(Unauthorized):
         await here.zone.show_to_site(sign(here, "GET", "status", key="wrong-wrong-wrong"), "status", "")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sluice.core.errors import ConnectionLost, Refused, TimedOut
+from sluice.core.errors import Conflict, ConnectionLost, Refused, TimedOut
 from sluice.core.headers import header_value
 from sluice.core.ports import HeaderPairs
 from sluice.services.preload.queue.queue import MAX_CRASHES
@@ -546,13 +546,26 @@ async def test_budget():
 
 
 async def test_disabled():
-    """A zone that is switched off accepts no pages and warms nothing."""
-    here = await register_zone(preload_enabled=False)
-    with pytest.raises(Exception, match="preload_enabled is false"):
-        await here.enqueue("/a")
+    """A zone that is switched off warms what is asked for by hand, and nothing else."""
+    here = await register_zone()
+    here.services.state.put(paused=True)
+    await here.enqueue("/before", "/both", trigger="sitemap")
+    here.services.state.put(paused=False)
+    await here.zone.configure({**here.config, "preload_enabled": False})
+    with pytest.raises(Conflict, match="preload_enabled is false"):
+        await here.enqueue("/a", trigger="scheduled")
+    with pytest.raises(Conflict, match="trigger manual"):
+        await here.preload("/a", trigger="post-purge")
     await here.zone.tick()
     await here.drain()
     assert not here.origin.requests
+    here.origin.scripts[f"{SITE}/by-hand"] = OriginReply(500)
+    await here.enqueue("/both", "/by-hand")
+    await here.preload("/signed")
+    await here.drain()
+    assert set(here.origin.counts) == {"/both", "/by-hand", "/signed"}
+    assert here.origin.counts["/by-hand"] == 4
+    assert here.services.queue.depth == 1
 
 
 async def test_slow_page_delays_no_other():

@@ -164,11 +164,27 @@ class FakeEdge:
         self.texts[url] = text
 
 
+class _SharedStream:
+    """A stream that several readers may read."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self._data: bytes | None = None
+
+    async def arrayBuffer(self) -> bytes:  # noqa: N802 - as bound
+        if self._data is None:
+            self._data = bytes(await self._stream.arrayBuffer())
+        return self._data
+
+
 class PlainBodies:
     """Bodies as bytes, as the warming of pages has them."""
 
     def split(self, content: Content) -> tuple[Content, Content]:
-        return content, content
+        if isinstance(content.data, bytes | None):
+            return content, content
+        shared = Content(_SharedStream(content.data), content.size)
+        return shared, shared
 
     async def collect(self, content: Content, reserve: Callable[[int], bool]) -> Content | None:
         data = await read_data(content)
@@ -332,8 +348,10 @@ class World:
                 log=log,
                 memory=memory,
             ),
+            make_zone=lambda: self.zone,
             defer=defer,
             log=log,
+            memory=memory,
         )
 
     def build_reader(self, purges: PurgeMemory | None = None) -> PurgeReader:

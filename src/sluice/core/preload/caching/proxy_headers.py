@@ -9,6 +9,7 @@ from urllib.parse import urljoin, urlsplit
 from sluice.core.headers import header_value
 from sluice.core.ports import HeaderPairs
 from sluice.core.preload.caching.request_rules import list_relevant_cookies
+from sluice.core.preload.request_signing import PROXY_HEADER
 from sluice.core.preload.zone_config import ZoneConfig
 
 CACHE_NAME: Final = "sluice"
@@ -41,6 +42,8 @@ def change_request_headers(
     changes: dict[str, str | None] = dict.fromkeys(unfit)
     changes["x-forwarded-host"] = host
     changes["x-forwarded-proto"] = scheme
+    if PROXY_HEADER in headers:
+        changes[PROXY_HEADER] = None  # a visitor must not bring a proof of his own
     changes["via"] = f"{headers['via']}, {VIA}" if headers.get("via") else VIA
     if client_ip := headers.get("cf-connecting-ip", "").strip():
         hops = [each.strip() for each in headers.get("x-forwarded-for", "").split(",") if each.strip()]

@@ -58,7 +58,7 @@ class ListAddresses:
         reply = reply.with_header("Content-Length", str(length))
         if stream is None:
             return reply
-        return replace(reply, body=Native(stream if is_gzip else self.inflate(stream, length)))
+        return replace(reply, body=Native(stream, is_encoded=True) if is_gzip else Native(self.inflate(stream, length)))
 
     async def serve_patch(self, request: Request) -> Reply:
         """Returns the patch from one version to the next; 404 while there is no next version."""

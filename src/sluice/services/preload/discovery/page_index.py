@@ -1,7 +1,7 @@
 """The index of stored pages in D1: which copies a purge must find, and what analytics know about pages."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -9,7 +9,12 @@ from sluice.core.ports import Database, Row
 from sluice.core.preload.priority import Facts
 from sluice.core.preload.purges import PurgeScope, list_beginnings
 
-MAX_TAG_ROWS: Final = 20  # 4 parameters each, of 100 in a statement
+# A copy that a purge still has to look at: it carries a lower number.
+_IS_OLDER: Final = "seq < ?1 AND seen_seq < ?1"
+# The visits of a page in a month: as the site states them, or as they were counted here.
+_VIEWS: Final = "max(coalesce(monthly_pageviews, 0), coalesce(visits, 0))"
+ANY_SEQ: Final = 2**52  # above the number of every purge
+MONTH_S: Final = 30 * 86_400
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,24 +49,25 @@ class PageIndex:
         fresh_until: float,
         size: int,
         tags: Sequence[str],
-        indexed_at: float | None = None,
+        seq: int,
     ) -> None:
         """Notes a page before its copy is stored, so that there is never a copy that no purge finds."""
         key = [self.zone_id, page.url, page.variant]
         statements: list[tuple[str, Sequence[object]]] = [
             (
-                """INSERT OR REPLACE INTO cached_pages
-                     (zone_id, url, variant, key_hash, stored_at, fresh_until, size_bytes, indexed_at)
-                   VALUES (?, ?, ?, ?, ?, ?, ?, ?)""",
-                [*key, hashed, stored_at, fresh_until, size, stored_at if indexed_at is None else indexed_at],
+                """INSERT INTO cached_pages
+                     (zone_id, url, variant, key_hash, stored_at, fresh_until, size_bytes, indexed_at, seq, first_seq)
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?5, ?8, ?8)
+                   ON CONFLICT (zone_id, url, variant) DO UPDATE SET key_hash = excluded.key_hash,
+                     stored_at = excluded.stored_at, fresh_until = excluded.fresh_until, renewed_at = NULL,
+                     size_bytes = excluded.size_bytes, indexed_at = excluded.indexed_at, seq = excluded.seq""",
+                [*key, hashed, stored_at, fresh_until, size, seq],
             ),
             ("DELETE FROM page_tags WHERE zone_id = ? AND url = ? AND variant = ?", key),
         ]
-        for at in range(0, len(tags), MAX_TAG_ROWS):
-            chunk = tags[at : at + MAX_TAG_ROWS]
-            rows = ", ".join(["(?, ?, ?, ?)"] * len(chunk))
-            values = [value for tag in chunk for value in (self.zone_id, tag, page.url, page.variant)]
-            statements.append((f"INSERT OR IGNORE INTO page_tags VALUES {rows}", values))  # noqa: S608
+        if tags:
+            rows = "INSERT OR IGNORE INTO page_tags SELECT ?, value, ?, ? FROM json_each(?)"
+            statements.append((rows, [*key, json.dumps(list(tags))]))
         await self.database.batch(statements)
 
     async def renew(self, page: Page, *, renewed_at: float, fresh_until: float, stored_before: float) -> bool:
@@ -81,61 +87,65 @@ class PageIndex:
         )
         return None if renewed_at is None else float(renewed_at)
 
-    async def remove(self, pages: Sequence[Page]) -> None:
+    async def remove(self, pages: Sequence[Page], *, below_seq: int | None = None) -> None:
+        """Forgets the pages; with a number, not those whose copy is newer."""
         keys = json.dumps([[page.url, page.variant] for page in pages])
-        await self.database.batch(
-            [
-                (
-                    f"""DELETE FROM {table} WHERE zone_id = ? AND (url, variant) IN
-                          (SELECT value ->> 0, value ->> 1 FROM json_each(?))""",  # noqa: S608
-                    [self.zone_id, keys],
-                )
-                for table in ("cached_pages", "page_tags")
-            ]
-        )
+        chosen = "zone_id = ? AND (url, variant) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?))"
+        newer = "SELECT url, variant FROM cached_pages WHERE zone_id = ? AND seq >= ?"
+        if below_seq is not None:
+            chosen += f" AND (url, variant) NOT IN ({newer} AND url IN (SELECT value ->> 0 FROM json_each(?)))"  # noqa: S608
+        values = [self.zone_id, keys, *(() if below_seq is None else (self.zone_id, below_seq, keys))]
+        tables = ("page_tags", "cached_pages")
+        await self.database.batch([(f"DELETE FROM {table} WHERE {chosen}", values) for table in tables])  # noqa: S608
 
-    async def list_tagged(self, tags: Iterable[str], limit: int, *, stored_before: float) -> list[Page]:
-        """Pages with one of the tags that were stored up to then."""
+    async def list_tagged(self, tags: Iterable[str], limit: int, *, below_seq: int) -> list[Page]:
+        """Pages with one of the tags whose copies are older than a purge."""
         rows = await self.database.all(
-            """SELECT DISTINCT url, variant FROM page_tags JOIN cached_pages USING (zone_id, url, variant)
-               WHERE zone_id = ? AND tag IN (SELECT value FROM json_each(?)) AND indexed_at <= ? LIMIT ?""",
-            *(self.zone_id, json.dumps(list(tags)), stored_before, limit),
+            f"""SELECT DISTINCT url, variant FROM page_tags JOIN cached_pages USING (zone_id, url, variant)
+               WHERE {_IS_OLDER} AND zone_id = ?2 AND tag IN (SELECT value FROM json_each(?3)) LIMIT ?4""",  # noqa: S608
+            *(below_seq, self.zone_id, json.dumps(list(tags)), limit),
         )
-        return [_parse_page(row) for row in rows]
+        return [parse_page(row) for row in rows]
 
-    async def list_prefixed(self, prefixes: Iterable[str], limit: int, *, stored_before: float) -> list[Page]:
-        """Pages below one of the URLs that were stored up to then."""
+    async def list_prefixed(self, prefixes: Iterable[str], limit: int, *, below_seq: int) -> list[Page]:
+        """Pages below one of the URLs whose copies are older than a purge."""
         beginnings = [start for prefix in prefixes for start in list_beginnings(prefix)]
         rows = await self.database.all(
-            """SELECT DISTINCT url, variant FROM cached_pages JOIN json_each(?) AS start
+            f"""SELECT DISTINCT url, variant FROM cached_pages JOIN json_each(?3) AS start
                  ON url = rtrim(start.value, '?') OR substr(url, 1, length(start.value)) = start.value
-               WHERE zone_id = ? AND indexed_at <= ? LIMIT ?""",
-            *(json.dumps(beginnings), self.zone_id, stored_before, limit),
+               WHERE {_IS_OLDER} AND zone_id = ?2 LIMIT ?4""",  # noqa: S608
+            *(below_seq, self.zone_id, json.dumps(beginnings), limit),
         )
-        return [_parse_page(row) for row in rows]
+        return [parse_page(row) for row in rows]
 
-    async def list_variants(self, urls: Iterable[str]) -> list[Page]:
-        """The stored variants of these pages."""
+    async def list_variants(self, urls: Iterable[str], *, below_seq: int = ANY_SEQ) -> list[Page]:
+        """The stored variants of these pages, or those whose copies are older than a purge."""
         rows = await self.database.all(
-            "SELECT url, variant FROM cached_pages WHERE zone_id = ? AND url IN (SELECT value FROM json_each(?))",
-            *(self.zone_id, json.dumps(list(urls))),
+            f"""SELECT url, variant FROM cached_pages
+               WHERE {_IS_OLDER} AND zone_id = ?2 AND url IN (SELECT value FROM json_each(?3))""",  # noqa: S608
+            *(below_seq, self.zone_id, json.dumps(list(urls))),
         )
-        return [_parse_page(row) for row in rows]
+        return [parse_page(row) for row in rows]
 
-    async def list_any(self, limit: int, *, stored_before: float) -> list[Page]:
-        """Any pages stored up to then; a caller that removes them calls again for more."""
+    async def list_any(self, limit: int, *, below_seq: int) -> list[Page]:
+        """Any pages whose copies are older than a purge; a caller that removes them calls again for more."""
         rows = await self.database.all(
-            "SELECT url, variant FROM cached_pages WHERE zone_id = ? AND indexed_at <= ? LIMIT ?",
-            *(self.zone_id, stored_before, limit),
+            f"SELECT url, variant FROM cached_pages WHERE {_IS_OLDER} AND zone_id = ?2 LIMIT ?3",  # noqa: S608
+            *(below_seq, self.zone_id, limit),
         )
-        return [_parse_page(row) for row in rows]
+        return [parse_page(row) for row in rows]
 
-    async def load_purges(self, since: float, limit: int) -> list[PurgeScope]:
-        """The newest purges that were accepted after that time."""
+    async def count_queries(self, path: str, *, but: str) -> int:
+        """How many queries of a path have stored copies, besides one; ? and @ are neighbours in ASCII."""
+        sql = "SELECT count(DISTINCT url) FROM cached_pages WHERE zone_id = ? AND url > ? AND url < ? AND url != ?"
+        return int(await self.database.value(sql, self.zone_id, f"{path}?", f"{path}@", but) or 0)
+
+    async def load_purges(self, after_seq: int, limit: int) -> list[PurgeScope]:
+        """The newest purges with a higher number."""
         rows = await self.database.all(
-            """SELECT tags, urls, everything, prefixes FROM purge_log WHERE zone_id = ? AND created_at > ?
-               ORDER BY created_at DESC LIMIT ?""",
-            *(self.zone_id, since, limit),
+            """SELECT tags, urls, everything, prefixes FROM purge_log WHERE zone_id = ? AND seq > ?
+               ORDER BY seq DESC LIMIT ?""",
+            *(self.zone_id, after_seq, limit),
         )
         return [_parse_scope(row) for row in rows]
 
@@ -150,26 +160,27 @@ class PageIndex:
     async def load_busiest(self, limit: int) -> dict[str, Facts]:
         """The pages with the most traffic."""
         rows = await self.database.all(
-            "SELECT * FROM page_facts WHERE zone_id = ? ORDER BY monthly_pageviews DESC LIMIT ?", self.zone_id, limit
+            f"SELECT * FROM page_facts WHERE zone_id = ? ORDER BY {_VIEWS} DESC LIMIT ?",  # noqa: S608
+            *(self.zone_id, limit),
         )
         return {str(row["url"]): _parse_facts(row) for row in rows}
 
-    async def touch(self, pages: Sequence[Page], now: float) -> None:
-        """Notes that a purge has seen these pages and left their copies."""
+    async def mark_seen(self, pages: Sequence[Page], seq: int) -> None:
+        """Notes that a soft purge has looked at these pages and left their copies."""
         keys = json.dumps([[page.url, page.variant] for page in pages])
         await self.database.run(
-            """UPDATE cached_pages SET indexed_at = ? WHERE zone_id = ? AND (url, variant) IN
+            """UPDATE cached_pages SET seen_seq = max(seen_seq, ?) WHERE zone_id = ? AND (url, variant) IN
                  (SELECT value ->> 0, value ->> 1 FROM json_each(?))""",
-            *(now + 0.001, self.zone_id, keys),
+            *(seq, self.zone_id, keys),
         )
 
     async def list_expiring(self, limit: int, *, before: float, min_life_s: float) -> list[str]:
         """The URLs of pages that expire before a time: the most visited first, then those that expire first."""
         rows = await self.database.all(
-            """SELECT url, max(coalesce(monthly_pageviews, 0)) AS views, min(fresh_until) AS expires_at
+            f"""SELECT url, max({_VIEWS}) AS views, min(fresh_until) AS expires_at
                FROM cached_pages LEFT JOIN page_facts USING (zone_id, url)
                WHERE zone_id = ? AND fresh_until < ? AND fresh_until - max(stored_at, coalesce(renewed_at, 0)) >= ?
-               GROUP BY url ORDER BY views DESC, expires_at LIMIT ?""",
+               GROUP BY url ORDER BY views DESC, expires_at LIMIT ?""",  # noqa: S608
             *(self.zone_id, before, min_life_s, limit),
         )
         return [str(row["url"]) for row in rows]
@@ -183,7 +194,7 @@ class PageIndex:
             "SELECT url, variant FROM cached_pages WHERE zone_id = ? AND fresh_until < ? LIMIT ?",
             *(self.zone_id, before, limit),
         )
-        return [_parse_page(row) for row in rows]
+        return [parse_page(row) for row in rows]
 
     async def merge_facts(self, facts: Iterable[KnownFacts]) -> None:
         """Stores what is known; a field that is None stays as it is."""
@@ -198,8 +209,29 @@ class PageIndex:
             *(self.zone_id, rows, self.zone_id),
         )
 
+    async def add_visits(self, visits: Mapping[str, int], now: float) -> None:
+        """Adds visits of stored pages; former ones fade within a month, so that the sum is about that of a month."""
+        await self.database.run(
+            f"""INSERT INTO page_facts (zone_id, url, monthly_pageviews, visits, visits_at)
+               SELECT ?1, key, 0, value, ?2 FROM json_each(?3)
+               WHERE EXISTS (SELECT 1 FROM cached_pages WHERE zone_id = ?1 AND url = key)
+                 OR EXISTS (SELECT 1 FROM page_facts WHERE zone_id = ?1 AND url = key)
+               ON CONFLICT (zone_id, url) DO UPDATE SET visits_at = excluded.visits_at,
+                 visits = excluded.visits + visits * max(0.0, 1 - (excluded.visits_at - visits_at) / {MONTH_S}.0)""",  # noqa: S608
+            *(self.zone_id, now, json.dumps(visits)),
+        )
 
-def _parse_page(row: Row) -> Page:
+    async def forget_unvisited(self, before: float) -> None:
+        """Deletes what is only known from visits, if there is no copy and nobody has come since then."""
+        await self.database.run(
+            """DELETE FROM page_facts WHERE zone_id = ?1 AND monthly_pageviews = 0 AND published_at IS NULL
+                 AND post_id IS NULL AND visits_at < ?2
+                 AND NOT EXISTS (SELECT 1 FROM cached_pages WHERE zone_id = ?1 AND cached_pages.url = page_facts.url)""",
+            *(self.zone_id, before),
+        )
+
+
+def parse_page(row: Row) -> Page:
     return Page(str(row["url"]), str(row["variant"]))
 
 
@@ -216,6 +248,6 @@ def _parse_facts(row: Row) -> Facts:
     published_at, post_id = row["published_at"], row["post_id"]
     return Facts(
         published_at=None if published_at is None else float(published_at),
-        monthly_pageviews=int(row["monthly_pageviews"] or 0),
+        monthly_pageviews=int(max(row["monthly_pageviews"] or 0, row["visits"] or 0)),
         post_id=None if post_id is None else int(post_id),
     )

@@ -1,7 +1,7 @@
 """Crawling sitemaps: one file at a time, under the same limits as pages; a crash loses no file."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -25,6 +25,7 @@ from sluice.services.preload.zone.outbox import Outbox
 MAX_FILES: Final = 500  # sitemaps of one crawl: at most 25 million pages, more than any queue holds
 MAX_DEPTH: Final = 3
 SLICE: Final = 500  # addresses taken in before other calls get their turn
+FACTS_AT_ONCE: Final = 5000  # addresses whose facts are read from D1 by one statement
 MAX_FOREIGN_HOSTS: Final = 5  # of one file, that are named in the log
 CRASHES: Final = "the Worker crashed on it too often"
 MAX_ROBOTS_BYTES: Final = 512 * 1024
@@ -57,6 +58,14 @@ class SitemapFile:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Some addresses of a file: how many, and those that are pages of the zone with the time of their last change."""
+
+    count: int
+    pages: list[tuple[str, float | None]]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SitemapCrawl:
     zone_id: str
@@ -67,6 +76,8 @@ class SitemapCrawl:
     enqueuer: Enqueuer
     known_pages: KnownPages
     outbox: Outbox
+    # What is known about pages; it may be asked for many at once.
+    load_facts: Callable[[list[str]], Awaitable[dict[str, Facts]]]
 
     def begin(self, batch_id: str, url: str, trigger: str, now: float) -> None:
         """Starts a crawl; its pages belong to the batch."""
@@ -79,7 +90,7 @@ class SitemapCrawl:
         due_at = self.sql.value("SELECT min(due_at) FROM crawl WHERE state = 'pending'")
         return None if due_at is None else float(due_at)
 
-    async def read_next_file(self, config: ZoneConfig, facts: Mapping[str, Facts]) -> bool:
+    async def read_next_file(self, config: ZoneConfig) -> bool:
         """Reads one file; returns False when none is due."""
         rows = self.sql.rows(
             "SELECT * FROM crawl WHERE state = 'pending' AND due_at <= ? ORDER BY depth, id LIMIT 1", self.clock.now()
@@ -90,38 +101,36 @@ class SitemapCrawl:
         if file.attempt > config.preload_retry_max:
             self._fail(file, CRASHES)
         else:
-            await self._attempt(file, config, facts)
+            await self._attempt(file, config)
         if not self.sql.value("SELECT 1 FROM crawl WHERE batch_id = ? AND state = 'pending'", file.batch_id):
             self.batches.end_crawl(file.batch_id, self.clock.now())
             self.sql.run("DELETE FROM crawl WHERE batch_id = ?", file.batch_id)
         return True
 
-    async def _attempt(self, file: SitemapFile, config: ZoneConfig, facts: Mapping[str, Facts]) -> None:
+    async def _attempt(self, file: SitemapFile, config: ZoneConfig) -> None:
         """Counts the attempt before it begins, so that a file that takes the Worker down is not read for ever."""
         grant_id = await self.origin.wait_for_grant(Limits.from_config(config))
         due_at = self.clock.now() + backoff_s(file.attempt)
         self.sql.run("UPDATE crawl SET attempt = attempt + 1, due_at = ? WHERE id = ?", due_at, file.id)
         try:
-            await self._read_file(file, config, grant_id, facts)
+            await self._read_file(file, config, grant_id)
         except Refused as error:
             self._fail(file, str(error))
         except PeerError as error:
             self._delay(file, config, str(error))
 
-    async def _read_file(
-        self, file: SitemapFile, config: ZoneConfig, grant_id: int, facts: Mapping[str, Facts]
-    ) -> None:
+    async def _read_file(self, file: SitemapFile, config: ZoneConfig, grant_id: int) -> None:
         if file.url.endswith("/robots.txt"):
-            await self._read_robots(file, config, grant_id, facts)
+            await self._read_robots(file, config, grant_id)
             return
         reader = SitemapReader()
         response = await self._fetch_file(file, config, grant_id, reader)
         match classify_response(response.status, response.headers, self.clock.now()):
             case Storable():
-                await self._accept(file, config, reader.finish(), facts)
+                await self._accept(file, config, reader.finish())
             case Redirect(to=location):
                 target = SitemapLink(urljoin(file.url, location), None)
-                await self._accept(file, config, Sitemap(sitemaps=[target]), facts, is_deeper=False)
+                await self._accept(file, config, Sitemap(sitemaps=[target]), is_deeper=False)
             case Retry(reason=reason):
                 self._delay(file, config, reason)
             case Gone(reason=reason) | Failed(reason=reason) | Skipped(reason=reason):
@@ -129,13 +138,11 @@ class SitemapCrawl:
             case Unchanged():
                 self._try_fallback(file, config, "status 304 to a request without conditions")
 
-    async def _read_robots(
-        self, file: SitemapFile, config: ZoneConfig, grant_id: int, facts: Mapping[str, Facts]
-    ) -> None:
+    async def _read_robots(self, file: SitemapFile, config: ZoneConfig, grant_id: int) -> None:
         response = await self._fetch_file(file, config, grant_id, None)
         text = response.body.decode("utf-8", "replace")
         urls = parse_robots_sitemaps(text) if response.status == 200 else []
-        await self._accept(file, config, Sitemap(sitemaps=[SitemapLink(url, None) for url in urls]), facts)
+        await self._accept(file, config, Sitemap(sitemaps=[SitemapLink(url, None) for url in urls]))
         if not urls:
             self._add_fallback(file, config)
 
@@ -169,7 +176,6 @@ class SitemapCrawl:
         file: SitemapFile,
         config: ZoneConfig,
         sitemap: Sitemap,
-        facts: Mapping[str, Facts],
         *,
         is_deeper: bool = True,
     ) -> None:
@@ -179,21 +185,29 @@ class SitemapCrawl:
                 self._add_file(file.batch_id, link.url, depth=file.depth + is_deeper, trigger=file.trigger)
             else:
                 self._log(link.url, "sitemap_skipped", "it is on another host or too deep")
-        await self._take_in(file, config, sitemap.pages, facts)
+        await self._take_in(file, config, sitemap.pages)
         self._finish(file)
 
-    async def _take_in(
-        self, file: SitemapFile, config: ZoneConfig, links: list[SitemapLink], facts: Mapping[str, Facts]
-    ) -> None:
+    async def _take_in(self, file: SitemapFile, config: ZoneConfig, links: list[SitemapLink]) -> None:
         """Enqueues slice by slice, and lets other calls in between; after a crash it goes on with the next slice."""
         taken = int(self.sql.value("SELECT taken FROM crawl_progress WHERE crawl_id = ?", file.id) or 0)
         if not taken:
             self._report_foreign(file, config, links)
         while taken < len(links):
-            part = links[taken : taken + SLICE]
-            taken += len(part)
-            self.sql.transaction(partial(self._take_slice, file, config, part, taken, facts))
+            slices = await self._cut_slices(links[taken : taken + FACTS_AT_ONCE], config)
+            facts = await self.load_facts([url for each in slices for url, _ in each.pages])
+            for each in slices:
+                taken += each.count
+                self.sql.transaction(partial(self._take_slice, file, config, each, taken, facts))
+                await self.clock.sleep(0)
+
+    async def _cut_slices(self, links: list[SitemapLink], config: ZoneConfig) -> list[Slice]:
+        slices = []
+        for at in range(0, len(links), SLICE):
+            part = links[at : at + SLICE]
+            slices.append(Slice(len(part), list(_canonicalize(part, config))))
             await self.clock.sleep(0)
+        return slices
 
     def _report_foreign(self, file: SitemapFile, config: ZoneConfig, links: list[SitemapLink]) -> None:
         """Says which addresses are not the zone's: often the name with or without www."""
@@ -205,15 +219,14 @@ class SitemapCrawl:
             self._log(file.url, "sitemap_skipped", reason)
 
     def _take_slice(
-        self, file: SitemapFile, config: ZoneConfig, links: list[SitemapLink], taken: int, facts: Mapping[str, Facts]
+        self, file: SitemapFile, config: ZoneConfig, part: Slice, taken: int, facts: Mapping[str, Facts]
     ) -> None:
-        now = self.clock.now()
-        pages = list(_canonicalize(links, config))
+        now, pages = self.clock.now(), part.pages
         current = self.known_pages.list_current(pages, now)
         urls = dict.fromkeys(url for url, _ in pages if url not in current)
         order = PageOrder(batch_id=file.batch_id, trigger=file.trigger, urls=list(urls))
         self.enqueuer.enqueue(order, config, facts, now)
-        skipped = len(links) - len(pages) + sum(url in current for url, _ in pages)
+        skipped = part.count - len(pages) + sum(url in current for url, _ in pages)
         self.batches.add_settled(file.batch_id, "skipped", skipped)
         self.sql.run("INSERT OR REPLACE INTO crawl_progress VALUES (?, ?)", file.id, taken)
 

@@ -1,17 +1,19 @@
 """The HTTP API of edge-preload: the signed API for sites, and the operator's API."""
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from sluice.core.errors import BadField, Invalid, Refused, UnsupportedMediaType
+from sluice.core.errors import BadField, Invalid, NotFound, Refused, UnsupportedMediaType
 from sluice.core.json_text import parse_json
 from sluice.core.ports import Clock, Database, Defer
 from sluice.core.preload.request_signing import SignedRequest
-from sluice.core.preload.zone_config import ZoneConfig, check_zone_id, parse_config
+from sluice.core.preload.zone_config import ZONE_ID, ZoneConfig, check_zone_id, parse_config
 from sluice.services.preload.http.operator_gate import OperatorGate
-from sluice.services.preload.http.requests import MAX_BODY_BYTES, MIN_KEY_CHARS, read_limit, read_zone_id
+from sluice.services.preload.http.prometheus import CONTENT_TYPE, MAX_ZONES, format_figures
+from sluice.services.preload.http.requests import MAX_BODY_BYTES, MIN_KEY_CHARS, read_limit
 from sluice.services.preload.zone.calls import Json, Shown, SignedReply, ZoneCalls, Zones
 from sluice.web import Handler, Reply, Request, Route, read_bytes, read_json
 
@@ -88,6 +90,8 @@ class PreloadApi:
         resume = self._handle(lambda zone: zone.resume())
         test_rules = self._handle_body(lambda zone, body: zone.test_rules(body))
         observed = self._handle(lambda zone: zone.list_observed())
+        traffic = self._handle(lambda zone: zone.show_traffic())
+        purge = self._handle_body(lambda zone, body: zone.purge_by_hand(body), status=202)
         return [
             Route("POST", f"{zone}/batches/:id/cancel", self._cancel_batch),
             Route("GET", f"{zone}/failed", self._list_failed),
@@ -102,6 +106,9 @@ class PreloadApi:
             Route("POST", f"{zone}/resume", resume),
             Route("POST", f"{zone}/rules/test", test_rules),
             Route("GET", f"{zone}/observed", observed),
+            Route("GET", f"{zone}/traffic", traffic),
+            Route("POST", f"{zone}/purge", purge),
+            Route("GET", "/metrics/prometheus", self._show_prometheus),
         ]
 
     def _handle_signed(self, call: SignedCall) -> Handler:
@@ -109,7 +116,7 @@ class PreloadApi:
             content = await read_bytes(request, max_bytes=MAX_BODY_BYTES)
             signed = SignedRequest.from_request(request.method, signed_path(request), request.headers, content)
             body, mistake = _try_parse(content)
-            zone_id = read_zone_id(body)
+            zone_id = _read_zone_id(body)
             await self._refuse_strangers(zone_id, signed)
             if mistake:
                 raise mistake
@@ -157,6 +164,14 @@ class PreloadApi:
     async def _list_zones(self, request: Request) -> Reply:
         await self.gate.admit(request)
         return Reply.json({"zones": await self.zones.list_ids()}, headers=NO_STORE)
+
+    async def _show_prometheus(self, request: Request) -> Reply:
+        await self.gate.admit(request)
+        figures = []
+        for zone_id in (await self.zones.list_ids())[:MAX_ZONES]:
+            with suppress(NotFound):  # it was deleted just now
+                figures.append(await self.zones.get(zone_id).show_traffic())
+        return Reply.text(format_figures(figures), headers=NO_STORE | {"Content-Type": CONTENT_TYPE})
 
     async def _configure(self, request: Request) -> Reply:
         zone = await self._admit(request)
@@ -246,6 +261,12 @@ def _list_fetched_urls(config: ZoneConfig) -> dict[str, str]:
         suffix = f":{port}" if port and ":" not in host else ""
         urls[f"hosts[{position}]"] = f"{config.scheme}://{host}{suffix}"
     return urls
+
+
+def _read_zone_id(body: Any) -> str | None:
+    """The zone id in a body that is not validated yet; None without a valid one."""
+    zone_id = body.get("zone_id") if isinstance(body, dict) else None
+    return zone_id if isinstance(zone_id, str) and ZONE_ID.fullmatch(zone_id) else None
 
 
 def signed_path(request: Request) -> str:

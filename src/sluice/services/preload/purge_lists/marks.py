@@ -1,11 +1,11 @@
 """The purges of a zone as its object keeps them: one row for each tag, URL or prefix, with the number of its latest purge."""
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from sluice.core.ports import Sql
+from sluice.core.ports import Row, Sql
 from sluice.core.preload.purge_list import EVERYTHING, MAX_MARKS, Mark, PurgeList, Verdict, list_scopes
 from sluice.core.preload.purges import Purge
 
@@ -17,7 +17,7 @@ KEPT_S: Final = 660.0
 class PurgeMarks:
     sql: Sql
 
-    def add(self, purge: Purge) -> None:
+    def add(self, purge: Purge) -> int:
         """Numbers a purge; from now on older copies of what it covers are not valid."""
         seq = int(self.sql.value("UPDATE tally SET n = n + 1 WHERE name = 'purge_seq' RETURNING n") or 0)
         self.sql.run(
@@ -28,29 +28,41 @@ class PurgeMarks:
         )
         if int(self.sql.value("SELECT count(*) FROM mark") or 0) > MAX_MARKS:
             self._replace_all(purge.created_at)
+        return seq
 
     def load(self) -> PurgeList:
-        rows = self.sql.rows("SELECT scope, seq, hard_seq FROM mark")
-        marks = {str(row["scope"]): Mark(int(row["seq"] or 0), int(row["hard_seq"] or 0)) for row in rows}
-        return PurgeList(int(self.sql.value("SELECT n FROM tally WHERE name = 'purge_seq'") or 0), marks)
+        return PurgeList(self.latest(), _parse_marks(self.sql.rows("SELECT scope, seq, hard_seq FROM mark")))
 
-    def seq_at(self, time: float) -> int:
-        """The number that was known at a time."""
-        later = self.sql.value("SELECT min(seq) FROM mark WHERE at > ?", time)
-        if later is not None:
-            return int(later) - 1
+    def latest(self) -> int:
+        """The number of the latest purge."""
         return int(self.sql.value("SELECT n FROM tally WHERE name = 'purge_seq'") or 0)
 
     async def judge(self, url: str, tags: Collection[str], seq: int) -> Verdict:
         """What purges after this number say about a copy of a page."""
         return self.load().judge(url, tags, seq)
 
-    def forget_old(self, now: float) -> None:
-        """Deletes the rows of purges that are carried out, when no edge has an older copy any more."""
-        self.sql.run("DELETE FROM mark WHERE at < ? AND NOT EXISTS (SELECT 1 FROM purge)", now - KEPT_S)
+    def list_old(self, now: float, limit: int) -> dict[str, Mark]:
+        """The oldest rows of purges that are carried out and of which no edge has an older copy any more."""
+        rows = self.sql.rows(
+            """SELECT scope, seq, hard_seq FROM mark WHERE at < ? AND NOT EXISTS (SELECT 1 FROM purge)
+               ORDER BY at LIMIT ?""",
+            *(now - KEPT_S, limit),
+        )
+        return _parse_marks(rows)
+
+    def forget(self, marks: Mapping[str, Mark]) -> None:
+        """Deletes rows that no later purge has changed."""
+        self.sql.run(
+            """DELETE FROM mark WHERE (scope, seq) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?))""",
+            json.dumps([[scope, mark.seq] for scope, mark in marks.items()]),
+        )
 
     def _replace_all(self, now: float) -> None:
         """One purge of everything instead of very many."""
         [row] = self.sql.rows("SELECT max(seq) AS seq, max(hard_seq) AS hard_seq FROM mark")
         self.sql.run("DELETE FROM mark")
         self.sql.run("INSERT INTO mark VALUES (?, ?, ?, ?)", EVERYTHING, row["seq"], row["hard_seq"], now)
+
+
+def _parse_marks(rows: Iterable[Row]) -> dict[str, Mark]:
+    return {str(row["scope"]): Mark(int(row["seq"] or 0), int(row["hard_seq"] or 0)) for row in rows}

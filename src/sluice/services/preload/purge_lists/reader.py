@@ -6,7 +6,6 @@ for the whole: so what is served is never older than that.
 
 import asyncio
 import json
-from collections import deque
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
@@ -19,7 +18,6 @@ from sluice.core.preload.zone_config import ZoneConfig, parse_config
 PATIENCE_S: Final = 1.0  # how long the zone's object may take
 RETRY_S: Final = 1.0  # after a failure, so that not every visitor waits for an object that does not answer
 UNCHECKED_S: Final = 300.0  # for so long copies are served while the object does not answer
-MAX_HISTORY: Final = 200
 LOOK_S: Final = 0.02
 
 
@@ -32,18 +30,13 @@ class EdgeTexts(Protocol):
 
 @dataclass(slots=True)
 class KnownPurges:
-    """What one isolate knows about a zone: the latest list, when it was asked for, and which numbers were known when."""
+    """What one isolate knows about a zone: the latest list, and when it was asked for."""
 
     purges: PurgeList
     config: ZoneConfig
     version: int
     asked_at: float
     is_checked: bool = True
-    numbers: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=MAX_HISTORY))
-
-    def seq_at(self, time: float) -> int:
-        """The number that was known at a time; 0 when nobody remembers."""
-        return next((seq for asked_at, seq in reversed(self.numbers) if asked_at <= time), 0)
 
 
 @dataclass(slots=True)
@@ -80,9 +73,10 @@ class PurgeReader:
         known = await self.read()
         return known.config if known else default
 
-    def seq_at(self, time: float) -> int:
+    def latest(self) -> int:
+        """The number of the latest purge that is known now: a list that comes later may name a purge that is later too."""
         known = self.memory.zones.get(self.zone_id)
-        return known.seq_at(time) if known else 0
+        return known.purges.seq if known else 0
 
     async def judge(self, url: str, tags: Collection[str], seq: int) -> Verdict:
         """What purges after this number say about a copy of a page; where nobody can tell, it counts as purged."""
@@ -154,14 +148,12 @@ class PurgeReader:
         if before and asked_at <= before.asked_at:
             return
         is_same = before is not None and before.version == value["version"]
-        known = KnownPurges(
+        self.memory.zones[self.zone_id] = KnownPurges(
             purges=PurgeList.from_json(value),
             config=before.config if before and is_same else parse_config(value["config"]),
             version=value["version"],
             asked_at=asked_at,
         )
-        known.numbers.extend((*(before.numbers if before else ()), (asked_at, known.purges.seq)))
-        self.memory.zones[self.zone_id] = known
 
     @property
     def _url(self) -> str:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from sluice.core.ports import Row, Scalar, Sql
 from sluice.core.preload.entries import LEASED, READY, WAITING, QueueEntry, WantedPage, order_key
+from sluice.core.preload.priority import MANUAL
 from sluice.services.preload.queue.batches import Batches, Count
 
 CHUNK: Final = 500  # pages inserted by one statement: the JSON of the longest URLs stays within a row's 2 MB
@@ -59,6 +60,11 @@ class Queue:
     def depth(self) -> int:
         return int(self.sql.value("SELECT depth FROM queue_tally") or 0)
 
+    def count_unknown(self) -> int:
+        """How many pages wait for their first copy."""
+        sql = "SELECT count(*) FROM entry WHERE NOT EXISTS (SELECT 1 FROM page WHERE page.url = entry.url)"
+        return int(self.sql.value(sql) or 0)
+
     def load_tallies(self) -> Tallies:
         [row] = self.sql.rows(f"SELECT {TALLIES} FROM queue_tally")  # noqa: S608 - constant
         return Tallies.parse(row)
@@ -77,13 +83,15 @@ class Queue:
         """All entries, leased ones too, in the order of the queue."""
         return [parse_entry(row) for row in self.sql.rows(f"SELECT * FROM entry ORDER BY {ORDER} LIMIT ?", limit)]  # noqa: S608
 
-    def lease(self, now: float, lease_s: float) -> QueueEntry | None:
-        """Takes the first ready entry; nobody else gets it until the lease ends."""
-        return self._lease(f"SELECT id FROM entry WHERE state = {READY} ORDER BY {ORDER} LIMIT 1", now + lease_s)  # noqa: S608
+    def lease(self, now: float, lease_s: float, *, by_hand: bool = False) -> QueueEntry | None:
+        """Takes the first ready entry, or the first that is wanted by hand; nobody else gets it until the lease ends."""
+        ready = f"state = {READY}{_and_manual(by_hand)}"
+        return self._lease(f"SELECT id FROM entry WHERE {ready} ORDER BY {ORDER} LIMIT 1", now + lease_s)  # noqa: S608
 
-    def lease_probe(self, now: float, lease_s: float) -> QueueEntry | None:
+    def lease_probe(self, now: float, lease_s: float, *, by_hand: bool = False) -> QueueEntry | None:
         """Takes the ready entry that says most about the origin: a page that has worked, else one that has not failed."""
-        first = f"SELECT * FROM entry WHERE state = {READY} ORDER BY {ORDER} LIMIT {PROBES}"  # noqa: S608
+        ready = f"state = {READY}{_and_manual(by_hand)}"
+        first = f"SELECT * FROM entry WHERE {ready} ORDER BY {ORDER} LIMIT {PROBES}"  # noqa: S608
         return self._lease(
             f"""SELECT id FROM ({first}) AS entry ORDER BY
                   EXISTS (SELECT 1 FROM page WHERE page.url = entry.url AND page.variant = entry.variant) DESC,
@@ -95,13 +103,19 @@ class Queue:
         rows = self.sql.rows(f"UPDATE entry SET state = {LEASED}, due_at = ? WHERE id = ({choice}) RETURNING *", until)  # noqa: S608
         return parse_entry(rows[0]) if rows else None
 
-    def load_due_times(self) -> DueTimes:
+    def load_due_times(self, *, by_hand: bool = False) -> DueTimes:
+        manual = _and_manual(by_hand)
         [row] = self.sql.rows(
-            f"""SELECT EXISTS (SELECT 1 FROM entry WHERE state = {READY}) AS is_ready,
-                  (SELECT due_at FROM entry WHERE state = {WAITING} ORDER BY due_at LIMIT 1) AS retry_at,
+            f"""SELECT EXISTS (SELECT 1 FROM entry WHERE state = {READY}{manual}) AS is_ready,
+                  (SELECT due_at FROM entry WHERE state = {WAITING}{manual} ORDER BY due_at LIMIT 1) AS retry_at,
                   (SELECT due_at FROM entry WHERE state = {LEASED} ORDER BY due_at LIMIT 1) AS lease_ends_at"""  # noqa: S608
         )
         return DueTimes(bool(row["is_ready"]), _time(row["retry_at"]), _time(row["lease_ends_at"]))
+
+    def find_last_retry(self, now: float) -> float:
+        """When the last of the pages that wait for another attempt gets it; now without such a page."""
+        last = _time(self.sql.value(f"SELECT max(due_at) FROM entry WHERE state = {WAITING}"))  # noqa: S608
+        return now if last is None else max(now, last)
 
     def release_due_retries(self, now: float) -> None:
         """Makes entries ready whose backoff is over."""
@@ -165,6 +179,7 @@ class Queue:
                FROM json_each(?) WHERE true
                ON CONFLICT (url, variant) DO UPDATE SET
                  priority = max(priority, excluded.priority), post_id = coalesce(excluded.post_id, post_id),
+                 trigger_name = CASE excluded.trigger_name WHEN '{MANUAL}' THEN '{MANUAL}' ELSE trigger_name END,
                  again = CASE WHEN state = {LEASED} THEN 1 ELSE 0 END""",  # noqa: S608
             *(now, pages),
         )
@@ -190,6 +205,10 @@ class Queue:
 
     def _load_lowest(self, state: int, count: int) -> list[Row]:
         return self.sql.rows(f"SELECT * FROM entry WHERE state = {state} ORDER BY {REVERSE_ORDER} LIMIT ?", count)  # noqa: S608
+
+
+def _and_manual(by_hand: bool) -> str:
+    return f" AND trigger_name = '{MANUAL}'" if by_hand else ""
 
 
 def parse_entry(row: Row) -> QueueEntry:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
+from hashlib import sha256
 from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, Final
@@ -27,7 +28,8 @@ from sluice.core.preload.zone_config import ZoneConfig, netloc_of
 from sluice.services.preload.discovery.page_index import Page
 from sluice.services.preload.ports import CachedResponse
 
-MAX_HEADER_CHARS: Final = 6000  # of R2's 8,192 bytes of metadata
+MAX_METADATA_BYTES: Final = 7500  # of R2's 8,192, which count the names too
+_LONG: Final = ("headers", "tags")  # what may be too long for R2's metadata
 FRESHNESS_FIELDS: Final = 3
 COPY: Final = "x-sluice-copy"  # at the edge: what the copy is, as JSON
 # Headers that the edge cache would act on, or that describe the bytes as they were sent.
@@ -110,10 +112,11 @@ class Copy:
 
 @dataclass(frozen=True, slots=True)
 class Validated:
-    """The conditions of a request that was answered with 304, and when it was sent."""
+    """The conditions of a request that was answered with 304, when it was sent, and the latest purge known then."""
 
     conditions: HeaderPairs
     at: float
+    seq: int
 
     def fits(self, headers: HeaderPairs) -> bool:
         """Whether these are the headers of the copy that the conditions were made of."""
@@ -127,9 +130,9 @@ def build_conditions(headers: HeaderPairs) -> HeaderPairs:
 
 
 def build_copy(
-    page: Page, status: int, headers: HeaderPairs, content: Content, *, config: ZoneConfig, now: float
+    page: Page, status: int, headers: HeaderPairs, content: Content, *, config: ZoneConfig, now: float, seq: int
 ) -> Copy:
-    """The copy of a response that arrived now."""
+    """The copy of a response that arrived now; `seq` is the latest purge that was known when the origin was asked."""
     return Copy(
         page=page,
         status=status,
@@ -138,6 +141,7 @@ def build_copy(
         stored_at=now - initial_age_s(headers),
         freshness=compute_freshness(headers, page.url, config, status=status, now=now),
         tags=parse_tags(headers),
+        seq=seq,
     )
 
 
@@ -189,12 +193,10 @@ def _parse_description(text: str) -> Mapping[str, Any]:
     return MappingProxyType(json.loads(text) if text else {})
 
 
-def build_metadata(copy: Copy) -> dict[str, str] | None:
-    """Everything as text, the only type that R2 stores; None when the headers are too long."""
+def build_metadata(copy: Copy) -> dict[str, str]:
+    """Everything as text, the only type that R2 stores."""
     headers = json.dumps([list(pair) for pair in copy.headers])
     tags = json.dumps(list(copy.tags))
-    if len((headers + tags + copy.page.url).encode()) > MAX_HEADER_CHARS:
-        return None
     return {
         "url": copy.page.url,
         "variant": copy.page.variant,
@@ -204,6 +206,23 @@ def build_metadata(copy: Copy) -> dict[str, str] | None:
         "tags": tags,
         "seq": str(copy.seq),
     }
+
+
+def split_metadata(metadata: Mapping[str, str]) -> tuple[dict[str, str], bytes | None]:
+    """The metadata as R2 takes it; what is too long for that is in the bytes of an object of its own, named by its hash."""
+    if sum(len(value.encode()) for value in metadata.values()) <= MAX_METADATA_BYTES:
+        return dict(metadata), None
+    content = encode_json({name: metadata[name] for name in _LONG}).encode()
+    short = {name: value for name, value in metadata.items() if name not in _LONG}
+    return {**short, "beside": sha256(content).hexdigest()}, content
+
+
+def join_metadata(metadata: Mapping[str, str], content: bytes | None) -> dict[str, str]:
+    """The whole metadata again; nothing if the object beside belongs to another copy."""
+    if content is None or sha256(content).hexdigest() != metadata.get("beside"):
+        return {}
+    beside: dict[str, str] = json.loads(content)
+    return {**metadata, **beside}
 
 
 def parse_metadata(page: Page, metadata: Mapping[str, str], content: Content) -> Copy | None:

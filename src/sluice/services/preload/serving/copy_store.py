@@ -1,6 +1,6 @@
 """Where copies are stored: R2 holds the one that every data centre reads, the edge cache holds one near the visitor."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final, Protocol
@@ -18,13 +18,16 @@ from sluice.services.preload.serving.copies import (
     Validated,
     build_edge_headers,
     build_metadata,
+    join_metadata,
     parse_edge_response,
     parse_metadata,
+    split_metadata,
 )
 
 # How long one data centre keeps its own copy before it reads R2 again. A purge cannot delete the copies of other data
 # centres, so they live this long.
 EDGE_MAX_S: Final = 300
+BESIDE: Final = ".headers"  # the end of the key of an object that holds headers that are too long for metadata
 R2_RETRY_WAITS_S: Final = (0.2, 1.0)
 MAX_PURGES_COMPARED: Final = 100  # with more purges during one fetch, the page counts as purged
 
@@ -32,14 +35,14 @@ MAX_PURGES_COMPARED: Final = 100  # with more purges during one fetch, the page 
 class StoreResult(Enum):
     STORED = "stored"
     EDGE_ONLY = "edge only"  # R2 refused the copy
-    PURGED = "purged"  # a purge came while the page was fetched, so the copy was removed again
+    PURGED = "purged"  # a purge came while the page was fetched, so the copy is old already
 
 
 class PurgeNumbers(Protocol):
     """What is known here about the zone's purges."""
 
-    def seq_at(self, time: float) -> int:
-        """The number of the latest purge that was known at a time."""
+    def latest(self) -> int:
+        """The number of the latest purge that is known now."""
 
     async def judge(self, url: str, tags: Collection[str], seq: int) -> Verdict:
         """What purges after this number say about a copy of a page."""
@@ -56,10 +59,13 @@ class CopyStore:
     clock: Clock
     numbers: PurgeNumbers
 
-    async def store(self, copy: Copy, fetched_at: float) -> StoreResult:
-        """Indexes the copy, then puts it into R2 and the edge. A purge since its fetch began removes it again."""
-        copy = replace(copy, seq=self.numbers.seq_at(fetched_at))
-        if copy.is_brief:
+    def latest_seq(self) -> int:
+        """The number that a copy carries whose origin is asked now."""
+        return self.numbers.latest()
+
+    async def store(self, copy: Copy, config: ZoneConfig) -> StoreResult:
+        """Indexes the copy, then puts it into R2 and the edge; says whether a purge has come since its origin was asked."""
+        if copy.is_brief or await self._is_one_query_too_many(copy.page, config.cache_max_query_variants):
             await self.put_at_edge(copy)
             return StoreResult.EDGE_ONLY
         await self._index(copy)
@@ -69,13 +75,20 @@ class CopyStore:
         except SluiceError:
             if not in_bucket:
                 raise
-        if await self._is_purged_since(copy, fetched_at):
-            await self.remove([copy.page])
+        if await self._is_purged(copy):
+            # Where the purge is not known yet, the copy may still serve. It is indexed again for the purge to find it.
+            await self._index(copy)
             return StoreResult.PURGED
         return StoreResult.STORED if in_bucket else StoreResult.EDGE_ONLY
 
-    async def _is_purged_since(self, copy: Copy, since: float) -> bool:
-        purges = await self.pages.load_purges(since, MAX_PURGES_COMPARED)
+    async def _is_one_query_too_many(self, page: Page, most: int) -> bool:
+        """Whether the page's path has its number of stored queries already, so that nobody can fill R2 by inventing some."""
+        path, mark, _ = page.url.partition("?")
+        return bool(mark) and await self.pages.count_queries(path, but=page.url) >= most
+
+    async def _is_purged(self, copy: Copy) -> bool:
+        """Whether the log has a later purge. A purge that is not in it yet will find the copy in the index."""
+        purges = await self.pages.load_purges(copy.seq, MAX_PURGES_COMPARED)
         is_covered = any(purge.covers(copy.page.url, copy.tags) for purge in purges)
         return is_covered or len(purges) == MAX_PURGES_COMPARED
 
@@ -87,7 +100,7 @@ class CopyStore:
             fresh_until=copy.fresh_until,
             size=copy.content.size or 0,
             tags=copy.tags,
-            indexed_at=self.clock.now(),
+            seq=copy.seq,
         )
 
     async def renew(self, page: Page, headers: HeaderPairs, config: ZoneConfig, validated: Validated) -> bool:
@@ -96,13 +109,13 @@ class CopyStore:
         The object in R2 is written again only if the 304 changes its headers or its freshness.
         """
         info = await self.bucket.head(self._key(page))
-        stored = None if info is None else parse_metadata(page, info.custom_metadata, NO_CONTENT)
+        stored = None if info is None else await self._parse(page, info.custom_metadata, NO_CONTENT)
         if stored is None or not validated.fits(stored.headers):
             return False
         renewed = stored.confirmed(headers, config, self.clock.now())
         verdict = await self.numbers.judge(stored.page.url, stored.tags, stored.seq)
         if verdict in {Verdict.SOFT, Verdict.PURGED}:
-            renewed = replace(renewed, seq=self.numbers.seq_at(validated.at))
+            renewed = replace(renewed, seq=validated.seq)
         if renewed == replace(stored, stored_at=renewed.stored_at):
             await self.edge.delete(edge_url(page.url, page.variant))
             return await self.pages.renew(
@@ -112,7 +125,7 @@ class CopyStore:
         if body is None:
             return False
         content = Content(body, len(body))
-        return await self.store(replace(renewed, content=content), validated.at) is not StoreResult.PURGED
+        return await self.store(replace(renewed, content=content), config) is not StoreResult.PURGED
 
     async def load_from_edge(self, page: Page) -> Copy | None:
         """The copy near the visitor, if no purge covers it."""
@@ -123,9 +136,9 @@ class CopyStore:
         """The copy that all data centres share, if no purge covers it."""
         return await self._check(await self._read_bucket(page))
 
-    async def is_valid(self, copy: Copy, asked_at: float) -> bool:
-        """Whether a copy that is not stored yet is still right; its origin was asked at that time."""
-        return await self._check(replace(copy, seq=self.numbers.seq_at(asked_at))) is not None
+    async def is_valid(self, copy: Copy) -> bool:
+        """Whether a copy that is not stored yet is still right."""
+        return await self._check(copy) is not None
 
     async def _check(self, copy: Copy | None) -> Copy | None:
         """The copy as visitors may get it; after a soft purge only while the origin fails."""
@@ -145,18 +158,19 @@ class CopyStore:
         stored = await self.bucket.open(self._key(page))
         info = None if stored is None else stored.object
         content = Content(stored.stream, info.size) if stored and info else NO_CONTENT
-        copy = None if info is None else parse_metadata(page, info.custom_metadata, content)
+        copy = None if info is None else await self._parse(page, info.custom_metadata, content)
         if copy is None or copy.is_fresh(self.clock.now()):
             return copy
         renewed_at = await self.pages.load_renewed_at(page) or 0
         return copy.renewed_at(renewed_at) if renewed_at > copy.stored_at else copy
 
-    async def remove(self, pages: Sequence[Page]) -> None:
+    async def remove(self, pages: Sequence[Page], *, below_seq: int | None = None, is_at_edge: bool = True) -> None:
         """Removes the copies; from the index last, so that a purge that crashes halfway finds the rest again."""
-        await self.bucket.delete([self._key(page) for page in pages])
-        for page in pages:
+        keys = [self._key(page) for page in pages]
+        await self.bucket.delete([*keys, *(key + BESIDE for key in keys)])
+        for page in pages if is_at_edge else ():
             await self.edge.delete(edge_url(page.url, page.variant))
-        await self.pages.remove(pages)
+        await self.pages.remove(pages, below_seq=below_seq)
 
     async def put_at_edge(self, copy: Copy) -> None:
         left_s = int(copy.fresh_until + copy.freshness.while_revalidate_s - self.clock.now())
@@ -169,22 +183,26 @@ class CopyStore:
     def _key(self, page: Page) -> str:
         return bucket_key(self.zone_id, key_hash(page.url, page.variant))
 
+    async def _parse(self, page: Page, metadata: Mapping[str, str], content: Content) -> Copy | None:
+        if "beside" in metadata:
+            metadata = join_metadata(metadata, await self.bucket.get_bytes(self._key(page) + BESIDE))
+        return parse_metadata(page, metadata, content)
+
     async def _put_into_bucket(self, copy: Copy) -> bool:
-        """Returns False when R2 refuses the copy three times, or its headers are too long for the metadata."""
-        key, metadata = self._key(copy.page), build_metadata(copy)
-        if metadata is None:
-            return False
+        """Returns False when R2 refuses the copy three times."""
         for wait_s in (*R2_RETRY_WAITS_S, None):
             try:
-                await self.bucket.put(
-                    key,
-                    copy.content.data,
-                    content_type=header_value(copy.headers, "content-type") or None,
-                    custom_metadata=metadata,
-                )
+                await self._try_put(copy)
             except SluiceError:
                 if wait_s is not None:
                     await self.clock.sleep(wait_s)
             else:
                 return True
         return False
+
+    async def _try_put(self, copy: Copy) -> None:
+        key, (metadata, beside) = self._key(copy.page), split_metadata(build_metadata(copy))
+        if beside is not None:
+            await self.bucket.put(key + BESIDE, beside)
+        content_type = header_value(copy.headers, "content-type") or None
+        await self.bucket.put(key, copy.content.data, content_type=content_type, custom_metadata=metadata)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from sluice.services.preload.serving.copies import Copy
+from sluice.services.preload.serving.replies import VisitTally
 
 MAX_REMEMBERED: Final = 2000  # pages of each kind; then all are forgotten
 MAX_HELD_BYTES: Final = 32 * 1024 * 1024  # of pages that are being stored
@@ -30,6 +31,7 @@ class IsolateMemory:
     turns: dict[str, float] = field(default_factory=dict)
     visits: dict[str, float] = field(default_factory=dict)
     held_bytes: int = 0
+    tallies: dict[str, VisitTally] = field(default_factory=dict)
     # The keys that prove to origins who asks, by zone, and until when each is valid.
     proxy_keys: dict[str, tuple[float, str]] = field(default_factory=dict)
 

@@ -76,7 +76,7 @@ class MissServer:
         if (flight := self.memory.find_flight(miss.key, now)) is None:
             return await self._lead(replace(miss, flight=self.memory.begin_flight(miss.key, now)))
         copy = await self._wait_for(flight)
-        if copy and await self.copies.is_valid(copy, flight.began_at):
+        if copy and await self.copies.is_valid(copy):
             served = Served("ORIGIN", "HIT", describe_forward("uri-miss", stored=True, collapsed=True))
             return await self._reply_from(miss, copy, served)
         return await self._fetch(miss)
@@ -107,7 +107,7 @@ class MissServer:
         return flight.copy
 
     async def _fetch(self, miss: Miss) -> Reply:
-        asked_at = self.clock.now()
+        asked_at, seq = self.clock.now(), self.copies.latest_seq()
         try:
             response = await self.origin.ask(
                 miss.request,
@@ -126,28 +126,28 @@ class MissServer:
             return await self._serve_stale(miss, miss.fallback, "origin-failed")
         if response.status == 304 and miss.conditions and miss.stale:
             self._end_flight(miss)
-            return await self._serve_confirmed(miss, miss.stale, response, asked_at)
-        return self._serve_response(miss, response, asked_at)
+            validated = Validated(tuple(miss.conditions.items()), asked_at, seq)
+            return await self._serve_confirmed(miss, miss.stale, response, validated)
+        return self._serve_response(miss, response, seq)
 
     async def _serve_stale(self, miss: Miss, copy: Copy, detail: str) -> Reply:
         status = describe_hit(copy.fresh_until - self.clock.now(), detail)
         return await self._reply_from(miss, copy, Served("R2", "STALE", status))
 
-    async def _serve_confirmed(self, miss: Miss, stale: Copy, response: OriginResponse, asked_at: float) -> Reply:
+    async def _serve_confirmed(self, miss: Miss, stale: Copy, response: OriginResponse, validated: Validated) -> Reply:
         """The origin says that a stale copy is still right."""
-        validated = Validated(tuple(miss.conditions.items()), asked_at)
         await self.copies.renew(stale.page, response.headers, self.config, validated)
         copy = stale.confirmed(response.headers, self.config, self.clock.now())
         return await self._reply_from(miss, copy, Served("R2", "HIT", describe_forward("stale", status=304)))
 
-    def _serve_response(self, miss: Miss, response: OriginResponse, asked_at: float) -> Reply:
+    def _serve_response(self, miss: Miss, response: OriginResponse, seq: int) -> Reply:
         detail = self._find_obstacle(miss, response)
         if detail:
             self._end_flight(miss)
             served = Served("ORIGIN", "MISS", describe_forward("uri-miss", detail=detail))
             return build_origin_reply(miss.request, response, served, config=self.config, host=miss.host)
         shown, stored = self.bodies.split(response.content)
-        self.defer(self._store(miss, response, stored, asked_at))
+        self.defer(self._store(miss, response, stored, seq))
         served = Served("ORIGIN", "MISS", describe_forward("uri-miss", stored=True))
         stored_response = replace(response, content=shown)
         return build_origin_reply(
@@ -166,19 +166,18 @@ class MissServer:
         too_large = "too-large" if (response.content.size or 0) > MAX_PAGE_BYTES else ""
         return miss.lookup.obstacle or too_large
 
-    async def _store(self, miss: Miss, response: OriginResponse, content: Content, asked_at: float) -> None:
+    async def _store(self, miss: Miss, response: OriginResponse, content: Content, seq: int) -> None:
         """Collects the body and stores the copy; who waits for it has it as soon as it is complete."""
         reservation = Reservation(self.memory, MAX_PAGE_BYTES)
         try:
             collected = await self.bodies.collect(content, reservation.take)
             if collected is None:
                 return
-            copy = build_copy(
-                miss.page, response.status, response.headers, collected, config=self.config, now=self.clock.now()
-            )
+            now, status, headers = self.clock.now(), response.status, response.headers
+            copy = build_copy(miss.page, status, headers, collected, config=self.config, now=now, seq=seq)
             if miss.flight:
                 miss.flight.end(copy)
-            await self.copies.store(copy, asked_at)
+            await self.copies.store(copy, self.config)
         except SluiceError as error:
             self.log.error("store.failed", error, url=miss.lookup.url)
         finally:

@@ -22,13 +22,17 @@ from sluice.services.preload.ports import Bodies
 from sluice.services.preload.serving.copies import Copy
 from sluice.services.preload.serving.copy_store import CopyStore
 from sluice.services.preload.serving.failure_pages import build_failure_reply, status_of
+from sluice.services.preload.serving.isolate_memory import IsolateMemory
 from sluice.services.preload.serving.misses import Miss, MissServer
 from sluice.services.preload.serving.observing import Observer
 from sluice.services.preload.serving.origin_requests import OriginRequests
 from sluice.services.preload.serving.refreshing import Refresher
-from sluice.services.preload.serving.replies import Served, build_copy_reply, build_origin_reply
+from sluice.services.preload.serving.replies import Served, VisitTally, build_copy_reply, build_origin_reply
+from sluice.services.preload.zone.calls import ZoneCalls
 from sluice.web import Reply, Request
 
+# Visits are told once in so many times the zone's delay, because on a free plan its object has few requests.
+VISIT_DELAYS: Final = 5
 UNSAFE: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 
@@ -44,24 +48,41 @@ class PageServer:
     make_refresher: Callable[[], Refresher]
     make_misses: Callable[[], MissServer]
     make_observer: Callable[[], Observer]
+    make_zone: Callable[[], ZoneCalls]
     defer: Defer
     log: Log
+    memory: IsolateMemory
 
     async def handle(self, request: Request) -> Reply:
         """The reply to a visitor of one of the zone's hosts, whatever happens."""
-        host = netloc_of(request.url)
+        host, began_at = netloc_of(request.url), self.clock.now()
         if is_from_ourselves(request.headers):
             return build_failure_reply(request, 508, host)
         try:
-            return await self._serve(request, host)
+            decision = decide_request(request.method, request.url, request.headers, self.config)
+            reply = await self._serve(request, host, decision)
+            self._count_visit(decision, reply, began_at)
+            return reply  # noqa: TRY300
         except SluiceError as error:
             return build_failure_reply(request, status_of(error), host)
         except Exception as error:  # noqa: BLE001 - this is the boundary: a defect must not show a visitor more than that
             self.log.error("serving.failed", error, url=request.url)
             return build_failure_reply(request, status_of(error), host)
 
-    async def _serve(self, request: Request, host: str) -> Reply:
-        decision = decide_request(request.method, request.url, request.headers, self.config)
+    def _count_visit(self, decision: Pass | Lookup, reply: Reply, began_at: float) -> None:
+        url = decision.url if isinstance(decision, Lookup) and reply.status == 200 else None
+        now, tally = self.clock.now(), self.memory.tallies.setdefault(self.copies.zone_id, VisitTally())
+        tally.count(reply, now - began_at, url)
+        if tally.is_due(VISIT_DELAYS * self.config.cache_purge_delay_s, now):
+            self.defer(self._tell_visits(tally.take(now)))
+
+    async def _tell_visits(self, tally: VisitTally) -> None:
+        try:
+            await self.make_zone().count_visits(tally.layers, tally.pages)
+        except SluiceError as error:
+            self.log.error("visits.failed", error)
+
+    async def _serve(self, request: Request, host: str, decision: Pass | Lookup) -> Reply:
         if isinstance(decision, Pass):
             return await self._pass(request, decision, host)
         if self.config.cache_enabled == "observe":

@@ -2,20 +2,22 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from sluice.core.errors import NotFound
-from sluice.core.ports import Database, Sql
+from sluice.core.ports import Sql
 from sluice.core.preload.purges import Purge
 from sluice.services.preload.discovery.known_pages import KnownPages
 from sluice.services.preload.discovery.page_index import Page
+from sluice.services.preload.purge_lists.log import PurgeLog
 from sluice.services.preload.purge_lists.marks import PurgeMarks
 from sluice.services.preload.queue.queue import Queue
 from sluice.services.preload.serving.copy_store import CopyStore
 
 CALLS: Final = 40  # to the platform in one round: the free plan allows an invocation 50
 PAGES: Final = CALLS - 6  # of one round, each removed from the edge by a call: six more find, log and remove them all
+MARKS: Final = 200  # old purges looked at by one run
 KEPT_S: Final = 7 * 86_400  # how long the progress of a purge is known
 
 
@@ -28,7 +30,7 @@ class PurgeRound:
 
     @property
     def pages(self) -> list[Page]:
-        """All copies, also those that are not in the index yet because they are being stored right now."""
+        """The copies, and the pages that are named; a copy that is being stored right now checks the log itself."""
         return list(dict.fromkeys([*self.indexed, *(Page(url, "") for url in self.urls)]))
 
     @property
@@ -40,7 +42,7 @@ class PurgeRound:
 class Purger:
     zone_id: str
     sql: Sql
-    database: Database
+    log: PurgeLog
     copies: CopyStore
     known_pages: KnownPages
     queue: Queue
@@ -51,12 +53,12 @@ class Purger:
     def accept(self, purge: Purge) -> None:
         """Stores the purge; from now on it is carried out, whatever crashes."""
         purge_id, at = purge.purge_id, purge.created_at
+        purge = replace(purge, seq=self.marks.add(purge))
         self.sql.run("INSERT OR IGNORE INTO purge VALUES (?, ?, ?)", purge_id, json.dumps(purge.as_json()), at)
         self.sql.run("INSERT OR IGNORE INTO purge_progress (id, created_at) VALUES (?, ?)", purge_id, at)
         self.sql.run(
             "INSERT OR IGNORE INTO purge_url SELECT ?, value FROM json_each(?)", purge_id, json.dumps(purge.urls)
         )
-        self.marks.add(purge)
         if purge.everything:
             self.known_pages.forget_all()
         self.is_waiting = True
@@ -64,14 +66,15 @@ class Purger:
     def load_next(self) -> Purge | None:
         """The oldest purge that is not complete."""
         rows = self.sql.rows("SELECT body FROM purge ORDER BY created_at, id LIMIT 1")
-        return Purge.from_json(json.loads(str(rows[0]["body"]))) if rows else None
+        purge = Purge.from_json(json.loads(str(rows[0]["body"]))) if rows else None
+        # One that an earlier version accepted has no number of its own.
+        return purge if purge is None or purge.seq else replace(purge, seq=self.marks.latest())
 
     async def find(self, purge: Purge) -> PurgeRound:
         """Some of the copies that the purge still has to remove."""
-        # Logged first: a page that is being stored right now is checked against the log afterwards.
-        await self._log(purge)
+        await self.log.add(purge)
         if urls := self._load_urls(purge):
-            return _limit(urls, await self.copies.pages.list_variants(urls))
+            return _limit(urls, await self.copies.pages.list_variants(urls, below_seq=purge.seq))
         return PurgeRound((), await self._find_indexed(purge))
 
     async def remove(self, purge: Purge, found: PurgeRound, now: float) -> None:
@@ -82,64 +85,69 @@ class Purger:
         self.known_pages.forget(found.pages)
         self.queue.mark_wanted_again([page.url for page in found.pages])
         if purge.soft:
-            await self.copies.pages.touch(found.indexed, now)
+            await self.copies.pages.mark_seen(found.indexed, purge.seq)
         else:
-            await self.copies.remove(found.pages)
-        self.sql.run(
-            "UPDATE purge_progress SET pages_removed = pages_removed + ? WHERE id = ?",
-            *(len(found.indexed), purge.purge_id),
-        )
+            await self.copies.remove(found.indexed, below_seq=purge.seq)
+            self._count_removed(purge.purge_id, len(found.indexed))
         self.sql.run(
             "DELETE FROM purge_url WHERE purge_id = ? AND url IN (SELECT value FROM json_each(?))",
             *(purge.purge_id, json.dumps(list(found.urls))),
         )
 
-    def describe(self, purge_id: str) -> dict[str, Any]:
+    async def describe(self, purge_id: str) -> dict[str, Any]:
         """What has become of a purge; raises NotFound for an unknown one."""
         rows = self.sql.rows("SELECT * FROM purge_progress WHERE id = ?", purge_id)
         if not rows:
             raise NotFound(f"there is no purge {purge_id} in this zone; purges are kept for 7 days")
         [row] = rows
+        # The copies of a soft purge stay until they are replaced, which may be long after its last round.
+        replaced = await self.log.count_replaced(purge_id, soft=True)
         return {
             "purge_id": purge_id,
             "state": "removing" if row["finished_at"] is None else "done",
-            "pages_removed": row["pages_removed"],
+            "pages_removed": int(row["pages_removed"] or 0) + replaced,
             "created_at": row["created_at"],
             "finished_at": row["finished_at"],
         }
 
     def forget_old(self, now: float) -> None:
         self.sql.run("DELETE FROM purge_progress WHERE finished_at < ?", now - KEPT_S)
-        self.marks.forget_old(now)
+
+    async def forget_marks(self, now: float) -> None:
+        """Deletes the rows of old purges, but not of one that still covers a stored copy: that copy goes first."""
+        if not (old := self.marks.list_old(now, MARKS)):
+            return
+        covered = await self.log.list_covered(old, PAGES)
+        kept = {each.scope for each in covered}
+        self.marks.forget({scope: mark for scope, mark in old.items() if scope not in kept})
+        if pages := [each.page for each in covered if each.is_hard]:
+            self.known_pages.forget(pages)
+            await self.copies.remove(pages, below_seq=max(mark.hard_seq for mark in old.values()))
 
     def _load_urls(self, purge: Purge) -> list[str]:
         rows = self.sql.rows("SELECT url FROM purge_url WHERE purge_id = ? LIMIT ?", purge.purge_id, PAGES)
         return [str(row["url"]) for row in rows]
 
     async def _find_indexed(self, purge: Purge) -> list[Page]:
-        index, at = self.copies.pages, purge.created_at
+        index, seq = self.copies.pages, purge.seq
         if purge.everything:
-            return await index.list_any(PAGES, stored_before=at)
-        tagged = await index.list_tagged(purge.tags, PAGES, stored_before=at) if purge.tags else []
+            return await index.list_any(PAGES, below_seq=seq)
+        tagged = await index.list_tagged(purge.tags, PAGES, below_seq=seq) if purge.tags else []
         if tagged or not purge.prefixes:
             return tagged
-        return await index.list_prefixed(purge.prefixes, PAGES, stored_before=at)
+        return await index.list_prefixed(purge.prefixes, PAGES, below_seq=seq)
 
     async def _finish(self, purge: Purge, now: float) -> None:
         """Takes a purge that is complete off the list of work; its progress is kept for a while."""
-        removed = self.describe(purge.purge_id)["pages_removed"]
-        await self.database.run("UPDATE purge_log SET pages_purged = ? WHERE purge_id = ?", removed, purge.purge_id)
+        self._count_removed(purge.purge_id, await self.log.count_replaced(purge.purge_id, soft=False))
+        removed = int(self.sql.value("SELECT pages_removed FROM purge_progress WHERE id = ?", purge.purge_id) or 0)
         self.sql.run("UPDATE purge_progress SET finished_at = ? WHERE id = ?", now, purge.purge_id)
         self.sql.run("DELETE FROM purge WHERE id = ?", purge.purge_id)
         self.is_waiting = self.load_next() is not None
+        await self.log.finish(purge.purge_id, removed)
 
-    async def _log(self, purge: Purge) -> None:
-        await self.database.run(
-            """INSERT OR IGNORE INTO purge_log (purge_id, zone_id, idempotency_key, nonce, tags, urls, everything,
-                 prefixes, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)""",
-            *(purge.purge_id, self.zone_id, purge.idempotency_key, purge.nonce, json.dumps(purge.tags)),
-            *(json.dumps(purge.urls), int(purge.everything), json.dumps(purge.prefixes), purge.created_at),
-        )
+    def _count_removed(self, purge_id: str, count: int) -> None:
+        self.sql.run("UPDATE purge_progress SET pages_removed = pages_removed + ? WHERE id = ?", count, purge_id)
 
 
 def _limit(urls: Sequence[str], indexed: Sequence[Page]) -> PurgeRound:

@@ -46,18 +46,19 @@ class Refresher:
             self.log.error("refresh.failed", error, url=page.url)
 
     async def _revalidate(self, copy: Copy) -> None:
-        fetched_at, page = self.clock.now(), copy.page
+        fetched_at, seq, page = self.clock.now(), self.copies.latest_seq(), copy.page
         conditions = build_conditions(copy.headers)
         response = await self._fetch_page(page, conditions)
         if response.status == 304:
-            if await self.copies.renew(page, response.headers, self.config, Validated(conditions, fetched_at)):
+            if await self.copies.renew(page, response.headers, self.config, Validated(conditions, fetched_at, seq)):
                 return
+            seq = self.copies.latest_seq()
             response = await self._fetch_page(page, ())
         if unshareable_reason(response.status, response.headers, page.url, self.config) is None:
             content = Content(response.body, len(response.body))
             now = self.clock.now()
-            new = build_copy(page, response.status, response.headers, content, config=self.config, now=now)
-            await self.copies.store(new, fetched_at)
+            new = build_copy(page, response.status, response.headers, content, config=self.config, now=now, seq=seq)
+            await self.copies.store(new, self.config)
         elif response.status in {200, 404, 410}:
             await self.copies.remove([page])
 

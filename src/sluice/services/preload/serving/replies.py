@@ -1,6 +1,6 @@
 """Replies to visitors: from a copy, with conditions and ranges, or from the origin's own response."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import floor
 from typing import Final
 
@@ -10,6 +10,7 @@ from sluice.core.preload.caching.cache_keys import key_hash
 from sluice.core.preload.caching.freshness import DECODED
 from sluice.core.preload.caching.proxy_headers import (
     BROWSER_CHECKS_HTML,
+    CACHE_NAME,
     VIA,
     accepts_encoding,
     add_status,
@@ -26,6 +27,7 @@ from sluice.web.ranges import Unsatisfiable, choose_range
 
 CONDITIONS: Final = frozenset({"if-none-match", "if-modified-since"})
 _OWN: Final = frozenset({"cache-status", "via", "x-cache", "x-cache-layer"})  # those of caches on the way are replaced
+MAX_COUNTED: Final = 2000  # pages with visits that nobody has heard of
 BODILESS: Final = frozenset({204, 205, 304})
 
 
@@ -47,6 +49,44 @@ class Served:
             ("x-cache", self.result),
             ("x-cache-layer", self.layer),
         )
+
+
+@dataclass(slots=True)
+class VisitTally:
+    """Visits of one zone that its object has not heard of: visits, bytes and milliseconds by layer, and visits by page."""
+
+    layers: dict[str, list[float]] = field(default_factory=dict)
+    pages: dict[str, int] = field(default_factory=dict)
+    told_at: float = 0.0
+
+    def count(self, reply: Reply, waited_s: float, url: str | None) -> None:
+        """Counts a visit; `url` is that of a page."""
+        layer, size = find_layer(reply), reply.header("content-length") or ""
+        sent = int(size) if reply.body is not None and size.isdecimal() else 0
+        visits, sizes, waits = self.layers.get(layer, (0, 0, 0.0))
+        self.layers[layer] = [visits + 1, sizes + sent, waits + max(0.0, waited_s * 1000)]
+        if url is not None:
+            self.pages[url] = self.pages.get(url, 0) + 1
+
+    def is_due(self, interval_s: float, now: float) -> bool:
+        """Whether the object should hear of the visits: it last did so long ago, or they are of very many pages."""
+        return now - self.told_at >= interval_s or len(self.pages) >= MAX_COUNTED
+
+    def take(self, now: float) -> "VisitTally":
+        """The visits so far; counting begins again."""
+        taken = VisitTally(self.layers, self.pages)
+        self.layers, self.pages, self.told_at = {}, {}, now
+        return taken
+
+
+def find_layer(reply: Reply) -> str:
+    """What answered a visitor: a copy at the edge or in R2, another visitor's request, the origin, or nothing but it."""
+    if reply.header("x-cache") == "BYPASS":
+        return "pass"
+    status = (reply.header("cache-status") or "").rpartition(CACHE_NAME)[2]
+    if "fwd=" in status:
+        return "shared" if "collapsed" in status else "origin"
+    return {"EDGE": "edge", "R2": "r2"}.get(reply.header("x-cache-layer") or "", "origin")
 
 
 async def build_copy_reply(

@@ -1,7 +1,7 @@
-"""The visits of a zone by the hour and by what answered them."""
+"""The visits of a zone by the hour and by what answered them, and the visits of each page until D1 has them."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,8 +10,9 @@ from sluice.core.ports import Sql
 KEPT_S: Final = 8 * 86_400
 DAY_S: Final = 86_400
 HOUR_S: Final = 3600
-LAYERS: Final = ("edge", "r2", "origin", "pass")
-HITS: Final = ("edge", "r2")
+LAYERS: Final = ("edge", "r2", "shared", "origin", "pass")
+HITS: Final = ("edge", "r2", "shared")
+MAX_PAGES: Final = 10_000  # with unknown visits; more are not counted until these are told
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,10 @@ class LayerVisits:
     visits: int = 0
     bytes: int = 0
     ttfb_ms: float = 0.0
+
+    def as_json(self) -> dict[str, Any]:
+        mean_ms = round(self.ttfb_ms / self.visits, 1) if self.visits else None
+        return {"visits": self.visits, "bytes": self.bytes, "mean_ttfb_ms": mean_ms}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,19 +39,33 @@ class Visits:
         return sum(each.visits for each in self.layers.values())
 
     @property
+    def hits(self) -> int:
+        """The visits that cost the origin no request."""
+        return sum(self.layers[name].visits for name in HITS)
+
+    @property
     def hit_ratio(self) -> float | None:
         """The share of visits that a copy answered; None without visits."""
-        hits = sum(self.layers[name].visits for name in HITS)
-        return round(hits / self.total, 4) if self.total else None
+        return round(self.hits / self.total, 4) if self.total else None
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "hours": DAY_S // HOUR_S,
+            "visits": self.total,
+            "hit_ratio": self.hit_ratio,
+            "origin_requests_saved": self.hits,
+            "bytes_saved": sum(self.layers[name].bytes for name in HITS),
+            "layers": {name: each.as_json() for name, each in self.layers.items()},
+        }
 
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
     sql: Sql
 
-    def add(self, layers: Mapping[str, LayerVisits], now: float) -> None:
-        """Adds the visits that one isolate has counted."""
-        rows = [[name, each.visits, each.bytes, each.ttfb_ms] for name, each in layers.items() if name in LAYERS]
+    def add(self, layers: Mapping[str, Sequence[float]], pages: Mapping[str, int], now: float) -> None:
+        """Adds the visits that one isolate has counted: visits, bytes and milliseconds by layer, and visits by page."""
+        rows = [[name, *map(int, each[:2]), float(each[2])] for name, each in layers.items() if name in LAYERS]
         self.sql.run(
             """INSERT INTO visit SELECT ?, value ->> 0, value ->> 1, value ->> 2, CAST(value ->> 3 AS REAL)
                FROM json_each(?) WHERE true
@@ -54,6 +73,26 @@ class Traffic:
                  bytes = bytes + excluded.bytes, ttfb_ms = ttfb_ms + excluded.ttfb_ms""",
             *(int(now // HOUR_S), json.dumps(rows)),
         )
+        self.sql.run(
+            """INSERT INTO page_visit SELECT key, value FROM json_each(?)
+               WHERE (SELECT count(*) FROM page_visit) < ?
+               ON CONFLICT (url) DO UPDATE SET visits = visits + excluded.visits""",
+            *(json.dumps(pages), MAX_PAGES),
+        )
+
+    def list_pages(self, limit: int) -> dict[str, int]:
+        """The visits of pages that D1 has not heard of, the most visited first."""
+        rows = self.sql.rows("SELECT url, visits FROM page_visit ORDER BY visits DESC LIMIT ?", limit)
+        return {str(row["url"]): int(row["visits"] or 0) for row in rows}
+
+    def subtract_pages(self, pages: Mapping[str, int]) -> None:
+        """Forgets visits that D1 has; what was counted meanwhile stays."""
+        self.sql.run(
+            """UPDATE page_visit SET visits = page_visit.visits - known.value FROM json_each(?) AS known
+               WHERE url = known.key""",
+            json.dumps(pages),
+        )
+        self.sql.run("DELETE FROM page_visit WHERE visits <= 0")
 
     def load_day(self, now: float) -> Visits:
         """The visits of the last 24 hours."""

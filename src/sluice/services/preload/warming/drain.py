@@ -21,7 +21,7 @@ POLL_S: Final = 0.1  # how often a request of an earlier invocation is looked fo
 LEASE_S: Final = 90.0  # 30 s for the origin, the rest for storing, with room to spare
 PAGE_COST: Final = 6  # subrequests for one page: the origin, D1 twice, R2, the edge, and one to spare
 MAX_CONNECTIONS: Final = 6  # that the platform lets wait for headers at once; more would only stand in its queue
-OVERHEAD: Final = 5  # subrequests for the log, the mirror and the alerts
+OVERHEAD: Final = 8  # subrequests for the log, the mirror and the alerts: two of each, and two to spare
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +72,11 @@ class Drain:
     def _start_next(self) -> Stop | Wait | None:
         """Starts the next page and returns None, or returns what to wait for."""
         now, config = self.clock.now(), self.state.config
-        if config is None or not config.preload_enabled or self.state.is_paused:
+        if config is None or self.state.is_paused:
             return Stop(None)
         if self.is_interrupted():
             return Stop(now)
-        due = self._recover_due(now)
+        due = self._recover_due(now, by_hand=not config.preload_enabled)
         if not due.is_ready and due.retry_at is None:
             return Wait(LOOK_S) if self._tasks else Stop(due.lease_ends_at)
         if self._started >= self._max_pages:
@@ -87,9 +87,9 @@ class Drain:
             return self._wait_until(earliest, now)
         return self._start_page(config, now)
 
-    def _recover_due(self, now: float) -> DueTimes:
-        """Makes entries ready whose backoff or lease is over."""
-        due = self.queue.load_due_times()
+    def _recover_due(self, now: float, *, by_hand: bool) -> DueTimes:
+        """Makes entries ready whose backoff or lease is over; only those wanted by hand count in a zone that is switched off."""
+        due = self.queue.load_due_times(by_hand=by_hand)
         retries = due.retry_at is not None and due.retry_at <= now
         ended = due.lease_ends_at is not None and due.lease_ends_at <= now
         if retries:
@@ -97,7 +97,7 @@ class Drain:
         if ended:
             for entry in self.queue.reclaim(now, self._tasks.values()):
                 self.settler.give_up(entry, now)
-        return self.queue.load_due_times() if retries or ended else due
+        return self.queue.load_due_times(by_hand=by_hand) if retries or ended else due
 
     def _held_until(self, now: float) -> float:
         """Until when no page may be fetched, because of the breaker or of a 429."""
@@ -119,8 +119,8 @@ class Drain:
             return Wait(None if self._tasks else POLL_S)
         if wait_s > 0:
             return self._wait_until(now + wait_s, now)
-        is_probe = breaker.state == "half-open"
-        entry = self.queue.lease_probe(now, LEASE_S) if is_probe else self.queue.lease(now, LEASE_S)
+        lease = self.queue.lease_probe if breaker.state == "half-open" else self.queue.lease
+        entry = lease(now, LEASE_S, by_hand=not config.preload_enabled)
         if entry is not None:
             grant_id = self.grants.grant(now)
             self._started += 1

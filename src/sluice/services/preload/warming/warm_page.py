@@ -46,13 +46,13 @@ class PageWarmer:
 
     async def warm(self, entry: QueueEntry, config: ZoneConfig, grant_id: int, era: int) -> None:
         """Warms a leased page; its entry is settled whatever happens."""
-        fetched_at = self.clock.now()
+        fetched_at, seq = self.clock.now(), self.copies.latest_seq()
         page = Page(entry.url, entry.variant)
         validators = self.known_pages.load_validators(page)
         response = await self._fetch_page(page, config, grant_id, validators)
         latency_ms = round(max(0.0, self.clock.now() - fetched_at) * 1000, 1)  # the clock may step back
         if isinstance(response, FetchResponse):
-            outcome, copy = await self._store_or_remove(page, config, response, Validated(validators, fetched_at))
+            outcome, copy = await self._store_or_remove(page, config, response, Validated(validators, fetched_at, seq))
             attempt = Attempt(outcome, health_of(response.status), response.status, latency_ms, copy)
         else:
             attempt = Attempt(response, _health_without_response(response), None, latency_ms, None)
@@ -80,7 +80,7 @@ class PageWarmer:
         try:
             match classify_response(response.status, response.headers, self.clock.now()):
                 case Storable():
-                    return await self._store_copy(page, config, response, validated.at)
+                    return await self._store_copy(page, config, response, validated.seq)
                 case Unchanged() if validated.conditions:
                     is_renewed = await self.copies.renew(page, response.headers, config, validated)
                     return Unchanged() if is_renewed else COPY_IS_MISSING, None
@@ -95,14 +95,15 @@ class PageWarmer:
             return Retry(f"storing: {error}"), None
 
     async def _store_copy(
-        self, page: Page, config: ZoneConfig, response: FetchResponse, fetched_at: float
+        self, page: Page, config: ZoneConfig, response: FetchResponse, seq: int
     ) -> tuple[Outcome, Copy | None]:
         if reason := unshareable_reason(response.status, response.headers, page.url, config):
             await self.copies.remove([page])
             return Skipped(reason), None
         content = Content(response.body, len(response.body))
-        copy = build_copy(page, response.status, response.headers, content, config=config, now=self.clock.now())
-        match await self.copies.store(copy, fetched_at):
+        now, status, headers = self.clock.now(), response.status, response.headers
+        copy = build_copy(page, status, headers, content, config=config, now=now, seq=seq)
+        match await self.copies.store(copy, config):
             case StoreResult.STORED:
                 return Stored(), copy
             case StoreResult.EDGE_ONLY:

@@ -24,6 +24,13 @@ def change_agent(config: ZoneConfig, changes: dict[str, Any]) -> ZoneConfig:
     return parse_config({name: value for name, value in values.items() if name not in changes or value is not None})
 
 
+# What the object knows of a zone; the numbers of purges stay, so that a zone of the same name never serves an old copy.
+OWN_TABLES: Final = (
+    *("entry", "membership", "batch", "crawl", "crawl_progress", "dead", "purge", "purge_url", "purge_progress"),
+    *("incident", "page", "observed", "visit", "page_visit", "result"),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class ConfigPublisher:
     zone_id: str
@@ -87,18 +94,9 @@ class ConfigPublisher:
         await self._erase(config)
         for key in ("preload-queue", "preload-dlq"):
             await self.kv.delete(f"{key}:{self.zone_id}")
-        await self.database.run("DELETE FROM zones WHERE zone_id = ?", self.zone_id)
-        for table in (
-            "entry",
-            "membership",
-            "crawl",
-            "crawl_progress",
-            "dead",
-            "purge",
-            "purge_url",
-            "incident",
-            "page",
-        ):
+        for table in ("zones", "config_snapshots", "preload_alerts"):
+            await self.database.run(f"DELETE FROM {table} WHERE zone_id = ?", self.zone_id)  # noqa: S608
+        for table in OWN_TABLES:
             self.sql.run(f"DELETE FROM {table}")  # noqa: S608
         self.state.delete("config", "signing_keys", "mirrored", "mirrored_dead", "breaker", "hold_until", "paused")
         # Once more: the alarm may have published the configuration while it was being deleted.

@@ -14,8 +14,12 @@ MIN_LIFE_S: Final = 300  # a page that lives shorter is not kept warm by schedul
 LEAD_S: Final = 300  # so long before they expire pages are refreshed
 CANDIDATES: Final = 1000
 CRAWL_INTERVAL_S: Final = 86_400
-EXPIRED_AT_ONCE: Final = 20  # copies removed by one run: each costs a call to the edge
+EXPIRED_AT_ONCE: Final = (
+    400  # copies removed by one run, of which no edge has one any more: R2 deletes 1,000 objects by one call
+)
 EXPIRY_MARGIN_S: Final = 86_400  # the origin's own stale-if-error may be longer than the zone's
+VISITS_AT_ONCE: Final = 5000  # pages in one statement
+FACTS_KEPT_S: Final = 90 * 86_400  # for pages without a copy that nobody visits
 FORGET_INTERVAL_S: Final = 600  # rows that no longer count are ignored at once, and deleted this late
 
 
@@ -29,6 +33,8 @@ class Housekeeping:
         if self._take_turn("forgot_at", FORGET_INTERVAL_S, now):
             self._forget_old(now)
             await self._remove_expired(config, now)
+            await self.services.purger.forget_marks(now)
+            await self._tell_visits(now)
         if config.preload_enabled:
             await self._enqueue_scheduled(config, now)
             self._replay_dead_letters(config, now)
@@ -79,7 +85,15 @@ class Housekeeping:
         before = now - max(config.cache_stale_if_error_s, config.cache_stale_while_revalidate_s) - EXPIRY_MARGIN_S
         if pages := await services.pages.list_expired(EXPIRED_AT_ONCE, before=before):
             services.known_pages.forget(pages)
-            await services.copies.remove(pages)
+            await services.copies.remove(pages, is_at_edge=False)
+
+    async def _tell_visits(self, now: float) -> None:
+        """Brings the visits that isolates have counted into the index, where they raise the priority of their pages."""
+        services = self.services
+        while visits := services.traffic.list_pages(VISITS_AT_ONCE):
+            await services.pages.add_visits(visits, now)
+            services.traffic.subtract_pages(visits)
+        await services.pages.forget_unvisited(now - FACTS_KEPT_S)
 
     async def _enqueue_scheduled(self, config: ZoneConfig, now: float) -> None:
         """Enqueues the pages that expire before the next run, as many as the limits can warm until then."""

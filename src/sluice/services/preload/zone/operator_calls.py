@@ -5,11 +5,14 @@ from typing import Any, Final
 from sluice.core.errors import NotFound
 from sluice.core.models import parse_model
 from sluice.core.preload.purges import build_farewell
+from sluice.core.preload.rate_limits import GLOBAL_PURGE, PURGE
 from sluice.core.preload.zone_config import ZoneConfig, config_as_json, parse_config
 from sluice.services.preload.discovery.site_facts import read_page_facts, read_sitemap_url
-from sluice.services.preload.http.requests import EnqueueBody, IdsBody, PagesBody, RulesBody, SitemapBody
+from sluice.services.preload.http.requests import EnqueueBody, IdsBody, PagesBody, PurgeTarget, RulesBody, SitemapBody
+from sluice.services.preload.purge_lists.orders import build_purge, describe_accepted
 from sluice.services.preload.queue.enqueue import PageOrder, canonicalize_urls
 from sluice.services.preload.queue.queue_summary import summarize_queue
+from sluice.services.preload.traffic.coverage import load_coverage
 from sluice.services.preload.zone.calls import Json
 from sluice.services.preload.zone.housekeeping import CANDIDATES, Housekeeping
 from sluice.services.preload.zone.services import ZoneServices
@@ -23,7 +26,8 @@ class OperatorCalls:
         self.services = services
 
     async def configure(self, config: Any, signing_key: str | None = None) -> Json:
-        services, new = self.services, parse_config(config)
+        services, default = self.services, {"cache_purge_delay_s": self.services.settings.purge_delay_s}
+        new = parse_config({**default, **config} if isinstance(config, dict) else config)
         before = services.state.config
         services.state.put(zone_id=services.zone_id)
         if before is None:
@@ -74,7 +78,16 @@ class OperatorCalls:
 
     async def show_purge(self, purge_id: str) -> Json:
         self.services.require_registered()
-        return self.services.purger.describe(purge_id)
+        return await self.services.purger.describe(purge_id)
+
+    async def purge_by_hand(self, body: Any) -> Json:
+        services, target = self.services, parse_model(PurgeTarget, body)
+        config, now = services.config, services.now()
+        purge = build_purge(target, config, purge_id=services.create_id("purge"), now=now)
+        services.admission.charge([PURGE, GLOBAL_PURGE] if purge.everything else [PURGE], now)
+        services.purger.accept(purge)
+        await services.wake()
+        return describe_accepted(purge, target, config)
 
     async def cancel_batch(self, batch_id: str) -> Json:
         config = self.services.config
@@ -101,7 +114,7 @@ class OperatorCalls:
         services = self.services
         services.require_registered()
         wanted = parse_model(EnqueueBody, body)
-        config = services.enabled_config
+        config = services.require_enabled(wanted.trigger)
         if wanted.all:
             reply = await Housekeeping(services).enqueue_everything(config, wanted.trigger, wanted.priority)
         else:
@@ -129,6 +142,15 @@ class OperatorCalls:
         facts = read_page_facts(parse_model(PagesBody, body), config)
         await self.services.pages.merge_facts(facts)
         return {"learned": len(facts)}
+
+    async def show_traffic(self) -> Json:
+        """What the cache is worth: visits of the last day by what answered them, and how much of the site is warm."""
+        services, config, now = self.services, self.services.config, self.services.now()
+        queued = services.queue.count_unknown()
+        coverage = await load_coverage(services.outside.database, services.zone_id, config, queued=queued, now=now)
+        depths = {"queue_depth": services.queue.depth, "dead_letters": services.dead_letters.count}
+        visits = services.traffic.load_day(now).as_json()
+        return {"zone_id": services.zone_id, **visits, **coverage.as_json(config), **depths}
 
     async def list_observed(self) -> Json:
         self.services.require_registered()

@@ -9,6 +9,8 @@ from sluice.core.json_text import encode_json
 from sluice.core.ports import Database, Row, Sql, Statement
 
 BATCH: Final = 50  # statements sent together: a guess; more would risk the time limit of one D1 call
+BATCHES: Final = 2  # sent by one invocation, and posts of alerts: they share its subrequests with everything else
+POSTS: Final = 2
 MAX_KEPT: Final = 5000  # while D1 is away for hours, the oldest log lines are dropped first
 TRIM_EVERY: Final = 100  # rows: how often the oldest are looked for
 
@@ -32,24 +34,27 @@ class Outbox:
         if newest % TRIM_EVERY == 0:
             self.sql.run("DELETE FROM outbox WHERE kind != 'alert' AND id <= ?", newest - MAX_KEPT)
 
-    async def flush(self, database: Database) -> None:
-        """Sends all waiting rows to D1; a row that arrives twice is stored once."""
-        is_full = True
-        while is_full and (rows := self._load_rows("kind != 'webhook'")):
-            await database.batch([_build_statement(row) for row in rows])
-            self.sql.run("DELETE FROM outbox WHERE kind != 'webhook' AND id <= ?", rows[-1]["id"])
-            is_full = len(rows) == BATCH
+    async def flush(self, database: Database) -> bool:
+        """Sends waiting rows to D1, each stored once however often it arrives; returns whether these were all."""
+        for _ in range(BATCHES):
+            rows = self._load_rows("kind != 'webhook'", BATCH)
+            if rows:
+                await database.batch([_build_statement(row) for row in rows])
+                self.sql.run("DELETE FROM outbox WHERE kind != 'webhook' AND id <= ?", rows[-1]["id"])
+            if len(rows) < BATCH:
+                return True
+        return False
 
     async def deliver(self, post: Callable[[dict[str, Any]], Awaitable[None]]) -> bool:
         """Posts some alerts to the webhook in order; returns whether these were all. What `post` raises ends it."""
-        rows = self._load_rows("kind = 'webhook'")
+        rows = self._load_rows("kind = 'webhook'", POSTS)
         for row in rows:
             await post(json.loads(str(row["body"])))
             self.sql.run("DELETE FROM outbox WHERE id = ?", row["id"])
-        return len(rows) < BATCH
+        return len(rows) < POSTS
 
-    def _load_rows(self, condition: str) -> list[Row]:
-        return self.sql.rows(f"SELECT id, kind, body FROM outbox WHERE {condition} ORDER BY id LIMIT ?", BATCH)  # noqa: S608
+    def _load_rows(self, condition: str, limit: int) -> list[Row]:
+        return self.sql.rows(f"SELECT id, kind, body FROM outbox WHERE {condition} ORDER BY id LIMIT ?", limit)  # noqa: S608
 
 
 def _build_statement(row: Row) -> Statement:

@@ -111,11 +111,13 @@ STATEMENTS: Final = (
     """CREATE TABLE IF NOT EXISTS mark (
       scope TEXT PRIMARY KEY, seq INTEGER NOT NULL, hard_seq INTEGER NOT NULL, at REAL NOT NULL
     ) STRICT, WITHOUT ROWID""",
-    # Visits of each hour by what answered them: edge, r2, origin or pass.
+    # Visits of each hour by what answered them: edge, r2, shared, origin or pass.
     """CREATE TABLE IF NOT EXISTS visit (
       hour INTEGER NOT NULL, layer TEXT NOT NULL, visits INTEGER NOT NULL, bytes INTEGER NOT NULL, ttfb_ms REAL NOT NULL,
       PRIMARY KEY (hour, layer)
     ) STRICT, WITHOUT ROWID""",
+    # Visits of pages that D1 has not heard of.
+    "CREATE TABLE IF NOT EXISTS page_visit (url TEXT PRIMARY KEY, visits INTEGER NOT NULL) STRICT, WITHOUT ROWID",
     # While the cache is only observed: the last reply for each page, and how often another visitor got another one.
     """CREATE TABLE IF NOT EXISTS observed (
       url TEXT NOT NULL, variant TEXT NOT NULL, digest TEXT NOT NULL, valid_until REAL NOT NULL,

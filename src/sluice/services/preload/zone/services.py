@@ -6,13 +6,14 @@ from functools import cached_property
 
 from sluice.core.errors import Conflict, NotFound, SluiceError
 from sluice.core.ports import Alarm, Bucket, Clock, Database, Fetch, Kv, Log, NewId, Sql
-from sluice.core.preload.priority import Facts
+from sluice.core.preload.priority import MANUAL, Facts
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.discovery.known_pages import KnownPages
 from sluice.services.preload.discovery.observed_pages import ObservedPages
 from sluice.services.preload.discovery.page_index import PageIndex
 from sluice.services.preload.discovery.sitemap_crawl import SitemapCrawl
 from sluice.services.preload.ports import Edge
+from sluice.services.preload.purge_lists.log import PurgeLog
 from sluice.services.preload.purge_lists.marks import PurgeMarks
 from sluice.services.preload.queue.batches import Batches
 from sluice.services.preload.queue.dead_letters import DeadLetters
@@ -148,13 +149,13 @@ class ZoneServices:
             enqueuer=self.enqueuer,
             known_pages=self.known_pages,
             outbox=self.outbox,
+            load_facts=self.load_facts,
         )
 
     @cached_property
     def purger(self) -> Purger:
-        return Purger(
-            self.zone_id, self.sql, self.outside.database, self.copies, self.known_pages, self.queue, self.marks
-        )
+        log = PurgeLog(self.outside.database, self.zone_id)
+        return Purger(self.zone_id, self.sql, log, self.copies, self.known_pages, self.queue, self.marks)
 
     @cached_property
     def publisher(self) -> ConfigPublisher:
@@ -181,8 +182,14 @@ class ZoneServices:
     @property
     def enabled_config(self) -> ZoneConfig:
         """The configuration of a zone that may be preloaded; raises Conflict when preloading is switched off."""
-        if not self.config.preload_enabled:
-            raise Conflict("preload_enabled is false for this zone: set it to true to preload pages")
+        return self.require_enabled("")
+
+    def require_enabled(self, trigger: str) -> ZoneConfig:
+        """The configuration, if pages may be warmed for this reason: in a zone that is switched off by hand only."""
+        if not self.config.preload_enabled and trigger != MANUAL:
+            raise Conflict(
+                "preload_enabled is false for this zone: set it to true, or ask for pages with trigger manual"
+            )
         return self.config
 
     def require_registered(self) -> None:

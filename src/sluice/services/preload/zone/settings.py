@@ -18,6 +18,8 @@ class PreloadSettings:
     subrequests: int
     webhook_url: str
     deployment: str
+    # So long a purge takes to hold everywhere, in a zone that does not say it itself.
+    purge_delay_s: int = 2
 
     @classmethod
     def from_variables(cls, variables: Variables, version_metadata: object) -> Self:
@@ -25,6 +27,7 @@ class PreloadSettings:
         settings = cls(
             signing_keys=read_signing_keys(variables),
             subrequests=variables.integer("PRELOAD_SUBREQUESTS", FREE_SUBREQUESTS, minimum=10, maximum=10_000),
+            purge_delay_s=variables.integer("PURGE_DELAY_S", 2, minimum=1, maximum=300),
             webhook_url=variables.url("ALERT_WEBHOOK_URL"),
             deployment=variables.text("DEPLOYMENT_ID") or read_version_id(version_metadata),
         )

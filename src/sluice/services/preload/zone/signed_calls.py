@@ -5,11 +5,11 @@ from typing import Any
 
 from sluice.core.errors import BadField, Invalid
 from sluice.core.models import parse_model
-from sluice.core.preload.purges import SITE_TAG, Purge
 from sluice.core.preload.rate_limits import ANY, GLOBAL_PURGE, PRELOAD, PURGE, SITEMAP, Rate
 from sluice.core.preload.request_signing import SignedRequest
 from sluice.services.preload.discovery.site_facts import read_page_facts, read_sitemap_url
 from sluice.services.preload.http.requests import AgentBody, PagesBody, PreloadBody, PurgeBody, SiteBody, SitemapBody
+from sluice.services.preload.purge_lists.orders import build_purge, describe_accepted
 from sluice.services.preload.queue.enqueue import PageOrder, canonicalize_urls
 from sluice.services.preload.zone.calls import Json, Shown, SignedReply
 from sluice.services.preload.zone.configuration import AGENT_FIELDS, change_agent
@@ -26,7 +26,7 @@ class SignedCalls:
         self._verify(signed)
         order_body = parse_model(PreloadBody, body)
         self._check_zone_id(order_body.zone_id)
-        urls = canonicalize_urls(order_body.urls, services.enabled_config)
+        urls = canonicalize_urls(order_body.urls, services.require_enabled(order_body.trigger))
         facts = await services.load_facts(urls)
         order = PageOrder(
             batch_id=services.create_id("preload"),
@@ -45,29 +45,17 @@ class SignedCalls:
         self._verify(signed)
         purge_body = parse_model(PurgeBody, body)
         self._check_zone_id(purge_body.zone_id)
-        purge = Purge(
-            purge_id=services.create_id("purge"),
-            idempotency_key=purge_body.idempotency_key,
-            nonce=signed.nonce,
-            tags=tuple(purge_body.tags),
-            urls=tuple(canonicalize_urls(purge_body.urls, config)),
-            prefixes=tuple(canonicalize_urls(purge_body.prefixes, config, field="prefixes")),
-            everything=purge_body.everything or SITE_TAG in purge_body.tags,
-            soft=purge_body.soft,
-            created_at=services.now(),
+        key, purge_id = purge_body.idempotency_key, services.create_id("purge")
+        purge = build_purge(
+            purge_body, config, purge_id=purge_id, now=services.now(), idempotency_key=key, nonce=signed.nonce
         )
 
         def accept() -> Json:
             services.purger.accept(purge)
-            return {
-                "purge_id": purge.purge_id,
-                "status": "accepted",
-                "tags_affected": [SITE_TAG] if purge_body.everything else list(purge.tags),
-                "estimated_completion_ms": int(config.cache_purge_delay_s * 1000),
-            }
+            return describe_accepted(purge, purge_body, config)
 
         rates = [ANY, PURGE, GLOBAL_PURGE] if purge.everything else [ANY, PURGE]
-        return await self._run_once(signed, purge_body.idempotency_key, rates, accept)
+        return await self._run_once(signed, key, rates, accept)
 
     async def crawl_for_site(self, signed: SignedRequest, body: Any) -> SignedReply:
         services = self.services
@@ -129,7 +117,7 @@ class SignedCalls:
             case "batch":
                 return status.describe_batch(item_id, config)
             case "purge":
-                return self.services.purger.describe(item_id)
+                return await self.services.purger.describe(item_id)
             case "status":
                 return status.describe_zone(config)
 

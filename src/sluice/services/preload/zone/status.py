@@ -60,4 +60,5 @@ class ZoneStatus:
         pause_s = max(0.0, breaker.open_until - now) if breaker.state == "open" else 0.0
         limits = Limits.from_config(config)
         depth = self.services.queue.depth
-        return pause_s + max(depth / limits.per_second, (depth - limits.per_minute) * 60 / limits.per_minute)
+        pace_s = max(depth / limits.per_second, (depth - limits.per_minute) * 60 / limits.per_minute)
+        return max(pause_s + pace_s, self.services.queue.find_last_retry(now) - now)

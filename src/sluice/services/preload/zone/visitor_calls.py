@@ -63,6 +63,12 @@ class VisitorCalls:
         is_same = services.observed.compare(url, variant, digest, lifetime_s=lifetime_s, now=services.now())
         return {"same": is_same}
 
+    async def count_visits(self, layers: Json, pages: Json) -> Json:
+        """Adds the visits that an isolate has counted."""
+        self.services.require_registered()
+        self.services.traffic.add(layers, pages, self.services.now())
+        return {}
+
     def _take_turn(self, name: str, interval_s: float, now: float) -> bool:
         """Whether something was last done at least so long ago; if so, it counts as done now."""
         turns = self.services.turns

@@ -12,7 +12,7 @@ from sluice.services.preload.queue.queue import TALLIES, Tallies
 from sluice.services.preload.serving.purging import PurgeRound
 from sluice.services.preload.warming.drain import INTERVAL_S
 from sluice.services.preload.zone.calls import ZoneCalls, answer_call
-from sluice.services.preload.zone.housekeeping import CANDIDATES, Housekeeping
+from sluice.services.preload.zone.housekeeping import Housekeeping
 from sluice.services.preload.zone.operator_calls import OperatorCalls
 from sluice.services.preload.zone.schema import create_tables
 from sluice.services.preload.zone.services import Dependencies, ObjectStorage, ZoneServices
@@ -43,6 +43,8 @@ class BackgroundWork:
     def __init__(self, services: ZoneServices) -> None:
         self.services = services
         self._is_purging = False
+        # Whether the last invocation read sitemaps: the next one warms pages, so that neither waits for all of the other.
+        self._has_crawled = False
 
     def recover(self) -> None:
         """Ends what was under way when the object last stopped, because nothing will finish it."""
@@ -104,11 +106,16 @@ class BackgroundWork:
             return self.services.now()
         if config is None:
             return None
-        times = [None if ahead.sitemap_due_at is None else await self._crawl_sitemaps(config)]
-        if not self.services.state.is_paused:
-            times.append(await self.services.build_drain().run())
+        sitemap_at = self._find_crawl_time(ahead, config)
+        if sitemap_at is not None and sitemap_at <= self.services.now() and not self._has_crawled:
+            # Sitemaps and pages have an invocation of their own each, because both need its subrequests.
+            self._has_crawled = True
+            await self._crawl_sitemaps(config)
+            return self.services.now()
+        self._has_crawled = False
+        page_at = None if self.services.state.is_paused else await self.services.build_drain().run()
         latest = self.services.now() + INTERVAL_S
-        return min((min(time, latest) for time in times if time is not None), default=None)
+        return min((min(time, latest) for time in (sitemap_at, page_at) if time is not None), default=None)
 
     def _look_ahead(self) -> Ahead:
         """One statement, so that an invocation with nothing to do costs little."""
@@ -126,19 +133,18 @@ class BackgroundWork:
             tallies=Tallies.parse(row),
         )
 
-    async def _crawl_sitemaps(self, config: ZoneConfig) -> float | None:
-        """Returns when the next file may be read; None when there is no more, or nothing is to be read now."""
-        services, state = self.services, self.services.state
-        if state.is_paused or not config.preload_enabled:
+    def _find_crawl_time(self, ahead: Ahead, config: ZoneConfig) -> float | None:
+        """When the next sitemap may be read; None when there is none, or none is to be read now."""
+        state = self.services.state
+        if ahead.sitemap_due_at is None or state.is_paused or not config.preload_enabled:
             return None
-        breaker = state.breaker.at(services.now())
-        if breaker.state == "open":
-            return breaker.open_until
-        facts = await services.load_busiest(CANDIDATES)
+        breaker = state.breaker.at(self.services.now())
+        return breaker.open_until if breaker.state == "open" else ahead.sitemap_due_at
+
+    async def _crawl_sitemaps(self, config: ZoneConfig) -> None:
         for _ in range(FILES_AT_ONCE):
-            if not await services.crawl.read_next_file(config, facts):
+            if not await self.services.crawl.read_next_file(config):
                 break
-        return services.crawl.next_due_at()
 
     async def _publish(self, *, has_rows: bool, tallies: Tallies | None = None) -> bool:
         """Sends the configuration, the log, the alerts and the mirror out; returns whether nothing is left to send."""
@@ -146,13 +152,12 @@ class BackgroundWork:
         try:
             if not services.state.is_published:
                 await services.publisher.publish()
-            if has_rows:
-                await services.outbox.flush(services.outside.database)
+            is_flushed = not has_rows or await services.outbox.flush(services.outside.database)
             await services.mirror.write_if_due(tallies or services.queue.load_tallies())
         except SluiceError as error:
             services.log.error("publish.failed", error)
             return False
-        return await self._deliver_alerts() if has_rows else True
+        return (await self._deliver_alerts() if has_rows else True) and is_flushed
 
     async def _deliver_alerts(self) -> bool:
         """Posts alerts to the webhook; after a failure it waits, longer each time, and nothing else waits with it."""

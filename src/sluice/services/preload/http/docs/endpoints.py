@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.http.docs import replies
+from sluice.services.preload.http.docs.traffic_replies import TrafficReply
 from sluice.services.preload.http.requests import (
     MIN_KEY_CHARS,
     AgentBody,
@@ -14,11 +15,12 @@ from sluice.services.preload.http.requests import (
     PagesBody,
     PreloadBody,
     PurgeBody,
+    PurgeTarget,
     RulesBody,
     SitemapBody,
 )
 from sluice.web.openapi.common_docs import FILE, FOLDER_FILE, describe_page
-from sluice.web.openapi.docs import Absent, Doc, Documentation, Param, ReplyDoc, Security
+from sluice.web.openapi.docs import Absent, Doc, Documentation, Media, Param, ReplyDoc, Security
 
 SITES: Final = "For sites"
 OPERATOR: Final = "For the operator"
@@ -230,6 +232,27 @@ OBSERVED: Final = _operator(
     replies.ObservedReply,
 )
 
+TRAFFIC: Final = _operator(
+    "What the cache is worth",
+    "Visits of the last 24 hours by what answered them, what the origin was spared, and how much of the site is warm.",
+    TrafficReply,
+)
+PURGE_BY_HAND: Final = _operator(
+    "Purge pages by tags, URLs, prefixes or all",
+    "The purge is stored and will be carried out.",
+    replies.PurgeAccepted,
+    status=202,
+    body=PurgeTarget,
+    example={"urls": [_URL]},
+    problems=(404, 429),
+)
+PROMETHEUS: Final = Doc(
+    summary="The figures of up to 40 zones for Prometheus",
+    tag=OPERATOR,
+    replies={200: ReplyDoc("Gauges in the text format 0.0.4.", Media("text/plain"))},
+    security=ADMIN,
+)
+
 ROUTES: Final[Documentation] = {
     ("GET", "/"): describe_page("The preload service in a browser"),
     ("GET", "/:file"): FILE,
@@ -261,4 +284,7 @@ ROUTES: Final[Documentation] = {
     ("POST", "/api/v1/zones/:zone/resume"): RESUME,
     ("POST", "/api/v1/zones/:zone/rules/test"): TEST_RULES,
     ("GET", "/api/v1/zones/:zone/observed"): OBSERVED,
+    ("GET", "/api/v1/zones/:zone/traffic"): TRAFFIC,
+    ("POST", "/api/v1/zones/:zone/purge"): PURGE_BY_HAND,
+    ("GET", "/metrics/prometheus"): PROMETHEUS,
 }

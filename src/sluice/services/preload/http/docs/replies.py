@@ -245,6 +245,9 @@ class StoredPage(ReplyModel):
     fresh_until: EpochS
     size_bytes: Count
     indexed_at: EpochS
+    seq: Annotated[int, Field(description="The number of the latest purge that was known when the origin was asked.")]
+    first_seq: Annotated[int, Field(description="The same of the first copy of this page.")]
+    seen_seq: Annotated[int, Field(description="The latest soft purge that has left this copy to be replaced.")]
     renewed_at: Annotated[float | None, Field(description="When it was last found unchanged; null if never.")]
 
 

@@ -1,0 +1,38 @@
+"""edge-preload for two instances side by side: a request for twin.test is one for purged.test."""
+
+from typing import Any
+
+import js
+from workers import DurableObject, WorkerEntrypoint
+
+from sluice.workers.preload import PreloadWorker
+
+__all__ = ["Default", "PreloadQueue"]
+
+
+class PreloadQueue(DurableObject):  # type: ignore[misc]
+    def __init__(self, ctx: Any, env: Any) -> None:
+        super().__init__(ctx, env)
+        self.zone = PreloadWorker(env, ctx).zone_object
+
+    async def call(self, zone_id: str, name: str, arguments: str) -> str:
+        return await self.zone.call(zone_id, name, arguments)
+
+    async def alarm(self) -> None:
+        await self.zone.handle_alarm()
+
+
+class Renamed:
+    """A request to another host."""
+
+    def __init__(self, request: Any) -> None:
+        self.js_object = js.Request.new(request.url.replace("//twin.test", "//purged.test"), request.js_object)
+
+
+class Default(WorkerEntrypoint):  # type: ignore[misc]
+    async def fetch(self, request: Any) -> Any:
+        asked = Renamed(request) if "//twin.test" in request.url else request
+        return await PreloadWorker(self.env, self.ctx).handle_request(self, asked, ())
+
+    async def scheduled(self, _controller: Any, _env: Any, _ctx: Any) -> None:
+        await PreloadWorker(self.env, self.ctx).cron.run()

@@ -1,0 +1,44 @@
+"""Purges in workerd: two instances with memories of their own, the limits of the free plan, and kill -9 in the middle."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from purges import Site, kill_again_and_again, origin, purge_many, start, visit_twins
+from runtime import Runtime
+
+
+@pytest.fixture(name="site", scope="module")
+def _site() -> Iterator[Site]:
+    with origin() as site:
+        yield site
+
+
+@pytest.fixture(name="twins", scope="module")
+def _twins(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runtime]:
+    runtime = start(tmp_path_factory.mktemp("state"), "--limits", "free")
+    yield runtime
+    runtime.kill()
+
+
+def test_purged_each_second(twins: Runtime, site: Site):
+    """Nobody sees content from before the last purge that holds, whichever instance answers, and the origin is asked seldom."""
+    pages = 10
+    watch, requests = visit_twins(twins, site, seconds=8, visitors=20, pages=pages)
+    assert watch.purges
+    assert watch.hits > 0
+    assert watch.too_old == 0, f"{watch.too_old} of {watch.visits} visits, the worst {watch.worst_s:.2f} s late"
+    assert requests <= pages * len(watch.purges) * 2
+
+
+def test_many_pages(twins: Runtime, site: Site):
+    """60 pages are more than one invocation of the free plan can remove: all go, and nothing is stuck."""
+    result = purge_many(twins, site, 60)
+    assert result["removed"] >= 60
+    assert result["left"] == 0
+
+
+def test_killed_again_and_again(twins: Runtime, site: Site):
+    """Killed while a sitemap is read, pages are warmed and purged: every page ends with its newest content."""
+    result = kill_again_and_again(twins, site, pages=30, kills=4)
+    assert (result["lost"], result["newest"], result["dead letters"]) == (0, 30, 0)
