@@ -69,7 +69,8 @@ def test_imported_packages_are_uploaded(worker: str):
 
 
 def upload_folder(worker: str) -> Path:
-    return (ROOT / CONFIGS[worker]["main"]).parent
+    main: str = CONFIGS[worker]["main"]
+    return (ROOT / main).parent
 
 
 @pytest.mark.parametrize("worker", sorted(CONFIGS))

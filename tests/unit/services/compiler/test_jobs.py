@@ -411,7 +411,7 @@ SECRET = "dear reader this secret sentence is no list at all and goes on for a w
 async def stored_text(world: World) -> str:
     """Returns all that the service has stored, as one text."""
     tables = await world.database.all("select name from sqlite_master where type = 'table' and name not like 'sqlite%'")
-    rows = [await world.database.all(f"select * from {table['name']}") for table in tables]  # noqa: S608 - own tables
+    rows = [await world.database.all(f"select * from {table['name']!s}") for table in tables]  # noqa: S608 - own tables
     objects = [await world.bucket.get_bytes(found.key) async for found in world.bucket.objects()]
     keys = await world.kv_fake.list({})
     values = [await world.kv_fake.get(key["name"], "text") for key in keys["keys"]]
