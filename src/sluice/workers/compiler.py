@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final
@@ -11,7 +10,6 @@ from sluice import __version__
 from sluice.platform.background import run_in_background
 from sluice.platform.durable_objects import DurableObjects
 from sluice.platform.http.assets import serve_page
-from sluice.platform.http.streams import discard_stream, inflate_stream
 from sluice.platform.identity import generate_id
 from sluice.platform.worker import open_kv
 from sluice.services.compiler.guard.guard import Guard
@@ -19,7 +17,6 @@ from sluice.services.compiler.guard.rate_limit import KvRateLimit, RateLimiter, 
 from sluice.services.compiler.guard.turnstile import Turnstile
 from sluice.services.compiler.http.compile import CompileApi
 from sluice.services.compiler.http.hot_lists import HotListApi
-from sluice.services.compiler.http.list_addresses import ListAddresses
 from sluice.services.compiler.http.routes import compiler_routes
 from sluice.web import Cors, Handler, Route
 from sluice.workers.compiler_parts import CLOCK, HOT_REPLIES, CompilerParts
@@ -168,17 +165,6 @@ class CompilerWorker(CompilerParts):
     @cached_property
     def lists_api(self) -> ListsApi:
         return self.published_lists.api
-
-    @cached_property
-    def list_addresses(self) -> ListAddresses:
-        return ListAddresses(bucket=self.bucket, inflate=inflate_stream, discard=discard_stream)
-
-    async def purge_copies(self, tags: Sequence[str]) -> bool:
-        """Called by the build of a list: only the entry point can purge the cache before it."""
-        from sluice.platform.public_cache import open_public_cache
-
-        await open_public_cache(self.ctx).purge(tags)
-        return True
 
     @cached_property
     def show_page(self) -> Handler:

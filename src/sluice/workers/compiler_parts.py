@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,6 +14,7 @@ from sluice.platform.analytics import Analytics
 from sluice.platform.background import run_in_background
 from sluice.platform.clock import SystemClock
 from sluice.platform.durable_objects import DurableObjects
+from sluice.platform.http.streams import discard_stream, inflate_stream
 from sluice.platform.http.transport import send_request
 from sluice.platform.identity import generate_id
 from sluice.platform.storage.d1 import D1
@@ -24,6 +26,7 @@ from sluice.services.compiler.cache.list_cache import ListCache
 from sluice.services.compiler.cache.list_compiler import ListCompiler, compiler_factory
 from sluice.services.compiler.cache.list_provider import ListProvider
 from sluice.services.compiler.cache.remote_single_flight import RemoteSingleFlight
+from sluice.services.compiler.http.list_addresses import ListAddresses
 from sluice.services.compiler.limits.turns import CompilationTurns
 from sluice.services.compiler.metrics.request_metrics import PendingMetrics, RequestMetrics
 from sluice.services.compiler.settings import Settings
@@ -101,6 +104,10 @@ class CompilerParts:
     def list_cache(self) -> ListCache:
         store = open_kv(self.env, "COMPILATION_CACHE")
         return ListCache(store=store, bucket=self.bucket, clock=CLOCK, log=self.log, forget=HOT_REPLIES.forget)
+
+    @cached_property
+    def list_addresses(self) -> ListAddresses:
+        return ListAddresses(bucket=self.bucket, inflate=inflate_stream, discard=discard_stream)
 
     @cached_property
     def records(self) -> CompilationRecords:
@@ -203,6 +210,13 @@ class CompilerParts:
         from sluice.services.compiler.jobs.queue_stats import QueueStats
 
         return QueueStats(database=self.database, clock=CLOCK)
+
+    async def purge_copies(self, tags: Sequence[str]) -> bool:
+        """Called by the build of a list: only the entry point can purge the cache before it."""
+        from sluice.platform.public_cache import open_public_cache
+
+        await open_public_cache(self.ctx).purge(tags)
+        return True
 
     @cached_property
     def starter(self) -> WorkflowStarter:

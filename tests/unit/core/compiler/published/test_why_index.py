@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from fakes.clock import ManualClock
 from sluice.core.compiler.compile import FilterCompiler
 from sluice.core.compiler.configuration import parse_configuration
-from sluice.core.compiler.overlap import OverlapCounter
+from sluice.core.compiler.published.overlap import OverlapCounter
 from sluice.core.compiler.published.why_index import ShardDirectory, build_shards, explain
 from sluice.core.filters.verdicts import NameVerdicts
 from sluice.services.compiler.published.builds.list_compiler import FileLibrary, StoredIndex, compile_rules
