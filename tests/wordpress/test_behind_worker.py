@@ -198,11 +198,13 @@ def test_the_page_reads_the_workers_status(edge: Edge):
     assert "notice-success" in page
     page = edge.editor.open("/wp-admin/options-general.php?page=sluice-preload").text
     assert "Pages in the Worker" in page
+    edge.ask_operator("POST", "pause")  # with another key WordPress believes the Worker nothing, and redirects it
     edge.configure(key="another-key-0123456789")
     page = Editor(edge.wordpress).submit("sluice_preload_test").text
     assert "notice-error" in page
     assert "signing key" in page
     edge.configure()
+    edge.ask_operator("POST", "resume")
     edge.wordpress.run("delete_option( 'sluice_preload_state' );")
 
 
