@@ -75,6 +75,7 @@ def jobs(walk: Walk, origin: Origin, name: str):
         gate.set()
     assert walk("GET", "/queue/stats").json()["cancelled"] >= 2
     assert walk("GET", "/queue/history").json()["depthHistory"]
+    assert not [job for job in walk("GET", "/queue/history").json()["history"] if "requestId" in job]
 
 
 def workflows(walk: Walk, origin: Origin, name: str):

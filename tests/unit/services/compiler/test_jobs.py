@@ -307,6 +307,7 @@ async def test_statistics():
     assert not {"requestId", "configName", "cacheKey", "error"} & {
         name for job in await stats.load_history() for name in job
     }
+    assert sorted(job["requestId"] for job in await stats.load_named_history()) == ["j1", "j2"], "for the operator"
     assert [moment["depth"] for moment in await stats.load_depths()][-1] == 1
 
 
