@@ -105,7 +105,6 @@ def test_addresses(client: httpx.Client, origin: Origin):
     plain = client.get("/lists/plain.txt", headers={"Accept-Encoding": "identity"})
     assert "content-encoding" not in plain.headers
     assert plain.content == reply.content
-    assert int(plain.headers["content-length"]) == len(plain.content)
     assert not plain.headers["etag"].startswith("W/")
     for tag in (plain.headers["etag"], reply.headers["etag"]):
         assert client.get("/lists/plain.txt", headers={"If-None-Match": tag}).status_code == 304
