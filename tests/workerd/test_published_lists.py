@@ -61,7 +61,10 @@ def wait_for(client: httpx.Client, name: str, build_id: str) -> dict[str, Any]:
     """The facts of the list as soon as the build has ended."""
 
     def look() -> Any:
-        facts = client.get(f"/lists/{name}").json()
+        try:
+            facts = client.get(f"/lists/{name}").json()
+        except httpx.RemoteProtocolError:
+            return None  # workerd drops idle connections while a Worker computes
         last = facts.get("lastBuild") or {}
         return facts if last.get("id") == build_id and last["endedAt"] else None
 
