@@ -20,9 +20,9 @@ LENGTHS_S = {
     "workerd/test_openapi.py": 90,
     "workerd/test_compiler_workflows.py": 80,
     "workerd/test_news_service.py": 80,
-    "browser/test_preload_page.py": 70,
+    "browser/test_preload_page.py": 110,
     "workerd/test_wrong_use.py": 70,
-    "browser/test_docs_page.py": 65,
+    "browser/test_docs_page.py": 75,
     "workerd/test_demo.py": 60,
     "workerd/test_limits.py": 45,
     "workerd/test_preload_api.py": 40,
@@ -38,8 +38,10 @@ LENGTHS_S = {
     "workerd/test_response_cache.py": 35,
     "workerd/test_upgrades.py": 35,
     "cli/test_patches.py": 25,
-    "browser/test_safety.py": 30,
-    "browser/test_compiler_page.py": 30,
+    "browser/test_safety.py": 40,
+    "browser/test_compiler_page.py": 90,
+    "browser/test_lists_page.py": 50,
+    "browser/test_news_page.py": 40,
 }
 SHORT_S = 20
 
