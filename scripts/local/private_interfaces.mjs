@@ -34,6 +34,10 @@ export const MINIFLARE_SCRIPT = "/miniflare/dist/src/index.js";
 export const MINIFLARE_GROWTH = "var MIN_SINGLE_SEGMENT_GROWTH = 4096;";
 export const miniflareGrowth = (bytes) => `var MIN_SINGLE_SEGMENT_GROWTH = ${bytes};`;
 
+// Miniflare: the line of its code that names the service which reads the files of assets.
+export const MINIFLARE_ASSETS = "const storageServiceName = `${ASSETS_PLUGIN_NAME}:storage`;";
+export const MINIFLARE_OWN_ASSETS = "const storageServiceName = `${ASSETS_PLUGIN_NAME}:storage:${options.assets.workerName}`;";
+
 // Miniflare: the variable that holds V8's flags for workerd.
 export const MINIFLARE_V8_FLAGS = "MINIFLARE_WORKERD_V8_FLAGS";
 

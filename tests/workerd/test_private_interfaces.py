@@ -11,7 +11,7 @@ from runtime import PATIENCE_S, ROOT
 
 # What is used of each package, to be checked when its version changes.
 INTERFACES = {
-    "miniflare": "its growth constant, MINIFLARE_WORKERD_V8_FLAGS, the options unsafe… and the explorer's API",
+    "miniflare": "its growth constant, the name of the assets' storage, MINIFLARE_WORKERD_V8_FLAGS, the options unsafe… and the explorer's API",
     "pyodide": "_makeSnapshot, _loadSnapshot, Jsv_GetError_import, JsvError_Check and webloop.scheduleCallback",
     "workers-runtime-sdk": "_pyodide_entrypoint_helper and _cloudflare_compat_flags",
     "workerd": "the class names of the bindings and their prototypes, and _send of a D1 session",
@@ -122,6 +122,12 @@ const source = readFileSync(`node_modules${local.MINIFLARE_SCRIPT}`, "utf8");
 tell([source.split(local.MINIFLARE_GROWTH).length - 1, source.replace(local.MINIFLARE_GROWTH, local.miniflareGrowth(7)).includes("_GROWTH = 7;")]);
 """)
     assert (found, replaced) == (1, True), "Miniflare's growth constant has changed: see MINIFLARE_GROWTH"
+
+
+def test_storage_of_assets():
+    """The line of Miniflare that names the storage of assets is there once; with the Worker's name each has its own files."""
+    script = "tell(readFileSync(`node_modules${local.MINIFLARE_SCRIPT}`, 'utf8').split(local.MINIFLARE_ASSETS).length - 1)"
+    assert run_node(script) == 1, "Miniflare's storage of assets has changed: see MINIFLARE_ASSETS"
 
 
 @pytest.mark.parametrize(
