@@ -76,7 +76,8 @@ def build_upload(config: dict[str, Any], documents: Path) -> None:
     copy_files(main.parent, SOURCE, find_upload(main.stem))
     pages = ROOT / config["assets"]["directory"]
     copy_files(pages, CONSOLE, list_pages())
-    (pages / "openapi").mkdir(exist_ok=True)
+    shutil.rmtree(pages / "openapi", ignore_errors=True)  # an earlier version built all documents into the sources
+    (pages / "openapi").mkdir()
     shutil.copy(documents / f"{config['name']}.json", pages / "openapi")
 
 

@@ -6,6 +6,7 @@ import sys
 import capacity
 import compiling
 import cost
+import list_crashes
 import news
 import preload
 import purges
@@ -20,6 +21,7 @@ BENCHES = {
     "capacity": capacity,
     "compile": compiling,
     "cost": cost,
+    "list-crashes": list_crashes,
     "news": news,
     "preload": preload,
     "purges": purges,

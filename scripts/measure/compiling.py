@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -138,7 +137,7 @@ def print_commands(options: argparse.Namespace, folder: Path) -> None:
         peer_s = measure_command(
             [str(NODE), str(PEER / "node_modules/.bin/hostlist-compiler"), *arguments], folder, options.runs
         )
-        own_s = measure_command([sys.executable, "-m", "sluice", "compile", *arguments], folder, options.runs)
+        own_s = measure_command([str(ROOT / "scripts/sluice"), "compile", *arguments], folder, options.runs)
         print(
             f"command line, {name}: HostlistCompiler {peer_s:.2f} s, sluice {own_s:.2f} s, ratio {own_s / peer_s:.2f}",
             flush=True,

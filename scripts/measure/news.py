@@ -6,8 +6,11 @@ import statistics
 import tarfile
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from news_sets import measure_sets
 from sluice.core.news.charsets import decode_text
@@ -61,10 +64,23 @@ def measure(options: argparse.Namespace) -> None:
 
 
 def measure_corpus(corpus: Path, pages: Path, worst: int) -> None:
+    """Measures our extraction, and trafilatura's beside it if it is installed; it is no part of the project."""
     segments = json.loads((corpus / "segments.json").read_text())
+    measure_extractor("sluice", extract_text, segments, pages, worst)
+    try:
+        other = import_module("trafilatura")
+    except ImportError:
+        print("trafilatura: pip install trafilatura to see its figures beside")
+        return
+    measure_extractor("trafilatura", lambda body: other.extract(body) or "", segments, pages, 0)
+
+
+def measure_extractor(
+    name: str, extractor: Callable[[bytes], str], segments: dict[str, Any], pages: Path, worst: int
+) -> None:
     total, times, mistakes = Count(), [], []
     for case in segments.values():
-        text, elapsed_ms = time_extraction((pages / case["file"]).read_bytes())
+        text, elapsed_ms = time_extraction((pages / case["file"]).read_bytes(), extractor)
         missing = [each for each in case["with"] if fold_spaces(each) not in text]
         unwanted = [each for each in case["without"] if fold_spaces(each) in text]
         total.found += len(case["with"]) - len(missing)
@@ -73,16 +89,20 @@ def measure_corpus(corpus: Path, pages: Path, worst: int) -> None:
         times.append(elapsed_ms)
         mistakes.append((len(missing) + len(unwanted), case["file"]))
     precision, recall, f_score = total.scores()
-    print(f"{len(times)} pages: precision {precision:.3f}, recall {recall:.3f}, F {f_score:.3f}")
+    print(f"{name}, {len(times)} pages: precision {precision:.3f}, recall {recall:.3f}, F {f_score:.3f}")
     print(f"time per page: median {statistics.median(times):.0f} ms, worst {max(times):.0f} ms")
-    for count, name in sorted(mistakes, reverse=True)[:worst]:
-        print(f"{count:4} {name}")
+    for count, page in sorted(mistakes, reverse=True)[:worst]:
+        print(f"{count:4} {page}")
 
 
-def time_extraction(body: bytes) -> tuple[str, float]:
+def extract_text(body: bytes) -> str:
+    return extract(decode_text(body).text).text
+
+
+def time_extraction(body: bytes, extractor: Callable[[bytes], str] = extract_text) -> tuple[str, float]:
     """Returns the text with folded white space, and the CPU time in milliseconds."""
     started = time.process_time()
-    text = extract(decode_text(body).text).text
+    text = extractor(body)
     return fold_spaces(text), (time.process_time() - started) * 1000
 
 

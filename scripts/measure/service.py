@@ -1,4 +1,4 @@
-"""latency of cached lists beside /health and beside a compilation, hits per second, heap over many compilations"""
+"""address of a published list beside /api; cached lists beside /health and a compilation, hits per second, heap"""
 
 import argparse
 import itertools
@@ -34,12 +34,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--samples", type=int, default=200, help="requests of each kind, the median counts (200)")
     parser.add_argument("--seconds", type=float, default=8, help="how long hits are asked for without a pause (8)")
     parser.add_argument("--clients", type=int, default=8, help="how many ask at the same time (8)")
+    parser.add_argument("--rounds", type=int, default=7, help="rounds of the addresses, the best of which counts (7)")
+    parser.add_argument("--addresses-only", action="store_true", help="measure the address of a published list alone")
     parser.add_argument(
         "--compiles", type=int, default=500, help="compilations after which the heap is read again (500)"
     )
 
 
 def measure(arguments: argparse.Namespace) -> None:
+    from list_addresses import print_addresses  # noqa: PLC0415 - it needs this module
+
+    print_addresses(MADE_LINES, rounds=arguments.rounds, calls=30, seconds=arguments.seconds, clients=arguments.clients)
+    if arguments.addresses_only:
+        return
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         cases = [Case(f"generated, {MADE_LINES // 1000}k lines", generate_list(folder, MADE_LINES), TRANSFORMATIONS)]

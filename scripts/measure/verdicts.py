@@ -58,7 +58,7 @@ def read_lines(path: Path) -> list[str]:
 def choose_names(lists: list[Path], count: int) -> list[str]:
     """Choose from the names in the lists, their parents, children and look-alikes, and add unrelated ones; always the same."""
     found = {name for path in lists for line in read_lines(path) for name in NAME.findall(line.lower())}
-    chance = random.Random(1)
+    chance = random.Random(1)  # noqa: S311
     related = {name for each in sorted(found) for name in relate(each)}
     chosen = chance.sample(sorted(related), min(len(related), count * 9 // 10))
     letters = "abcdefghijklmnopqrstuvwxyz0123456789-"

@@ -1145,7 +1145,7 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 		 * @return bool
 		 */
 		private static function finish_request() {
-			if ( PHP_SESSION_ACTIVE === session_status() ) {
+			if ( function_exists( 'session_status' ) && PHP_SESSION_ACTIVE === session_status() ) {
 				session_write_close();
 			}
 			if ( function_exists( 'fastcgi_finish_request' ) ) {
@@ -1910,6 +1910,13 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 		 */
 		public static function take_change() {
 			$change = self::get_change();
+			// The posts' own pages first: of very many pages, the last ones are left to the sitemap.
+			foreach ( array_keys( self::$posts ) as $post_id ) {
+				$post = get_post( $post_id );
+				if ( self::is_published( $post ) ) {
+					$change->add_warm( array( (string) get_permalink( $post ) ) );
+				}
+			}
 			foreach ( self::$posts as $post_id => $is_listed ) {
 				self::describe_post( $change, $post_id, $is_listed );
 			}
@@ -1943,7 +1950,6 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 				$change->add_tags( array( 'post-' . $post_id ) );
 			}
 			$change->add_urls( array( $url ) );
-			$change->add_warm( array( $url ) );
 			if ( $is_listed ) {
 				$change->add_tags( Sluice_Preload_Site::get_listing_tags( $post ) );
 			}
@@ -2168,7 +2174,10 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 				if ( '' !== self::$shared ) {
 					header( 'Cache-Control: ' . self::$shared );
 				}
-				header( 'Cache-Tag: ' . implode( ',', self::get_tags() ) );
+				$tags = self::get_tags();
+				if ( $tags ) {
+					header( 'Cache-Tag: ' . implode( ',', $tags ) );
+				}
 			}
 			return $page;
 		}
@@ -2254,6 +2263,10 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 		 */
 		private static function is_private() {
 			if ( is_user_logged_in() || is_preview() || is_customize_preview() || ( defined( 'DONOTCACHEPAGE' ) && DONOTCACHEPAGE ) ) {
+				return true;
+			}
+			// What a form gets back is for whoever sent it.
+			if ( isset( $_SERVER['REQUEST_METHOD'] ) && ! in_array( $_SERVER['REQUEST_METHOD'], array( 'GET', 'HEAD' ), true ) ) {
 				return true;
 			}
 			if ( preg_grep( self::COOKIES, array_map( 'strval', array_keys( $_COOKIE ) ) ) ) {
@@ -3201,22 +3214,20 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 	 * Removes everything that the plugin stored, in all sites of a network.
 	 */
 	function sluice_preload_uninstall() {
-		$at_once = 100;
-		$done    = 0;
+		$query = array(
+			'fields' => 'ids',
+			'number' => 100,
+			'offset' => 0,
+		);
 		do {
-			$query = array(
-				'fields' => 'ids',
-				'number' => $at_once,
-				'offset' => $done,
-			);
 			$sites = is_multisite() ? get_sites( $query ) : array();
 			foreach ( $sites as $site_id ) {
 				switch_to_blog( $site_id );
 				sluice_preload_remove_data();
 				restore_current_blog();
 			}
-			$done += $at_once;
-		} while ( count( $sites ) === $at_once );
+			$query['offset'] += $query['number'];
+		} while ( $sites );
 		sluice_preload_remove_data();
 		delete_metadata( 'user', 0, Sluice_Preload_Admin::NOTICE, '', true );
 	}

@@ -11,6 +11,7 @@ from playwright.sync_api import FilePayload, Page, expect
 from browser.conftest import OpenPage
 from runtime import until
 from workerd.origin import Answer, Origin
+from workerd.preload_site import TOKEN
 
 WORKER = "adblock-compiler"
 
@@ -288,12 +289,15 @@ def test_workflow(visit: OpenPage, lists: list[str]):
 
 
 def test_sources(visit: OpenPage):
-    """The operator's sources are checked every hour; which one fails, and why, is seen."""
-    person = visit(WORKER)
+    """The operator has the sources checked; which one fails, and why, is seen by all. All jobs are seen by the operator."""
+    person = visit(WORKER, "/#lists/new")
     page = person.page
+    page.get_by_label("Operator token").fill(TOKEN)
+    page.get_by_role("button", name="Sign in").click()
     page.get_by_role("tab", name="Jobs").click()
+    expect(page.get_by_role("heading", name="All jobs")).to_be_visible()
     page.get_by_role("button", name="Check the sources").click()
-    expect(page.get_by_text("done", exact=True)).to_be_visible()
+    expect(page.get_by_text("done", exact=True).first).to_be_visible()
     page.get_by_role("tab", name="Sources").click()
     expect(page.get_by_role("row", name=re.compile("^Well")).get_by_text("healthy", exact=True)).to_be_visible()
     expect(page.get_by_role("row", name=re.compile("^Gone")).get_by_text("unhealthy")).to_be_visible()

@@ -163,7 +163,7 @@ def test_token_stays_here(visit: OpenPage):
     assert TOKEN not in page.url
     assert TOKEN not in page.evaluate("JSON.stringify([{ ...localStorage }, document.cookie])")
     assert opened(page, "sites").get_by_role("button", name="Send").count() == 0
-    assert TOKEN not in opened(page, "operators").get_by_role("region", name="Request as code").inner_text()
+    assert TOKEN not in operation(page, "operators").get_by_role("region", name="Request as code").inner_text()
 
 
 def test_dead_service(visit: OpenPage):

@@ -199,6 +199,28 @@ def test_settings(visit: OpenPage, zone: tuple[Service, Site]):
     assert service.ask("config")["config"]["preload_rps_limit"] == 10
 
 
+def test_purge_and_rules(visit: OpenPage, zone: tuple[Service, Site]):
+    """A page is purged after a question, and the rules explain what would happen with an address."""
+    service, _ = zone
+    service.admin("POST", "enqueue", {"urls": [f"{service.site_url}/one"]})
+    until(lambda: service.ask("pages?limit=10")["pages"])
+    person = visit(WORKER)
+    page = signed_in(person.page, service.zone)
+    page.get_by_label("Address of the page").fill(f"{service.site_url}/one")
+    page.get_by_role("button", name="Purge", exact=True).click()
+    expect(page.get_by_role("dialog")).to_contain_text("Purge")
+    confirm(page, "Purge")
+    expect(page.get_by_text(re.compile("^Purged. In . s no data centre"))).to_be_visible()
+    tab(page, "Rules")
+    page.get_by_label("Address").fill(f"{service.site_url}/cart?add-to-cart=1")
+    page.get_by_role("button", name="Explain").click()
+    expect(page.get_by_role("cell", name="pass", exact=True)).to_be_visible()
+    person.look("preload-rules")
+    tab(page, "Set up")
+    expect(page.get_by_text("SLUICE_WORKER_URL")).to_be_visible()
+    person.look("preload-guide")
+
+
 def test_dead_service(visit: OpenPage, zone: tuple[Service, Site]):
     """What was known stays, with a sentence above it; when the service is back, the sentence is gone."""
     service, _ = zone

@@ -20,7 +20,7 @@ MAX_MODULES: Final = {
     "adblock-compiler": 165,
     "edge-preload": 145,
     "sluice-tail": 60,
-    "worker-api": 96,
+    "worker-api": 98,
     "worker-news-processor": 106,
     "worker-news-updater": 95,
 }

@@ -30,7 +30,7 @@ class Blog:
 
     def configure(self, *, must_use: Iterable[Path] = (PROBE,), **constants: str | bool) -> None:
         worker = {"SLUICE_WORKER_URL": self.recorder.url, "SLUICE_ZONE_ID": ZONE, "SLUICE_SIGNING_KEY": KEY}
-        self.wordpress.configure(constants=worker | constants, must_use=must_use)
+        self.wordpress.configure(constants={**worker, **constants}, must_use=must_use)
 
     def wait_until_sent(self) -> None:
         until(lambda: not self.list_waiting())

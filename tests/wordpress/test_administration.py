@@ -1,9 +1,6 @@
 """The settings page, the admin bar, WP-CLI, and how the plugin comes and goes."""
 
-import os
 import re
-import shutil
-import subprocess
 from collections.abc import Iterator
 
 import pytest
@@ -187,31 +184,3 @@ def test_uninstalling_leaves_nothing(blog: Blog):
     blog.wordpress.activate()
     until(lambda: [each for each in blog.recorder.accepted if each.method == "PUT"])
     blog.wait_until_sent()
-
-
-def test_the_readme_agrees_with_the_plugin():
-    """Versions, requirements and the length of the short description are what WordPress.org expects."""
-    plugin, readme = PLUGIN.read_text(), (PLUGIN.parent / "readme.txt").read_text()
-    for name, header in (("Stable tag", "Version"), ("Requires at least", "Requires at least"), ("Requires PHP",) * 2):
-        in_readme, in_plugin = (
-            re.search(rf"^{name}: (.+)$", readme, re.MULTILINE),
-            re.search(rf"{header}: +(.+)$", plugin, re.MULTILINE),
-        )
-        assert in_readme
-        assert in_plugin
-        assert in_readme[1] == in_plugin[1]
-    tags = re.search(r"^Tags: (.+)$", readme, re.MULTILINE)
-    assert tags
-    assert len(tags[1].split(",")) <= 5
-    short = readme.split("\n\n")[1]
-    assert len(short) <= 150
-    for section in ("Description", "Installation", "Frequently Asked Questions", "Changelog"):
-        assert f"== {section} ==" in readme
-
-
-def test_no_syntax_of_a_newer_php(blog: Blog):
-    """PHP parses the file; PHP 7.4 does, too, where php-wasm is installed."""
-    programs = blog.wordpress.programs
-    subprocess.run([str(programs.php), "-n", "-l", str(PLUGIN)], env=programs.environment, check=True)
-    if tool := shutil.which("cli", path="node_modules/@php-wasm/cli/bin"):
-        subprocess.run([tool, "-l", str(PLUGIN)], env=os.environ | {"PHP": "7.4"}, check=True)

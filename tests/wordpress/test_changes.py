@@ -74,12 +74,14 @@ def test_an_update_purges_what_shows_the_post(blog: Blog):
     assert "list-post" not in purge["tags"]
 
 
-@pytest.mark.parametrize("how", ["draft", "trash", "delete"])
+@pytest.mark.parametrize("how", ["draft", "private", "future", "trash", "delete"])
 def test_unpublishing_purges_hard(blog: Blog, how: str):
     """A post that goes is purged at its address and in its listings, and no old copy may be served."""
     post = blog.publish_quietly(f"To go by {how}")
-    if how == "draft":
-        blog.editor.save(f"posts/{post['id']}", status="draft")
+    if how in {"draft", "private"}:
+        blog.editor.save(f"posts/{post['id']}", status=how)
+    elif how == "future":
+        blog.editor.save(f"posts/{post['id']}", status=how, date="2035-01-01T00:00:00")
     else:
         blog.editor.delete(f"posts/{post['id']}" + ("?force=true" if how == "delete" else ""))
     until(lambda: blog.find_purges(f"post-{post['id']}"))
@@ -128,10 +130,15 @@ def test_comments_purge_their_page(blog: Blog):
     [
         "wp_create_nav_menu( 'Main' . wp_rand() ); wp_update_nav_menu_object( wp_get_nav_menus()[0]->term_id, array( 'menu-name' => 'M' . wp_rand() ) );",
         "update_option( 'widget_text', array( wp_rand() => array( 'text' => 'x' ) ) ); update_option( 'widget_text', array() );",
+        "wp_update_nav_menu_item( wp_create_nav_menu( 'Items' . wp_rand() ), 0, array( 'menu-item-title' => 'x', 'menu-item-url' => '/', 'menu-item-status' => 'publish' ) );",
         "set_theme_mod( 'colour', wp_rand() );",
+        "remove_theme_mods(); set_theme_mod( 'colour', wp_rand() );",
+        "do_action( 'switch_theme', 'Name', wp_get_theme(), wp_get_theme() );",
+        "do_action( 'customize_save_after', null );",
+        "wp_update_custom_css_post( 'a { color: #' . wp_rand( 100, 999 ) . '; }' );",
         "update_option( 'blogname', 'Name ' . wp_rand() );",
     ],
-    ids=["menu", "widget", "theme", "title"],
+    ids=["menu", "widget", "item", "theme", "first", "switch", "customizer", "css", "title"],
 )
 def test_what_every_page_shows_purges_everything_once(blog: Blog, code: str):
     """Menus, widgets, theme and site options purge all pages, softly, in one request."""
@@ -140,6 +147,84 @@ def test_what_every_page_shows_purges_everything_once(blog: Blog, code: str):
     blog.wait_until_sent()
     purges = [each.body for each in blog.recorder.accepted if each.path == "/api/v1/purge"]
     assert [(body.get("global"), body.get("soft")) for body in purges] == [(True, True)]
+
+
+PRODUCT = (
+    "new class( {id} ) { public function __construct( private $id ) {} public function get_id() { return $this->id; } }"
+)
+VARIATION = (
+    "new class( {id} ) { public function __construct( private $id ) {}"
+    " public function get_id() { return 0; } public function get_parent_id() { return $this->id; } }"
+)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "update_post_meta( {id}, '_thumbnail_id', wp_rand() );",
+        "stick_post( {id} );",
+        f"do_action( 'woocommerce_product_set_stock', {PRODUCT} );",
+        f"do_action( 'woocommerce_variation_set_stock', {VARIATION} );",
+        "do_action( 'woocommerce_product_set_stock_status', {id}, 'outofstock', null );",
+        "do_action( 'woocommerce_variation_set_stock_status', wp_insert_post( array( 'post_type' => 'product_variation', 'post_title' => 'v', 'post_status' => 'publish', 'post_parent' => {id} ) ), 'instock', null );",
+        "do_action( 'woocommerce_update_product', {id} );",
+        "wp_insert_comment( array( 'comment_post_ID' => {id}, 'comment_content' => 'At once', 'comment_approved' => 1 ) );",
+        "wp_update_user( array( 'ID' => 1, 'display_name' => 'Name ' . wp_rand() ) );",
+    ],
+    ids=["picture", "sticky", "stock", "variation", "status", "option", "product", "comment", "author"],
+)
+def test_what_no_save_tells_purges_the_page_softly(blog: Blog, code: str):
+    """Pictures, sticky posts, stock, comments approved on arrival and names change pages without a save of the post."""
+    post = blog.publish_quietly("Changed in passing")
+    blog.wordpress.run(code.replace("{id}", str(post["id"])))
+    tag = "author-1" if "wp_update_user" in code else f"post-{post['id']}"
+    [purge] = until(lambda: blog.find_purges(tag))
+    assert purge["soft"] is True
+    blog.wait_until_sent()
+
+
+def test_a_page_takes_its_children_along(blog: Blog):
+    """The addresses of all pages below a page change with its name."""
+    parent = blog.editor.save("pages", title="Above", status="publish")
+    child = blog.editor.save("pages", title="Below", status="publish", parent=parent["id"])
+    blog.wait_for("preload", "urls", child["link"])
+    blog.wait_until_sent()
+    blog.recorder.reset()
+    blog.editor.save(f"pages/{parent['id']}", slug="above-renamed")
+    purges = until(lambda: [each.body for each in blog.recorder.accepted if each.body.get("global")])
+    assert [purge.get("soft") for purge in purges] == [None]
+
+
+def test_a_term_is_purged_at_both_addresses(blog: Blog):
+    """A new slug purges the old and the new archive softly; a deleted term is purged hard."""
+    term = blog.editor.save("categories", name="Old term")
+    blog.publish_quietly("In a term", categories=[term["id"]])
+    renamed = blog.editor.save(f"categories/{term['id']}", slug="new-term")
+    until(lambda: {term["link"], renamed["link"]} <= blog.recorder.collect("purge", "urls"))
+    assert [purge["soft"] for purge in blog.find_purges(f"term-{term['id']}")] == [True]
+    blog.wait_until_sent()
+    blog.recorder.reset()
+    blog.editor.delete(f"categories/{term['id']}?force=true")
+    until(lambda: renamed["link"] in blog.recorder.collect("purge", "urls"))
+    assert all("soft" not in purge for purge in blog.find_purges(f"term-{term['id']}"))
+
+
+def test_first_pages_of_listings_are_warmed(blog: Blog):
+    """The blog page and archives are warmed with their next two pages, as far as there are any."""
+    page = blog.editor.save("pages", title="The blog", status="publish")
+    blog.wordpress.run(
+        f"update_option( 'posts_per_page', 1 ); update_option( 'show_on_front', 'page' ); update_option( 'page_for_posts', {page['id']} );"
+    )
+    for number in range(3):
+        blog.publish(f"Of many {number}")
+    wanted = {f"{page['link']}{rest}" for rest in ("", "page/2/", "page/3/")}
+    wanted |= {f"{blog.wordpress.url}/category/uncategorized/{rest}" for rest in ("", "page/2/", "page/3/", "feed/")}
+    until(lambda: wanted <= blog.recorder.collect("preload", "urls"))
+    assert f"{page['link']}page/4/" not in blog.recorder.collect("preload", "urls")
+    blog.wordpress.run(
+        "update_option( 'posts_per_page', 10 ); update_option( 'show_on_front', 'posts' ); delete_option( 'page_for_posts' );"
+    )
+    blog.wait_until_sent()
 
 
 def test_what_visitors_do_not_see_sends_nothing(blog: Blog):
@@ -156,11 +241,20 @@ def test_what_visitors_do_not_see_sends_nothing(blog: Blog):
     assert blog.recorder.received == []
 
 
-def test_an_import_takes_few_requests(blog: Blog):
+@pytest.mark.parametrize(
+    "fields",
+    [
+        "",
+        "'post_date' => gmdate( 'Y-m-d H:i:s', 5e7 * ( 20 + $i % 12 ) ), 'post_category' => array( wp_create_category( 'C' . $i % 40 ) ), 'post_author' => 1 + $i % 3",
+    ],
+    ids=["alike", "diverse"],
+)
+def test_an_import_takes_few_requests(blog: Blog, fields: str):
     """A hundred posts in one request of WordPress become at most six requests, and every post is in them."""
     blog.wordpress.run(
-        "define( 'WP_IMPORTING', true ); for ( $i = 0; $i < 100; $i++ ) {"
-        "wp_insert_post( array( 'post_title' => \"Imported $i\", 'post_status' => 'publish' ) ); }"
+        "define( 'WP_IMPORTING', true ); require_once ABSPATH . 'wp-admin/includes/taxonomy.php';"
+        "for ( $i = 0; $i < 100; $i++ ) {"
+        f"wp_insert_post( array( 'post_title' => \"Imported $i\", 'post_status' => 'publish', {fields} ) ); }}"
     )
     until(lambda: len(blog.recorder.collect("preload", "urls")) >= 100)
     blog.wait_until_sent()

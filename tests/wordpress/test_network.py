@@ -33,9 +33,17 @@ def _network(wordpress: WordPress) -> Iterator[WordPress]:
     wordpress.install()
     wordpress.run(CREATE)
     host = httpx.URL(wordpress.origin).netloc.decode()
-    constants = {"MULTISITE": True, "SUBDOMAIN_INSTALL": False, "DOMAIN_CURRENT_SITE": host, "PATH_CURRENT_SITE": "/"}
-    own = {"SITE_ID_CURRENT_SITE": 1, "BLOG_ID_CURRENT_SITE": 1, "WP_HOME": None, "WP_SITEURL": None}
-    wordpress.configure(prefix=PREFIX, constants=constants | own)
+    constants: dict[str, str | int | None] = {
+        "MULTISITE": True,
+        "SUBDOMAIN_INSTALL": False,
+        "DOMAIN_CURRENT_SITE": host,
+        "PATH_CURRENT_SITE": "/",
+        "SITE_ID_CURRENT_SITE": 1,
+        "BLOG_ID_CURRENT_SITE": 1,
+        "WP_HOME": None,
+        "WP_SITEURL": None,
+    }
+    wordpress.configure(prefix=PREFIX, constants=constants)
     wordpress.run(
         f"wp_insert_site( array( 'domain' => 'second', 'path' => '{SECOND}', 'network_id' => 1, 'user_id' => 1 ) );"
         # WordPress takes no ports in domains.
@@ -73,7 +81,7 @@ def _set_up_second(network: WordPress, recorder: RecordingWorker) -> None:
         f"{ADMIN} update_option( 'sluice_preload_settings', {settings} ); activate_plugin( {PLUGIN_NAME} );", SECOND
     )
     until(lambda: [each for each in recorder.accepted if each.method == "PUT"])
-    until(lambda: not network.query(f"SELECT id FROM {PREFIX}2_sluice_preload_outbox"))
+    until(lambda: not network.query("SELECT id FROM net_2_sluice_preload_outbox"))
     recorder.reset()
 
 

@@ -68,7 +68,7 @@ class WordPress:
         *,
         url: str = "",
         prefix: str = "wp_",
-        constants: Mapping[str, str | bool | int | None] | None = None,
+        constants: Mapping[str, str | int | None] | None = None,
         must_use: Iterable[Path] = (),
     ) -> None:
         """Writes wp-config.php as a stock one has it, knowing nothing of a proxy, and the must-use plugins.
@@ -76,7 +76,7 @@ class WordPress:
         A constant that is None is left out.
         """
         self.url = url or self.origin
-        values: dict[str, str | bool | int | None] = {
+        values: dict[str, str | int | None] = {
             "DB_NAME": "wordpress",
             "DB_USER": "root",
             "DB_PASSWORD": "",

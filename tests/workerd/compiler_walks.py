@@ -1,9 +1,11 @@
 """Requests to the compiler in every state that a client can reach; each reply is checked against the API document."""
 
 import json
+import re
 import threading
 from typing import Any
 
+from runtime import until
 from workerd.api_walk import Walk
 from workerd.origin import Answer, Origin
 
@@ -73,6 +75,7 @@ def jobs(walk: Walk, origin: Origin, name: str):
         gate.set()
     assert walk("GET", "/queue/stats").json()["cancelled"] >= 2
     assert walk("GET", "/queue/history").json()["depthHistory"]
+    assert not [job for job in walk("GET", "/queue/history").json()["history"] if "requestId" in job]
 
 
 def workflows(walk: Walk, origin: Origin, name: str):
@@ -96,3 +99,43 @@ def workflows(walk: Walk, origin: Origin, name: str):
     assert all(walk("GET", "/workflow/metrics").json()["workflows"].values())
     assert walk("GET", "/health/latest").json()["data"] is None  # a stranger's check is answered and forgotten
     assert walk("GET", "/workflow/status/{type}/{id}", {"type": "no-such-type", "id": "x"}).status_code == 400
+
+
+def published_lists(walk: Walk, origin: Origin, name: str):
+    """A list from its preview to its removal, with all that can be asked about it: all as documented."""
+    path, own = "/lists/{name}", {"name": name}
+    source = origin.serve(f"/{name}", LIST)
+    body = {"configuration": {"name": "T", "sources": [{"source": source}]}, "formats": ["hosts"]}
+
+    def finish(reply: Any) -> dict[str, Any]:
+        def look() -> Any:
+            facts = walk("GET", path, own).json()
+            last = facts["lastBuild"] or {}
+            return facts if last.get("id") == reply.json()["buildId"] and last["endedAt"] else None
+
+        facts: dict[str, Any] = until(look)
+        return facts
+
+    assert walk("PUT", path, own, json=body, params={"dryRun": "1"}).json()["added"]
+    finish(walk("PUT", path, own, json=body))
+    origin.serve(f"/{name}", LIST + "||more.example^\n")
+    text = walk("GET", path, {"name": f"{name}.txt"})
+    assert finish(walk("POST", "/lists/{name}/rebuild", own))["version"] == 2
+    assert (
+        walk("GET", path, {"name": f"{name}.txt"}, headers={"If-None-Match": text.headers["etag"]}).status_code == 200
+    )
+    newest = walk("GET", path, {"name": f"{name}.txt"}).headers["etag"]
+    assert walk("GET", path, {"name": f"{name}.txt"}, headers={"If-None-Match": newest}).status_code == 304
+    patch = re.search(r"Diff-Path: patches/(\w+)/(\S+)#list", text.text)
+    assert patch
+    walk("GET", "/lists/patches/{id}/{file}", {"id": patch[1], "file": patch[2]})
+    assert walk("GET", "/lists").json()["lists"]
+    assert len(walk("GET", "/lists/{name}/versions", own).json()["versions"]) == 2
+    assert walk("GET", "/lists/{name}/diff", own, params={"from": "1", "to": "2"}).json()["added"] == [
+        "||more.example^"
+    ]
+    assert walk("GET", "/lists/{name}/why", own, params={"domain": "ads.example"}).json()["verdict"] == "blocked"
+    assert walk("GET", "/lists/{name}/overlap", own).json()["sources"]
+    finish(walk("POST", "/lists/{name}/rollback", own, json={"version": 1}))
+    finish(walk("PUT", path, own, json=body))
+    assert walk("DELETE", path, own).status_code == 204

@@ -17,7 +17,7 @@ HTML = {"Content-Type": "text/html"}
 TEXT = "Bitcoin climbed on Monday as buyers returned, and the analysts of a bank said that number {} was the reason for it."
 PAGE = Answer(f"<article>{''.join(f'<p>{TEXT.format(n)}</p>' for n in range(5))}</article>".encode(), headers=HTML)
 # What is asked in the updater and in each stage, with the answer, and the Worker that asks.
-ASKED = {
+ASKED: dict[str, tuple[str, str | Answer]] = {
     "/feed": (
         "updater-ai",
         "<rss version='2.0'><channel><item><title>Bitcoin climbs again</title><link>{}</link></item></channel></rss>",

@@ -24,7 +24,13 @@ COMPILER = "adblock-compiler"
 WORKERS = tuple(sorted(CONFIGS))
 Scenario = Callable[[Walk, Origin, str], None]
 SHARED: dict[str, set[str]] = {
-    COMPILER: {"GET /", "GET /api", "GET /api/turnstile-config"},
+    COMPILER: {
+        "GET /",
+        "GET /api",
+        "GET /api/turnstile-config",
+        "GET /lists/patches/{id}/{file}",
+        "GET /lists/{name}",
+    },
     "edge-preload": {"GET /", "GET /{file}", "GET /{folder}/{file}"},
     "worker-api": {
         "GET /",
@@ -43,6 +49,7 @@ SCENARIOS: dict[Scenario, str] = {
     compiler_walks.stream: COMPILER,
     compiler_walks.jobs: COMPILER,
     compiler_walks.workflows: COMPILER,
+    compiler_walks.published_lists: COMPILER,
     news_walks.walk_api: "worker-api",
     news_walks.walk_updater: "worker-news-updater",
     news_walks.walk_processor: "worker-news-processor",

@@ -8,7 +8,6 @@ from contextlib import suppress
 from typing import Final, TypeVar
 
 from sluice.cli.files import read_file
-from sluice.cli.web_client import read_url
 from sluice.core.compiler.limits import Limits
 from sluice.core.compiler.sources.charsets import to_utf8
 from sluice.core.compiler.sources.locations import is_url
@@ -25,6 +24,12 @@ def _read_file(path: str, max_bytes: int) -> bytes:
     return to_utf8(read_file(path, max_bytes=max_bytes), None, max_bytes=max_bytes)
 
 
+def _read_url(url: str, max_bytes: int) -> bytes:
+    from sluice.cli.web_client import read_url  # noqa: PLC0415 - files need no web client, which delays the start
+
+    return read_url(url, max_bytes=max_bytes, timeout_s=TIMEOUT_S)
+
+
 async def download(location: str) -> bytes:
     """Return the content of a URL or file in UTF-8."""
     max_bytes = LIMITS.source_bytes
@@ -32,7 +37,7 @@ async def download(location: str) -> bytes:
         return await run_in_thread(lambda: _read_file(location, max_bytes))
     try:
         async with asyncio.timeout(TIMEOUT_S + 1):
-            return await run_in_thread(lambda: read_url(location, max_bytes=max_bytes, timeout_s=TIMEOUT_S))
+            return await run_in_thread(lambda: _read_url(location, max_bytes))
     except TimeoutError:
         raise TimedOut(f"the host did not finish within {TIMEOUT_S:g} s") from None
 

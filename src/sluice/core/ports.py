@@ -227,12 +227,22 @@ class ObjectStream:
     stream: Any
 
 
+@dataclass(frozen=True, slots=True)
+class FileStream:
+    """The size, the custom metadata and the content of a stored object, for replies that need no more."""
+
+    size: int
+    custom_metadata: Mapping[str, str]
+    stream: Any
+
+
 class Bucket(Protocol):
     """R2: large objects by key, strongly consistent."""
 
     async def get(self, key: str, *, offset: int = 0, length: int | None = None) -> StoredObject | None: ...
     async def head(self, key: str) -> ObjectInfo | None: ...
     async def open(self, key: str) -> ObjectStream | None: ...
+    async def open_file(self, key: str) -> FileStream | None: ...
     async def get_bytes(self, key: str) -> bytes | None: ...
     async def put(
         self,

@@ -5,7 +5,7 @@ import time
 
 
 class SystemClock:
-    """The platform's clock; in a Worker it advances only at I/O."""
+    """The platform's clock; in a Worker it is exact only at I/O, and may step back: clamp durations (`elapsed_ms`)."""
 
     def now(self) -> float:
         return time.time()

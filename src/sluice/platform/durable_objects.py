@@ -1,6 +1,7 @@
 """Durable Objects: calls to an object by its name, and the SQLite database and alarm inside it."""
 
 from collections.abc import Awaitable, Callable
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from sluice.core.ports import Row, Scalar
@@ -44,7 +45,7 @@ class Sql:
         self._storage = storage
 
     def rows(self, sql: str, *params: object) -> list[Row]:
-        with translate_errors(f"SQL {' '.join(sql.split())[:60]!r}"):
+        with translate_errors(_describe(sql)):
             # All rows are read at once, because an open cursor locks the table against changes of its schema.
             rows = self._storage.sql.exec(sql, *check_parameters(params)).toArray()
         return [to_plain(row) for row in rows]
@@ -68,6 +69,11 @@ class Sql:
         # The result stays in Python, because the platform converts what the function returns.
         self._storage.transactionSync(lambda: outcome.append(work()))
         return outcome[0]
+
+
+@lru_cache(maxsize=256)
+def _describe(sql: str) -> str:
+    return f"SQL {' '.join(sql.split())[:60]!r}"
 
 
 class Alarm:

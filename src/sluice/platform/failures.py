@@ -4,8 +4,6 @@ The platform tells its failures apart by message only, so this is the one module
 """
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Final
 
 from sluice.core import errors
@@ -63,16 +61,28 @@ def get_js_message(error: BaseException) -> str | None:
     return message if isinstance(message, str) else None
 
 
-@contextmanager
-def translate_errors(what: str) -> Iterator[None]:
+def translate_errors(what: str) -> "ErrorTranslation":
     """Raise a JavaScript error of the block as a SluiceError; `what` names the operation that failed."""
-    try:
-        yield
-    except Exception as error:
+    return ErrorTranslation(what)
+
+
+class ErrorTranslation:
+    """The block of `translate_errors`; a class, because a generator takes longer, and every operation has one."""
+
+    __slots__ = ("_what",)
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _kind: type[BaseException] | None, error: BaseException | None, _traceback: object) -> None:
+        if not isinstance(error, Exception):
+            return
         message = get_js_message(error)
-        if message is None:
-            raise
-        raise (find_error(message) or _classify(what, message)) from error
+        if message is not None:
+            raise (find_error(message) or _classify(self._what, message)) from error
 
 
 def find_error(message: str) -> SluiceError | None:

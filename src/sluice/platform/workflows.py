@@ -12,6 +12,7 @@ from sluice.platform.values import measure_json, to_plain
 
 MAX_RESULT_BYTES: Final = 1024 * 1024
 MAX_STEP_NAME: Final = 256
+_MODULE: Final = re.compile(r"^(?:\w+\.)+(?=\w+:)")
 _INSTANCE_ID: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,99}")
 
 Backoff = Literal["constant", "linear", "exponential"]
@@ -46,7 +47,8 @@ class Workflows:
     async def status(self, instance_id: str) -> InstanceStatus:
         raw = to_plain(await self._call(instance_id, lambda instance: instance.status()))
         error = raw.get("error")
-        return InstanceStatus(raw["status"], raw.get("output"), error["message"] if isinstance(error, dict) else error)
+        message = error["message"] if isinstance(error, dict) else error
+        return InstanceStatus(raw["status"], raw.get("output"), message and _drop_traceback(message))
 
     async def pause(self, instance_id: str) -> None:
         await self._call(instance_id, lambda instance: instance.pause())
@@ -65,6 +67,12 @@ class Workflows:
     async def _call(self, instance_id: str, call: Callable[[Any], Awaitable[Any]]) -> Any:
         with translate_errors(f"workflow {instance_id!r}"):
             return await call(await self._binding.get(instance_id))
+
+
+def _drop_traceback(message: str) -> str:
+    """Return the last line of an error of Python, which names it: callers need not see our code."""
+    last = message.strip().splitlines()[-1] if message.strip() else ""
+    return _MODULE.sub("", last) if "Traceback" in message else message
 
 
 class StepFailedError(Exception):

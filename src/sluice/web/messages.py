@@ -87,9 +87,13 @@ async def read_bytes(request: Request, *, max_bytes: int) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Native:
-    """A body of the platform, such as a JavaScript ReadableStream."""
+    """A body of the platform, such as a JavaScript ReadableStream.
+
+    `is_encoded` says that its bytes are as Content-Encoding says; those of a fetched response are decoded when they are read.
+    """
 
     value: Any
+    is_encoded: bool = False
 
 
 @dataclass(frozen=True, slots=True)

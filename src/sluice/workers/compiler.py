@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final
@@ -11,7 +10,6 @@ from sluice import __version__
 from sluice.platform.background import run_in_background
 from sluice.platform.durable_objects import DurableObjects
 from sluice.platform.http.assets import serve_page
-from sluice.platform.http.streams import discard_stream, inflate_stream
 from sluice.platform.identity import generate_id
 from sluice.platform.worker import open_kv
 from sluice.services.compiler.guard.guard import Guard
@@ -19,9 +17,8 @@ from sluice.services.compiler.guard.rate_limit import KvRateLimit, RateLimiter, 
 from sluice.services.compiler.guard.turnstile import Turnstile
 from sluice.services.compiler.http.compile import CompileApi
 from sluice.services.compiler.http.hot_lists import HotListApi
-from sluice.services.compiler.http.list_addresses import ListAddresses
 from sluice.services.compiler.http.routes import compiler_routes
-from sluice.web import Check, Cors, Handler, Route
+from sluice.web import Cors, Handler, Route
 from sluice.workers.compiler_parts import CLOCK, HOT_REPLIES, CompilerParts
 
 if TYPE_CHECKING:
@@ -30,14 +27,11 @@ if TYPE_CHECKING:
     from sluice.services.compiler.http.metrics import MetricsApi
     from sluice.services.compiler.http.validate import ValidateApi
     from sluice.services.compiler.http.workflows import WorkflowApi
-    from sluice.services.compiler.jobs.dead_letter_store import DeadLetterStore
     from sluice.services.compiler.jobs.queue_handler import QueueHandler
-    from sluice.services.compiler.jobs.queue_stats import QueueStats
     from sluice.services.compiler.live.socket_api import SocketApi
     from sluice.services.compiler.live.stream import StreamApi
     from sluice.services.compiler.metrics.gauges import Gauges
     from sluice.services.compiler.schedule import Schedule
-    from sluice.services.compiler.workflows.starter import WorkflowStarter
     from sluice.workers.compiler_lists import CompilerLists
 
 # One for all requests of an isolate.
@@ -48,7 +42,9 @@ CHEAP_REQUESTS: Final = 3
 
 # Pages of other sites may call it.
 PUBLIC_API: Final = Cors(
-    origins=("*",), expose_headers=("Location", "Retry-After", "X-Cache", "X-Request-Deduplication")
+    origins=("*",),
+    allow_headers=("Authorization", "Cache-Control", "Content-Type"),
+    expose_headers=("Location", "Retry-After", "X-Cache", "X-Request-Deduplication"),
 )
 
 
@@ -109,12 +105,6 @@ class CompilerWorker(CompilerParts):
         )
 
     @cached_property
-    def queue_stats(self) -> QueueStats:
-        from sluice.services.compiler.jobs.queue_stats import QueueStats
-
-        return QueueStats(database=self.database, clock=CLOCK)
-
-    @cached_property
     def queue_handler(self) -> QueueHandler:
         from sluice.services.compiler.jobs.consumer import QueueConsumer
         from sluice.services.compiler.jobs.dead_letters import DeadLetters
@@ -138,29 +128,6 @@ class CompilerWorker(CompilerParts):
             publisher=QueueStatsPublisher(
                 stats=self.queue_stats, published=open_kv(self.env, "METRICS"), log=self.log, turn=ISOLATE_TURN
             ),
-        )
-
-    @cached_property
-    def dead_letter_store(self) -> DeadLetterStore:
-        from sluice.services.compiler.jobs.dead_letter_store import DeadLetterStore
-
-        return DeadLetterStore(database=self.database, clock=CLOCK)
-
-    @cached_property
-    def starter(self) -> WorkflowStarter:
-        from sluice.platform.workflows import Workflows
-        from sluice.services.compiler.workflows.starter import WorkflowStarter
-
-        return WorkflowStarter(
-            instances={
-                "compilation": Workflows(self.env.COMPILATION_WORKFLOW),
-                "batch-compilation": Workflows(self.env.BATCH_COMPILATION_WORKFLOW),
-                "cache-warming": Workflows(self.env.CACHE_WARMING_WORKFLOW),
-                "health-monitoring": Workflows(self.env.HEALTH_MONITORING_WORKFLOW),
-            },
-            params_store=self.params_store,
-            clock=CLOCK,
-            new_id=generate_id,
         )
 
     @cached_property
@@ -198,24 +165,6 @@ class CompilerWorker(CompilerParts):
     @cached_property
     def lists_api(self) -> ListsApi:
         return self.published_lists.api
-
-    @cached_property
-    def list_addresses(self) -> ListAddresses:
-        return ListAddresses(bucket=self.bucket, inflate=inflate_stream, discard=discard_stream)
-
-    async def purge_copies(self, tags: Sequence[str]) -> bool:
-        """Called by the build of a list: only the entry point can purge the cache before it."""
-        from sluice.platform.public_cache import open_public_cache
-
-        await open_public_cache(self.ctx).purge(tags)
-        return True
-
-    @cached_property
-    def variable_checks(self) -> dict[str, Check]:
-        from sluice.services.compiler.workflows.defaults import check_variables
-
-        settings = self.settings
-        return check_variables(settings.warm_configurations, settings.health_sources, settings.published_lists)
 
     @cached_property
     def show_page(self) -> Handler:

@@ -67,6 +67,7 @@ class CompilerLists(CompilerParts):
             steps=self.steps,
             bucket=self.bucket,
             purge=self.entrypoint.purge_copies,
+            clock=CLOCK,
         )
 
     @cached_property

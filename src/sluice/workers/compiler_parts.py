@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,7 +14,9 @@ from sluice.platform.analytics import Analytics
 from sluice.platform.background import run_in_background
 from sluice.platform.clock import SystemClock
 from sluice.platform.durable_objects import DurableObjects
+from sluice.platform.http.streams import discard_stream, inflate_stream
 from sluice.platform.http.transport import send_request
+from sluice.platform.identity import generate_id
 from sluice.platform.storage.d1 import D1
 from sluice.platform.storage.r2 import R2
 from sluice.platform.worker import open_kv, open_log, read_variables, to_js_object
@@ -23,19 +26,23 @@ from sluice.services.compiler.cache.list_cache import ListCache
 from sluice.services.compiler.cache.list_compiler import ListCompiler, compiler_factory
 from sluice.services.compiler.cache.list_provider import ListProvider
 from sluice.services.compiler.cache.remote_single_flight import RemoteSingleFlight
+from sluice.services.compiler.http.list_addresses import ListAddresses
 from sluice.services.compiler.limits.turns import CompilationTurns
 from sluice.services.compiler.metrics.request_metrics import PendingMetrics, RequestMetrics
 from sluice.services.compiler.settings import Settings
-from sluice.web import Cors
+from sluice.web import Check, Cors
 
 if TYPE_CHECKING:
     from sluice.services.compiler.health.store import HealthStore
+    from sluice.services.compiler.jobs.dead_letter_store import DeadLetterStore
     from sluice.services.compiler.jobs.job_store import JobStore
+    from sluice.services.compiler.jobs.queue_stats import QueueStats
     from sluice.services.compiler.jobs.sweeper import SweeperStub
     from sluice.services.compiler.limits.spent_fetches import SpentFetches
     from sluice.services.compiler.workflows.batch_items import ItemRunner
     from sluice.services.compiler.workflows.event_log import WorkflowEventLog
     from sluice.services.compiler.workflows.params_store import ParamsStore
+    from sluice.services.compiler.workflows.starter import WorkflowStarter
 
 NAME: Final = "adblock-compiler"
 CLOCK: Final = SystemClock()
@@ -97,6 +104,10 @@ class CompilerParts:
     def list_cache(self) -> ListCache:
         store = open_kv(self.env, "COMPILATION_CACHE")
         return ListCache(store=store, bucket=self.bucket, clock=CLOCK, log=self.log, forget=HOT_REPLIES.forget)
+
+    @cached_property
+    def list_addresses(self) -> ListAddresses:
+        return ListAddresses(bucket=self.bucket, inflate=inflate_stream, discard=discard_stream)
 
     @cached_property
     def records(self) -> CompilationRecords:
@@ -187,3 +198,46 @@ class CompilerParts:
         from sluice.services.compiler.workflows.params_store import ParamsStore
 
         return ParamsStore(bucket=self.bucket, clock=CLOCK)
+
+    @cached_property
+    def dead_letter_store(self) -> DeadLetterStore:
+        from sluice.services.compiler.jobs.dead_letter_store import DeadLetterStore
+
+        return DeadLetterStore(database=self.database, clock=CLOCK)
+
+    @cached_property
+    def queue_stats(self) -> QueueStats:
+        from sluice.services.compiler.jobs.queue_stats import QueueStats
+
+        return QueueStats(database=self.database, clock=CLOCK)
+
+    async def purge_copies(self, tags: Sequence[str]) -> bool:
+        """Called by the build of a list: only the entry point can purge the cache before it."""
+        from sluice.platform.public_cache import open_public_cache
+
+        await open_public_cache(self.ctx).purge(tags)
+        return True
+
+    @cached_property
+    def starter(self) -> WorkflowStarter:
+        from sluice.platform.workflows import Workflows
+        from sluice.services.compiler.workflows.starter import WorkflowStarter
+
+        return WorkflowStarter(
+            instances={
+                "compilation": Workflows(self.env.COMPILATION_WORKFLOW),
+                "batch-compilation": Workflows(self.env.BATCH_COMPILATION_WORKFLOW),
+                "cache-warming": Workflows(self.env.CACHE_WARMING_WORKFLOW),
+                "health-monitoring": Workflows(self.env.HEALTH_MONITORING_WORKFLOW),
+            },
+            params_store=self.params_store,
+            clock=CLOCK,
+            new_id=generate_id,
+        )
+
+    @cached_property
+    def variable_checks(self) -> dict[str, Check]:
+        from sluice.services.compiler.workflows.defaults import check_variables
+
+        settings = self.settings
+        return check_variables(settings.warm_configurations, settings.health_sources, settings.published_lists)

@@ -88,7 +88,9 @@ class NewsProcessorWorker(NewsWorker):
             articles=ArticleStore(kv=self.writable_kv, leases=self.leases, clock=self.clock, settings=self.settings),
             stages=self.stages,
             publisher=Publisher(self.state, connect_news_api(self.env), self.log),
-            second_look=choose_second_look(self.stages.speaker, self.state, self.scraper, self.checkpoints.now_ms),
+            second_look=choose_second_look(
+                self.stages.speaker, self.state, self.scraper, self.checkpoints.now_ms, self.log
+            ),
             log=self.log,
             settings=self.settings,
         )

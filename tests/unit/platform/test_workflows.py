@@ -209,3 +209,14 @@ async def test_missing_instance_is_not_found():
     """An unknown id is NotFound."""
     with pytest.raises(NotFound):
         await Workflows(FakeWorkflows()).status("none")
+
+
+async def test_error_of_an_instance_shows_no_code():
+    """Callers see what failed, without our traceback."""
+    fake = FakeWorkflows()
+    await Workflows(fake).create("one", {})
+    trace = 'PythonError: Traceback (most recent call last):\n  File "/src/x.py", line 1, in run\nsluice.core.errors.ConfigError: X: wrong\n'
+    fake.instances["one"].error = {"name": "Error", "message": trace}
+    assert (await Workflows(fake).status("one")).error == "ConfigError: X: wrong"
+    fake.instances["one"].error = {"name": "Error", "message": "the source is gone"}
+    assert (await Workflows(fake).status("one")).error == "the source is gone"

@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-from sluice.cli.commands.convert import require_format
 from sluice.cli.downloads import LIMITS, SystemClock, download
 from sluice.cli.files import read_file, write_file
 from sluice.cli.streams import Streams
@@ -17,8 +16,6 @@ from sluice.core.compiler.compile import CompilationResult, FilterCompiler
 from sluice.core.compiler.configuration import parse_configuration
 from sluice.core.compiler.events import Event, ignore_event
 from sluice.core.errors import ConfigError, Invalid, SluiceError
-from sluice.core.filters.formats.table import FORMATS
-from sluice.core.filters.formats.writer import write_list
 
 MAX_CONFIGURATION_BYTES: Final = 10_000_000
 # The name and transformations that HostlistCompiler uses for sources named on its command line.
@@ -33,6 +30,7 @@ DEFAULT_TRANSFORMATIONS: Final = (
 )
 _CHUNK_LINES: Final = 65_536
 STANDARD_OUTPUT: Final = "-"
+ADBLOCK: Final = "adblock"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,7 +48,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", metavar="FILE", required=True, help="file to write the list to; - for standard output"
     )
-    parser.add_argument("--format", metavar="NAME", default="adblock", help=f"format of the list: {', '.join(FORMATS)}")
+    parser.add_argument(
+        "--format",
+        metavar="NAME",
+        default=ADBLOCK,
+        help="format of the list, such as hosts, dnsmasq or rpz (default: adblock); `convert --help` lists all",
+    )
     parser.add_argument("-v", "--verbose", action="store_true", help="print each step")
     parser.add_argument("--report", metavar="FILE", help="write every dropped line and its reason to FILE as JSON")
     parser.add_argument("-b", "--benchmark", action="store_true", help="print the duration of each stage")
@@ -58,7 +61,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, streams: Streams) -> int:
     """Compile and write the list; the old output file stays if anything fails."""
-    require_format(options.format)
+    if options.format != ADBLOCK:
+        _require_format(options.format)
     configuration = _load_configuration(options)
     bar = ProgressBar(streams.stderr)
     try:
@@ -66,16 +70,31 @@ def run(options: argparse.Namespace, streams: Streams) -> int:
         result = asyncio.run(_compile(configuration, emit, detailed=bool(options.report)))
     finally:
         bar.clear()
-    written = write_list(result.rules, options.format, serial=int(time.time()))
-    _write_list(options.output, streams, _encode_rules(written.lines))
+    lines, report = _format_list(result, options.format, with_report=bool(options.report))
+    _write_list(options.output, streams, _encode_rules(lines))
     if options.report:
-        report = {**result.report.as_json(), "format": written.report.as_json()}
         write_file(options.report, [json.dumps(report, ensure_ascii=False, indent=1).encode()])
     if options.benchmark and result.metrics:
         _print_stages(options.output, streams, format_stage_table(result.metrics))
     if options.verbose:
-        streams.print_message(f"Wrote {len(written.lines):,} lines to {options.output}")
+        streams.print_message(f"Wrote {len(lines):,} lines to {options.output}")
     return 0
+
+
+def _require_format(name: str) -> None:
+    from sluice.cli.commands.convert import require_format  # noqa: PLC0415 - delays the start
+
+    require_format(name)
+
+
+def _format_list(result: CompilationResult, name: str, *, with_report: bool) -> tuple[list[str], dict[str, Any]]:
+    """Return the list in its format, and the whole report if it is wanted."""
+    if name == ADBLOCK and not with_report:
+        return result.rules, {}
+    from sluice.core.filters.formats.writer import write_list  # noqa: PLC0415 - delays the start
+
+    written = write_list(result.rules, name, serial=int(time.time()))
+    return written.lines, {**result.report.as_json(), "format": written.report.as_json()} if with_report else {}
 
 
 def _write_list(output: str, streams: Streams, parts: Iterator[bytes]) -> None:

@@ -161,9 +161,9 @@ def _read(options: argparse.Namespace, streams: Streams) -> int:
         "encoding": feed.encoding,
         "warnings": [str(warning) for warning in feed.warnings],
         "error": feed.error,
-        "discovered": feed.discovered,
     }
-    _write(streams, document)
+    # A page may name its feeds.
+    _write(streams, document | ({"discovered": feed.discovered} if feed.discovered else {}))
     return 0 if feed.error is None else _NO_FEED
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from sluice.cli.commands.compile import build_compiler, read_configuration
 from sluice.cli.streams import Streams
-from sluice.core.compiler.overlap import OverlapCounter
+from sluice.core.compiler.published.overlap import OverlapCounter
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

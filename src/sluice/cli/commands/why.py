@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, streams: Streams) -> int:
     """Compile the list and print what it says of the name."""
-    result = asyncio.run(build_compiler().compile(read_configuration(options.config), detailed=True))
+    result = asyncio.run(build_compiler().compile(read_configuration(options.config), recorded=True))
     answer = _explain(result, options.domain.lower().removesuffix("."))
     text = json.dumps(answer, ensure_ascii=False, indent=1) if options.json else _format(options.domain, answer)
     streams.stdout.write(f"{text}\n".encode())
@@ -30,10 +30,10 @@ def run(options: argparse.Namespace, streams: Streams) -> int:
 
 def _explain(result: CompilationResult, name: str) -> dict[str, Any]:
     decision = NameVerdicts(result.rules).decide(name)
-    if decision.line is None or result.provenance is None:
+    if decision.line is None or result.recorded is None:
         return {"verdict": decision.verdict, "rule": None, "sources": []}
     rule = result.rules[decision.line]
-    places = result.provenance.find_places(decision.line, rule)
+    places = result.recorded.find_places(rule)
     return {"verdict": decision.verdict, "rule": rule, "sources": [asdict(place) for place in places]}
 
 

@@ -6,7 +6,7 @@ import { Button, Check } from "../ui/controls.js";
 import { Badge, Banner, Empty, ErrorBanner, Figures, Loaded, Progress } from "../ui/feedback.js";
 import { download, fileName } from "../ui/files.js";
 import { Card, Table } from "../ui/layout.js";
-import { usePolling } from "../ui/state.js";
+import { usePolling, useToken } from "../ui/state.js";
 import { Ago } from "../ui/times.js";
 import { toRequest } from "./form-state.js";
 import { readJobs, retryJob, startWorkflow, submitJob, updateJobs, writeJobs } from "./job-store.js";
@@ -39,6 +39,7 @@ export function JobsView({ form }) {
       <//>
     <//>
     ${list && html`<${Card} title=${list.name} id="job-list"><${RulesView} rules=${list.rules} name=${list.name} /><//>`}
+    <${AllJobs} />
     <${QueueCard} />
     <${WorkflowFigures} />`;
 }
@@ -82,6 +83,28 @@ function JobRow({ job, attempt, onView }) {
     </div>
   </li>`;
 }
+
+// For the operator: everybody's jobs.
+function AllJobs() {
+  const token = useToken();
+  const state = usePolling(async () => (token ? (await getJson("/queue/history")).history : []), REFRESH_S * 2, token);
+  if (!token) return html`<p class="hint">With the operator's token this page shows everybody's jobs: sign in under Lists, New list.</p>`;
+  return html`<${Card} title="All jobs">
+    <${Loaded} state=${state}>
+      ${(jobs) => (jobs.length ? html`<${Table} caption="All jobs" columns=${ALL_COLUMNS} rows=${jobs} />` : html`<${Empty}>No job yet.<//>`)}
+    <//>
+  <//>`;
+}
+
+const ALL_COLUMNS = [
+  ["List", ({ configName, type }) => configName ?? type, "wrap"],
+  ["State", ({ status }) => html`<${Badge} kind=${KINDS[status]}>${status === "completed" ? "done" : status}<//>`],
+  ["Rules", ({ ruleCount }) => (ruleCount == null ? "" : formatNumber(ruleCount)), "number"],
+  ["Took", ({ duration }) => (duration == null ? "" : `${formatNumber(duration)} ms`), "number"],
+  ["Attempts", ({ attempts }) => attempts, "number"],
+  ["When", ({ timestamp }) => html`<${Ago} time=${timestamp} />`],
+  ["Id", ({ requestId }) => html`<code>${requestId}</code>`, "wrap"],
+];
 
 const loadText = ({ id }) => getText(`/queue/results/${id}`);
 

@@ -15,7 +15,7 @@ export function useStories(filters) {
   const latest = useRef(0);
   const load = async (cursor, before) => {
     const own = (latest.current += 1);
-    setState({ ...before, error: null, isLoading: true });
+    setState((now) => ({ ...now, error: null, isLoading: true })); // the old stories stay until the new ones are here
     try {
       const page = await getJson(`/api/v1/articles?${toQuery(filters, { limit: PAGE, cursor })}`);
       if (own === latest.current) setState({ stories: [...before.stories, ...page.articles], total: page.total, next: page.next ?? "", error: null, isLoading: false });

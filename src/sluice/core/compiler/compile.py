@@ -5,12 +5,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sluice.core.compiler import events
-from sluice.core.compiler.checksum import format_checksum_line
 from sluice.core.compiler.configuration import Configuration, parse_configuration
 from sluice.core.compiler.context import CompilationContext
 from sluice.core.compiler.diagnostics import Diagnostic, Notify, TracingContext
 from sluice.core.compiler.dropped_lines import MAX_DROPPED, DropCollector
-from sluice.core.compiler.header import HeaderGenerator
+from sluice.core.compiler.header import HeaderGenerator, format_checksum_line
 from sluice.core.compiler.limits import Budget, Limits
 from sluice.core.compiler.metrics import Metrics
 from sluice.core.compiler.parallel import run_in_parallel
@@ -30,7 +29,7 @@ from sluice.core.timestamps import iso
 
 if TYPE_CHECKING:
     from sluice.core.compiler.protection import Protection
-    from sluice.core.compiler.provenance import Provenance
+    from sluice.core.compiler.provenance import Provenance, RecordedLines
     from sluice.core.filters.patterns.domain_patterns import DomainPattern
 
 _NO_CONTENT: Mapping[str, str] = {}
@@ -45,6 +44,7 @@ class CompilationResult:
     diagnostics: tuple[Diagnostic, ...]
     metrics: Metrics | None = None
     provenance: "Provenance | None" = None  # only of a detailed compilation
+    recorded: "RecordedLines | None" = None  # only if it is asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,19 +75,36 @@ class FilterCompiler:
     make_collector: Callable[[int | None], DropCollector] = DropCollector
 
     async def compile(
-        self, configuration: object, *, content: Mapping[str, str] = _NO_CONTENT, detailed: bool = False
+        self,
+        configuration: object,
+        *,
+        content: Mapping[str, str] = _NO_CONTENT,
+        detailed: bool = False,
+        recorded: bool = False,
     ) -> CompilationResult:
-        """Compile the list; `content` holds sources from the request, `detailed` lists each dropped line."""
-        result = await self.compile_with_metrics(configuration, content=content, detailed=detailed)
+        """Compile the list; `content` holds sources from the request, `detailed` lists each dropped line.
+
+        If it is detailed, or `recorded` at hardly any cost, the result tells where rules come from.
+        """
+        result = await self.compile_with_metrics(configuration, content=content, detailed=detailed, recorded=recorded)
         return replace(result, metrics=None)
 
     async def compile_with_metrics(
-        self, configuration: object, *, content: Mapping[str, str] = _NO_CONTENT, detailed: bool = False
+        self,
+        configuration: object,
+        *,
+        content: Mapping[str, str] = _NO_CONTENT,
+        detailed: bool = False,
+        recorded: bool = False,
     ) -> CompilationResult:
         """Compile the list and measure the duration of each stage."""
         tracing = TracingContext(self.clock, self.notify)
         context = CompilationContext(
-            self.clock, self.emit, tracing, self.make_collector(self.max_dropped) if detailed else None
+            self.clock,
+            self.emit,
+            tracing,
+            self.make_collector(self.max_dropped) if detailed else None,
+            with_records=recorded,
         )
         with tracing.operation("compileFilterList") as operation:
             checked = self._validate(configuration, tracing)
@@ -98,7 +115,12 @@ class FilterCompiler:
             operation.output["ruleCount"] = len(rules)
         result = _build_result(checked, context, rules)
         report = replace(result.report, protection=protection)
-        return replace(result, report=report, provenance=_build_provenance(context, text, rules))
+        return replace(
+            result,
+            report=report,
+            provenance=_build_provenance(context, text, rules),
+            recorded=_build_records(checked, context, sources),
+        )
 
     async def read_sources(self, configuration: object) -> list[tuple[str, list[str]]]:
         """Return each source with its rules after its own transformations, and before those of the list."""
@@ -111,7 +133,9 @@ class FilterCompiler:
     async def _read_each(self, configuration: Configuration, context: CompilationContext) -> list[LineBuffer]:
         reader = self._build_reader(configuration, context, _NO_CONTENT)
         try:
-            return await _compile_each(configuration, context, reader, PatternReader(reader))
+            return await _compile_each(
+                configuration, context, reader, PatternReader(reader, self.limits.pattern_reading)
+            )
         finally:
             await reader.close()
 
@@ -126,7 +150,7 @@ class FilterCompiler:
     ) -> _CompiledSources:
         reader = self._build_reader(configuration, context, content)
         try:
-            patterns = PatternReader(reader)
+            patterns = PatternReader(reader, self.limits.pattern_reading)
             filters = await patterns.read_filters(configuration, configuration.never_blocked_names)
             texts = await _compile_each(configuration, context, reader, patterns)
         finally:
@@ -142,7 +166,7 @@ class FilterCompiler:
             content=content,
             constants=self.constants,
             repeated=configuration.repeated_locations,
-            files=context.drops.files if context.drops else None,
+            files=context.files,
         )
 
     def _concatenate(self, configuration: Configuration, texts: list[LineBuffer]) -> LineBuffer:
@@ -229,6 +253,17 @@ def _build_provenance(context: CompilationContext, text: LineBuffer, rules: list
     from sluice.core.compiler.provenance import Provenance  # noqa: PLC0415 - only detailed compilations have one
 
     return Provenance(context.drops.files, text.origins, len(rules) - len(text.origins), context.drops.lines)
+
+
+def _build_records(
+    configuration: Configuration, context: CompilationContext, sources: _CompiledSources
+) -> "RecordedLines | None":
+    if context.records is None or context.files is None:
+        return None
+    from sluice.core.compiler.provenance import RecordedLines  # noqa: PLC0415 - few ask for it
+
+    records = [context.records[at] for at in sorted(context.records)]
+    return RecordedLines(context.files, records, configuration.transformations, sources.filters)
 
 
 def _build_result(configuration: Configuration, context: CompilationContext, rules: list[str]) -> CompilationResult:

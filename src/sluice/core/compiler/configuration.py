@@ -1,7 +1,7 @@
 """The configuration of a list, in the format of HostlistCompiler; errors name every bad field."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -10,6 +10,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from sluice.core.compiler.sources.locations import find_host, remove_secrets
 from sluice.core.errors import Invalid
 from sluice.core.filters.patterns import patterns
+from sluice.core.filters.patterns.work import WorkBudget
 from sluice.core.filters.pipeline import TRANSFORMATIONS, check_names
 from sluice.core.models import parse_model
 
@@ -22,6 +23,8 @@ MAX_LOCATION_CHARS: Final = 4_096
 MAX_PATTERN_CHARS: Final = 10_000
 MAX_DOMAIN_CHARS: Final = 1_024
 MAX_TRANSFORMATIONS: Final = 100  # names may repeat, so the number of transformations is no limit
+MAX_READING: Final = 1_000_000  # of all patterns in a configuration: about a second
+_PATTERN_LISTS: Final = ("exclusions", "inclusions", "domainExclusions", "domainInclusions", "neverBlock")
 _MAX_QUOTED_CHARS: Final = 40
 _EXTENSIONS: Final = {
     "domainExclusions": [],
@@ -130,6 +133,18 @@ class Configuration(Filters):
     protect: bool = False  # whether an exception is added for each excluded domain that a wider rule still blocks
     never_block: Domains | None = Field(default=None, alias="neverBlock")  # if given, also the hosts of the sources
 
+    @model_validator(mode="before")
+    @classmethod
+    def _check_patterns(cls, value: Any) -> Any:
+        """Refuse patterns whose reading takes seconds before any of them is read."""
+        parts = [value, *_list(value, "sources")]
+        texts = [text for part in parts for name in _PATTERN_LISTS for text in _list(part, name)]
+        try:
+            WorkBudget(reading_limit=MAX_READING).take_reading(text for text in texts if isinstance(text, str))
+        except Invalid as error:
+            raise PydanticCustomError("patterns", "{reason}", {"reason": str(error)}) from None
+        return value
+
     @model_validator(mode="after")
     def _check_validators(self) -> Self:
         """Refuse a validator of the list together with one of a source, whose result it would override."""
@@ -185,6 +200,12 @@ class Configuration(Filters):
 def parse_configuration(value: object) -> Configuration:
     """Parse a configuration from JSON values; raises Invalid, which names each bad field."""
     return parse_model(Configuration, value)
+
+
+def _list(value: Any, name: str) -> list[Any]:
+    """Return a member that is a list; nothing if there is none, which is reported elsewhere."""
+    member = value.get(name) if isinstance(value, Mapping) else None
+    return member if isinstance(member, list) else []
 
 
 def _select_validators(names: Sequence[str]) -> list[str]:

@@ -4,14 +4,19 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sluice.core.compiler.credits import Credits
 from sluice.core.compiler.diagnostics import TracingContext
 from sluice.core.compiler.dropped_lines import DropCollector
 from sluice.core.compiler.events import Emit
 from sluice.core.compiler.metrics import Stage
+from sluice.core.compiler.sources.line_origins import SourceFiles
 from sluice.core.ports import Clock
 from sluice.core.timestamps import elapsed_ms
+
+if TYPE_CHECKING:
+    from sluice.core.compiler.provenance import RecordedSource
 
 
 @dataclass(slots=True)
@@ -23,13 +28,26 @@ class StageCounts:
 
 
 class CompilationContext:
-    """Shared by all parts of one compilation; `drops` is None unless dropped lines are to be listed."""
+    """Shared by all parts of one compilation; `drops` is None unless dropped lines are to be listed.
 
-    def __init__(self, clock: Clock, emit: Emit, tracing: TracingContext, drops: DropCollector | None = None) -> None:
+    `records` is None unless the lines of the sources are to be kept, to find the origin of rules.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        emit: Emit,
+        tracing: TracingContext,
+        drops: DropCollector | None = None,
+        *,
+        with_records: bool = False,
+    ) -> None:
         self.clock = clock
         self.emit = emit
         self.tracing = tracing
         self.drops = drops
+        self.records: dict[int, RecordedSource] | None = {} if with_records and drops is None else None
+        self.files = drops.files if drops else SourceFiles() if with_records else None
         self.processing = asyncio.Lock()  # held while lines are transformed, so that the stages do not mix
         self.stages: list[Stage] = []
         self.transformations: list[Stage] = []

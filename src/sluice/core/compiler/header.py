@@ -1,6 +1,8 @@
-"""The headers in a compiled list: one for the list, and one above each source."""
+"""The headers in a compiled list: one for the list, one above each source, and the checksum line as AdGuard computes it."""
 
-from collections.abc import Mapping
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -11,6 +13,7 @@ from sluice.core.compiler.sources.line_splitting import flatten_to_one_line
 from sluice.core.compiler.sources.locations import remove_secrets
 from sluice.core.filters.syntax.lines import CREDITS
 
+_CHUNK_LINES: Final = 8_192  # hashed at a time, so that the whole text does not exist a second time
 NO_CREDITS: Final[Mapping[int, Credits]] = MappingProxyType({})
 
 
@@ -60,3 +63,24 @@ class HeaderGenerator:
 def _format_credits(source: Source, credits_of_source: Credits) -> str:
     facts = (f"{name} {value}" for name, value in credits_of_source._asdict().items() if value)
     return f"! {CREDITS}: {flatten_to_one_line(source.label)} ({', '.join(facts)})"
+
+
+def format_checksum_line(lines: Sequence[str]) -> str:
+    """Return the checksum line for a list of these other lines.
+
+    It must be the first line: a source's own old checksum may follow further down, and verifiers take the first one.
+    """
+    return f"! Checksum: {compute_checksum(lines)}"
+
+
+def compute_checksum(lines: Sequence[str]) -> str:
+    """Return the unpadded base64 of the MD5 of the text without its empty lines."""
+    digest = hashlib.md5(usedforsecurity=False)
+    separator = ""
+    for start in range(0, len(lines), _CHUNK_LINES):
+        if filled := [line for line in lines[start : start + _CHUNK_LINES] if line]:
+            digest.update((separator + "\n".join(filled)).encode())
+            separator = "\n"
+    if lines and not lines[-1]:
+        digest.update(b"\n")
+    return base64.b64encode(digest.digest()).decode().rstrip("=")

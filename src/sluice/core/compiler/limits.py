@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sluice.core.errors import Oversized
+from sluice.core.filters.patterns.work import MAX_READING
 
 MAX_PARALLEL_DOWNLOADS: Final = 6  # as many connections as a Worker may have open at once
 MAX_INCLUDE_DEPTH: Final = 10
@@ -18,6 +19,7 @@ class Limits:
     total_lines: int = 1_000_000
     # Counts every use of an included file, because a file that only contains includes adds no lines.
     includes: int = 2_000
+    pattern_reading: int = MAX_READING
 
 
 class Budget:

@@ -1,12 +1,15 @@
 """Where the rules of a compiled list come from: for each line its source, file and line number."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from sluice.core.compiler.dropped_lines import DroppedSourceLine
 from sluice.core.compiler.sources.line_origins import GENERATED, LineOrigins, SourceFiles
+from sluice.core.filters.pipeline import NO_OBSERVER, LineFilters, run_to_end, transform_stepwise
 
+_NAME: Final = re.compile(r"[a-z0-9._-]+")
 MERGING: Final = frozenset({"Compress", "Deduplicate"})  # transformations that drop a rule for an equal one
 
 
@@ -46,3 +49,44 @@ class Provenance:
         """Return the number of the file, and the line, of the rule at an index; None if no source has it."""
         file, number = self._origins[index - self._header_lines] if index >= self._header_lines else (GENERATED, 0)
         return None if file == GENERATED else (file, number)
+
+
+class RecordedSource(NamedTuple):
+    """The lines of a source as they were read, where each stood, and what was done with them."""
+
+    lines: list[str]
+    origins: LineOrigins
+    names: Sequence[str]
+    filters: LineFilters
+
+
+class RecordedLines:
+    """The lines of all sources, to be searched for a rule when somebody asks; the compilation itself stays as fast as it is."""
+
+    def __init__(
+        self, files: SourceFiles, sources: Sequence[RecordedSource], names: Sequence[str], filters: LineFilters
+    ) -> None:
+        self._files = files
+        self._sources = sources
+        self._names = names
+        self._filters = filters
+
+    def find_places(self, text: str) -> list[Place]:
+        """Return every place of a rule, in the order of the sources: transform each line that may have become the rule, and compare."""
+        literal = max(_NAME.findall(text.lower()), key=len, default="")
+        places: list[Place] = []
+        for source in self._sources:
+            for at, line in enumerate(source.lines):
+                if (literal in line.lower() or not line.isascii()) and self._becomes(source, line, text):
+                    file, number = source.origins[at]
+                    origin = self._files[file]
+                    places.append(Place(origin.source, origin.file, number))
+        return places
+
+    def _becomes(self, source: RecordedSource, line: str, text: str) -> bool:
+        lines = _transform([line], source.names, source.filters)
+        return text in _transform(lines, self._names, self._filters)
+
+
+def _transform(lines: list[str], names: Sequence[str], filters: LineFilters) -> list[str]:
+    return run_to_end(transform_stepwise(lines, names, filters, observer=NO_OBSERVER)) if lines else lines

@@ -22,13 +22,14 @@ _MAX_CHECKS: Final = 1_000_000  # beyond, the rest of the list stays as it is
 _NAME: Final = re.compile(r"[\w.-]+")  # a bare name is a hosts rule, not a pattern
 _HOST: Final = re.compile(r"\|\|[a-z0-9_.-]+\^")  # compared by name elsewhere, and faster
 _UPPER_HOST: Final = re.compile(r"[^/?]*[A-Z]")
+_UNDERSCORE: Final = re.compile(r"[^/?^]*_")  # in a name, on which filters disagree
 _SEPARATOR: Final = r"[^a-z0-9_.%*|-]"
 
 
 class Pattern(NamedTuple):
     """The pattern of a rule without modifiers, by the index of its line."""
 
-    index: int
+    line: int
     text: str
     is_exception: bool
 
@@ -60,7 +61,7 @@ class _Container:
 
 def find_contained(patterns: Iterable[Pattern]) -> Iterator[tuple[Pattern, Pattern]]:
     """Yield each pattern with one that contains it; an exception contains blocks too."""
-    known = [pattern for pattern in patterns if len(pattern.text) <= _MAX_CHARS and "\n" not in pattern.text]
+    known = [pattern for pattern in patterns if _can_compare(pattern.text)]
     containers: dict[str, list[_Container]] = {}
     for pattern in known:
         text = pattern.text.lower()
@@ -80,6 +81,10 @@ def find_contained(patterns: Iterable[Pattern]) -> Iterator[tuple[Pattern, Patte
             if at not in found and container.contains(known[at], texts[at]):
                 found.add(at)
                 yield known[at], container.pattern
+
+
+def _can_compare(text: str) -> bool:
+    return len(text) <= _MAX_CHARS and "\n" not in text and _UNDERSCORE.match(text) is None
 
 
 def _find_literals(texts: list[str], literals: Iterable[str]) -> Iterator[tuple[int, str]]:

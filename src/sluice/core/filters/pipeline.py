@@ -93,7 +93,7 @@ class _NoObserver:
     def on_step_complete(self, name: str, count_in: int, count_out: int) -> None: ...
 
 
-_NO_OBSERVER: Final = _NoObserver()
+NO_OBSERVER: Final = _NoObserver()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ def transform(
     *,
     exclusions: Patterns | None = None,
     inclusions: Patterns | None = None,
-    observer: Observer = _NO_OBSERVER,
+    observer: Observer = NO_OBSERVER,
 ) -> list[str]:
     """Apply exclusions, inclusions and the named transformations; the input is not changed."""
     return run_to_end(transform_stepwise(lines, names, LineFilters(exclusions, inclusions), observer=observer))
@@ -144,7 +144,7 @@ def trace(
     *,
     exclusions: Patterns | None = None,
     inclusions: Patterns | None = None,
-    observer: Observer = _NO_OBSERVER,
+    observer: Observer = NO_OBSERVER,
 ) -> PipelineTrace:
     """Do the same as `transform`, and record the origin or the reason for each line."""
     return run_to_end(trace_stepwise(lines, names, LineFilters(exclusions, inclusions), observer=observer))

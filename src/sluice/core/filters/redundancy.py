@@ -67,7 +67,9 @@ class _Coverage:
         self._important_exceptions = _WiderSet(entry for entry in exceptions if entry.is_important)
 
     def find_reason(self, rule: _Rule) -> str:
-        """Return why the rule changes nothing; "" if it may."""
+        """Return why the rule changes nothing; "" if it may. Filters disagree on names with an underscore."""
+        if any("_" in entry.name for entry in rule.entries):
+            return ""
         if rule.is_exception:
             wider = self._important_exceptions if rule.is_important else self._exceptions
         else:
@@ -134,12 +136,12 @@ def _read_rule(index: int, text: str, cancelled: set[str]) -> _Rule | None:
 def _find_contained(lines: list[str], rules: Iterable[_Rule], cancelled: set[str]) -> dict[int, str]:
     """Return the rules whose pattern another one contains; of two that contain each other, the first stays."""
     patterns = [*_read_patterns(lines, cancelled), *_read_hosts_patterns(rules)]
-    counts = Counter(pattern.index for pattern in patterns)  # a hosts rule has several names
+    counts = Counter(pattern.line for pattern in patterns)  # a hosts rule has several names
     redundant: dict[int, str] = {}
     for pattern, container in find_contained(patterns):
-        counts[pattern.index] -= 1
-        if counts[pattern.index] == 0 and container.index not in redundant:
-            redundant[pattern.index] = _COVERED if pattern.is_exception == container.is_exception else _EXCEPTED
+        counts[pattern.line] -= 1
+        if counts[pattern.line] == 0 and container.line not in redundant:
+            redundant[pattern.line] = _COVERED if pattern.is_exception == container.is_exception else _EXCEPTED
     return redundant
 
 

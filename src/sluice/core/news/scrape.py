@@ -71,14 +71,14 @@ def extract_page(response: FetchResponse) -> ScrapedPage:
     article = extract(decode_text(response.body, content_type).text)
     if is_teaser(article):
         raise Refused(TEASER)
-    if measure_text(article.text) < MIN_CHARS:
-        raise TooLittleText(f"the page has only {len(article.text)} characters of text")
-    return ScrapedPage(article.text, "\n".join(article.titles)[:_MAX_TITLE_CHARS])
+    if measure_text(article.free_text) < MIN_CHARS:
+        raise TooLittleText(f"the page has only {len(article.free_text)} characters of text")
+    return ScrapedPage(article.free_text, "\n".join(article.titles)[:_MAX_TITLE_CHARS])
 
 
 def is_teaser(article: "ExtractedArticle") -> bool:
     """Whether only subscribers may read the article, so that the text is just its beginning."""
-    return article.is_locked and measure_text(article.text) < _TEASER_CHARS
+    return article.is_locked and measure_text(article.free_text) < _TEASER_CHARS
 
 
 def measure_text(text: str) -> int:

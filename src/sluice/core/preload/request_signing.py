@@ -17,6 +17,8 @@ PROXY_HEADER: Final = "x-sluice-proxy"
 _TIMESTAMP: Final = re.compile(r"[0-9]{1,11}")
 _NONCE: Final = re.compile(r"[0-9a-fA-F-]{16,64}")
 _SIGNATURE: Final = re.compile(r"[0-9a-f]{64}")
+_UUID4: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE)
+_ANY_KEY: Final = re.compile(rf"(?:[a-z]{{1,32}}-)?{_UUID4.pattern}", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,3 +90,24 @@ def sign_request(key: str, method: str, path: str, body: bytes, *, now: float, n
     timestamp = str(int(now))
     text = canonical_string(method, path, timestamp, nonce, sha256(body).hexdigest())
     return {"X-Timestamp": timestamp, "X-Nonce": nonce, "X-Signature": compute_signature(key, text)}
+
+
+def check_preload_key(key: str) -> str:
+    return _check_key(key, "preload-")
+
+
+def check_purge_key(key: str) -> str:
+    return _check_key(key, "purge-")
+
+
+def check_any_key(key: str) -> str:
+    """Return the idempotency key of a request; raises ValueError for one that is not a UUID after an optional word."""
+    if not _ANY_KEY.fullmatch(key):
+        raise ValueError("must be a UUID of version 4, with or without a word such as sitemap- before it")
+    return key
+
+
+def _check_key(key: str, word: str) -> str:
+    if not key.startswith(word) or not _UUID4.fullmatch(key.removeprefix(word)):
+        raise ValueError(f"must be {word} followed by a UUID of version 4")
+    return key

@@ -87,7 +87,7 @@ def to_response(reply: Reply, ctx: Any) -> Any:
             return _build_response(reply, to_js(content), encodeBody="manual")
         case bytes(content):
             return _build_response(reply, to_js(content))
-        case Native(value=body) if reply.header("content-encoding"):
+        case Native(value=body, is_encoded=True):
             return _build_response(reply, body, encodeBody="manual")
         case Native(value=body) | (None as body):
             return _build_response(reply, body)

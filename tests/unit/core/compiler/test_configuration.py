@@ -12,6 +12,7 @@ from sluice.core.compiler.configuration import (
     parse_configuration,
 )
 from sluice.core.errors import Invalid
+from sluice.core.filters.patterns import patterns as patterns_module
 from sluice.core.filters.pipeline import TRANSFORMATIONS
 from unit.core.compiler.scripted import configuration
 
@@ -127,3 +128,25 @@ def test_a_configuration_is_frozen():
     assert isinstance(parsed, Configuration)
     with pytest.raises(ValueError, match="frozen"):
         parsed.name = "other"
+
+
+@pytest.mark.parametrize("of_list", [True, False], ids=["list", "source"])
+def test_patterns_that_take_long_are_not_read(monkeypatch, of_list: bool):
+    """A body of a few megabytes of regular expressions would occupy a processor for minutes: it is refused unread."""
+    read: list[str] = []
+    monkeypatch.setattr(patterns_module, "_compile_regex", read.append)
+    patterns = [f"/{'[a-z]' * 40}{number}/" for number in range(200)]
+    value = (
+        configuration("a", exclusions=patterns) if of_list else configuration({"source": "a", "inclusions": patterns})
+    )
+    with pytest.raises(Invalid, match="too long together"):
+        parse_configuration(value)
+    assert read == []
+
+
+def test_many_plain_patterns_are_read():
+    """Thousands of names are fine, and so are a hundred regular expressions."""
+    names = [f"ads{number}.example.com" for number in range(10_000)]
+    parse_configuration(
+        configuration("a", exclusions=names, inclusions=[f"/^ads{number}[.]/" for number in range(100)])
+    )

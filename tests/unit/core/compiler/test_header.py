@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.core.compiler.checksum import compute_checksum, format_checksum_line
 from sluice.core.compiler.configuration import Source, parse_configuration
-from sluice.core.compiler.header import HeaderGenerator
+from sluice.core.compiler.header import HeaderGenerator, compute_checksum, format_checksum_line
 from unit.core.compiler.scripted import compile_files, compiler, configuration
 
 # How Adblock Plus finds the checksum line, which it leaves out.

@@ -30,6 +30,30 @@ from unit.core.filters.rules import reasons, run
         (["/track/pixel.", "||y.com/track/pixel.gif", "||y.com/pixel"], ["/track/pixel.", "||y.com/pixel"]),
         (["! c", "||x.com^", "! d", "||a.x.com^"], ["! c", "||x.com^", "! d"]),
         (["||goodx.com^", "||x.com^"], ["||goodx.com^", "||x.com^"]),
+        (
+            ["||x.com/ad", "||a.x.com/ads.js", "||goodx.com/ads.js", "||x.com/b/ad"],
+            ["||x.com/ad", "||goodx.com/ads.js", "||x.com/b/ad"],
+        ),
+        (
+            ["||log*.x.com^", "||log1.x.com^", "||log.x.com^", "||a.log2.x.com/p", "||l.x.com^"],
+            ["||log*.x.com^", "||l.x.com^"],
+        ),
+        (["||x.com/*/ad.js", "||x.com/a/ad.js", "||x.com/a/b.js"], ["||x.com/*/ad.js", "||x.com/a/b.js"]),
+        (
+            ["||x.com/ad^", "||x.com/ad/b", "||x.com/ads", "||x.com/ad*b"],
+            ["||x.com/ad^", "||x.com/ads", "||x.com/ad*b"],
+        ),
+        (["@@||x.com/ad", "||x.com/ads.js", "||x.com/ads.js$important"], ["@@||x.com/ad", "||x.com/ads.js$important"]),
+        (["||x.com/ad", "@@||x.com/ads.js"], ["||x.com/ad", "@@||x.com/ads.js"]),
+        (["||x.com/ad$popup", "||x.com/ads.js"], ["||x.com/ad$popup", "||x.com/ads.js"]),
+        (
+            ["||x.com/ad", "||x.com/ad$badfilter", "||x.com/ads.js"],
+            ["||x.com/ad", "||x.com/ad$badfilter", "||x.com/ads.js"],
+        ),
+        (["||x.com/a**b.js", "||x.com/a*b.js"], ["||x.com/a*b.js"]),
+        (["ads.com", "||ads.com/x.js", "||goodads.com^"], ["ads.com", "||ads.com/x.js", "||goodads.com^"]),
+        (["||x.com^", "||_dmarc.x.com^"], ["||x.com^", "||_dmarc.x.com^"]),
+        (["||1.2.3.", "||1.2.3.4^", "0.0.0.0 1.2.3.x.com"], ["||1.2.3."]),
         (["##.ad", "/re/", "x.com##.ad", ""], ["##.ad", "/re/", "x.com##.ad", ""]),
     ],
 )

@@ -101,6 +101,8 @@ def test_the_total_work_is_limited():
     lines = [f"||e{number}.example{number}.com^" for number in range(2_000)]
     expressions = [f"/^[|]{{1,{number}}}[a-z]+[0-9].*[|]$/" for number in range(2, 1_000)]
     assert sum(Patterns.parse(expressions[:100]).match(lines)) == 0
+    addresses = [f"/[0-9]{{1,3}}(\\.[0-9]{{1,3}}){{3}}:{number}$/" for number in range(100)]
+    assert sum(Patterns.parse(addresses).match(lines)) == 0
     with pytest.raises(Invalid, match=r"more than 0\.5 billion steps"):
         Patterns.parse(expressions, WorkBudget(5e8)).match(lines)
 

@@ -307,6 +307,7 @@ async def test_statistics():
     assert not {"requestId", "configName", "cacheKey", "error"} & {
         name for job in await stats.load_history() for name in job
     }
+    assert sorted(job["requestId"] for job in await stats.load_named_history()) == ["j1", "j2"], "for the operator"
     assert [moment["depth"] for moment in await stats.load_depths()][-1] == 1
 
 
@@ -411,11 +412,11 @@ SECRET = "dear reader this secret sentence is no list at all and goes on for a w
 async def stored_text(world: World) -> str:
     """Returns all that the service has stored, as one text."""
     tables = await world.database.all("select name from sqlite_master where type = 'table' and name not like 'sqlite%'")
-    rows = [await world.database.all(f"select * from {table['name']}") for table in tables]  # noqa: S608 - own tables
+    rows = [await world.database.all(f"select * from {table['name']!s}") for table in tables]  # noqa: S608 - own tables
     objects = [await world.bucket.get_bytes(found.key) async for found in world.bucket.objects()]
     keys = await world.kv_fake.list({})
     values = [await world.kv_fake.get(key["name"], "text") for key in keys["keys"]]
-    return f"{rows} {objects} {values}"
+    return repr((rows, objects, values))
 
 
 @pytest.mark.parametrize("large", [False, True], ids=["inline", "in R2"])

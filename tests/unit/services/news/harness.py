@@ -266,7 +266,7 @@ class NewsHarness:
             articles=articles,
             stages=stages,
             publisher=Publisher(state, state, self.log),
-            second_look=choose_second_look(stages.speaker, state, self.upstream.scrape, checkpoints.now_ms),
+            second_look=choose_second_look(stages.speaker, state, self.upstream.scrape, checkpoints.now_ms, self.log),
             log=self.log,
             settings=self.settings,
         )

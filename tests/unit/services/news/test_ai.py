@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from fakes.binding import Crash, JsError
+from sluice.core.errors import Unavailable
 from sluice.core.news.ai.breaker import PASSING_OPEN_MS, PERMANENT_OPEN_MS, AiBreaker, count_neurons
 from sluice.core.news.ai.failures import AiFault, ModelFailed, find_fault
 from sluice.core.news.analysts.analyst import UnusableAnswer
@@ -206,6 +207,19 @@ async def test_second_look_that_crashes():
     outcomes = [await news.run_minute() for _ in range(MAX_ATTEMPTS + 2)]
     assert outcomes == ["crashed"] * MAX_ATTEMPTS + ["idle"] * 2
     assert ai.calls == MAX_ATTEMPTS
+
+
+async def test_second_look_without_the_state_object(monkeypatch: pytest.MonkeyPatch):
+    """A run without work stays one when the state object cannot be reached."""
+    news = NewsHarness()
+    bind_ai(news, FakeAi(say("good")))
+
+    async def refuse(*_args: object) -> str:
+        raise Unavailable("not now")
+
+    monkeypatch.setattr(type(news.state), "claim_second_look", refuse)
+    assert await news.run_minute() == "idle"
+    assert "second_look.unclaimed" in [name for name, _ in news.log.events]
 
 
 async def test_second_look_keeps_to_the_budget():

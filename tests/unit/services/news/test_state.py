@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from typing import Any
 
 from fakes.kv import FakeKV
 from sluice.core.errors import SluiceError, Unavailable
@@ -92,6 +93,25 @@ async def test_stale_index_drops_nothing():
     await news.put(INDEX, ["b"], metadata={"version": version + 2})
     await news.state.reconcile()
     assert await read_titles(news) == ["b"]
+
+
+async def test_an_article_costs_few_rows():
+    """With many articles published, one more is a few statements by key: no other article is read or written."""
+    news = NewsHarness()
+    ids = [f"a{n}" for n in range(300)]
+    for name in ids:
+        await news.put(article_key(name), dict(article(name).data))
+    await news.put(INDEX, ids, metadata={"version": 1})
+    await news.state.reconcile()
+    sql: Any = news.state.rows._sql
+    storage = sql._storage
+    storage.operations.clear()
+    await news.state.publish(json.dumps(dict(article("new").data)), json.dumps(["new", *ids]), 2)
+    await news.state.refresh()
+    statements = [sql for name, sql in storage.operations if name == "sql"]
+    assert len(await read_titles(news)) == 301
+    assert len(statements) < 40
+    assert not [sql for sql in statements if "from article" in sql and "where" not in sql]
 
 
 class RecordedCache:

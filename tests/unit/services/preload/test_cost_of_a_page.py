@@ -16,7 +16,7 @@ from unit.services.preload.world import KEY, SITE, ZONE, VisitorsOrigin, World
 
 PATH = "/api/v1/preload"
 MAX_STATEMENTS = 35
-MAX_FILES = 52
+MAX_FILES = 51
 
 
 class Service:
@@ -105,7 +105,7 @@ async def test_statements(capsys: pytest.CaptureFixture[str]):
 
 
 async def test_files_crossed(capsys: pytest.CaptureFixture[str]):
-    """From the signed POST over the alarm, the log and the mirror to the served reply, a page crosses at most 52 files."""
+    """From the signed POST over the alarm, the log and the mirror to the served reply, a page crosses at most 51 files."""
     service = await start()
     with files_crossed() as files:
         reply = await service.warm_and_visit("/a", 2)

@@ -24,6 +24,7 @@ from sluice.platform.storage.d1 import D1
 from sluice.platform.storage.kv import KV
 from sluice.platform.storage.r2 import R2
 from sluice.services.preload.discovery.page_index import PageIndex
+from sluice.services.preload.ports import CachedResponse
 from sluice.services.preload.purge_lists.reader import PurgeMemory, PurgeReader
 from sluice.services.preload.serving.copy_store import CopyStore
 from sluice.services.preload.serving.isolate_memory import IsolateMemory
@@ -143,7 +144,7 @@ class FakeEdge:
         self.texts: dict[str, str] = {}
         self.broken = False
 
-    async def match(self, url: str) -> _StoredResponse | None:
+    async def match(self, url: str) -> CachedResponse | None:
         stored = self.stored.get(url)
         return stored if stored and stored.until > self._clock.now() else None
 

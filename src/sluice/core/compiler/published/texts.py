@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from sluice import __version__
-from sluice.core.compiler.checksum import format_checksum_line
+from sluice.core.compiler.header import format_checksum_line
 from sluice.core.compiler.published.definition import ListDefinition
 from sluice.core.compiler.published.versions import RESOURCE, ListState, VersionStamp, name_patch
 from sluice.core.compiler.sources.line_splitting import flatten_to_one_line

@@ -1,11 +1,12 @@
 """The index that answers "why is this name blocked?" without reading the list.
 
-Every rule that concerns one name stands in the shard of that name's last two labels, every other rule that may match a name
-in the general shard. The rules of both shards decide as the whole list does, because no other rule can match.
+Every rule that concerns one name stands in the shard of that name's last three labels, every other rule that may match a
+name in the general shard. The rules of a name's shards decide as the whole list does, because no other rule can match.
 """
 
 import json
 import zlib
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -14,8 +15,9 @@ from sluice.core.filters.formats.entries import read_badfilter, read_entries
 from sluice.core.filters.verdicts import NameVerdicts, find_rule_literal
 from sluice.core.json_text import encode_json, encode_utf8
 
-_RULES_PER_SHARD: Final = 1_000
-MAX_SHARDS: Final = 512
+_RULES_PER_SHARD: Final = 500
+_READ_LINES: Final = 10_000
+MAX_SHARDS: Final = 1_000
 # The file of a rule by its number, and the line.
 PackedPlace = tuple[int, int]
 FindPlaces = Callable[[int, str], Iterable[PackedPlace]]
@@ -36,8 +38,12 @@ class ShardDirectory:
         return cls(value["shards"], [(source, file) for source, file in value["files"]])
 
     def shard_of(self, name: str) -> int:
-        """Return the number of the shard in which the rules about a name stand."""
-        return zlib.crc32(".".join(name.rsplit(".", 2)[-2:]).encode()) % self.shards
+        """Return the number of the shard in which a rule about this name stands: that of its last three labels."""
+        return zlib.crc32(_cut(name, 3).encode()) % self.shards
+
+    def shards_of(self, name: str) -> list[int]:
+        """Return the shards in which rules about a name and the names above it stand."""
+        return sorted({self.shard_of(name), self.shard_of(_cut(name, 2))})
 
 
 def count_shards(rules: int) -> int:
@@ -46,29 +52,43 @@ def count_shards(rules: int) -> int:
 
 def build_shards(lines: list[str], directory: ShardDirectory, find_places: FindPlaces) -> Iterator[tuple[str, bytes]]:
     """Yield the name and the content of each shard; the general one is called `general`."""
-    entries, skipped = read_entries(lines)
-    numbers: dict[int, set[int]] = {}
+    numbers = [array("i") for _ in range(directory.shards)]
     general: dict[int, str] = {}
-    for entry in entries:
-        if "." in entry.name:
-            numbers.setdefault(directory.shard_of(entry.name), set()).add(entry.line)
-        else:
-            general[entry.line] = ""
-    for line in skipped:
-        if (literal := find_rule_literal(line.text)) is not None:
-            general[line.line - 1] = literal
-    general |= {at: "" for at, text in enumerate(lines) if "badfilter" in text and read_badfilter(text.strip())}
-    del entries, skipped
-    for shard in range(directory.shards):
-        rows = [[at, lines[at], *_flatten(find_places(at, lines[at]))] for at in sorted(numbers.pop(shard, ()))]
+    # In parts, because the entries of a long list take more memory than the list.
+    for start in range(0, len(lines), _READ_LINES):
+        _assign_lines(lines[start : start + _READ_LINES], start, directory, numbers, general)
+    for shard, assigned in enumerate(numbers):
+        rows = [[at, lines[at], *_flatten(find_places(at, lines[at]))] for at in sorted(set(assigned))]
         yield str(shard), encode_utf8(encode_json(rows))
     rows = [[at, lines[at], literal, *_flatten(find_places(at, lines[at]))] for at, literal in sorted(general.items())]
     yield "general", encode_utf8(encode_json(rows))
 
 
-def explain(directory: ShardDirectory, name: str, shard: bytes, general: bytes) -> dict[str, Any]:
+def _assign_lines(
+    lines: list[str], start: int, directory: ShardDirectory, numbers: "list[array[int]]", general: dict[int, str]
+) -> None:
+    """Add each line, by its number, to the shards of its names, or to the general one with the text that it needs."""
+    entries, skipped = read_entries(lines)
+    for entry in entries:
+        if "." in entry.name:
+            numbers[directory.shard_of(entry.name)].append(start + entry.line)
+        else:
+            general[start + entry.line] = ""
+    for line in skipped:
+        if (literal := find_rule_literal(line.text)) is not None:
+            general[start + line.line - 1] = literal
+    for at, text in enumerate(lines, start):
+        if "badfilter" in text and read_badfilter(text.strip()):
+            general[at] = ""
+
+
+def _cut(name: str, labels: int) -> str:
+    return ".".join(name.rsplit(".", labels)[-labels:])
+
+
+def explain(directory: ShardDirectory, name: str, shards: Iterable[bytes], general: bytes) -> dict[str, Any]:
     """Return the verdict on a name in lower case, the rule that decides, and every place of it."""
-    known = {row[0]: (row[1], row[2:]) for row in json.loads(shard)}
+    known = {row[0]: (row[1], row[2:]) for shard in shards for row in json.loads(shard)}
     known |= {row[0]: (row[1], row[3:]) for row in json.loads(general) if row[2] in name}
     numbers = sorted(known)
     decision = NameVerdicts([known[at][0] for at in numbers]).decide(name)

@@ -24,10 +24,14 @@ class Document:
     numbers: "array[int]" = field(default_factory=lambda: array("i"))
 
 
+def _may_have_directives(body: bytes | str) -> bool:
+    return ("!#" in body) if isinstance(body, str) else (b"!#" in body)
+
+
 def parse_document(body: bytes | str, constants: frozenset[str], *, numbered: bool) -> Document:
     """Parse one file; raises BadSource, which names the line of a directive that cannot be followed."""
     lines = split_lines(body)
-    if not any(line.startswith("!#") for line in lines):
+    if not _may_have_directives(body) or not any(line.startswith("!#") for line in lines):
         return Document(lines, not has_rules(lines), numbers=number_lines(body) if numbered else array("i"))
     try:
         kept = array("i", select_lines(lines, constants))

@@ -3,6 +3,7 @@
 import re
 from array import array
 from collections.abc import Iterator
+from itertools import compress
 from typing import Final
 
 from sluice.core.compiler.sources.charsets import decode_line
@@ -76,18 +77,21 @@ def _trim(lines: list[str]) -> list[str]:
 def number_lines(body: bytes | str) -> "array[int]":
     """Return the line number in the body, from 1, of each line that `split_lines` returns."""
     numbers = array("i")
-    first = end = 0
-    for number, row in enumerate(_iterate_rows(body), start=1):
-        if row:
-            numbers.append(number)
-            if not is_blank(row):
-                first = first if end else len(numbers) - 1
-                end = len(numbers)
+    first = end = 0  # of the lines that are not blank, among the numbered ones
+    row_count = 0
+    for rows in _iterate_rows(body):
+        start = len(numbers)
+        numbers.extend(compress(range(row_count + 1, row_count + len(rows) + 1), rows))
+        row_count += len(rows)
+        filled = [row for row in rows if row]
+        if (last := next((at for at in range(len(filled), 0, -1) if not is_blank(filled[at - 1])), 0)) > 0:
+            first = first if end else start + next(at for at, row in enumerate(filled) if not is_blank(row))
+            end = start + last
     return numbers[first:end] or array("i", [1])
 
 
-def _iterate_rows(body: bytes | str) -> Iterator[str]:
-    """Yield all lines, including empty ones."""
+def _iterate_rows(body: bytes | str) -> Iterator[list[str]]:
+    """Yield all lines of each chunk, including empty ones."""
     for text in _decode_chunks(body):
-        rows = _BREAK.split(text)
-        yield from rows if rows[-1] else rows[:-1]
+        rows = _BREAK.split(text) if "\r" in text else text.split("\n")
+        yield rows if rows[-1] else rows[:-1]

@@ -22,9 +22,9 @@ _MAX_DOMAINS: Final = 100_000  # of one set, with those from files
 class PatternReader:
     """Reads pattern sets; equal sets are read and parsed once, and all sets share one budget of work."""
 
-    def __init__(self, reader: SourceReader) -> None:
+    def __init__(self, reader: SourceReader, reading_limit: int) -> None:
         self._reader = reader
-        self._budget = WorkBudget()
+        self._budget = WorkBudget(reading_limit=reading_limit)
         self._cache: dict[tuple[tuple[str, ...], tuple[str, ...]], Patterns | None] = {}
         self.excluded_domains: dict[DomainPattern, None] = {}  # of all sources and of the list
 

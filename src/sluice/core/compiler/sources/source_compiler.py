@@ -1,6 +1,6 @@
 """Compiles one source: reads it and applies its own filters and transformations."""
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from sluice.core.compiler import events
 from sluice.core.compiler.configuration import Configuration, Source
@@ -8,11 +8,16 @@ from sluice.core.compiler.context import CompilationContext
 from sluice.core.compiler.credits import read_credits
 from sluice.core.compiler.sources.failures import SourceFailed
 from sluice.core.compiler.sources.line_buffer import LineBuffer
+from sluice.core.compiler.sources.line_origins import LineOrigins
 from sluice.core.compiler.sources.locations import format_location
 from sluice.core.compiler.sources.pattern_reader import PatternReader
 from sluice.core.compiler.sources.source_reader import SourceReader
 from sluice.core.compiler.transformation_pipeline import TransformationPipeline
 from sluice.core.errors import SluiceError
+from sluice.core.filters.pipeline import LineFilters
+
+if TYPE_CHECKING:
+    from sluice.core.compiler.provenance import RecordedSource
 
 DOWNLOAD: Final = "download"  # the stage that reads a source
 
@@ -39,7 +44,7 @@ class SourceCompiler:
         label = format_location(source.label)
         with self._context.tracing.operation("compileSource", source=label, index=index) as operation:
             try:
-                text = await self._transform(source, await self._read(source, index))
+                text = await self._transform(source, index, await self._read(source, index))
             except SluiceError as error:
                 self._context.emit(events.source_error(source, index, self._total, error))
                 if isinstance(error, SourceFailed):
@@ -69,9 +74,18 @@ class SourceCompiler:
         context.emit(events.progress("sources", self._read_count, self._total, message))
         return text
 
-    async def _transform(self, source: Source, text: LineBuffer) -> LineBuffer:
+    async def _transform(self, source: Source, index: int, text: LineBuffer) -> LineBuffer:
         filters = await self._patterns.read_filters(source)
+        if self._context.records is not None and text.origins is not None:
+            self._context.records[index] = _record(source, text, filters)
         if not (source.transformations or filters):
             return text
         pipeline = TransformationPipeline(self._context, source.label, self._later)
         return await pipeline.apply_all(text, source.transformations, filters)
+
+
+def _record(source: Source, text: LineBuffer, filters: LineFilters) -> "RecordedSource":
+    from sluice.core.compiler.provenance import RecordedSource  # noqa: PLC0415 - few compilations record their sources
+
+    origins, text.origins = text.origins or LineOrigins(), None
+    return RecordedSource(list(text.lines), origins, source.transformations, filters)

@@ -12,7 +12,7 @@ from typing import Final, Protocol, Self
 
 from sluice.core.errors import BadField, Invalid
 from sluice.core.filters.patterns.literals import Literals
-from sluice.core.filters.patterns.work import CHECK_WORK, WorkBudget
+from sluice.core.filters.patterns.work import CHECK_WORK, WorkBudget, is_regex
 from sluice.core.filters.transformations.drop_reasons import TransformationTrace, trace_selection
 
 _CHUNK_LINES: Final = 20_000  # searched at a time, so that the whole list does not exist a second time
@@ -50,8 +50,11 @@ class Patterns:
         plain: list[str] = []
         checked: dict[str, _Checked] = {}
         bad: list[BadField] = []
-        for text in filter(None, dict.fromkeys(texts)):
-            if len(text) > 2 and text.startswith("/") and text.endswith("/"):
+        budget = budget or WorkBudget()
+        distinct = [text for text in dict.fromkeys(texts) if text]
+        budget.take_reading(distinct)
+        for text in distinct:
+            if is_regex(text):
                 try:
                     checked[text] = _compile_regex(text[1:-1])
                 except Invalid as error:
@@ -62,7 +65,7 @@ class Patterns:
                 plain.append(text)
         if bad:
             raise Invalid(bad[0].reason, bad)
-        return cls(plain, checked, budget or WorkBudget())
+        return cls(plain, checked, budget)
 
     def __bool__(self) -> bool:
         return bool(self._plain or self._checked)

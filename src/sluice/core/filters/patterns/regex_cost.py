@@ -88,8 +88,21 @@ def _repeat_cost(node: Repeat, length: int) -> Cost:
         return Cost(1.0 if node.is_possessive else choices, most + 1.0)
     if body.ways == 1:  # its rounds follow each other in the line, so all of them together read it once
         return Cost(choices, min(most * body.work, (length + 1.0) * _count_leaves(node.body)))
+    if (last := _find_separated_end(node.body)) is not None and body.ways == _node_cost(last, length).ways:
+        # Its rounds are told apart by what they begin with, so only the last one can end in several ways.
+        return Cost(choices * body.ways, most * body.work * 2)
     ways = body.ways ** min(most, 50)
     return Cost(min(choices * ways, _MAX_WAYS), min(most * ways, _MAX_WAYS) * body.work)
+
+
+def _find_separated_end(node: Node) -> Repeat | None:
+    """Return the repetition of a character that ends the part, if no such character begins it."""
+    if not isinstance(node, Group) or len(node.alternatives) != 1 or not node.alternatives[0]:
+        return None
+    first, last = node.alternatives[0][0], node.alternatives[0][-1]
+    if not (isinstance(first, Item) and isinstance(last, Repeat) and isinstance(last.body, Item)):
+        return None
+    return last if first.is_disjoint(last.body) else None
 
 
 def _check_repetitions(node: Node) -> None:

@@ -29,12 +29,14 @@ _TEXT_TAGS: Final = frozenset({"blockquote", "dd", "dt", "li", "p", "pre", "td"}
 class ExtractedArticle:
     """The paragraphs, one on each line, and the title of the page.
 
-    `titles` are all that the page gives itself; `is_locked` says that only subscribers may read the whole article.
+    `titles` are all that the page gives itself. `is_locked` says that only subscribers may read the whole article, and
+    `free_text` is what everybody may read of it.
     """
 
     text: str
     title: str
     titles: tuple[str, ...] = ()
+    free_text: str = ""
     is_locked: bool = False
 
 
@@ -43,19 +45,27 @@ def extract(html: str) -> ExtractedArticle:
     page = parse(html)
     survey = survey_page(page.root)
     structured = read_structured(page.structured)
+    text = shown = _extract_twice(page.root, survey)
+    if len(structured.body) >= max(_MIN_STRUCTURED, 1.3 * len(text)):
+        text = structured.body
     locked = is_locked(survey, structured)
-    if locked:
-        hidden = find_hidden_parts(survey, structured)
+    if locked and (hidden := find_hidden_parts(survey, structured)):
         survey.furniture |= hidden
         survey.boilerplate |= hidden
-    text = _extract_text(page.root, survey, survey.boilerplate)
-    if len(text) < _TOO_SHORT:
-        second = _extract_text(page.root, survey, survey.hidden_without_scripts)
-        text = second if len(second) > 1.5 * len(text) else text
-    if not locked and len(structured.body) >= max(_MIN_STRUCTURED, 1.3 * len(text)):
-        text = structured.body
+        shown = _extract_twice(page.root, survey)
     title = " ".join(unescape(page.title).split())
-    return ExtractedArticle(text, title, find_titles(page, survey, structured), locked)
+    return ExtractedArticle(
+        text, title, find_titles(page, survey, structured), free_text=shown if locked else text, is_locked=locked
+    )
+
+
+def _extract_twice(root: Node, survey: Survey) -> str:
+    """Tries again regardless of names, and for a reader without scripts, if there is too little text."""
+    text = _extract_text(root, survey, survey.boilerplate)
+    if len(text) < _TOO_SHORT:
+        second = _extract_text(root, survey, survey.hidden_without_scripts)
+        text = second if len(second) > 1.5 * len(text) else text
+    return text
 
 
 def _extract_text(root: Node, survey: Survey, without: set[Node]) -> str:

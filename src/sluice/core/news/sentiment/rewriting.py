@@ -44,6 +44,24 @@ _RULES: Final = tuple(
             r"\b(?:fails? to|failed to|can't|cannot|unable to) (?:hold|keep|sustain|extend)(?: on ?to)? (?:its |early )?gains\b",
             "gives up gains",
         ),
+        (
+            (
+                rf"\b(?:returns?|repays?|recovers?|hands? back|gives? back) {_FEW}(?:frozen|stolen|lost|seized|missing) "
+                r"(?:coins|funds|bitcoins?|btc|crypto|money|assets)\b"
+            ),
+            "reimburses",
+        ),
+        (
+            r"\b(?:tax|taxes|taxing) (?:on )?(?:unreali[sz]ed )?(?:bitcoin |crypto )?(?:capital )?gains\b",
+            "tax on gains",
+        ),
+        (
+            (
+                rf"\b(?:lets?|allows?|permits?|enables?) (?=(?:[^\s,;:]+ ){{1,4}}(?:recommend|hold|offer|buy|own|trade|use|accept) "
+                rf"{_FEW}(?:bitcoin|btc|crypto)\b)"
+            ),
+            "wins approval ",
+        ),
         (r"\b(?:was|were|had been) (?:up|higher)\b[^,;]*[,;]? (?:then|until|before)\b", "gives it all back,"),
     )
 )

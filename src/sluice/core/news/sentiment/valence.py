@@ -46,7 +46,8 @@ GOOD: Final = {
         "treasury buys, reserve asset, strategic asset, as collateral, cuts exposure to gold, best asset, unstoppable, "
         "wins over, vote of confidence, stamp of approval, keeps its bitcoin, keep its bitcoin, will keep, to keep bitcoin, "
         "won't sell, will not sell, refuses to sell, never sell, not selling, no plans to sell, stops selling, stop selling, "
-        "halts selling, pause selling, stop selling, ends selling, hodl, discloses stake"
+        "halts selling, pause selling, stop selling, ends selling, hodl, discloses stake, to hold bitcoin, to add bitcoin, to accept bitcoin, to buy bitcoin, without charges, drops investigation, "
+        "closes investigation, ends investigation, ends probe, closes probe, drops probe"
     ),
     1: (
         "buy, buys, bought, buying, purchas*, acquir*, acquisition, invest, invests, invested, accept, accepts, "
@@ -151,7 +152,7 @@ BAD: Final = {
         "proposes ban, plans ban, plan to ban, to outlaw, wants to outlaw, pulls plug, pull the plug, pulls the plug, mass layoffs, "
         "debut disappoints, falls flat, fell flat, flops, underwhelm*, lukewarm, fails to impress, fails to lift, no bounce, "
         "empty-handed, left holding, out of pocket, nearing default, misses debt, unpaid bills, hit a snag, red flag*, "
-        "sounds alarm, sound alarm, raises alarm, faces lawsuit, faces suit, faces trial, faces fine, faces jail, faces delisting"
+        "sounds alarm, sound alarm, raises alarm, faces lawsuit, faces suit, faces trial, faces fine, faces jail, faces delisting, are exiting, is exiting, quietly exiting, stay away, stays away, stuck in the mud"
     ),
     1: (
         "fear, fears, worr*, concern*, risks, risky, threat*, warn*, doubt*, uncertain*, critic*, tax, taxes, taxed, "

@@ -55,7 +55,7 @@ DOWN: Final = (
     "ended lower, closes lower, closed lower, finishes lower, ends down, opens lower, below $, under $, sees red, "
     "see red, is gone, are gone, in freefall, dims, dim, dimmed, dimming, in retreat, crumble, in tatters, on the wane, thin, thinned, on life support, losing steam, losing momentum, losing ground, loses luster, loses lustre, "
     "loses its shine, loses shine, hits a wall, hits the wall, runs into resistance, cracks, sputter*, droop*, slither*, sinking, bottom out, "
-    "gets hammered, gets crushed, nears collapse, heads south, goes south, in decline, on the ropes, undercut*"
+    "gets hammered, gets crushed, nears collapse, heads south, goes south, in decline, on the ropes, undercut*, has peaked, have peaked, unplug*"
 )
 HIGH: Final = (
     "year high, month high, week high, day high, yearly high, all-time high, record high, new high, fresh high, "

@@ -32,7 +32,7 @@ def summarise_page(body: bytes, *, content_type: str, status: int, title: str, d
         article = extract(decode_text(body, content_type).text)
         summary, reason = _summarise_article(article, title)
         if summary:
-            return PageSummary(summary, "page", detect_language(article.text))
+            return PageSummary(summary, "page", detect_language(article.free_text))
     return PageSummary(summarise_feed_text(title, description), "feed", detect_language(description or title), reason)
 
 
@@ -48,8 +48,8 @@ def _summarise_article(article: ExtractedArticle, title: str) -> tuple[str, str]
     if is_teaser(article):
         return "", TEASER
     try:
-        check_match(title, article.titles, article.text)
+        check_match(title, article.titles, article.free_text)
     except Mismatch as error:
         return "", str(error)
-    summary = summarise(title, article.text)
+    summary = summarise(title, article.free_text)
     return summary, "" if summary else "the page has no sentence to quote"

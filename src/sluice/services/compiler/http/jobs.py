@@ -20,7 +20,7 @@ from sluice.services.compiler.ports import CountingGuard
 from sluice.services.compiler.requests import MAX_BODY_BYTES, AsyncBatchRequest, CompileRequest, parse_priority
 from sluice.services.compiler.workflows.batch_items import ItemRunner
 from sluice.web import QueryReader, Reply, Request, encode_json
-from sluice.web.admin import require_admin
+from sluice.web.admin import is_operator, require_admin
 from sluice.web.negotiate import choose_media_type
 
 _NOTE: Final = (
@@ -71,8 +71,11 @@ class QueueApi:
         values = await self.stats.load_counts() | {"history": history, "depthHistory": depths}
         return Reply.json(values)
 
-    async def show_history(self, _request: Request) -> Reply:
-        values = {"history": await self.stats.load_history(), "depthHistory": await self.stats.load_depths()}
+    async def show_history(self, request: Request) -> Reply:
+        """Shows ids and names to the operator alone: whoever holds an id owns the job."""
+        is_named = is_operator(request, self.admin_token)
+        history = await (self.stats.load_named_history() if is_named else self.stats.load_history())
+        values = {"history": history, "depthHistory": await self.stats.load_depths()}
         return Reply.json(values)
 
     async def show_dead_letters(self, request: Request) -> Reply:

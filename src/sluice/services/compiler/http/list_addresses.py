@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from sluice.core.errors import NotFound
 from sluice.core.http_dates import format_http_date
-from sluice.core.ports import Bucket, ObjectInfo
+from sluice.core.ports import Bucket, FileStream
 from sluice.web import ETag, Native, Reply, Request, Sharing, apply_conditions, share_reply
 from sluice.web.negotiate import accepts_gzip
 from sluice.web.problems import build_problem
@@ -36,29 +36,29 @@ class ListAddresses:
         """Returns the list at an address; 503 if it was never built, 404 if there is none. The query does not count."""
         key = f"{PREFIX}{name}.{'txt' if extension == 'adblock' else extension}"
         if request.method == "HEAD":
-            info, stream = await self.bucket.head(key), None
+            info = await self.bucket.head(key)
+            file = FileStream(info.size, info.custom_metadata, None) if info else None
         else:
-            stored = await self.bucket.open(key)
-            info, stream = (stored.object, stored.stream) if stored else (None, None)
-        if info is None:
+            file = await self.bucket.open_file(key)
+        if file is None:
             raise NotFound(f"no list is published at {request.path}: GET /lists shows those that are")
-        if "etag" not in info.custom_metadata:
+        if "etag" not in file.custom_metadata:
             return _build_unbuilt(request)
-        return self._build_reply(request, name, info, stream)
+        return self._build_reply(request, name, file)
 
-    def _build_reply(self, request: Request, name: str, info: ObjectInfo, stream: Any) -> Reply:
-        facts = info.custom_metadata
+    def _build_reply(self, request: Request, name: str, file: FileStream) -> Reply:
+        facts, stream = file.custom_metadata, file.stream
         is_gzip = accepts_gzip(request.headers.get("accept-encoding"))
         sharing = Sharing(max_age_s=_FRESH_S, stale_s=_STALE_S, tags=(f"list-{name}",))
         reply = share_reply(Reply(200, _build_headers(facts, gzip=is_gzip)), sharing)
         if unchanged := _find_unchanged(request, reply, facts["etag"]):
             self.discard(stream)
             return unchanged
-        length = info.size if is_gzip else int(facts["size"])
+        length = file.size if is_gzip else int(facts["size"])
         reply = reply.with_header("Content-Length", str(length))
         if stream is None:
             return reply
-        return replace(reply, body=Native(stream if is_gzip else self.inflate(stream, length)))
+        return replace(reply, body=Native(stream, is_encoded=True) if is_gzip else Native(self.inflate(stream, length)))
 
     async def serve_patch(self, request: Request) -> Reply:
         """Returns the patch from one version to the next; 404 while there is no next version."""

@@ -29,7 +29,7 @@ select
 from compile_jobs where created_ms > ?1 - 86400000
 """
 _HISTORY: Final = f"""
-select kind, priority, state, rule_count, duration_ms, attempts, created_ms, finished_ms from compile_jobs order by coalesce(finished_ms, created_ms) desc limit {HISTORY}
+select request_id, config_name, kind, priority, state, rule_count, duration_ms, attempts, created_ms, finished_ms from compile_jobs order by coalesce(finished_ms, created_ms) desc limit {HISTORY}
 """  # noqa: S608 - only constants
 # Every time at which a job came or went. Added up backwards from now, they give the depth at each time.
 _CHANGES: Final = f"""
@@ -69,6 +69,13 @@ class QueueStats:
     async def load_history(self) -> list[dict[str, Any]]:
         """Returns the last 50 jobs, the latest first, without ids and content: anybody may see this."""
         return [_job_as_json(row) for row in await self.database.all(_HISTORY)]
+
+    async def load_named_history(self) -> list[dict[str, Any]]:
+        """Returns the same jobs with their ids and names, which are for the operator alone."""
+        return [
+            {"requestId": row["request_id"], "configName": row["config_name"], **_job_as_json(row)}
+            for row in await self.database.all(_HISTORY)
+        ]
 
     async def load_depths(self) -> list[dict[str, Any]]:
         """Returns how many jobs were unfinished after each of the last 100 changes, the earliest first."""

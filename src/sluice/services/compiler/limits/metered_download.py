@@ -15,7 +15,9 @@ from sluice.services.compiler.limits.turns import NeedsTurn, Turn
 
 SOURCE_TIMEOUT_S: Final = 30.0
 USER_AGENT: Final = (("User-Agent", f"sluice/{__version__}"),)
-LIMITS: Final = Limits(source_bytes=10_000_000, total_bytes=10_000_000, total_lines=400_000, includes=200)
+LIMITS: Final = Limits(
+    source_bytes=10_000_000, total_bytes=10_000_000, total_lines=400_000, includes=200, pattern_reading=3_000_000
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ never gives its turn back, so turns end by themselves. A holder that waits for s
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from sluice.core.errors import Unavailable
 from sluice.core.ports import Clock
@@ -25,6 +25,7 @@ GIVE_WAY_AFTER_S: Final = 10.0
 PATIENCE_S: Final = 120.0
 _POLL_S: Final = 0.05
 _WATCH_S: Final = 1.0
+_STILL_WAITING_S: Final = 2.0
 _BUSY: Final = "this Worker is busy with other large lists: try again in a minute"
 
 
@@ -62,23 +63,50 @@ class Turn:
                 raise Unavailable(_BUSY)
             await self.turns.wait_a_little(self.clock)
 
-    async def watch(self, download: Coroutine[Any, Any, T]) -> T:
+    async def watch(self, download: Awaitable[T]) -> T:
         """Returns what the download returns; raises TooSlow as soon as it keeps others waiting, or takes minutes."""
-        task = asyncio.ensure_future(download)
+        reason = ""
         try:
-            while not (await asyncio.wait({task}, timeout=_WATCH_S))[0]:
-                self.check_patience()
-            return task.result()
-        finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+            async with asyncio.timeout(None) as deadline:
+                watchdog = _Watchdog(self, deadline)
+                try:
+                    return await download
+                finally:
+                    reason = watchdog.stop()
+        except TimeoutError:
+            raise TooSlow(reason) from None
 
-    def check_patience(self) -> None:
+    def find_impatience(self) -> str:
+        """Returns why the sources have had enough time; "" if they may have more."""
         held_s = self.clock.now() - self.began_at
         if held_s > MAX_DOWNLOAD_S:
-            raise TooSlow(f"the sources took more than {MAX_DOWNLOAD_S:g} s: check them, or split the list")
+            return f"the sources took more than {MAX_DOWNLOAD_S:g} s: check them, or split the list"
         if held_s > GIVE_WAY_AFTER_S and self.turns.is_in_the_way(self):
-            raise TooSlow("the sources are slow, and other lists wait: try again in a minute")
+            return "the sources are slow, and other lists wait: try again in a minute"
+        return ""
+
+
+class _Watchdog:
+    """Ends a deadline as soon as its turn has lasted long enough; no task, which would keep its result alive for longer."""
+
+    def __init__(self, turn: Turn, deadline: asyncio.Timeout) -> None:
+        self._turn = turn
+        self._deadline = deadline
+        self._loop = asyncio.get_running_loop()
+        self._reason = ""
+        self._timer = self._loop.call_later(_WATCH_S, self._look)
+
+    def stop(self) -> str:
+        """Returns why the deadline was ended, if it was."""
+        self._timer.cancel()
+        return self._reason
+
+    def _look(self) -> None:
+        self._reason = self._turn.find_impatience()
+        if self._reason:
+            self._deadline.reschedule(self._loop.time())
+        else:
+            self._timer = self._loop.call_later(_WATCH_S, self._look)
 
 
 @dataclass(slots=True)
@@ -105,8 +133,12 @@ class CompilationTurns:
             self._release(turn)
 
     async def wait_a_little(self, clock: Clock) -> None:
-        self._waited_at = clock.now()
+        self.note_waiting(clock)
         await clock.sleep(_POLL_S)
+
+    def note_waiting(self, clock: Clock) -> None:
+        """Notes that somebody waits now."""
+        self._waited_at = clock.now()
 
     def needs_large(self, turn: Turn) -> bool:
         """Whether the turn is no small one any more, or there is no room for another small one."""
@@ -123,7 +155,7 @@ class CompilationTurns:
     def is_in_the_way(self, turn: Turn) -> bool:
         """Whether somebody waits for what this turn holds: the place of the large one, or the oldest place of all."""
         is_blocking = turn is self._large or (self._running[:1] == [turn] and len(self._running) >= MAX_AT_ONCE)
-        return is_blocking and self._waited_at is not None and turn.clock.now() - self._waited_at < 2 * _WATCH_S
+        return is_blocking and self._waited_at is not None and turn.clock.now() - self._waited_at < _STILL_WAITING_S
 
     def _has_place(self, now: float) -> bool:
         self._running = [turn for turn in self._running if not _is_over(turn, now)]

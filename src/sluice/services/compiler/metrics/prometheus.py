@@ -30,7 +30,9 @@ METRICS: Final[Mapping[str, Metric]] = {
     "cache": Metric("sluice_cache_total", "Lists asked for, by how they were found.", ("result",)),
     "compilations": Metric("sluice_compilations_total", "Compilations, by outcome.", ("outcome",)),
     "jobs": Metric("sluice_jobs_total", "Queued jobs, by outcome.", ("outcome",)),
-    "messages": Metric("sluice_queue_messages_total", "Queue messages, by what was done with them.", ("outcome",)),
+    "queue_messages": Metric(
+        "sluice_queue_messages_total", "Queue messages, by what was done with them.", ("outcome",)
+    ),
     "requests": Metric("sluice_requests_total", "HTTP requests, by endpoint and outcome.", ("endpoint", "outcome")),
     "request_duration_seconds": Metric(
         "sluice_request_duration_seconds_total", "Time spent on HTTP requests, by endpoint.", ("endpoint",)

@@ -54,6 +54,6 @@ def list_prefixes(name: str) -> tuple[str, ...]:
     )
 
 
-def cache_tag(name: str) -> str:
-    """Return the tag of all copies of a list in public caches."""
-    return f"list-{name}"
+def cache_tags(name: str) -> list[str]:
+    """Return the tags of all copies of a list, and of its patches, in public caches."""
+    return [f"list-{name}", f"patches-{derive_patch_id(name)}"]

@@ -15,7 +15,7 @@ from sluice.services.compiler.ports import Instances
 from sluice.services.compiler.published.builds.build_steps import list_formats
 from sluice.services.compiler.published.builds.publisher import Publisher
 from sluice.services.compiler.published.builds.queue import BuildQueue
-from sluice.services.compiler.published.keys import BUILDS_PREFIX, cache_tag, list_prefixes
+from sluice.services.compiler.published.keys import BUILDS_PREFIX
 from sluice.services.compiler.published.list_store import ListStore
 
 # A build whose instance was never created, because the Worker stopped in between, is started again after this.
@@ -46,11 +46,7 @@ class ListOperator:
         self._check_not_declared(name)
         await self.lists.load(name)
         await self.lists.delete(name)
-        for prefix in list_prefixes(name):
-            keys = [stored.key async for stored in self.bucket.objects(prefix)]
-            if keys:
-                await self.bucket.delete(keys)
-        await self.publisher.purge([cache_tag(name)])
+        await self.publisher.remove_all(name)
 
     async def rebuild(self, name: str) -> str:
         """Starts a build behind those that wait, and returns its id."""

@@ -30,9 +30,9 @@ class ListQueries:
         """Returns what the list says of a name, which rule says so, and where that rule stands."""
         known = await self._load_published(name)
         directory = ShardDirectory.from_json(known.published["index"])
-        shard = await read_index_part(self.bucket, known, str(directory.shard_of(domain)))
+        shards = [await read_index_part(self.bucket, known, str(at)) for at in directory.shards_of(domain)]
         general = await read_index_part(self.bucket, known, "general")
-        return explain(directory, domain, shard, general)
+        return explain(directory, domain, shards, general)
 
     async def show_overlap(self, name: str) -> Any:
         return json.loads(await read_index_part(self.bucket, await self._load_published(name), OVERLAP))

@@ -17,7 +17,6 @@ from sluice.services.news.serve.query import read_bucket_query, read_list_query,
 from sluice.services.news.serve.snapshot import Snapshot
 from sluice.services.news.serve.stored_snapshot import StoredSnapshot
 from sluice.services.news.serve.syndication import SyndicationFeed
-from sluice.services.news.serve.trends import count_by_time, rank_terms
 from sluice.web import Reply, Request, Route, apply_conditions, build_problem
 
 EXPOSED_HEADERS: Final = (
@@ -108,6 +107,8 @@ class NewsApi:
         raise NotFound(f"no article has the id {article_id!r}")
 
     def _get_sentiment(self, request: Request, snapshot: Snapshot) -> Reply:
+        from sluice.services.news.serve.trends import count_by_time  # noqa: PLC0415 - rare
+
         query = read_bucket_query(request)
         ids = {article.id for article in query.filters.select(snapshot.articles)}
         # A story counts once, for the first of its articles that matches.
@@ -116,6 +117,8 @@ class NewsApi:
         return _json_reply({"bucket": query.bucket, "total": len(leads), "buckets": buckets}, snapshot)
 
     def _get_trending(self, request: Request, snapshot: Snapshot) -> Reply:
+        from sluice.services.news.serve.trends import rank_terms  # noqa: PLC0415 - rare
+
         query = read_trend_query(request)
         now_s = int(self.clock.now())
         now = datetime.fromtimestamp(now_s - now_s % _TREND_STEP_S, UTC)

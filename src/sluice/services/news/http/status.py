@@ -16,8 +16,8 @@ from sluice.services.news.storage.keys import CHECKPOINT, PENDING
 from sluice.services.news.storage.pending_metadata import PendingMetadata
 from sluice.web import Reply, Request, Route
 
-# A run takes at most a few minutes; the updater is due every hour, the processor every minute.
-CRASHED_MS: Final = 15 * 60_000
+# A run with a hundred feeds takes less than two minutes; the updater is due every hour, the processor every minute.
+CRASHED_MS: Final = 3 * 60_000
 SILENT_UPDATER_MS: Final = 150 * 60_000
 SILENT_PROCESSOR_MS: Final = 10 * 60_000
 _NOTHING_KNOWN: Final[dict[str, Any]] = {

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sluice.core.news.analysts import Analyst
+from sluice.core.ports import Log
 from sluice.services.news.process.second_look import SecondLook, SecondLookQueue
 from sluice.services.news.process.spoken import AiUse, GuardedAi, OneAnalyst, Speaker
 from sluice.services.news.process.stages import Scrape
@@ -26,9 +27,9 @@ def choose_speaker(
 
 
 def choose_second_look(
-    speaker: Speaker, queue: SecondLookQueue, scrape: Scrape, now_ms: Callable[[], int]
+    speaker: Speaker, queue: SecondLookQueue, scrape: Scrape, now_ms: Callable[[], int], log: Log
 ) -> SecondLook | None:
     """Returns None if the embedded analyst is the only one."""
     if not isinstance(speaker, GuardedAi):
         return None
-    return SecondLook(speaker=speaker, queue=queue, scrape=scrape, now_ms=now_ms)
+    return SecondLook(speaker=speaker, queue=queue, scrape=scrape, now_ms=now_ms, log=log)

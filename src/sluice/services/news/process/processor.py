@@ -103,7 +103,7 @@ class Processor:
         return Processed(run.steps)
 
     async def _look_again(self, second_look: SecondLook, stored: StoredCheckpoint) -> ProcessorReport | None:
-        """Judges one article that waits for Workers AI; returns None if there is none, or it did not answer."""
+        """Judges one article that waits for Workers AI; returns None if there is none."""
         article_id = await second_look.claim()
         if not article_id:
             return None
@@ -118,11 +118,13 @@ class Processor:
             self._add_step(run, Step(judged, Place.PROCESSED, "second look"))
             return Processed(run.steps)
 
+        report: ProcessorReport | None
         try:
             report = await self.checkpoints.run_with_lease(judge, stored)
         except NotAnswered as error:
             self.log.error("second_look.unanswered", error, id=article_id)
-            report = None
+            report = Idle("Workers AI did not answer")
+        if isinstance(report, Busy | Waiting | Idle):
             await second_look.give_back(article_id)
         return report
 

@@ -10,6 +10,7 @@ from sluice.core.news.analysts import Mismatch
 from sluice.core.news.analysts.embedded import EmbeddedAnalyst
 from sluice.core.news.article import Article, Stage
 from sluice.core.news.stage_results import Reason
+from sluice.core.ports import Log
 from sluice.services.news.process.spoken import GuardedAi, Question, Spoken
 from sluice.services.news.process.stages import Scrape
 
@@ -33,13 +34,22 @@ class SecondLook:
     queue: SecondLookQueue
     scrape: Scrape
     now_ms: Callable[[], int]
+    log: Log
 
     async def claim(self) -> str:
-        """Returns the article to look at; "" if there is none."""
-        return await self.queue.claim_second_look(self.speaker.daily_neurons)
+        """Returns the article to look at; "" if there is none, or the state object does not answer."""
+        try:
+            return await self.queue.claim_second_look(self.speaker.daily_neurons)
+        except SluiceError as error:
+            self.log.error("second_look.unclaimed", error)
+            return ""
 
     async def give_back(self, article_id: str) -> None:
-        await self.queue.give_back_second_look(article_id)
+        """Best effort: otherwise one attempt too many is counted."""
+        try:
+            await self.queue.give_back_second_look(article_id)
+        except SluiceError as error:
+            self.log.error("second_look.kept", error, id=article_id)
 
     async def judge(self, article: Article) -> Article:
         """Repeats what the embedded analyst has said. Raises NotAnswered if Workers AI did not answer."""

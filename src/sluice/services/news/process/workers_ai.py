@@ -39,6 +39,8 @@ _SUMMARY_SHAPE: Final = {
     "properties": {"matches": {"type": "boolean"}, "summary": {"type": "string"}},
     "required": ["matches", "summary"],
 }
+# Models that keep to a schema; another one may refuse a request that has one.
+_WITH_SCHEMA: Final = ("@cf/google/gemma-4", "@cf/meta/llama-3", "@cf/nvidia/nemotron-3", "@cf/deepseek-ai/")
 _CHARS_PER_TOKEN: Final = 4
 _OBJECT: Final = re.compile(r"\{.*\}", re.DOTALL)
 
@@ -65,13 +67,24 @@ class WorkersAi:
     async def sentiment(self, title: str, description: str) -> str:
         item = f"Title: {title}\nDescription: {description}"
         return parse_sentiment(
-            await self._ask(_build_input(_SENTIMENT_TASK, item, _SENTIMENT_SHAPE, _SENTIMENT_TOKENS))
+            await self._ask(self._build_input(_SENTIMENT_TASK, item, _SENTIMENT_SHAPE, _SENTIMENT_TOKENS))
         )
 
     async def summary(self, title: str, content: str, page_titles: Sequence[str] = ()) -> str:
         own = "\n".join([*page_titles[:1], content]).replace("</page>", " ")
         page = f"Title: {title}\n\nPage, with its own title first:\n<page>\n{own}\n</page>"
-        return parse_summary(await self._ask(_build_input(_SUMMARY_TASK, page, _SUMMARY_SHAPE, _SUMMARY_TOKENS)))
+        return parse_summary(await self._ask(self._build_input(_SUMMARY_TASK, page, _SUMMARY_SHAPE, _SUMMARY_TOKENS)))
+
+    def _build_input(self, task: str, data: str, shape: Mapping[str, Any], max_tokens: int) -> dict[str, Any]:
+        """The task asks for JSON in any case; a schema helps where the model knows it."""
+        inputs: dict[str, Any] = {
+            "messages": [{"role": "system", "content": task}, {"role": "user", "content": data}],
+            "max_tokens": max_tokens,
+            "temperature": 0,
+        }
+        if self.model.startswith(_WITH_SCHEMA):
+            inputs["response_format"] = {"type": "json_schema", "json_schema": dict(shape)}
+        return inputs
 
     async def _ask(self, inputs: dict[str, Any]) -> Any:
         answer = await self.run(self.model, inputs)
@@ -103,15 +116,6 @@ def parse_summary(answer: object) -> str:
     if reply["matches"] not in (True, "true", "True") or len(summary) <= _MIN_SUMMARY_CHARS:
         raise UnusableAnswer(f"the model gave no summary: {summary[:80]!r}")
     return summary[:MAX_SUMMARY_CHARS]
-
-
-def _build_input(task: str, data: str, shape: Mapping[str, Any], max_tokens: int) -> dict[str, Any]:
-    return {
-        "messages": [{"role": "system", "content": task}, {"role": "user", "content": data}],
-        "max_tokens": max_tokens,
-        "temperature": 0,
-        "response_format": {"type": "json_schema", "json_schema": dict(shape)},
-    }
 
 
 def _response(answer: object) -> object:

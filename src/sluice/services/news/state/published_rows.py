@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from sluice.core.json_text import encode_json
 from sluice.core.news.article import Article
-from sluice.core.news.topics.describe import describe_topics
 from sluice.core.ports import Sql
 
 _TABLES: Final = (
@@ -34,6 +33,9 @@ _UNPUBLISHED: Final = frozenset({"extractedContent", "pageTitle"})
 
 def publishable(article: Article) -> dict[str, Any]:
     """Returns an article without what was read from its page, and with what it is about."""
+    # Only a request that publishes needs it.
+    from sluice.core.news.topics.describe import describe_topics  # noqa: PLC0415 - rare
+
     kept = {name: value for name, value in article.data.items() if name not in _UNPUBLISHED}
     return {**kept, **describe_topics(article)}
 

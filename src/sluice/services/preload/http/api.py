@@ -10,10 +10,10 @@ from sluice.core.errors import BadField, Invalid, NotFound, Refused, Unsupported
 from sluice.core.json_text import parse_json
 from sluice.core.ports import Clock, Database, Defer
 from sluice.core.preload.request_signing import SignedRequest
-from sluice.core.preload.zone_config import ZoneConfig, check_zone_id, parse_config
+from sluice.core.preload.zone_config import ZONE_ID, ZoneConfig, check_zone_id, parse_config
 from sluice.services.preload.http.operator_gate import OperatorGate
 from sluice.services.preload.http.prometheus import CONTENT_TYPE, MAX_ZONES, format_figures
-from sluice.services.preload.http.requests import MAX_BODY_BYTES, MIN_KEY_CHARS, read_limit, read_zone_id
+from sluice.services.preload.http.requests import MAX_BODY_BYTES, MIN_KEY_CHARS, read_limit
 from sluice.services.preload.zone.calls import Json, Shown, SignedReply, ZoneCalls, Zones
 from sluice.web import Handler, Reply, Request, Route, read_bytes, read_json
 
@@ -116,7 +116,7 @@ class PreloadApi:
             content = await read_bytes(request, max_bytes=MAX_BODY_BYTES)
             signed = SignedRequest.from_request(request.method, signed_path(request), request.headers, content)
             body, mistake = _try_parse(content)
-            zone_id = read_zone_id(body)
+            zone_id = _read_zone_id(body)
             await self._refuse_strangers(zone_id, signed)
             if mistake:
                 raise mistake
@@ -261,6 +261,12 @@ def _list_fetched_urls(config: ZoneConfig) -> dict[str, str]:
         suffix = f":{port}" if port and ":" not in host else ""
         urls[f"hosts[{position}]"] = f"{config.scheme}://{host}{suffix}"
     return urls
+
+
+def _read_zone_id(body: Any) -> str | None:
+    """The zone id in a body that is not validated yet; None without a valid one."""
+    zone_id = body.get("zone_id") if isinstance(body, dict) else None
+    return zone_id if isinstance(zone_id, str) and ZONE_ID.fullmatch(zone_id) else None
 
 
 def signed_path(request: Request) -> str:

@@ -1,12 +1,12 @@
 """The bodies of the API's requests."""
 
-import re
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Final, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from sluice.core.preload.caching.freshness import TAG
 from sluice.core.preload.priority import Trigger
+from sluice.core.preload.request_signing import check_any_key, check_preload_key, check_purge_key
 from sluice.core.preload.zone_config import ZONE_ID
 from sluice.web import QueryReader, Request
 
@@ -14,25 +14,19 @@ MAX_BODY_BYTES: Final = 256 * 1024
 MAX_URLS: Final = 100
 MAX_TAGS: Final = 30
 MIN_KEY_CHARS: Final = 16
-_UUID4: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE)
 
 ZoneId = Annotated[str, Field(pattern=f"^{ZONE_ID.pattern}$", description="The zone's id.")]
 Url = Annotated[str, Field(min_length=1, max_length=2048)]
-
-
-_ANY_KEY: Final = re.compile(rf"(?:[a-z]{{1,32}}-)?{_UUID4.pattern}", re.IGNORECASE)
-
-
-def _check_any_key(value: str) -> str:
-    if not _ANY_KEY.fullmatch(value):
-        raise ValueError("must be a UUID of version 4, with or without a word such as sitemap- before it")
-    return value
-
-
-def _check_key(value: str, prefix: str) -> str:
-    if not value.startswith(prefix) or not _UUID4.fullmatch(value.removeprefix(prefix)):
-        raise ValueError(f"must be {prefix} followed by a UUID of version 4")
-    return value
+PreloadKey = Annotated[
+    str,
+    AfterValidator(check_preload_key),
+    Field(description="preload- and a UUID of version 4, kept for a retry."),
+]
+PurgeKey = Annotated[
+    str,
+    AfterValidator(check_purge_key),
+    Field(description="purge- and a UUID of version 4, kept for a retry."),
+]
 
 
 class PreloadBody(BaseModel):
@@ -41,15 +35,10 @@ class PreloadBody(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     zone_id: ZoneId
-    idempotency_key: Annotated[str, Field(description="preload- and a UUID of version 4, kept for a retry.")]
+    idempotency_key: PreloadKey
     urls: Annotated[list[Url], Field(min_length=1, max_length=MAX_URLS)]
     priority: Annotated[float, Field(ge=0, le=100)] | None = None
     trigger: Trigger = "manual"
-
-    @field_validator("idempotency_key")
-    @classmethod
-    def _check_idempotency_key(cls, value: str) -> str:
-        return _check_key(value, "preload-")
 
 
 class PurgeTarget(BaseModel):
@@ -84,12 +73,7 @@ class PurgeBody(PurgeTarget):
     """POST /api/v1/purge."""
 
     zone_id: ZoneId
-    idempotency_key: Annotated[str, Field(description="purge- and a UUID of version 4, kept for a retry.")]
-
-    @field_validator("idempotency_key")
-    @classmethod
-    def _check_idempotency_key(cls, value: str) -> str:
-        return _check_key(value, "purge-")
+    idempotency_key: PurgeKey
 
 
 class EnqueueBody(BaseModel):
@@ -118,7 +102,7 @@ class SiteBody(BaseModel):
     idempotency_key: (
         Annotated[
             str,
-            AfterValidator(_check_any_key),
+            AfterValidator(check_any_key),
             Field(description="A UUID of version 4, kept for a retry; a signed request needs it."),
         ]
         | None
@@ -172,12 +156,6 @@ class RulesBody(BaseModel):
     headers: Annotated[dict[str, str], Field(max_length=100)] = {}
     status: Annotated[int, Field(ge=200, le=599)] = 200
     response_headers: Annotated[dict[str, str], Field(max_length=100)] = {}
-
-
-def read_zone_id(body: Any) -> str | None:
-    """The zone id in a body that is not validated yet; None without a valid one."""
-    zone_id = body.get("zone_id") if isinstance(body, dict) else None
-    return zone_id if isinstance(zone_id, str) and ZONE_ID.fullmatch(zone_id) else None
 
 
 def read_limit(request: Request) -> int:

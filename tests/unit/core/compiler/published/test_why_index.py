@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from fakes.clock import ManualClock
 from sluice.core.compiler.compile import FilterCompiler
 from sluice.core.compiler.configuration import parse_configuration
-from sluice.core.compiler.overlap import OverlapCounter
+from sluice.core.compiler.published.overlap import OverlapCounter
 from sluice.core.compiler.published.why_index import ShardDirectory, build_shards, explain
 from sluice.core.filters.verdicts import NameVerdicts
 from sluice.services.compiler.published.builds.list_compiler import FileLibrary, StoredIndex, compile_rules
@@ -29,7 +29,7 @@ def test_same_decision(rules: list[str], name: str, shards: int):
     """The rules of two shards decide as all rules do, by the same line."""
     directory = ShardDirectory(shards, [("S", "s.txt")])
     parts = dict(build_shards(rules, directory, lambda at, _text: [(0, at + 1)]))
-    answer = explain(directory, name, parts[str(directory.shard_of(name))], parts["general"])
+    answer = explain(directory, name, [parts[str(at)] for at in directory.shards_of(name)], parts["general"])
     decision = NameVerdicts(rules).decide(name)
     assert answer["verdict"] == decision.verdict
     assert [place["line"] for place in answer["sources"]] == ([] if decision.line is None else [decision.line + 1])
@@ -53,8 +53,8 @@ async def test_places_of_a_compilation():
     whole = await compiler.compile(configuration, detailed=True)
     directory = ShardDirectory.from_json(compiled.index.directory)
     for name in ("ads.example", "one.example", "inner.example", "x.inner.example", "none.example"):
-        shard, general = (read_part(compiled.index, part) for part in (str(directory.shard_of(name)), "general"))
-        answer = explain(directory, name, shard, general)
+        shards = [read_part(compiled.index, str(at)) for at in directory.shards_of(name)]
+        answer = explain(directory, name, shards, read_part(compiled.index, "general"))
         decision = NameVerdicts(whole.rules).decide(name)
         assert answer["verdict"] == decision.verdict
         if decision.line is not None:

@@ -63,8 +63,13 @@ class Sites:
 
 
 class ListBench:
-    def __init__(self, answers: dict[str, Answer] | None = None, declared: Mapping[str, Any] | None = None) -> None:
-        self.clock = ManualClock()
+    def __init__(
+        self,
+        answers: dict[str, Answer] | None = None,
+        declared: Mapping[str, Any] | None = None,
+        clock: ManualClock | None = None,
+    ) -> None:
+        self.clock = clock or ManualClock()
         self.d1, self.r2 = make_database(), FakeR2(self.clock)
         self.engine = FakeWorkflows()
         self.steps_of: dict[str, FakeStep] = {}
@@ -87,7 +92,9 @@ class ListBench:
             lists=self.lists, builds=self.builds, copies=copies, bucket=bucket, fetcher=fetcher, take_turn=take_turn,
             clock=clock, log=log,
         )  # fmt: skip
-        publisher = Publisher(lists=self.lists, builds=self.builds, steps=steps, bucket=bucket, purge=self._purge)
+        publisher = Publisher(
+            lists=self.lists, builds=self.builds, steps=steps, bucket=bucket, purge=self._purge, clock=clock
+        )
         alerts = ListAlerts(database=database, fetch=self.sites.fetch, clock=clock, url=HOOK)
         self.workflow = PublishedListWorkflow(
             lists=self.lists, builds=self.builds, steps=steps, publisher=publisher, alerts=alerts, database=database,

@@ -35,7 +35,7 @@ async def test_first_build():
     known = await bench.lists.load(NAME)
     assert (known.version, known.state) == (1, "fresh")
     assert [row["entries"] for row in known.published["formats"]] == [150, 150, 150]
-    assert bench.purged == ["list-my-list"]
+    assert bench.purged == ["list-my-list", f"patches-{derive_patch_id(NAME)}"]
 
 
 async def test_unchanged():
@@ -204,6 +204,7 @@ async def test_versions_are_forgotten():
     await bench.run_all()
     for size in range(6, 40):
         bench.sites.answers[A] = make_list(size)
+        bench.clock.advance(24 * 3600)
         assert await bench.rebuild(NAME) == "published"
     versions = await bench.lists.load_versions(NAME)
     assert [one.version for one in versions] == list(range(35, 5, -1))
@@ -268,6 +269,16 @@ async def test_deleted():
     await bench.operator.delete(NAME)
     assert [stored.key async for stored in bench.bucket.objects("published/")] == []
     assert await bench.lists.load_all() == []
+
+
+async def test_deleted_while_it_is_built():
+    """A build whose list is deleted leaves nothing behind."""
+    bench = await build()
+    build_id = await bench.operator.rebuild(NAME)
+    assert await bench.builds.claim(NAME, build_id)
+    await bench.operator.delete(NAME)
+    await bench.run_all()
+    assert [stored.key async for stored in bench.bucket.objects("published/")] == []
 
 
 async def test_declared_lists():

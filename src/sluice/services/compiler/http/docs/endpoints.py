@@ -137,7 +137,7 @@ QUEUE_STATS: Final = Doc(
 )
 QUEUE_HISTORY: Final = Doc(
     summary="The last jobs, and the depth over time",
-    description="Without the ids, names and results of jobs: these are for whoever holds the id of a job.",
+    description="Without the ids and names of jobs, which are for the operator: with the token they are there.",
     tag=_QUEUE,
     replies={200: ReplyDoc("The last 50 jobs and 100 depths.", job_replies.QueueHistory)},
 )

@@ -100,6 +100,13 @@ class Job(CamelReplyModel):
     timestamp: EpochMs
 
 
+class NamedJob(Job):
+    """A job; its id and name are there for the operator's token alone."""
+
+    request_id: str | Absent = None
+    config_name: str | Absent = None
+
+
 class Depth(CamelReplyModel):
     """How many jobs were waiting or running from a time on."""
 
@@ -108,7 +115,7 @@ class Depth(CamelReplyModel):
 
 
 class QueueHistory(CamelReplyModel):
-    history: Annotated[list[Job], Field(description="The last 50 jobs, the latest first.")]
+    history: Annotated[list[NamedJob], Field(description="The last 50 jobs, the latest first.")]
     depth_history: Annotated[list[Depth], Field(description="The last 100 changes, the earliest first.")]
 
 

@@ -27,8 +27,8 @@ class StageMetrics(CamelReplyModel):
 class CompileMetrics(CamelReplyModel):
     """The figures of a benchmark.
 
-    A duration is the time between two readings of the clock. On Cloudflare the clock stands still while code runs: it
-    advances with input and output only, and may snap back. So a duration there is mostly that of downloads, and never
+    A duration is the time between two readings of the clock. On Cloudflare the clock is exact at input and output only:
+    in between it may stand still, or run on and be set back. So a duration there is mostly that of downloads, and never
     less than 0.
     """
 

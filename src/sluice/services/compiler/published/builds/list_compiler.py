@@ -10,7 +10,7 @@ from sluice.core.compiler.compile import FilterCompiler
 from sluice.core.compiler.configuration import Configuration, Source, parse_configuration
 from sluice.core.compiler.credits import Credits
 from sluice.core.compiler.header import NO_CREDITS, HeaderGenerator
-from sluice.core.compiler.overlap import OverlapCounter
+from sluice.core.compiler.published.overlap import OverlapCounter
 from sluice.core.compiler.published.places import MergedLines, find_packed_places
 from sluice.core.compiler.published.why_index import ShardDirectory, build_shards, count_shards
 from sluice.core.errors import SluiceError, Unusable
@@ -89,6 +89,7 @@ async def compile_rules(configuration: Configuration, bundles: Mapping[str, Bund
     del lines[:_CHECKSUM_LINES]
     if provenance is None:
         raise SluiceError("a compilation of published lists has the origin of each rule")
+    del result
     count, digest = digest_rules(lines)
     files = [(file.source, file.file) for file in merged.files]
     directory = ShardDirectory(count_shards(count), files)

@@ -11,7 +11,7 @@ from sluice.core.compiler.published.texts import SourceNote, VersionText
 from sluice.core.compiler.published.versions import RESOURCE, ListState, VersionStamp, name_patch
 from sluice.core.errors import SluiceError
 from sluice.core.filters.formats.writer import write_list
-from sluice.core.ports import Bucket
+from sluice.core.ports import Bucket, Clock
 from sluice.services.compiler.published.builds.build_steps import INDEX, BuildSteps, digest_definition, list_formats
 from sluice.services.compiler.published.builds.queue import BuildQueue
 from sluice.services.compiler.published.builds.served_files import UNBUILT, ServedFile
@@ -20,8 +20,9 @@ from sluice.services.compiler.published.keys import (
     address_key,
     address_prefix,
     build_key,
-    cache_tag,
+    cache_tags,
     index_key,
+    list_prefixes,
     patch_key,
     version_key,
 )
@@ -29,6 +30,7 @@ from sluice.services.compiler.published.list_store import ListStore, PublishedLi
 from sluice.services.compiler.published.sources.bundles import decompress
 
 _MAX_SERIAL: Final = 2**32
+PATCH_KEPT_S: Final = 7 * 24 * 3600  # at least; those of the last versions are kept longer
 
 # Tells the entrypoint in front of which the public cache stands to purge these tags.
 Purge = Callable[[Sequence[str]], Awaitable[Any]]
@@ -41,6 +43,7 @@ class Publisher:
     steps: BuildSteps
     bucket: Bucket
     purge: Purge
+    clock: Clock
 
     async def reserve_addresses(self, name: str, formats: Sequence[str]) -> None:
         """Marks the addresses that nothing is served at yet, so that they answer "not yet" and not "never"."""
@@ -117,7 +120,15 @@ class Publisher:
         version, created_s, _ = facts["stamp"]
         shown = {**facts, "formats": list(formats)}
         await self.lists.publish(name, StoredVersion(version, created_s, facts["ruleCount"], shown))
-        await self.purge([cache_tag(name)])
+        await self.purge(cache_tags(name))
+
+    async def remove_all(self, name: str, build_id: str = "") -> None:
+        """Removes everything that is stored of a list, and of a build of it."""
+        prefixes = [*list_prefixes(name), *([build_key(build_id, "")] if build_id else [])]
+        keys = [stored.key for prefix in prefixes async for stored in self.bucket.objects(prefix)]
+        if keys:
+            await self.bucket.delete(keys)
+        await self.purge(cache_tags(name))
 
     async def remove_unused(self, name: str, build_id: str) -> None:
         """Removes what no version needs any more: old texts, patches and indexes, formats not asked for, staged files."""
@@ -129,12 +140,18 @@ class Publisher:
         kept = {version_key(name, one.version) for one in versions}
         kept |= {patch_key(patch_id, one.facts["patch"]) for one in versions}
         kept |= {_index_key(known), *(address_key(name, one) for one in list_formats(known.definition))}
-        prefixes = (f"versions/{name}/", f"index/{name}/", f"patches/{patch_id}/")
+        prefixes = (f"versions/{name}/", f"index/{name}/")
         unused = [
             stored.key
             for prefix in (address_prefix(name), *(PREFIX + prefix for prefix in prefixes), build_key(build_id, ""))
             async for stored in self.bucket.objects(prefix)
             if stored.key not in kept
+        ]
+        before_s = self.clock.now() - PATCH_KEPT_S
+        unused += [
+            stored.key
+            async for stored in self.bucket.objects(patch_key(patch_id, ""))
+            if stored.key not in kept and stored.uploaded_at < before_s
         ]
         if unused:
             await self.bucket.delete(unused)

@@ -18,6 +18,7 @@ from sluice.services.compiler.published.list_store import ListStore
 from sluice.services.compiler.workflows.step_runner import StepPolicy, StepRunner
 
 QUICK: Final = StepPolicy(5, 2, "exponential", 60)
+FETCH: Final = StepPolicy(2, 5, "exponential", 1800)
 LONG: Final = StepPolicy(2, 5, "exponential", 600)
 ALERT: Final = StepPolicy(3, 5, "exponential", 60)
 _MAX_WAITS: Final = 300
@@ -47,7 +48,7 @@ class PublishedListWorkflow:
         sources: dict[str, Any] = {}
         try:
             if rollback_to is None:
-                sources = await self._do(runner, "fetch-sources", LONG, self.steps.fetch_sources, name, build_id)
+                sources = await self._do(runner, "fetch-sources", FETCH, self.steps.fetch_sources, name, build_id)
                 decided = await self._do(runner, "compile", LONG, self.steps.compile, name, build_id, sources)
             else:
                 decided = await self._do(runner, "restore", LONG, self.steps.restore, name, build_id, rollback_to)
@@ -134,7 +135,8 @@ class PublishedListWorkflow:
 
     async def clean_up(self, name: str, build_id: str) -> None:
         known = await self.lists.find(name)
-        if known is None:
+        if known is None:  # it was deleted while this build wrote
+            await self.publisher.remove_all(name, build_id)
             return
         await self.publisher.remove_unused(name, build_id)
         configuration = known.definition.configuration

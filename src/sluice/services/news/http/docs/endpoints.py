@@ -42,7 +42,10 @@ ALL_NEWS: Final = Doc(
 )
 ARTICLES: Final = Doc(
     summary="Stories, newest first, page by page",
-    description="A cursor stays valid while new articles arrive. Near-duplicates from several sources are one story.",
+    description=(
+        "A cursor stays valid while new articles arrive. Articles about one event are one story. A search (`q`) is ranked by "
+        "relevance and recency; `sort=newest` ranks it by time."
+    ),
     tag=_NEWS,
     query=ListQuery,
     replies={200: ReplyDoc("A page.", StoryPage, {**_CACHED, "Link": "The next page."}), 304: _UNCHANGED},

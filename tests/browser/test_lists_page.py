@@ -1,0 +1,88 @@
+"""Published lists on the compiler's page: from a form to an address that people subscribe to."""
+
+import re
+import secrets
+
+import httpx
+from playwright.sync_api import Page, expect
+
+from browser.conftest import OpenPage
+from runtime import PATIENCE_S, Runtime
+from workerd.origin import Origin
+from workerd.preload_site import TOKEN
+
+WORKER = "adblock-compiler"
+
+
+def sign_in(page: Page) -> None:
+    page.get_by_label("Operator token").fill(TOKEN)
+    page.get_by_role("button", name="Sign in").click()
+
+
+def test_the_token_is_asked_for_first(visit: OpenPage):
+    """Whoever is no operator learns that before a form is filled; strangers still see all lists."""
+    page = visit(WORKER, "/#lists").page
+    expect(page.get_by_role("heading", name="Published lists")).to_be_visible()
+    page.get_by_role("button", name="New list").click()
+    expect(page.get_by_role("heading", name="Sign in as the operator")).to_be_visible()
+    expect(page.get_by_label("Name in the address")).to_have_count(0)
+
+
+def test_from_the_form_to_a_subscription(visit: OpenPage, origin: Origin, runtime: Runtime):
+    """A list is published; its page has its addresses, sources, versions and what they differ in, and says why it blocks."""
+    name = f"walked-{secrets.token_hex(4)}"
+    first = origin.serve(f"/{name}/ads.txt", "||ads.example^\n||shared.example^\n")
+    second = origin.serve(f"/{name}/hosts.txt", "0.0.0.0 tracker.example\n0.0.0.0 shared.example\n")
+    person = visit(WORKER)
+    page = person.page
+    page.get_by_label("Address 1", exact=True).fill(first)
+    page.get_by_role("button", name="Add an address").click()
+    page.get_by_label("Address 2", exact=True).fill(second)
+    page.get_by_label("Name of the list").fill(name)
+    page.get_by_role("tab", name="Lists").click()
+    page.get_by_role("button", name="New list").click()
+    sign_in(page)
+    expect(page.get_by_label("Name in the address")).to_have_value(name)
+    page.get_by_label(re.compile("^dnsmasq")).check()
+    person.look("lists-new")
+    page.get_by_role("button", name="Publish").click()
+    expect(page.get_by_text("fresh", exact=True)).to_be_visible()
+    address = page.get_by_role("list", name="Addresses").get_by_text(f"/lists/{name}.dnsmasq").inner_text()
+    path = address.partition("/lists/")[2]
+    with runtime.client(WORKER) as client:
+        assert "tracker.example" in client.get(f"/lists/{path}").text
+    page.get_by_role("tab", name="Add to Pi-hole").click()
+    expect(page.get_by_role("tabpanel", name="Add to Pi-hole")).to_contain_text(f"/lists/{name}.pihole")
+    page.get_by_label("Domain").fill("deep.tracker.example")
+    page.get_by_role("button", name="Ask").click()
+    expect(page.get_by_text("By the rule")).to_contain_text("tracker.example")
+    contribution = page.get_by_role("region", name="Contribution of each source")
+    expect(contribution.get_by_role("row")).to_have_count(3)
+    origin.serve(f"/{name}/ads.txt", "||ads.example^\n||shared.example^\n||new.example^\n")
+    page.get_by_role("button", name="Rebuild now").click()
+    expect(page.get_by_role("region", name="Versions").get_by_role("row")).to_have_count(3)
+    expect(page.get_by_role("region", name="Changed rules")).to_contain_text("new.example")
+    person.look("lists-page")
+    page.get_by_role("button", name="Delete").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete the list").click()
+    expect(page.get_by_role("heading", name="Published lists")).to_be_visible()
+    assert httpx.get(f"{runtime.url}/lists/{name}.txt", timeout=PATIENCE_S).status_code == 404
+
+
+def test_a_failing_source(visit: OpenPage, origin: Origin, runtime: Runtime):
+    """A degraded list says which source failed and why, and that its rules are kept."""
+    name = f"failing-{secrets.token_hex(4)}"
+    source = origin.serve(f"/{name}.txt", "||kept.example^\n")
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    with runtime.client(WORKER) as client:
+        body = {"configuration": {"name": name, "sources": [{"source": source}]}}
+        assert client.put(f"/lists/{name}", json=body, headers=headers).status_code in {201, 202}
+    person = visit(WORKER, f"/#lists/{name}")
+    page = person.page
+    expect(page.get_by_text("fresh", exact=True)).to_be_visible()
+    origin.serve(f"/{name}.txt", "<html><body>We are sorry, this list has moved somewhere else today</body></html>")
+    with runtime.client(WORKER) as client:
+        assert client.post(f"/lists/{name}/rebuild", headers=headers).status_code == 202
+    expect(page.get_by_text("degraded", exact=True)).to_be_visible()
+    expect(page.get_by_text("last good copy").first).to_be_visible()
+    person.look("lists-degraded")
