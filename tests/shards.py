@@ -16,7 +16,7 @@ LENGTHS_S = {
     "workerd/test_preload_load.py": 125,
     "workerd/test_compiler_fuzz.py": 110,
     "workerd/test_preload_failures.py": 90,
-    "workerd/test_preload_purges.py": 75,
+    "workerd/test_preload_purges.py": 110,
     "workerd/test_openapi.py": 90,
     "workerd/test_compiler_workflows.py": 80,
     "workerd/test_news_service.py": 80,

@@ -1,6 +1,7 @@
 """Purges in workerd: two instances with memories of their own, the limits of the free plan, and kill -9 in the middle."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -14,26 +15,33 @@ def _site() -> Iterator[Site]:
         yield site
 
 
-@pytest.fixture(name="twins", scope="module")
-def _twins(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runtime]:
-    runtime = start(tmp_path_factory.mktemp("state"), "--limits", "free")
+@pytest.fixture(name="free")
+def _free(tmp_path: Path) -> Iterator[Runtime]:
+    runtime = start(tmp_path, "--limits", "free")
     yield runtime
     runtime.kill()
 
 
-def test_purged_each_second(twins: Runtime, site: Site):
+@pytest.fixture(name="twins")
+def _twins(tmp_path: Path) -> Iterator[Runtime]:
+    runtime = start(tmp_path)
+    yield runtime
+    runtime.kill()
+
+
+def test_purged_each_second(free: Runtime, site: Site):
     """Nobody sees content from before the last purge that holds, whichever instance answers, and the origin is asked seldom."""
     pages = 10
-    watch, requests = visit_twins(twins, site, seconds=8, visitors=20, pages=pages)
+    watch, requests = visit_twins(free, site, seconds=8, visitors=20, pages=pages)
     assert watch.purges
     assert watch.hits > 0
     assert watch.too_old == 0, f"{watch.too_old} of {watch.visits} visits, the worst {watch.worst_s:.2f} s late"
     assert requests <= pages * len(watch.purges) * 2
 
 
-def test_many_pages(twins: Runtime, site: Site):
+def test_many_pages(free: Runtime, site: Site):
     """60 pages are more than one invocation of the free plan can remove: all go, and nothing is stuck."""
-    result = purge_many(twins, site, 60)
+    result = purge_many(free, site, 60)
     assert result["removed"] >= 60
     assert result["left"] == 0
 
