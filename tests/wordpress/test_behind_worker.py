@@ -27,8 +27,7 @@ class Edge:
         self.runtime = runtime
         self.url = f"http://blog.localhost:{port}"
         self.api = f"http://edge-preload.localhost:{port}"
-        config: dict[str, Any] = {"site_url": self.url, "origin_url": wordpress.origin, "signing_key": KEY}
-        config |= {"preload_rps_limit": 50, "preload_rpm_limit": 3000}  # a test publishes more than an editor
+        config = {"site_url": self.url, "origin_url": wordpress.origin, "signing_key": KEY}
         reply = self.ask_operator("PUT", "config", config)
         assert reply.status_code == 200, reply.text
         self.configure()
