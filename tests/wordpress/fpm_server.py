@@ -24,7 +24,7 @@ CONFIG: Final = """
 error_log = {folder}/fpm.log
 daemonize = no
 [site]
-listen = {folder}/fpm.sock
+listen = 127.0.0.1:{port}
 pm = static
 pm.max_children = 3
 """
@@ -40,18 +40,22 @@ class FpmServer:
 
 @contextlib.contextmanager
 def fpm_server(wordpress: WordPress, folder: Path) -> Iterator[FpmServer]:
-    (folder / "fpm.conf").write_text(CONFIG.format(folder=folder))
-    programs, sock = wordpress.programs, folder / "fpm.sock"
+    port = _find_free_port()
+    (folder / "fpm.conf").write_text(CONFIG.format(folder=folder, port=port))
+    programs = wordpress.programs
     command = [str(programs.fpm), "-n", "-c", str(wordpress.php_settings), "-y", str(folder / "fpm.conf")]
+    # Compiled files of its own: PHP resolves functions when it compiles, and the command line lacks some of FPM's.
+    (folder / "opcache").mkdir()
+    command += ["-d", f"opcache.file_cache={folder / 'opcache'}"]
     command += ["--allow-to-run-as-root"] if os.geteuid() == 0 else []
     with (folder / "output.log").open("wb") as log:
         fpm = subprocess.Popen(command, env=programs.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
     try:
-        until(lambda: fpm.poll() is not None or sock.exists())
+        until(lambda: fpm.poll() is not None or _listens(port))
         assert fpm.poll() is None, (folder / "output.log").read_text()
         with http.server.ThreadingHTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler) as web:
             site = FpmServer(f"http://127.0.0.1:{web.server_port}")
-            web.RequestHandlerClass = _make_handler(site, sock, wordpress.site)
+            web.RequestHandlerClass = _make_handler(site, port, wordpress.site)
             threading.Thread(target=web.serve_forever, args=(0.05,), daemon=True).start()
             yield site
             web.shutdown()
@@ -60,7 +64,21 @@ def fpm_server(wordpress: WordPress, folder: Path) -> Iterator[FpmServer]:
         fpm.wait(PATIENCE_S)
 
 
-def _make_handler(site: FpmServer, sock: Path, root: Path) -> type[http.server.BaseHTTPRequestHandler]:
+def _find_free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _listens(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port)).close()
+    except ConnectionError:
+        return False
+    return True
+
+
+def _make_handler(site: FpmServer, port: int, root: Path) -> type[http.server.BaseHTTPRequestHandler]:
     class Handler(http.server.BaseHTTPRequestHandler):
         def _handle(self) -> None:
             site.paths.append(self.path)
@@ -81,7 +99,7 @@ def _make_handler(site: FpmServer, sock: Path, root: Path) -> type[http.server.B
                 "CONTENT_LENGTH": str(len(body)),
                 "CONTENT_TYPE": self.headers.get("Content-Type", ""),
             } | {f"HTTP_{name.upper().replace('-', '_')}": value for name, value in self.headers.items()}
-            head, _, content = _ask(sock, params, body).partition(b"\r\n\r\n")
+            head, _, content = _ask(port, params, body).partition(b"\r\n\r\n")
             headers = [line.partition(": ") for line in head.decode().split("\r\n")]
             status = next((value for name, _, value in headers if name == "Status"), "200 OK")
             self.send_response(int(status[:3]))
@@ -99,12 +117,10 @@ def _make_handler(site: FpmServer, sock: Path, root: Path) -> type[http.server.B
     return Handler
 
 
-def _ask(sock: Path, params: Mapping[str, str], body: bytes) -> bytes:
+def _ask(port: int, params: Mapping[str, str], body: bytes) -> bytes:
     """What PHP sends until it says that the response is complete; it may go on working after that."""
     pairs = b"".join(_encode(name.encode(), value.encode()) for name, value in params.items())
-    with socket.socket(socket.AF_UNIX) as connection:
-        connection.settimeout(PATIENCE_S)
-        connection.connect(str(sock))
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) as connection:
         connection.sendall(_record(BEGIN, struct.pack(">HB5x", 1, 0)) + _stream(PARAMS, pairs) + _stream(STDIN, body))
         output = b""
         with connection.makefile("rb") as replies:
