@@ -149,7 +149,7 @@ def test_connections(paid: Caller, origin: Origin):
     url = origin.serve("/held", Answer(b"late", gate=held))
     waiting = threading.Thread(target=paid.get, args=("at-once",), kwargs={"url": url, "times": 7})
     waiting.start()
-    assert paid.find_line("[limits] a connection waits behind 6 others")
+    assert paid.find_line("a connection waits behind 6 others")
     assert origin.count("/held") == 6
     held.set()
     waiting.join(PATIENCE_S)
@@ -219,7 +219,7 @@ def test_processor_time(free: Caller, name: str):
     text = f"tail me {name}"
     free.call("loop", place="background", ms=30, key=text)
     assert free.find_outcome(text) == {"done": 1, "error": None}
-    assert free.find_line("[limits] more than 10 ms of processor time in one invocation")
+    assert free.find_line("more than 10 ms of processor time in one invocation")
     kept = until(lambda: free.get("logged", key=text).json())
     assert kept == {"script": "limits", "level": "log", "text": text}
 
