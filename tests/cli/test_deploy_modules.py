@@ -60,6 +60,17 @@ def make_wheel(folder: Path, version: str) -> str:
     return f"made=={version} \\\n    --hash=sha256:{hashlib.sha256(wheel.read_bytes()).hexdigest()}\n"
 
 
+def note_pages(clone: Path) -> None:
+    """Have the packages of the pages for installed: this project has none, and a registry for them is not at hand."""
+    (clone / "src/sluice/console/libraries").mkdir(parents=True)
+    (clone / ".cache").mkdir()
+    for name in ("package.json", "package-lock.json"):
+        (clone / name).write_text("{}\n")
+    for step, content in (("npm", b"{}\n{}\n"), ("libraries", b"{}\n")):
+        marker = subprocess.run(["cksum"], input=content, capture_output=True, check=True).stdout
+        (clone / f".cache/{step}.done").write_bytes(marker)
+
+
 @pytest.fixture(name="clone")
 def _clone(tmp_path: Path) -> Path:
     """A project whose Workers need one package, `made==1.0`, and a folder in place of a registry."""
@@ -75,6 +86,9 @@ def _clone(tmp_path: Path) -> Path:
     write_schemas = "import pathlib, sys\npathlib.Path(sys.argv[1], 'pydantic/schemas.json').touch()\n"
     (clone / "scripts/build/models.py").write_text(write_schemas)
     (clone / "scripts/build/uploads.py").write_text("import os\nos.makedirs('build', exist_ok=True)\n")
+    (clone / "scripts/build/declared_lists.py").write_text("import sys\nopen(sys.argv[2], 'w').close()\n")
+    (clone / "src/sluice/workers").mkdir(parents=True)
+    note_pages(clone)
     lock = make_wheel(tmp_path, "1.0")
     for name in ("development", "worker"):
         (clone / f"requirements/{name}.txt").write_text(lock)
