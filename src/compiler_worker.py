@@ -34,6 +34,7 @@ BINDINGS = (
     Binding("PUBLISHED_LIST_WORKFLOW", "workflow"),
     Binding("RATE_LIMIT", "kv"),
     Binding("RATE_LIMITER", "durable-object"),
+    Binding("SELF", "service"),
 )
 
 

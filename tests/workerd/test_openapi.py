@@ -241,10 +241,10 @@ def test_page(service: Runtime, worker: str):
     """The document can be read in a browser, at the Worker that it describes."""
     with service.client(worker) as client:
         page = client.get("/docs")
-        script = client.get("/docs.js")
+        script = client.get("/reference/page.js")
     assert (page.status_code, page.headers["Content-Type"].partition(";")[0]) == (200, "text/html")
     assert "script-src 'self'" in page.headers["Content-Security-Policy"]
-    assert ('src="/docs.js"' in page.text, script.status_code) == (True, 200)
+    assert ('src="/reference/page.js"' in page.text, script.status_code) == (True, 200)
 
 
 def test_socket(service: Runtime):

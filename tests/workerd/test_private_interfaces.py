@@ -126,7 +126,9 @@ tell([source.split(local.MINIFLARE_GROWTH).length - 1, source.replace(local.MINI
 
 def test_storage_of_assets():
     """The line of Miniflare that names the storage of assets is there once; with the Worker's name each has its own files."""
-    script = "tell(readFileSync(`node_modules${local.MINIFLARE_SCRIPT}`, 'utf8').split(local.MINIFLARE_ASSETS).length - 1)"
+    script = (
+        "tell(readFileSync(`node_modules${local.MINIFLARE_SCRIPT}`, 'utf8').split(local.MINIFLARE_ASSETS).length - 1)"
+    )
     assert run_node(script) == 1, "Miniflare's storage of assets has changed: see MINIFLARE_ASSETS"
 
 

@@ -145,4 +145,6 @@ class DifferenceQuery(BaseModel):
 class WhyQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    domain: Annotated[str, Field(min_length=1, max_length=253, examples=["ads.example.org"])]
+    domain: Annotated[
+        str, Field(min_length=1, max_length=253, description="A host name.", examples=["ads.example.org"])
+    ]
