@@ -103,7 +103,7 @@ def operate_zone(walk: Walk, origin: Origin, name: str) -> None:
     assert not visit.ask("POST", f"{ZONE}/resume")["paused"]
     assert visit.ask("POST", f"{ZONE}/rules/test", json={"url": "https://elsewhere.example/"})["decision"] == "pass"
     assert visit.ask("GET", f"{ZONE}/observed")["observed"] == []
-    assert visit.ask("GET", f"{ZONE}/traffic")["coverage"]["cold"]
+    assert visit.ask("GET", f"{ZONE}/traffic")["coverage"]["pages"]
     assert "sluice_preload_pages{" in walk("GET", "/metrics/prometheus").text
     assert visit.ask("POST", f"{ZONE}/purge", json={"tags": ["post:9"]})["status"] == "accepted"
     assert visit.wait_until_finished(crawl["preload_batch_id"])["total"] == 2

@@ -88,6 +88,13 @@ GETS = (
     "/api/turnstile-config",
     "/health",
     "/health/latest",
+    "/lists",
+    "/lists/{}",
+    "/lists/{}/diff",
+    "/lists/{}/overlap",
+    "/lists/{}/versions",
+    "/lists/{}/why",
+    "/lists/patches/{}/{}",
     "/metrics",
     "/metrics/prometheus",
     "/openapi.json",
@@ -99,6 +106,14 @@ GETS = (
     "/workflow/status/compilation/{}",
     "/workflow/status/{}/{}",
     "/ws/compile",
+)
+# For the operator alone.
+OPERATORS = (
+    ("GET", "/queue/dead-letters"),
+    ("PUT", "/lists/{}"),
+    ("DELETE", "/lists/{}"),
+    ("POST", "/lists/{}/rebuild"),
+    ("POST", "/lists/{}/rollback"),
 )
 
 
@@ -229,7 +244,18 @@ def test_every_endpoint_is_tried(runtime: Runtime):
     exchange = {(method.upper(), re.sub(r"{\w+}", "{}", path)) for path, item in paths.items() for method in item}
     posts = [*(endpoint.path for endpoint in ENDPOINTS), "/configuration/validate", CANCEL]
     tried = {("GET", path) for path in GETS} | {("POST", path) for path in posts} | {("DELETE", CANCEL)}
-    assert exchange - tried == set()
+    assert exchange - tried - set(OPERATORS) == set()
+
+
+@pytest.mark.parametrize(("method", "path"), OPERATORS)
+def test_strangers_are_refused(runtime: Runtime, method: str, path: str):
+    """What is the operator's stays closed, whatever stands in the path and the body."""
+    for value in ("x", "patches", "%2F", "%00", "..", "x" * 3000):
+        for body in (b"", b"{", b"{}", b'{"configuration": {}}'):
+            headers = {"Content-Type": "application/json", "Authorization": "Bearer none"}
+            response = send(runtime, method, path.replace("{}", value), headers, None if method == "GET" else body)
+            check_reply(response)
+            assert response.status in {400, 401, 403, 404, 405}, response
 
 
 @fuzz(150)

@@ -26,7 +26,7 @@ function PreloadPage() {
 }
 
 function Zones() {
-  const zones = usePolling(listZones, 0);
+  const zones = usePolling(() => listZones(), 0);
   const [stored, setStored] = useStored("sluice-zone", "");
   const [isNew, setNew] = useState(false);
   const choose = (id) => {

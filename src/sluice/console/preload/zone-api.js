@@ -1,7 +1,7 @@
 // The calls about one zone.
 import { getJson, sendJson } from "../ui/api.js";
 
-export const listZones = async () => (await getJson("/api/v1/zones")).zones.sort();
+export const listZones = async (token) => (await getJson("/api/v1/zones", token ? { token } : {})).zones.sort();
 
 export function openZone(id) {
   const path = (name) => `/api/v1/zones/${encodeURIComponent(id)}/${name}`;

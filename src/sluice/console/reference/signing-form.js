@@ -30,7 +30,7 @@ export function SigningForm() {
     setOutcome({ text, signature, command: toCurl(request, timestamp, nonce, signature) });
   };
   return html`<details class="card">
-    <summary><strong>Sign a request</strong> <span class="hint">a worked example; the key never leaves this page</span></summary>
+    <summary><h2 class="inline">Sign a request</h2> <span class="hint">a worked example; the key never leaves this page</span></summary>
     <form class="fields" autocomplete="off" onSubmit=${submit}>
       <p class="hint">The signature is the HMAC-SHA256, in lower-case hexadecimal, of five lines: the method, the path with its query, X-Timestamp (Unix seconds), X-Nonce (never used twice) and the SHA-256 of the body. A signature is valid for 300 s.</p>
       <div class="columns">
@@ -41,11 +41,11 @@ export function SigningForm() {
       <div><button type="submit" class="primary" disabled=${!key}>Sign</button></div>
       ${outcome &&
       html`<div class="part" role="status">
-        <h4>Signed text</h4>
+        <h3>Signed text</h3>
         <pre class="listing" tabindex="0" role="region" aria-label="Signed text">${outcome.text}</pre>
-        <h4>Signature</h4>
+        <h3>Signature</h3>
         <pre class="listing" tabindex="0" role="region" aria-label="Signature">${outcome.signature}</pre>
-        <h4>As a command</h4>
+        <h3>As a command</h3>
         <pre class="listing" tabindex="0" role="region" aria-label="Signed command">${outcome.command}</pre>
         <div><${CopyButton} text=${outcome.command} what="the command" /></div>
       </div>`}

@@ -35,8 +35,7 @@ export function signIn(token) {
   dispatchEvent(new Event("signed"));
 }
 
-export async function request(path, { method = "GET", body, signal, timeout_ms = TIMEOUT_MS, accept = "application/json" } = {}) {
-  const token = readToken();
+export async function request(path, { method = "GET", body, signal, timeout_ms = TIMEOUT_MS, accept = "application/json", token = readToken() } = {}) {
   const headers = { Accept: accept };
   if (token) headers.Authorization = `Bearer ${token}`;
   if (body !== undefined) headers["Content-Type"] = "application/json";
@@ -48,7 +47,7 @@ export async function request(path, { method = "GET", body, signal, timeout_ms =
     if (signal?.aborted) throw new RequestError("Stopped");
     throw new RequestError(error.name === "TimeoutError" ? "The service does not answer; it may be down. Try again later." : "The service cannot be reached. Check your connection and try again.");
   }
-  if (reply.status === 401 && token) signIn("");
+  if (reply.status === 401 && token && token === readToken()) signIn("");
   if (!reply.ok) throw await toError(reply);
   return reply;
 }

@@ -13,11 +13,10 @@ export function SignIn({ why, check }) {
     event.preventDefault();
     if (!token.trim()) return setError("Enter the token.");
     setBusy(true);
-    signIn(token.trim());
     try {
-      await check?.();
+      await check?.(token.trim());
+      signIn(token.trim());
     } catch (failure) {
-      signIn("");
       setError(failure.status === 401 || failure.status === 403 ? "The service refuses this token." : failure.message);
     }
     setBusy(false);
