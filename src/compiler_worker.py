@@ -40,14 +40,10 @@ BINDINGS = (
 
 class Default(WorkerEntrypoint):
     async def fetch(self, request: Any) -> Any:
-        return await handle_request(
-            self,
-            request,
-            NAME,
-            BINDINGS,
-            CompilerWorker,
-            check_more=lambda: CompilerWorker(self.env, self.ctx).variable_checks,
-        )
+        def find_checks() -> Any:
+            return CompilerWorker(self.env, self.ctx).variable_checks
+
+        return await handle_request(self, request, NAME, BINDINGS, CompilerWorker, check_more=find_checks)
 
     async def purge_copies(self, tags: Any) -> bool:
         return await CompilerWorker(self.env, self.ctx).purge_copies(tags)
