@@ -18,6 +18,9 @@ ROOT = Path(__file__).parents[2]
 START_TIMEOUT_S = 600.0  # a first start installs everything
 # A wait ends as soon as what it waits for is there, so this costs nothing and only bounds what never comes.
 PATIENCE_S: Final = 240.0
+# workerd closes a connection that was idle for five seconds. When Python kept it busy meanwhile, it does so although the next
+# request has come in already, and that request gets no answer. So each request has a connection of its own.
+NO_KEEP_ALIVE: Final = httpx.Limits(max_keepalive_connections=0)
 
 
 class NotStarted(Exception):
@@ -66,7 +69,7 @@ class Runtime:
         return [json.loads(line) for line in self.lines if line.startswith("{")]
 
     def client(self, worker: str) -> httpx.Client:
-        return httpx.Client(base_url=self.url, headers={"Host": f"{worker}.localhost"}, timeout=PATIENCE_S)
+        return open_client(self.url, Host=f"{worker}.localhost")
 
     def cron(self, worker: str, expression: str) -> httpx.Response:
         query = {"worker": worker, "cron": expression}
@@ -86,6 +89,11 @@ class Runtime:
         code = self.process.wait(PATIENCE_S)
         self._reader.join()
         return code
+
+
+def open_client(url: str, **headers: str) -> httpx.Client:
+    """A client of the runtime at this address, which sends these headers."""
+    return httpx.Client(base_url=url, headers=headers, timeout=PATIENCE_S, limits=NO_KEEP_ALIVE)
 
 
 def until(look: Callable[[], Any], timeout_s: float = PATIENCE_S) -> Any:

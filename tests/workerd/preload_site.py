@@ -14,7 +14,7 @@ from typing import Any
 
 import httpx
 
-from runtime import PATIENCE_S, Runtime, until
+from runtime import PATIENCE_S, Runtime, open_client, until
 from sluice.core.preload.request_signing import sign_request
 
 KEY = "a-signing-key-of-all-zones-0123456789"
@@ -190,7 +190,7 @@ class Service:
 
     @property
     def client(self) -> httpx.Client:
-        return httpx.Client(base_url=self.runtime.url, headers=API, timeout=PATIENCE_S)
+        return open_client(self.runtime.url, **API)
 
     def register(self, **config: Any) -> httpx.Response:
         body = {"site_url": self.site_url, "hosts": [], **config}

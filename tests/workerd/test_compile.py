@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from runtime import PATIENCE_S, ROOT
+from runtime import ROOT, open_client
 from workerd.conftest import StartRuntime
 
 LIST = "! a comment\n||co.uk^\n||ads.example.co.uk^\n0.0.0.0 ads.example.co.uk\n||пример.рф^\n"
@@ -42,7 +42,7 @@ def _address() -> Iterator[str]:
 def _compiler(start: StartRuntime, address: str) -> Iterator[httpx.Client]:
     config = str(ROOT / "scripts/measure/compile_worker/wrangler.toml")
     runtime = start("--config", config, "--var", f"ALLOW_PRIVATE_HOSTS={address}")
-    with httpx.Client(base_url=runtime.url, timeout=PATIENCE_S) as client:
+    with open_client(runtime.url) as client:
         yield client
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from runtime import PATIENCE_S, Runtime, until
+from runtime import PATIENCE_S, Runtime, open_client, until
 from workerd.conftest import StartRuntime
 from workerd.origin import Answer, Origin, local_origin
 
@@ -51,7 +51,7 @@ def _client(service: Runtime, name: str) -> Iterator[httpx.Client]:
     """A client with an address of its own."""
     address = f"10.{int(name[:2], 16)}.{int(name[2:4], 16)}.{int(name[4:6], 16)}"
     headers = {"Host": f"{WORKER}.localhost", "CF-Connecting-IP": address}
-    with httpx.Client(base_url=service.url, headers=headers, timeout=PATIENCE_S) as client:
+    with open_client(service.url, **headers) as client:
         yield client
 
 
