@@ -185,15 +185,17 @@ export function expose(className, kind) {
       if (hasCache && className === "Default") Object.defineProperty(ctx, "cache", { value: publicCache });
       keeper.guardBindings(env, cloudflareWorkers.env);
       if (kind === "DurableObject") operations.watchStorage(ctx.storage);
-      const first = keeper.begin();
-      const instance = keeper.run(first, () => construct(className, [ctx, env]));
+      const invocation = keeper.begin();
+      const instance = keeper.run(invocation, () => construct(className, [ctx, env]));
       instance.catch(() => {}); // `call` reports the error
       return new Proxy(this, {
         get(target, name, receiver) {
           if (typeof name !== "string") return Reflect.get(target, name, receiver);
-          // An object is called many times. Every other instance is made for one call.
-          const invocation = kind === "DurableObject" ? keeper.begin() : first;
-          return (...args) => operations.addInvocation(kind, name, args) ?? keeper.run(invocation, () => call(instance, kind, name, convertArguments(kind, name, args)));
+          return (...args) => {
+            operations.addInvocation(kind, name, args);
+            if (kind === "DurableObject") invocation.topUp(); // Every other instance is made for one call.
+            return keeper.run(invocation, () => call(instance, kind, name, convertArguments(kind, name, args)));
+          };
         },
       });
     }

@@ -2,7 +2,8 @@
 // text. Limits that they do enforce (sizes in KV, Queues, D1, Durable Objects and Workflows) are not repeated here.
 //
 // An invocation is one call from outside: a request, a cron, a batch of messages, an alarm, a call of a method. workerd carries
-// it through promises and timers in an AsyncLocalStorage, and Python's event loop is told to do the same.
+// it through promises and timers in an AsyncLocalStorage, and Python's event loop is told to do the same. All calls of a Durable
+// Object share what they use, as on Cloudflare, where each new event tops the object's limits up.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { D1_SEND } from "./private_interfaces.mjs";
 
@@ -33,14 +34,18 @@ export function chooseLimits(plan, { cpu_ms: processorMs, subrequests } = {}) {
 }
 
 class Invocation {
-  used = { fetches: 0, services: 0, queries: 0, kvOperations: 0 };
-  processorMs = 0;
   connections = 0;
   queue = [];
 
   constructor(limits, report) {
     this.limits = limits;
     this.report = report;
+    this.topUp();
+  }
+
+  topUp() {
+    this.used = { fetches: 0, services: 0, queries: 0, kvOperations: 0 };
+    this.processorMs = 0;
   }
 
   count(kind, amount = 1) {

@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
@@ -110,6 +111,18 @@ def test_invocations(free: Caller, name: str, place: str):
     """Each event is an invocation of its own, and its background work belongs to it."""
     outcome = free.call("fetch", 51, place=place, key=name)
     assert (outcome if place == "object" else free.find_outcome(name)) == {"done": 50, "error": FETCHES}
+
+
+def test_a_new_event_tops_up_an_object(free: Caller, origin: Origin, name: str):
+    """A call that has used up 30 of its 50 requests has 50 again as soon as somebody else calls the object."""
+    gate = threading.Event()
+    url = origin.serve(f"/{name}", *[Answer(b"soon")] * 29, Answer(b"late", gate=gate), Answer(b"soon"))
+    with ThreadPoolExecutor() as pool:
+        first = pool.submit(free.get, "call/fetch", times=60, url=url, place="object", key=name)
+        until(lambda: origin.count(f"/{name}") == 30)
+        assert free.call("fetch", place="object", key=name) == {"done": 1, "error": None}
+        gate.set()
+    assert first.result().json() == {"done": 60, "error": None}
 
 
 def test_cron(free: Caller, name: str):
