@@ -143,6 +143,7 @@ class Watch:
     """What visitors saw while pages were purged; times are those of the monotonic clock."""
 
     purges: list[tuple[float, float]] = field(default_factory=list)  # when each holds, and when it was sent
+    sent: int = 0  # purges, also those whose answer was lost
     visits: int = 0
     hits: int = 0
     too_old: int = 0
@@ -189,6 +190,7 @@ async def _visit_twins(runtime: Runtime, watch: Watch, seconds: int, visitors: i
             while time.monotonic() < ends_at:
                 sent_at = time.monotonic()
                 content, headers = build_purge(**{"global": True})
+                watch.sent += 1
                 with suppress(httpx.TransportError):  # nobody knows whether it was accepted, so it promises nothing
                     reply = await client.post("/api/v1/purge", content=content, headers=headers)
                     delay_s = reply.raise_for_status().json()["estimated_completion_ms"] / 1000
@@ -256,9 +258,9 @@ def kill_again_and_again(runtime: Runtime, site: Site, *, pages: int, kills: int
 def print_twins(runtime: Runtime, site: Site, options: argparse.Namespace) -> None:
     pages = options.pages
     watch, requests = visit_twins(runtime, site, seconds=options.seconds, visitors=options.visitors, pages=pages)
-    print(f"{options.visitors} visitors of two instances, {pages} pages, {len(watch.purges)} purges of everything:")
+    print(f"{options.visitors} visitors of two instances, {pages} pages, {watch.sent} purges of everything:")
     print(f"{watch.visits} visits, {watch.hits} hits, {watch.too_old} too old (worst {watch.worst_s:.2f} s)")
-    most = pages * len(watch.purges) * 2
+    most = pages * watch.sent * 2
     print(f"{requests} requests to the origin of at most {most} (pages x purges x 2)\n", flush=True)
 
 
