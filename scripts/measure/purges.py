@@ -33,10 +33,10 @@ ZONE = "purged"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--seconds", type=int, default=60, help="how long everything is purged each second (60)")
+    parser.add_argument("--seconds", type=int, default=60, help="how long everything is purged each second (60; 0: not at all)")
     parser.add_argument("--visitors", type=int, default=200, help="visitors of the two instances (200)")
     parser.add_argument("--pages", type=int, default=50, help="their pages (50)")
-    parser.add_argument("--kills", type=int, default=20, help="how often the runtime is killed (20)")
+    parser.add_argument("--kills", type=int, default=20, help="how often the runtime is killed (20; 0: never)")
 
 
 def measure(options: argparse.Namespace) -> None:
@@ -44,11 +44,13 @@ def measure(options: argparse.Namespace) -> None:
         for name, limits in (("paid", ()), ("free", ("--limits", "free"))):
             runtime = start(Path(folder) / name, *limits)
             try:
-                if name == "paid":
-                    print_twins(runtime, site, options)
-                    print_kills(runtime, site, options.kills)
-                else:
+                if name == "free":
                     print_sizes(runtime, site)
+                    continue
+                if options.seconds:
+                    print_twins(runtime, site, options)
+                if options.kills:
+                    print_kills(runtime, site, options.kills)
             finally:
                 runtime.kill()
 
