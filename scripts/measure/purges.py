@@ -33,7 +33,9 @@ ZONE = "purged"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--seconds", type=int, default=60, help="how long everything is purged each second (60; 0: not at all)")
+    parser.add_argument(
+        "--seconds", type=int, default=60, help="how long everything is purged each second (60; 0: not at all)"
+    )
     parser.add_argument("--visitors", type=int, default=200, help="visitors of the two instances (200)")
     parser.add_argument("--pages", type=int, default=50, help="their pages (50)")
     parser.add_argument("--kills", type=int, default=20, help="how often the runtime is killed (20; 0: never)")
