@@ -46,8 +46,8 @@ def measure(options: argparse.Namespace) -> None:
                 back_at, down_s = time.monotonic(), time.monotonic() - began_at
                 edge.wait_until_sent()
                 sent_s = time.monotonic() - back_at
-                for number, post in enumerate(posts):
-                    until(lambda link=post["link"], text=f"outage {number}.": text in edge.visit(link).text)
+                links = [post["link"] for post in posts]
+                until(lambda: all(f"outage {n}." in edge.visit(link).text for n, link in enumerate(links)))
                 print(
                     f"{options.edits} edits while the Worker was down for {down_s:.0f} s (slowest save {slowest_s:.1f} s): "
                     f"{waiting} rows waited; {sent_s:.1f} s after its return all were sent, and after "
