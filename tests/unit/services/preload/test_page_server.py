@@ -506,6 +506,29 @@ async def test_herd_whose_page_is_purged_on_its_way():
     assert len(here.origin.sent) == 2
 
 
+async def test_herd_whose_leader_is_slow():
+    """When the first request takes too long, one of those who wait asks again for all of them."""
+    here = await start()
+    await here.world.build_reader().read()
+    tasks: list[asyncio.Future[None]] = []
+    here.defer = lambda work: tasks.append(asyncio.ensure_future(work))
+    gate = asyncio.Event()
+
+    async def hang_first(_headers: HeaderPairs) -> OriginReply:
+        if len(here.origin.sent) == 1:
+            await gate.wait()
+        return OriginReply()
+
+    here.world.origin.default = hang_first
+    visits = [asyncio.ensure_future(here.get()) for _ in range(20)]
+    await asyncio.gather(*visits[1:])
+    assert len(here.origin.sent) == 2
+    gate.set()
+    assert {(await visit).status for visit in visits} == {200}
+    await asyncio.gather(*tasks)
+    assert here.memory.flights == {}
+
+
 async def test_herd_of_an_unshared_page():
     """Who waits for a page that cannot be shared asks the origin; the next ones do not wait."""
     here = await start()

@@ -19,7 +19,7 @@ class Flight:
     began_at: float
     copy: Copy | None = None
     is_over: bool = False
-    # The flight that all who waited for this one wait for, because a purge came meanwhile.
+    # The flight that all who waited for this one in vain wait for.
     next: "Flight | None" = None
 
     def end(self, copy: Copy | None = None) -> None:

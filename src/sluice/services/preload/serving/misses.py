@@ -21,9 +21,9 @@ from sluice.services.preload.serving.replies import CONDITIONS, Served, build_co
 from sluice.services.preload.warming.origin import MAX_PAGE_BYTES
 from sluice.web import Reply, Request
 
-FLIGHT_PATIENCE_S: Final = 5.0  # how long a visitor waits for another one's request
+FLIGHT_PATIENCE_S: Final = 5.0  # how long visitors wait for another one's request before one of them asks again
 FLIGHT_LOOK_S: Final = 0.02
-MAX_FLIGHTS: Final = 3  # that one visitor waits for, if a purge comes before the end of each
+MAX_FLIGHTS: Final = 3  # that one visitor waits for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,17 +73,19 @@ class MissServer:
             return await self._serve_stale(miss, miss.fallback, "breaker-open")
         if miss.lookup.obstacle or self.memory.is_unshared(miss.key, self.clock.now()):
             return await self._fetch(miss)
-        purged: Flight | None = None
+        before: Flight | None = None
         for _ in range(MAX_FLIGHTS):
             now = self.clock.now()
-            if (flight := self.memory.find_flight(miss.key, now, after=purged)) is None:
-                return await self._lead(replace(miss, flight=self.memory.begin_flight(miss.key, now, after=purged)))
-            if (copy := await self._wait_for(flight)) is None:
-                break
-            if await self.copies.is_valid(copy):
+            if (flight := self.memory.find_flight(miss.key, now, after=before)) is None:
+                return await self._lead(replace(miss, flight=self.memory.begin_flight(miss.key, now, after=before)))
+            copy = await self._wait_for(flight)
+            if copy and await self.copies.is_valid(copy):
                 served = Served("ORIGIN", "HIT", describe_forward("uri-miss", stored=True, collapsed=True))
                 return await self._reply_from(miss, copy, served)
-            purged = flight
+            if copy is None and flight.is_over:
+                break
+            # It takes too long, or a purge came meanwhile: the first who sees that asks again for all who wait.
+            before = flight
         return await self._fetch(miss)
 
     async def _reply_from(self, miss: Miss, copy: Copy, served: Served) -> Reply:
