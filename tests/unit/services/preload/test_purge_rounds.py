@@ -228,7 +228,7 @@ async def test_limit_of_the_platform():
     await here.ring_alarm()
     assert (await here.zone.show_status())["breaker"]["state"] == "closed"
     here.origin.default = OriginReply()
-    store, here.database.batch = here.database.batch, refuse_batch  # type: ignore[method-assign]
+    store, here.database.batch = here.database.batch, refuse_batch  # type: ignore[assignment,method-assign]
     await here.ring_alarm()
     here.database.batch = store  # type: ignore[method-assign]
     await here.drain()
