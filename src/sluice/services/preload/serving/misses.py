@@ -23,7 +23,7 @@ from sluice.web import Reply, Request
 
 FLIGHT_PATIENCE_S: Final = 5.0  # how long visitors wait for another one's request before one of them asks again
 FLIGHT_LOOK_S: Final = 0.02
-MAX_FLIGHTS: Final = 3  # that one visitor waits for
+MAX_FLIGHTS: Final = 3  # that one visitor waits for, who has no old copy to get instead
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +74,7 @@ class MissServer:
         if miss.lookup.obstacle or self.memory.is_unshared(miss.key, self.clock.now()):
             return await self._fetch(miss)
         before: Flight | None = None
-        for _ in range(MAX_FLIGHTS):
+        for _ in range(1 if miss.fallback else MAX_FLIGHTS):
             now = self.clock.now()
             if (flight := self.memory.find_flight(miss.key, now, after=before)) is None:
                 return await self._lead(replace(miss, flight=self.memory.begin_flight(miss.key, now, after=before)))
