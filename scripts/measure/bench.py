@@ -8,6 +8,7 @@ import compiling
 import cost
 import list_crashes
 import news
+import outage
 import preload
 import purges
 import request_costs
@@ -23,6 +24,7 @@ BENCHES = {
     "cost": cost,
     "list-crashes": list_crashes,
     "news": news,
+    "outage": outage,
     "preload": preload,
     "purges": purges,
     "requests": request_costs,
