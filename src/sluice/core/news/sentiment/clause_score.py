@@ -36,13 +36,14 @@ _PREPOSITIONS: Final = frozenset(
         "or",
     ]
 )
-_OF: Final = frozenset(["from", "of", "in", "into", "for", "against", "at", "on"])
+_OF: Final = frozenset(["from", "of", "in", "into", "for", "against", "at", "on", "to"])
 _THINGS: Final = (Kind.BURDEN, Kind.ASSET, Kind.OTHER)
 # They negate what follows them, never what stands before.
 _BARE_NEGATIONS: Final = frozenset({"no", "without", "lack", "none", "nobody", "little"})
 _SECOND_VERBS: Final = frozenset(
     {"sues", "bans", "fines", "charges", "freezes", "raids", "sells", "dumps", "warns", "buys", "adds"}
 )
+_SAYING: Final = frozenset({":", "says", "say", "sees", "see", "predicts", "predict", "calls", "expects", "expect", "warns", "warn"})
 _SHARES: Final = frozenset({"shares", "stock", "stocks", "equities"})
 _RECORDS: Final = frozenset({"record", "strong", "lower", "higher"})
 
@@ -137,9 +138,14 @@ class _Clause:
         if criminal is not None and caught:
             _scale(self.units, 0.0)
             criminal.value = 1.5
-        elif foe is not None and foe is self._first_actor() and not foe.is_used:
+        elif foe is not None and foe is self._first_actor() and not foe.is_used and not self._speaks(foe):
             foe.value = 0.0
             _scale([unit for unit in self.units if unit.at > foe.at], -1.0)
+
+    def _speaks(self, foe: Unit) -> bool:
+        """Whether a foe only says something: that is an opinion about the price, and no loss of theirs."""
+        end = foe.at + foe.size
+        return bool(_SAYING & set(self.words[end : end + 2]))
 
     def _first_actor(self) -> Unit | None:
         return next((unit for unit in self.units if unit.has(Kind.FOE, Kind.BITCOIN, Kind.MOVE)), None)
@@ -159,6 +165,7 @@ class _Clause:
             unit.value *= _BITCOIN_FACTOR
             self.moves_bitcoin = True
         self._use(moved)
+        self._use_owner(moved, place)
 
     def _object(self, place: int, unit: Unit) -> Unit | None:
         """Returns the thing after a transitive move, or after "in": "sinks hopes", "a surge in outflows"."""
@@ -200,6 +207,13 @@ class _Clause:
         for other in self.units:
             between = self.words[other.at + other.size : moved.at]
             if other.at < moved.at and between[:1] == ["of"] and len(between) <= 3 and other.has(Kind.BURDEN):
+                other.is_used = True
+
+    def _use_owner(self, moved: Unit, place: int) -> None:
+        """What a thing is about has no value of its own either: "hopes for a Bitcoin reserve fade"."""
+        for other in self.units[:place]:
+            between = self.words[moved.at + moved.size : other.at]
+            if between and between[0] in _OF and len(between) <= 2 and other.has(Kind.VALUE) and other.has(*_THINGS):
                 other.is_used = True
 
     def _value_record(self, place: int, unit: Unit) -> None:

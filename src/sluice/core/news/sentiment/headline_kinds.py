@@ -20,12 +20,12 @@ _PROCEDURE: Final = re.compile(
     r"hears? (?:closing |opening )?arguments|comment period|publish(?:es)? (?:a )?(?:paper|report|study)|appoints?|names? (?:new|\w+ as)|hires?|renames?|rebrands?|"
     r"files? updated|prospectus\w*|expires? on|conference|summit|headquarters|debate|discuss(?:es)?|released with|attend(?:s)?|"
     r"opens? (?:consultation|comment)|consultation|adds support for|left to mine|mined$|partnership agreement|survey|study|poll|comment|has not decided|"
-    r"did not move|moves? to \w+ for 20\d\d|white ?paper|block \d|version \d|v\d|core \d|updates? (?:its|guidance|terms|app)|tests?|pilot|trial date)\b"
+    r"did not move|moves? to \w+ for 20\d\d|white ?paper|block \d|version \d|v\d|core \d|updates? (?:its|guidance|terms|app)|tests?|testnet|signet|hardware wallet|firmware|specification|open letter|pilot|trial date)\b"
 )
 _CALM: Final = re.compile(
     r"\b(?:holds? steady|little changed|trad(?:es?|ing) (?:flat|sideways|in a)|flat (?:near|at|around)|unchanged|stays? put|"
     r"consolidat\w+|sideways|range-?bound|in a (?:tight |narrow )?range|treads? water|steady (?:at|near|around|as|ahead|before)|near par|quiet|cancel out|"
-    r"(?:are|is) split|split on|mixed|wait for|awaits?|await|directionless|rangebound|stable at|hovers?|between \$)\b"
+    r"(?:are|is) split|split on|mixed|(?:traders|investors|markets?|bulls|bears) wait for|awaits?|await|directionless|rangebound|stable at|hovers?|between \$)\b"
 )
 _SMALL_MOVE: Final = re.compile(
     r"\b(?:rises?|gains?|climbs?|up|adds?|falls?|slips?|drops?|down|dips?|eases?|loses?|higher|lower)\s+(?:by )?0\.[0-3]\d?%"

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Final
 
 from sluice.core.news.sentiment import valence, vocabulary
+from sluice.core.news.sentiment.inflection import inflect
 
 _TOKEN: Final = re.compile(
     r"[+-]?[$€£]?\d[\d,.]*+%?[kmbt]?\b%?|[a-z][a-z0-9&'*/]*(?:-[a-z0-9']+)*|[,;:?!|()\u2014\u2013]|\.(?=\s)"
@@ -65,10 +66,12 @@ class _Lexicon:
 
     def add(self, text: str, kind: Kind, value: float = 0.0) -> None:
         for phrase in text.split(", "):
-            entry = _Entry(tuple(phrase.split()), kind, value)
-            first = entry.words[0]
-            group, key = (self.by_stem, first[:3]) if first.endswith("*") else (self.by_word, first)
-            group.setdefault(key.rstrip("*"), []).append(entry)
+            first, *rest = phrase.split()
+            # A single word may be a noun, so only a phrase is inflected.
+            for word in dict.fromkeys((first, *inflect(first)) if rest else (first,)):
+                entry = _Entry((word, *rest), kind, value)
+                group, key = (self.by_stem, word[:3]) if word.endswith("*") else (self.by_word, word)
+                group.setdefault(key.rstrip("*"), []).append(entry)
 
     def entries(self, word: str) -> Iterator[_Entry]:
         yield from self.by_word.get(word, ())

@@ -52,6 +52,33 @@ _RULES: Final = tuple(
             "reimburses",
         ),
         (
+            (
+                rf"\b(?:recovers?|recovered|returns?|returned|retrieves?|retrieved|claws? back) {_FEW}"
+                rf"(?:coins|funds|bitcoins?|btc|crypto|million|billion) {_FEW}(?:stolen|taken|lost|looted|drained|hacked)\b[^,;:]*"
+            ),
+            "reimburses",
+        ),
+        (
+            (
+                rf"\b(?:raises?|raised|increases?|increased|boosts?|boosted|ups|expands?|doubles?|doubled|triples?|tripled|quadruples?) "
+                rf"{_FEW}(?:bitcoin|btc|crypto) (?:etf |fund )?(?:exposure|holdings?|stake|position|allocation|stash|treasury)\b"
+            ),
+            "raises stake",
+        ),
+        # "Not even a war could stop Bitcoin", "nothing can save the rally".
+        (
+            rf"\b(?:not even|nothing|no) {_FEW}(?:could|can|will|would) (?:stop|halt|derail|slow|dent|sink|shake|hurt) {_FEW}(?=bitcoin|btc|the|its|this)",
+            "unstoppable ",
+        ),
+        (
+            rf"\b(?:not even|nothing|no) {_FEW}(?:could|can|will|would) (?:save|rescue|help|lift|revive|support|cheer) {_FEW}(?=bitcoin|btc|the|its|this)",
+            "no end in sight ",
+        ),
+        (
+            rf"\b(?:keeps?|kept|bars?|shuts?) {_FEW}(?:out of|away from) (?:bitcoin|crypto)\b",
+            "shut out",
+        ),
+        (
             r"\b(?:tax|taxes|taxing) (?:on )?(?:unreali[sz]ed )?(?:bitcoin |crypto )?(?:capital )?gains\b",
             "tax on gains",
         ),

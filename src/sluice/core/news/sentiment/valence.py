@@ -16,7 +16,7 @@ GOOD: Final = {
         "buyers swarm, buyers step in, dovish, lifts ban, into law, legal tender, made whole, stockpil*, "
         "record assets, fresh demand, strong demand, growing demand, institutional demand, risk-on, rate cuts, "
         "price target raised, dip buyers, boost*, into bitcoin, switch to bitcoin, to bitcoin from, defeat* sec, "
-        "beats sec, defeats regulator, wins dismissal, clears way, clears the way, cleared of, lifts bitcoin target, "
+        "beats sec, defeats regulator, wins dismissal, clears way, clears the way, lifts bitcoin target, "
         "raises forecast, raises bitcoin forecast, price target to, cold storage, adds to, adds bitcoin, adds btc, "
         "adds another, lower fees, calls bitcoin digital gold, tax relief, pays in bitcoin, bottom is in, "
         "has bottomed, comeback, in the green, back in charge, back in control, bulls in control, pile in, pile into, "
@@ -47,7 +47,13 @@ GOOD: Final = {
         "wins over, vote of confidence, stamp of approval, keeps its bitcoin, keep its bitcoin, will keep, to keep bitcoin, "
         "won't sell, will not sell, refuses to sell, never sell, not selling, no plans to sell, stops selling, stop selling, "
         "halts selling, pause selling, stop selling, ends selling, hodl, discloses stake, to hold bitcoin, to add bitcoin, to accept bitcoin, to buy bitcoin, without charges, drops investigation, "
-        "closes investigation, ends investigation, ends probe, closes probe, drops probe"
+        "closes investigation, ends investigation, ends probe, closes probe, drops probe, "
+        "cuts rates, cuts key rate, lowers rates, lowers key rate, cuts its key rate, funds are safe, coins are "
+        "safe, assets are safe, safe and sound, white-hat, saves, saved, turns to bitcoin, moves into bitcoin, "
+        "goes into bitcoin, chooses bitcoin, prefers bitcoin, picks bitcoin, bets on bitcoin, switches to "
+        "bitcoin, discovers bitcoin, back into bitcoin, keeps buying, buys more, buys again, returns to bitcoin, "
+        "comes back to bitcoin, buyers come back, buyers are back, walks free, innocent, likes it, loves it, pass "
+        "audit"
     ),
     1: (
         "buy, buys, bought, buying, purchas*, acquir*, acquisition, invest, invests, invested, accept, accepts, "
@@ -69,14 +75,17 @@ GOOD: Final = {
         "adds # btc, adds $, added # bitcoin, added # btc, clears, cleared, bottom, leads, admits, admitted, honour*, "
         "honor*, reunit*, matur*, maturing, thumbs-up, praises, applaud*, enthusias*, eager, excit*, hot demand, buzz, "
         "impress*, excel*, reward*, cheerful, celebrat*, delight*, restor*, heal*, reassur*, trusted, proven, "
-        "credible, legitimac*, legitimate, world-class, bargain, affordable, sustainab*, cleaner"
+        "credible, legitimac*, legitimate, world-class, bargain, affordable, sustainab*, cleaner, "
+        "pulls in, rakes in, hauls in, brings in $, warms to, creditors to get, creditors get, creditors to "
+        "receive, creditors receive"
     ),
     0.6: ("record, bulls"),
     0.7: (
         "launch*, unveil*, partner*, integrat*, collaborat*, debut*, rolls out, roll out, rolling out, expands, expand, "
         "expansion, raises $, raised $, raising $, secures $, closes $, backed by, introduc*, announc* collaboration, "
         "goes live, go live, onboard*, enabl*, support*, starts bitcoin, starts crypto, begins bitcoin, "
-        "starts offering, begins offering, to offer bitcoin, offers bitcoin, cheap to"
+        "starts offering, begins offering, to offer bitcoin, offers bitcoin, cheap to, "
+        "switches on, turns on"
     ),
 }
 BAD: Final = {
@@ -134,7 +143,7 @@ BAD: Final = {
         "halted withdrawals, no buyers, buyers vanish, buyers disappear, buyers retreat, demand dries, selling wave, "
         "wave of selling, forced selling, forced sell*, fire sale, margin calls, death spiral, puts dominate, "
         "bear case, lower highs, distribution phase, more pain, further pain, deeper losses, more losses, steeper, "
-        "punish*, hard landing, risk-off, risk off, flight to safety, hits lowest, backfir*, regret*, remorse, "
+        "punish*, hard landing, risk-off, risk off, flight to safety, backfir*, regret*, remorse, "
         "stranded, bag holders, bagholders, gives up $, loses access, lost patience, reinstat*, fails to hold, fail to hold, "
         "failed to hold, unable to hold, can't hold, cannot hold, fails to reclaim, fails to break, fails to clear, "
         "gives up gains, give up gains, gave up gains, gives up early gains, surrenders gains, pares gains, trims gains, "
@@ -152,7 +161,13 @@ BAD: Final = {
         "proposes ban, plans ban, plan to ban, to outlaw, wants to outlaw, pulls plug, pull the plug, pulls the plug, mass layoffs, "
         "debut disappoints, falls flat, fell flat, flops, underwhelm*, lukewarm, fails to impress, fails to lift, no bounce, "
         "empty-handed, left holding, out of pocket, nearing default, misses debt, unpaid bills, hit a snag, red flag*, "
-        "sounds alarm, sound alarm, raises alarm, faces lawsuit, faces suit, faces trial, faces fine, faces jail, faces delisting, are exiting, is exiting, quietly exiting, stay away, stays away, stuck in the mud"
+        "sounds alarm, sound alarm, raises alarm, faces lawsuit, faces suit, faces trial, faces fine, faces jail, faces delisting, are exiting, is exiting, quietly exiting, stay away, stays away, stuck in the mud, "
+        "forced to sell, force* to sell, raises rates, raises key rate, hikes rates, cannot account for, "
+        "unaccounted for, empty wallets, emptied, loses it all, loses everything, into nothing, turns away from "
+        "bitcoin, moves out of bitcoin, keeps out of bitcoin, out of crypto, on the sidelines, to the sidelines, "
+        "stops taking bitcoin, stops accepting bitcoin, no longer accepts, no longer takes, shut, shuts, "
+        "shutting, comes for, goes after, behind bars, no intrinsic value, no inherent value, cuts power, power "
+        "cuts"
     ),
     1: (
         "fear, fears, worr*, concern*, risks, risky, threat*, warn*, doubt*, uncertain*, critic*, tax, taxes, taxed, "
@@ -169,7 +184,7 @@ BAD: Final = {
         "loses support, lost support, caps, capping, trim, trims, trimmed, cuts stake, sells stake, reduces stake, "
         "overheated, overbought, fragile, shaky, shock*, war, escalat*, conflict, deficit, insider*, probes, scold*, "
         "rebuk*, censur*, summon*, appeal against, appeals ruling, overshadow*, rocky, nervous*, anxi*, clouds, mir*, "
-        "snag*, bottleneck*, hack-prone, no relief, weary, exhaust*, bruis*, wound*, limp*, laggard, sceptic*, "
+        "snag*, bottleneck*, hack-prone, no relief, weary, exhausting, bruis*, wound*, limp*, laggard, sceptic*, "
         "skeptic*, bubble, hoax, hollow, troubl*, woe*, ordeal, flop*, botch*, impos*, dent, dents, dented, slap*, "
         "raps, how low, to stop serving, cash in on, stop serving, stops serving, order* exchange, order* kestrel, "
         "orders halt, cease and desist, cease-and-desist, transaction limits, limits on, refund denied, pay more tax, "
@@ -181,6 +196,7 @@ BAD: Final = {
         "hurting, bleed, casualt*, victim*, abus*, manipulat*, spoof*, wash trading, pump-and-dump, insider trading, "
         "misus*, unfair, discriminat*, bully, coerc*, lied, liar, deceiv*, decept*, falsely, drought, ice age, "
         "cold shoulder, frosty, chill*, stagnat*, stagnant, sluggish, lacklustre, lackluster, timid, tepid, "
-        "walks away, walk away, loses patience, lose patience, puts on hold, on hold"
+        "walks away, walk away, loses patience, lose patience, puts on hold, on hold, "
+        "limit, limiting, taxing"
     ),
 }

@@ -29,7 +29,13 @@ UP: Final = (
     "finishes higher, ends up, opens higher, past $, zips, regains footing, back to normal, on the up, powers ahead, surges ahead, heads north, goes north, in the ascendancy, piles up, builds, hits new, scales, scaled, "
     "lights up, catches fire, catches a bid, finds support, finds its footing, finds footing, turns the corner, tops out at record, "
     "breaks record, broke record, best-ever, extends streak, marks record, hits all-time, makes new high, pulls ahead, outstrip*, "
-    "outpaced, beats gold, beats stocks, outdo*, back over, back at $, sets sights on, eyes $, eyeing $, targets $, within reach"
+    "outpaced, beats gold, beats stocks, outdo*, back over, back at $, sets sights on, eyes $, eyeing $, targets $, within reach, "
+    "intensif*, amplif*, appreciat*, inflat*, grinds up, grinds higher, comes back stronger, comes back, comes "
+    "roaring back, brighten*, bolster*, buoy*, energis*, energiz*, galvanis*, galvaniz*, fuel*, spur, spurs, "
+    "spurred, stok*, rekindl*, reignit*, ignit*, props up, shores up, awaken*, harden*, in positive territory, in "
+    "the black, into the black, on the mend, returns to profit, returns to growth, back on track, finds a floor, "
+    "finds a bottom, finds buyers, gets a lift, gets a boost, perk*, breaks resistance, clears resistance, "
+    "through resistance"
 )
 DOWN: Final = (
     "fall, falls, falling, fell, fallen, drop, drops, dropped, dropping, plung*, tumbl*, slide, slides, sliding, slid, "
@@ -55,7 +61,13 @@ DOWN: Final = (
     "ended lower, closes lower, closed lower, finishes lower, ends down, opens lower, below $, under $, sees red, "
     "see red, is gone, are gone, in freefall, dims, dim, dimmed, dimming, in retreat, crumble, in tatters, on the wane, thin, thinned, on life support, losing steam, losing momentum, losing ground, loses luster, loses lustre, "
     "loses its shine, loses shine, hits a wall, hits the wall, runs into resistance, cracks, sputter*, droop*, slither*, sinking, bottom out, "
-    "gets hammered, gets crushed, nears collapse, heads south, goes south, in decline, on the ropes, undercut*, has peaked, have peaked, unplug*"
+    "gets hammered, gets crushed, nears collapse, heads south, goes south, in decline, on the ropes, undercut*, has peaked, have peaked, unplug*, "
+    "melt*, wiped off, dissipat*, deteriorat*, diminish*, decreas*, contracts, contracted, shrivel*, haemorrhag*, "
+    "hemorrhag*, taper*, slacken*, fray, frays, fraying, lessen*, depreciat*, devalu*, relaps*, cascad*, in "
+    "negative territory, goes up in smoke, dissolv*, crush*, dampen*, undermin*, saps, sapped, stifl*, throttl*, "
+    "crippl*, hobbl*, hamper*, hinder*, smother*, dous*, extinguish*, punctur*, quell*, drains away, gives way, "
+    "runs aground, bogged down, loses traction, loses appeal, loses its appeal, falls apart, comes apart, hits "
+    "the skids, is exhausted, are exhausted, exhausted, runs its course"
 )
 HIGH: Final = (
     "year high, month high, week high, day high, yearly high, all-time high, record high, new high, fresh high, "
@@ -69,7 +81,8 @@ LOW: Final = (
     "year low, month low, week low, day low, yearly low, all-time low, record low, new low, fresh low, lowest, "
     "worst day, worst week, worst month, worst quarter, worst year, worst session, worst run, worst january, "
     "worst february, worst march, worst april, worst may, worst june, worst july, worst august, worst september, "
-    "worst october, worst november, worst december, rock bottom, multi-year low"
+    "worst october, worst november, worst december, rock bottom, multi-year low, "
+    "worst performer*, worst performing, worst-performing"
 )
 # They undo the thing after them, or the thing before them when they stand last.
 UNDO: Final = (
@@ -86,7 +99,11 @@ UNDO: Final = (
     "comes to an end, comes to an abrupt end, came to an end, come to an end, has ended, have ended, on hold, unfounded, "
     "overblown, exaggerated, baseless, misplaced, premature, groundless, back down, backs down, backed down, backtrack*, walks back, walk back, walked back, retreats from, "
     "waters down, water down, gives up on, holds off, hold off, held off, opts against, decides against, drops plan*, drops bid*, "
-    "u-turn on, scuttl*, sunset*, put to rest, laid to rest, debunk*"
+    "u-turn on, scuttl*, sunset*, put to rest, laid to rest, debunk*, "
+    "dies in, dies on, dead on arrival, goes nowhere, falls through, is defeated, was defeated, in defeat, votes "
+    "against, votes to end, says no to, comes out against, refrain*, desist*, disband*, dismantl*, discontinu*, "
+    "terminat*, holds back, reconsider*, rethink*, puts paid to, tears up, rips up, not be extended, not be "
+    "renewed, expires, nullif*, annul*, invalidat*, disprov*, refut*"
 )
 # They undo bad things only: nobody lifts a profit in order to end it.
 RELIEVE: Final = (
@@ -98,14 +115,21 @@ RELIEVE: Final = (
     "refund*, reimburs*, shakes off, shake off, undo, undoes, remov*, end to, relief from, after surviving, drop all, "
     "drops all, walk away from, walks away from, rowing back, rows back, softens, soften, runs out of, rebounds from, "
     "bounces back from, emerges from, exits, out of, free of, freed from, pays no attention to, ignores, ignore, "
-    "unfazed by, unmoved by, overcom*, overcame, safe from, immune to, shielded from, insulated from"
+    "unfazed by, unmoved by, overcom*, overcame, safe from, immune to, shielded from, insulated from, "
+    "withstand*, withstood, resist*, endur*, outlast*, brav*, rides out, staves off, wards off, repel*, repuls*, "
+    "sidestep*, skirt*, beats back, looks past, looks through, looks beyond, digest*, cushion*, sees off, pays "
+    "off, pays down, frees, freed, undeterred by, untroubled by, unaffected by, barely reacts to, barely flinches "
+    "at, insulat*, allay*, dispel*, cleared of, acquitted of, exonerated of, absolved of, sails through, breezes "
+    "through"
 )
 NEGATIONS: Final = (
     "not, no, never, without, cannot, can't, don't, doesn't, didn't, isn't, aren't, won't, wasn't, hasn't, haven't, "
     "wouldn't, couldn't, nor, neither, unlikely, hardly, fail to, fails to, failed to, failing to, refuse to, "
     "refuses to, refused to, unable, yet to, far from, lack of, little sign, no sign, nobody, none, stops short of, "
     "so far from, anything but, no longer, rule out, rules out, ruled out, decline to, declines to, declined to, "
-    "will not, does not, do not, did not, stop* short of, struggl* to, too early to, remain* unable"
+    "will not, does not, do not, did not, stop* short of, struggl* to, too early to, remain* unable, "
+    "barely, scarcely, nowhere near, little chance of, slim chance of, vows not to, promises not to, pledges not "
+    "to, agrees not to, loses bid to, loses fight to, loses battle to"
 )
 # Things whose rise is bad and whose fall is good, and the other way round.
 BURDENS: Final = (
@@ -124,7 +148,8 @@ BURDENS: Final = (
     "miner selling, overhang, declines, plan to ban, plan to cap, plan to tax, plan to restrict, bears, restrictions, "
     "clampdown*, freeze, shortage*, downtrend, backlog, withdrawal queue*, rate fears, recession*, hike*, winter, "
     "crypto winter, scare, outage, selling, sales by miners, whale selling, exchange flows, unrealised losses, "
-    "unrealized losses, bad debt, obligations, redemptions, supply overhang, censorship, fud"
+    "unrealized losses, bad debt, obligations, redemptions, supply overhang, censorship, fud, "
+    "stance, rhetoric, scepticism, skepticism, distrust, mistrust, hostility, opposition"
 )
 ASSETS: Final = (
     "bitcoin, btc, xbt, bitcoin's, price, prices, hash rate, hashrate, inflow*, demand, adoption, dominance, capacity, "
@@ -136,7 +161,8 @@ ASSETS: Final = (
     "lightning capacity, inflow streak, tax-free status, favourable ruling, ruling, optimism, liquidity, market cap, "
     "market value, tvl, treasuries' holdings, etf demand, premium, bounce, volume, exposure, allocation, stash, "
     "active addresses, addresses, hash power, computing power, earnings, rebound, comeback, uptake, ownership, "
-    "retail interest, treasury, ambitions, bulls, etf approval"
+    "retail interest, treasury, ambitions, bulls, etf approval, "
+    "trust, faith, enthusiasm, interest in bitcoin"
 )
 # Whose matter it is.
 BITCOIN: Final = (
@@ -188,5 +214,6 @@ NOTHING: Final = (
     "ended the week, ended the month, end the day, block size war, price war, war chest, star wars, war on, power of attorney, "
     "light up, up 24, sign up, signs up, sell-side, buy-side, hard-to, long read, bulls eye, top up, gold standard, golden, break even, "
     "coin toss, seized bitcoin*, seized btc, seized coins, seized crypto, confiscated bitcoin*, confiscated coins, end the day, end the week, ends session, ends the session, ends october, "
-    "ends november, ends quarter, ends the quarter"
+    "ends november, ends quarter, ends the quarter, "
+    "halving*, supporters, reverses course and, reverses itself"
 )

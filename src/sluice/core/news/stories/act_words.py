@@ -9,9 +9,11 @@ ACTS: Final = {
         "favour*, confirms, authoris*, authoriz*, enact*"
     ),
     "reject": (
-        "reject*, turned down, turns down, turn down, den*, veto*, block*, rebuff*, refus*, strikes down, "
+        "reject*, turned down, turns down, turn down, den*, veto*, blocks, blocked, blocking, block bid, rebuff*, refus*, strikes down, "
         "votes down, fails to pass, spurn*, kills, killed, kill, scuttl*, rules out, ruled out, snub*, shun*, votes against"
     ),
+    "pass": "passes, pass, passed, clears",
+    "sign": "signs, signed, sign, becomes law, into law",
     "delay": (
         "delay*, postpon*, pushed, pushes back, pushed back, puts off, put off, extends deadline, deferred, defers"
     ),
@@ -21,7 +23,7 @@ ACTS: Final = {
         "tops up, picks up, now owns, owns, holds, discloses, reveals stake, reveals, reveal*"
     ),
     "sell": (
-        "sell*, sold, dump*, offload*, trim*, unload*, liquidates, disposes, divest*, cuts stake, sale of, "
+        "sell, sells, selling, sold, dump*, offload*, trim*, unload*, liquidates, disposes, divest*, cuts stake, sale of, "
         "auctions, auction*"
     ),
     "layoff": "lays off, lay off, laying off, layoff*, job cuts, cuts jobs, cuts staff, cuts workforce, sheds jobs, jobs",
@@ -46,7 +48,7 @@ ACTS: Final = {
     ),
     "fall": (
         "fall*, fell, drop*, slid*, slip*, dip*, plung*, tumbl*, sink*, sank, slump*, declin*, below, under, down, "
-        "lower, eases, ease, crash*, worst, low, lowest, shrink*, shed*, retreat*, loses, bleed*, sell-off, "
+        "lower, eases, ease, crash*, worst, low, lowest, shrink*, shed*, retreat*, loses, bleed*, sell-off, loses $, lose $, lost $, "
         "selloff, weaken*, cool*, slow*, plummet*, dive*"
     ),
     "steady": (
@@ -67,7 +69,9 @@ ACTS: Final = {
     ),
     "charge": "charg*, accus*, indict*, defraud*, prosecut*, fraud*",
     "plead": "plead*, pleads guilty, pled",
-    "sentence": "sentenc*, jail*, prison, years in, behind bars, gets, convict*",
+    "sentence": "sentenc*, jail*, prison, years in, behind bars, jail term, prison term",
+    "convict": "convict*, guilty, found guilty, finds guilty",
+    "acquit": "acquit*, not guilty, found not guilty, walks free, walk free, cleared of",
     "fine": "fine, fines, fined, penalt*",
     "ban": "ban, bans, banned, prohibit*, outlaw*, forbid*, bars",
     "unban": (
@@ -78,7 +82,7 @@ ACTS: Final = {
     "launch": (
         "launch*, adds, opens, open, introduc*, rolls out, offer*, debut*, unveil*, starts, release*, out, "
         "available, lets, let, allow*, can now, can buy, can soon, accept*, enabl*, customers can, supports, "
-        "starts offering, list, lists, goes live"
+        "starts offering, list, lists, goes live, opens crypto, opens bitcoin, turns on, switches on, enters market"
     ),
     "propose": ("propos*, introduces, introduc*, drafts, seeks, asks, files for, applies, requests, files, filing"),
     "merge": "to buy, takeover, acquir*, merger, merge*",
@@ -99,7 +103,7 @@ ACTS: Final = {
         "cancel*, scrap*, calls off, called off, call off, withdraws, withdraws plan, abandon*, scrapped, shelv*, "
         "recall*"
     ),
-    "deny": "denies, deny, denied, refutes",
+    "deny": "denies, deny, refutes",
     "launder": "launder*, mixer, mixers",
     "cover": "covered, cover losses, make whole, compensat*, reimburs*",
     "win": "wins, won, secures, obtains, granted, grants, receives, awarded",
@@ -116,10 +120,11 @@ ACTS: Final = {
     "target": "target*, forecast*, predict*, bet on, could hit, sees bitcoin at, price objective",
     "forced": "orders, must, ordered to, forced to",
     "spare": "spares, spare, spared, excus*, need not, exempt*",
+    "seize": "seiz*, confiscat*, forfeit*",
     "react": "react*, response to",
     "require": "require*, mandat*",
     "kidnap": "kidnap*, abduct*",
-    "close": "closes, closing stores, shuts, shut down, shuts down",
+    "close": "close, closes, closed, shut, closing stores, shuts, shut down, shuts down",
     "fund": "raise, raises, share sale, funding, offering, bond sale, convertible, notes",
     "patch": "patch*, fixes flaw, fixes bug",
     "call": "calls, describes, says bitcoin",
@@ -139,7 +144,8 @@ OPPOSITES: Final = (
     "unban/consider, approve/merge_vote, mint/sell, pay/delay, launch/cancel, launch/close, charge/sentence, "
     "charge/plead, sue/settle, arrest/sentence, arrest/charge, begin/halt, win/lose, win/reject, uphold/reject, "
     "uphold/dismiss, fund/pay, launch/halt, approve/ban, unban/ban, pay/fund, layoff/hire, cut/hire, mint/burn, praise/criticise, launch/delist, enter/exit, "
-    "launch/reject, halt/unfreeze, join/exit, join/reject, begin/end, launch/end"
+    "launch/reject, halt/unfreeze, join/exit, join/reject, begin/end, launch/end, pass/sign, convict/acquit, convict/sentence, acquit/sentence, charge/convict, charge/acquit, "
+    "plead/convict, close/enter, close/begin"
 )
 # Acts that follow an event: a headline with one of them is about the next event.
 FOLLOW_UPS: Final = (

@@ -35,9 +35,11 @@ _PLANNED: Final = re.compile(
 # "A to buy B" announces an act: it may be reported as a plan, and as done.
 _ANNOUNCED: Final = re.compile(r"^[^,:]{2,50}? to [a-z]{3,}\b")
 _NEGATED: Final = re.compile(
-    r"\b(?:not|no|never|fails? to|failed to|refuses? to|refused to|declines? to|denies|cannot|can't|won't|doesn't|didn't|unable)\b"
+    r"\b(?:not(?! guilty| seen)|no|never|fails? to|failed to|refuses? to|refused to|declines? to|denies|cannot|can't|won't|doesn't|didn't|unable)\b"
+    r"|\b(?:halt|pause|stop|suspend|end)(?:s|ed|ped)? (?:\w+ ){0,2}(?:buying|purchases|selling|sales|mining|payouts)\b"
 )
 _KINDS: Final = (
+    ("talks", re.compile(r"\b(?:in talks|holds talks|said to (?:be|plan)|rumou?red to|nears deal|close to (?:a )?deal|eyes deal)\b")),
     (
         "recap",
         re.compile(
@@ -48,7 +50,7 @@ _KINDS: Final = (
     (
         "explainer",
         re.compile(
-            r"^(?:what|why|how|who|explain|analysis|opinion|inside|here's|a look)\b|\bexplained\b|\bwhat .* means\b"
+            r"^(?:what|why|how|who|explain|analysis|opinion|inside|here's|a look)\b|\bexplain(?:ed|s)\b|\bwhat .* means\b"
         ),
     ),
     (
@@ -69,11 +71,12 @@ _KINDS: Final = (
 )
 _ACTING: Final = frozenset({"sue", "rise", "fall", "buy", "sell", "steady"})
 _ACTOR_REACH: Final = 3
+_MIN_PREFIX: Final = 4  # "Citi" stands for "Citigroup"
 
 
 @dataclass(frozen=True, slots=True)
 class HeadlineFacts:
-    """`kind` is event, forecast, reaction, explainer or recap; `is_planned` says that the act is still to come."""
+    """`kind` is event, talks, forecast, reaction, explainer or recap; `is_planned` says that the act is still to come."""
 
     words: tuple[str, ...]
     stems: frozenset[str]
@@ -117,7 +120,9 @@ class HeadlineFacts:
 
     def mentions(self, name: str) -> bool:
         """Whether a name or asset of another headline stands in this one."""
-        return name in self.names or name in self.assets or name in self.words or f"{name}'s" in self.words
+        if name in self.names or name in self.assets or name in self.words or f"{name}'s" in self.words:
+            return True
+        return len(name) >= _MIN_PREFIX and any(word.startswith(name) for word in self.words)
 
 
 def clean_title(text: str) -> str:
@@ -143,7 +148,8 @@ def _find_actors(
     for act in acts:
         before = range(act.at - 1, max(-1, act.at - 1 - _ACTOR_REACH), -1)
         who = next((name for at in before if (name := _name_at(words, at, places, names))), "")
-        if act.name in _ACTING and who:
+        # An asset does not trade: in "a Bitcoin purchase" it is what is bought.
+        if act.name in _ACTING and who and not (act.name in {"buy", "sell"} and who in places.values()):
             yield act.name, who
 
 

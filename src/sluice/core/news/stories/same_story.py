@@ -7,6 +7,7 @@ from functools import cache
 from typing import Final, Self
 
 from sluice.core.news.published_article import PublishedArticle
+from sluice.core.news.sentiment import judge_headline
 from sluice.core.news.stories.act_words import FOLLOW_UPS, OPPOSITES
 from sluice.core.news.stories.headline_facts import HeadlineFacts
 from sluice.core.news.stories.numbers import Number
@@ -42,6 +43,10 @@ _COMPARED: Final = (
 )
 _GENERIC: Final = frozenset({"bitcoin", "btc", "crypto", "million", "billion", "trillion", "k", "m", "b"})
 _NEARLY_EQUAL: Final = 0.5  # share of common words from which a different act means a different event
+# The product of two scores from which one title reports good news and the other bad: "gain access", "lose access".
+_OPPOSITE_SCORES: Final = 0.02
+_MAX_LEFTOVER: Final = 1
+_ANCHORS: Final = 2
 _TEXT_CHARS: Final = 400
 _REPRINT_WORDS: Final = 40
 _REPRINT_SHARE: Final = 0.7
@@ -56,6 +61,7 @@ class ArticleFacts:
     words: frozenset[str]
     published: datetime
     source: str
+    score: float
 
     @classmethod
     def from_article(cls, article: PublishedArticle) -> Self:
@@ -67,6 +73,7 @@ class ArticleFacts:
             words=frozenset((stored.content or stored.description).lower().split()[:400]),
             published=article.published,
             source=stored.text("source_name") or stored.text("source_id"),
+            score=judge_headline(stored.title).score,
         )
 
     def mentions(self, name: str) -> bool:
@@ -105,6 +112,7 @@ def is_vetoed(one: ArticleFacts, other: ArticleFacts) -> bool:
         or _has_other_things(one, other)
         or _has_swapped_roles(a, b)
         or _has_other_act(a, b)
+        or _has_opposite_news(one, other)
     )
 
 
@@ -165,6 +173,11 @@ def _has_opposite_acts(a: HeadlineFacts, b: HeadlineFacts) -> bool:
     return any(frozenset({first, second}) in _opposites() for first in only_a for second in only_b)
 
 
+def _has_opposite_news(one: ArticleFacts, other: ArticleFacts) -> bool:
+    """Whether one is good news and the other bad, and no act is known to be the same: "gain access", "lose access"."""
+    return one.score * other.score <= -_OPPOSITE_SCORES and not one.title.acts & other.title.acts
+
+
 @cache
 def _opposites() -> frozenset[frozenset[str]]:
     return frozenset(frozenset(pair.split("/")) for pair in OPPOSITES.split(", "))
@@ -191,7 +204,13 @@ def _has_other_things(one: ArticleFacts, other: ArticleFacts) -> bool:
         return True
     if a.assets and b.assets and (a.assets ^ b.assets) - {"bitcoin"}:
         return True
+    if _moves_shares(a) != _moves_shares(b):
+        return True
     return bool(a.measures and b.measures and not a.measures & b.measures)
+
+
+def _moves_shares(text: HeadlineFacts) -> bool:
+    return "shares" in text.measures and bool(text.acts & {"rise", "fall"})
 
 
 def _unshared_names(one: ArticleFacts, other: ArticleFacts) -> Iterator[str]:
@@ -213,7 +232,13 @@ def _has_other_act(a: HeadlineFacts, b: HeadlineFacts) -> bool:
     """Whether nearly equal titles differ in their verbs and share no known act."""
     if a.acts & b.acts:
         return False
-    return _is_nearly_equal(a, b) and bool(_leftover(a, b)) and bool(_leftover(b, a))
+    if not _is_nearly_equal(a, b):
+        return False
+    left = min(len(_leftover(a, b)), len(_leftover(b, a)))
+    if left <= _MAX_LEFTOVER or (a.acts and b.acts):
+        return left > 0
+    # Several other words for the same names and numbers are a paraphrase, not another act.
+    return len(a.names & b.names) + sum(number.is_specific for number in a.numbers if number in b.numbers) < _ANCHORS
 
 
 def _is_nearly_equal(a: HeadlineFacts, b: HeadlineFacts) -> bool:
