@@ -58,14 +58,14 @@ ACTS: Final = {
     "raise": ("raises, raise, lifts target, hikes, hike*, raises target, raises forecast, higher limit, increases"),
     "cut": "cuts, cut, lowers, lower target, quarter-point cut, trims rates, slashes, reduces",
     "hack": ("hack*, steal*, stole*, theft, breach*, exploit*, drain*, loot*, heist, attack*, stolen, siphon*"),
-    "halt": "halt*, freez*, frozen, froze, suspend*, paus*, stops, stopped",
+    "halt": "halt*, on hold, freez*, frozen, froze, suspend*, paus*, stops, stopped",
     "arrest": "arrest*, detain*, custody of police, suspect",
     "return": "returns, returned, pays back, hands back, refund*, reimburs*",
     "recover": "recovers, recovered, claws back, retriev*",
     "sue": ("sue, sues, sued, suing, files lawsuit, lawsuit, suit, complaint, case, legal action, takes to court"),
     "dismiss": (
         "dismiss*, toss*, throws out, thrown out, threw out, drops lawsuit, drops case, drops suit, prevail*, "
-        "wins dismissal, quash*"
+        "wins dismissal, quash*, withdraws lawsuit, withdraws case, withdraws suit, withdrew lawsuit, drops charges"
     ),
     "charge": "charg*, accus*, indict*, defraud*, prosecut*, fraud*",
     "plead": "plead*, pleads guilty, pled",
@@ -85,7 +85,7 @@ ACTS: Final = {
         "starts offering, list, lists, goes live, opens crypto, opens bitcoin, turns on, switches on, enters market"
     ),
     "propose": ("propos*, introduces, introduc*, drafts, seeks, asks, files for, applies, requests, files, filing"),
-    "merge": "to buy, takeover, acquir*, merger, merge*",
+    "merge": "to buy, takeover, acquisition, acquir*, merger, merge*",
     "bankrupt": "bankrupt*, chapter 11, insolven*, creditors protection",
     "emerge": "emerges, emerge*, exits bankruptcy",
     "pay": "pay*, distribut*, payout*, paid, repayments, payouts, repay*",
@@ -100,7 +100,7 @@ ACTS: Final = {
     "short": "short, shorts",
     "speak": "speak*, speech, testif*, keynote, remarks",
     "cancel": (
-        "cancel*, scrap*, calls off, called off, call off, withdraws, withdraws plan, abandon*, scrapped, shelv*, "
+        "cancel*, scrap*, abolish*, repeal*, eliminat*, does away with, drops objection*, drops its, drops boycott, ends boycott, gives up resistance, gives up plan, calls off, called off, call off, withdraws, withdraws plan, abandon*, scrapped, shelv*, "
         "recall*"
     ),
     "deny": "denies, deny, refutes",
@@ -120,17 +120,31 @@ ACTS: Final = {
     "target": "target*, forecast*, predict*, bet on, could hit, sees bitcoin at, price objective",
     "forced": "orders, must, ordered to, forced to",
     "spare": "spares, spare, spared, excus*, need not, exempt*",
-    "seize": "seiz*, confiscat*, forfeit*",
+    "seize": "seiz*, confiscat*, forfeit*, takes down, took down, taken down, dismantl*",
+    "resign": "resign*, steps down, step down, stepped down, stepping down, quits as, departs, leaves as, steps aside, ousted, fired",
+    "keep": "keeps, keep, kept, retain*, will not remove, won't remove, stays in, remains in, holds on to, hangs on to, will not sell, won't sell",
+    "remove": "removes, remove, removed, drops from, throws out of, ejects, expels, left out, leaves out, exclud*, kicks out, kicked out",
+    "donate": "donat*, gives to, gifts, contributes",
+    "reopen": "reopen*, fixed, resolved, resolves, run again, restart*, back online, returns online, restores, restored, may run",
+    "offline": "offline, goes down, go down, went down, goes dark, go dark, went dark, outage, knocked out, locked out, unable to log in, cannot log in, can't log in",
+    "double": "doubl*, twice, twofold, two-fold",
+    "halve": "halv*, in half, by half",
+    "allow": "lets, let, allow*, permits, permitted, may again",
+    "create": "creates, create, created, sets up, set up, establish*, forms, founds, founded",
+    "complete": "completes, completed, closes deal, finalis*, finaliz*",
+    "bounty": "bounty, reward for",
+    "tighten": "tighten*, toughen*, stricter, clamps down, cracks down",
+    "loosen": "loosen*, relax*, eases rules, softens",
     "react": "react*, response to",
     "require": "require*, mandat*",
     "kidnap": "kidnap*, abduct*",
-    "close": "close, closes, closed, shut, closing stores, shuts, shut down, shuts down",
-    "fund": "raise, raises, share sale, funding, offering, bond sale, convertible, notes",
+    "close": "winds down, wind down, wound down, pulls the plug, pull the plug, shutter*, ceases operations, to shut, close, closes, closed, shut, closing stores, shuts, shut down, shuts down",
+    "fund": "invests $, puts $, gets $, receives $, secures $, lands $, injects $, raises $, raise, raises, share sale, funding, offering, bond sale, convertible, notes",
     "patch": "patch*, fixes flaw, fixes bug",
     "call": "calls, describes, says bitcoin",
     "consider": "consider*, mulls, weighs, explores",
     "repeat": "repeats, reiterat*, reaffirm*, renews",
-    "join": "joins, join, joined, added to",
+    "join": "joins, join, joined, added to, to add, inclusion, included in",
     "settle": "settle*, settlement",
     "appeal": "appeal*",
     "merge_vote": "to vote, vote on",
@@ -143,12 +157,12 @@ OPPOSITES: Final = (
     "steady/rise, steady/fall, move/withdraw, buy/withdraw, approve/consider, ban/consider, unban/repeat, "
     "unban/consider, approve/merge_vote, mint/sell, pay/delay, launch/cancel, launch/close, charge/sentence, "
     "charge/plead, sue/settle, arrest/sentence, arrest/charge, begin/halt, win/lose, win/reject, uphold/reject, "
-    "uphold/dismiss, fund/pay, launch/halt, approve/ban, unban/ban, pay/fund, layoff/hire, cut/hire, mint/burn, praise/criticise, launch/delist, enter/exit, "
+    "uphold/dismiss, fund/pay, launch/halt, approve/ban, unban/ban, pay/fund, layoff/hire, keep/remove, keep/sell, join/remove, reopen/close, reopen/halt, offline/reopen, double/halve, tighten/loosen, allow/forced,  cut/hire, mint/burn, praise/criticise, launch/delist, enter/exit, "
     "launch/reject, halt/unfreeze, join/exit, join/reject, begin/end, launch/end, pass/sign, convict/acquit, convict/sentence, acquit/sentence, charge/convict, charge/acquit, "
     "plead/convict, close/enter, close/begin"
 )
 # Acts that follow an event: a headline with one of them is about the next event.
 FOLLOW_UPS: Final = (
     "arrest, dismiss, return, recover, launder, cover, sentence, plead, react, settle, appeal, cancel, emerge, deny, "
-    "consider"
+    "consider, reopen, complete, bounty"
 )

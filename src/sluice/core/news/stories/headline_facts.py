@@ -37,6 +37,7 @@ _ANNOUNCED: Final = re.compile(r"^[^,:]{2,50}? to [a-z]{3,}\b")
 _NEGATED: Final = re.compile(
     r"\b(?:not(?! guilty| seen)|no|never|fails? to|failed to|refuses? to|refused to|declines? to|denies|cannot|can't|won't|doesn't|didn't|unable)\b"
     r"|\b(?:halt|pause|stop|suspend|end)(?:s|ed|ped)? (?:\w+ ){0,2}(?:buying|purchases|selling|sales|mining|payouts)\b"
+    r"|\b(?:buying|purchases|selling|sales|mining|payouts) on hold\b"
 )
 _KINDS: Final = (
     ("talks", re.compile(r"\b(?:in talks|holds talks|said to (?:be|plan)|rumou?red to|nears deal|close to (?:a )?deal|eyes deal)\b")),
@@ -115,7 +116,7 @@ class HeadlineFacts:
             kind=next((kind for kind, pattern in _KINDS if pattern.search(lowered)), "event"),
             is_planned=_PLANNED.search(lowered) is not None,
             is_announced=_ANNOUNCED.search(lowered) is not None,
-            is_negated=_NEGATED.search(lowered) is not None,
+            is_negated=_NEGATED.search(_leave_out(words, acts)) is not None,
         )
 
     def mentions(self, name: str) -> bool:
@@ -139,6 +140,12 @@ def stem_word(word: str) -> str:
         if len(word) > len(ending) + (2 if ending == "s" else 3) and word.endswith(ending) and not word.endswith("ss"):
             return word[: -len(ending)].rstrip("e")
     return word.rstrip("e") if len(word) > 4 else word
+
+
+def _leave_out(words: tuple[str, ...], acts: list[Term]) -> str:
+    """Returns the words without the phrases of acts: "will not sell" is an act of its own, and negates nothing."""
+    covered = {at for term in acts if term.size > 1 for at in range(term.at, term.at + term.size)}
+    return " ".join(word for at, word in enumerate(words) if at not in covered)
 
 
 def _find_actors(

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
+from itertools import takewhile
 from typing import Final, Self
 
 from sluice.core.news.published_article import PublishedArticle
@@ -47,6 +48,9 @@ _NEARLY_EQUAL: Final = 0.5  # share of common words from which a different act m
 _OPPOSITE_SCORES: Final = 0.02
 _MAX_LEFTOVER: Final = 1
 _ANCHORS: Final = 2
+# Titles with this many equal words around are a frame, and the words in it, at most so many, tell the event.
+_MIN_FRAME: Final = 3
+_MAX_FILLER: Final = 2
 _TEXT_CHARS: Final = 400
 _REPRINT_WORDS: Final = 40
 _REPRINT_SHARE: Final = 0.7
@@ -111,7 +115,8 @@ def is_vetoed(one: ArticleFacts, other: ArticleFacts) -> bool:
         or _has_other_numbers(a, b)
         or _has_other_things(one, other)
         or _has_swapped_roles(a, b)
-        or _has_other_act(a, b)
+        or (_has_other_act(a, b) and not _has_same_news(one, other))
+        or _has_other_filler(a, b)
         or _has_opposite_news(one, other)
     )
 
@@ -178,6 +183,11 @@ def _has_opposite_news(one: ArticleFacts, other: ArticleFacts) -> bool:
     return one.score * other.score <= -_OPPOSITE_SCORES and not one.title.acts & other.title.acts
 
 
+def _has_same_news(one: ArticleFacts, other: ArticleFacts) -> bool:
+    """Whether both are good news, or both bad, and at least one of the acts is not known."""
+    return one.score * other.score >= _OPPOSITE_SCORES and not (one.title.acts and other.title.acts)
+
+
 @cache
 def _opposites() -> frozenset[frozenset[str]]:
     return frozenset(frozenset(pair.split("/")) for pair in OPPOSITES.split(", "))
@@ -239,6 +249,21 @@ def _has_other_act(a: HeadlineFacts, b: HeadlineFacts) -> bool:
         return left > 0
     # Several other words for the same names and numbers are a paraphrase, not another act.
     return len(a.names & b.names) + sum(number.is_specific for number in a.numbers if number in b.numbers) < _ANCHORS
+
+
+def _has_other_filler(a: HeadlineFacts, b: HeadlineFacts) -> bool:
+    """Whether equal titles differ at one place, in words that do not mean the same: "scraps VAT", "scraps income tax"."""
+    start = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(a.words, b.words, strict=False)))
+    rest, other = a.words[start:], b.words[start:]
+    end = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(rest[::-1], other[::-1], strict=False)))
+    rest, other = rest[: len(rest) - end], other[: len(other) - end]
+    if not rest or not other or min(len(rest), len(other)) > _MAX_FILLER or start + end < _MIN_FRAME:
+        return False
+    ours, theirs = HeadlineFacts.from_text(" ".join(rest)), HeadlineFacts.from_text(" ".join(other))
+    if not ours.stems - _GENERIC or not theirs.stems - _GENERIC:
+        return False
+    is_equal = ours.acts & theirs.acts or ours.stems & theirs.stems or ours.names & theirs.names
+    return not is_equal and not any(one.equals(two) for one in ours.numbers for two in theirs.numbers)
 
 
 def _is_nearly_equal(a: HeadlineFacts, b: HeadlineFacts) -> bool:
