@@ -9,6 +9,7 @@ from sluice.core.news.sentiment.lexicon import STOPS, Kind, Unit, find_units, sp
 _MOVE: Final = 1.5
 _LEVEL: Final = 2.0
 _BITCOIN_FACTOR: Final = 1.3  # the price itself counts more than what is said about it
+_UNKNOWN_FACTOR: Final = 0.7
 _SUBJECT_REACH: Final = 6  # words between a subject and its verb
 _UNDO_REACH: Final = 7
 _BACK_REACH: Final = 5
@@ -44,13 +45,13 @@ _SECOND_VERBS: Final = frozenset(
     {"sues", "bans", "fines", "charges", "freezes", "raids", "sells", "dumps", "warns", "buys", "adds"}
 )
 _SAYING: Final = frozenset({":", "says", "say", "sees", "see", "predicts", "predict", "calls", "expects", "expect", "warns", "warn"})
-_SHARES: Final = frozenset({"shares", "stock", "stocks", "equities"})
+_SHARES: Final = frozenset({"shares", "stock", "stocks", "equities", "s&p", "nasdaq", "dow"})
 _RECORDS: Final = frozenset({"record", "strong", "lower", "higher"})
 
 
 @dataclass(frozen=True, slots=True)
 class ClauseScore:
-    """The sum, its good and bad parts, and what the clause is about."""
+    """The sum, its good and bad parts, what the clause is about, and whether a part of it was turned round."""
 
     total: float
     good: float
@@ -58,6 +59,7 @@ class ClauseScore:
     names_bitcoin: bool
     names_other: bool
     moves_bitcoin: bool
+    is_turned: bool
 
 
 def score_clause(text: str) -> ClauseScore:
@@ -75,6 +77,7 @@ def score_clause(text: str) -> ClauseScore:
         names_bitcoin=clause.names_bitcoin(),
         names_other=any(unit.has(Kind.OTHER) for unit in clause.units),
         moves_bitcoin=clause.moves_bitcoin,
+        is_turned=clause.is_turned,
     )
 
 
@@ -83,6 +86,7 @@ class _Clause:
         self.words = words
         self.units = find_units(words)
         self.moves_bitcoin = False
+        self.is_turned = False  # whether something is undone, negated or a foe's
 
     def names_bitcoin(self) -> bool:
         """Whether the clause is Bitcoin's matter; beside another coin or metal that must be said."""
@@ -102,6 +106,7 @@ class _Clause:
                 self._value_record(place, unit)
 
     def undo(self) -> None:
+        undone: list[Unit] = []
         for place, unit in enumerate(self.units):
             if not unit.has(Kind.UNDO, Kind.RELIEVE) or unit.is_used:
                 continue
@@ -109,8 +114,12 @@ class _Clause:
             targets = self._targets_after(place, only_bad=only_bad)
             if not targets and not unit.has(Kind.MOVE):
                 targets = self._targets_before(place, only_bad=only_bad)
+            # What was undone is not undone again: "dashes hopes of a cut".
+            targets = [target for target in targets if target not in undone]
             if not targets:
                 continue
+            undone += targets
+            self.is_turned = True
             for target in targets:
                 target.value, target.is_used = -0.9 * self._worth(target), False
             if targets[0].at != unit.at:
@@ -122,6 +131,7 @@ class _Clause:
                 continue
             after = [each for each in self._after(place, _NEGATION_REACH) if each.value and not each.is_used]
             before = [each for each in self.units[:place] if each.value and not each.is_used]
+            self.is_turned = self.is_turned or bool(after or before)
             if self.words[unit.at] in {"neither", "nor"}:
                 _scale(after, 0.0)
             elif after:
@@ -138,8 +148,10 @@ class _Clause:
         if criminal is not None and caught:
             _scale(self.units, 0.0)
             criminal.value = 1.5
+            self.is_turned = True
         elif foe is not None and foe is self._first_actor() and not foe.is_used and not self._speaks(foe):
             foe.value = 0.0
+            self.is_turned = True
             _scale([unit for unit in self.units if unit.at > foe.at], -1.0)
 
     def _speaks(self, foe: Unit) -> bool:
@@ -156,6 +168,9 @@ class _Clause:
         moved = self._object(place, unit) or self._subject(place, unit)
         unit.value = direction * strength
         if moved is None:
+            # What moves is not known, and nothing says that it is Bitcoin's matter.
+            if not any(each.has(Kind.BITCOIN) for each in self.units):
+                unit.value *= _UNKNOWN_FACTOR
             return
         if moved.has(Kind.BURDEN):
             unit.value = -unit.value

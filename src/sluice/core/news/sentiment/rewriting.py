@@ -79,6 +79,27 @@ _RULES: Final = tuple(
             "shut out",
         ),
         (
+            r"\b(?:leaves?|left|leaving|dumps?|sells?|swaps?|ditch(?:es)?|trades?|abandons?|quits?) (?:(?!bitcoin|btc)\S+ ){1,3}for (?:bitcoin|btc)\b",
+            "switches to bitcoin",
+        ),
+        (r"\b(?:knock|wipe|shave|slice|chop)(?:s|d|ed)? \S+ (?:\S+ )?off (?:bitcoin|btc)\b", "sinks bitcoin"),
+        (
+            r"\b(?:hold|put|allocate|invest|keep|park|place)(?:s|d|ed)? (?:\S+ ){1,4}(?:in|into|to) (?:bitcoin|btc)\b(?! (?:mining|bets|shorts))",
+            "buys bitcoin",
+        ),
+        (
+            rf"\b(?:throw|kick|drop|remove|expel|exclude)(?:s|ed)? {_FEW}(?:out of|from) (?:its |the )?(?:\S+ )?(?:index|indices|indexes|benchmark)\b",
+            "kicked out",
+        ),
+        (rf"\bclos(?:es?|ed|ing) {_FEW}accounts\b", "closes accounts"),
+        (r"\b(probe|investigation|inquiry|look|dive|insight|research)s? into\b", r"\1 of"),
+        (r"\bturn(?:s|ed|ing)? (?:its|their|his|her) backs? on\b", "turns its back on"),
+        (
+            r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december|fed|powell) (?:rate )?cuts?\b(?! (?:to|in|by|its|the))",
+            "rate cut",
+        ),
+        (r"\b(?:pays?|paid|agrees to pay|to pay) \S+(?: million| billion)? to settle\b", "fined over"),
+        (
             r"\b(?:tax|taxes|taxing) (?:on )?(?:unreali[sz]ed )?(?:bitcoin |crypto )?(?:capital )?gains\b",
             "tax on gains",
         ),

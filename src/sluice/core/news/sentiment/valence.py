@@ -6,7 +6,8 @@ GOOD: Final = {
     3: (
         "bull run, bull market, golden cross, strategic reserve, strategic bitcoin reserve, bitcoin reserve, "
         "bitcoin stockpile, winning streak, winning run, win streak, straight gain*, all in on bitcoin, worst is over, "
-        "worst may be over, worst over, worst is behind, worst behind"
+        "worst may be over, worst over, worst is behind, worst behind, "
+        "bitcoin reserves"
     ),
     2: (
         "inflow*, rate cut*, approv*, adopt*, accumulat*, bullish, victory, prevail*, triumph*, exempt*, relief, "
@@ -53,7 +54,17 @@ GOOD: Final = {
         "goes into bitcoin, chooses bitcoin, prefers bitcoin, picks bitcoin, bets on bitcoin, switches to "
         "bitcoin, discovers bitcoin, back into bitcoin, keeps buying, buys more, buys again, returns to bitcoin, "
         "comes back to bitcoin, buyers come back, buyers are back, walks free, innocent, likes it, loves it, pass "
-        "audit"
+        "audit, "
+        "done selling, finished selling, belongs in, added to the s&p, added to s&p, joins the s&p, fresh money, "
+        "fresh funds, lets mine, may run again, can run again, "
+        "passes security, passes review, passes inspection, passes test, licenses bitcoin, licenses crypto, "
+        "license bitcoin, licensed to, may hold bitcoin, may buy bitcoin, may offer bitcoin, can hold bitcoin, "
+        "can buy bitcoin, hold bitcoin again, warms up to, path to $, way to $, road to $, best money, paid in "
+        "full, been paid, gets paid, earns more, has legs, gift to, boon, win for, win to, good news for, great "
+        "news for, a must, must-have, must have, cornerstone, game changer, game-changer, love affair, falls in "
+        "love, green lights, wins right, wins right to, gets right to, legal victory, court victory, big win, "
+        "major win, return to bitcoin, makes peace with, embraces, on the side of, vote of trust, on board, comes "
+        "on board, jumps on"
     ),
     1: (
         "buy, buys, bought, buying, purchas*, acquir*, acquisition, invest, invests, invested, accept, accepts, "
@@ -77,7 +88,10 @@ GOOD: Final = {
         "impress*, excel*, reward*, cheerful, celebrat*, delight*, restor*, heal*, reassur*, trusted, proven, "
         "credible, legitimac*, legitimate, world-class, bargain, affordable, sustainab*, cleaner, "
         "pulls in, rakes in, hauls in, brings in $, warms to, creditors to get, creditors get, creditors to "
-        "receive, creditors receive"
+        "receive, creditors receive, "
+        "solvent, record number, spare, opens up, "
+        "best, good, great, safe, safely, secure, securely, perfect, ideal, popular, popularity, loved, love, "
+        "loves, praised, proud, smart, wise, wins praise, useful, value, relieved"
     ),
     0.6: ("record, bulls"),
     0.7: (
@@ -167,7 +181,19 @@ BAD: Final = {
         "bitcoin, moves out of bitcoin, keeps out of bitcoin, out of crypto, on the sidelines, to the sidelines, "
         "stops taking bitcoin, stops accepting bitcoin, no longer accepts, no longer takes, shut, shuts, "
         "shutting, comes for, goes after, behind bars, no intrinsic value, no inherent value, cuts power, power "
-        "cuts"
+        "cuts, "
+        "sides with sec, side with sec, sides with regulator, side with regulator, sides with prosecutors, sides "
+        "with government, goes wrong, hands off, stops paying, suspends payments, misses payments, cost more, out "
+        "of business, out of luck, "
+        "turns back on, empties, empty, crack pin, cracks pin, crack code, cracks code, backdoor, back door, "
+        "waste of, delusion, illusion, pyramid, tulip*, rat poison, poison, fool's gold, greater fool, must wait, "
+        "wait another, another delay, knocks on, told to drop, told to stop, told to leave, ordered to, told to "
+        "sell, forces offline, forced offline, knocked offline, goes offline, strand*, strands, stuck for, will "
+        "not bring, loses race, loses out, loses battle, loses fight, bad news for, blow to, blow for, kicks out, "
+        "shows the door, shown the door, never again, dead end, gloves off, sword of damocles, time bomb, ticking "
+        "bomb, house of cards, in the dock, on trial, stands trial, goes on trial, in handcuffs, in court over, "
+        "grilled, hauled, loses trust, breach of, out in the cold, on the hook, no way out, cornered, squeezed "
+        "out, priced out, pushed out, drives out, driven out"
     ),
     1: (
         "fear, fears, worr*, concern*, risks, risky, threat*, warn*, doubt*, uncertain*, critic*, tax, taxes, taxed, "
@@ -197,6 +223,9 @@ BAD: Final = {
         "misus*, unfair, discriminat*, bully, coerc*, lied, liar, deceiv*, decept*, falsely, drought, ice age, "
         "cold shoulder, frosty, chill*, stagnat*, stagnant, sluggish, lacklustre, lackluster, timid, tepid, "
         "walks away, walk away, loses patience, lose patience, puts on hold, on hold, "
-        "limit, limiting, taxing"
+        "limit, limiting, taxing, "
+        "jitters, headache*, hurdles, obstacles, complain*, complaints, frustrat*, stranded, wrong, mistake*, "
+        "malicious, rogue, hole, holes, warning, grave, gravest, murky, opaque, wasteful, useless, pointless, "
+        "dirty"
     ),
 }

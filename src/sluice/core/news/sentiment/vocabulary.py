@@ -15,12 +15,12 @@ UP: Final = (
     "accelerat*, boom*, increas*, deepen*, widen*, mount, mounts, mounting, balloon*, edges higher, ticks up, pop, "
     "pops, pushes past, push past, breaks above, break above, broke above, breaks out, breakout, breaks through, "
     "firmed, outperform*, outpac*, smash*, shatter*, explod*, thriv*, flourish*, improv*, pump, pumps, pumped, "
-    "turns positive, turns green, strengthen*, multipl*, quadrupl*, skies, roar*, march*, stamped*, power*, vault*, "
-    "storm*, snapback, upswing, uptick, uptrend, snaps back, ascend*, notch*, inches up, inches higher, nudges up, "
+    "turns positive, turns green, strengthen*, multipl*, quadrupl*, skies, roar*, stamped*, vault*, "
+    "snapback, upswing, uptick, uptrend, snaps back, ascend*, notch*, inches up, inches higher, nudges up, "
     "creeps up, ticks higher, heads higher, heat* up, takes off, take off, bursts, blasts past, blows past, "
-    "races past, races to, sprint*, barrels, rips, swings higher, turns up, resumes climb, resumes rally, regain*, "
+    "races past, races to, sprint*, rips, swings higher, turns up, resumes climb, resumes rally, regain*, "
     "retak*, recaptur*, conquer*, nears $, approaches $, closes in on $, picks up, pick up, gathers pace, gather pace, "
-    "perks up, reviv*, resurg*, adds %, add %, added %, puts on %, powers, powered, powering, back above, vaults, "
+    "perks up, reviv*, resurg*, adds %, add %, added %, puts on %,  back above, vaults, "
     "claws back, claw back, eclips*, overtak*, hits high, on a tear, on fire, on the rise, in rally mode, "
     "keeps climbing, nudges higher, trades above, swell, swelled, trending up, squeezes past, hoist*, elevat*, "
     "propel*, catapult*, send* higher, sends bitcoin higher, lifts bitcoin, springs back, spring back, marches on, "
@@ -35,7 +35,14 @@ UP: Final = (
     "spurred, stok*, rekindl*, reignit*, ignit*, props up, shores up, awaken*, harden*, in positive territory, in "
     "the black, into the black, on the mend, returns to profit, returns to growth, back on track, finds a floor, "
     "finds a bottom, finds buyers, gets a lift, gets a boost, perk*, breaks resistance, clears resistance, "
-    "through resistance"
+    "through resistance, "
+    "takes effect, comes into force, enters into force, kicks in, springs to life, comes to life, comes alive, "
+    "back to life, storms past, storms to, storms back, storms above, marches, marches past, marches higher, "
+    "powers past, powers above, powers through, powers to, barrels past, barrels through, "
+    "more than ever, higher than ever, at full speed, gathers steam, gathers momentum, gains momentum, builds "
+    "momentum, picks up steam, picks up speed, picks up pace, has legs, scores first, goes up, went up, back on "
+    "its feet, gets going, wakes up, bounces off, at new highs, to the moon, moons, supercharg*, turbocharg*, "
+    "swells to, balloons to"
 )
 DOWN: Final = (
     "fall, falls, falling, fell, fallen, drop, drops, dropped, dropping, plung*, tumbl*, slide, slides, sliding, slid, "
@@ -47,8 +54,8 @@ DOWN: Final = (
     "shed, shedding, underperform*, wobbl*, stumbl*, sour, sours, soured, dive, dives, dived, diving, skid*, cave, "
     "caves, buckl*, worsen*, wane, wanes, waning, pare, pares, pared, slash*, halv*, ease, eases, eased, easing, sag, "
     "sags, sagged, swoon*, cut in half, downturn, downtrend, nose-div*, backslid*, ebb, ebbs, erod*, wither*, crumbl*, "
-    "tank, tanks, tanked, sell off, sells off, sold off, falter*, fizzl*, peters out, petered out, short-lived, "
-    "cut short, runs dry, runs out of steam, run out of steam, out of steam, unravel*, topples, toppled, spiral*, "
+    "tank, tanks, tanked, sell off, sells off, sold off, falter*, "
+    "runs dry, runs out of steam, run out of steam, out of steam, unravel*, topples, toppled, spiral*, "
     "tailspin, freefall, free fall, free-fall, in the red, hammer*, batter*, pummel*, clobber*, implod*, breaks down, "
     "breakdown, turns negative, turns red, turns lower, heads lower, inches lower, ticks down, edges lower, "
     "edges down, creeps lower, loses ground, lose ground, gives ground, cede, cedes, loses grip, lose grip, lost grip, "
@@ -67,7 +74,11 @@ DOWN: Final = (
     "negative territory, goes up in smoke, dissolv*, crush*, dampen*, undermin*, saps, sapped, stifl*, throttl*, "
     "crippl*, hobbl*, hamper*, hinder*, smother*, dous*, extinguish*, punctur*, quell*, drains away, gives way, "
     "runs aground, bogged down, loses traction, loses appeal, loses its appeal, falls apart, comes apart, hits "
-    "the skids, is exhausted, are exhausted, exhausted, runs its course"
+    "the skids, is exhausted, are exhausted, exhausted, runs its course, "
+    "goes down, loses its grip, goes cold, turns cold, comes down, turns south, dries, at new lows, loses "
+    "altitude, off the boil, fall* short, falls back, slips back, slides back, sinks back, drops back, gives up "
+    "ground, loses interest, tapers off, trails off, runs into trouble, hits trouble, grinds lower, leaks lower, "
+    "leaks"
 )
 HIGH: Final = (
     "year high, month high, week high, day high, yearly high, all-time high, record high, new high, fresh high, "
@@ -75,7 +86,8 @@ HIGH: Final = (
     "best session, best run, strongest, best january, best february, best march, best april, best may, best june, "
     "best july, best august, best september, best october, best november, best december, lifetime peak, new peak, "
     "fresh peak, lifetime high, all-time peak, sets record, hits record, hit record, set record, hits peak, "
-    "hits a record, sets a record, record close, record run"
+    "hits a record, sets a record, record close, record run, "
+    "at peak, back at peak, at its peak, to a peak, to peak"
 )
 LOW: Final = (
     "year low, month low, week low, day low, yearly low, all-time low, record low, new low, fresh low, lowest, "
@@ -103,7 +115,13 @@ UNDO: Final = (
     "dies in, dies on, dead on arrival, goes nowhere, falls through, is defeated, was defeated, in defeat, votes "
     "against, votes to end, says no to, comes out against, refrain*, desist*, disband*, dismantl*, discontinu*, "
     "terminat*, holds back, reconsider*, rethink*, puts paid to, tears up, rips up, not be extended, not be "
-    "renewed, expires, nullif*, annul*, invalidat*, disprov*, refut*"
+    "renewed, expires, nullif*, annul*, invalidat*, disprov*, refut*, "
+    "pours cold water on, throws cold water on, withdrawn, is withdrawn, lifted, is lifted, gives up resistance, "
+    "drops objection*, is dropped, are dropped, "
+    "short-lived, cut short, fizzl*, peters out, petered out, does not last, did not last, proves brief, over "
+    "already, turns its back on, rules out, bars, comes to nothing, came to nothing, falls apart, unravels, gets "
+    "nowhere, hits a wall, hits a dead end, runs into opposition, runs into the sand, wipes away, rolls back, "
+    "rolled back, rolling back"
 )
 # They undo bad things only: nobody lifts a profit in order to end it.
 RELIEVE: Final = (
@@ -120,7 +138,11 @@ RELIEVE: Final = (
     "sidestep*, skirt*, beats back, looks past, looks through, looks beyond, digest*, cushion*, sees off, pays "
     "off, pays down, frees, freed, undeterred by, untroubled by, unaffected by, barely reacts to, barely flinches "
     "at, insulat*, allay*, dispel*, cleared of, acquitted of, exonerated of, absolved of, sails through, breezes "
-    "through"
+    "through, "
+    "repay*, compensat*, gives up resistance to, drops resistance to, unharmed by, unhurt by, "
+    "closes hole, plugs hole, closes loophole, plugs, decades away, years away, far off, far away, behind bars "
+    "for, no match for, safe against, comes clean of, rebuilds after, close out, closes out, unwind*, cover*, "
+    "trim bearish, cuts its, cuts their"
 )
 NEGATIONS: Final = (
     "not, no, never, without, cannot, can't, don't, doesn't, didn't, isn't, aren't, won't, wasn't, hasn't, haven't, "
@@ -149,7 +171,13 @@ BURDENS: Final = (
     "clampdown*, freeze, shortage*, downtrend, backlog, withdrawal queue*, rate fears, recession*, hike*, winter, "
     "crypto winter, scare, outage, selling, sales by miners, whale selling, exchange flows, unrealised losses, "
     "unrealized losses, bad debt, obligations, redemptions, supply overhang, censorship, fud, "
-    "stance, rhetoric, scepticism, skepticism, distrust, mistrust, hostility, opposition"
+    "stance, rhetoric, scepticism, skepticism, distrust, mistrust, hostility, opposition, "
+    "rejection, refusal, denial, boycott, objection*, tax on, doldrums, moratorium, embargo, blockade, blockage, "
+    "deadlock, stalemate, gridlock, "
+    "power price*, energy price*, electricity price*, power cost*, energy cost*, electricity cost*, bearish bet*, "
+    "short bet*, bearish position*, bearish wager*, bets against, congestion, waiting time*, wait times, debt "
+    "pile, debts, threat, vulnerabilit*, holes, loophole*, attack surface, stigma, red flags, quantum threat, "
+    "sell wall*, unlock of, legal risk*, legal woes, hangover"
 )
 ASSETS: Final = (
     "bitcoin, btc, xbt, bitcoin's, price, prices, hash rate, hashrate, inflow*, demand, adoption, dominance, capacity, "
@@ -162,7 +190,11 @@ ASSETS: Final = (
     "market value, tvl, treasuries' holdings, etf demand, premium, bounce, volume, exposure, allocation, stash, "
     "active addresses, addresses, hash power, computing power, earnings, rebound, comeback, uptake, ownership, "
     "retail interest, treasury, ambitions, bulls, etf approval, "
-    "trust, faith, enthusiasm, interest in bitcoin"
+    "trust, faith, enthusiasm, interest in bitcoin, "
+    "deal, agreement, bailout, truce, ceasefire, support at, licence, license, charter, listing, "
+    "support level, legal status, acceptance, interest from investors, revenues, cash flow, buying power, buyer "
+    "interest, stakes, order book depth, inflow run, network activity, usage, payments volume, trading volume, "
+    "volumes"
 )
 # Whose matter it is.
 BITCOIN: Final = (
@@ -178,7 +210,8 @@ OTHERS: Final = (
     "bnb, hyperliquid, sui, toncoin, pepe, zcash, monero, real estate, housing, amazon, microsoft, meta, opensea, "
     "luna, platinum, palladium, tesla's, sp500, forex, bank stocks, chip stocks, ai stocks, tech stocks, tech shares, "
     "wrapped, ether's, solana's, cardano's, polymarket, aave, uniswap, chainlink, near protocol, ai tokens, altcoin's, "
-    "xrp's"
+    "xrp's, "
+    "token, tokens"
 )
 FOES: Final = (
     "short sellers, short seller, shorts, bears, short traders, nocoiner*, peter schiff, schiff, skeptics, sceptics"
@@ -187,7 +220,12 @@ CRIMINALS: Final = (
     "hacker, hackers, hacker's, thief, thieves, scammer*, fraudster*, gang, gangs, attacker*, launderer*, culprit*, "
     "suspect*, ransomware gang*, crook*, criminal*, swindler*, mastermind*, man behind, "
     "woman behind, men behind, people behind, brains behind, ringleader*, kidnapper*, robber*, extortionist*, "
-    "who stole, who hacked, who defrauded, who laundered, who robbed, who scammed, who drained, accused of stealing"
+    "who stole, who hacked, who defrauded, who laundered, who robbed, who scammed, who drained, accused of stealing, "
+    "ransomware group*, ransomware operator*, ransomware crew*, darknet market*, dark web market*, scam ring*, "
+    "crime ring*, crime network, fraud ring*, hacker group*, hacking group*, scam centre*, scam center*, money "
+    "mule*, phishing ring*, "
+    "fugitive*, wanted for, con man, conman, con artist*, money launderer*, burglar*, pickpocket*, rogue "
+    "employee*, rogue trader*, hit man, cartel*"
 )
 CAUGHT: Final = (
     "arrest*, caught, jail*, sentenced, convict*, charged, extradit*, pleads guilty, pleaded guilty, guilty, returns, "
@@ -201,13 +239,13 @@ NOTHING: Final = (
     "tax treatment, gain exposure, gains exposure, long-term, short-term, up to, set up, sets up, start-up, startup*, "
     "top 10, top ten, lead up, back up, follow up, follow-up, low fee*, high school, high court, supreme court, "
     "lower house, upper house, lower court, drop-down, air drop, cross-border, cross-chain, hit song, power grid, "
-    "power contract*, power plant*, power price*, rocket pool, support for, hard fork, soft fork, cold wallet, "
+    "power contract*, power plant*, rocket pool, support for, hard fork, soft fork, cold wallet, "
     "losing track, risk management, risk assets, fund manager, growth stock*, rising star, pop-up, pop culture, "
     "dive into, deep dive, jump to, march 1*, lists bitcoin, record date, on record, track record, off the record, "
     "top official*, top lawyer*, top executive*, win* over, boom town, boost mobile, up for grabs, gold rush, "
     "cool wallet, market share, coin flip, stress test*, legal battle, lower third, crash course, double check, "
     "end of year, year end, year-end, week's end, bear stearns, bull* and bear*, record label, buy* time, up next, "
-    "coming up, signs of life, moves up, lower back, power of, power prices, in power, powers of, top cop, leak test, "
+    "coming up, signs of life, moves up, lower back, power of, in power, powers of, top cop, leak test, "
     "no record, record keeping, hit single, rules on, rules in, bill gates, pass through, burst mode, up or down, "
     "fake news, is not over, isn't over, not over, far from over, not dead, isn't dead, bulls and bears, ends the day, "
     "ends the week, ends the month, ends the year, ends year, ends day, ends week, ends month, ended the day, "
@@ -215,5 +253,8 @@ NOTHING: Final = (
     "light up, up 24, sign up, signs up, sell-side, buy-side, hard-to, long read, bulls eye, top up, gold standard, golden, break even, "
     "coin toss, seized bitcoin*, seized btc, seized coins, seized crypto, confiscated bitcoin*, confiscated coins, end the day, end the week, ends session, ends the session, ends october, "
     "ends november, ends quarter, ends the quarter, "
-    "halving*, supporters, reverses course and, reverses itself"
+    "halving*, supporters, reverses course and, reverses itself, "
+    "the top, called the top, support group, customer support, tech support, "
+    "top story, light bulb, full story, cut-off, short film, new low-fee, storm in, in march, since march, last "
+    "march, next march, this march, of march, power station"
 )

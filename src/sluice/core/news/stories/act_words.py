@@ -52,7 +52,7 @@ ACTS: Final = {
         "selloff, weaken*, cool*, slow*, plummet*, dive*"
     ),
     "steady": (
-        "steady, flat, unchanged, leaves rates, holds above, holds rates, keeps rates, hold, stable, sideways, "
+        "steady, flat, unchanged, leaves rate*, holds above, holds rate*, keeps rate*, keeps key rate, leaves key rate, stands pat, stand pat, hold, stable, sideways, "
         "little changed, pauses"
     ),
     "raise": ("raises, raise, lifts target, hikes, hike*, raises target, raises forecast, higher limit, increases"),
@@ -60,7 +60,7 @@ ACTS: Final = {
     "hack": ("hack*, steal*, stole*, theft, breach*, exploit*, drain*, loot*, heist, attack*, stolen, siphon*"),
     "halt": "halt*, on hold, freez*, frozen, froze, suspend*, paus*, stops, stopped",
     "arrest": "arrest*, detain*, custody of police, suspect",
-    "return": "returns, returned, pays back, hands back, refund*, reimburs*",
+    "return": "returns, returned, gets back, get back, got back, receives back, pays back, hands back, refund*, reimburs*",
     "recover": "recovers, recovered, claws back, retriev*",
     "sue": ("sue, sues, sued, suing, files lawsuit, lawsuit, suit, complaint, case, legal action, takes to court"),
     "dismiss": (
@@ -72,7 +72,7 @@ ACTS: Final = {
     "sentence": "sentenc*, jail*, prison, years in, behind bars, jail term, prison term",
     "convict": "convict*, guilty, found guilty, finds guilty",
     "acquit": "acquit*, not guilty, found not guilty, walks free, walk free, cleared of",
-    "fine": "fine, fines, fined, penalt*",
+    "fine": "fine, fines, fined, penalt*, must pay, ordered to pay, has to pay",
     "ban": "ban, bans, banned, prohibit*, outlaw*, forbid*, bars",
     "unban": (
         "becomes legal, legalises, legalizes, made legal, lifts ban, lift ban, lifted ban, lifting ban, ends ban, "
@@ -82,13 +82,13 @@ ACTS: Final = {
     "launch": (
         "launch*, adds, opens, open, introduc*, rolls out, offer*, debut*, unveil*, starts, release*, out, "
         "available, lets, let, allow*, can now, can buy, can soon, accept*, enabl*, customers can, supports, "
-        "starts offering, list, lists, goes live, opens crypto, opens bitcoin, turns on, switches on, enters market"
+        "starts offering, list, lists, goes live, coming to, comes to, opens crypto, opens bitcoin, turns on, switches on, enters market"
     ),
     "propose": ("propos*, introduces, introduc*, drafts, seeks, asks, files for, applies, requests, files, filing"),
     "merge": "to buy, takeover, acquisition, acquir*, merger, merge*",
     "bankrupt": "bankrupt*, chapter 11, insolven*, creditors protection",
     "emerge": "emerges, emerge*, exits bankruptcy",
-    "pay": "pay*, distribut*, payout*, paid, repayments, payouts, repay*",
+    "pay": "pay*, creditors receive, creditors get, creditors to get, creditors to receive, distribut*, payout*, paid, repayments, payouts, repay*",
     "inflow": (
         "inflow*, take in, takes in, took in, attract*, pour into, net inflows, see inflows, draw*, pull in, gather*"
     ),
@@ -100,7 +100,7 @@ ACTS: Final = {
     "short": "short, shorts",
     "speak": "speak*, speech, testif*, keynote, remarks",
     "cancel": (
-        "cancel*, scrap*, abolish*, repeal*, eliminat*, does away with, drops objection*, drops its, drops boycott, ends boycott, gives up resistance, gives up plan, calls off, called off, call off, withdraws, withdraws plan, abandon*, scrapped, shelv*, "
+        "cancel*, scrap*, drops plan*, drops ban, drops bid, drops proposal, abolish*, repeal*, eliminat*, does away with, drops objection*, drops its, drops boycott, ends boycott, gives up resistance, gives up plan, calls off, called off, call off, withdraws, withdraws plan, abandon*, scrapped, shelv*, "
         "recall*"
     ),
     "deny": "denies, deny, refutes",
@@ -121,6 +121,7 @@ ACTS: Final = {
     "forced": "orders, must, ordered to, forced to",
     "spare": "spares, spare, spared, excus*, need not, exempt*",
     "seize": "seiz*, confiscat*, forfeit*, takes down, took down, taken down, dismantl*",
+    "extradite": "extradit*",
     "resign": "resign*, steps down, step down, stepped down, stepping down, quits as, departs, leaves as, steps aside, ousted, fired",
     "keep": "keeps, keep, kept, retain*, will not remove, won't remove, stays in, remains in, holds on to, hangs on to, will not sell, won't sell",
     "remove": "removes, remove, removed, drops from, throws out of, ejects, expels, left out, leaves out, exclud*, kicks out, kicked out",
@@ -140,7 +141,7 @@ ACTS: Final = {
     "kidnap": "kidnap*, abduct*",
     "close": "winds down, wind down, wound down, pulls the plug, pull the plug, shutter*, ceases operations, to shut, close, closes, closed, shut, closing stores, shuts, shut down, shuts down",
     "fund": "invests $, puts $, gets $, receives $, secures $, lands $, injects $, raises $, raise, raises, share sale, funding, offering, bond sale, convertible, notes",
-    "patch": "patch*, fixes flaw, fixes bug",
+    "patch": "patch*, fixes, fix, fixed flaw, closes hole, closes flaw, flaw closed, plugs",
     "call": "calls, describes, says bitcoin",
     "consider": "consider*, mulls, weighs, explores",
     "repeat": "repeats, reiterat*, reaffirm*, renews",
@@ -164,5 +165,5 @@ OPPOSITES: Final = (
 # Acts that follow an event: a headline with one of them is about the next event.
 FOLLOW_UPS: Final = (
     "arrest, dismiss, return, recover, launder, cover, sentence, plead, react, settle, appeal, cancel, emerge, deny, "
-    "consider, reopen, complete, bounty"
+    "consider, reopen, complete, bounty, patch, extradite"
 )

@@ -156,6 +156,7 @@ SYNONYMS: Final = {
     "deal": "deal, agreement, pact, accord",
     "stake": "stake, holding, holdings, position",
     "loan": "loan, loans, lending, collateral",
+    "probe": "probe, probes, investigation, investigations, inquiry",
     "founder": "founder, founders, co-founder",
     "customer": "customer, customers, client, clients, user, users",
     "creditor": "creditor, creditors",
