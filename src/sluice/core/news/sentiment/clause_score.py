@@ -152,7 +152,9 @@ class _Clause:
         elif foe is not None and foe is self._first_actor() and not foe.is_used and not self._speaks(foe):
             foe.value = 0.0
             self.is_turned = True
-            _scale([unit for unit in self.units if unit.at > foe.at], -1.0)
+            # What happens to the foe is turned, not what does it: "bears trapped by a jump".
+            befalls = [unit for unit in self.units if unit.at > foe.at and "by" not in self.words[foe.at : unit.at]]
+            _scale(befalls, -1.0)
 
     def _speaks(self, foe: Unit) -> bool:
         """Whether a foe only says something: that is an opinion about the price, and no loss of theirs."""

@@ -11,7 +11,7 @@ _NO_NEWS: Final = re.compile(
     rf"(?:\w+ )?(?:things|charts|ways|facts|tips|books|questions|terms|myths|lessons)|top \d+|best .*(?:compared|20\d\d|wallets|exchanges|apps|cards)|"
     rf"(?:morning|evening|daily|weekly) (?:\w+ )?(?:brief\w*|report|digest|recap|note|update)|week (?:in review|ahead)|what to (?:watch|know|expect)|"
     rf"(?:a|an|the) (?:short |brief |oral |visual )?history)\b"
-    r"|\b(?:a primer|price prediction|price forecast 20\d\d|live (?:chart|price|updates)|price today|to usd|explained$|for beginners|things to know|oral history|"
+    r"|^what .* means?$|\b(?:a primer|price prediction|price forecast 20\d\d|live (?:chart|price|updates)|price today|to usd|explained$|for beginners|things to know|oral history|"
     r"(?:short|brief) history|history of|years on$|anniversary of|step by step|step-by-step|cheat sheet|compared$|tells the story|a timeline|"
     r"a guide$|: a guide|calculator|everything you need|here's how|a beginner's|what it means|glossary|documentary|in (?:ten|five) minutes)\b"
 )

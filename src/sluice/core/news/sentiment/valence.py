@@ -64,7 +64,10 @@ GOOD: Final = {
         "news for, a must, must-have, must have, cornerstone, game changer, game-changer, love affair, falls in "
         "love, green lights, wins right, wins right to, gets right to, legal victory, court victory, big win, "
         "major win, return to bitcoin, makes peace with, embraces, on the side of, vote of trust, on board, comes "
-        "on board, jumps on"
+        "on board, jumps on, "
+        "tax exemption*, tax credit*, everyone should own, should own bitcoin, should hold bitcoin, resumes "
+        "crypto, resumes bitcoin, resumes trading, resumes services, whales are back, supply tightens, declares "
+        "legal, is property, as property"
     ),
     1: (
         "buy, buys, bought, buying, purchas*, acquir*, acquisition, invest, invests, invested, accept, accepts, "
@@ -90,8 +93,8 @@ GOOD: Final = {
         "pulls in, rakes in, hauls in, brings in $, warms to, creditors to get, creditors get, creditors to "
         "receive, creditors receive, "
         "solvent, record number, spare, opens up, "
-        "best, good, great, safe, safely, secure, securely, perfect, ideal, popular, popularity, loved, love, "
-        "loves, praised, proud, smart, wise, wins praise, useful, value, relieved"
+        "great, safe, safely, secure, securely, perfect, ideal, loved, love, "
+        "loves, praised, proud, smart, wise, wins praise, useful, relieved"
     ),
     0.6: ("record, bulls"),
     0.7: (
@@ -193,7 +196,9 @@ BAD: Final = {
         "shows the door, shown the door, never again, dead end, gloves off, sword of damocles, time bomb, ticking "
         "bomb, house of cards, in the dock, on trial, stands trial, goes on trial, in handcuffs, in court over, "
         "grilled, hauled, loses trust, breach of, out in the cold, on the hook, no way out, cornered, squeezed "
-        "out, priced out, pushed out, drives out, driven out"
+        "out, priced out, pushed out, drives out, driven out, "
+        "head for the exit, heads for the exit, talks tough, hand over bitcoin, worthless within, delists, "
+        "delisted, runs into wall, contracts void, declares void, at zero, robber*"
     ),
     1: (
         "fear, fears, worr*, concern*, risks, risky, threat*, warn*, doubt*, uncertain*, critic*, tax, taxes, taxed, "

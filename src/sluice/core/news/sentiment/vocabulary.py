@@ -30,7 +30,7 @@ UP: Final = (
     "lights up, catches fire, catches a bid, finds support, finds its footing, finds footing, turns the corner, tops out at record, "
     "breaks record, broke record, best-ever, extends streak, marks record, hits all-time, makes new high, pulls ahead, outstrip*, "
     "outpaced, beats gold, beats stocks, outdo*, back over, back at $, sets sights on, eyes $, eyeing $, targets $, within reach, "
-    "intensif*, amplif*, appreciat*, inflat*, grinds up, grinds higher, comes back stronger, comes back, comes "
+    "intensif*, amplif*, appreciat*, grinds up, grinds higher, comes back stronger, comes back, comes "
     "roaring back, brighten*, bolster*, buoy*, energis*, energiz*, galvanis*, galvaniz*, fuel*, spur, spurs, "
     "spurred, stok*, rekindl*, reignit*, ignit*, props up, shores up, awaken*, harden*, in positive territory, in "
     "the black, into the black, on the mend, returns to profit, returns to growth, back on track, finds a floor, "
@@ -42,7 +42,8 @@ UP: Final = (
     "more than ever, higher than ever, at full speed, gathers steam, gathers momentum, gains momentum, builds "
     "momentum, picks up steam, picks up speed, picks up pace, has legs, scores first, goes up, went up, back on "
     "its feet, gets going, wakes up, bounces off, at new highs, to the moon, moons, supercharg*, turbocharg*, "
-    "swells to, balloons to"
+    "swells to, balloons to, "
+    "quicken*, is back, are back"
 )
 DOWN: Final = (
     "fall, falls, falling, fell, fallen, drop, drops, dropped, dropping, plung*, tumbl*, slide, slides, sliding, slid, "
@@ -69,7 +70,7 @@ DOWN: Final = (
     "see red, is gone, are gone, in freefall, dims, dim, dimmed, dimming, in retreat, crumble, in tatters, on the wane, thin, thinned, on life support, losing steam, losing momentum, losing ground, loses luster, loses lustre, "
     "loses its shine, loses shine, hits a wall, hits the wall, runs into resistance, cracks, sputter*, droop*, slither*, sinking, bottom out, "
     "gets hammered, gets crushed, nears collapse, heads south, goes south, in decline, on the ropes, undercut*, has peaked, have peaked, unplug*, "
-    "melt*, wiped off, dissipat*, deteriorat*, diminish*, decreas*, contracts, contracted, shrivel*, haemorrhag*, "
+    "melt*, wiped off, dissipat*, deteriorat*, diminish*, decreas*, shrivel*, haemorrhag*, "
     "hemorrhag*, taper*, slacken*, fray, frays, fraying, lessen*, depreciat*, devalu*, relaps*, cascad*, in "
     "negative territory, goes up in smoke, dissolv*, crush*, dampen*, undermin*, saps, sapped, stifl*, throttl*, "
     "crippl*, hobbl*, hamper*, hinder*, smother*, dous*, extinguish*, punctur*, quell*, drains away, gives way, "
@@ -78,7 +79,8 @@ DOWN: Final = (
     "goes down, loses its grip, goes cold, turns cold, comes down, turns south, dries, at new lows, loses "
     "altitude, off the boil, fall* short, falls back, slips back, slides back, sinks back, drops back, gives up "
     "ground, loses interest, tapers off, trails off, runs into trouble, hits trouble, grinds lower, leaks lower, "
-    "leaks"
+    ""
+    "wilt*, tightens supply"
 )
 HIGH: Final = (
     "year high, month high, week high, day high, yearly high, all-time high, record high, new high, fresh high, "
@@ -134,15 +136,16 @@ RELIEVE: Final = (
     "drops all, walk away from, walks away from, rowing back, rows back, softens, soften, runs out of, rebounds from, "
     "bounces back from, emerges from, exits, out of, free of, freed from, pays no attention to, ignores, ignore, "
     "unfazed by, unmoved by, overcom*, overcame, safe from, immune to, shielded from, insulated from, "
-    "withstand*, withstood, resist*, endur*, outlast*, brav*, rides out, staves off, wards off, repel*, repuls*, "
+    "withstand*, withstood, endur*, outlast*, brav*, rides out, staves off, wards off, repel*, repuls*, "
     "sidestep*, skirt*, beats back, looks past, looks through, looks beyond, digest*, cushion*, sees off, pays "
     "off, pays down, frees, freed, undeterred by, untroubled by, unaffected by, barely reacts to, barely flinches "
     "at, insulat*, allay*, dispel*, cleared of, acquitted of, exonerated of, absolved of, sails through, breezes "
     "through, "
     "repay*, compensat*, gives up resistance to, drops resistance to, unharmed by, unhurt by, "
     "closes hole, plugs hole, closes loophole, plugs, decades away, years away, far off, far away, behind bars "
-    "for, no match for, safe against, comes clean of, rebuilds after, close out, closes out, unwind*, cover*, "
-    "trim bearish, cuts its, cuts their"
+    "for, no match for, safe against, comes clean of, rebuilds after, close out, closes out, unwind*, "
+    "trim bearish, cuts its, cuts their, "
+    "resists, resisted"
 )
 NEGATIONS: Final = (
     "not, no, never, without, cannot, can't, don't, doesn't, didn't, isn't, aren't, won't, wasn't, hasn't, haven't, "
@@ -151,7 +154,8 @@ NEGATIONS: Final = (
     "so far from, anything but, no longer, rule out, rules out, ruled out, decline to, declines to, declined to, "
     "will not, does not, do not, did not, stop* short of, struggl* to, too early to, remain* unable, "
     "barely, scarcely, nowhere near, little chance of, slim chance of, vows not to, promises not to, pledges not "
-    "to, agrees not to, loses bid to, loses fight to, loses battle to"
+    "to, agrees not to, loses bid to, loses fight to, loses battle to, "
+    "little hope of, little hope for, little prospect of, no hope of, no hope for, no prospect of, little left to"
 )
 # Things whose rise is bad and whose fall is good, and the other way round.
 BURDENS: Final = (
@@ -177,7 +181,8 @@ BURDENS: Final = (
     "power price*, energy price*, electricity price*, power cost*, energy cost*, electricity cost*, bearish bet*, "
     "short bet*, bearish position*, bearish wager*, bets against, congestion, waiting time*, wait times, debt "
     "pile, debts, threat, vulnerabilit*, holes, loophole*, attack surface, stigma, red flags, quantum threat, "
-    "sell wall*, unlock of, legal risk*, legal woes, hangover"
+    "sell wall*, unlock of, legal risk*, legal woes, hangover, "
+    "wall of sellers, sell-side wall, sellers, talk of a ban"
 )
 ASSETS: Final = (
     "bitcoin, btc, xbt, bitcoin's, price, prices, hash rate, hashrate, inflow*, demand, adoption, dominance, capacity, "

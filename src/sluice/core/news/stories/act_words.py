@@ -20,7 +20,7 @@ ACTS: Final = {
     "begin": "begin*, began, start*, kicks off, commenc*, resum*",
     "buy": (
         "to buy, buy*, bought, acquir*, purchas*, adds, added, add, invest*, spend*, spent, scoop*, snaps up, accumulat*, "
-        "tops up, picks up, now owns, owns, holds, discloses, reveals stake, reveals, reveal*"
+        "tops up, picks up, now owns, owns, own, hold, holds, discloses, reveals stake, reveals, reveal*"
     ),
     "sell": (
         "sell, sells, selling, sold, dump*, offload*, trim*, unload*, liquidates, disposes, divest*, cuts stake, sale of, "
@@ -31,7 +31,7 @@ ACTS: Final = {
     "burn": "burns, burned, burn, destroys",
     "praise": "prais*, hails, hail, lauds, touts, backs bitcoin",
     "criticise": "slams, slam, blasts, critici*, condemn*, mocks",
-    "delist": "delist*, removes",
+    "delist": "delist*, removes, thrown off, kicked off, throws off, drops from",
     "agree": "signs deal, strikes deal, strike deal, strike, strikes, inks, agreement, teams up, pact, deal",
     "exit": "exits, leaves, quits, withdraws from",
     "enter": "enters, enter, joins",
@@ -100,14 +100,14 @@ ACTS: Final = {
     "short": "short, shorts",
     "speak": "speak*, speech, testif*, keynote, remarks",
     "cancel": (
-        "cancel*, scrap*, drops plan*, drops ban, drops bid, drops proposal, abolish*, repeal*, eliminat*, does away with, drops objection*, drops its, drops boycott, ends boycott, gives up resistance, gives up plan, calls off, called off, call off, withdraws, withdraws plan, abandon*, scrapped, shelv*, "
+        "cancel*, scrap*, drops plan*, drops tax, ends tax, end tax, ends exemption, drops ban, drops bid, drops proposal, abolish*, repeal*, eliminat*, does away with, drops objection*, drops its, drops boycott, ends boycott, gives up resistance, gives up plan, calls off, called off, call off, withdraws, withdraws plan, abandon*, scrapped, shelv*, "
         "recall*"
     ),
     "deny": "denies, deny, refutes",
     "launder": "launder*, mixer, mixers",
     "cover": "covered, cover losses, make whole, compensat*, reimburs*",
     "win": "wins, won, secures, obtains, granted, grants, receives, awarded",
-    "lose": "loses, stripped, revok*, forfeits",
+    "lose": "loses, lose licence*, lose license*, withdraws licence*, withdraws license*, stripped, revok*, forfeits",
     "uphold": "uphold*, affirm*, keeps ban, stands by",
     "confirm": "confirm*, admits, acknowledg*",
     "ipo": "ipo, go public, goes public, listing, to list, float",
@@ -122,6 +122,7 @@ ACTS: Final = {
     "spare": "spares, spare, spared, excus*, need not, exempt*",
     "seize": "seiz*, confiscat*, forfeit*, takes down, took down, taken down, dismantl*",
     "extradite": "extradit*",
+    "free": "freed, frees, rescued, rescues, released from captivity, set free",
     "resign": "resign*, steps down, step down, stepped down, stepping down, quits as, departs, leaves as, steps aside, ousted, fired",
     "keep": "keeps, keep, kept, retain*, will not remove, won't remove, stays in, remains in, holds on to, hangs on to, will not sell, won't sell",
     "remove": "removes, remove, removed, drops from, throws out of, ejects, expels, left out, leaves out, exclud*, kicks out, kicked out",
@@ -165,5 +166,5 @@ OPPOSITES: Final = (
 # Acts that follow an event: a headline with one of them is about the next event.
 FOLLOW_UPS: Final = (
     "arrest, dismiss, return, recover, launder, cover, sentence, plead, react, settle, appeal, cancel, emerge, deny, "
-    "consider, reopen, complete, bounty, patch, extradite"
+    "consider, reopen, complete, bounty, patch, extradite, free"
 )

@@ -71,6 +71,9 @@ def _find_aliases(words: tuple[str, ...]) -> Iterator[tuple[int, int, str]]:
     for size in range(_MAX_NAME_WORDS, 0, -1):
         for at in range(len(words) - size + 1):
             phrase = " ".join(word.removesuffix("'s") for word in words[at : at + size])
+            # "Hungarians" are Hungary's.
+            if phrase not in aliases() and phrase.endswith("ans"):
+                phrase = phrase.removesuffix("s")
             if phrase in aliases() and phrase not in _VAGUE and covered.isdisjoint(range(at, at + size)):
                 covered.update(range(at, at + size))
                 yield at, size, aliases()[phrase]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from itertools import takewhile
 from typing import Final, Self
 
@@ -51,6 +51,7 @@ _ANCHORS: Final = 2
 # Titles with this many equal words around are a frame, and the words in it, at most so many, tell the event.
 _MIN_FRAME: Final = 3
 _MAX_FILLER: Final = 2
+_MAX_SCORES: Final = 1_000  # headlines whose score is remembered
 _TEXT_CHARS: Final = 400
 _REPRINT_WORDS: Final = 40
 _REPRINT_SHARE: Final = 0.7
@@ -65,7 +66,7 @@ class ArticleFacts:
     words: frozenset[str]
     published: datetime
     source: str
-    score: float
+    headline: str
 
     @classmethod
     def from_article(cls, article: PublishedArticle) -> Self:
@@ -77,15 +78,25 @@ class ArticleFacts:
             words=frozenset((stored.content or stored.description).lower().split()[:400]),
             published=article.published,
             source=stored.text("source_name") or stored.text("source_id"),
-            score=judge_headline(stored.title).score,
+            headline=stored.title,
         )
 
     def mentions(self, name: str) -> bool:
         return self.title.mentions(name) or (self.text is not None and self.text.mentions(name))
 
+    @property
+    def score(self) -> float:
+        """Whether the title is good or bad news, judged only when it decides something."""
+        return _score_headline(self.headline)
+
     def has_number(self, number: Number) -> bool:
         texts = (self.title, self.text) if self.text else (self.title,)
         return any(number.equals(other) for text in texts for other in text.numbers)
+
+
+@lru_cache(maxsize=_MAX_SCORES)
+def _score_headline(headline: str) -> float:
+    return judge_headline(headline).score
 
 
 def is_same_story(one: ArticleFacts, other: ArticleFacts) -> bool:
@@ -99,7 +110,7 @@ def is_same_story(one: ArticleFacts, other: ArticleFacts) -> bool:
     a, b = one.title, other.title
     if a.acts and b.acts and not a.acts & b.acts:
         needed += _OTHER_ACTS
-    return weigh_evidence(one, other) >= needed
+    return weigh_evidence(one, other) >= needed and not _has_opposite_news(one, other)
 
 
 def is_vetoed(one: ArticleFacts, other: ArticleFacts) -> bool:
@@ -117,7 +128,6 @@ def is_vetoed(one: ArticleFacts, other: ArticleFacts) -> bool:
         or _has_swapped_roles(a, b)
         or (_has_other_act(a, b) and not _has_same_news(one, other))
         or _has_other_filler(a, b)
-        or _has_opposite_news(one, other)
     )
 
 
@@ -180,12 +190,12 @@ def _has_opposite_acts(a: HeadlineFacts, b: HeadlineFacts) -> bool:
 
 def _has_opposite_news(one: ArticleFacts, other: ArticleFacts) -> bool:
     """Whether one is good news and the other bad, and no act is known to be the same: "gain access", "lose access"."""
-    return one.score * other.score <= -_OPPOSITE_SCORES and not one.title.acts & other.title.acts
+    return not one.title.acts & other.title.acts and one.score * other.score <= -_OPPOSITE_SCORES
 
 
 def _has_same_news(one: ArticleFacts, other: ArticleFacts) -> bool:
     """Whether both are good news, or both bad, and at least one of the acts is not known."""
-    return one.score * other.score >= _OPPOSITE_SCORES and not (one.title.acts and other.title.acts)
+    return not (one.title.acts and other.title.acts) and one.score * other.score >= _OPPOSITE_SCORES
 
 
 @cache
