@@ -134,6 +134,19 @@ def test_any_text(title: str, description: str):
         ("Ministry backs down on mining ban", "positive"),
         # The second verb is not undone by the first.
         ("Agency delays ruling and sues exchange", "negative"),
+        # A phrase in another form of its verb.
+        ("Bitcoin lost steam over the weekend", "negative"),
+        ("Funds keep pouring money into Bitcoin", "positive"),
+        # What is hoped for is no fact, and nothing is undone twice.
+        ("Hopes for a Bitcoin reserve fade in Lima", "negative"),
+        ("Governor dashes hopes of March cut", "negative"),
+        # Sceptics who only speak, and the end of a move.
+        ("Peter Schiff says Bitcoin is headed to zero", "negative"),
+        ("Bitcoin's slide was short-lived", "positive"),
+        ("Not even a strike could stop Bitcoin", "positive"),
+        # Words that look like others.
+        ("Bitcoin halving in charts", "neutral"),
+        ("Inflation data due on Friday", "neutral"),
         # Other languages.
         ("Die Börse Halden stoppt am Montag alle Auszahlungen an ihre Kunden", "unknown"),
         ("Bitcoin verliert weiter an Wert", "unknown"),

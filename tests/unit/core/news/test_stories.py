@@ -45,6 +45,11 @@ def is_one_story(first: str, second: str, **members: Any) -> bool:
         # what is announced may be reported as a plan, or as done
         ("Norway to ban new Bitcoin mines", "Norway plans ban on new Bitcoin mines"),
         ("Alder to buy Birch for $2 billion", "Alder buys Birch in $2B deal"),
+        # other verbs for the same names and numbers
+        ("Latvia withdraws licence of lender Marrow", "Lender Marrow loses Latvian licence"),
+        ("Jury finds Halden founder not guilty", "Halden founder acquitted by jury"),
+        ("Ruth Calder asks SEC about Trump's tokens", "Calder presses SEC on Trump tokens"),
+        ("Orchid puts Bitcoin purchases on hold", "Orchid pauses Bitcoin buying"),
     ],
 )
 def test_same_event(first: str, second: str):
@@ -91,6 +96,16 @@ def test_same_event(first: str, second: str):
         ("Kestrel Exchange hacked for $212 million", "What the Kestrel hack means for custody"),
         ("Bitcoin falls to $88,000", "Bitcoin could fall to $88,000, analyst says"),
         ("Miner Cipher raises $450 million", "Miner Cipher repays $450 million"),
+        ("Alder in talks to buy Birch", "Alder agrees to buy Birch for $2 billion"),
+        ("Ohio House passes Bitcoin reserve bill", "Ohio governor signs Bitcoin reserve bill"),
+        ("Halden goes down for two hours", "Halden back online after outage"),
+        ("Kestrel Exchange hacked for $212 million", "Kestrel offers hackers a bounty"),
+        # the same titles with other words at one place
+        ("Peru scraps income tax on bitcoin", "Peru scraps VAT on bitcoin"),
+        ("Birch turns bullish on Bitcoin", "Birch turns bearish on Bitcoin"),
+        ("Larch customers gain access to Bitcoin", "Larch customers lose access to Bitcoin"),
+        # a company and its shares
+        ("Orchid to close plant in Quebec", "Orchid shares drop on Quebec exit"),
     ],
 )
 def test_other_event(first: str, second: str):

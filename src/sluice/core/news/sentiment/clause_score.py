@@ -38,6 +38,7 @@ _PREPOSITIONS: Final = frozenset(
     ]
 )
 _OF: Final = frozenset(["from", "of", "in", "into", "for", "against", "at", "on", "to"])
+_ARTICLES: Final = frozenset({"a", "an", "the", "its", "their"})
 _THINGS: Final = (Kind.BURDEN, Kind.ASSET, Kind.OTHER)
 # They negate what follows them, never what stands before.
 _BARE_NEGATIONS: Final = frozenset({"no", "without", "lack", "none", "nobody", "little"})
@@ -200,7 +201,8 @@ class _Clause:
 
     def _subject(self, place: int, unit: Unit) -> Unit | None:
         for other in reversed(self.units[:place]):
-            if unit.at - other.at > _SUBJECT_REACH + other.size or self._has_stop(other.at, unit.at):
+            between = self.words[other.at : unit.at]
+            if len(between) > _SUBJECT_REACH + other.size or "by" in between or not STOPS.isdisjoint(between):
                 return None
             if other.has(*_THINGS):
                 return self._head(other)
@@ -211,7 +213,8 @@ class _Clause:
 
     def _head(self, thing: Unit) -> Unit:
         """Returns what a thing belongs to: in "outflows from Bitcoin funds" the outflows."""
-        if self.words[thing.at - 1] not in _OF or thing.at == 0:
+        before = thing.at - (2 if self.words[thing.at - 1] in _ARTICLES else 1)
+        if before < 0 or self.words[before] not in _OF:
             return thing
         heads = [
             unit for unit in self.units if thing.at - 4 <= unit.at < thing.at and unit.has(Kind.BURDEN, Kind.ASSET)

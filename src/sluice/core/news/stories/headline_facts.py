@@ -36,7 +36,9 @@ _PLANNED: Final = re.compile(
 _ANNOUNCED: Final = re.compile(r"^[^,:]{2,50}? to [a-z]{3,}\b")
 _NEGATED: Final = re.compile(
     r"\b(?:not(?! guilty| seen)|no|never|fails? to|failed to|refuses? to|refused to|declines? to|denies|cannot|can't|won't|doesn't|didn't|unable)\b"
-    r"|\b(?:halt|pause|stop|suspend|end)(?:s|ed|ped)? (?:\w+ ){0,2}(?:buying|purchases|selling|sales|mining|payouts)\b"
+)
+_HALTED: Final = re.compile(
+    r"\b(?:halt|pause|stop|suspend|end)(?:s|ed|ped)? (?:\w+ ){0,2}(?:buying|purchases|selling|sales|mining|payouts)\b"
     r"|\b(?:buying|purchases|selling|sales|mining|payouts) on hold\b"
 )
 _KINDS: Final = (
@@ -116,7 +118,7 @@ class HeadlineFacts:
             kind=next((kind for kind, pattern in _KINDS if pattern.search(lowered)), "event"),
             is_planned=_PLANNED.search(lowered) is not None,
             is_announced=_ANNOUNCED.search(lowered) is not None,
-            is_negated=_NEGATED.search(_leave_out(words, acts)) is not None,
+            is_negated=(_NEGATED.search(_leave_out(words, acts)) or _HALTED.search(lowered)) is not None,
         )
 
     def mentions(self, name: str) -> bool:

@@ -255,10 +255,11 @@ def _has_other_act(a: HeadlineFacts, b: HeadlineFacts) -> bool:
     if not _is_nearly_equal(a, b):
         return False
     left = min(len(_leftover(a, b)), len(_leftover(b, a)))
-    if left <= _MAX_LEFTOVER or (a.acts and b.acts):
+    if not left or (a.acts and b.acts):
         return left > 0
     # Several other words for the same names and numbers are a paraphrase, not another act.
-    return len(a.names & b.names) + sum(number.is_specific for number in a.numbers if number in b.numbers) < _ANCHORS
+    anchors = len(a.names & b.names) + sum(number.is_specific for number in a.numbers if number in b.numbers)
+    return anchors < _ANCHORS + (left <= _MAX_LEFTOVER)
 
 
 def _has_other_filler(a: HeadlineFacts, b: HeadlineFacts) -> bool:
