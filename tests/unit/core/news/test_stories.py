@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from sluice.core.news.article import Article
 from sluice.core.news.published_article import PublishedArticle
-from sluice.core.news.stories import group_into_stories
+from sluice.core.news.stories import group_into_stories, grouping
 from sluice.core.news.stories.numbers import find_numbers
+from sluice.core.news.stories.same_story import ArticleFacts, is_same_story
 
 TITLE = "Bitcoin climbs above $100,000 as ETF inflows return"
 
@@ -154,6 +155,20 @@ def test_time_apart(published: str, source: str, stories: int):
         make_published("b", TITLE, 2, published, source_name=source),
     ]
     assert len(group_into_stories(articles)) == stories
+
+
+def test_alike_titles_cost_no_more_and_more(monkeypatch: pytest.MonkeyPatch):
+    """An article is compared with a bounded number of stories, however many have nearly the same title."""
+    compared: list[int] = []
+
+    def count(one: ArticleFacts, other: ArticleFacts) -> bool:
+        compared.append(1)
+        return is_same_story(one, other)
+
+    monkeypatch.setattr(grouping, "is_same_story", count)
+    titles = [f"Bitcoin miner number {number} opens a plant" for number in range(200)]
+    assert len(group_into_stories(make_published(str(n), title, n) for n, title in enumerate(titles))) == 200
+    assert len(compared) <= 60 * len(titles)
 
 
 def test_same_address_is_the_same_story():

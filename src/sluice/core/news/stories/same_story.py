@@ -29,18 +29,8 @@ _MEASURE: Final = 1.0
 _STEM: Final = 0.5
 _MAX_STEMS: Final = 6
 _MORE: Final = 0.3  # of the value, for the third name or act and those after it
-_COMPARED: Final = (
-    "money",
-    "coins",
-    "percent",
-    "points",
-    "version",
-    "quarter",
-    "date",
-    "weekday",
-    "month",
-    "count",
-    "span",
+_COMPARED: Final = frozenset(
+    {"money", "coins", "percent", "points", "version", "quarter", "date", "weekday", "month", "count", "span"}
 )
 _GENERIC: Final = frozenset({"bitcoin", "btc", "crypto", "million", "billion", "trillion", "k", "m", "b"})
 _NEARLY_EQUAL: Final = 0.5  # share of common words from which a different act means a different event
@@ -51,7 +41,7 @@ _ANCHORS: Final = 2
 # Titles with this many equal words around are a frame, and the words in it, at most so many, tell the event.
 _MIN_FRAME: Final = 3
 _MAX_FILLER: Final = 2
-_MAX_SCORES: Final = 1_000  # headlines whose score is remembered
+_MAX_READ: Final = 1_000  # texts whose facts and scores are remembered, because each change groups all articles again
 _TEXT_CHARS: Final = 400
 _REPRINT_WORDS: Final = 40
 _REPRINT_SHARE: Final = 0.7
@@ -73,8 +63,8 @@ class ArticleFacts:
         stored = article.article
         text = stored.description or stored.content
         return cls(
-            title=HeadlineFacts.from_text(stored.title),
-            text=HeadlineFacts.from_text(text[:_TEXT_CHARS]) if text else None,
+            title=_read_facts(stored.title),
+            text=_read_facts(text[:_TEXT_CHARS]) if text else None,
             words=frozenset((stored.content or stored.description).lower().split()[:400]),
             published=article.published,
             source=stored.text("source_name") or stored.text("source_id"),
@@ -94,7 +84,12 @@ class ArticleFacts:
         return any(number.equals(other) for text in texts for other in text.numbers)
 
 
-@lru_cache(maxsize=_MAX_SCORES)
+@lru_cache(maxsize=_MAX_READ)
+def _read_facts(text: str) -> HeadlineFacts:
+    return HeadlineFacts.from_text(text)
+
+
+@lru_cache(maxsize=_MAX_READ)
 def _score_headline(headline: str) -> float:
     return judge_headline(headline).score
 
@@ -104,6 +99,8 @@ def is_same_story(one: ArticleFacts, other: ArticleFacts) -> bool:
     apart = abs(one.published - other.published)
     if apart > WINDOW or is_vetoed(one, other):
         return False
+    if one.title.words == other.title.words and apart <= _EDITION_AFTER:
+        return True
     needed = _ENOUGH + next((more for limit, more in _LATER if apart > limit), 0.0)
     if not _shared_names(one, other) and not _shared_numbers(one, other):
         needed += _WITHOUT_ANCHOR
@@ -210,11 +207,10 @@ def _follow_ups() -> frozenset[str]:
 
 def _has_other_numbers(a: HeadlineFacts, b: HeadlineFacts) -> bool:
     """Whether both have numbers of one type and none of them is equal."""
-    for kind in _COMPARED:
-        pairs = [(one, other) for one in a.numbers for other in b.numbers if one.type == other.type == kind]
-        if pairs and not any(one.equals(other) for one, other in pairs):
-            return True
-    return False
+    shared = {number.type for number in a.numbers} & {number.type for number in b.numbers} & _COMPARED
+    return any(
+        not any(one.equals(other) for one in a.numbers if one.type == kind for other in b.numbers) for kind in shared
+    )
 
 
 def _has_other_things(one: ArticleFacts, other: ArticleFacts) -> bool:
