@@ -45,7 +45,9 @@ _BARE_NEGATIONS: Final = frozenset({"no", "without", "lack", "none", "nobody", "
 _SECOND_VERBS: Final = frozenset(
     {"sues", "bans", "fines", "charges", "freezes", "raids", "sells", "dumps", "warns", "buys", "adds"}
 )
-_SAYING: Final = frozenset({":", "says", "say", "sees", "see", "predicts", "predict", "calls", "expects", "expect", "warns", "warn"})
+_SAYING: Final = frozenset(
+    {":", "says", "say", "sees", "see", "predicts", "predict", "calls", "expects", "expect", "warns", "warn"}
+)
 _SHARES: Final = frozenset({"shares", "stock", "stocks", "equities", "s&p", "nasdaq", "dow"})
 _RECORDS: Final = frozenset({"record", "strong", "lower", "higher"})
 

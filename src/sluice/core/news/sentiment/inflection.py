@@ -79,9 +79,4 @@ def _find_base(verb: str) -> str:
 
 def _doubles(base: str) -> bool:
     """Whether the last letter is doubled: drop, dropped."""
-    return (
-        3 <= len(base) <= 4
-        and base[-1] not in "aeiouwxy"
-        and base[-2] in _VOWELS
-        and base[-3] not in _VOWELS
-    )
+    return 3 <= len(base) <= 4 and base[-1] not in "aeiouwxy" and base[-2] in _VOWELS and base[-3] not in _VOWELS

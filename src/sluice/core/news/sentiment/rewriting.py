@@ -96,7 +96,10 @@ _RULES: Final = tuple(
             r"\b(?:supply|stock|amount|number|balances?|reserves?) of (?:bitcoins?|btc|coins) (?:held |kept |left )?(?:on|at) (?:crypto )?exchanges\b",
             "exchange reserves",
         ),
-        (r"\b(?:gets?|got|getting) back \S+ (?:million |billion )?(?:\S+ ){0,3}from (?:hackers?|thie(?:f|ves)|attackers?)\b", "reimburses"),
+        (
+            r"\b(?:gets?|got|getting) back \S+ (?:million |billion )?(?:\S+ ){0,3}from (?:hackers?|thie(?:f|ves)|attackers?)\b",
+            "reimburses",
+        ),
         (r"\bsees? (?:bitcoin|btc) (?:at|going to|falling to) (?:zero|\$0)\b", "sees worthless bitcoin"),
         (r"\b(probe|investigation|inquiry|look|dive|insight|research)s? into\b", r"\1 of"),
         (r"\bturn(?:s|ed|ing)? (?:its|their|his|her) backs? on\b", "turns its back on"),

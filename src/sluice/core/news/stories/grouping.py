@@ -64,7 +64,9 @@ class _Grouping:
         return group
 
     def _find_group(self, facts: ArticleFacts) -> _Group | None:
-        fitting = (self.groups[place] for place in sorted(self._list_candidates(facts)) if self.groups[place].admits(facts))
+        fitting = (
+            self.groups[place] for place in sorted(self._list_candidates(facts)) if self.groups[place].admits(facts)
+        )
         return next(fitting, None)
 
     def _list_candidates(self, facts: ArticleFacts) -> dict[int, None]:

@@ -42,7 +42,12 @@ _HALTED: Final = re.compile(
     r"|\b(?:buying|purchases|selling|sales|mining|payouts) on hold\b"
 )
 _KINDS: Final = (
-    ("talks", re.compile(r"\b(?:in talks|holds talks|said to (?:be|plan)|rumou?red to|nears deal|close to (?:a )?deal|eyes deal)\b")),
+    (
+        "talks",
+        re.compile(
+            r"\b(?:in talks|holds talks|said to (?:be|plan)|rumou?red to|nears deal|close to (?:a )?deal|eyes deal)\b"
+        ),
+    ),
     (
         "recap",
         re.compile(

@@ -27,7 +27,7 @@ _ENGLISH: Final = re.compile(
        was\ first\ published|subject\ to\ change|back\ to\ top|skip\ to|view\ comments|show\ more|load(?:ing)?\ more|see\ also|ask\ us|download\ (?:the|our)\ app|available\ on\ (?:ios|android)|
        buy\ (?:tickets|now)|limited\ (?:time|offer)|\d+%\ off|bonus|welcome\ to\ our|good\ (?:morning|evening|afternoon)|
        (?:thrilled|excited|delighted|proud|pleased|honou?red)\ to|forward-looking|safe\ harbou?r\ statement|litigation\ reform|
-       is\ (?:a|an|the|one\ of\ the)\ (?:\w+['’]?s?\ ){0,2}(?:leading|premier|foremost|trusted|largest\ and\ most)|media\ contact|investor\ relations|
+       is\ (?:a|an|the|one\ of\ the)\ (?:[\w'-]+\ ){0,2}(?:leading|premier|foremost|trusted|largest\ and\ most)|media\ contact|investor\ relations|
        follow\ (?:our|this)|(?:our|your)\ consent|\d+\ partners|personalised\ ad\w*|personalized\ ad\w*|notifications?|whole\ story|what\ happens\ next|you\ (?:have|can|may|should|need|must|agree)|your\ (?:email|inbox|account|experience)|tell\ us)\b
     """,
     re.IGNORECASE | re.VERBOSE,
