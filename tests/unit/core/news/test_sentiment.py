@@ -95,6 +95,10 @@ def test_description_decides_when_the_title_says_nothing():
         ("Bitcoin in São Paulo: café owner takes BTC", True),
         ("Deutsche Börse opens Bitcoin desk for the first time", True),
         ("$104,210", True),
+        ("El Salvador buys 19 bitcoin", True),
+        ("Halden suspends euro withdrawals", True),
+        ("El Salvador compra 19 bitcoin", False),
+        ("El Bitcoin Cae Un 5%", False),
         ("Bitcoin steigt auf neues Rekordhoch", False),
         ("Bitcoin fällt unter 90.000 Dollar", False),
         ("Bitcoin repasse sous les 90 000 dollars", False),
@@ -144,7 +148,10 @@ def test_any_text(title: str, description: str):
         ("Peter Schiff says Bitcoin is headed to zero", "negative"),
         ("Bitcoin's slide was short-lived", "positive"),
         ("Not even a strike could stop Bitcoin", "positive"),
+        ("Bitcoin breaks six-day losing streak", "positive"),
+        ("Halden suspends euro withdrawals", "negative"),
         # Words that look like others.
+        ("Bitcoin Core v31 raises OP_RETURN limit", "neutral"),
         ("Bitcoin halving in charts", "neutral"),
         ("Inflation data due on Friday", "neutral"),
         # Other languages.

@@ -105,6 +105,9 @@ def test_same_event(first: str, second: str):
         ("Peru scraps income tax on bitcoin", "Peru scraps VAT on bitcoin"),
         ("Birch turns bullish on Bitcoin", "Birch turns bearish on Bitcoin"),
         ("Larch customers gain access to Bitcoin", "Larch customers lose access to Bitcoin"),
+        # what one brings in and the other takes back
+        ("Peru lifts mining ban in two regions", "Peru bans mining in two regions"),
+        ("Agency drops appeal against Halden ruling", "Agency appeals Halden ruling"),
         # a company and its shares
         ("Orchid to close plant in Quebec", "Orchid shares drop on Quebec exit"),
     ],

@@ -38,6 +38,7 @@ _PREPOSITIONS: Final = frozenset(
     ]
 )
 _OF: Final = frozenset(["from", "of", "in", "into", "for", "against", "at", "on", "to"])
+_ENDS_SUBJECT: Final = STOPS | {"by", "with"}  # they separate what moves from its verb
 _ARTICLES: Final = frozenset({"a", "an", "the", "its", "their"})
 _THINGS: Final = (Kind.BURDEN, Kind.ASSET, Kind.OTHER)
 # They negate what follows them, never what stands before.
@@ -204,7 +205,7 @@ class _Clause:
     def _subject(self, place: int, unit: Unit) -> Unit | None:
         for other in reversed(self.units[:place]):
             between = self.words[other.at : unit.at]
-            if len(between) > _SUBJECT_REACH + other.size or "by" in between or not STOPS.isdisjoint(between):
+            if len(between) > _SUBJECT_REACH + other.size or not _ENDS_SUBJECT.isdisjoint(between):
                 return None
             if other.has(*_THINGS):
                 return self._head(other)

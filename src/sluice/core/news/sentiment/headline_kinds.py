@@ -20,7 +20,7 @@ _PROCEDURE: Final = re.compile(
     r"hears? (?:closing |opening )?arguments|comment period|publish(?:es)? (?:a )?(?:paper|report|study)|appoints?|names? (?:new|\w+ as)|hires?|renames?|rebrands?|"
     r"files? updated|prospectus\w*|expires? on|conference|summit|headquarters|debate|discuss(?:es)?|released with|attend(?:s)?|"
     r"opens? (?:consultation|comment)|consultation|adds support for|left to mine|mined$|partnership agreement|survey|study|poll|comment|has not decided|"
-    r"did not move|moves? to \w+ for 20\d\d|white ?paper|block \d|version \d|v\d|core \d|updates? (?:its|guidance|terms|app)|tests?|testnet|signet|hardware wallet|firmware|specification|open letter|pilot|trial date)\b"
+    r"did not move|moves? to \w+ for 20\d\d|white ?paper|block [\d,]+|version \d[\d.]*|v\d[\d.]*|core v?\d[\d.]*|updates? (?:its|guidance|terms|app)|tests?|testnet|signet|hardware wallet|firmware|specification|open letter|pilot|trial date)\b"
 )
 _CALM: Final = re.compile(
     r"\b(?:holds? steady|little changed|trad(?:es?|ing) (?:flat|sideways|in a)|flat (?:near|at|around)|unchanged|stays? put|"

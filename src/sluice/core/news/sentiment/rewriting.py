@@ -101,6 +101,21 @@ _RULES: Final = tuple(
             "reimburses",
         ),
         (r"\bsees? (?:bitcoin|btc) (?:at|going to|falling to) (?:zero|\$0)\b", "sees worthless bitcoin"),
+        (
+            r"\b(?:breaks?|broke|broken|snaps?|snapped|ends?|ended) (?:\S+ ){0,3}(losing|winning) (?:streak|run)\b",
+            r"ends \1 streak",
+        ),
+        (
+            rf"\b(?:suspend|halt|freeze|pause|stop|block)(?:s|d|ed|ped)? {_FEW}(?:deposits|withdrawals|redemptions|payouts)\b",
+            "halts withdrawals",
+        ),
+        (
+            (
+                r"\b(?:police|interpol|europol|fbi|authorities|officers|agents)\b[^,;:]* (?:arrests?|busts?|detains?|nabs?|charges?)\b"
+                r"(?=.*\b(?:scams?|thefts?|heist|ransomware|robber(?:y|ies)|kidnapping)\b)"
+            ),
+            "police arrest gang",
+        ),
         (r"\b(probe|investigation|inquiry|look|dive|insight|research)s? into\b", r"\1 of"),
         (r"\bturn(?:s|ed|ing)? (?:its|their|his|her) backs? on\b", "turns its back on"),
         (

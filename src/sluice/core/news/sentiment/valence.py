@@ -67,7 +67,8 @@ GOOD: Final = {
         "on board, jumps on, "
         "tax exemption*, tax credit*, everyone should own, should own bitcoin, should hold bitcoin, resumes "
         "crypto, resumes bitcoin, resumes trading, resumes services, whales are back, supply tightens, declares "
-        "legal, is property, as property"
+        "legal, is property, as property, "
+        "legalis*, legaliz*, largest holder, largest corporate holder, full audit, completes audit"
     ),
     1: (
         "buy, buys, bought, buying, purchas*, acquir*, acquisition, invest, invests, invested, accept, accepts, "
@@ -75,7 +76,7 @@ GOOD: Final = {
         "confident, hope, hopes, resilien*, robust, strong, strength, profit, profits, profitable, momentum, "
         "institutional, mainstream, clarity, welcom*, prais*, hail*, favour*, favor*, win, wins, won, cheer*, "
         "opens platform, opens its platform, allow*, permit*, let clients, lets clients, lets customers, "
-        "let customers, legaliz*, legalis*, recognis*, recogniz*, solid, healthy, cheaper, calmer, takes in, take in, "
+        "let customers, recognis*, recogniz*, solid, healthy, cheaper, calmer, takes in, take in, "
         "took in, draws, drew, attract*, absorb*, swarm*, repaid, repays, restores, restored, safer, comeback, haven, "
         "hedge, unlock*, unscathed, upside, signs into law, withdraws guidance, cheapest, positive, benefit*, "
         "record-breaking, snaps up, scoop*, hoard*, collateral, pension fund, doubling down, doubles down, conviction, "
@@ -198,7 +199,8 @@ BAD: Final = {
         "grilled, hauled, loses trust, breach of, out in the cold, on the hook, no way out, cornered, squeezed "
         "out, priced out, pushed out, drives out, driven out, "
         "head for the exit, heads for the exit, talks tough, hand over bitcoin, worthless within, delists, "
-        "delisted, runs into wall, contracts void, declares void, at zero, robber*"
+        "delisted, runs into wall, contracts void, declares void, at zero, robber*, "
+        "pushed back to, pushed to"
     ),
     1: (
         "fear, fears, worr*, concern*, risks, risky, threat*, warn*, doubt*, uncertain*, critic*, tax, taxes, taxed, "

@@ -182,7 +182,8 @@ BURDENS: Final = (
     "short bet*, bearish position*, bearish wager*, bets against, congestion, waiting time*, wait times, debt "
     "pile, debts, threat, vulnerabilit*, holes, loophole*, attack surface, stigma, red flags, quantum threat, "
     "sell wall*, unlock of, legal risk*, legal woes, hangover, "
-    "wall of sellers, sell-side wall, sellers, talk of a ban"
+    "wall of sellers, sell-side wall, sellers, talk of a ban, "
+    "profit-taking, profit taking"
 )
 ASSETS: Final = (
     "bitcoin, btc, xbt, bitcoin's, price, prices, hash rate, hashrate, inflow*, demand, adoption, dominance, capacity, "

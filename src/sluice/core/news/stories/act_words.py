@@ -59,7 +59,7 @@ ACTS: Final = {
     "cut": "cuts, cut, lowers, lower target, quarter-point cut, trims rates, slashes, reduces",
     "hack": ("hack*, steal*, stole*, theft, breach*, exploit*, drain*, loot*, heist, attack*, stolen, siphon*"),
     "halt": "halt*, on hold, freez*, frozen, froze, suspend*, paus*, stops, stopped",
-    "arrest": "arrest*, detain*, custody of police, suspect",
+    "arrest": "arrest*, held in, held over, detain*, custody of police, suspect",
     "return": "returns, returned, gets back, get back, got back, receives back, pays back, hands back, refund*, reimburs*",
     "recover": "recovers, recovered, claws back, retriev*",
     "sue": ("sue, sues, sued, suing, files lawsuit, lawsuit, suit, complaint, case, legal action, takes to court"),
@@ -68,7 +68,7 @@ ACTS: Final = {
         "wins dismissal, quash*, withdraws lawsuit, withdraws case, withdraws suit, withdrew lawsuit, drops charges"
     ),
     "charge": "charg*, accus*, indict*, defraud*, prosecut*, fraud*",
-    "plead": "plead*, pleads guilty, pled",
+    "plead": "plead*, pleads guilty, pled, guilty plea, plea",
     "sentence": "sentenc*, jail*, prison, years in, behind bars, jail term, prison term",
     "convict": "convict*, guilty, found guilty, finds guilty",
     "acquit": "acquit*, not guilty, found not guilty, walks free, walk free, cleared of",
@@ -122,6 +122,8 @@ ACTS: Final = {
     "spare": "spares, spare, spared, excus*, need not, exempt*",
     "seize": "seiz*, confiscat*, forfeit*, takes down, took down, taken down, dismantl*",
     "extradite": "extradit*",
+    "downgrade": "downgrad*, rating cut, cuts rating, lowers rating, cut to junk",
+    "upgrade": "upgrad*, rating raised, raises rating, lifts rating",
     "free": "freed, frees, rescued, rescues, released from captivity, set free",
     "resign": "resign*, steps down, step down, stepped down, stepping down, quits as, departs, leaves as, steps aside, ousted, fired",
     "keep": "keeps, keep, kept, retain*, will not remove, won't remove, stays in, remains in, holds on to, hangs on to, will not sell, won't sell",
@@ -159,7 +161,7 @@ OPPOSITES: Final = (
     "steady/rise, steady/fall, move/withdraw, buy/withdraw, approve/consider, ban/consider, unban/repeat, "
     "unban/consider, approve/merge_vote, mint/sell, pay/delay, launch/cancel, launch/close, charge/sentence, "
     "charge/plead, sue/settle, arrest/sentence, arrest/charge, begin/halt, win/lose, win/reject, uphold/reject, "
-    "uphold/dismiss, fund/pay, launch/halt, approve/ban, unban/ban, pay/fund, layoff/hire, keep/remove, keep/sell, join/remove, reopen/close, reopen/halt, offline/reopen, double/halve, tighten/loosen, allow/forced,  cut/hire, mint/burn, praise/criticise, launch/delist, enter/exit, "
+    "uphold/dismiss, fund/pay, launch/halt, approve/ban, unban/ban, pay/fund, layoff/hire, downgrade/upgrade, keep/remove, keep/sell, join/remove, reopen/close, reopen/halt, offline/reopen, double/halve, tighten/loosen, allow/forced,  cut/hire, mint/burn, praise/criticise, launch/delist, enter/exit, "
     "launch/reject, halt/unfreeze, join/exit, join/reject, begin/end, launch/end, pass/sign, convict/acquit, convict/sentence, acquit/sentence, charge/convict, charge/acquit, "
     "plead/convict, close/enter, close/begin"
 )

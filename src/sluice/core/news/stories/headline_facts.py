@@ -25,13 +25,26 @@ _STOP_WORDS: Final = (
     "your this that these those over under into out up off about after before amid during against between than then so if not "
     "no new says say said report reports may might can could will would should now just still again back more most very per via "
     "how why what when where who which one first day days time data show shows market today week month year since until "
-    "through while because despite"
+    "through while because despite plan plans planned wants set"
 )
 _STOP: Final = frozenset(_STOP_WORDS.split())
 _PLANNED: Final = re.compile(
-    r"\bto (?:vote|speak|testify|decide|rule|meet|discuss|consider|hear|review)\b|\bset to\b|\bconsiders?\b|\bplans\b|\bplan to\b|"
+    r"\bto (?:vote|speak|testify|decide|rule|meet|discuss|consider|hear|review)\b|\bset to\b|\bconsiders?\b|\bplans\b|(?<!'s )(?<!drops )(?<!scraps )(?<!abandons )(?<!the )(?<!a )\bplan to\b|"
     r"\bweighs?\b|\bmulls?\b|\b(?:expected|likely|poised|about|due|slated|ready|preparing|prepares?) to\b|\bahead of\b|\bproposes? to\b"
 )
+# The verb takes back what the noun after it names: "lifts mining ban", "drops appeal".
+_UNDOING: Final = re.compile(
+    r"\b(?:lift|drop|scrap|withdraw|withdrew|end|abandon|revers|overturn|toss|dismiss|cancel|repeal|revok|quash|remov|eas|abolish|eliminat|waiv)\w* "
+    r"(?:[\w'-]+ ){0,3}?(ban|appeal|lawsuit|suit|case|tax|probe|investigation|charges|sanctions|restrictions|freeze|boycott|"
+    r"subsidy|exemption|bid|curbs|rule|tariffs?)\b"
+)
+_SAME_NOUN: Final = {
+    "lawsuit": "suit",
+    "case": "suit",
+    "investigation": "probe",
+    "license": "licence",
+    "tariffs": "tariff",
+}
 # "A to buy B" announces an act: it may be reported as a plan, and as done.
 _ANNOUNCED: Final = re.compile(r"^[^,:]{2,50}? to [a-z]{3,}\b")
 _NEGATED: Final = re.compile(
@@ -100,6 +113,8 @@ class HeadlineFacts:
     is_planned: bool
     is_announced: bool
     is_negated: bool
+    # Nouns such as ban or appeal that somebody takes back.
+    undone: frozenset[str]
 
     @classmethod
     def from_text(cls, text: str) -> Self:
@@ -124,7 +139,13 @@ class HeadlineFacts:
             is_planned=_PLANNED.search(lowered) is not None,
             is_announced=_ANNOUNCED.search(lowered) is not None,
             is_negated=(_NEGATED.search(_leave_out(words, acts)) or _HALTED.search(lowered)) is not None,
+            undone=frozenset(_SAME_NOUN.get(noun, noun) for noun in _UNDOING.findall(lowered)),
         )
+
+    def keeps(self, noun: str) -> bool:
+        """Whether the title names a ban, an appeal or the like, and nobody takes it back."""
+        names_it = any(_SAME_NOUN.get(word, word).startswith(noun) for word in self.words)
+        return names_it and noun not in self.undone and not self.is_negated
 
     def mentions(self, name: str) -> bool:
         """Whether a name or asset of another headline stands in this one."""

@@ -65,6 +65,7 @@ ALIASES: Final = {
     "eu": "european union, brussels, european commission",
     "bank of england": "boe",
     "bank of japan": "boj",
+    "new york stock exchange": "nyse",
     "canada": "canadian, ottawa, bank of canada",
     "australia": "australian, canberra, sydney",
     "sweden": "swedish, stockholm, riksbank",

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache, lru_cache
-from itertools import takewhile
 from typing import Final, Self
 
 from sluice.core.news.published_article import PublishedArticle
@@ -12,6 +11,7 @@ from sluice.core.news.sentiment import judge_headline
 from sluice.core.news.stories.act_words import FOLLOW_UPS, OPPOSITES
 from sluice.core.news.stories.headline_facts import HeadlineFacts
 from sluice.core.news.stories.numbers import Number
+from sluice.core.news.stories.title_frames import GENERIC, has_other_filler
 
 WINDOW: Final = timedelta(hours=72)
 _EDITION_AFTER: Final = timedelta(hours=18)  # an equal title of one source after this time is another edition
@@ -32,15 +32,12 @@ _MORE: Final = 0.3  # of the value, for the third name or act and those after it
 _COMPARED: Final = frozenset(
     {"money", "coins", "percent", "points", "version", "quarter", "date", "weekday", "month", "count", "span"}
 )
-_GENERIC: Final = frozenset({"bitcoin", "btc", "crypto", "million", "billion", "trillion", "k", "m", "b"})
 _NEARLY_EQUAL: Final = 0.5  # share of common words from which a different act means a different event
 # The product of two scores from which one title reports good news and the other bad: "gain access", "lose access".
 _OPPOSITE_SCORES: Final = 0.02
 _MAX_LEFTOVER: Final = 1
 _ANCHORS: Final = 2
-# Titles with this many equal words around are a frame, and the words in it, at most so many, tell the event.
-_MIN_FRAME: Final = 3
-_MAX_FILLER: Final = 2
+_FLOWS: Final = frozenset({"inflow", "outflow", "liquidate"})
 _MAX_READ: Final = 1_000  # texts whose facts and scores are remembered, because each change groups all articles again
 _TEXT_CHARS: Final = 400
 _REPRINT_WORDS: Final = 40
@@ -120,11 +117,13 @@ def is_vetoed(one: ArticleFacts, other: ArticleFacts) -> bool:
         or _is_other_move(one, other)
         or _is_other_edition(one, other)
         or _has_opposite_acts(a, b)
+        or any(map(b.keeps, a.undone))
+        or any(map(a.keeps, b.undone))
         or _has_other_numbers(a, b)
         or _has_other_things(one, other)
         or _has_swapped_roles(a, b)
         or (_has_other_act(a, b) and not _has_same_news(one, other))
-        or _has_other_filler(a, b)
+        or has_other_filler(a, b)
     )
 
 
@@ -133,7 +132,7 @@ def weigh_evidence(one: ArticleFacts, other: ArticleFacts) -> float:
     a, b = one.title, other.title
     names = _shared_names(one, other)
     numbers = _shared_numbers(one, other)
-    stems = (a.stems & b.stems) - _GENERIC - names
+    stems = (a.stems & b.stems) - GENERIC - names
     smaller = max(1, min(len(a.stems), len(b.stems)))
     return (
         _sum_up(len(names), _NAME)
@@ -179,7 +178,9 @@ def _is_other_edition(one: ArticleFacts, other: ArticleFacts) -> bool:
 
 
 def _has_opposite_acts(a: HeadlineFacts, b: HeadlineFacts) -> bool:
-    only_a, only_b = a.acts - b.acts, b.acts - a.acts
+    # A record of outflows is no rise.
+    ignored = frozenset({"rise", "fall"}) if a.acts & b.acts & _FLOWS else frozenset()
+    only_a, only_b = a.acts - b.acts - ignored, b.acts - a.acts - ignored
     if not (only_a ^ only_b) or (only_a | only_b) & _follow_ups():
         return bool((only_a | only_b) & _follow_ups())
     return any(frozenset({first, second}) in _opposites() for first in only_a for second in only_b)
@@ -258,21 +259,6 @@ def _has_other_act(a: HeadlineFacts, b: HeadlineFacts) -> bool:
     return anchors < _ANCHORS + (left <= _MAX_LEFTOVER)
 
 
-def _has_other_filler(a: HeadlineFacts, b: HeadlineFacts) -> bool:
-    """Whether equal titles differ at one place, in words that do not mean the same: "scraps VAT", "scraps income tax"."""
-    start = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(a.words, b.words, strict=False)))
-    rest, other = a.words[start:], b.words[start:]
-    end = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(rest[::-1], other[::-1], strict=False)))
-    rest, other = rest[: len(rest) - end], other[: len(other) - end]
-    if not rest or not other or min(len(rest), len(other)) > _MAX_FILLER or start + end < _MIN_FRAME:
-        return False
-    ours, theirs = HeadlineFacts.from_text(" ".join(rest)), HeadlineFacts.from_text(" ".join(other))
-    if not ours.stems - _GENERIC or not theirs.stems - _GENERIC:
-        return False
-    is_equal = ours.acts & theirs.acts or ours.stems & theirs.stems or ours.names & theirs.names
-    return not is_equal and not any(one.equals(two) for one in ours.numbers for two in theirs.numbers)
-
-
 def _is_nearly_equal(a: HeadlineFacts, b: HeadlineFacts) -> bool:
     return len(a.stems & b.stems) >= _NEARLY_EQUAL * max(1, min(len(a.stems), len(b.stems)))
 
@@ -294,4 +280,4 @@ def _is_other_move(one: ArticleFacts, other: ArticleFacts) -> bool:
 
 
 def _leftover(a: HeadlineFacts, b: HeadlineFacts) -> frozenset[str]:
-    return a.stems - b.stems - _GENERIC - a.names - b.names
+    return a.stems - b.stems - GENERIC - a.names - b.names
