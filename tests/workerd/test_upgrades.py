@@ -67,7 +67,7 @@ PAST: dict[tuple[str, str], tuple[str, list[str]]] = {
                 " changed_at_ms integer not null) strict, without rowid"
             ),
             *(
-                f"insert into published_article values ('{article_id}', {place}, '{ARTICLES[article_id]}', 1794000000000)"
+                f"insert into published_article values ('{article_id}', {place}, '{ARTICLES[article_id]}', 1794000000000)"  # noqa: S608 - ours
                 for place, article_id in enumerate(ARTICLES)
             ),
             (
