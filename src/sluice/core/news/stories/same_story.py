@@ -7,7 +7,6 @@ from functools import cache, lru_cache
 from typing import Final, Self
 
 from sluice.core.news.published_article import PublishedArticle
-from sluice.core.news.sentiment import judge_headline
 from sluice.core.news.stories.act_words import FOLLOW_UPS, OPPOSITES
 from sluice.core.news.stories.headline_facts import HeadlineFacts
 from sluice.core.news.stories.numbers import Number
@@ -88,6 +87,8 @@ def _read_facts(text: str) -> HeadlineFacts:
 
 @lru_cache(maxsize=_MAX_READ)
 def _score_headline(headline: str) -> float:
+    from sluice.core.news.sentiment import judge_headline  # noqa: PLC0415 - rare
+
     return judge_headline(headline).score
 
 
