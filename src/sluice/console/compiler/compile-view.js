@@ -13,7 +13,7 @@ import { StepList } from "./step-list.js";
 
 const CHECK_AFTER_MS = 500;
 
-export function CompileView({ form, setForm }) {
+export function CompileView({ form, setForm, onPublish }) {
   const [run, setRun] = useState(null);
   const controller = useRef(null);
   const problems = useProblems(form);
@@ -46,7 +46,7 @@ export function CompileView({ form, setForm }) {
         <span class="hint">or Ctrl+Enter</span>
       </div>
     <//>
-    <${Outcome} run=${run} />
+    <${Outcome} run=${run} onPublish=${onPublish} />
   </div>`;
 }
 
@@ -80,13 +80,21 @@ function useProblems(form) {
   return problems;
 }
 
-function Outcome({ run }) {
+const FirstSteps = () =>
+  html`<${Empty} title="No list yet">From here to a list that your devices use:<//>
+    <ol class="path">
+      <li><strong>Say who it is for, and add sources.</strong> Addresses of lists, your own rules, or files.</li>
+      <li><strong>Compile.</strong> The rules appear here, with what was dropped and why.</li>
+      <li><strong>Download it, or publish it.</strong> A published list has an address that AdGuard Home, Pi-hole, dnsmasq or uBlock Origin subscribes to, and is rebuilt by itself.</li>
+    </ol>`;
+
+function Outcome({ run, onPublish }) {
   const heading = useRef(null);
   useEffect(() => {
     if (run && run.state !== "running") heading.current?.focus({ preventScroll: innerWidth > 960 });
   }, [run?.state]);
-  if (!run) return html`<${Card} title="Result"><${Empty} title="No list yet">Add an address or some rules, then compile. The list appears here.<//><//>`;
-  if (run.state === "done") return html`<${ResultView} run=${run} headingRef=${heading} />`;
+  if (!run) return html`<${Card} title="Result"><${FirstSteps} /><//>`;
+  if (run.state === "done") return html`<${ResultView} run=${run} headingRef=${heading} onPublish=${onPublish} />`;
   const title = { running: "Compiling …", stopped: "Stopped", failed: "Not compiled" }[run.state];
   return html`<section class="card" aria-live="polite">
     <header><h2 ref=${heading} tabindex="-1">${title}</h2></header>

@@ -2,7 +2,7 @@
 import { formatNumber, html, useState } from "../ui/draw.js";
 import { getJson, sendJson } from "../ui/api.js";
 import { Button, Select } from "../ui/controls.js";
-import { ErrorBanner, Figures, Loaded } from "../ui/feedback.js";
+import { Badge, ErrorBanner, Figures, Loaded } from "../ui/feedback.js";
 import { Card, Table, useConfirm } from "../ui/layout.js";
 import { usePolling, useToken } from "../ui/state.js";
 import { Ago } from "../ui/times.js";
@@ -35,7 +35,7 @@ export function Versions({ name, version, refresh }) {
       ${({ versions }) =>
         html`<${Table}
             caption="Versions"
-            columns=${[["Version", (row) => row.version, "number"], ["Made", (row) => html`<${Ago} time=${row.createdAt} />`], ["Rules", (row) => formatNumber(row.ruleCount), "number"], ["", action]]}
+            columns=${[["Version", (row) => html`<strong>${row.version}</strong>${row.version === version && html` <${Badge} kind="good">served<//>`}`], ["Made", (row) => html`<${Ago} time=${row.createdAt} />`], ["Rules", (row) => formatNumber(row.ruleCount), "number"], ["", action]]}
             rows=${versions}
             keyOf=${(row) => row.version}
           />

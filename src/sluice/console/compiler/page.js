@@ -19,7 +19,7 @@ function CompilerPage() {
   const chosen = TABS.some(([key]) => key === place) ? place : "compile";
   return html`<${Tabs} label="Parts of the compiler" tabs=${TABS} chosen=${chosen} onChoose=${(key) => go(key === "compile" ? "" : key)} />
     <${TabPanel} chosen=${chosen}>
-      ${chosen === "compile" && html`<${CompileView} form=${form} setForm=${setForm} />`}
+      ${chosen === "compile" && html`<${CompileView} form=${form} setForm=${setForm} onPublish=${() => go("lists/new")} />`}
       ${chosen === "lists" && html`<${ListsView} path=${rest.join("/")} go=${(path) => go(path ? `lists/${path}` : "lists")} form=${form} />`}
       ${chosen === "jobs" && html`<${JobsView} form=${form} />`}
       ${chosen === "sources" && html`<${SourcesView} />`}

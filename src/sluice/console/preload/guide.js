@@ -7,7 +7,7 @@ import { usePolling } from "../ui/state.js";
 
 export function Guide({ zone }) {
   const state = usePolling(() => zone.get("config"), 0, zone.id);
-  return html`<${Loaded} state=${state}>${({ config }) => html`<${CloudflareGuide} config=${config} /><${WordPressGuide} zone=${zone} /><${OtherGuide} />`}<//>`;
+  return html`<${Loaded} state=${state}>${({ config }) => html`<${CloudflareGuide} config=${config} /><${WordPressGuide} zone=${zone} /><${CheckGuide} config=${config} /><${OtherGuide} />`}<//>`;
 }
 
 const Code = ({ text, what }) => html`<div class="address"><code class="grow pre">${text}</code><${CopyButton} text=${text} what=${what} /></div>`;
@@ -36,6 +36,12 @@ function WordPressGuide({ zone }) {
     <ol class="plain" start="3"><li>Press Test connection. From then on every change purges and warms the right pages.</li></ol>
   <//>`;
 }
+
+const CheckGuide = ({ config }) =>
+  html`<${Card} title="3. See that pages are warm">
+    <p>Ask for a page as a visitor does. X-Cache-Layer says who answered: EDGE or R2 is a stored copy, ORIGIN is the site itself. Cache-Status says why.</p>
+    <${Code} text=${`curl -sI ${config.site_url.replace(/\/$/, "")}/ | grep -i cache`} what="the command" />
+  <//>`;
 
 const OtherGuide = () =>
   html`<${Card} title="Other sites">
