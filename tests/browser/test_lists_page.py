@@ -61,7 +61,7 @@ def test_from_the_form_to_a_subscription(visit: OpenPage, origin: Origin, runtim
     for program, ending in programs.items():
         page.get_by_role("tab", name=f"Add to {program}").click()
         expect(page.get_by_role("tabpanel", name=f"Add to {program}")).to_contain_text(f"/lists/{name}.{ending}")
-    expect(page.get_by_role("tabpanel")).to_contain_text("ads.example")
+    expect(page.get_by_role("tabpanel", name="Add to unbound")).to_contain_text("dig @127.0.0.1 ads.example")
     page.get_by_label("Domain").fill("deep.tracker.example")
     page.get_by_role("button", name="Ask").click()
     expect(page.get_by_text("By the rule")).to_contain_text("tracker.example")
