@@ -309,10 +309,15 @@ def test_jobs(visit: OpenPage, lists: list[str]):
     page.reload()
     page.get_by_role("button", name="View In the background").click()
     expect(page.get_by_role("region", name="The list")).to_contain_text("||tracker.example^")
+    expect(page.locator("#job-list")).to_be_focused()
     with page.expect_download() as taken:
         page.get_by_role("button", name="Download In the background").click()
     assert taken.value.suggested_filename == "in-the-background.txt"
     person.look("compiler-jobs")
+    gone = {"success": False, "status": "cache_miss", "error": "The result is no longer in the cache; compile it again"}
+    page.route("**/queue/results/**", lambda route: route.fulfill(json=gone))
+    page.get_by_role("button", name="View In the background").click()
+    expect(page.get_by_role("alert")).to_contain_text("no longer in the cache; compile it again")
 
 
 def test_workflow(visit: OpenPage, lists: list[str]):
@@ -324,6 +329,8 @@ def test_workflow(visit: OpenPage, lists: list[str]):
     page.get_by_role("tab", name="Jobs").click()
     page.get_by_role("button", name="Run as a workflow").click()
     expect(page.locator(".job", has_text="By a workflow").get_by_text("done", exact=True)).to_be_visible()
+    page.get_by_role("button", name="View By a workflow").click()
+    expect(page.get_by_role("region", name="The list")).to_contain_text("||tracker.example^")
     page.get_by_role("button", name="Run again: By a workflow").click()
     expect(page.locator(".job", has_text="By a workflow")).to_have_count(2)
 

@@ -17,12 +17,13 @@ export const begin = ({ configuration }) => ({
 });
 
 const setSource = (run, index, state) => ({ ...run, sources: { ...run.sources, [run.addresses[index]]: state } });
+const withoutPrefix = (text, prefix) => (text.startsWith(prefix) ? text.slice(prefix.length) : text);
 const setLastStep = (run, step) => ({ ...run, steps: [...run.steps.slice(0, -1), step] });
 
 const ON = {
   "source:start": (run, { sourceIndex }) => setSource(run, sourceIndex, { kind: "reading" }),
   "source:complete": (run, { sourceIndex, ruleCount, durationMs }) => setSource(run, sourceIndex, { kind: "read", lines: ruleCount, ms: durationMs }),
-  "source:error": (run, { sourceIndex, error }) => setSource(run, sourceIndex, { kind: "failed", reason: error }),
+  "source:error": (run, { sourceIndex, error }) => setSource(run, sourceIndex, { kind: "failed", reason: withoutPrefix(error, `Source ${run.names[sourceIndex]}: `) }),
   "transformation:start": (run, { name, inputCount }) => ({ ...run, steps: [...run.steps, { name, linesIn: inputCount }] }),
   "transformation:complete": (run, { name, inputCount, outputCount, durationMs }) => setLastStep(run, { name, linesIn: inputCount, linesOut: outputCount, ms: durationMs }),
   progress: (run, { phase, current, total }) => {

@@ -1,6 +1,6 @@
 // Background work: submit a job or a workflow, follow it, look at its list.
-import { countOf, formatNumber, html, useState } from "../ui/draw.js";
-import { getJson, getText, request } from "../ui/api.js";
+import { countOf, formatNumber, html, useEffect, useState } from "../ui/draw.js";
+import { RequestError, getJson, request } from "../ui/api.js";
 import { LineChart } from "../ui/charts.js";
 import { Button, Check, Segments } from "../ui/controls.js";
 import { Badge, Banner, Empty, ErrorBanner, Figures, Loaded, Progress } from "../ui/feedback.js";
@@ -20,6 +20,9 @@ export function JobsView({ form }) {
   const jobs = usePolling(updateJobs, REFRESH_S);
   const [error, setError] = useState(null);
   const [list, setList] = useState(null);
+  useEffect(() => {
+    if (list) document.getElementById("job-list").focus();
+  }, [list]);
   const attempt = async (work) => {
     try {
       setError(null);
@@ -39,7 +42,7 @@ export function JobsView({ form }) {
             : html`<${Empty} title="No job yet">Fill in the form under Compile, then submit it here. The job goes on if you close this page.<//>`}
       <//>
     <//>
-    ${list && html`<${Card} title=${list.name} id="job-list"><${RulesView} rules=${list.rules} name=${list.name} /><//>`}
+    ${list && html`<${Card} title=${list.name} id="job-list" tabindex="-1"><${RulesView} rules=${list.rules} name=${list.name} /><//>`}
     <${AllJobs} />
     <${QueueCard} />
     <${WorkflowFigures} />`;
@@ -108,7 +111,13 @@ const ALL_COLUMNS = [
   ["Id", ({ requestId }) => html`<code>${requestId}</code>`, "wrap"],
 ];
 
-const loadText = ({ id }) => getText(`/queue/results/${id}`);
+// The list of a job. One that is not stored any more is answered with the reason in place of the list.
+async function loadText({ id }) {
+  const reply = await request(`/queue/results/${id}`, { accept: "text/plain" });
+  if (reply.headers.get("Content-Type")?.startsWith("text/plain")) return reply.text();
+  const { error } = await reply.json();
+  throw new RequestError(error ?? "There is no list of this job yet.");
+}
 
 const WINDOWS_MS = { "15m": 900_000, "1h": 3_600_000, "24h": 86_400_000 };
 const WINDOWS = [["15m", "15 min"], ["1h", "1 h"], ["24h", "24 h"]];

@@ -12,8 +12,11 @@ export function Guide({ zone }) {
 
 const Code = ({ text, what }) => html`<div class="address"><code class="grow pre">${text}</code><${CopyButton} text=${text} what=${what} /></div>`;
 
+const isLocal = (host) => /^[\d.]+$|^\[|(^|\.)(localhost|test)$/.test(host);
+
 function CloudflareGuide({ config }) {
   const hosts = [new URL(config.site_url).hostname, ...config.hosts];
+  if (hosts.every(isLocal)) return html`<${LocalGuide} host=${hosts[0]} />`;
   const routes = `routes = [\n${hosts.map((host) => `  { pattern = "${host}/*", zone_name = "${host.split(".").slice(-2).join(".")}" },`).join("\n")}\n]`;
   return html`<${Card} title="1. Put the Worker in front of the site">
     <ol class="plain">
@@ -24,6 +27,13 @@ function CloudflareGuide({ config }) {
     <p class="hint">The Worker then fetches pages from the site's origin. If the origin has another address, set origin_url under Settings. To see first what would be cached, set cache_enabled to observe.</p>
   <//>`;
 }
+
+const LocalGuide = ({ host }) =>
+  html`<${Card} title="1. Put the Worker in front of the site">
+    <p>This site is on your own machine. Route its host to the Worker when you start it; the demo has done so already:</p>
+    <${Code} text=${`./scripts/run --route ${host}=edge-preload`} what="the route" />
+    <p class="hint">At Cloudflare, a route in wrangler.preload.toml does the same for a host that Cloudflare proxies.</p>
+  <//>`;
 
 function WordPressGuide({ zone }) {
   const constants = `define( 'SLUICE_WORKER_URL', '${location.origin}' );\ndefine( 'SLUICE_ZONE_ID', '${zone.id}' );\ndefine( 'SLUICE_SIGNING_KEY', '…' );`;
