@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from browser.conftest import SITE_HOST, OpenPage
 from runtime import Runtime, until
-from workerd.preload_site import TOKEN, Service, Site, site
+from workerd.preload_site import TOKEN, Service, Site
 from workerd.preload_site import Page as SitePage
 
 WORKER = "edge-preload"
@@ -52,25 +52,26 @@ def test_signing_in(visit: OpenPage):
 
 def test_new_zone(visit: OpenPage):
     """A zone is registered by hand and removed again; what is wrong with it is said at its field."""
-    with site() as (_, address):
-        person = visit(WORKER, troubles=("status of 400",))
-        page = signed_in(person.page)
-        page.get_by_role("button", name="New zone").click()
-        name = f"made-{secrets.token_hex(4)}"
-        page.get_by_label("Zone id").fill(name)
-        page.get_by_label("Address of the site").fill("ftp://x")
-        page.get_by_role("button", name="Register").click()
-        expect(page.get_by_label("Address of the site")).to_have_attribute("aria-invalid", "true")
-        person.look("preload-new-zone")
-        page.get_by_label("Address of the site").fill(f"http://{address}")
-        page.get_by_role("button", name="Register").click()
-        expect(page.get_by_text("The queue is empty.")).to_be_visible()
-        expect(page.get_by_label("Zone", exact=True)).to_have_value(name)
-        tab(page, "Settings")
-        page.get_by_role("button", name="Remove this zone").click()
-        person.look("preload-confirm")
-        confirm(page, "Remove permanently")
-        expect(page.locator(f"option[value={name}]")).to_have_count(0)
+    person = visit(WORKER, troubles=("status of 400",))
+    page = signed_in(person.page)
+    page.get_by_role("button", name="New zone").click()
+    name = f"made-{secrets.token_hex(4)}"
+    page.get_by_label("Zone id").fill(name)
+    page.get_by_label("Address of the site").fill("ftp://x")
+    page.get_by_role("button", name="Register").click()
+    expect(page.get_by_label("Address of the site")).to_have_attribute("aria-invalid", "true")
+    person.look("preload-new-zone")
+    page.get_by_label("Address of the site").fill("https://www.shop.example")
+    page.get_by_role("button", name="Register").click()
+    expect(page.get_by_text("The queue is empty.")).to_be_visible()
+    expect(page.get_by_label("Zone", exact=True)).to_have_value(name)
+    tab(page, "Set up")
+    expect(page.get_by_text('{ pattern = "www.shop.example/*", zone_name = "shop.example" }')).to_be_visible()
+    tab(page, "Settings")
+    page.get_by_role("button", name="Remove this zone").click()
+    person.look("preload-confirm")
+    confirm(page, "Remove permanently")
+    expect(page.locator(f"option[value={name}]")).to_have_count(0)
 
 
 def test_batch_and_replay(visit: OpenPage, zone: tuple[Service, Site]):

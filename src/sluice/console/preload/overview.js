@@ -131,10 +131,7 @@ function Queue({ zone }) {
             ]}
             rows=${bands}
           />
-          <details class="more">
-            <summary>The next ${next.length}</summary>
-            <${Table} caption="The next pages" columns=${NEXT_COLUMNS} rows=${next} />
-          </details>`;
+          ${next.length > 0 && html`<details class="more"><summary>The next ${next.length}</summary><${Table} caption="The next pages" columns=${NEXT_COLUMNS} rows=${next} /></details>`}`;
       }}
     <//>
   <//>`;
