@@ -88,11 +88,13 @@ def test_compile_and_download(visit: OpenPage, lists: list[str], tmp_path: Path)
 
 
 def test_changes(visit: OpenPage, origin: Origin):
-    """A list compiled again shows in green what came and in red what went."""
+    """A list compiled again, also after a reload, shows in green what came and in red what went."""
     page = visit(WORKER).page
     fill_addresses(page, [origin.serve("/changing.txt", "||stays.example^\n||goes.example^\n")])
     compile_list(page)
     expect(page.get_by_role("heading", name="My list: 2 rules")).to_be_visible()
+    expect(page.get_by_role("tab", name="Changes")).to_have_count(0)
+    page.reload()
     origin.serve("/changing.txt", "||stays.example^\n||comes.example^\n||too.example^\n")
     compile_list(page)
     expect(page.get_by_role("heading", name="My list: 3 rules")).to_be_visible()

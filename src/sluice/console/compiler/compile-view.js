@@ -7,6 +7,7 @@ import { Card } from "../ui/layout.js";
 import { useSettled } from "../ui/state.js";
 import { TOO_LARGE, begin, fail, handleEvent, stop } from "./compilation.js";
 import { CompileForm } from "./compile-form.js";
+import { recordList } from "./former-lists.js";
 import { toRequest } from "./form-state.js";
 import { ResultView } from "./result-view.js";
 import { StepList } from "./step-list.js";
@@ -28,6 +29,7 @@ export function CompileView({ form, setForm, onPublish }) {
     // A report of every dropped line takes much memory; a large list is compiled without one.
     if (state.status === TOO_LARGE && !own.signal.aborted) state = await follow(body, false, own, setRun);
     controller.current = null;
+    if (state.state === "done") setRun(await addChanges(state, body.configuration));
   };
   useEffect(() => {
     const onKey = (event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && compile();
@@ -48,6 +50,12 @@ export function CompileView({ form, setForm, onPublish }) {
     <//>
     <${Outcome} run=${run} onPublish=${onPublish} />
   </div>`;
+}
+
+// The service compares only lists that it stores, and a list with a report of its dropped lines is not stored.
+async function addChanges(run, configuration) {
+  const previousVersion = await recordList(configuration, run.result.rules);
+  return previousVersion ? { ...run, result: { ...run.result, previousVersion } } : run;
 }
 
 async function follow(body, report, own, setRun) {

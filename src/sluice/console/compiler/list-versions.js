@@ -40,7 +40,7 @@ export function Versions({ name, version, refresh }) {
             rows=${versions}
             keyOf=${(row) => row.version}
           />
-          ${versions.length > 1 && html`<${LineChart} title="Rules in each version" unit="rules" isStep=${true} points=${toPoints(versions)} /><${Differences} name=${name} versions=${versions} />`}`}
+          ${versions.length > 1 && html`<${LineChart} title="Size of the versions" unit="rules" isStep=${true} points=${toPoints(versions)} /><${Differences} name=${name} versions=${versions} />`}`}
     <//>
   <//>`;
 }

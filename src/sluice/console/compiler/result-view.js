@@ -60,7 +60,7 @@ export function RulesView({ rules, name }) {
 }
 
 const ChangesView = ({ previous: { compiledAt, ruleCount, diff } }) =>
-  html`<p class="hint">Compared with the ${countOf(ruleCount, "line")} of the list compiled <${Ago} time=${compiledAt} /></p>
+  html`<p class="hint">Compared with the ${countOf(ruleCount, "rule")} of the list that this browser compiled <${Ago} time=${compiledAt} /></p>
     <${Figures} figures=${[["Added", `+${formatNumber(diff.added)}`], ["Removed", `−${formatNumber(diff.removed)}`], ["Unchanged", formatNumber(diff.unchanged)]]} />
     ${diff.added + diff.removed === 0 ? html`<p>Nothing changed.</p>` : html`<${DiffView} added=${diff.addedRules} removed=${diff.removedRules} all=${diff.added + diff.removed} />`}`;
 
