@@ -29,7 +29,9 @@ export function CompileView({ form, setForm, onPublish }) {
     // A report of every dropped line takes much memory; a large list is compiled without one.
     if (state.status === TOO_LARGE && !own.signal.aborted) state = await follow(body, false, own, setRun);
     controller.current = null;
-    if (state.state === "done") setRun(await addChanges(state, body.configuration));
+    if (state.state !== "done") return;
+    const compared = await addChanges(state, body.configuration);
+    setRun((now) => (now === state ? compared : now)); // another compilation may have begun meanwhile
   };
   useEffect(() => {
     const onKey = (event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && compile();
