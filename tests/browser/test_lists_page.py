@@ -78,8 +78,12 @@ def test_from_the_form_to_a_subscription(visit: OpenPage, origin: Origin, runtim
     page.go_back()
     page.get_by_role("link", name=name).click()
     page.get_by_role("button", name="Delete").click()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(f"{request.method} {httpx.URL(request.url).path}"))
     page.get_by_role("dialog").get_by_role("button", name="Delete the list").click()
     expect(page.get_by_role("heading", name="Published lists")).to_be_visible()
+    asked_afterwards = asked[asked.index(f"DELETE /lists/{name}") + 1 :]
+    assert f"GET /lists/{name}" not in asked_afterwards
     assert httpx.get(f"{runtime.url}/lists/{name}.txt", timeout=PATIENCE_S).status_code == 404
 
 

@@ -17,18 +17,18 @@ const SOURCE_STATES = { ok: ["good", "ok"], mirror: ["warn", "from a mirror"], "
 const OUTCOMES = { published: "a new version", unchanged: "no change", refused: "refused: the old version is served", failed: "failed: the old version is served" };
 
 export function ListPage({ name, onBack }) {
-  const state = usePolling(() => getJson(`/lists/${name}`), 5, name);
+  const state = usePolling((options) => getJson(`/lists/${name}`, options), 5, name);
   return html`<div><${Button} onClick=${onBack}>← All lists<//></div>
     <${Loaded} state=${state}>
       ${(list) =>
-        html`<${Summary} list=${list} refresh=${state.refresh} onBack=${onBack} />
+        html`<${Summary} list=${list} refresh=${state.refresh} stop=${state.stop} onBack=${onBack} />
           ${list.version ? html`<${Subscribe} list=${list} />` : html`<${Card} title="Subscribe"><${Empty} title="Not built yet">The addresses appear with the first version.<//><//>`}
           <${Sources} sources=${list.sources ?? []} />
           ${list.version && html`<div class="columns"><${WhyBlocked} name=${name} /><${Overlap} name=${name} version=${list.version} /></div><${Versions} name=${name} version=${list.version} refresh=${state.refresh} />`}`}
     <//>`;
 }
 
-function Summary({ list, refresh, onBack }) {
+function Summary({ list, refresh, stop, onBack }) {
   const token = useToken();
   const [error, setError] = useState(null);
   const [dialog, ask] = useConfirm();
@@ -41,12 +41,22 @@ function Summary({ list, refresh, onBack }) {
       setError(failure);
     }
   };
+  const deleteList = async () => {
+    stop(); // a list that is gone is not asked for again
+    try {
+      await request(`/lists/${list.name}`, { method: "DELETE" });
+      onBack();
+    } catch (failure) {
+      setError(failure);
+      refresh();
+    }
+  };
   const remove = () =>
     ask({
       title: `Delete ${list.name}?`,
       text: "Its addresses stop answering for everybody who subscribed. This cannot be undone.",
       action: "Delete the list",
-      run: () => attempt(async () => (await request(`/lists/${list.name}`, { method: "DELETE" }), onBack())),
+      run: deleteList,
     });
   const actions = token && html`<${Button} icon="refresh" onClick=${() => attempt(() => sendJson(`/lists/${list.name}/rebuild`, {}))}>Rebuild now<//><${Button} icon="trash" kind="danger" onClick=${remove}>Delete<//><${SignedIn} />`;
   const build = list.lastBuild;
