@@ -7,9 +7,14 @@ export function Tabs({ label, tabs, chosen, onChoose, prefix = "tab" }) {
   const list = useRef(null);
   // On a phone the tabs may be wider than the screen: the chosen one is brought into view, without moving the page.
   useEffect(() => {
-    const { offsetLeft, offsetWidth } = list.current.querySelector("[aria-selected=true]") ?? { offsetLeft: 0, offsetWidth: 0 };
-    const { scrollLeft, clientWidth } = list.current;
-    if (offsetLeft < scrollLeft || offsetLeft + offsetWidth > scrollLeft + clientWidth) list.current.scrollLeft = offsetLeft - (clientWidth - offsetWidth) / 2;
+    const reveal = () => {
+      const { offsetLeft, offsetWidth } = list.current.querySelector("[aria-selected=true]") ?? { offsetLeft: 0, offsetWidth: 0 };
+      const { scrollLeft, clientWidth } = list.current;
+      if (offsetLeft < scrollLeft || offsetLeft + offsetWidth > scrollLeft + clientWidth) list.current.scrollLeft = offsetLeft - (clientWidth - offsetWidth) / 2;
+    };
+    reveal();
+    addEventListener("resize", reveal);
+    return () => removeEventListener("resize", reveal);
   }, [chosen]);
   const move = (event) => {
     const at = tabs.findIndex(([key]) => key === chosen);
