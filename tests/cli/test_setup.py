@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from runtime import ROOT
+from sluice.cli.main import COMMANDS
 
 LOCKS = sorted((ROOT / "requirements").glob("*.txt"))
 
@@ -92,3 +93,12 @@ def test_the_lock_follows_pyproject():
     wanted = {requirement for group in groups for requirement in group if isinstance(requirement, str)}
     locked = {entry for lock in LOCKS for entry in re.findall(r"^[a-z0-9.-]+==[^ ]+", lock.read_text(), re.MULTILINE)}
     assert wanted - locked == set()
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_every_command_starts_from_a_clone(command: str):
+    """./scripts/sluice has the models that each of its commands needs."""
+    script = str(ROOT / "scripts/sluice")
+    answer = subprocess.run([script, *command.split(), "--help"], capture_output=True, text=True, check=False)
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.startswith(f"usage: sluice {command}".strip())

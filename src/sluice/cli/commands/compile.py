@@ -76,8 +76,9 @@ def run(options: argparse.Namespace, streams: Streams) -> int:
         write_file(options.report, [json.dumps(report, ensure_ascii=False, indent=1).encode()])
     if options.benchmark and result.metrics:
         _print_stages(options.output, streams, format_stage_table(result.metrics))
-    if options.verbose:
-        streams.print_message(f"Wrote {len(lines):,} lines to {options.output}")
+    if options.verbose or (streams.stderr.isatty() and options.output != STANDARD_OUTPUT):
+        count = len(lines) - (lines[-1:] == [""])  # the last line feed begins no line
+        streams.print_message(f"Wrote {count:,} lines to {options.output}")
     return 0
 
 

@@ -7,7 +7,8 @@ import { Card, Table, useConfirm } from "../ui/layout.js";
 import { SignedIn } from "../ui/sign-in.js";
 import { usePolling, useToken } from "../ui/state.js";
 import { Ago } from "../ui/times.js";
-import { STATES } from "./lists-view.js";
+import { ListState } from "./lists-view.js";
+import { describeSchedule } from "./new-list.js";
 import { Overlap, WhyBlocked } from "./list-questions.js";
 import { Subscribe } from "./list-subscribe.js";
 import { Versions } from "./list-versions.js";
@@ -64,12 +65,14 @@ function Summary({ list, refresh, stop, onBack }) {
     ${list.description && html`<p>${list.description}</p>`}
     <${Figures}
       figures=${[
-        ["State", html`<${Badge} kind=${STATES[list.state]}>${list.state ?? "not built yet"}<//>`],
-        ["Rules", list.ruleCount == null ? "–" : formatNumber(list.ruleCount)],
-        ["Version", list.version ?? "–"],
+        ["State", html`<${ListState} list=${list} />`],
+        ["Rules", list.version ? formatNumber(list.ruleCount) : "–"],
+        ["Version", list.version || "–"],
         ["Updated", list.updatedAt ? html`<${Ago} time=${list.updatedAt} />` : "–"],
+        ["Rebuilt", describeSchedule(list.schedule)],
       ]}
     />
+    ${list.state === "failed" && build?.endedAt && html`<${Banner}>${list.reason ?? "The last build failed."} ${list.version ? "The version before it is served." : "Mend its sources, then rebuild."}<//>`}
     ${list.state === "degraded" && html`<${Banner} kind="warn">${countOf(troubles.length, "source")} could not be read. The list keeps their rules from the last good copy.<//>`}
     ${build && html`<p class="hint">Last build: ${build.endedAt ? html`<${Ago} time=${build.endedAt} />, ${OUTCOMES[build.outcome] ?? build.outcome}` : html`running since <${Ago} time=${build.startedAt} />`}</p>`}
     <${ErrorBanner} error=${error} />${dialog}

@@ -203,7 +203,14 @@ async def _compile_each(
     sources = configuration.sources
     compiler = SourceCompiler(context, reader, patterns, configuration)
     with context.tracing.operation("compileSources", sourceCount=len(sources)) as operation:
-        context.emit(events.progress("sources", 0, len(sources), f"Reading {len(sources)} sources"))
+        context.emit(
+            events.progress(
+                "sources",
+                0,
+                len(sources),
+                "Reading one source" if len(sources) == 1 else f"Reading {len(sources)} sources",
+            )
+        )
         texts = await run_in_parallel(compiler.compile(source, index) for index, source in enumerate(sources))
         operation.output["totalRules"] = sum(len(text.lines) for text in texts)
         if not reader.has_rules:
