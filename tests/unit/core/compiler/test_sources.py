@@ -231,3 +231,10 @@ async def test_secrets_of_addresses():
         assert "h.example/a.txt" in text
         assert "secret" not in text
         assert "word" not in text
+
+
+async def test_content_without_rules():
+    """Content in the request that has no rules is the caller's mistake, not that of a host."""
+    with pytest.raises(SourceFailed, match="has no rules") as caught:
+        await compiler({}).compile(configuration("mine"), content={"mine": "! only a comment"})
+    assert caught.value.status == 400
