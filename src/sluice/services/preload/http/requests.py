@@ -50,7 +50,10 @@ class PurgeTarget(BaseModel):
     urls: Annotated[list[Url], Field(max_length=MAX_REQUEST_URLS)] = []
     prefixes: Annotated[
         list[Url],
-        Field(max_length=MAX_REQUEST_URLS, description="URLs that are purged with everything below: /blog/ spares /blogroll."),
+        Field(
+            max_length=MAX_REQUEST_URLS,
+            description="URLs that are purged with everything below: /blog/ spares /blogroll.",
+        ),
     ] = []
     everything: Annotated[bool, Field(alias="global")] = False
     soft: Annotated[bool, Field(description="The old copy may still be served while the origin fails.")] = False
