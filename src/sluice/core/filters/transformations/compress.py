@@ -7,7 +7,7 @@ rule that a later step drops covers nothing: otherwise the rules that it covers 
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator
-from itertools import compress, count
+from itertools import compress
 from operator import not_
 from typing import Final, TypeAlias
 
@@ -67,8 +67,13 @@ class Compress:
         origins: list[int] = []
         repeated: set[int] = set()  # indexes in `texts`
         for run in find_runs(lines, _RUN):
-            entries = [(text, text) for text in _convert_run(lines, run)] if run.match else _expand(lines[run.start])
-            for at, (text, key) in zip(count(run.start), entries, strict=False):
+            if run.match:
+                rules = _convert_run(lines, run)
+                repeated.update(_find_repeated(rules, keys, len(texts)))
+                texts += rules
+                origins += range(run.start, run.end)
+                continue
+            for text, key in _expand(lines[run.start]):
                 if key in keys:
                     repeated.add(len(texts))
                 elif key:
@@ -76,7 +81,7 @@ class Compress:
                 if text != key:
                     others[len(texts)] = key
                 texts.append(text)
-                origins.append(at if run.match else run.start)
+                origins.append(run.start)
         kept = self._mark_uncovered(texts, keys, others)
         for at in repeated:
             kept[at] = 0
@@ -154,6 +159,22 @@ def _select_new(rules: list[str], keys: set[str]) -> Iterable[str]:
     new = dict.fromkeys(rule for rule in rules if rule not in keys)
     keys.update(new)
     return new
+
+
+def _find_repeated(rules: list[str], keys: set[str], start: int) -> list[int]:
+    """Return the indexes, counted from `start`, of the rules that are among the keys or repeat another; add all to the keys."""
+    size = len(keys)
+    if keys.isdisjoint(rules):
+        keys.update(rules)
+        if len(keys) == size + len(rules):
+            return []
+        keys.difference_update(rules)
+    repeated: list[int] = []
+    for at, rule in enumerate(rules, start):
+        if rule in keys:
+            repeated.append(at)
+        keys.add(rule)
+    return repeated
 
 
 def _expand(line: str) -> Iterable[_Entry]:
