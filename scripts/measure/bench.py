@@ -6,6 +6,7 @@ import sys
 import capacity
 import compiling
 import cost
+import list_builds
 import list_crashes
 import news
 import preload
@@ -21,6 +22,7 @@ BENCHES = {
     "capacity": capacity,
     "compile": compiling,
     "cost": cost,
+    "lists": list_builds,
     "list-crashes": list_crashes,
     "news": news,
     "preload": preload,

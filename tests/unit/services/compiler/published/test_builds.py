@@ -1,6 +1,8 @@
 """Builds of published lists: versions, last good copies, alerts, refusals, patches, and crashes at every operation."""
 
 import json
+from dataclasses import replace
+from functools import partial
 from itertools import count
 
 import pytest
@@ -293,6 +295,16 @@ async def test_declared_lists():
         await bench.operator.delete("declared")
     with pytest.raises(Conflict):
         await bench.put("declared", A)
+
+
+async def test_malformed_declarations():
+    """They stop no list that is stored: it is built when it is due, and shown."""
+    bench = await build(schedule="0 * * * *")
+    bench.operator = replace(bench.operator, load_declared=partial(read_declared_lists, "{"))
+    created = len(bench.engine.instances)
+    await bench.operator.run_due(round(bench.clock.now() * 1000))
+    assert len(bench.engine.instances) == created + 1
+    assert [name for name, _ in bench.log.errors] == ["list.schedule_failed"]
 
 
 async def test_schedule():
