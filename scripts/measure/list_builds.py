@@ -43,7 +43,7 @@ def measure(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder, Files(files) as address:
         sources = [{"source": f"http://{address}{path}"} for path in files]
         names = [each for each in options.transformations.split(",") if each]
-        configuration = {"name": "Bench", "sources": sources, "transformations": names}
+        configuration = {"name": "Bench", "sources": sources, "transformations": names, "neverBlock": ["example.org"]}
         with run_service(Path(folder), address, f"ADMIN_TOKEN={TOKEN}") as runtime:
             print_heaps(runtime, configuration, files)
             print_agreement(runtime, configuration, files, options.names)
@@ -74,8 +74,9 @@ def print_heaps(runtime: Runtime, configuration: dict[str, Any], files: dict[str
         started = time.monotonic()
         client.put("/lists/bench?dryRun=1", json=body, headers=ADMIN).raise_for_status()
         show("dry run")
+        change_every_file(files)
         started = time.monotonic()
-        show("rebuild", client.put("/lists/bench", json=body, headers=ADMIN).json()["buildId"])
+        show("new version after a rollback", client.post("/lists/bench/rebuild", headers=ADMIN).json()["buildId"])
 
 
 def print_agreement(runtime: Runtime, configuration: dict[str, Any], files: dict[str, bytes], count: int) -> None:
@@ -98,10 +99,8 @@ def compile_here(configuration: dict[str, Any], files: dict[str, bytes]) -> Comp
     async def download(url: str) -> bytes:
         return files[f"/{url.rpartition('/')[2]}"]
 
-    # As a published list: it never blocks the hosts of its own sources.
-    values = configuration | {"neverBlock": []}
     compiler = FilterCompiler(download=download, clock=SystemClock(), draw=lambda: 0.0)
-    return asyncio.run(compiler.compile(values, recorded=True))
+    return asyncio.run(compiler.compile(configuration, recorded=True))
 
 
 def choose_names(rules: list[str], count: int) -> Iterator[str]:
@@ -167,8 +166,10 @@ def change_every_file(files: dict[str, bytes]) -> None:
     for path, text in files.items():
         lines = text.split(b"\n")
         middle = len(lines) // 2
-        del lines[middle : middle + CHANGED_LINES]
-        lines[middle:middle] = [b"0.0.0.0 new%d%b.example" % (at, path[1:].encode()) for at in range(CHANGED_LINES)]
+        del lines[middle : middle + CHANGED_LINES + 1]
+        lines[middle:middle] = [
+            b"0.0.0.0 new%d%b%d.example" % (at, path[1:].encode(), len(lines)) for at in range(CHANGED_LINES)
+        ]
         files[path] = b"\n".join(lines)
 
 

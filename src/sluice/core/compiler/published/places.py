@@ -15,12 +15,10 @@ _CHUNK_LINES: Final = 5_000
 
 
 class RulePlaces:
-    """The places of rules: for each a file, by its number, and a line. Rules are known by their number in the list."""
+    """The places of rules: for each a file, by its number, and a line."""
 
     def __init__(self, rules: Iterable[str]) -> None:
-        hashes = array("Q", map(_hash_rule, rules))
-        self._numbers = array("l", sorted(range(len(hashes)), key=hashes.__getitem__))
-        self._hashes = array("Q", map(hashes.__getitem__, self._numbers))
+        self._hashes = array("Q", sorted(map(_hash_rule, rules)))
         # Three numbers for each place, in the order in which the sources are read; and for each rule its places.
         self._rows = array("l")
         self._starts = array("l")

@@ -13,6 +13,8 @@ from sluice.core.filters.syntax.rules import is_regex, modifier_name, parse_rule
 
 _LABEL: Final = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
 _NAME: Final = re.compile(rf"(?=.{{1,253}}\Z){_LABEL}(?:\.{_LABEL})*")
+# The most frequent kind of line in DNS lists.
+_COMMON_RULE: Final = re.compile(rf"\|\|({_LABEL}(?:\.{_LABEL})+)\^")
 _ADDRESS: Final = re.compile(r"[0-9.]+\Z|.*:")
 _LOOPBACK: Final = frozenset(
     {"localhost", "localhost.localdomain", "local", "broadcasthost", "ip6-localhost", "ip6-loopback", "ip6-localnet",
@@ -116,8 +118,19 @@ def to_canonical_text(text: str) -> str:
 
 def _read_text(index: int, text: str) -> list[Entry] | str:
     """Return the entries of a line, or the reason why it has none; "" for a comment, and for what means nothing."""
-    if is_blank(text) or is_comment(text) or (text.startswith("[") and text.endswith("]")) or read_badfilter(text):
+    if (common := _COMMON_RULE.fullmatch(text)) and is_name(common[1]):
+        return [Entry(index, common[1], Width.TREE)]
+    if _is_no_rule(text):
         return ""
+    return _read_rule(index, text)
+
+
+def _is_no_rule(text: str) -> bool:
+    is_title = text.startswith("[") and text.endswith("]")
+    return is_blank(text) or is_comment(text) or is_title or bool(read_badfilter(text))
+
+
+def _read_rule(index: int, text: str) -> list[Entry] | str:
     if is_cosmetic(text):
         return "a cosmetic rule, which DNS cannot apply"
     if is_hosts_rule(text):

@@ -90,6 +90,7 @@ class FormatWriter:
         self._max_entries = max_entries or self._row.max_entries
         self._skip = on_skipped
         self._cancelled = find_cancelled(lines)
+        self._cancelled_patterns = {text.partition("$")[0] for text in self._cancelled}
         decisive = [entry for entry in read_decisive_entries(lines) if not self._is_cancelled(entry)]
         self._resolution = Resolution(decisive, self._row.exceptions.keys())
         # Where a line is the name alone, one width of it is enough.
@@ -128,7 +129,10 @@ class FormatWriter:
             yield from filter(self._may_write, self._resolution.iterate_blocked_exceptions())
 
     def _is_cancelled(self, entry: Entry) -> bool:
-        return bool(self._cancelled) and to_canonical_text(self._lines[entry.line]) in self._cancelled
+        if not self._cancelled:
+            return False
+        text = self._lines[entry.line].strip()
+        return text.partition("$")[0] in self._cancelled_patterns and to_canonical_text(text) in self._cancelled
 
     def _may_write(self, entry: Entry) -> bool:
         """Return whether the entry is new and fits, and count it as written."""

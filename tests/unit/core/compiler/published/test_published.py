@@ -15,6 +15,7 @@ from sluice.core.compiler.published.names import check_name, derive_patch_id
 from sluice.core.compiler.published.patches import apply_patch, find_changes, hash_lines, write_patch
 from sluice.core.compiler.published.schedule import CronSchedule, own_minute
 from sluice.core.compiler.published.source_rules import check_is_whole, check_size
+from sluice.core.compiler.published.text_lines import TextLines, cut_lines
 from sluice.core.compiler.published.texts import SourceNote, VersionText, describe_copy
 from sluice.core.compiler.published.versions import (
     ListState,
@@ -251,3 +252,16 @@ def test_patches_are_small():
     new = old.replace(b"||77.example^\n", b"").replace(b"||9.example^\n", b"||9.example^\n||new.example^\n")
     assert write_patch([old], new, "list").count(b"\n") == 4
     assert find_changes(hash_lines([old]), hash_lines([old])) == []
+
+
+@given(
+    st.lists(st.sampled_from(["", "a", "bc", "é", "||x.example^"]), max_size=9), st.integers(0, 9), st.integers(0, 9)
+)
+def test_text_lines(lines: list[str], start: int, end: int):
+    """The lines of a text in bytes are those of the text, one by one, in slices, and in a row."""
+    text = "\n".join(lines).encode()
+    expected = "\n".join(lines).split("\n")
+    found = TextLines(text)
+    assert (len(found), list(found), [found[at] for at in range(len(found))]) == (len(expected), expected, expected)
+    assert found[start:end] == expected[start:end]
+    assert cut_lines(text, len(expected) - 1).decode() == expected[-1]

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from sluice.services.compiler.http.docs.fields import Count, Timestamp
 from sluice.services.compiler.published.differences import MAX_LISTED
-from sluice.web.openapi.docs import CamelReplyModel
+from sluice.web.openapi.docs import Absent, CamelReplyModel
 
 ListStateName = Literal["fresh", "degraded", "failed"]
 
@@ -83,7 +83,7 @@ class Difference(CamelReplyModel):
     added: Annotated[list[str], Field(max_length=MAX_LISTED)]
     removed: Annotated[list[str], Field(max_length=MAX_LISTED)]
     unlisted: Annotated[
-        UnlistedRules | None, Field(description="Further rules beyond the first ones; absent if there are none.")
+        UnlistedRules | Absent, Field(description="How many more there are, if not all are listed.")
     ] = None
 
 

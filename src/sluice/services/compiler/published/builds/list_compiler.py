@@ -18,6 +18,7 @@ from sluice.core.errors import SluiceError, Unusable
 from sluice.core.filters.syntax.lines import is_blank, is_comment
 from sluice.core.json_text import encode_utf8
 from sluice.core.ports import Clock
+from sluice.services.compiler.limits.memory import MAX_PUBLISHED_BYTES, TextBudget
 from sluice.services.compiler.limits.metered_download import LIMITS
 from sluice.services.compiler.published.sources.bundles import Bundle
 
@@ -68,8 +69,15 @@ class FileLibrary:
 
 async def compile_rules(configuration: Configuration, library: FileLibrary, clock: Clock) -> list[str]:
     """Compile the sources that are in the library; returns the lines below the header."""
+    budget = TextBudget(MAX_PUBLISHED_BYTES)
+
+    async def download(url: str) -> bytes:
+        body = await library.download(url)
+        budget.take(body)
+        return body
+
     compiler = FilterCompiler(
-        download=library.download, clock=clock, draw=lambda: 0.0, limits=LIMITS, headers=_SourceHeadersOnly()
+        download=download, clock=clock, draw=lambda: 0.0, limits=LIMITS, headers=_SourceHeadersOnly()
     )
     lines = (await compiler.compile(select_sources(configuration, library.sources))).rules
     del lines[:_CHECKSUM_LINES]
