@@ -39,7 +39,8 @@ class Edge:
         self.runtime = runtime
         self.url = f"http://blog.localhost:{port}"
         self.api = f"http://edge-preload.localhost:{port}"
-        config = {"site_url": self.url, "origin_url": wordpress.origin, "signing_key": KEY}
+        # The tests warm more pages than a site does in a minute; the limit for a second stays.
+        config = {"site_url": self.url, "origin_url": wordpress.origin, "signing_key": KEY, "preload_rpm_limit": 600}
         reply = self.ask_operator("PUT", "config", config)
         assert reply.status_code == 200, reply.text
         self.configure()
