@@ -398,7 +398,7 @@ def test_ai_that_always_fails(news: News, ai_articles: dict[str, Any]):
     entries = [
         {"id": name, "article": {**article, "id": name, "title": f"Bitcoin and {name}"}, "addedAt": 1} for name in names
     ]
-    reports = []
+    reports: list[dict[str, Any]] = []
     with news.runtime.client("fake-ai") as kv, news.runtime.client("processor-ai") as processor:
         kv.put("/BTC_PENDING_LIST", content=json.dumps(entries)).raise_for_status()
         while not reports or (reports[-1]["outcome"] == "ok" and len(reports) < 9):
