@@ -6,6 +6,7 @@ import sys
 import capacity
 import compiling
 import cost
+import list_builds
 import list_crashes
 import news
 import outage
@@ -22,6 +23,7 @@ BENCHES = {
     "capacity": capacity,
     "compile": compiling,
     "cost": cost,
+    "lists": list_builds,
     "list-crashes": list_crashes,
     "news": news,
     "outage": outage,

@@ -1,6 +1,6 @@
 """Compiles a configuration into a finished list."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -71,7 +71,6 @@ class FilterCompiler:
     notify: Notify | None = None
     headers: HeaderGenerator = field(default_factory=HeaderGenerator)
     max_dropped: int | None = MAX_DROPPED  # lines that a detailed report lists
-    make_collector: Callable[[int | None], DropCollector] = DropCollector
 
     async def compile(
         self,
@@ -102,7 +101,7 @@ class FilterCompiler:
             self.clock,
             self.emit,
             tracing,
-            self.make_collector(self.max_dropped) if detailed else None,
+            DropCollector(self.max_dropped) if detailed else None,
             with_records=recorded,
         )
         with tracing.operation("compileFilterList") as operation:

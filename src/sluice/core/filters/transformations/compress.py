@@ -205,4 +205,16 @@ def _find_key(line: str) -> str:
     return rule.pattern
 
 
+class _ConvertOnly:
+    """Compress without its comparison of rules: nothing is dropped."""
+
+    def apply(self, lines: list[str]) -> list[str]:
+        return [text for line in lines for text, _ in _expand(line)]
+
+    def trace(self, lines: list[str]) -> TransformationTrace:
+        pairs = [(text, index) for index, line in enumerate(lines) for text, _ in _expand(line)]
+        return TransformationTrace([text for text, _ in pairs], [index for _, index in pairs], [])
+
+
 COMPRESS: Final = Compress()
+CONVERT_ONLY: Final = _ConvertOnly()
