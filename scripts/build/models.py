@@ -5,6 +5,7 @@ With `--command-line` it makes a folder with the models of the commands alone, w
 """
 
 import importlib
+import importlib.resources
 import json
 import pkgutil
 import shutil
@@ -17,8 +18,10 @@ import pydantic_core
 from pydantic import BaseModel
 
 import sluice
+from public_suffixes import cut_public_suffixes
 
 _COMMANDS: Final = "sluice.cli.commands"
+_PUBLIC_SUFFIXES: Final = Path("publicsuffixlist/public_suffix_list.dat")
 PARTS: Final = {"pydantic": "worker_pydantic", "pydantic_core": "worker_pydantic_core"}
 # No Worker imports these, or they need a platform that is not here.
 _LEFT_OUT: Final = {"__main__", "cli", "docs", "openapi", "platform", "workers"}
@@ -103,9 +106,19 @@ def copy_compiled_part(folder: Path) -> None:
         shutil.copy(path, folder / "pydantic_core")
 
 
+def copy_public_suffixes(folder: Path) -> None:
+    """Copy what is used of the list, as data of a package without code: the command line starts without other packages."""
+    package = folder / _PUBLIC_SUFFIXES.parent
+    package.mkdir()
+    (package / "__init__.py").touch()
+    text = Path(str(importlib.resources.files(package.name) / _PUBLIC_SUFFIXES.name)).read_text(encoding="utf-8")
+    (folder / _PUBLIC_SUFFIXES).write_text(cut_public_suffixes(text), encoding="utf-8")
+
+
 def main(folder: Path, *, is_command_line: bool) -> None:
     if is_command_line:
         copy_compiled_part(folder)
+        copy_public_suffixes(folder)
     write_packages(folder, list_commands() if is_command_line else list_modules())
 
 

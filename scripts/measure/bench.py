@@ -6,8 +6,10 @@ import sys
 import capacity
 import compiling
 import cost
+import list_builds
 import list_crashes
 import news
+import outage
 import preload
 import purges
 import request_costs
@@ -21,8 +23,10 @@ BENCHES = {
     "capacity": capacity,
     "compile": compiling,
     "cost": cost,
+    "lists": list_builds,
     "list-crashes": list_crashes,
     "news": news,
+    "outage": outage,
     "preload": preload,
     "purges": purges,
     "requests": request_costs,

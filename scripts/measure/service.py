@@ -51,7 +51,8 @@ def measure(arguments: argparse.Namespace) -> None:
         folder = Path(name)
         cases = [Case(f"generated, {MADE_LINES // 1000}k lines", generate_list(folder, MADE_LINES), TRANSFORMATIONS)]
         cases += [Case(path.name, path, TRANSFORMATIONS) for path in arguments.lists]
-        with serve_lists(cases) as address, run_service(folder, address) as url:
+        with serve_lists(cases) as address, run_service(folder, address) as runtime:
+            url = runtime.url
             print(
                 f"{'list':32} {'health ms':>9} {'hit ms':>7} {'ratio':>6} {'miss ms':>8} {'miss/hit':>8} {'hits/s':>7}"
             )
@@ -149,7 +150,7 @@ def heap_bytes(client: httpx.Client) -> int:
 
 
 @contextmanager
-def run_service(folder: Path, address: str) -> Iterator[str]:
+def run_service(folder: Path, address: str, *variables: str) -> Iterator[Runtime]:
     """Runs the deployed Worker with its own config, but for the entry, which also reports the heap."""
     shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("sluice", "__pycache__"))
     shutil.copy(HERE / "service_worker/heap_worker.py", folder / "src")
@@ -160,9 +161,10 @@ def run_service(folder: Path, address: str) -> Iterator[str]:
         .replace('"build/adblock-compiler/python/compiler_worker.py"', '"src/heap_worker.py"', 1)
     )
     (folder / "wrangler.toml").write_text(config)
-    variables = ("--var", f"ALLOW_PRIVATE_HOSTS={address}", "--var", "RATE_LIMIT_MAX_REQUESTS=1000000000")
-    runtime = Runtime(folder / "state", "--config", str(folder / "wrangler.toml"), *variables).start()
+    every = (f"ALLOW_PRIVATE_HOSTS={address}", "RATE_LIMIT_MAX_REQUESTS=1000000000", *variables)
+    arguments = ("--config", str(folder / "wrangler.toml"), *(f"--var={each}" for each in every))
+    runtime = Runtime(folder / "state", *arguments).start()
     try:
-        yield runtime.url
+        yield runtime
     finally:
         runtime.kill()

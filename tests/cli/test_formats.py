@@ -1,20 +1,13 @@
 """Formats as their own programs read them: dnsmasq, unbound and named check each list, and answer by it."""
 
-import shutil
-import socket
-import struct
-import subprocess
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from threading import Thread
 from typing import Any, Final
 
 import pytest
 
 from cli.sluice_process import sluice
-from runtime import PATIENCE_S
+from resolvers import ask, check, find_program, free_port, serving, start_dnsmasq, start_unbound, upstream
 
 LIST: Final = b"""! Title: Judged
 ||tree.com^
@@ -31,15 +24,6 @@ BLOCKED: Final = ("tree.com", "a.tree.com", "exact.com", "a.below.com", "b.a.bel
                   "deep.open.tree.com")  # fmt: skip
 OPEN: Final = ("open.tree.com", "a.open.tree.com", "goodtree.com", "a.exact.com", "goodexact.com", "below.com", "goodbelow.com",
                "a.host.com", "com", "tree.com.net", "hard.net")  # fmt: skip
-NXDOMAIN: Final = 3
-ANSWER: Final = "10.9.8.7"
-
-
-def find_program(name: str) -> str:
-    program = shutil.which(name) or shutil.which(name, path="/usr/sbin:/sbin:/usr/local/sbin")
-    if program is None:
-        pytest.skip(f"{name} is not installed: apt-get install dnsmasq-base unbound bind9 bind9-utils")
-    return program
 
 
 def convert(folder: Path, name: str) -> tuple[Path, set[str]]:
@@ -49,95 +33,6 @@ def convert(folder: Path, name: str) -> tuple[Path, set[str]]:
     path = folder / f"{name}.txt"
     path.write_bytes(done.stdout)
     return path, set((folder / "report.json").read_text().split('"text": "')[1:])
-
-
-def check(*command: str) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout + done.stderr
-
-
-@contextmanager
-def upstream() -> Iterator[int]:
-    """Answer every question for an address with the same one, on a port of the local host."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
-        server.bind(("127.0.0.1", 0))
-
-        def serve() -> None:
-            while True:
-                try:
-                    query, client = server.recvfrom(4096)
-                except OSError:
-                    return
-                end = query.index(b"\0", 12) + 5
-                head = query[:2] + struct.pack(">HHHHH", 0x8180, 1, 1, 0, 0)
-                answer = b"\xc0\x0c" + struct.pack(">HHIH", 1, 1, 60, 4) + socket.inet_aton(ANSWER)
-                server.sendto(head + query[12:end] + answer, client)
-
-        Thread(target=serve, daemon=True).start()
-        yield server.getsockname()[1]
-
-
-def free_port() -> int:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-def ask(port: int, name: str) -> str:
-    """Return `blocked` or `open` for a name, by the answer of the server."""
-    question = (
-        b"".join(bytes([len(label)]) + label.encode() for label in name.split(".")) + b"\0" + struct.pack(">HH", 1, 1)
-    )
-    deadline = time.monotonic() + PATIENCE_S
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
-        client.settimeout(1)
-        while time.monotonic() < deadline:
-            try:
-                client.sendto(struct.pack(">HHHHHH", 7, 0x0100, 1, 0, 0, 0) + question, ("127.0.0.1", port))
-                reply = client.recv(4096)
-            except (TimeoutError, ConnectionError):
-                continue
-            if reply[3] & 15 in {0, NXDOMAIN}:
-                return "open" if socket.inet_aton(ANSWER) in reply else "blocked"
-    pytest.fail(f"no answer for {name}")
-
-
-@contextmanager
-def serving(*command: str) -> Iterator[None]:
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        try:
-            yield
-        finally:
-            process.kill()
-
-
-def start_dnsmasq(folder: Path, path: Path, port: int, upstream_port: int) -> tuple[str, ...]:
-    program = find_program("dnsmasq")
-    check(program, "--test", "-C", str(path))
-    options = (
-        f"-d -p {port} --no-resolv --no-hosts --listen-address=127.0.0.1 --bind-interfaces --pid-file= --user=root"
-    )
-    return (
-        program,
-        *options.split(),
-        f"--server=127.0.0.1#{upstream_port}",
-        "-C",
-        str(path),
-        f"--dhcp-leasefile={folder}/l",
-    )
-
-
-def start_unbound(folder: Path, path: Path, port: int, upstream_port: int) -> tuple[str, ...]:
-    configuration = folder / "unbound.conf"
-    configuration.write_text(
-        f'server:\n chroot: ""\n username: ""\n directory: "{folder}"\n pidfile: ""\n interface: 127.0.0.1\n port: {port}\n'
-        f' do-not-query-localhost: no\n module-config: "iterator"\n use-syslog: no\ninclude: "{path}"\n'
-        f'forward-zone:\n name: "."\n forward-addr: 127.0.0.1@{upstream_port}\nremote-control:\n control-enable: no\n'
-    )
-    check(find_program("unbound-checkconf"), str(configuration))
-    return (find_program("unbound"), "-d", "-c", str(configuration))
 
 
 def start_named(folder: Path, path: Path, port: int, upstream_port: int) -> tuple[str, ...]:

@@ -4,19 +4,22 @@ import gzip
 import json
 import random
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
+from resolvers import ask, free_port, serving, start_dnsmasq, start_unbound, upstream
 from runtime import Runtime, until
 from workerd.conftest import StartRuntime
 from workerd.origin import Answer, Origin, local_origin
 
 WORKER = "adblock-compiler"
 TOKEN = "the-operators-token"
+StartServer = Callable[[Path, Path, int, int], tuple[str, ...]]
 ADMIN = {"Authorization": f"Bearer {TOKEN}"}
 
 
@@ -211,6 +214,24 @@ def test_questions(client: httpx.Client, origin: Origin):
     facts = wait_for(client, "asked", reply.json()["buildId"])
     assert facts["version"] == 3
     assert "||ads5.example^" not in client.get("/lists/asked.txt").text
+
+
+BLOCKED = ("tree.example", "a.tree.example", "host.example", "exact.example")
+OPEN = ("open.tree.example", "a.host.example", "goodtree.example", "a.exact.example", "other.example")
+
+
+@pytest.mark.parametrize(("name", "start_server"), [("dnsmasq", start_dnsmasq), ("unbound", start_unbound)])
+def test_name_servers(client: httpx.Client, origin: Origin, tmp_path: Path, name: str, start_server: StartServer):
+    """A real name server that is started with the file from an address blocks what the list blocks, and nothing else."""
+    rules = "||tree.example^\n@@||open.tree.example^\n0.0.0.0 host.example\n|exact.example^\n"
+    publish(client, "served", origin.serve("/served", rules), formats=["dnsmasq", "unbound"])
+    path = tmp_path / f"{name}.conf"
+    path.write_bytes(client.get(f"/lists/served.{name}").raise_for_status().content)
+    with upstream() as upstream_port:
+        port = free_port()
+        with serving(*start_server(tmp_path, path, port, upstream_port)):
+            answers = {host: ask(port, host) for host in (*BLOCKED, *OPEN)}
+    assert answers == {**dict.fromkeys(BLOCKED, "blocked"), **dict.fromkeys(OPEN, "open")}
 
 
 def test_waiting_rebuilds(client: httpx.Client, origin: Origin):

@@ -228,12 +228,14 @@ class CompilerWorker(CompilerParts):
 
     @cached_property
     def workflow_api(self) -> WorkflowApi:
+        from sluice.platform.workflows import Workflows
         from sluice.services.compiler.http.workflows import WorkflowApi
         from sluice.services.compiler.workflows.defaults import health_sources, warm_configurations
 
         return WorkflowApi(
             guard=self.guard,
             starter=self.starter,
+            builds=Workflows(self.env.PUBLISHED_LIST_WORKFLOW),
             event_log=self.event_log,
             health=self.health_store,
             configurations=partial(warm_configurations, self.settings.warm_configurations),

@@ -117,7 +117,7 @@ class CompilerLists(CompilerParts):
                 take_turn=self.steps.take_turn,
                 clock=CLOCK,
             ),
-            queries=ListQueries(lists=self.list_store, bucket=self.bucket),
+            queries=ListQueries(lists=self.list_store, bucket=self.bucket, take_turn=self.steps.take_turn),
             admin_token=self.settings.admin_token,
             public_url=self.settings.public_url,
         )

@@ -1,6 +1,6 @@
 """The workflows of adblock-compiler, composed from its bindings."""
 
-from functools import cached_property
+from functools import cached_property, partial
 
 from sluice.core.net.fetch import Fetcher
 from sluice.platform.http.transport import send_request
@@ -45,7 +45,7 @@ class CompilerWorkflows(CompilerParts):
         return CacheWarmingWorkflow(
             items=ItemRunner(database=self.database, spent=self.spent_fetches, compile=self.lists.refresh, clock=CLOCK),
             find_expiry=self.list_cache.find_expiry,
-            defaults=warm_configurations(self.settings.warm_configurations),
+            load_defaults=partial(warm_configurations, self.settings.warm_configurations),
             params_store=self.params_store,
             reporter=self.reporter,
             clock=CLOCK,
@@ -59,7 +59,7 @@ class CompilerWorkflows(CompilerParts):
             store=self.health_store,
             alerts=self.source_alerts,
             instances=Workflows(self.env.HEALTH_MONITORING_WORKFLOW),
-            defaults=health_sources(self.settings.health_sources),
+            load_defaults=partial(health_sources, self.settings.health_sources),
             recheck_delay_s=self.settings.health_recheck_delay_s,
             published=open_kv(self.env, "METRICS"),
             reporter=self.reporter,

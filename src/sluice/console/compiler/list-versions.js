@@ -59,8 +59,10 @@ function Differences({ name, versions }) {
   return html`<h3>Differences</h3>
     <div class="row"><${Select} label="From" value=${from} options=${options} onInput=${setFrom} /><${Select} label="to" value=${to} options=${options} onInput=${setTo} /></div>
     <${Loaded} state=${diff}>
-      ${({ added, removed }) =>
-        html`<${Figures} figures=${[["Added", `+${formatNumber(added.length)}`], ["Removed", `−${formatNumber(removed.length)}`]]} />
-          ${added.length + removed.length > 0 ? html`<${DiffView} added=${added} removed=${removed} />` : html`<p>The rules are the same.</p>`}`}
+      ${({ added, removed, unlisted }) => {
+        const [plus, minus] = [added.length + (unlisted?.added ?? 0), removed.length + (unlisted?.removed ?? 0)];
+        return html`<${Figures} figures=${[["Added", `+${formatNumber(plus)}`], ["Removed", `−${formatNumber(minus)}`]]} />
+          ${plus + minus > 0 ? html`<${DiffView} added=${added} removed=${removed} all=${plus + minus} />` : html`<p>The rules are the same.</p>`}`;
+      }}
     <//>`;
 }

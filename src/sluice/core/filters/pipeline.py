@@ -1,13 +1,12 @@
 """The transformations in their fixed order, which does not depend on the order in the configuration."""
 
-from collections.abc import Collection, Generator, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeVar
 
 from sluice.core.errors import Invalid
 from sluice.core.filters.patterns.patterns import Exclusions, Inclusions, Patterns
-from sluice.core.filters.transformations.compress import COMPRESS, Compress
+from sluice.core.filters.transformations.compress import COMPRESS, CONVERT_ONLY, Compress
 from sluice.core.filters.transformations.convert_to_ascii import CONVERT_TO_ASCII
 from sluice.core.filters.transformations.deduplicate import DEDUPLICATE
 from sluice.core.filters.transformations.insert_final_new_line import INSERT_FINAL_NEW_LINE
@@ -54,6 +53,9 @@ TRANSFORMATIONS: Final[Mapping[str, Transformation]] = MappingProxyType(
     }
 )
 
+# They drop a line only for the sake of another one.
+_COMPARING: Final = frozenset({"Deduplicate", "Optimise"})
+
 Outcome = TypeVar("Outcome")
 # Pauses before and after each step, and returns the outcome.
 Stepwise = Generator[None, None, Outcome]
@@ -96,8 +98,7 @@ class _NoObserver:
 NO_OBSERVER: Final = _NoObserver()
 
 
-@dataclass(frozen=True, slots=True)
-class DroppedLine:
+class DroppedLine(NamedTuple):
     """A dropped line: its index in the first input, the step that dropped it, its text at that step, and the reason."""
 
     index: int
@@ -150,6 +151,13 @@ def trace(
     return run_to_end(trace_stepwise(lines, names, LineFilters(exclusions, inclusions), observer=observer))
 
 
+def trace_alone(lines: list[str], names: Collection[str], filters: LineFilters) -> PipelineTrace:
+    """Trace what would become of each line if it stood alone: no line is dropped for the sake of another one."""
+    steps = {**TRANSFORMATIONS, "Compress": CONVERT_ONLY}
+    alone = [(name, steps[name]) for name in TRANSFORMATIONS if name in names and name not in _COMPARING]
+    return run_to_end(_trace_steps(lines, [*_select_filters(filters), *alone], NO_OBSERVER))
+
+
 def transform_stepwise(
     lines: list[str],
     names: Collection[str],
@@ -183,9 +191,15 @@ def trace_stepwise(
 ) -> Stepwise[PipelineTrace]:
     """Run `trace` with the same pauses."""
     check_names(names)
+    return _trace_steps(lines, _select_steps(names, filters, later), observer)
+
+
+def _trace_steps(
+    lines: list[str], steps: Iterable[tuple[str, Transformation]], observer: Observer
+) -> Stepwise[PipelineTrace]:
     origins = list(range(len(lines)))
     dropped: list[DroppedLine] = []
-    for name, step in _select_steps(names, filters, later):
+    for name, step in steps:
         observer.on_step_start(name, len(lines))
         yield
         result = step.trace(lines)
@@ -193,7 +207,8 @@ def trace_stepwise(
         yield
         observer.on_step_complete(name, len(lines), len(result.lines))
         lines = result.lines
-        origins = [origins[index] if index >= 0 else -1 for index in result.origins]
+        if not isinstance(result.origins, range):  # a range means that each line stayed in its place
+            origins = [origins[index] if index >= 0 else -1 for index in result.origins]
     return PipelineTrace(lines, origins, dropped)
 
 

@@ -10,9 +10,9 @@ from sluice.core.errors import Invalid
 from sluice.core.filters.formats.entries import (
     Entry,
     Width,
+    find_cancelled,
+    iterate_entries,
     iterate_wider,
-    read_badfilter,
-    read_entries,
     to_canonical_text,
 )
 from sluice.core.filters.patterns.regexes import Regex
@@ -20,8 +20,8 @@ from sluice.core.filters.patterns.work import CHECK_WORK, WorkBudget
 from sluice.core.filters.syntax.rules import Rule, is_regex, modifier_name, parse_rule
 
 _PARTS: Final = {"*": ".*", "^": r"(?:[^a-z0-9_.%-]|$)"}
-# A text that stands in no `http://name`: a path, a query, or another character that no name has.
-_NO_NAME: Final = re.compile(r"(?<![:/])/(?!$|\*)|[^a-z0-9_.:/*^|-]")
+# A text that stands in no `http://name`: a path, a query, or another character that no name has. A first `/` may stand there.
+_NO_NAME: Final = re.compile(r"(?<=[^:/*])/(?!$|\*)|[^a-z0-9_.:/*^|-]")
 _LITERAL: Final = re.compile(r"[a-z0-9_.-]+")
 _CONDITIONS: Final = frozenset({"client", "ctag", "dnstype", "denyallow"})
 
@@ -49,20 +49,24 @@ class NameVerdicts:
     """
 
     def __init__(self, lines: Sequence[str], *, any_client: bool = False, names: Iterable[str] = ()) -> None:
-        entries, skipped = read_entries(lines)
         self._budget = WorkBudget()
         self._entries: dict[tuple[bool, bool, Width, str], Entry] = {}
-        for entry in entries:
-            self._entries.setdefault((entry.is_exception, entry.is_important, entry.width, entry.name), entry)
-        cancelled = {text for line in lines if (text := read_badfilter(line.strip()))}
-        asked = "\n".join(names)
         self._others: dict[tuple[bool, bool], list[_PatternRule]] = {}
-        for line in skipped:
-            if cancelled and to_canonical_text(line.text) in cancelled:
-                continue
-            rule = _read_pattern_rule(line.line - 1, line.text, any_client=any_client)
-            if rule is not None and (not asked or rule.literal in asked):
-                self._others.setdefault(rule.kind, []).append(rule)
+        cancelled = find_cancelled(lines)
+        asked_names = tuple(names)
+        asked = "\n".join(asked_names)
+        # Of a long list only the entries that can decide are kept, because all of them take more memory than the list.
+        concerned = {each for name in asked_names for each in (name, *iterate_wider(name))}
+        for outcome in iterate_entries(lines):
+            if isinstance(outcome, Entry):
+                is_concerned = not asked or outcome.name in concerned
+                if is_concerned and not (cancelled and to_canonical_text(lines[outcome.line]) in cancelled):
+                    key = (outcome.is_exception, outcome.is_important, outcome.width, outcome.name)
+                    self._entries.setdefault(key, outcome)
+            elif not (cancelled and to_canonical_text(outcome.text) in cancelled):
+                rule = _read_pattern_rule(outcome.line - 1, outcome.text, any_client=any_client)
+                if rule is not None and (not asked or rule.literal in asked):
+                    self._others.setdefault(rule.kind, []).append(rule)
 
     def decide(self, name: str) -> Decision:
         """Return the verdict on a name in lower case; raises Invalid if too many names and patterns are compared."""

@@ -51,7 +51,7 @@ class Workflow(Bench):
             store=self.store,
             alerts=SourceAlerts(database=self.database, fetch=fetch, clock=self.clock, url=url),
             instances=self.instances,
-            defaults=health_sources(),
+            load_defaults=health_sources,
             recheck_delay_s=300,
             published=self.metrics,
             reporter=self.reporter,

@@ -1,6 +1,8 @@
 """Warming: only entries that expire soon, slowly, and never twice because of a crash."""
 
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from sluice.core.compiler.configuration import Configuration
@@ -24,7 +26,7 @@ class Workflow(Bench):
         self.workflow = CacheWarmingWorkflow(
             items=self.items,
             find_expiry=self.expires_at,
-            defaults=warm_configurations(),
+            load_defaults=warm_configurations,
             params_store=self.params_store,
             reporter=self.reporter,
             clock=self.clock,
@@ -97,6 +99,14 @@ async def test_defaults():
     bench = Workflow()
     await bench.outcome({})
     assert set(bench.compiler.compilations) == {"EasyList", "EasyPrivacy", "AdGuard Base"}
+
+
+async def test_malformed_variable():
+    """Lists that the request names are warmed although WARM_CONFIGURATIONS is malformed; a run without lists says so."""
+    bench = Workflow()
+    bench.workflow = replace(bench.workflow, load_defaults=partial(warm_configurations, "{"))
+    assert (await bench.outcome(params("a")))["warmed"] == 1
+    assert "WARM_CONFIGURATIONS" in (await bench.outcome({}))["error"]
 
 
 async def test_a_failed_list_does_not_stop_the_others():

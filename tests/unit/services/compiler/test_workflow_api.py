@@ -56,6 +56,7 @@ class Api(Bench):
         api = WorkflowApi(
             guard=self,
             starter=self.starter,
+            builds=self.starter.instances["compilation"],
             event_log=self.event_log,
             health=HealthStore(database=self.database, clock=self.clock),
             configurations=warm_configurations,

@@ -6,11 +6,16 @@ It works on the hashes of lines: two long lists as texts of Python would not fit
 import hashlib
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Final, NamedTuple
 
+from sluice.core.compiler.published.text_lines import find_line_starts
+
 _HASH_BYTES: Final = 8
+_PARTS: Final = 8
+_HALF_BITS: Final = 32
+_LOWER_HALF: Final = (1 << _HALF_BITS) - 1
 
 
 class Change(NamedTuple):
@@ -22,25 +27,25 @@ class Change(NamedTuple):
     new_end: int
 
 
-def write_patch(old: bytes, new: bytes, resource: str) -> bytes:
-    """Return the patch that makes the old text the new one, byte for byte."""
-    changes = find_changes(old, new)
-    starts = _find_line_starts(new)
+def write_patch(old: Iterable[bytes], new: bytes, resource: str) -> bytes:
+    """Return the patch that makes the old text, which comes in chunks, the new one, byte for byte."""
+    changes = find_changes(hash_lines(old), hash_lines([new]))
+    starts = find_line_starts(new)
     body = b"".join(_write_change(change, new, starts) for change in changes)
     digest = hashlib.sha1(new, usedforsecurity=False).hexdigest()
     count = body.count(b"\n")
     return f"diff name:{resource} checksum:{digest} lines:{count}\n".encode() + body
 
 
-def find_changes(old: bytes, new: bytes) -> list[Change]:
-    """Return where the lines of two texts differ, from top to bottom."""
-    old_hashes, new_hashes = _hash_lines(old), _hash_lines(new)
-    anchors = [(-1, -1), *_find_anchors(old_hashes, new_hashes), (len(old_hashes), len(new_hashes))]
+def find_changes(old: "array[int]", new: "array[int]") -> list[Change]:
+    """Return where the lines of two texts differ, by their hashes, from top to bottom."""
     changes = []
-    for (old_before, new_before), (old_after, new_after) in pairwise(anchors):
-        change = _trim(old_hashes, new_hashes, Change(old_before + 1, old_after, new_before + 1, new_after))
+    old_before = new_before = -1
+    for old_after, new_after in chain(_iterate_anchors(old, new), [(len(old), len(new))]):
+        change = _trim(old, new, Change(old_before + 1, old_after, new_before + 1, new_after))
         if change.old_start < change.old_end or change.new_start < change.new_end:
             changes.append(change)
+        old_before, new_before = old_after, new_after
     return changes
 
 
@@ -79,63 +84,69 @@ def _write_change(change: Change, new: bytes, starts: "array[int]") -> bytes:
     return removal + addition
 
 
-def _find_line_starts(text: bytes) -> "array[int]":
-    """Return where each line begins, and where one after the last would."""
-    starts = array("l", [0])
-    while (end := text.find(b"\n", starts[-1])) >= 0:
-        starts.append(end + 1)
-    starts.append(len(text) + 1)
-    return starts
-
-
-def _hash_lines(text: bytes) -> "array[int]":
+def hash_lines(chunks: Iterable[bytes]) -> "array[int]":
+    """Return the hash of each line of a text that comes in chunks."""
     hashes = array("Q")
-    for line in _iterate_lines(text):
-        hashes.frombytes(hashlib.blake2b(line, digest_size=_HASH_BYTES).digest())
+    rest = b""
+    for chunk in chunks:
+        text = rest + chunk if rest else chunk
+        start = 0
+        while (end := text.find(b"\n", start)) >= 0:
+            hashes.frombytes(_hash_line(text[start:end]))
+            start = end + 1
+        rest = text[start:]
+    hashes.frombytes(_hash_line(rest))
     return hashes
 
 
-def _iterate_lines(text: bytes) -> Iterator[bytes]:
-    start = 0
-    while (end := text.find(b"\n", start)) >= 0:
-        yield text[start:end]
-        start = end + 1
-    yield text[start:]
+def _hash_line(line: bytes) -> bytes:
+    return hashlib.blake2b(line, digest_size=_HASH_BYTES).digest()
 
 
-def _find_anchors(old: "array[int]", new: "array[int]") -> list[tuple[int, int]]:
-    """Return pairs of equal lines that are in both texts once and in the same order, as many as possible."""
+def _iterate_anchors(old: "array[int]", new: "array[int]") -> Iterator[tuple[int, int]]:
+    """Yield pairs of equal lines that are in both texts once and in the same order, as many as possible."""
+    # The place in the new text stands in the upper half of each number, that in the old one in the lower half.
+    matches = array("Q")
+    for part in range(_PARTS):
+        matches.extend(_match_part(old, new, part))
+    matches = array("Q", sorted(matches))
+    chosen = _select_increasing(array("l", (match & _LOWER_HALF for match in matches)))
+    return ((matches[at] & _LOWER_HALF, matches[at] >> _HALF_BITS) for at in chosen)
+
+
+def _match_part(old: "array[int]", new: "array[int]", part: int) -> Iterator[int]:
+    """Yield the places of lines that are in both texts once; a part of all lines, because a table of all is large."""
     places: dict[int, int] = {}
     for at, line in enumerate(old):
-        places[line] = -1 if line in places else at
+        if line % _PARTS == part:
+            places[line] = -1 if line in places else at
     seen: dict[int, int] = {}
     for at, line in enumerate(new):
-        if places.get(line, -1) >= 0:
+        if line % _PARTS == part and places.get(line, -1) >= 0:
             seen[line] = -1 if line in seen else at
-    matches = [(places[line], at) for line, at in seen.items() if at >= 0]
-    del places, seen
-    return _select_increasing(matches)
+    return (at << _HALF_BITS | places[line] for line, at in seen.items() if at >= 0)
 
 
-def _select_increasing(matches: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the longest part of the matches, which are in the order of the new text, that is in order in both."""
-    ends: list[int] = []  # the smallest old place at which a run of each length can end
-    last: list[int] = []  # the match that ends there
-    before = array("i", [-1]) * len(matches)
-    for at, (old_place, _) in enumerate(matches):
-        length = bisect_left(ends, old_place)
+def _select_increasing(places: "array[int]") -> "array[int]":
+    """Return the indexes of the longest part of the places that only grows."""
+    ends = array("l")  # the smallest place at which a run of each length can end
+    last = array("l")  # the index of that place
+    before = array("l", [-1]) * len(places)
+    for at, place in enumerate(places):
+        length = bisect_left(ends, place)
         if length == len(ends):
-            ends.append(old_place)
+            ends.append(place)
             last.append(at)
         else:
-            ends[length], last[length] = old_place, at
+            ends[length], last[length] = place, at
         before[at] = last[length - 1] if length else -1
-    chosen = []
+    chosen = array("l")
     at = last[-1] if last else -1
     while at >= 0:
-        chosen.append(matches[at])
+        chosen.append(at)
         at = before[at]
-    return chosen[::-1]
+    chosen.reverse()
+    return chosen
 
 
 def _trim(old: "array[int]", new: "array[int]", change: Change) -> Change:

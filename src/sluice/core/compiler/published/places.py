@@ -1,36 +1,88 @@
-"""Where each rule of a list stands in its sources, in little memory: only rules that were dropped for an equal one count."""
+"""Where the rules of a list stand in its sources, in little memory: numbers in arrays, found by the hashes of the rules."""
 
+import hashlib
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
-from sluice.core.compiler.dropped_lines import DropCollector
-from sluice.core.compiler.provenance import MERGING, Provenance
-from sluice.core.compiler.sources.line_origins import GENERATED, LineOrigins
-from sluice.core.filters.pipeline import DroppedLine
+from sluice.core.compiler.source_walk import SourceWalk, WalkedSource
+from sluice.core.filters.pipeline import LineFilters, trace_alone
+from sluice.core.json_text import encode_utf8
 
-
-class MergedLines(DropCollector):
-    """Collects the places of equal rules, and nothing about other dropped lines."""
-
-    def __init__(self, _limit: int | None = None) -> None:
-        super().__init__(0)
-        self._places: dict[str, array[int]] = {}
-
-    def collect(self, dropped: Iterable[DroppedLine], origins: LineOrigins) -> None:
-        for line in dropped:
-            file, number = origins[line.index]
-            if file != GENERATED and line.transformation in MERGING:
-                self._places.setdefault(line.text, array("i")).extend((file, number))
-
-    def collect_conflicts(self, lines: Sequence[str], origins: LineOrigins) -> None:
-        """Nobody asks for them here."""
-
-    def find_places(self, text: str) -> Iterator[tuple[int, int]]:
-        packed = self._places.get(text, ())
-        return zip(packed[::2], packed[1::2], strict=True)
+_HASH_BYTES: Final = 8
+_CHUNK_LINES: Final = 5_000
 
 
-def find_packed_places(merged: MergedLines, provenance: Provenance, index: int, text: str) -> list[tuple[int, int]]:
-    """Return the files, by number, and the lines of a rule: of the equal rules that were dropped, and its own."""
-    own = provenance.find_origin(index)
-    return [*merged.find_places(text), *([own] if own else ())]
+class RulePlaces:
+    """The places of rules: for each a file, by its number, and a line."""
+
+    def __init__(self, rules: Iterable[str]) -> None:
+        self._hashes = array("Q", sorted(map(_hash_rule, rules)))
+        # Three numbers for each place, in the order in which the sources are read; and for each rule its places.
+        self._rows = array("l")
+        self._starts = array("l")
+        self._sorted = array("l")
+
+    def add(self, rule: str, file: int, line: int) -> None:
+        """Note a place, if the rule is in the list. Of equal rules the first one holds all places."""
+        at = self._find(rule)
+        if at is not None:
+            self._rows.extend((at, file, line))
+
+    def finish(self) -> None:
+        """Sort the places by rule."""
+        counts = array("l", [0]) * (len(self._hashes) + 1)
+        for at in self._rows[::3]:
+            counts[at + 1] += 1
+        for at in range(1, len(counts)):
+            counts[at] += counts[at - 1]
+        self._starts = counts[:]
+        self._sorted = array("l", [0]) * (len(self._rows) // 3)
+        for row, at in enumerate(self._rows[::3]):
+            self._sorted[counts[at]] = row
+            counts[at] += 1
+
+    def find(self, rule: str) -> list[tuple[int, int]]:
+        """Return the files and the lines of a rule, in the order of the sources."""
+        at = self._find(rule)
+        if at is None:
+            return []
+        rows = self._sorted[self._starts[at] : self._starts[at + 1]]
+        return [(self._rows[3 * row + 1], self._rows[3 * row + 2]) for row in rows]
+
+    def _find(self, rule: str) -> int | None:
+        wanted = _hash_rule(rule)
+        at = bisect_left(self._hashes, wanted)
+        return at if at < len(self._hashes) and self._hashes[at] == wanted else None
+
+
+async def find_places(rules: Iterable[str], walk: SourceWalk, names: Sequence[str]) -> RulePlaces:
+    """Read all sources again, and find out which line of them became which rule; `names` are the list's transformations."""
+    places = RulePlaces(rules)
+    list_filters = await walk.read_list_filters()
+    async for source in walk.iterate_sources():
+        for rule, file, line in _iterate_places(source, names, list_filters):
+            places.add(rule, file, line)
+        del source
+    places.finish()
+    return places
+
+
+def _iterate_places(
+    source: WalkedSource, names: Sequence[str], list_filters: LineFilters
+) -> Iterator[tuple[str, int, int]]:
+    lines, origins = source.text.lines, source.text.origins
+    if origins is None:
+        return
+    for start in range(0, len(lines), _CHUNK_LINES):
+        own = trace_alone(lines[start : start + _CHUNK_LINES], source.names, source.filters)
+        whole = trace_alone(own.lines, names, list_filters)
+        for rule, at in zip(whole.lines, whole.origins, strict=True):
+            if at >= 0 and own.origins[at] >= 0:
+                file, line = origins[start + own.origins[at]]
+                yield rule, file, line
+
+
+def _hash_rule(rule: str) -> int:
+    return int.from_bytes(hashlib.blake2b(encode_utf8(rule), digest_size=_HASH_BYTES).digest())

@@ -8,9 +8,11 @@ from datetime import UTC, datetime
 from sluice import __version__
 from sluice.core.compiler.header import format_checksum_line
 from sluice.core.compiler.published.definition import ListDefinition
+from sluice.core.compiler.published.text_lines import TextLines
 from sluice.core.compiler.published.versions import RESOURCE, ListState, VersionStamp, name_patch
 from sluice.core.compiler.sources.line_splitting import flatten_to_one_line
 from sluice.core.compiler.sources.locations import remove_secrets
+from sluice.core.json_text import encode_utf8
 from sluice.core.timestamps import iso
 
 _DAY_MINUTES = 24 * 60
@@ -43,19 +45,17 @@ class VersionText:
     stamp: VersionStamp
     state: ListState
     notes: Sequence[SourceNote]
-    rules: list[str]
+    rules: bytes
     rule_count: int
     patch_id: str
     homepage: str
 
-    def lines(self) -> list[str]:
-        """Return all lines of the adblock text; the last one is empty, so that the text ends with a line feed."""
-        lines = [*self._header(), *self.rules]
-        while lines and not lines[-1]:
-            lines.pop()
-        lines.append("")
-        lines.insert(0, format_checksum_line(lines))
-        return lines
+    def write(self) -> bytes:
+        """Return the adblock text, which ends with a line feed."""
+        header = "".join(f"{line}\n" for line in self._header())
+        rules = self.rules.rstrip(b"\n")
+        text = b"".join((encode_utf8(header), rules, b"\n" if rules else b""))
+        return b"".join((encode_utf8(format_checksum_line(TextLines(text))), b"\n", text))
 
     @property
     def header_lines(self) -> int:

@@ -50,7 +50,9 @@ def count_shards(rules: int) -> int:
     return max(1, min(MAX_SHARDS, rules // _RULES_PER_SHARD))
 
 
-def build_shards(lines: list[str], directory: ShardDirectory, find_places: FindPlaces) -> Iterator[tuple[str, bytes]]:
+def build_shards(
+    lines: Sequence[str], directory: ShardDirectory, find_places: FindPlaces
+) -> Iterator[tuple[str, bytes]]:
     """Yield the name and the content of each shard; the general one is called `general`."""
     numbers = [array("i") for _ in range(directory.shards)]
     general: dict[int, str] = {}
@@ -65,7 +67,7 @@ def build_shards(lines: list[str], directory: ShardDirectory, find_places: FindP
 
 
 def _assign_lines(
-    lines: list[str], start: int, directory: ShardDirectory, numbers: "list[array[int]]", general: dict[int, str]
+    lines: Sequence[str], start: int, directory: ShardDirectory, numbers: "list[array[int]]", general: dict[int, str]
 ) -> None:
     """Add each line, by its number, to the shards of its names, or to the general one with the text that it needs."""
     entries, skipped = read_entries(lines)

@@ -1,7 +1,7 @@
 """Reads the lines of a list as entries: which names each rule blocks or allows, as far as names can say it."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -13,6 +13,8 @@ from sluice.core.filters.syntax.rules import is_regex, modifier_name, parse_rule
 
 _LABEL: Final = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
 _NAME: Final = re.compile(rf"(?=.{{1,253}}\Z){_LABEL}(?:\.{_LABEL})*")
+# The most frequent kind of line in DNS lists.
+_COMMON_RULE: Final = re.compile(rf"\|\|({_LABEL}(?:\.{_LABEL})+)\^")
 _ADDRESS: Final = re.compile(r"[0-9.]+\Z|.*:")
 _LOOPBACK: Final = frozenset(
     {"localhost", "localhost.localdomain", "local", "broadcasthost", "ip6-localhost", "ip6-loopback", "ip6-localnet",
@@ -56,27 +58,45 @@ class Skipped:
     reason: str
 
 
-def read_entries(lines: Iterable[str]) -> tuple[list[Entry], list[Skipped]]:
+def read_entries(lines: Sequence[str]) -> tuple[list[Entry], list[Skipped]]:
     """Return all entries, without those that a `$badfilter` cancels, and the lines that are none."""
     entries: list[Entry] = []
     skipped: list[Skipped] = []
-    cancelled: set[str] = set()
+    for outcome in iterate_entries(lines):
+        if isinstance(outcome, Entry):
+            entries.append(outcome)
+        else:
+            skipped.append(outcome)
+    if cancelled := find_cancelled(lines):
+        entries = [entry for entry in entries if to_canonical_text(lines[entry.line]) not in cancelled]
+    return entries, skipped
+
+
+def iterate_entries(lines: Iterable[str]) -> Iterator[Entry | Skipped]:
+    """Yield the entries of each line, or the line itself if it has none; also those that a `$badfilter` cancels."""
     for index, line in enumerate(lines):
         text = line.strip()
-        if is_blank(text) or is_comment(text) or (text.startswith("[") and text.endswith("]")):
-            continue
-        if cancelled_text := read_badfilter(text):
-            cancelled.add(cancelled_text)
-            continue
-        outcome = _read_line(index, text)
+        outcome = _read_text(index, text)
         if isinstance(outcome, list):
-            entries += outcome
+            yield from outcome
         elif outcome:
-            skipped.append(Skipped(index + 1, text, outcome))
-    if not cancelled:
-        return entries, skipped
-    texts = list(lines)
-    return [entry for entry in entries if to_canonical_text(texts[entry.line]) not in cancelled], skipped
+            yield Skipped(index + 1, text, outcome)
+
+
+def read_decisive_entries(lines: Iterable[str]) -> list[Entry]:
+    """Return the exceptions and the `$important` blocks, on which it depends what becomes of all other entries."""
+    entries: list[Entry] = []
+    for index, line in enumerate(lines):
+        if "@@" in line or "important" in line:
+            outcome = _read_text(index, line.strip())
+            found = outcome if isinstance(outcome, list) else []
+            entries += [entry for entry in found if entry.is_exception or entry.is_important]
+    return entries
+
+
+def find_cancelled(lines: Iterable[str]) -> set[str]:
+    """Return the rules that a `$badfilter` cancels, in their canonical form."""
+    return {text for line in lines if "badfilter" in line and (text := read_badfilter(line.strip()))}
 
 
 def read_badfilter(text: str) -> str:
@@ -96,8 +116,21 @@ def to_canonical_text(text: str) -> str:
     return text if rule is None else rule._replace(modifiers=sorted(rule.modifiers)).format()
 
 
-def _read_line(index: int, text: str) -> list[Entry] | str:
-    """Return the entries of a line, or the reason why it has none; "" if it means nothing."""
+def _read_text(index: int, text: str) -> list[Entry] | str:
+    """Return the entries of a line, or the reason why it has none; "" for a comment, and for what means nothing."""
+    if (common := _COMMON_RULE.fullmatch(text)) and is_name(common[1]):
+        return [Entry(index, common[1], Width.TREE)]
+    if _is_no_rule(text):
+        return ""
+    return _read_rule(index, text)
+
+
+def _is_no_rule(text: str) -> bool:
+    is_title = text.startswith("[") and text.endswith("]")
+    return is_blank(text) or is_comment(text) or is_title or bool(read_badfilter(text))
+
+
+def _read_rule(index: int, text: str) -> list[Entry] | str:
     if is_cosmetic(text):
         return "a cosmetic rule, which DNS cannot apply"
     if is_hosts_rule(text):

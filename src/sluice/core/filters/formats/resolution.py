@@ -4,19 +4,22 @@ An important exception beats an important block, that beats an exception, and th
 never counts. A format knows at most that a longer name beats a shorter one.
 """
 
-from collections.abc import Container, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import replace
 
-from sluice.core.filters.formats.entries import Entry, Skipped, Width, iterate_wider
+from sluice.core.filters.formats.entries import Entry, Width, iterate_wider
 
 
 class EntrySet:
     """Names by width, to ask which entry covers another."""
 
-    def __init__(self, entries: Iterable[Entry]) -> None:
+    def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self.names: dict[Width, set[str]] = {width: set() for width in Width}
         for entry in entries:
-            self.names[entry.width].add(entry.name)
+            self.add(entry)
+
+    def add(self, entry: Entry) -> None:
+        self.names[entry.width].add(entry.name)
 
     def covers(self, entry: Entry) -> bool:
         """Return whether one entry of the set means all the names that this entry means."""
@@ -33,34 +36,44 @@ class EntrySet:
         return any(wider in tree or wider in below for wider in iterate_wider(entry.name))
 
 
-@dataclass(frozen=True, slots=True)
-class Resolved:
-    """What is to be written, and what cannot be."""
+class Resolution:
+    """Decides on one block after another, so that the entries of a long list need not be in memory together."""
 
-    blocks: list[Entry]
-    exceptions: list[Entry]
-    skipped: list[Skipped]
+    def __init__(self, decisive: Sequence[Entry], writable: Container[Width]) -> None:
+        """`decisive` are all exceptions and `$important` blocks; exceptions of the `writable` widths can be written."""
+        self._writable = writable
+        self._exceptions = [entry for entry in decisive if entry.is_exception]
+        important = EntrySet(entry for entry in decisive if not entry.is_exception)
+        self._stronger = EntrySet(entry for entry in self._exceptions if entry.is_important)
+        self._every = EntrySet(self._exceptions)
+        self._opening = [entry for entry in self._exceptions if entry.is_important or not important.covers(entry)]
+        self._inside = _find_names_above(entry for entry in self._opening if entry.width not in writable)
+        # Only blocks of these names can cover an exception.
+        self._asked = {name for entry in self._exceptions for name in (entry.name, *iterate_wider(entry.name))}
+        self._covering = EntrySet()
 
+    def resolve(self, block: Entry) -> Entry | str | None:
+        """Return what is left of a block: None if exceptions open all of it, the reason if that cannot be expressed."""
+        exceptions = self._stronger if block.is_important else self._every
+        if exceptions.covers(block):
+            return None
+        left = _narrow(block, exceptions)
+        if left.width is not Width.EXACT and (opened := self._inside.get((left.name, left.is_important))):
+            return f"the list allows {opened} inside of it, which cannot be expressed"
+        if left.name in self._asked:
+            self._covering.add(left)
+        return left
 
-def resolve(entries: list[Entry], texts: list[str], writable: Container[Width]) -> Resolved:
-    """Resolve the entries for a format that can write exceptions of these widths."""
-    exceptions = [entry for entry in entries if entry.is_exception]
-    blocks = [entry for entry in entries if not entry.is_exception]
-    stronger = EntrySet(entry for entry in exceptions if entry.is_important)
-    every = EntrySet(exceptions)
-    important = EntrySet(entry for entry in blocks if entry.is_important)
-    blocks = [
-        _narrow(entry, stronger if entry.is_important else every)
-        for entry in blocks
-        if not (stronger if entry.is_important else every).covers(entry)
-    ]
-    exceptions = [entry for entry in exceptions if entry.is_important or not important.covers(entry)]
-    split = _find_split(blocks, [entry for entry in exceptions if entry.width not in writable])
-    kept = [entry for entry in blocks if entry not in split]
-    covering = EntrySet(kept)
-    written = [entry for entry in exceptions if entry.width in writable and covering.covers(entry)]
-    skipped = [Skipped(entry.line + 1, texts[entry.line].strip(), reason) for entry, reason in split.items()]
-    return Resolved(kept, written, skipped)
+    def list_exceptions(self) -> list[Entry]:
+        """Return the exceptions to write, after all blocks were resolved."""
+        return [entry for entry in self._opening if entry.width in self._writable and self._covering.covers(entry)]
+
+    def iterate_blocked_exceptions(self) -> Iterator[Entry]:
+        """Yield the names that an exception does not open, because of `$important`: a name above them does not block them."""
+        for entry in self._exceptions:
+            name = Entry(entry.line, entry.name, Width.EXACT)
+            if self._covering.covers(name):
+                yield name
 
 
 def _narrow(block: Entry, exceptions: EntrySet) -> Entry:
@@ -72,16 +85,12 @@ def _narrow(block: Entry, exceptions: EntrySet) -> Entry:
     return block
 
 
-def _find_split(blocks: list[Entry], unwritable: list[Entry]) -> dict[Entry, str]:
-    """Return the blocks of which an exception that cannot be written opens a part, each with the reason."""
+def _find_names_above(exceptions: Iterable[Entry]) -> dict[tuple[str, bool], str]:
+    """Return the names above each exception, for blocks that are not important and those that are, with the name it opens."""
     inside: dict[tuple[str, bool], str] = {}
-    for entry in unwritable:
+    for entry in exceptions:
         for name in iterate_wider(entry.name):
             inside.setdefault((name, False), entry.name)
             if entry.is_important:
                 inside.setdefault((name, True), entry.name)
-    return {
-        block: f"the list allows {inside[block.name, block.is_important]} inside of it, which cannot be expressed"
-        for block in blocks
-        if block.width is not Width.EXACT and (block.name, block.is_important) in inside
-    }
+    return inside

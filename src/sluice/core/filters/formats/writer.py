@@ -1,14 +1,22 @@
 """Writes a list in a format, and reports every rule that the format cannot express."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import Any, Final
 
 from sluice.core.errors import Invalid
-from sluice.core.filters.formats.entries import Entry, Skipped, Width, read_entries
-from sluice.core.filters.formats.resolution import EntrySet, resolve
+from sluice.core.filters.formats.entries import (
+    Entry,
+    Skipped,
+    Width,
+    find_cancelled,
+    iterate_entries,
+    read_decisive_entries,
+    to_canonical_text,
+)
+from sluice.core.filters.formats.resolution import Resolution
 from sluice.core.filters.formats.table import FORMATS, PASSED_THROUGH, Format
 from sluice.core.filters.syntax.lines import CREDITS, is_blank, is_comment
 
@@ -55,64 +63,118 @@ def write_list(lines: list[str], name: str, *, serial: int = 1, max_entries: int
     if name in PASSED_THROUGH:
         count = sum(1 for line in lines if not is_blank(line) and not is_comment(line))
         return WrittenList(lines, FormatReport(name, count, ()))
-    row = FORMATS[name]
-    entries, skipped = read_entries(lines)
-    resolved = resolve(entries, lines, row.exceptions.keys())
-    all_blocks = [*resolved.blocks, *(_find_blocked_exceptions(entries, resolved.blocks) if row.names_only else ())]
-    blocks, unwritable = _select_writable(all_blocks, row, lines, max_entries or row.max_entries)
-    report = FormatReport(
-        name, len(blocks), tuple(sorted([*skipped, *resolved.skipped, *unwritable], key=lambda line: line.line))
-    )
-    if row.json_key:
-        return WrittenList(_write_json(name, blocks, lines), report)
-    body = dict.fromkeys(_write_entries(blocks, resolved.exceptions, row))  # each line once
-    header = _write_header(lines, row, report.entries, serial)
-    return WrittenList([*header, *body, ""], report)
-
-
-def _find_blocked_exceptions(entries: list[Entry], blocks: list[Entry]) -> Iterator[Entry]:
-    """Yield the names that an exception does not open, because of `$important`: a name above them does not block them."""
-    covering = EntrySet(blocks)
-    for entry in entries:
-        name = Entry(entry.line, entry.name, Width.EXACT)
-        if entry.is_exception and covering.covers(name):
-            yield name
-
-
-def _select_writable(
-    blocks: list[Entry], row: Format, texts: list[str], max_entries: int | None
-) -> tuple[list[Entry], list[Skipped]]:
-    written: dict[tuple[str, ...], Entry] = {}
     skipped: list[Skipped] = []
-    for entry in blocks:
-        key = (entry.name,) if row.names_only else (entry.name, entry.width)
-        if entry.width not in row.blocks:
-            reason = f"{row.syntax} cannot express {_WIDTHS[entry.width]}"
-        elif key in written:
-            continue
-        elif max_entries is not None and len(written) >= max_entries:
-            reason = f"the format holds at most {max_entries:,} entries"
+    writer = FormatWriter(lines, name, serial=serial, max_entries=max_entries, on_skipped=skipped.append)
+    body = list(writer.iterate_body())
+    report = FormatReport(name, writer.entries, tuple(sorted(skipped, key=lambda line: line.line)))
+    return WrittenList([*writer.list_header(), *body, ""], report)
+
+
+class FormatWriter:
+    """Writes a list line by line: the body first, then the header, which says how many entries there are."""
+
+    def __init__(
+        self,
+        lines: Sequence[str],
+        name: str,
+        *,
+        serial: int = 1,
+        max_entries: int | None = None,
+        on_skipped: Callable[[Skipped], None],
+    ) -> None:
+        self.entries = 0
+        self._lines = lines
+        self._name = name
+        self._row = FORMATS[name]
+        self._serial = serial
+        self._max_entries = max_entries or self._row.max_entries
+        self._skip = on_skipped
+        self._cancelled = find_cancelled(lines)
+        self._cancelled_patterns = {text.partition("$")[0] for text in self._cancelled}
+        decisive = [entry for entry in read_decisive_entries(lines) if not self._is_cancelled(entry)]
+        self._resolution = Resolution(decisive, self._row.exceptions.keys())
+        # Where a line is the name alone, one width of it is enough.
+        shared: set[str] = set()
+        self._written = {width: shared if self._row.names_only else set[str]() for width in Width}
+        self._templates = {width: _find_templates(self._row, width) for width in self._row.blocks}
+
+    def iterate_body(self) -> Iterator[str]:
+        """Yield each line below the header once."""
+        if self._row.json_key:
+            yield from _write_json(self._name, self._iterate_blocks(), self._lines)
+        elif self._row.names_on_line > 1:
+            names = (entry.name for entry in self._iterate_blocks())
+            while line := " ".join(islice(names, self._row.names_on_line)):
+                yield self._row.blocks[Width.EXACT].format(name=line)
         else:
-            written[key] = entry
-            continue
-        skipped.append(Skipped(entry.line + 1, texts[entry.line].strip(), reason))
-    return list(written.values()), skipped
+            for entry in self._iterate_blocks():
+                yield from self._write_block(entry)
+            yield from dict.fromkeys(self._write_exceptions())
+
+    def list_header(self) -> list[str]:
+        """Return the header; the body was written before."""
+        return _write_header(self._lines, self._row, self.entries, self._serial)
+
+    def _iterate_blocks(self) -> Iterator[Entry]:
+        for outcome in iterate_entries(self._lines):
+            if isinstance(outcome, Skipped):
+                self._skip(outcome)
+            elif not outcome.is_exception and not self._is_cancelled(outcome):
+                left = self._resolution.resolve(outcome)
+                if isinstance(left, str):
+                    self._skip_entry(outcome, left)
+                elif left and self._may_write(left):
+                    yield left
+        if self._row.names_only:
+            yield from filter(self._may_write, self._resolution.iterate_blocked_exceptions())
+
+    def _is_cancelled(self, entry: Entry) -> bool:
+        if not self._cancelled:
+            return False
+        text = self._lines[entry.line].strip()
+        return text.partition("$")[0] in self._cancelled_patterns and to_canonical_text(text) in self._cancelled
+
+    def _may_write(self, entry: Entry) -> bool:
+        """Return whether the entry is new and fits, and count it as written."""
+        written = self._written[entry.width]
+        if entry.width not in self._row.blocks:
+            self._skip_entry(entry, f"{self._row.syntax} cannot express {_WIDTHS[entry.width]}")
+        elif entry.name in written:
+            pass
+        elif self._max_entries is not None and self.entries >= self._max_entries:
+            self._skip_entry(entry, f"the format holds at most {self._max_entries:,} entries")
+        else:
+            written.add(entry.name)
+            self.entries += 1
+            return True
+        return False
+
+    def _skip_entry(self, entry: Entry, reason: str) -> None:
+        self._skip(Skipped(entry.line + 1, self._lines[entry.line].strip(), reason))
+
+    def _write_block(self, entry: Entry) -> Iterator[str]:
+        """Yield the lines of a block that no wider or narrower block of the same name had."""
+        name = self._row.escape(entry.name) if self._row.escape else entry.name
+        for template, others in self._templates[entry.width]:
+            if not any(entry.name in self._written[width] for width in others):
+                yield template.format(name=name)
+
+    def _write_exceptions(self) -> Iterator[str]:
+        escape = self._row.escape or str
+        for entry in self._resolution.list_exceptions():
+            yield from self._row.exceptions[entry.width].format(name=escape(entry.name)).split("\n")
 
 
-def _write_entries(blocks: Iterable[Entry], exceptions: Iterable[Entry], row: Format) -> Iterator[str]:
-    if row.names_on_line > 1:
-        names = [entry.name for entry in blocks]
-        for start in range(0, len(names), row.names_on_line):
-            yield row.blocks[Width.EXACT].format(name=" ".join(names[start : start + row.names_on_line]))
-        return
-    escape = row.escape or str
-    for entry in blocks:
-        yield from row.blocks[entry.width].format(name=escape(entry.name)).split("\n")
-    for entry in exceptions:
-        yield from row.exceptions[entry.width].format(name=escape(entry.name)).split("\n")
+def _find_templates(row: Format, width: Width) -> list[tuple[str, list[Width]]]:
+    """Return the lines of a block of this width, each with the other widths whose blocks have the same line."""
+    others = [] if row.names_only else [other for other in row.blocks if other is not width]
+    return [
+        (template, [other for other in others if template in row.blocks[other].split("\n")])
+        for template in row.blocks[width].split("\n")
+    ]
 
 
-def _write_header(lines: list[str], row: Format, count: int, serial: int) -> list[str]:
+def _write_header(lines: Sequence[str], row: Format, count: int, serial: int) -> list[str]:
     preamble = [line.format(serial=serial) for line in row.preamble]
     if not row.comment:
         return preamble
@@ -137,10 +199,11 @@ def _iterate_header(lines: Iterable[str]) -> Iterator[str]:
     return takewhile(lambda line: is_comment(line) or is_blank(line) or line.startswith("["), lines)
 
 
-def _write_json(name: str, blocks: list[Entry], lines: list[str]) -> list[str]:
+def _write_json(name: str, blocks: Iterable[Entry], lines: Sequence[str]) -> Iterator[str]:
     names: dict[Width, list[str]] = {width: [] for width in Width}
     for entry in blocks:
-        names[entry.width].append(FORMATS[name].blocks[entry.width].format(name=entry.name))
+        template = FORMATS[name].blocks[entry.width]
+        names[entry.width].append(entry.name if template == "{name}" else template.format(name=entry.name))
     if name == "sing-box":
         domains = {"domain": names[Width.EXACT], "domain_suffix": names[Width.TREE] + names[Width.BELOW]}
         rules = [{key: values for key, values in domains.items() if values}]
@@ -153,4 +216,8 @@ def _write_json(name: str, blocks: list[Entry], lines: list[str]) -> list[str]:
             "denied-remote-domains": names[Width.TREE],
             "denied-remote-hosts": names[Width.EXACT],
         }
-    return [*json.dumps(value, ensure_ascii=False, indent=1).split("\n"), ""]
+    rest = ""
+    for text in json.JSONEncoder(ensure_ascii=False, indent=1).iterencode(value):
+        *done, rest = f"{rest}{text}".split("\n")
+        yield from done
+    yield rest

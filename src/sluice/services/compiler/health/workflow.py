@@ -91,7 +91,7 @@ class HealthMonitoringWorkflow:
     store: HealthStore
     alerts: SourceAlerts
     instances: Instances
-    defaults: Sequence[HealthSource]
+    load_defaults: Callable[[], Sequence[HealthSource]]
     recheck_delay_s: int
     published: Kv
     reporter: RunReporter
@@ -134,7 +134,7 @@ class HealthMonitoringWorkflow:
     async def _load(self, run: Run, request: HealthParams) -> dict[str, Any]:
         """Fixes the sources for this run, even if the variables change later, and reports their failures so far."""
         self.reporter.report_start(run)
-        sources = request.sources or self.defaults
+        sources = request.sources or self.load_defaults()
         facts = {"sourceCount": len(sources), "recheck": request.recheck, "scheduled": request.scheduled}
         await self.reporter.emit(run, workflow_started("Health check started", **facts))
         failures = {} if request.private else await self.store.count_failures([source.url for source in sources])

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from sluice.core.compiler.published.definition import ListDefinition, parse_definition
 from sluice.core.compiler.published.names import check_name
 from sluice.core.compiler.sources.locations import remove_secrets
+from sluice.core.errors import ConfigError
 from sluice.core.models import parse_model
 from sluice.core.timestamps import iso
 from sluice.services.compiler.published.builds.queue import BuildQueue
@@ -47,7 +48,7 @@ class ListsApi:
 
     async def show_all(self, request: Request) -> Reply:
         stored = {known.name: known for known in await self.lists.load_all()}
-        declared = self.operator.load_declared()
+        declared = self._load_declared()
         origin = self._find_origin(request)
         rows = [_describe_briefly(known, origin) for known in stored.values()]
         rows += [_describe_unstored(name, declared[name], origin) for name in declared if name not in stored]
@@ -119,6 +120,13 @@ class ListsApi:
 
     async def show_overlap(self, request: Request) -> Reply:
         return Reply.json(await self.queries.show_overlap(check_name(request.params["name"])))
+
+    def _load_declared(self) -> Mapping[str, Mapping[str, Any]]:
+        """Returns none while the declarations are malformed, which /health reports: stored lists are shown anyway."""
+        try:
+            return self.operator.load_declared()
+        except ConfigError:
+            return {}
 
     def _build_accepted(self, request: Request, name: str, build_id: str, status: int) -> Reply:
         url = f"{self._find_origin(request)}/lists/{name}"

@@ -18,11 +18,11 @@ from sluice.services.compiler.limits.allowance import (
     count_sent_sources,
     share_fetches,
 )
-from sluice.services.compiler.ports import CountingGuard
+from sluice.services.compiler.ports import CountingGuard, Instances
 from sluice.services.compiler.requests import MAX_BODY_BYTES, AsyncBatchRequest, CompileRequest
 from sluice.services.compiler.workflows.event_log import WorkflowEventLog
 from sluice.services.compiler.workflows.events import WorkflowType
-from sluice.services.compiler.workflows.starter import ApiType, WorkflowStarter
+from sluice.services.compiler.workflows.starter import PUBLISHED_LIST, ApiType, WorkflowStarter
 from sluice.services.compiler.workflows.warming import WarmRequest
 from sluice.web import QueryReader, Reply, Request
 from sluice.web.admin import is_operator
@@ -38,10 +38,11 @@ _FIGURE_NAMES: Final[Mapping[WorkflowType, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkflowApi:
-    """`configurations` and `sources` return what to warm and check if a request names none."""
+    """`configurations` and `sources` return what to warm and check if a request names none; `builds` are of published lists."""
 
     guard: CountingGuard
     starter: WorkflowStarter
+    builds: Instances
     event_log: WorkflowEventLog
     health: HealthStore
     configurations: Callable[[], Sequence[Configuration]]
@@ -92,11 +93,10 @@ class WorkflowApi:
 
     async def show_status(self, request: Request) -> Reply:
         kind, workflow_id = request.params["type"], request.params["id"]
-        instances_of_kind = next(
-            (instances for name, instances in self.starter.instances.items() if name == kind), None
-        )
+        instances = {**self.starter.instances, PUBLISHED_LIST: self.builds}
+        instances_of_kind = next((of_kind for name, of_kind in instances.items() if name == kind), None)
         if instances_of_kind is None:
-            raise Invalid(f"{kind[:40]!r} is not a workflow type; the types are {', '.join(self.starter.instances)}")
+            raise Invalid(f"{kind[:40]!r} is not a workflow type; the types are {', '.join(instances)}")
         status = await instances_of_kind.status(workflow_id)
         values = {"status": status.state, "output": status.output, "error": status.error}
         return _build_reply({"workflowId": workflow_id, "workflowType": kind, **values})

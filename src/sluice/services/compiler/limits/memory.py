@@ -15,6 +15,8 @@ _LINE_BYTES: Final = 60  # of a line besides its text
 # grows in steps of a fifth, and must stay below 100. A report of every dropped line needs four times as much.
 MAX_TEXT_BYTES: Final = 24_000_000
 MAX_REPORTED_BYTES: Final = 5_000_000
+# A build of a published list holds nothing else meanwhile: its reply is not the list.
+MAX_PUBLISHED_BYTES: Final = 30_000_000
 MAX_SENT_BYTES: Final = 8_000_000  # of the text in a request, which is in memory a second time as its body
 
 

@@ -1,5 +1,6 @@
 """What the operator and the cron do with lists: put, delete, rebuild, roll back, and start what is due."""
 
+import gc
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -63,14 +64,17 @@ class ListOperator:
 
     async def run_due(self, scheduled_ms: int) -> None:
         """Starts a build of each list that is due in this hour, and what was lost; called once an hour."""
-        for name in self.load_declared():
-            await self._store_declared(name)
+        await self._attempt(self._store_all_declared())
         hour = datetime.fromtimestamp(scheduled_ms // 1000, UTC)
         for known in await self.lists.load_all():
             if known.definition.cron.is_due(hour):
                 await self._attempt(self._start_scheduled(known.name, scheduled_ms))
         await self._attempt(self._resume_lost())
         await self._attempt(self._remove_staged())
+
+    async def _store_all_declared(self) -> None:
+        for name in self.load_declared():
+            await self._attempt(self._store_declared(name))
 
     async def _resume_lost(self) -> None:
         before_ms = round(self.clock.now() * 1000) - _LOST_MS
@@ -126,7 +130,8 @@ class ListOperator:
 
 @asynccontextmanager
 async def take_large_turn(turns: CompilationTurns, clock: Clock) -> AsyncIterator[None]:
-    """Holds the isolate's place for a long list."""
+    """Holds the isolate's place for a long list, and frees what earlier work has left in cycles."""
     async with turns.take(clock) as turn:
         await turn.wait()
+        gc.collect()
         yield

@@ -1,17 +1,19 @@
 """What a definition would publish, without publishing it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from sluice.core.compiler.published.definition import ListDefinition
+from sluice.core.compiler.published.text_lines import TextLines
 from sluice.core.ports import Bucket, Clock
 from sluice.services.compiler.published.builds.build_steps import TakeTurn, describe_outcomes
-from sluice.services.compiler.published.builds.list_compiler import compile_rules
+from sluice.services.compiler.published.builds.list_compiler import FileLibrary, compile_rules, digest_rules
 from sluice.services.compiler.published.differences import compare_rules, load_text
 from sluice.services.compiler.published.list_store import ListStore
+from sluice.services.compiler.published.sources.bundles import Bundle
 from sluice.services.compiler.published.sources.copy_store import CopyStore
-from sluice.services.compiler.published.sources.source_fetcher import SourceFetcher
+from sluice.services.compiler.published.sources.source_fetcher import SourceFetcher, SourceOutcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,19 +29,28 @@ class Previews:
         """Returns the rules that would be added and removed, and what each source would be taken from."""
         outcomes = await self.fetcher.fetch_all(definition, await self.copies.load_copies(name))
         described = describe_outcomes(definition, outcomes)
-        bundles = {one.source: one.bundle for one in outcomes if one.bundle}
         async with self.take_turn():
-            rules = await compile_rules(definition.configuration, bundles, self.clock)
+            rules = await compile_rules(definition.configuration, _open_library(outcomes), self.clock)
+            count, _ = digest_rules(rules)
             known = await self.lists.find(name)
             old = await load_text(self.bucket, name, known.version) if known and known.version else b""
-            changes = compare_rules(old, rules.lines)
+            changes = compare_rules(TextLines(old), rules)
         return {
             **changes,
-            "ruleCount": rules.rule_count,
+            "ruleCount": count,
             "state": described["state"],
-            "wouldBeRefused": rules.rule_count < definition.min_rules,
+            "wouldBeRefused": count < definition.min_rules,
             "sources": described["sources"],
         }
+
+
+def _open_library(outcomes: Iterable[SourceOutcome]) -> FileLibrary:
+    packed = {one.source: one.packed for one in outcomes if one.packed}
+
+    async def load(source: str) -> Bundle:
+        return packed[source].unpack()
+
+    return FileLibrary(packed, load)
 
 
 def describe_preview(name: str, preview: Mapping[str, Any]) -> dict[str, Any]:

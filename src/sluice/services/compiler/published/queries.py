@@ -4,11 +4,12 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from sluice.core.compiler.published.text_lines import TextLines
 from sluice.core.compiler.published.why_index import ShardDirectory, explain
 from sluice.core.errors import NotFound
 from sluice.core.ports import Bucket
-from sluice.services.compiler.published.builds.build_steps import OVERLAP, read_index_part
-from sluice.services.compiler.published.differences import compare_rules, decode_lines, load_text
+from sluice.services.compiler.published.builds.build_steps import OVERLAP, TakeTurn, read_index_part
+from sluice.services.compiler.published.differences import compare_rules, load_text
 from sluice.services.compiler.published.list_store import ListStore, PublishedList
 
 
@@ -16,6 +17,7 @@ from sluice.services.compiler.published.list_store import ListStore, PublishedLi
 class ListQueries:
     lists: ListStore
     bucket: Bucket
+    take_turn: TakeTurn
 
     async def compare_versions(self, name: str, old: int, new: int) -> dict[str, Any]:
         await self.lists.load(name)
@@ -23,8 +25,9 @@ class ListQueries:
         for version in (old, new):
             if version not in known:
                 raise NotFound(f"list {name} has no version {version}: GET /lists/{name}/versions shows those it has")
-        before = await load_text(self.bucket, name, old)
-        return compare_rules(before, decode_lines(await load_text(self.bucket, name, new)))
+        async with self.take_turn():
+            before, after = [TextLines(await load_text(self.bucket, name, version)) for version in (old, new)]
+            return compare_rules(before, after)
 
     async def explain(self, name: str, domain: str) -> dict[str, Any]:
         """Returns what the list says of a name, which rule says so, and where that rule stands."""

@@ -12,6 +12,7 @@ from sluice.services.compiler.ports import Instances
 from sluice.services.compiler.workflows.params_store import ParamsStore
 
 ApiType = Literal["compilation", "batch-compilation", "cache-warming", "health-monitoring"]
+PUBLISHED_LIST: Final = "published-list"  # the builds of published lists, which have requests of their own
 # The prefixes of the ids of requested instances.
 PREFIXES: Final[Mapping[ApiType, str]] = {
     "compilation": "wf-compile",

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from sluice.core.compiler.configuration import Configuration
-from sluice.core.errors import SluiceError
+from sluice.core.errors import ConfigError, SluiceError
 from sluice.core.models import parse_model
 from sluice.core.ports import Clock
 from sluice.services.compiler.cache.list_cache import WORKFLOW_TTL_S
@@ -63,7 +63,7 @@ class WarmParams(WarmRequest):
 class CacheWarmingWorkflow:
     items: ItemRunner
     find_expiry: FindExpiry
-    defaults: Sequence[Configuration]
+    load_defaults: Callable[[], Sequence[Configuration]]
     params_store: ParamsStore
     reporter: RunReporter
     clock: Clock
@@ -165,14 +165,22 @@ class CacheWarmingWorkflow:
 
     def _share_fetches(self, configurations: Sequence[Configuration]) -> list[int]:
         """Returns how many fetches each list may cause; the operator's own lists are exempt from the limit of a request."""
-        is_own = [configuration in self.defaults for configuration in configurations]
+        own_lists = self._load_own_lists()
+        is_own = [configuration in own_lists for configuration in configurations]
         shares = iter(
             share_fetches([count_files(one) for one, own in zip(configurations, is_own, strict=True) if not own])
         )
         return [OPERATOR_FETCHES if own else next(shares) for own in is_own]
 
     def _configurations(self, request: WarmParams) -> Sequence[Configuration]:
-        return request.configurations or self.defaults
+        return request.configurations or self.load_defaults()
+
+    def _load_own_lists(self) -> Sequence[Configuration]:
+        """Returns none if the variable is malformed, which /health reports: lists that a request names are warmed anyway."""
+        try:
+            return self.load_defaults()
+        except ConfigError:
+            return ()
 
 
 def _summarize(status: Mapping[str, Any], known: Outcomes, failed_steps: Mapping[str, str]) -> dict[str, Any]:

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from sluice.core.compiler.published.definition import parse_definition
 from sluice.core.compiler.published.names import check_name, derive_patch_id
-from sluice.core.compiler.published.patches import apply_patch, find_changes, write_patch
+from sluice.core.compiler.published.patches import apply_patch, find_changes, hash_lines, write_patch
 from sluice.core.compiler.published.schedule import CronSchedule, own_minute
 from sluice.core.compiler.published.source_rules import check_is_whole, check_size
+from sluice.core.compiler.published.text_lines import TextLines, cut_lines
 from sluice.core.compiler.published.texts import SourceNote, VersionText, describe_copy
 from sluice.core.compiler.published.versions import (
     ListState,
@@ -199,12 +200,12 @@ def build_text(**more: Any) -> list[str]:
         "stamp": VersionStamp(7, 1_800_000_000, 30_000_000),
         "state": ListState.FRESH,
         "notes": (),
-        "rules": ["||a.example^", "||b.example^"],
+        "rules": b"||a.example^\n||b.example^",
         "rule_count": 2,
         "patch_id": "abcdefgh",
         "homepage": "https://lists.example/lists/l",
     }
-    return VersionText(**(values | more)).lines()
+    return VersionText(**(values | more)).write().decode().split("\n")
 
 
 def test_header():
@@ -237,7 +238,7 @@ def test_patches(old: list[str], new: list[str], ends: bool):
     """A patch makes the old text the new one, byte for byte."""
     tail = "\n" if ends else ""
     before, after = ("\n".join(lines).encode() + tail.encode() for lines in (old, new))
-    patch = write_patch(before, after, "list")
+    patch = write_patch([before[:5], before[5:]], after, "list")
     assert apply_patch(before, patch) == after
     directive, _, body = patch.partition(b"\n")
     digest = hashlib.sha1(after, usedforsecurity=False).hexdigest()
@@ -249,5 +250,18 @@ def test_patches_are_small():
     """Lines that stay are not written, also when others move."""
     old = "\n".join(f"||{at}.example^" for at in range(5000)).encode() + b"\n"
     new = old.replace(b"||77.example^\n", b"").replace(b"||9.example^\n", b"||9.example^\n||new.example^\n")
-    assert write_patch(old, new, "list").count(b"\n") == 4
-    assert find_changes(old, old) == []
+    assert write_patch([old], new, "list").count(b"\n") == 4
+    assert find_changes(hash_lines([old]), hash_lines([old])) == []
+
+
+@given(
+    st.lists(st.sampled_from(["", "a", "bc", "é", "||x.example^"]), max_size=9), st.integers(0, 9), st.integers(0, 9)
+)
+def test_text_lines(lines: list[str], start: int, end: int):
+    """The lines of a text in bytes are those of the text, one by one, in slices, and in a row."""
+    text = "\n".join(lines).encode()
+    expected = "\n".join(lines).split("\n")
+    found = TextLines(text)
+    assert (len(found), list(found), [found[at] for at in range(len(found))]) == (len(expected), expected, expected)
+    assert found[start:end] == expected[start:end]
+    assert cut_lines(text, len(expected) - 1).decode() == expected[-1]

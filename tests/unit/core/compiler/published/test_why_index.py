@@ -2,7 +2,9 @@
 
 import json
 import zlib
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,7 +14,7 @@ from sluice.core.compiler.configuration import parse_configuration
 from sluice.core.compiler.published.overlap import OverlapCounter
 from sluice.core.compiler.published.why_index import ShardDirectory, build_shards, explain
 from sluice.core.filters.verdicts import NameVerdicts
-from sluice.services.compiler.published.builds.list_compiler import FileLibrary, StoredIndex, compile_rules
+from sluice.services.compiler.published.builds.list_compiler import FileLibrary, StoredIndex, build_index, compile_rules
 from sluice.services.compiler.published.sources.bundles import Bundle, SourceFile
 
 NAMES = ["a.com", "b.a.com", "c.b.a.com", "ads.net", "x.ads.net", "com", "a.co.uk", "goodads.net"]
@@ -21,6 +23,14 @@ PATTERNS = [
     "||{}^$client=x", "||{}", "{}^", "@@{}", "/{}/", "||{}^$dnstype=A", "://{}^", "/{}/x", "*{}*", "0.0.0.0 {} z.com",
     "@@||{}^$badfilter", ".{}^",
 ]  # fmt: skip
+NAMES_OF_COMPILATION = [
+    "ads.example",
+    "one.example",
+    "x.one.example",
+    "inner.example",
+    "x.inner.example",
+    "none.example",
+]
 RULES = st.lists(st.builds(str.format, st.sampled_from(PATTERNS), st.sampled_from(NAMES)), max_size=14)
 
 
@@ -35,31 +45,43 @@ def test_same_decision(rules: list[str], name: str, shards: int):
     assert [place["line"] for place in answer["sources"]] == ([] if decision.line is None else [decision.line + 1])
 
 
-async def test_places_of_a_compilation():
+@pytest.mark.parametrize(
+    "names", [["Compress"], ["Deduplicate", "Optimise"], ["Compress", "InvertAllow", "Deduplicate"], []]
+)
+async def test_places_of_a_compilation(names: list[str]):
     """The places are those of the command line: of the rule itself, and of equal rules that were dropped for it."""
     texts = {
         "https://x.example/a.txt": "! A\n||ads.example^\n||one.example^\n!#include more.txt\n",
-        "https://x.example/b.txt": "0.0.0.0 ads.example\n||ads.example^\n||ads.example^\n",
+        "https://x.example/b.txt": "0.0.0.0 ads.example x.one.example\n||ads.example^\n||unwanted.example^\n  ||ads.example^\n",
     }
     included = {"https://x.example/more.txt": SourceFile(b"||inner.example^\n")}
     bundles = {
         url: Bundle({url: SourceFile(text.encode()), **(included if "include" in text else {})})
         for url, text in texts.items()
     }
-    sources = [{"source": url, "name": url[-5]} for url in texts]
-    configuration = parse_configuration({"name": "L", "sources": sources, "transformations": ["Compress"]})
-    compiled = await compile_rules(configuration, bundles, ManualClock())
-    compiler = FilterCompiler(download=FileLibrary(bundles).download, clock=ManualClock(), draw=lambda: 0.0)
-    whole = await compiler.compile(configuration, detailed=True)
-    directory = ShardDirectory.from_json(compiled.index.directory)
-    for name in ("ads.example", "one.example", "inner.example", "x.inner.example", "none.example"):
-        shards = [read_part(compiled.index, str(at)) for at in directory.shards_of(name)]
-        answer = explain(directory, name, shards, read_part(compiled.index, "general"))
+    sources: list[dict[str, Any]] = [{"source": url, "name": url[-5]} for url in texts]
+    sources[1] |= {"transformations": ["Compress", "TrimLines"], "exclusions": ["unwanted"]}
+    configuration = parse_configuration({"name": "L", "sources": sources, "transformations": names})
+
+    async def load(source: str) -> Bundle:
+        return bundles[source]
+
+    library = FileLibrary(bundles, load)
+    lines = await compile_rules(configuration, library, ManualClock())
+    index = await build_index(configuration, library, lines, len(lines))
+    compiler = FilterCompiler(download=library.download, clock=ManualClock(), draw=lambda: 0.0)
+    whole = await compiler.compile(configuration, recorded=True)
+    directory = ShardDirectory.from_json(index.directory)
+    for name in NAMES_OF_COMPILATION:
+        shards = [read_part(index, str(at)) for at in directory.shards_of(name)]
+        answer = explain(directory, name, shards, read_part(index, "general"))
         decision = NameVerdicts(whole.rules).decide(name)
         assert answer["verdict"] == decision.verdict
         if decision.line is not None:
-            assert whole.provenance is not None
-            places = whole.provenance.find_places(decision.line, whole.rules[decision.line])
+            assert whole.recorded is not None
+            assert answer["rule"] == whole.rules[decision.line]
+            places = whole.recorded.find_places(whole.rules[decision.line])
+            assert places
             assert [(at["source"], at["file"], at["line"]) for at in answer["sources"]] == [
                 (place.source, place.file, place.line) for place in places
             ]

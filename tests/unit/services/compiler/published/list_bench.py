@@ -59,7 +59,8 @@ class Sites:
         tag = f'"{zlib.crc32(body)}"'
         if self.has_etags and headers.get("if-none-match") == tag:
             return FetchResponse(url, 304, (), b"")
-        return FetchResponse(url, status, (("etag", tag),) if self.has_etags else (), body)
+        options["sink"](body)
+        return FetchResponse(url, status, (("etag", tag),) if self.has_etags else (), b"")
 
 
 class ListBench:
@@ -104,7 +105,7 @@ class ListBench:
             lists=self.lists, builds=self.builds, publisher=publisher, bucket=bucket,
             instances=Workflows(self.engine), load_declared=lambda: self.declared, clock=clock, log=log,
         )  # fmt: skip
-        self.queries = ListQueries(lists=self.lists, bucket=bucket)
+        self.queries = ListQueries(lists=self.lists, bucket=bucket, take_turn=take_turn)
         self.addresses = ListAddresses(
             bucket=bucket, inflate=lambda stream, _size: stream, discard=lambda _stream: None
         )

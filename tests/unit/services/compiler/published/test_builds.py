@@ -1,6 +1,8 @@
 """Builds of published lists: versions, last good copies, alerts, refusals, patches, and crashes at every operation."""
 
 import json
+from dataclasses import replace
+from functools import partial
 from itertools import count
 
 import pytest
@@ -9,6 +11,7 @@ from sluice.core.compiler.published.names import derive_patch_id
 from sluice.core.compiler.published.patches import apply_patch
 from sluice.core.errors import Conflict, TimedOut
 from sluice.services.compiler.published.declared import read_declared_lists
+from sluice.services.compiler.published.differences import MAX_LISTED, compare_rules
 from unit.services.compiler.published.list_bench import LOST, Answer, ListBench, make_list, rules_of
 
 A, B = "https://a.example/list.txt", "https://b.example/list.txt"
@@ -295,6 +298,16 @@ async def test_declared_lists():
         await bench.put("declared", A)
 
 
+async def test_malformed_declarations():
+    """They stop no list that is stored: it is built when it is due, and shown."""
+    bench = await build(schedule="0 * * * *")
+    bench.operator = replace(bench.operator, load_declared=partial(read_declared_lists, "{"))
+    created = len(bench.engine.instances)
+    await bench.operator.run_due(round(bench.clock.now() * 1000))
+    assert len(bench.engine.instances) == created + 1
+    assert [name for name, _ in bench.log.errors] == ["list.schedule_failed"]
+
+
 async def test_schedule():
     """The cron starts each due list once an hour, to begin in its own minute."""
     bench = await build(schedule="0 3 * * *")
@@ -330,3 +343,21 @@ async def test_crash_at_every_operation(fake: int, before: bool):
         assert len(texts) == 2
         assert len(rules_of(await bench.text(f"{NAME}.txt"))) == 170
         assert (await bench.text(f"{NAME}.hosts")).count("0.0.0.0 ") == 170
+
+
+async def test_sources_share_their_room():
+    """Sources that are too large together fail one after another, with the way out; those that fit are published."""
+    big = make_list(3) + b"! " + b"x" * 6_000_000 + b"\n"
+    bench = await build({A: big, B: big, "https://c.example/list.txt": make_list(3)})
+    sources = (await bench.lists.load(NAME)).sources
+    assert sorted(source["state"] for source in sources) == ["failed", "ok", "ok"]
+    assert "split the list" in str([source["reason"] for source in sources])
+
+
+def test_long_differences():
+    """A difference lists so many rules each way, and counts the others."""
+    old, new = [f"||a{at}.example^" for at in range(5)], [f"||b{at}.example^" for at in range(MAX_LISTED + 7)]
+    changes = compare_rules(old, [*new, "! comment", new[-1]])
+    assert (changes["added"], changes["removed"]) == (new[:MAX_LISTED], old)
+    assert changes["unlisted"] == {"added": 7, "removed": 0}
+    assert compare_rules(old, [*old, "x"]) == {"added": ["x"], "removed": []}

@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from sluice.services.compiler.http.docs.fields import Count, Timestamp
-from sluice.web.openapi.docs import CamelReplyModel
+from sluice.services.compiler.published.differences import MAX_LISTED
+from sluice.web.openapi.docs import Absent, CamelReplyModel
 
 ListStateName = Literal["fresh", "degraded", "failed"]
 
@@ -73,9 +74,17 @@ class BuildAccepted(CamelReplyModel):
     url: str
 
 
+class UnlistedRules(CamelReplyModel):
+    added: Count
+    removed: Count
+
+
 class Difference(CamelReplyModel):
-    added: list[str]
-    removed: list[str]
+    added: Annotated[list[str], Field(max_length=MAX_LISTED)]
+    removed: Annotated[list[str], Field(max_length=MAX_LISTED)]
+    unlisted: Annotated[
+        UnlistedRules | Absent, Field(description="How many more there are, if not all are listed.")
+    ] = None
 
 
 class Preview(Difference):

@@ -30,7 +30,7 @@ class WorkflowStatus(CamelReplyModel):
 
     success: Literal[True]
     workflow_id: str
-    workflow_type: ApiType
+    workflow_type: ApiType | Literal["published-list"]
     status: Literal[
         "queued",
         "running",

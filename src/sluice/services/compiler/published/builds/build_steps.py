@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sluice.core.compiler.published.definition import ADBLOCK, ListDefinition
+from sluice.core.compiler.published.text_lines import TextLines, cut_lines
 from sluice.core.compiler.published.versions import BuildOutcome, ListState, SourceState
 from sluice.core.compiler.published.why_index import ShardDirectory, count_shards
 from sluice.core.compiler.sources.locations import remove_secrets
@@ -15,6 +16,8 @@ from sluice.core.json_text import encode_json, encode_utf8
 from sluice.core.ports import Bucket, Clock, Log
 from sluice.core.timestamps import iso
 from sluice.services.compiler.published.builds.list_compiler import (
+    FileLibrary,
+    build_index,
     compile_rules,
     count_overlap,
     digest_rules,
@@ -23,7 +26,7 @@ from sluice.services.compiler.published.builds.list_compiler import (
 from sluice.services.compiler.published.builds.queue import BuildQueue
 from sluice.services.compiler.published.keys import build_key, index_key, version_key
 from sluice.services.compiler.published.list_store import ListStore, PublishedList
-from sluice.services.compiler.published.sources.bundles import Bundle, compress, decompress
+from sluice.services.compiler.published.sources.bundles import Bundle, compress, compress_lines, decompress
 from sluice.services.compiler.published.sources.copy_store import CopyStore
 from sluice.services.compiler.published.sources.source_fetcher import SourceFetcher, SourceOutcome
 
@@ -70,13 +73,15 @@ class BuildSteps:
 
     async def _compile_anew(self, known: PublishedList, build_id: str, sources: Mapping[str, Any]) -> dict[str, Any]:
         async with self.take_turn():
-            bundles = await self._load_bundles(known.name, sources)
             configuration = known.definition.configuration
-            rules = await compile_rules(configuration, bundles, self.clock)
-            await self._store_rules(build_id, rules.lines)
-            count, digest, index = rules.rule_count, rules.digest, rules.index
-            del rules
-            overlap = await count_overlap(configuration, bundles, self.clock)
+            library = self._open_library(known.name, sources)
+            lines = await compile_rules(configuration, library, self.clock)
+            count, digest = digest_rules(lines)
+            packed = compress_lines(lines)
+            del lines
+            await self._store_rules(build_id, packed)
+            index = await build_index(configuration, library, TextLines(decompress(packed)), count)
+            overlap = await count_overlap(configuration, library)
             index = index.with_part(OVERLAP, encode_utf8(encode_json(overlap)))
             await self.bucket.put(build_key(build_id, INDEX), index.content)
         return {"ruleCount": count, "digest": digest, "index": index.directory}
@@ -89,37 +94,41 @@ class BuildSteps:
         if found is None:
             raise NotFound(f"version {version} of {name} is no longer stored")
         async with self.take_turn():
-            lines = await self._load_rules(name, version, found.facts["headerLines"])
+            rules = await self._load_rules(name, version, found.facts["headerLines"])
+            lines = TextLines(rules)
             count, digest = digest_rules(lines)
             index = pack_index(lines, ShardDirectory(count_shards(count), []), lambda _at, _text: ())
             index = index.with_part(OVERLAP, await read_index_part(self.bucket, known, OVERLAP))
             await self.bucket.put(build_key(build_id, INDEX), index.content)
-            await self._store_rules(build_id, lines)
+            await self._store_rules(build_id, compress(rules))
         decided = {"ruleCount": count, "digest": digest, "index": index.directory}
         return decided | {"outcome": BuildOutcome.PUBLISHED}
 
-    async def _store_rules(self, build_id: str, lines: list[str]) -> None:
-        await self.bucket.put(build_key(build_id, RULES), compress(encode_utf8("\n".join(lines))))
+    async def _store_rules(self, build_id: str, content: bytes) -> None:
+        await self.bucket.put(build_key(build_id, RULES), content)
 
-    async def load_rules(self, known: PublishedList, build_id: str, decided: Mapping[str, Any]) -> list[str]:
+    async def load_rules(self, known: PublishedList, build_id: str, decided: Mapping[str, Any]) -> bytes:
         """Returns the rules of the build: compiled anew, or those of the published version."""
         if "index" not in decided:
             return await self._load_rules(known.name, known.version, known.published["headerLines"])
         content = await self.bucket.get_bytes(build_key(build_id, RULES))
         if content is None:
             raise SluiceError(f"the rules of {build_id} are no longer stored: build the list again")
-        return decompress(content).decode("utf-8", "backslashreplace").split("\n")
+        return decompress(content)
 
-    async def _load_rules(self, name: str, version: int, header_lines: int) -> list[str]:
+    async def _load_rules(self, name: str, version: int, header_lines: int) -> bytes:
         content = await self.bucket.get_bytes(version_key(name, version))
         if content is None:
             raise NotFound(f"version {version} of {name} is no longer stored")
-        return decompress(content).decode("utf-8", "backslashreplace").split("\n")[header_lines:]
+        return cut_lines(decompress(content), header_lines)
 
-    async def _load_bundles(self, name: str, sources: Mapping[str, Any]) -> dict[str, Bundle]:
-        return {
-            source: await self.copies.load_bundle(name, source, digest) for source, digest in sources["digests"].items()
-        }
+    def _open_library(self, name: str, sources: Mapping[str, Any]) -> FileLibrary:
+        digests = sources["digests"]
+
+        async def load(source: str) -> Bundle:
+            return await self.copies.load_bundle(name, source, digests[source])
+
+        return FileLibrary(digests, load)
 
 
 async def read_index_part(bucket: Bucket, known: PublishedList, part: str) -> bytes:
@@ -135,9 +144,9 @@ async def read_index_part(bucket: Bucket, known: PublishedList, part: str) -> by
 def describe_outcomes(definition: ListDefinition, outcomes: Iterable[SourceOutcome]) -> dict[str, Any]:
     """Return plain values: what readers see of each source, the header's notes, and what the rules depend on."""
     every = list(outcomes)
-    digests = {one.source: one.bundle.digest for one in every if one.bundle}
+    digests = {one.source: one.packed.digest for one in every if one.packed}
     notes = [[note.source, note.substitute, note.reason] for one in every if (note := one.note)]
-    missing = [one.source for one in every if one.is_patterns and one.bundle is None]
+    missing = [one.source for one in every if one.is_patterns and one.packed is None]
     content = encode_json([_PROGRAM, definition.configuration.model_dump(), digests])
     return {
         "sources": [_describe(one) for one in every if not one.is_patterns],

@@ -2,7 +2,7 @@
 
 import hashlib
 import zlib
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,12 +11,14 @@ from sluice.core.compiler.configuration import Configuration, Source, parse_conf
 from sluice.core.compiler.credits import Credits
 from sluice.core.compiler.header import NO_CREDITS, HeaderGenerator
 from sluice.core.compiler.published.overlap import OverlapCounter
-from sluice.core.compiler.published.places import MergedLines, find_packed_places
+from sluice.core.compiler.published.places import find_places
 from sluice.core.compiler.published.why_index import ShardDirectory, build_shards, count_shards
+from sluice.core.compiler.source_walk import SourceWalk
 from sluice.core.errors import SluiceError, Unusable
 from sluice.core.filters.syntax.lines import is_blank, is_comment
 from sluice.core.json_text import encode_utf8
 from sluice.core.ports import Clock
+from sluice.services.compiler.limits.memory import MAX_PUBLISHED_BYTES, TextBudget
 from sluice.services.compiler.limits.metered_download import LIMITS
 from sluice.services.compiler.published.sources.bundles import Bundle
 
@@ -46,75 +48,67 @@ class StoredIndex:
         return StoredIndex(content=self.content + packed, directory={**self.directory, "parts": parts})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompiledRules:
-    """The lines below the header. `digest` is the hash of the rules among them: comments make no new version."""
-
-    lines: list[str]
-    rule_count: int
-    digest: str
-    index: StoredIndex
-
-
 class FileLibrary:
-    """The files of all bundles, as the download of a compilation."""
+    """The stored files of some sources, as the download of a compilation. A source is loaded when it is read."""
 
-    def __init__(self, bundles: Mapping[str, Bundle]) -> None:
-        self._files = {url: file.body for bundle in bundles.values() for url, file in bundle.files.items()}
+    def __init__(self, sources: Collection[str], load: Callable[[str], Awaitable[Bundle]]) -> None:
+        self.sources = sources
+        self._load = load
+        self._included: dict[str, bytes] = {}
 
     async def download(self, url: str) -> bytes:
-        if url not in self._files:
+        if url in self.sources:
+            files = dict((await self._load(url)).files)
+            body = files.pop(url).body
+            self._included |= {other: file.body for other, file in files.items()}
+            return body
+        if url not in self._included:
             raise SluiceError("it is not among the stored files of the list")
-        return self._files[url]
+        return self._included[url]
 
 
-async def compile_rules(configuration: Configuration, bundles: Mapping[str, Bundle], clock: Clock) -> CompiledRules:
-    """Compile the sources that have a bundle."""
-    collectors: list[MergedLines] = []
+async def compile_rules(configuration: Configuration, library: FileLibrary, clock: Clock) -> list[str]:
+    """Compile the sources that are in the library; returns the lines below the header."""
+    budget = TextBudget(MAX_PUBLISHED_BYTES)
 
-    def make_collector(limit: int | None) -> MergedLines:
-        collectors.append(MergedLines(limit))
-        return collectors[-1]
+    async def download(url: str) -> bytes:
+        body = await library.download(url)
+        budget.take(body)
+        return body
 
     compiler = FilterCompiler(
-        download=FileLibrary(bundles).download,
-        clock=clock,
-        draw=lambda: 0.0,
-        limits=LIMITS,
-        headers=_SourceHeadersOnly(),
-        make_collector=make_collector,
+        download=download, clock=clock, draw=lambda: 0.0, limits=LIMITS, headers=_SourceHeadersOnly()
     )
-    result = await compiler.compile(select_sources(configuration, bundles), detailed=True)
-    lines, provenance, merged = result.rules, result.provenance, collectors[-1]
+    lines = (await compiler.compile(select_sources(configuration, library.sources))).rules
     del lines[:_CHECKSUM_LINES]
-    if provenance is None:
-        raise SluiceError("a compilation of published lists has the origin of each rule")
-    del result
-    count, digest = digest_rules(lines)
-    files = [(file.source, file.file) for file in merged.files]
-    directory = ShardDirectory(count_shards(count), files)
-    index = pack_index(
-        lines,
-        directory,
-        lambda at, text: find_packed_places(merged, provenance, at + _CHECKSUM_LINES, text),
-    )
-    return CompiledRules(lines=lines, rule_count=count, digest=digest, index=index)
+    return lines
 
 
-async def count_overlap(configuration: Configuration, bundles: Mapping[str, Bundle], clock: Clock) -> dict[str, Any]:
+async def build_index(
+    configuration: Configuration, library: FileLibrary, lines: Sequence[str], rule_count: int
+) -> StoredIndex:
+    """Read the sources again, find where each rule stands in them, and count what they share."""
+    selected = select_sources(configuration, library.sources)
+    walk = SourceWalk(selected, library.download, LIMITS)
+    places = await find_places(lines, walk, selected.transformations)
+    files = [(file.source, file.file) for file in walk.files]
+    return pack_index(lines, ShardDirectory(count_shards(rule_count), files), lambda _at, text: places.find(text))
+
+
+async def count_overlap(configuration: Configuration, library: FileLibrary) -> dict[str, Any]:
     """Return how many rules each source has, has alone, and shares with each other one."""
-    compiler = FilterCompiler(download=FileLibrary(bundles).download, clock=clock, draw=lambda: 0.0, limits=LIMITS)
+    selected = select_sources(configuration, library.sources)
     counter = OverlapCounter()
-    sources = await compiler.read_sources(select_sources(configuration, bundles))
-    while sources:
-        counter.add_source(*sources.pop(0))
+    async for source in SourceWalk(selected, library.download, LIMITS).iterate_sources():
+        counter.add_source(source.label, source.transform(selected.transformations))
+        del source
     counts = counter.count()
     return counts | {"sources": [{**row, "shared": row["rules"] - row["unique"]} for row in counts["sources"]]}
 
 
-def select_sources(configuration: Configuration, bundles: Mapping[str, Bundle]) -> Configuration:
+def select_sources(configuration: Configuration, stored: Collection[str]) -> Configuration:
     """Return the configuration without the sources of which there is nothing; raises Unusable if none is left."""
-    kept = [source for source in configuration.sources if source.source in bundles]
+    kept = [source for source in configuration.sources if source.source in stored]
     if not kept:
         raise Unusable("no source of the list can be read, and there is no copy of any")
     # A published list never blocks the hosts of its own sources, or what the operator names.
@@ -126,8 +120,8 @@ def _dump(source: Source) -> dict[str, Any]:
     return source.model_dump(exclude_unset=True)
 
 
-def digest_rules(lines: list[str]) -> tuple[int, str]:
-    """Return the number and the hash of the lines that are rules."""
+def digest_rules(lines: Iterable[str]) -> tuple[int, str]:
+    """Return the number and the hash of the lines that are rules: comments make no new version."""
     digest, count = hashlib.sha256(), 0
     for line in lines:
         if not is_blank(line) and not is_comment(line):
@@ -136,7 +130,7 @@ def digest_rules(lines: list[str]) -> tuple[int, str]:
     return count, digest.hexdigest()
 
 
-def pack_index(lines: list[str], directory: ShardDirectory, find_places: Any) -> StoredIndex:
+def pack_index(lines: Sequence[str], directory: ShardDirectory, find_places: Any) -> StoredIndex:
     parts: list[bytes] = []
     places: dict[str, list[int]] = {}
     start = 0

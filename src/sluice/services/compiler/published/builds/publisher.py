@@ -1,5 +1,6 @@
 """Writes a version: its text, its formats and the patch that leads to it; then changes the addresses, one object each."""
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -7,11 +8,14 @@ from typing import Any, Final
 from sluice.core.compiler.published.definition import ADBLOCK
 from sluice.core.compiler.published.names import derive_patch_id
 from sluice.core.compiler.published.patches import write_patch
+from sluice.core.compiler.published.text_lines import TextLines
 from sluice.core.compiler.published.texts import SourceNote, VersionText
 from sluice.core.compiler.published.versions import RESOURCE, ListState, VersionStamp, name_patch
 from sluice.core.errors import SluiceError
-from sluice.core.filters.formats.writer import write_list
+from sluice.core.filters.formats.table import PASSED_THROUGH
+from sluice.core.filters.formats.writer import FormatWriter
 from sluice.core.ports import Bucket, Clock
+from sluice.services.compiler.cache.gzip_parts import inflate_gzip
 from sluice.services.compiler.published.builds.build_steps import INDEX, BuildSteps, digest_definition, list_formats
 from sluice.services.compiler.published.builds.queue import BuildQueue
 from sluice.services.compiler.published.builds.served_files import UNBUILT, ServedFile
@@ -61,13 +65,13 @@ class Publisher:
         stamp = await self.lists.reserve_stamp(name, build_id)
         async with self.steps.take_turn():
             rules = await self.steps.load_rules(known, build_id, decided)
-            text = _build_text(known, stamp, sources, decided, rules)
-            lines, header_lines = text.lines(), text.header_lines
-            file = ServedFile.build(lines, ADBLOCK, version=stamp.version, modified_s=stamp.created_s)
-            del lines, rules
+            described = _build_text(known, stamp, sources, decided, rules)
+            header_lines, text = described.header_lines, described.write()
+            del rules, described
+            file = ServedFile.of_text(text, ADBLOCK, version=stamp.version, modified_s=stamp.created_s)
             await self._stage(build_id, ADBLOCK, file)
             await self.bucket.put(version_key(name, stamp.version), file.content)
-            await self._write_patch(known, file)
+            await self._write_patch(known, text)
         directory = await self._store_index(known, build_id, stamp, decided)
         return {
             "stamp": [stamp.version, stamp.created_s, stamp.minute],
@@ -88,19 +92,28 @@ class Publisher:
     ) -> dict[str, Any]:
         """Makes one format from the version's text. Returns how many entries it has, and how many rules it cannot say."""
         await self.builds.renew(build_id)
+        version, created_s, _ = facts["stamp"]
         if list_format == ADBLOCK:
             return {"format": ADBLOCK, "entries": facts["ruleCount"], "skipped": 0}
-        version, created_s, _ = facts["stamp"]
         async with self.steps.take_turn():
             content = await self.bucket.get_bytes(version_key(name, version))
             if content is None:
                 raise SluiceError(f"version {version} of {name} is no longer stored: build the list again")
-            lines = decompress(content).decode("utf-8", "backslashreplace").split("\n")
-            written = write_list(lines, list_format, serial=created_s % _MAX_SERIAL)
-            del lines, content
-            file = ServedFile.build(written.lines, list_format, version=version, modified_s=created_s)
+            text = decompress(content)
+            if list_format in PASSED_THROUGH:
+                file = ServedFile.of_text(text, list_format, version=version, modified_s=created_s)
+                await self._stage(build_id, list_format, file)
+                return {"format": list_format, "entries": facts["ruleCount"], "skipped": 0}
+            skipped = Counter[str]()
+            writer = FormatWriter(
+                TextLines(text),
+                list_format,
+                serial=created_s % _MAX_SERIAL,
+                on_skipped=lambda line: skipped.update((line.reason,)),
+            )
+            file = ServedFile.of_format(writer, list_format, version=version, modified_s=created_s)
             await self._stage(build_id, list_format, file)
-        return {"format": list_format, "entries": written.report.entries, "skipped": len(written.report.skipped)}
+        return {"format": list_format, "entries": writer.entries, "skipped": skipped.total()}
 
     async def change_addresses(self, name: str, build_id: str, formats: Sequence[str]) -> None:
         """Puts what was made in place. Readers of an address get the old version or the new one."""
@@ -159,13 +172,13 @@ class Publisher:
     async def _stage(self, build_id: str, list_format: str, file: ServedFile) -> None:
         await self.bucket.put(build_key(build_id, list_format), file.content, custom_metadata=file.metadata)
 
-    async def _write_patch(self, known: PublishedList, file: ServedFile) -> None:
+    async def _write_patch(self, known: PublishedList, text: bytes) -> None:
         """Writes the patch under the name that the last version states; without a last version there is none."""
         if not known.version:
             return
         old = await self.bucket.get_bytes(version_key(known.name, known.version))
         if old is not None:
-            patch = write_patch(decompress(old), decompress(file.content), RESOURCE)
+            patch = write_patch(inflate_gzip(old), text, RESOURCE)
             await self.bucket.put(patch_key(derive_patch_id(known.name), known.published["patch"]), patch)
 
     async def _store_index(
@@ -195,7 +208,7 @@ def _build_text(
     stamp: VersionStamp,
     sources: Mapping[str, Any],
     decided: Mapping[str, Any],
-    rules: list[str],
+    rules: bytes,
 ) -> VersionText:
     return VersionText(
         definition=known.definition,

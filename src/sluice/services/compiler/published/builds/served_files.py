@@ -1,13 +1,15 @@
 """The objects that addresses serve: compressed once, with all that a reply needs in their metadata."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Self
 
 from sluice.core.filters.formats.table import FORMATS
+from sluice.core.filters.formats.writer import FormatWriter
 from sluice.core.json_text import encode_utf8
-from sluice.services.compiler.published.sources.bundles import compress
+from sluice.services.compiler.cache.gzip_parts import Deflated
+from sluice.services.compiler.published.sources.bundles import compress, join_in_chunks
 
 TEXT: Final = "text/plain; charset=utf-8"
 JSON: Final = "application/json"
@@ -24,15 +26,41 @@ class ServedFile:
     metadata: Mapping[str, str]
 
     @classmethod
-    def build(cls, lines: list[str], list_format: str, *, version: int, modified_s: int) -> Self:
-        text = encode_utf8("\n".join(lines))
-        return cls(
-            content=compress(text),
-            metadata={
-                "etag": hashlib.sha256(text).hexdigest()[:_ETAG_CHARS],
-                "modified": str(modified_s),
-                "size": str(len(text)),
-                "type": JSON if FORMATS[list_format].json_key else TEXT,
-                "version": str(version),
-            },
-        )
+    def of_text(cls, text: bytes, list_format: str, *, version: int, modified_s: int) -> Self:
+        digest = hashlib.sha256(text).hexdigest()
+        facts = _Facts(digest, len(text), list_format, version, modified_s)
+        return cls(content=compress(text), metadata=facts.as_metadata())
+
+    @classmethod
+    def of_format(cls, writer: FormatWriter, list_format: str, *, version: int, modified_s: int) -> Self:
+        """Write the body and then the header, of which only compressed bytes are in memory."""
+        digest = hashlib.sha256()
+
+        def iterate_body() -> Iterator[bytes]:
+            for chunk in join_in_chunks(f"{line}\n" for line in writer.iterate_body()):
+                digest.update(chunk)
+                yield chunk
+
+        body = Deflated.compress(iterate_body())
+        head = encode_utf8("".join(f"{line}\n" for line in writer.list_header()))
+        digest.update(head)
+        facts = _Facts(digest.hexdigest(), len(head) + body.size, list_format, version, modified_s)
+        return cls(content=body.with_head(head), metadata=facts.as_metadata())
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    digest: str
+    size: int
+    list_format: str
+    version: int
+    modified_s: int
+
+    def as_metadata(self) -> dict[str, str]:
+        return {
+            "etag": self.digest[:_ETAG_CHARS],
+            "modified": str(self.modified_s),
+            "size": str(self.size),
+            "type": JSON if FORMATS[self.list_format].json_key else TEXT,
+            "version": str(self.version),
+        }

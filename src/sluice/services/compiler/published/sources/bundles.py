@@ -3,15 +3,17 @@
 import hashlib
 import json
 import zlib
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final, Self
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from typing import Final
 
 from sluice.core.json_text import encode_json, encode_utf8
-from sluice.services.compiler.cache.gzip_parts import inflate_gzip
+from sluice.core.ports import HeaderPairs
+from sluice.services.compiler.cache.gzip_parts import Deflated, inflate_gzip
 
 _GZIP: Final = zlib.MAX_WBITS | 16
-_LEVEL: Final = 6
+_CHUNK_LINES: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,26 +40,67 @@ class Bundle:
             digest.update(file.body)
         return digest.hexdigest()
 
-    def to_bytes(self) -> bytes:
+    def pack(self) -> "PackedBundle":
         head = [[url, len(file.body), file.etag, file.modified] for url, file in self.files.items()]
-        return compress(b"".join((encode_utf8(encode_json(head)), b"\n", *(file.body for file in self.files.values()))))
+        parts = (encode_utf8(encode_json(head)), b"\n", *(file.body for file in self.files.values()))
+        return PackedBundle(self.digest, Deflated.compress(parts).gzip())
 
-    @classmethod
-    def from_bytes(cls, content: bytes) -> Self:
-        head, _, rest = decompress(content).partition(b"\n")
-        files: dict[str, SourceFile] = {}
-        start = 0
-        for url, length, etag, modified in json.loads(head):
-            files[url] = SourceFile(rest[start : start + length], etag, modified)
-            start += length
-        return cls(files)
+
+@dataclass(frozen=True, slots=True)
+class PackedBundle:
+    """A compressed bundle: what is kept of a source while others are read."""
+
+    digest: str
+    content: bytes = field(repr=False)
+
+    def unpack(self) -> Bundle:
+        return unpack_bundle(self.content)
+
+    def read_validators(self) -> dict[str, HeaderPairs]:
+        """Return the headers of a conditional request for each file; reads only the beginning."""
+        head = b""
+        for chunk in inflate_gzip(self.content):
+            head += chunk
+            if b"\n" in chunk:
+                break
+        rows = json.loads(head[: head.index(b"\n")])
+        return {url: _list_validators(etag, modified) for url, _, etag, modified in rows}
+
+
+def _list_validators(etag: str, modified: str) -> HeaderPairs:
+    pairs = (("If-None-Match", etag), ("If-Modified-Since", modified))
+    return tuple((name, value) for name, value in pairs if value)
+
+
+def unpack_bundle(content: bytes) -> Bundle:
+    text = decompress(content)
+    start = text.index(b"\n") + 1
+    files: dict[str, SourceFile] = {}
+    for url, length, etag, modified in json.loads(text[:start]):
+        files[url] = SourceFile(text[start : start + length], etag, modified)
+        start += length
+    return Bundle(files)
 
 
 def compress(content: bytes) -> bytes:
     """Return a gzip file; equal content gives equal bytes."""
-    deflate = zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP)
-    return deflate.compress(content) + deflate.flush()
+    return Deflated.compress([content]).gzip()
+
+
+def compress_lines(lines: Iterable[str]) -> bytes:
+    """Return a gzip file of the lines, whose text is never in memory as a whole."""
+    rows = iter(lines)
+    separated = chain(islice(rows, 1), (f"\n{line}" for line in rows))
+    return Deflated.compress(join_in_chunks(separated)).gzip()
+
+
+def join_in_chunks(texts: Iterable[str]) -> Iterator[bytes]:
+    """Yield the texts as bytes, many at a time."""
+    rows = iter(texts)
+    while chunk := "".join(islice(rows, _CHUNK_LINES)):
+        yield encode_utf8(chunk)
 
 
 def decompress(content: bytes) -> bytes:
-    return b"".join(inflate_gzip(content))
+    # The file ends with the length of the text: with it the text is written once, and not joined from parts.
+    return zlib.decompress(content, wbits=_GZIP, bufsize=max(1, int.from_bytes(content[-4:], "little")))

@@ -9,7 +9,7 @@ from sluice.core.compiler.published.versions import SourceState
 from sluice.core.errors import SluiceError
 from sluice.core.ports import Bucket, Clock, Database
 from sluice.services.compiler.published.keys import copies_prefix, copy_key
-from sluice.services.compiler.published.sources.bundles import Bundle
+from sluice.services.compiler.published.sources.bundles import Bundle, PackedBundle, unpack_bundle
 from sluice.services.compiler.published.sources.source_fetcher import GoodCopy, SourceOutcome
 
 _PUT: Final = (
@@ -32,7 +32,7 @@ class CopyStore:
                 copies[row["source"]] = GoodCopy(
                     rule_count=row["rule_count"],
                     fetched_s=row["fetched_ms"] / 1000,
-                    bundle=Bundle.from_bytes(content),
+                    packed=PackedBundle(row["digest"], content),
                 )
         return copies
 
@@ -40,11 +40,11 @@ class CopyStore:
         """Stores what was read as the new good copies; what was not read keeps its copy and its time."""
         known = {row["source"]: row["digest"] for row in await self._load_rows(name)}
         for outcome in outcomes:
-            if outcome.state not in {SourceState.OK, SourceState.MIRROR} or outcome.bundle is None:
+            if outcome.state not in {SourceState.OK, SourceState.MIRROR} or outcome.packed is None:
                 continue
-            digest = outcome.bundle.digest
+            digest = outcome.packed.digest
             if known.get(outcome.source) != digest:
-                await self.bucket.put(copy_key(name, outcome.source, digest), outcome.bundle.to_bytes())
+                await self.bucket.put(copy_key(name, outcome.source, digest), outcome.packed.content)
             fetched_ms = round((outcome.fetched_s or 0) * 1000)
             await self.database.run(_PUT, name, outcome.source, digest, outcome.rule_count, fetched_ms)
 
@@ -52,7 +52,7 @@ class CopyStore:
         content = await self.bucket.get_bytes(copy_key(name, source, digest))
         if content is None:
             raise SluiceError(f"the copy {digest[:12]} of {name} is no longer stored: build the list again")
-        return Bundle.from_bytes(content)
+        return unpack_bundle(content)
 
     async def remove_unused(self, name: str, sources: Iterable[str]) -> None:
         """Removes the copies of sources that the list no longer has, those that are too old, and replaced ones."""
