@@ -101,7 +101,7 @@ NO_OBSERVER: Final = _NoObserver()
 class DroppedLine(NamedTuple):
     """A dropped line: its index in the first input, the step that dropped it, its text at that step, and the reason."""
 
-    index: int
+    at: int
     transformation: str
     text: str
     reason: str
@@ -203,7 +203,7 @@ def _trace_steps(
         observer.on_step_start(name, len(lines))
         yield
         result = step.trace(lines)
-        dropped.extend(DroppedLine(origins[line.index], name, line.text, line.reason) for line in result.dropped)
+        dropped.extend(DroppedLine(origins[line.at], name, line.text, line.reason) for line in result.dropped)
         yield
         observer.on_step_complete(name, len(lines), len(result.lines))
         lines = result.lines
