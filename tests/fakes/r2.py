@@ -14,9 +14,11 @@ class FakeR2(Fake):
         self._clock = clock
         self._objects: dict[str, _Stored] = {}
 
-    async def get(self, key: str, options: dict[str, Any] | None = None) -> "_Stored | None":
+    async def get(self, key: str, options: dict[str, Any] | None = None) -> "_Stored | _WithoutBody | None":
         with self.operation("get", _check_key(key, "get")):
             stored = self._objects.get(key)
+            if stored and not _is_met((options or {}).get("onlyIf", {}), stored):
+                return _WithoutBody(stored)
             return stored.read_part((options or {}).get("range", {})) if stored else None
 
     async def head(self, key: str) -> "_Stored | None":
@@ -87,6 +89,14 @@ class _Stored:
         return memoryview(self._content)
 
 
+class _WithoutBody:
+    """What is returned of an object if a condition does not hold."""
+
+    def __init__(self, stored: _Stored) -> None:
+        self.key, self.etag, self.size, self.uploaded = stored.key, stored.etag, stored.size, stored.uploaded
+        self.httpMetadata, self.customMetadata = stored.httpMetadata, stored.customMetadata
+
+
 class _Listed:
     """Plain attributes unchanged, the others as proxies."""
 
@@ -129,4 +139,5 @@ def _check_metadata(metadata: dict[str, Any]) -> None:
 def _is_met(condition: dict[str, str], current: _Stored | None) -> bool:
     if "etagMatches" in condition:
         return current is not None and current.etag == condition["etagMatches"]
-    return not (condition.get("etagDoesNotMatch") == "*" and current is not None)
+    unwanted = condition.get("etagDoesNotMatch")
+    return current is None or unwanted not in {"*", current.etag}

@@ -112,8 +112,8 @@ def test_largest_published_list(service: Runtime, origin: Origin):
     texts = [make_hosts(count, f"p{part}") for part in range(4)]
     assert 0.96 * MAX_PUBLISHED_BYTES < sum(estimate_text_bytes(text.encode()) for text in texts) < MAX_PUBLISHED_BYTES
     urls = [origin.serve(f"/part{part}", text) for part, text in enumerate(texts)]
-    body = {"configuration": configuration(urls[0], "Largest"), "formats": ["hosts", "sing-box"]}
-    body["configuration"] |= {"sources": [{"source": url} for url in urls], "neverBlock": ["example.org"]}
+    more = {"sources": [{"source": url} for url in urls], "neverBlock": ["example.org"]}
+    body = {"configuration": configuration(urls[0], "Largest") | more, "formats": ["hosts", "sing-box"]}
     headers = {"Authorization": f"Bearer {TOKEN}"}
     build = httpx.put(f"{service.url}/lists/largest", json=body, headers=headers, timeout=PATIENCE_S).json()
     assert wait_for_build(service, build["buildId"])["ruleCount"] == 4 * count

@@ -1,5 +1,6 @@
 """The addresses that people subscribe to: stored bytes from one object in R2, and nothing else."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -18,6 +19,7 @@ RETRY_AFTER_S: Final = 120
 _FRESH_S: Final = 300
 _STALE_S: Final = 24 * 3600
 _GZIP_MARK: Final = "-gzip"
+_KNOWN: Final = re.compile(rf'(?:W/)?"([0-9a-f]{{32}})(?:{_GZIP_MARK})?"')
 _PATCH_TYPE: Final = "text/plain; charset=utf-8"
 
 # Gives up a stream that nobody reads; None is no stream.
@@ -39,12 +41,18 @@ class ListAddresses:
             info = await self.bucket.head(key)
             file = FileStream(info.size, info.custom_metadata, None) if info else None
         else:
-            file = await self.bucket.open_file(key)
+            file = await self._open_file(key, _find_known_etag(request))
         if file is None:
             raise NotFound(f"no list is published at {request.path}: GET /lists shows those that are")
         if "etag" not in file.custom_metadata:
             return _build_unbuilt(request)
         return self._build_reply(request, name, file)
+
+    async def _open_file(self, key: str, known_etag: str | None) -> FileStream | None:
+        file = await self.bucket.open_file(key, unless_etag=known_etag)
+        if file and file.stream is None and file.custom_metadata.get("etag") != known_etag:
+            return await self.bucket.open_file(key)  # an object from before the ETags of R2 were sent
+        return file
 
     def _build_reply(self, request: Request, name: str, file: FileStream) -> Reply:
         facts, stream = file.custom_metadata, file.stream
@@ -68,6 +76,14 @@ class ListAddresses:
             raise NotFound("there is no patch here yet: the list has no newer version")
         reply = Reply(200, (("Content-Type", _PATCH_TYPE),), content)
         return share_reply(reply, Sharing(max_age_s=_FRESH_S, tags=(f"patches-{folder}",)))
+
+
+def _find_known_etag(request: Request) -> str | None:
+    """Return the ETag of the only version that the client has; None if it names another number of them, or conditions."""
+    if "if-match" in request.headers:
+        return None
+    known = _KNOWN.fullmatch(request.headers.get("if-none-match", ""))
+    return known[1] if known else None
 
 
 def _is_plain(folder: str, file: str) -> bool:

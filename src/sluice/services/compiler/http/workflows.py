@@ -93,7 +93,7 @@ class WorkflowApi:
 
     async def show_status(self, request: Request) -> Reply:
         kind, workflow_id = request.params["type"], request.params["id"]
-        instances = {**self.starter.instances, PUBLISHED_LIST: self.builds}
+        instances: dict[str, Instances] = {**self.starter.instances, PUBLISHED_LIST: self.builds}
         instances_of_kind = next((of_kind for name, of_kind in instances.items() if name == kind), None)
         if instances_of_kind is None:
             raise Invalid(f"{kind[:40]!r} is not a workflow type; the types are {', '.join(instances)}")
