@@ -1,10 +1,11 @@
 """Builds the schemas of all models, and puts a pydantic that only loads them in place of the Worker's pydantic.
 
 ./scripts/setup runs it on the folders of the vendored packages after every change of the sources. See `worker_pydantic`.
-With `--command-line` it makes a folder with the models of the command line alone, which so starts in half the time.
+With `--command-line` it makes a folder with the models of the commands alone, which so starts in half the time.
 """
 
 import importlib
+import importlib.resources
 import json
 import pkgutil
 import shutil
@@ -17,8 +18,10 @@ import pydantic_core
 from pydantic import BaseModel
 
 import sluice
+from public_suffixes import cut_public_suffixes
 
-_COMMAND_LINE: Final = ("sluice.core.compiler.configuration",)
+_COMMANDS: Final = "sluice.cli.commands"
+_PUBLIC_SUFFIXES: Final = Path("publicsuffixlist/public_suffix_list.dat")
 PARTS: Final = {"pydantic": "worker_pydantic", "pydantic_core": "worker_pydantic_core"}
 # No Worker imports these, or they need a platform that is not here.
 _LEFT_OUT: Final = {"__main__", "cli", "docs", "openapi", "platform", "workers"}
@@ -38,6 +41,11 @@ def build_schemas(modules: Iterable[str]) -> dict[str, Any]:
 def list_modules() -> list[str]:
     walked = pkgutil.walk_packages(sluice.__path__, "sluice.", onerror=None)
     return [module.name for module in walked if not _LEFT_OUT & set(module.name.split("."))]
+
+
+def list_commands() -> list[str]:
+    package = importlib.import_module(_COMMANDS)
+    return [module.name for module in pkgutil.iter_modules(package.__path__, f"{_COMMANDS}.")]
 
 
 def walk_subclasses(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
@@ -98,10 +106,20 @@ def copy_compiled_part(folder: Path) -> None:
         shutil.copy(path, folder / "pydantic_core")
 
 
+def copy_public_suffixes(folder: Path) -> None:
+    """Copy what is used of the list, as data of a package without code: the command line starts without other packages."""
+    package = folder / _PUBLIC_SUFFIXES.parent
+    package.mkdir()
+    (package / "__init__.py").touch()
+    text = Path(str(importlib.resources.files(package.name) / _PUBLIC_SUFFIXES.name)).read_text(encoding="utf-8")
+    (folder / _PUBLIC_SUFFIXES).write_text(cut_public_suffixes(text), encoding="utf-8")
+
+
 def main(folder: Path, *, is_command_line: bool) -> None:
     if is_command_line:
         copy_compiled_part(folder)
-    write_packages(folder, _COMMAND_LINE if is_command_line else list_modules())
+        copy_public_suffixes(folder)
+    write_packages(folder, list_commands() if is_command_line else list_modules())
 
 
 if __name__ == "__main__":

@@ -41,7 +41,8 @@ function findContent(path, own, publicOrigin) {
 }
 
 // Starts the sources. `vars` and `routes` connect the Workers to them, and `fill` loads some content into the services.
-export async function startDemo(port) {
+// `given` are the person's own variables, which hold: the demo is filled with their token, and their hosts stay allowed.
+export async function startDemo(port, given = {}) {
   const server = createServer((request, reply) => {
     const own = `http://127.0.0.1:${server.address().port}`;
     const path = new URL(request.url, own).pathname;
@@ -53,45 +54,55 @@ export async function startDemo(port) {
   await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
   server.unref();
   const own = `http://127.0.0.1:${server.address().port}`;
+  const token = given.ADMIN_TOKEN ?? TOKEN;
   const sources = Object.keys(lists).map((path) => ({ name: path.slice(7), url: own + path, expectedMinRules: 1000 }));
   return {
     vars: {
       DEMO: "1",
       ADMIN_TOKEN: TOKEN,
       SIGNING_KEY: "demo-signing-key-for-this-machine-only",
-      ALLOW_PRIVATE_HOSTS: `${own.slice(7)},${SITE}:${port},${SITE}`,
       RATE_LIMIT_MAX_REQUESTS: "1000",
       HEALTH_SOURCES: JSON.stringify([...sources, { name: "missing.txt", url: `${own}/lists/missing.txt`, expectedMinRules: 1000 }]),
       WARM_CONFIGURATIONS: JSON.stringify(sources.map(({ name, url }) => ({ name, sources: [{ source: url }], transformations: ["RemoveComments", "Compress", "Deduplicate"] }))),
       NEWS_FEEDS: `${own}/news/feed.xml`,
       NEWSDATA_API_KEY: "",
       MAX_ARTICLES_PER_RUN: "5",
+      ...given,
+      ALLOW_PRIVATE_HOSTS: [given.ALLOW_PRIVATE_HOSTS, own.slice(7), `${SITE}:${port}`, SITE].filter(Boolean).join(","),
     },
     routes: [`${SITE}=edge-preload`],
-    fill: (miniflare) => fill(miniflare, own, port),
+    fill: (miniflare, names) => fill(miniflare, names, token, own, port),
   };
 }
 
-// Loads some content into every service and returns the tour.
-async function fill(miniflare, own, port) {
-  const send = (host, path, options = {}) => miniflare.dispatchFetch(`http://${host}${path}`, { ...options, headers: { Authorization: `Bearer ${TOKEN}`, "Content-Type": "application/json", ...options.headers } });
-  const runCron = (worker, expression) => send("127.0.0.1", `/cdn-cgi/handler/scheduled?worker=${worker}&cron=${encodeURIComponent(expression)}`);
+// Loads some content into every service that runs and returns the tour, or what could not be filled and why.
+async function fill(miniflare, names, token, own, port) {
+  const problems = [];
+  const send = async (worker, path, options = {}) => {
+    if (!names.includes(worker)) return;
+    const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
+    const reply = await miniflare.dispatchFetch(`http://${worker}.localhost${path}`, { ...options, headers });
+    const text = await reply.text();
+    if (!reply.ok) problems.push(`${worker}: ${options.method ?? "GET"} ${path} answered ${reply.status}: ${text.slice(0, 200)}`);
+  };
+  const post = (worker, path) => send(worker, path, { method: "POST", body: "{}" });
+  const runCron = (worker, expression) => send(worker, `/cdn-cgi/handler/scheduled?worker=${worker}&cron=${encodeURIComponent(expression)}`);
   const config = { site_url: `http://${SITE}:${port}`, origin_url: own, preload_sitemap_crawl_enabled: true };
-  await send("edge-preload.localhost", `/api/v1/zones/${ZONE}/config`, { method: "PUT", body: JSON.stringify(config) });
-  await send("edge-preload.localhost", `/api/v1/zones/${ZONE}/sitemap`, { method: "POST", body: "{}" });
-  await send("adblock-compiler.localhost", "/workflow/health-check", { method: "POST", body: "{}" });
+  await send("edge-preload", `/api/v1/zones/${ZONE}/config`, { method: "PUT", body: JSON.stringify(config) });
+  await post("edge-preload", `/api/v1/zones/${ZONE}/sitemap`);
+  await post("adblock-compiler", "/workflow/health-check");
   await runCron("worker-news-updater", "0 * * * *");
   for (let run = 0; run < RUNS; run += 1) await runCron("worker-news-processor", "* * * * *");
-  return tour(own, port);
+  return problems.length ? `\nThe demo is not filled:\n\n${problems.map((problem) => `  ${problem}`).join("\n")}\n` : tour(token, own, port);
 }
 
-const tour = (own, port) => `
+const tour = (token, own, port) => `
 The demo is filled, from sources at ${own}. Try this first:
 
   1. A list       http://adblock-compiler.localhost:${port}/
-                  paste ${own}/lists/ads.txt as an address and press Compile.
-                  Then publish it: Lists, New list, operator token "${TOKEN}".
+                  choose ads.txt under "Add a known list", or paste ${own}/lists/ads.txt, and press Compile.
+                  Then press Publish; the operator token is "${token}".
   2. A warm site  http://${SITE}:${port}/ is a shop with a cache in front: look at its X-Cache-Layer header.
-                  http://edge-preload.localhost:${port}/ shows how warm it is; operator token "${TOKEN}".
+                  http://edge-preload.localhost:${port}/ shows how warm it is; the operator token is "${token}".
   3. The news     http://worker-api.localhost:${port}/ tells each story once, with sentiment and a summary.
 `;

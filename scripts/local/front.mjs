@@ -56,8 +56,21 @@ export class LocalCache extends DurableObject {
 }
 
 async function runWorker(name, request, env) {
-  if (!cached.includes(name) || !isCacheable(request)) return env[name].fetch(request);
-  return env.LOCAL_CACHE.getByName(name).fetch(request);
+  if (!cached.includes(name)) return env[name].fetch(request);
+  const response = await (isCacheable(request) ? env.LOCAL_CACHE.getByName(name).fetch(request) : env[name].fetch(request));
+  return acceptsNoEncoding(request) ? decompress(response) : response;
+}
+
+// A Worker is asked for compressed replies, whatever the client said. Cloudflare's edge decompresses them for a client that
+// sends no Accept-Encoding, such as plain curl; Miniflare leaves that out.
+const acceptsNoEncoding = ({ cf }) => cf?.clientAcceptEncoding === "";
+
+function decompress(response) {
+  if (!response.headers.has("Content-Encoding") || !response.body) return response;
+  const headers = new Headers(response.headers);
+  for (const name of ["Content-Encoding", "Content-Length"]) headers.delete(name);
+  if (headers.has("ETag")) headers.set("ETag", `W/${headers.get("ETag").replace(/^W\//, "")}`);
+  return new Response(response.body, { status: response.status, statusText: response.statusText, headers });
 }
 
 export default {

@@ -55,17 +55,25 @@ function parseEvent(line) {
 
 const formatLine = (time, worker, text) => `${paint(time.toTimeString().slice(0, 8), 2)} ${paint(worker.padEnd(NAME_WIDTH), colourOf(worker))} ${text}`;
 
+const shortenIds = (text) => text.replace(/[0-9a-f]{24,}/g, (id) => `${id.slice(0, 8)}…`);
+
+// A value for a line that people read: of a list its length, of an id its beginning.
 const shorten = (value) => {
-  const text = typeof value === "string" ? value : JSON.stringify(value);
+  if (Array.isArray(value) && value.length > 1) return String(value.length);
+  const text = shortenIds(typeof value === "string" ? value : JSON.stringify(value));
   return text.length > MAX_VALUE_CHARS ? `${text.slice(0, MAX_VALUE_CHARS)}…` : text;
 };
 
+const isEmpty = (value) => value === "" || value === null || value === undefined || (typeof value === "object" && Object.keys(value).length === 0);
+
 // One line: time, Worker, event, what it says, and its values.
 export function formatEvent(event) {
-  const values = Object.entries(event).filter(([name, value]) => !HIDDEN.has(name) && value !== "" && value !== null && value !== undefined);
+  const message = event.message ? shortenIds(event.message) : "";
+  // What the message says already is not said again.
+  const values = Object.entries(event).filter(([name, value]) => !HIDDEN.has(name) && !isEmpty(value) && !(typeof value === "string" && event.message?.includes(value)));
   const details = values.map(([name, value]) => `${paint(`${name}=`, 2)}${shorten(value)}`);
   const title = paint(event.event, 1, COLOURS[event.level] ?? 39);
-  return formatLine(new Date(event.time ?? Date.now()), event.worker ?? "", [title, event.message, ...details].filter(Boolean).join(" "));
+  return formatLine(new Date(event.time ?? Date.now()), event.worker ?? "", [title, message, ...details].filter(Boolean).join(" "));
 }
 
 // host.mjs marks each line with the name of its Worker. A line without a mark comes from workerd itself.

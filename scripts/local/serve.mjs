@@ -90,8 +90,10 @@ function selectConfigs(configs, only) {
 function readVariables(assignments, demoVars = {}) {
   const file = resolve(ROOT, ".dev.vars");
   const fileVars = existsSync(file) ? parseEnv(readFileSync(file, "utf8")) : {};
-  return { ...fileVars, ...demoVars, ...Object.fromEntries(assignments.map((text) => parsePair("var", text))) };
+  return { ...fileVars, ...demoVars, ...parseVariables(assignments) };
 }
+
+const parseVariables = (assignments) => Object.fromEntries(assignments.map((text) => parsePair("var", text)));
 
 function buildRoutes(configs, assignments) {
   const names = configs.map(({ name }) => name);
@@ -146,8 +148,8 @@ async function serve(options) {
   const configs = selectConfigs(options["no-cache"] ? read.map((config) => ({ ...config, cache: undefined })) : read, options.only);
   if (options.port) await checkPort(options.port);
   if (options.demo && !options.port) throw new UserError("--demo needs a fixed port, because the address of the demo site contains it: set --port to a number above 0");
-  const demo = options.demo ? await startDemo(options.port) : undefined;
-  if (demo) options = { ...options, demoVars: demo.vars, route: [...options.route, ...demo.routes] };
+  const demo = options.demo ? await startDemo(options.port, parseVariables(options.var)) : undefined;
+  if (demo) options = { ...options, var: [], demoVars: demo.vars, route: [...options.route, ...demo.routes] };
   let miniflare;
   const startWorkers = async () => {
     await bootAll(miniflare, configs);
@@ -157,7 +159,7 @@ async function serve(options) {
   miniflare = new Miniflare(build());
   for (const signal of ["SIGINT", "SIGTERM"]) {
     process.removeAllListeners(signal); // Miniflare's own handler exits at once with an error status
-    process.once(signal, () => miniflare.dispose().then(() => process.exit(0), fail));
+    process.once(signal, () => (printPlain("Stopping …"), miniflare.dispose()).then(() => process.exit(0), fail));
   }
   const url = await miniflare.ready;
   await applyMigrations(miniflare, configs);
@@ -165,7 +167,8 @@ async function serve(options) {
   if (options.cron) scheduleCrons(miniflare, configs);
   if (options.watch) watchSources(miniflare, configs, build, startWorkers);
   printPlain(`Ready on http://127.0.0.1:${url.port}`);
-  if (demo) printPlain(await demo.fill(miniflare));
+  if (demo) printPlain("Loading some content for the demo …");
+  if (demo) printPlain(await demo.fill(miniflare, configs.map(({ name }) => name)));
   setFooter(listAddresses(configs, url.port));
 }
 

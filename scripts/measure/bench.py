@@ -9,6 +9,7 @@ import cost
 import list_builds
 import list_crashes
 import news
+import outage
 import preload
 import purges
 import request_costs
@@ -25,6 +26,7 @@ BENCHES = {
     "lists": list_builds,
     "list-crashes": list_crashes,
     "news": news,
+    "outage": outage,
     "preload": preload,
     "purges": purges,
     "requests": request_costs,

@@ -33,10 +33,12 @@ ZONE = "purged"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--seconds", type=int, default=60, help="how long everything is purged each second (60)")
+    parser.add_argument(
+        "--seconds", type=int, default=60, help="how long everything is purged each second (60; 0: not at all)"
+    )
     parser.add_argument("--visitors", type=int, default=200, help="visitors of the two instances (200)")
     parser.add_argument("--pages", type=int, default=50, help="their pages (50)")
-    parser.add_argument("--kills", type=int, default=20, help="how often the runtime is killed (20)")
+    parser.add_argument("--kills", type=int, default=20, help="how often the runtime is killed (20; 0: never)")
 
 
 def measure(options: argparse.Namespace) -> None:
@@ -44,11 +46,13 @@ def measure(options: argparse.Namespace) -> None:
         for name, limits in (("paid", ()), ("free", ("--limits", "free"))):
             runtime = start(Path(folder) / name, *limits)
             try:
-                if name == "paid":
-                    print_twins(runtime, site, options)
-                    print_kills(runtime, site, options.kills)
-                else:
+                if name == "free":
                     print_sizes(runtime, site)
+                    continue
+                if options.seconds:
+                    print_twins(runtime, site, options)
+                if options.kills:
+                    print_kills(runtime, site, options.kills)
             finally:
                 runtime.kill()
 
@@ -143,6 +147,7 @@ class Watch:
     """What visitors saw while pages were purged; times are those of the monotonic clock."""
 
     purges: list[tuple[float, float]] = field(default_factory=list)  # when each holds, and when it was sent
+    sent: int = 0  # purges, also those whose answer was lost
     visits: int = 0
     hits: int = 0
     too_old: int = 0
@@ -189,6 +194,7 @@ async def _visit_twins(runtime: Runtime, watch: Watch, seconds: int, visitors: i
             while time.monotonic() < ends_at:
                 sent_at = time.monotonic()
                 content, headers = build_purge(**{"global": True})
+                watch.sent += 1
                 with suppress(httpx.TransportError):  # nobody knows whether it was accepted, so it promises nothing
                     reply = await client.post("/api/v1/purge", content=content, headers=headers)
                     delay_s = reply.raise_for_status().json()["estimated_completion_ms"] / 1000
@@ -256,9 +262,9 @@ def kill_again_and_again(runtime: Runtime, site: Site, *, pages: int, kills: int
 def print_twins(runtime: Runtime, site: Site, options: argparse.Namespace) -> None:
     pages = options.pages
     watch, requests = visit_twins(runtime, site, seconds=options.seconds, visitors=options.visitors, pages=pages)
-    print(f"{options.visitors} visitors of two instances, {pages} pages, {len(watch.purges)} purges of everything:")
+    print(f"{options.visitors} visitors of two instances, {pages} pages, {watch.sent} purges of everything:")
     print(f"{watch.visits} visits, {watch.hits} hits, {watch.too_old} too old (worst {watch.worst_s:.2f} s)")
-    most = pages * len(watch.purges) * 2
+    most = pages * watch.sent * 2
     print(f"{requests} requests to the origin of at most {most} (pages x purges x 2)\n", flush=True)
 
 

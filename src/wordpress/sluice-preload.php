@@ -312,6 +312,7 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 			'stopped_by'    => '',
 			'errors'        => array(),
 			'agent'         => '',
+			'tested_at'     => 0,
 		);
 
 		/**
@@ -343,8 +344,37 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 		public static function succeed() {
 			$state = self::load();
 			if ( $state['failures'] || $state['retry_at'] || $state['stopped'] ) {
-				self::store( array_merge( self::START, array_intersect_key( $state, array_flip( array( 'errors', 'agent' ) ) ) ) );
+				self::store( self::forget_failures( $state ) );
 			}
+		}
+
+		/**
+		 * Notes that an administrator's test of the connection succeeded: what waits is sent now, and a request that began
+		 * before and fails later does not change that.
+		 */
+		public static function confirm() {
+			self::store( array( 'tested_at' => microtime( true ) ) + self::forget_failures( self::load() ) );
+		}
+
+		/**
+		 * Whether a test of the connection has succeeded since then.
+		 *
+		 * @param float $time Unix time.
+		 * @return bool
+		 */
+		public static function is_confirmed_since( $time ) {
+			$state = self::load();
+			return $state['tested_at'] > $time;
+		}
+
+		/**
+		 * A state without failures.
+		 *
+		 * @param array $state The state.
+		 * @return array
+		 */
+		private static function forget_failures( $state ) {
+			return array_intersect_key( $state, array_flip( array( 'errors', 'agent', 'tested_at' ) ) ) + self::START;
 		}
 
 		/**
@@ -643,7 +673,7 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 	 * What waits to be sent, in a table of its own: an option written by two requests would lose events.
 	 */
 	final class Sluice_Preload_Outbox {
-		const VERSION        = '1';
+		const VERSION        = '2';
 		const VERSION_OPTION = 'sluice_preload_db_version';
 		const ASIDE_KEPT_S   = 604800;
 		const MAX_MERGED     = 1000;
@@ -659,14 +689,18 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 		}
 
 		/**
-		 * Creates the table. A must-use plugin has no activation hook, so this also runs before the first row.
+		 * Creates the table, or gives the table of an earlier version its new columns; its rows stay. A must-use plugin has
+		 * no activation hook, so this also runs before the first row.
 		 */
 		public static function create() {
 			global $wpdb;
+			require_once ABSPATH . 'wp-admin/includes/upgrade.php';
 			$table = self::get_table();
-			// phpcs:ignore WordPress.DB -- the name is this plugin's own.
-			$wpdb->query(
-				"CREATE TABLE IF NOT EXISTS $table (
+			$lock  = self::get_lock_name() . '_table';
+			// Two requests that add the same column at once would leave an error in the log.
+			$wpdb->get_var( $wpdb->prepare( 'SELECT GET_LOCK(%s, 5)', $lock ) ); // phpcs:ignore WordPress.DB.DirectDatabaseQuery -- as lock.
+			dbDelta(
+				"CREATE TABLE $table (
 					id bigint(20) unsigned NOT NULL AUTO_INCREMENT,
 					kind varchar(16) NOT NULL,
 					body longtext NOT NULL,
@@ -677,10 +711,21 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 					created_at bigint(20) unsigned NOT NULL,
 					due_at bigint(20) unsigned NOT NULL DEFAULT 0,
 					PRIMARY KEY  (id),
-					KEY state (state, kind)
-				) {$wpdb->get_charset_collate()}"
+					KEY state (state,kind)
+				) {$wpdb->get_charset_collate()};"
 			);
+			$wpdb->get_var( $wpdb->prepare( 'SELECT RELEASE_LOCK(%s)', $lock ) ); // phpcs:ignore WordPress.DB.DirectDatabaseQuery -- as lock.
 			update_option( self::VERSION_OPTION, self::VERSION );
+		}
+
+		/**
+		 * Brings the table of an earlier version up to date; where there is none, the first row creates it.
+		 */
+		public static function upgrade() {
+			$version = get_option( self::VERSION_OPTION );
+			if ( false !== $version && self::VERSION !== $version && ! wp_installing() ) {
+				self::create();
+			}
 		}
 
 		/**
@@ -1077,6 +1122,7 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 		 * @param object $row The row.
 		 */
 		private static function deliver( $row ) {
+			$began_at = microtime( true );
 			Sluice_Preload_Outbox::begin_attempt( $row->id );
 			$reply = self::send( $row );
 			if ( 409 === $reply['status'] ) {
@@ -1091,8 +1137,12 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 				}
 				return;
 			}
+			// Then the row stays due at once.
+			$is_outdated = Sluice_Preload_State::is_confirmed_since( $began_at );
 			if ( 401 === $status ) {
-				Sluice_Preload_State::stop( $reply['reason'] );
+				if ( ! $is_outdated ) {
+					Sluice_Preload_State::stop( $reply['reason'] );
+				}
 				return;
 			}
 			$is_poison = 500 === $status && $row->attempts >= self::MAX_ATTEMPTS;
@@ -1107,7 +1157,9 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 				Sluice_Preload_State::store( Sluice_Preload_State::add_error( Sluice_Preload_State::load(), $reply['reason'] ) );
 				return;
 			}
-			Sluice_Preload_State::fail( $reply['reason'], in_array( $status, array( 429, 503 ), true ) ? $reply['retry_after'] : 0, 429 !== $status );
+			if ( 429 === $status || ! $is_outdated ) {
+				Sluice_Preload_State::fail( $reply['reason'], in_array( $status, array( 429, 503 ), true ) ? $reply['retry_after'] : 0, 429 !== $status );
+			}
 		}
 
 		/**
@@ -2631,7 +2683,7 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 			if ( $reply['status'] < 200 || $reply['status'] >= 300 ) {
 				self::redirect( 'error', self::explain( $reply ) );
 			}
-			Sluice_Preload_State::succeed();
+			Sluice_Preload_State::confirm();
 			Sluice_Preload_Sender::start_at_shutdown();
 			self::redirect( 'success', __( 'The Worker answers and accepts the key. Changes of this site reach it.', 'sluice-preload' ) );
 		}
@@ -2679,7 +2731,7 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 		}
 
 		/**
-		 * What the Worker says about this zone, at most a minute old.
+		 * What the Worker says about this zone, a few seconds old; a Worker that fails is asked once a minute.
 		 *
 		 * @return array As Sluice_Preload_Client::request returns it.
 		 */
@@ -2687,7 +2739,7 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 			$reply = get_transient( self::STATUS );
 			if ( ! is_array( $reply ) ) {
 				$reply = Sluice_Preload_Client::request( 'GET', Sluice_Preload_Client::get_zone_path( 'status' ), null, 3 );
-				set_transient( self::STATUS, $reply, MINUTE_IN_SECONDS );
+				set_transient( self::STATUS, $reply, 200 === $reply['status'] ? 10 : MINUTE_IN_SECONDS );
 			}
 			return $reply;
 		}
@@ -3272,6 +3324,7 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 		Sluice_Preload_Admin::register();
 		add_filter( 'site_status_tests', array( 'Sluice_Preload_Health', 'add_test' ) );
 		add_filter( 'wpmu_drop_tables', 'sluice_preload_add_table', 10, 2 );
+		add_action( 'init', array( 'Sluice_Preload_Outbox', 'upgrade' ), -1 );
 		add_action( 'init', 'sluice_preload_load_texts' );
 		add_action( 'init', 'sluice_preload_schedule' );
 		add_action( 'init', 'sluice_preload_introduce' );

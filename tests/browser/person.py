@@ -15,6 +15,8 @@ PICTURE: ViewportSize = {"width": 1120, "height": 800}
 AXE = ROOT / "node_modules/axe-core/axe.min.js"
 WIDTHS = (360, 768, 1440)
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+# Two frames, after which what was changed has been drawn.
+PAINTED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 WAIT_MS = PATIENCE_S * 1000
 RULES = {
     "light": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
@@ -52,6 +54,7 @@ class Person:
             self.page.emulate_media(color_scheme=theme)
             for width in WIDTHS:
                 self.page.set_viewport_size({"width": width, "height": 900})
+                self.page.evaluate(PAINTED)
                 self.page.screenshot(path=OUT / f"{name}-{theme}-{width}.png", full_page=True)
                 wide = self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
                 assert wide == 0, f"{name} is {wide} px too wide at {width}"

@@ -59,6 +59,7 @@ def test_compile_and_download(visit: OpenPage, lists: list[str], tmp_path: Path)
     heading = page.get_by_role("heading", name="Both lists: 3 rules")
     expect(heading).to_be_focused()
     expect(page.get_by_text("read", exact=True)).to_have_count(2)
+    expect(page.get_by_text("3 rules in 4 lines")).to_be_visible()
     person.look("compiler-result")
     page.get_by_label("Search the list").fill("tracker")
     expect(page.get_by_role("region", name="The list")).to_have_text("||tracker.example^")
@@ -72,11 +73,40 @@ def test_compile_and_download(visit: OpenPage, lists: list[str], tmp_path: Path)
     page.get_by_role("tab", name="Dropped").click()
     first = page.locator("details", has=page.get_by_role("region", name=re.compile("^Dropped lines"))).first
     expect(first).not_to_contain_text("RemoveComments")
+    expect(first).to_contain_text("duplicate of another rule")
+    expect(first.get_by_role("row")).to_have_count(3)
     person.look("compiler-dropped")
     page.get_by_label("Search the dropped lines").fill("||ads.example^")
     expect(page.get_by_role("region", name=re.compile("^Dropped lines"))).to_have_count(1)
+    with page.expect_download() as taken:
+        page.get_by_role("button", name="Download").click()
+    taken.value.save_as(file)
+    assert taken.value.suggested_filename == "both-lists-dropped.tsv"
+    assert file.read_text().splitlines()[1].endswith("||ads.example^")
     page.get_by_role("tab", name="Timing").click()
     expect(page.get_by_role("list", name="Transformations").get_by_text("Deduplicate")).to_be_visible()
+
+
+def test_changes(visit: OpenPage, origin: Origin):
+    """A list compiled again, also after a reload, shows in green what came and in red what went."""
+    page = visit(WORKER).page
+    fill_addresses(page, [origin.serve("/changing.txt", "||stays.example^\n||goes.example^\n")])
+    compile_list(page)
+    expect(page.get_by_role("heading", name="My list: 2 rules")).to_be_visible()
+    expect(page.get_by_role("tab", name="Changes")).to_have_count(0)
+    page.reload()
+    origin.serve("/changing.txt", "||stays.example^\n||comes.example^\n||too.example^\n")
+    compile_list(page)
+    expect(page.get_by_role("heading", name="My list: 3 rules")).to_be_visible()
+    page.get_by_role("tab", name="Changes").click()
+    changes = page.get_by_role("region", name="Changed rules")
+    expect(changes.locator(".added")).to_have_count(2)
+    expect(changes.locator(".removed")).to_have_text(re.compile("goes.example"))
+    green, red = (
+        changes.locator(kind).first.evaluate("(line) => getComputedStyle(line).color")
+        for kind in (".added", ".removed")
+    )
+    assert green != red
 
 
 def test_keyboard_alone(visit: OpenPage):
@@ -169,18 +199,30 @@ def test_a_long_paste_is_attached(visit: OpenPage):
 
 
 def test_files(visit: OpenPage):
-    """Attached files are compiled with the rest."""
+    """Files that are chosen and files that are dropped are compiled with the rest."""
     page = visit(WORKER).page
     attach(page, "Files with rules", "mine.txt", "||mine.example^\n")
     expect(page.get_by_role("list", name="Attached files")).to_contain_text("1 line")
+    dropped = page.evaluate_handle(
+        """() => {
+          const data = new DataTransfer();
+          data.items.add(new File(["||first.example^\\n||second.example^\\n"], "dropped.txt", { type: "text/plain" }));
+          return data;
+        }"""
+    )
+    page.locator(".drop").dispatch_event("drop", {"dataTransfer": dropped})
+    expect(page.get_by_role("list", name="Attached files")).to_contain_text("dropped.txt2 lines")
     compile_list(page)
     expect(page.get_by_role("region", name="The list")).to_contain_text("||mine.example^")
+    expect(page.get_by_role("region", name="The list")).to_contain_text("||second.example^")
 
 
 def test_the_form_survives_a_reload(visit: OpenPage, lists: list[str]):
     """Addresses, their order, rules, name and steps are there again."""
     page = visit(WORKER).page
     fill_addresses(page, lists)
+    page.get_by_role("button", name="Add an address").click()
+    page.get_by_role("button", name="Remove address 3").click()
     page.get_by_role("button", name="Move address 2 up").click()
     page.get_by_label("Own rules").fill("||own.example^")
     page.get_by_label("Name of the list").fill("Kept")
@@ -269,10 +311,15 @@ def test_jobs(visit: OpenPage, lists: list[str]):
     page.reload()
     page.get_by_role("button", name="View In the background").click()
     expect(page.get_by_role("region", name="The list")).to_contain_text("||tracker.example^")
+    expect(page.locator("#job-list")).to_be_focused()
     with page.expect_download() as taken:
         page.get_by_role("button", name="Download In the background").click()
     assert taken.value.suggested_filename == "in-the-background.txt"
     person.look("compiler-jobs")
+    gone = {"success": False, "status": "cache_miss", "error": "The result is no longer in the cache; compile it again"}
+    page.route("**/queue/results/**", lambda route: route.fulfill(json=gone))
+    page.get_by_role("button", name="View In the background").click()
+    expect(page.get_by_role("alert")).to_contain_text("no longer in the cache; compile it again")
 
 
 def test_workflow(visit: OpenPage, lists: list[str]):
@@ -284,23 +331,33 @@ def test_workflow(visit: OpenPage, lists: list[str]):
     page.get_by_role("tab", name="Jobs").click()
     page.get_by_role("button", name="Run as a workflow").click()
     expect(page.locator(".job", has_text="By a workflow").get_by_text("done", exact=True)).to_be_visible()
+    page.get_by_role("button", name="View By a workflow").click()
+    expect(page.get_by_role("region", name="The list")).to_contain_text("||tracker.example^")
     page.get_by_role("button", name="Run again: By a workflow").click()
     expect(page.locator(".job", has_text="By a workflow")).to_have_count(2)
 
 
 def test_sources(visit: OpenPage):
-    """The operator has the sources checked; which one fails, and why, is seen by all. All jobs are seen by the operator."""
-    person = visit(WORKER, "/#lists/new")
+    """The operator signs in under Jobs, sees all jobs and has the sources checked; which one fails is then seen by all."""
+    person = visit(WORKER, "/#jobs", troubles=("status of 401",))
     page = person.page
+    page.locator("summary", has_text="Everybody's jobs").click()
+    page.get_by_label("Operator token").fill("wrong")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_text("The service refuses this token.")).to_be_visible()
     page.get_by_label("Operator token").fill(TOKEN)
     page.get_by_role("button", name="Sign in").click()
-    page.get_by_role("tab", name="Jobs").click()
     expect(page.get_by_role("heading", name="All jobs")).to_be_visible()
+    page.get_by_role("group", name="Time window").get_by_role("button", name="24 h").click()
+    expect(page.get_by_role("button", name="24 h")).to_have_attribute("aria-pressed", "true")
     page.get_by_role("button", name="Check the sources").click()
     expect(page.get_by_text("done", exact=True).first).to_be_visible()
     page.get_by_role("tab", name="Sources").click()
     expect(page.get_by_role("row", name=re.compile("^Well")).get_by_text("healthy", exact=True)).to_be_visible()
     expect(page.get_by_role("row", name=re.compile("^Gone")).get_by_text("unhealthy")).to_be_visible()
+    checked = page.locator("time").first
+    assert re.fullmatch(r"just now|\d+ \w+ ago", checked.inner_text())
+    assert re.search(r"\d{4}, .*:\d\d:\d\d", checked.get_attribute("title") or ""), "the exact time is there on hover"
     person.look("compiler-sources")
 
 

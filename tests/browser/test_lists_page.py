@@ -43,7 +43,7 @@ def test_from_the_form_to_a_subscription(visit: OpenPage, origin: Origin, runtim
     page.get_by_role("button", name="New list").click()
     sign_in(page)
     expect(page.get_by_label("Name in the address")).to_have_value(name)
-    page.get_by_label(re.compile("^dnsmasq")).check()
+    expect(page.get_by_label(re.compile("^dnsmasq"))).to_be_checked()
     person.look("lists-new")
     page.get_by_role("button", name="Publish").click()
     expect(page.get_by_text("fresh", exact=True)).to_be_visible()
@@ -51,8 +51,17 @@ def test_from_the_form_to_a_subscription(visit: OpenPage, origin: Origin, runtim
     path = address.partition("/lists/")[2]
     with runtime.client(WORKER) as client:
         assert "tracker.example" in client.get(f"/lists/{path}").text
-    page.get_by_role("tab", name="Add to Pi-hole").click()
-    expect(page.get_by_role("tabpanel", name="Add to Pi-hole")).to_contain_text(f"/lists/{name}.pihole")
+    programs = {
+        "AdGuard Home": "txt",
+        "Pi-hole": "pihole",
+        "uBlock Origin": "txt",
+        "dnsmasq": "dnsmasq",
+        "unbound": "unbound",
+    }
+    for program, ending in programs.items():
+        page.get_by_role("tab", name=f"Add to {program}").click()
+        expect(page.get_by_role("tabpanel", name=f"Add to {program}")).to_contain_text(f"/lists/{name}.{ending}")
+    expect(page.get_by_role("tabpanel", name="Add to unbound")).to_contain_text("dig @127.0.0.1 ads.example")
     page.get_by_label("Domain").fill("deep.tracker.example")
     page.get_by_role("button", name="Ask").click()
     expect(page.get_by_text("By the rule")).to_contain_text("tracker.example")
@@ -63,9 +72,18 @@ def test_from_the_form_to_a_subscription(visit: OpenPage, origin: Origin, runtim
     expect(page.get_by_role("region", name="Versions").get_by_role("row")).to_have_count(3)
     expect(page.get_by_role("region", name="Changed rules")).to_contain_text("new.example")
     person.look("lists-page")
+    page.get_by_role("tab", name="Lists").click()
+    page.get_by_role("button", name="New list").click()
+    expect(page.get_by_text("There is a list of this name.")).to_be_visible()
+    page.go_back()
+    page.get_by_role("link", name=name).click()
     page.get_by_role("button", name="Delete").click()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(f"{request.method} {httpx.URL(request.url).path}"))
     page.get_by_role("dialog").get_by_role("button", name="Delete the list").click()
     expect(page.get_by_role("heading", name="Published lists")).to_be_visible()
+    asked_afterwards = asked[asked.index(f"DELETE /lists/{name}") + 1 :]
+    assert f"GET /lists/{name}" not in asked_afterwards
     assert httpx.get(f"{runtime.url}/lists/{name}.txt", timeout=PATIENCE_S).status_code == 404
 
 

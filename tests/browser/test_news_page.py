@@ -1,5 +1,6 @@
 """The news page, as a reader and an operator use it."""
 
+import json
 import re
 
 from playwright.sync_api import Page, expect
@@ -119,10 +120,60 @@ def test_charts_lead_to_stories(visit: OpenPage):
     chart.focus()
     page.keyboard.press("End")
     reading = page.locator(".reading").first
-    counted = sum(
-        int(number) for number in re.findall(r"(\d+) (?:positive|neutral|negative|unknown)", reading.inner_text())
-    )
+
+    def count() -> int:
+        return sum(
+            int(number) for number in re.findall(r"(\d+) (?:positive|neutral|negative|unknown)", reading.inner_text())
+        )
+
+    while not (counted := count()):
+        page.keyboard.press("ArrowLeft")
     page.keyboard.press("Enter")
     expect(page.get_by_label("From")).not_to_have_value("")
     expect(page.get_by_text(f"{counted} of {counted}", exact=True)).to_be_visible()
     expect(page.locator(".story")).to_have_count(counted)
+
+
+def test_a_window_of_hours(visit: OpenPage):
+    """The chart of a day has its hours, also those without a story; a bar leads to the stories of that hour."""
+    page = visit(WORKER).page
+    page.get_by_role("group", name="Time window").get_by_role("button", name="24 h").click()
+    expect(page.get_by_text(re.compile(r"\d+ of \d+ stories are in this window"))).to_be_visible()
+    chart = page.get_by_role("img", name=re.compile("Stories by sentiment"))
+    chart.focus()
+    page.keyboard.press("End")
+    reading = page.locator(".reading").first
+    while "1 positive" not in reading.inner_text():
+        page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("1 of 1", exact=True)).to_be_visible()
+    expect(page.get_by_label("From")).to_have_accessible_description(re.compile(r"\d\d:00 UTC"))
+
+
+def test_on_a_phone(visit: OpenPage):
+    """The filters are folded away, and tables become cards that name their columns."""
+    page = visit(WORKER).page
+    page.set_viewport_size({"width": 360, "height": 800})
+    page.reload()
+    expect(page.locator(".story").first).to_be_visible()
+    expect(page.get_by_label("Source")).to_be_hidden()
+    page.locator("summary", has_text="Filters").click()
+    expect(page.get_by_label("Source")).to_be_visible()
+    page.get_by_role("tab", name="Processing").click()
+    cell = page.get_by_role("cell", name="A page that is gone")
+    expect(cell).to_be_visible()
+    assert (
+        page.locator("td[data-label=Reason]").first.evaluate("(cell) => getComputedStyle(cell, '::before').content")
+        == '"Reason"'
+    )
+
+
+def test_no_news_yet(visit: OpenPage):
+    """Before the first article the page says what happens next, and where to look."""
+    page = visit(WORKER, troubles=("status of 503",)).page
+    body = json.dumps({"title": "Service Unavailable", "status": 503, "detail": "no news yet"})
+    page.route(
+        "**/api/v1/**", lambda route: route.fulfill(status=503, content_type="application/problem+json", body=body)
+    )
+    page.reload()
+    expect(page.get_by_text("No news yet: the updater looks for articles every hour")).to_be_visible()

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from browser.conftest import SITE_HOST, OpenPage
 from runtime import Runtime, until
-from workerd.preload_site import TOKEN, Service, Site, site
+from workerd.preload_site import TOKEN, Service, Site
 from workerd.preload_site import Page as SitePage
 
 WORKER = "edge-preload"
@@ -52,25 +52,26 @@ def test_signing_in(visit: OpenPage):
 
 def test_new_zone(visit: OpenPage):
     """A zone is registered by hand and removed again; what is wrong with it is said at its field."""
-    with site() as (_, address):
-        person = visit(WORKER, troubles=("status of 400",))
-        page = signed_in(person.page)
-        page.get_by_role("button", name="New zone").click()
-        name = f"made-{secrets.token_hex(4)}"
-        page.get_by_label("Zone id").fill(name)
-        page.get_by_label("Address of the site").fill("ftp://x")
-        page.get_by_role("button", name="Register").click()
-        expect(page.get_by_label("Address of the site")).to_have_attribute("aria-invalid", "true")
-        person.look("preload-new-zone")
-        page.get_by_label("Address of the site").fill(f"http://{address}")
-        page.get_by_role("button", name="Register").click()
-        expect(page.get_by_text("The queue is empty.")).to_be_visible()
-        expect(page.get_by_label("Zone", exact=True)).to_have_value(name)
-        tab(page, "Settings")
-        page.get_by_role("button", name="Remove this zone").click()
-        person.look("preload-confirm")
-        confirm(page, "Remove permanently")
-        expect(page.locator(f"option[value={name}]")).to_have_count(0)
+    person = visit(WORKER, troubles=("status of 400",))
+    page = signed_in(person.page)
+    page.get_by_role("button", name="New zone").click()
+    name = f"made-{secrets.token_hex(4)}"
+    page.get_by_label("Zone id").fill(name)
+    page.get_by_label("Address of the site").fill("ftp://x")
+    page.get_by_role("button", name="Register").click()
+    expect(page.get_by_label("Address of the site")).to_have_attribute("aria-invalid", "true")
+    person.look("preload-new-zone")
+    page.get_by_label("Address of the site").fill("https://www.shop.example")
+    page.get_by_role("button", name="Register").click()
+    expect(page.get_by_text("The queue is empty.")).to_be_visible()
+    expect(page.get_by_label("Zone", exact=True)).to_have_value(name)
+    tab(page, "Set up")
+    expect(page.get_by_text('{ pattern = "www.shop.example/*", zone_name = "shop.example" }')).to_be_visible()
+    tab(page, "Settings")
+    page.get_by_role("button", name="Remove this zone").click()
+    person.look("preload-confirm")
+    confirm(page, "Remove permanently")
+    expect(page.locator(f"option[value={name}]")).to_have_count(0)
 
 
 def test_batch_and_replay(visit: OpenPage, zone: tuple[Service, Site]):
@@ -99,6 +100,19 @@ def test_batch_and_replay(visit: OpenPage, zone: tuple[Service, Site]):
     tab(page, "Pages")
     expect(page.get_by_role("cell", name=f"{service.site_url}/broken", exact=True)).to_be_visible()
     person.look("preload-pages")
+    page.get_by_label("Search the pages").fill("/blog")
+    rows = page.get_by_role("region", name="Stored copies").get_by_role("row")
+    expect(rows).to_have_count(2)
+    asked = len(control.requests)
+    page.get_by_role("button", name=f"Warm {service.site_url}/blog").click()
+    expect(page.get_by_text("/blog is in the queue.")).to_be_visible()
+    until(lambda: len(control.requests) > asked)
+    page.get_by_role("button", name=f"Purge {service.site_url}/blog").click()
+    confirm(page, "Purge")
+    expect(page.get_by_text(re.compile("^Purged."))).to_be_visible()
+    expect(page.get_by_role("link", name="Open")).to_have_attribute("href", f"{service.site_url}/blog")
+    page.get_by_role("button", name=f"Why? {service.site_url}/blog").click()
+    expect(page.get_by_label("Address")).to_have_value(f"{service.site_url}/blog")
 
 
 def test_pause_and_cancel(visit: OpenPage, zone: tuple[Service, Site]):
@@ -169,7 +183,18 @@ def test_sitemap(visit: OpenPage, zone: tuple[Service, Site]):
     expect(
         page.get_by_role("img", name=re.compile("^Fetches in each .*: 22 warmed, 1 other, 1 failed"))
     ).to_be_visible()
+    expect(page.get_by_text("22 of 22", exact=True)).to_be_visible()
+    expect(page.get_by_role("region", name="Failing pages")).to_contain_text("/page-15")
     person.look("preload-overview")
+    page.set_viewport_size({"width": 1440, "height": 900})
+    chart = page.get_by_role("img", name=re.compile("^Fetches in each 2 min"))
+    chart.focus()
+    page.keyboard.press("Home")
+    expect(page.locator(".reading").first).to_have_text(re.compile("0 warmed, 0 other, 0 failed"))
+    page.get_by_role("group", name="Time window").get_by_role("button", name="7 days").click()
+    expect(page.get_by_role("img", name=re.compile("^Fetches in each 6 h: 22 warmed"))).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("img", name=re.compile("^Fetches in each 6 h: 22 warmed"))).to_be_visible()
 
 
 def test_settings(visit: OpenPage, zone: tuple[Service, Site]):
@@ -211,6 +236,17 @@ def test_purge_and_rules(visit: OpenPage, zone: tuple[Service, Site]):
     expect(page.get_by_role("dialog")).to_contain_text("Purge")
     confirm(page, "Purge")
     expect(page.get_by_text(re.compile("^Purged. In . s no data centre"))).to_be_visible()
+    for kind, label, action in (
+        ("Everything with a tag", "Tag", "Purge"),
+        ("The whole site", None, "Purge everything"),
+    ):
+        page.get_by_label(kind).check()
+        if label:
+            page.get_by_label(label, exact=True).fill("post-12")
+        page.get_by_role("button", name="Purge", exact=True).click()
+        expect(page.get_by_role("dialog")).to_contain_text("Purge")
+        confirm(page, action)
+        expect(page.get_by_text(re.compile("^Purged. In . s no data centre"))).to_be_visible()
     tab(page, "Rules")
     page.get_by_label("Address").fill(f"{service.site_url}/cart?add-to-cart=1")
     page.get_by_role("button", name="Explain").click()

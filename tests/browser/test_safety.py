@@ -7,9 +7,24 @@ from playwright.sync_api import expect
 
 from browser.conftest import OpenPage
 from runtime import ROOT, Runtime
+from workerd.preload_site import TOKEN
 
 PAGES = ("adblock-compiler", "edge-preload", "worker-api")
 MAX_BYTES = 200_000
+# What has the focus, known by its place among all elements; "" for nothing.
+FOCUSED = """() => {
+  const element = document.activeElement;
+  if (element === document.body) return ["", ""];
+  const place = [...document.querySelectorAll("*")].indexOf(element);
+  return [`${place} ${element.tagName} ${element.ariaLabel ?? element.innerText ?? ""}`.slice(0, 60), getComputedStyle(element).outlineStyle];
+}"""
+# Every visible control that Tab should reach; of tabs and radio buttons only the chosen one.
+REACHABLE = """() => {
+  const all = [...document.querySelectorAll("*")];
+  const controls = all.filter((element) => element.matches("a[href], button, input, select, textarea, summary") && element.checkVisibility() && !element.disabled && element.tabIndex >= 0);
+  const chosen = controls.filter((element) => element.type !== "radio" || element.checked);
+  return chosen.map((element) => `${all.indexOf(element)} ${element.tagName} ${element.ariaLabel ?? element.innerText ?? ""}`.slice(0, 60));
+}"""
 CONSOLE = ROOT / "src/sluice/console"
 
 
@@ -93,6 +108,36 @@ def test_zoom(visit: OpenPage, worker: str):
     page.set_viewport_size({"width": 320, "height": 640})
     expect(page.get_by_role("button").first).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
+    assert page.evaluate("document.getAnimations().length") == 0, "nothing moves for whoever asked for no motion"
+
+
+@pytest.mark.parametrize("worker", PAGES)
+def test_keyboard_reaches_everything(visit: OpenPage, worker: str):
+    """Tab goes through the whole page, stands on every visible control, is always seen, and is caught nowhere."""
+    page = visit(worker).page
+    if worker == "edge-preload":
+        page.get_by_label("Operator token").focus()
+        page.keyboard.type(TOKEN)
+        page.keyboard.press("Enter")
+        expect(page.get_by_label("Zone", exact=True)).to_be_visible()
+        page.get_by_role("button", name="New zone").focus()
+        page.keyboard.press("Enter")
+    expect(page.get_by_role("button").nth(1)).to_be_visible()
+    page.wait_for_load_state("networkidle")
+    page.evaluate("document.activeElement.blur()")
+    seen: list[str] = []
+    for _ in range(200):
+        page.keyboard.press("Tab")
+        name, outline = page.evaluate(FOCUSED)
+        if name in seen:
+            break
+        if not name:
+            continue  # behind the last control, before the first
+        assert outline != "none", name
+        seen.append(name)
+    wanted = page.evaluate(REACHABLE)
+    assert len(wanted) > 5
+    assert sorted(set(wanted) - set(seen)) == []
 
 
 @pytest.mark.parametrize("worker", PAGES)

@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import subprocess
 
 import pytest
@@ -17,6 +18,11 @@ EVENT = {
     "url": "https://www.example.com/",
     "ms": 12,
     "reason": "",
+    "id": "473e714f2c3b22f4a54da9291e533418",
+    "added": ["one", "two", "three"],
+    "failed": {},
+    "stage": "summary",
+    "message": "Warmed in the stage summary",
 }
 PROGRAM = """
 import {{ printLine, printLog, printPlain, setFooter, useJson }} from "./logs.mjs";
@@ -73,7 +79,10 @@ def test_readable_on_a_terminal():
     assert "page.warmed" in text
     assert "url=" in text
     assert '"event"' not in text
-    assert "reason" not in text, "what is empty is left out"
+    plain = re.sub("\x1b\\[[0-9;]*m", "", text)
+    assert "id=473e714f… added=3" in plain, "an id is known by its beginning, a list by its length"
+    assert not [name for name in ("reason", "failed") if f"{name}=" in plain], "what is empty is left out"
+    assert "stage=" not in plain, "the message says it already"
     assert text.rindex("edge-preload.localhost:8787") > text.index("a plain line")
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from runtime import ROOT
+from sluice.cli.main import COMMANDS
 
 LOCKS = sorted((ROOT / "requirements").glob("*.txt"))
 
@@ -92,3 +93,13 @@ def test_the_lock_follows_pyproject():
     wanted = {requirement for group in groups for requirement in group if isinstance(requirement, str)}
     locked = {entry for lock in LOCKS for entry in re.findall(r"^[a-z0-9.-]+==[^ ]+", lock.read_text(), re.MULTILINE)}
     assert wanted - locked == set()
+
+
+def test_every_command_starts(tmp_path: Path):
+    """./scripts/sluice starts each command with the few packages that it has, and none of the virtual environment's."""
+    (tmp_path / "a.txt").write_text("||co.uk^\n||ads.example^\n")
+    calls = [*([name, "--help"] for name in COMMANDS), ["compile", "-i", "a.txt", "-o", "out.txt"]]
+    for arguments in calls:
+        done = subprocess.run([ROOT / "scripts/sluice", *arguments], cwd=tmp_path, capture_output=True, check=False)
+        assert done.returncode == 0, done.stderr
+    assert "||co.uk^" not in (tmp_path / "out.txt").read_text()

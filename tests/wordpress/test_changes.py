@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -149,6 +150,12 @@ def test_what_every_page_shows_purges_everything_once(blog: Blog, code: str):
     assert [(body.get("global"), body.get("soft")) for body in purges] == [(True, True)]
 
 
+@pytest.fixture(name="kept_post", scope="module")
+def _kept_post(site: Blog) -> dict[str, Any]:
+    site.wait_until_sent()
+    return site.publish_quietly("Changed in passing")
+
+
 PRODUCT = (
     "new class( {id} ) { public function __construct( private $id ) {} public function get_id() { return $this->id; } }"
 )
@@ -173,11 +180,10 @@ VARIATION = (
     ],
     ids=["picture", "sticky", "stock", "variation", "status", "option", "product", "comment", "author"],
 )
-def test_what_no_save_tells_purges_the_page_softly(blog: Blog, code: str):
+def test_what_no_save_tells_purges_the_page_softly(blog: Blog, kept_post: dict[str, Any], code: str):
     """Pictures, sticky posts, stock, comments approved on arrival and names change pages without a save of the post."""
-    post = blog.publish_quietly("Changed in passing")
-    blog.wordpress.run(code.replace("{id}", str(post["id"])))
-    tag = "author-1" if "wp_update_user" in code else f"post-{post['id']}"
+    blog.wordpress.run(code.replace("{id}", str(kept_post["id"])))
+    tag = "author-1" if "wp_update_user" in code else f"post-{kept_post['id']}"
     [purge] = until(lambda: blog.find_purges(tag))
     assert purge["soft"] is True
     blog.wait_until_sent()

@@ -164,6 +164,46 @@ def test_a_wrong_key_stops_and_says_so(blog: Blog):
     assert blog.wordpress.ask(HEALTH)["status"] == "good"
 
 
+def test_a_late_failure_does_not_undo_a_newer_success(blog: Blog):
+    """A request that began before the test of the connection and fails after it: what waits is sent at once all the same."""
+    gate = threading.Event()
+    held: list[Received] = []
+
+    def hold_first(request: Received) -> Reply | None:
+        if request.method == "GET" or held:
+            return None
+        held.append(request)
+        return Reply(502, gate=gate)
+
+    blog.recorder.answer = hold_first
+    post = blog.publish("Held at first")
+    until(lambda: held)
+    assert "notice-success" in blog.editor.submit("sluice_preload_test").text
+    gate.set()
+    blog.wait_for("preload", "urls", post["link"])
+    blog.wait_until_sent()
+    assert not blog.wordpress.ask("Sluice_Preload_State::load()")["errors"]
+
+
+def test_the_table_of_an_earlier_version_is_upgraded(blog: Blog):
+    """A site whose table has no column for the time of the next try gets it, and loses no row."""
+    blog.recorder.answer = lambda _request: Reply(502)
+    post = blog.publish("Kept by an earlier version")
+    until(lambda: blog.recorder.received)
+    blog.wordpress.run(
+        "$GLOBALS['wpdb']->query( 'ALTER TABLE wp_sluice_preload_outbox DROP COLUMN due_at' );"
+        "update_option( 'sluice_preload_db_version', '1' );"
+    )
+    blog.recorder.answer = lambda _request: None
+    assert blog.wordpress.ask("get_option( 'sluice_preload_db_version' )") == "2"
+    columns = {row["Field"]: row["Default"] for row in blog.wordpress.query("DESCRIBE wp_sluice_preload_outbox")}
+    assert columns["due_at"] == "0"
+    blog.forget_failures()
+    blog.wordpress.run("Sluice_Preload_Sender::wake();")
+    blog.wait_for("preload", "urls", post["link"])
+    blog.wait_until_sent()
+
+
 def test_rows_that_wait_are_seen_by_site_health(blog: Blog):
     """Rows older than ten minutes are worth a recommendation, without a request."""
     blog.recorder.answer = lambda _request: Reply(502)

@@ -12,7 +12,7 @@ import feedparser  # type: ignore[import-untyped]
 import httpx
 import pytest
 
-from runtime import ROOT, Runtime
+from runtime import PATIENCE_S, ROOT, Runtime
 from workerd.conftest import StartRuntime
 from workerd.origin import Answer, Origin, local_origin
 
@@ -20,6 +20,9 @@ TOKEN = "the-operators-token"
 HERE = ROOT / "tests/workerd/news"
 CONFIGS = [*(ROOT / f"wrangler.news-{name}.toml" for name in ("updater", "processor", "api"))]
 AI_CONFIGS = [HERE / f"wrangler.{name}.toml" for name in ("processor", "ai", "api")]
+# Articles that are stored already, and the lists of them that are asked for.
+STORED = 500
+LISTS = ("/api/v1/articles", "/api/v1/articles?limit=50", "/api/v1/articles?sentiment=positive")
 FIRST_PAGE = "/apitube?language=en&topic.id=industry.crypto_news&title=bitcoin"
 LATER_PAGE = "/apitube?page=2"
 HTML = {"Content-Type": "text/html; charset=utf-8"}
@@ -278,9 +281,68 @@ def test_reading(news: News):
     assert (bad.status_code, bad.json()["errors"][0]["path"]) == (400, "from")
 
 
+@dataclass(frozen=True)
+class Asked:
+    """How a request was answered: by the cache or not, and what the Worker did for it."""
+
+    cache: str
+    total: int
+    requests: int
+    kv: int
+
+
+@pytest.fixture(name="asked", scope="module")
+def _asked(news: News) -> dict[str, list[Asked]]:
+    """Stores 500 articles and asks for lists of them, each twice."""
+    stored = {
+        f"article:old-{number}": {
+            "id": f"old-{number}",
+            "title": f"Bitcoin miner number {number} opens a plant",
+            "link": f"https://site.example/{number}",
+            "pubDate": "2026-11-16T08:00:00Z",
+            "sentiment": "positive" if number % 2 else "neutral",
+            "aiSummary": "A miner opened a plant in the north on Monday.",
+            "status": "complete",
+        }
+        for number in range(STORED)
+    }
+    ids = [key.removeprefix("article:") for key in stored]
+    with news.runtime.client("fake-ai") as kv:
+        kv.post("/", content=json.dumps({**stored, "BTC_ID_INDEX": ids}), timeout=PATIENCE_S).raise_for_status()
+    # The first request finds no snapshot yet, and has it made.
+    assert news.get("/api/bitcoin-news", "api-ai").json()["totalArticles"] == STORED
+    return {path: [ask_and_count(news, path) for _ in range(2)] for path in LISTS}
+
+
+def ask_and_count(news: News, path: str) -> Asked:
+    def count() -> dict[str, int]:
+        found: dict[str, int] = httpx.get(f"{news.runtime.url}/cdn-cgi/local/operations", timeout=PATIENCE_S).json()[
+            "api-ai"
+        ]
+        return found
+
+    before = count()
+    reply = news.get(path, "api-ai")
+    after = count()
+    kv = sum(after[kind] - before.get(kind, 0) for kind in after if kind.startswith("kv_"))
+    return Asked(
+        reply.headers.get("Cf-Cache-Status", ""), reply.json()["total"], after["requests"] - before["requests"], kv
+    )
+
+
+@pytest.mark.parametrize("path", LISTS)
+def test_a_list_of_500_articles_costs_two_operations_and_then_none(asked: dict[str, list[Asked]], path: str):
+    """The Worker reads KV at most twice; from the cache before it, neither KV nor the Worker's code is used."""
+    first, second = asked[path]
+    assert (first.cache, first.requests, first.kv <= 2) == ("MISS", 1, True), first
+    assert second == Asked("HIT", first.total, requests=0, kv=0)
+    assert first.total == (STORED // 2 if "sentiment" in path else STORED)
+
+
 @pytest.fixture(name="ai_articles", scope="module")
-def _ai_articles(news: News) -> dict[str, Any]:
-    """Processes three articles with an AI binding."""
+def _ai_articles(news: News, asked: dict[str, list[Asked]]) -> dict[str, Any]:
+    """Processes three articles with an AI binding, beside those that are stored."""
+    assert asked
     names = ("plain", "outage", "cookies")
     titles = {name: f"Bitcoin and the {name}" for name in names}
     pages = {name: news.origin.serve(f"/ai/{name}", ARTICLE) for name in names}
@@ -326,3 +388,25 @@ def test_ai_outage(ai_articles: dict[str, Any]):
 def test_ai_mismatch(ai_articles: dict[str, Any]):
     """A page that the model considers another article has no summary."""
     assert ai_articles["cookies"]["summaryError"] == "content_mismatch"
+
+
+def test_ai_that_always_fails(news: News, ai_articles: dict[str, Any]):
+    """Twenty articles take at most five stages more than three each, and the embedded analyst judges them all."""
+    assert ai_articles
+    names = [f"nonsense-{number}" for number in range(20)]
+    article = {"link": news.origin.url("/ai/plain"), "needsSentiment": True, "needsSummary": True}
+    entries = [
+        {"id": name, "article": {**article, "id": name, "title": f"Bitcoin and {name}"}, "addedAt": 1} for name in names
+    ]
+    steps = 0
+    with news.runtime.client("fake-ai") as kv, news.runtime.client("processor-ai") as processor:
+        kv.put("/BTC_PENDING_LIST", content=json.dumps(entries)).raise_for_status()
+        while steps < 20 * 3:
+            report = processor.post("/run", headers={"Authorization": f"Bearer {TOKEN}"}).json()
+            assert report["outcome"] == "ok", report
+            steps += len(report["steps"])
+        stored = [kv.get(f"/article:{name}").json() for name in names]
+    assert steps <= 20 * 3 + 5
+    assert {(each["sentimentBy"], each["summaryBy"], each["status"]) for each in stored} == {
+        ("embedded", "embedded", "complete")
+    }

@@ -4,6 +4,7 @@
 written out here. A table of an object may gain columns and companions, but must still be read in these forms.
 """
 
+import json
 import re
 import sqlite3
 import time
@@ -21,6 +22,13 @@ TOKEN = "the-operators-token"
 ZONE = "abc123xyz"
 CLIENT = "192.0.2.7"
 JOB = "compile-1-0123456789"
+# The articles of the news, the latest to be processed first.
+ARTICLES = {
+    name: json.dumps(
+        {"id": name, "title": f"Bitcoin is {name}", "link": f"https://site.example/{name}", "status": "complete"}
+    )
+    for name in ("steady", "quiet")
+}
 CONFIGS = [tomllib.loads(path.read_text()) for path in ROOT.glob("wrangler*.toml")]
 CLASSES = {
     (config["name"], binding["class_name"])
@@ -51,11 +59,29 @@ PAST: dict[tuple[str, str], tuple[str, list[str]]] = {
         )
         for name in ("worker-news-processor", "worker-news-updater")
     },
+    ("worker-api", "NewsState"): (
+        "news",
+        [
+            (
+                "create table published_article (id text primary key, place integer not null, data text not null,"
+                " changed_at_ms integer not null) strict, without rowid"
+            ),
+            *(
+                f"insert into published_article values ('{article_id}', {place}, '{ARTICLES[article_id]}', 1794000000000)"  # noqa: S608 - ours
+                for place, article_id in enumerate(ARTICLES)
+            ),
+            (
+                "create table snapshot_state (id integer primary key check (id = 1), changes integer not null,"
+                " written integer not null, changed_at_ms integer not null, index_version integer not null,"
+                " is_legacy integer not null) strict"
+            ),
+            "insert into snapshot_state values (1, 2, 2, 1794000000000, 1794000000000, 0)",
+        ],
+    ),
 }
 WITHOUT_PAST = {
     ("adblock-compiler", "CompilationObject"),
     ("adblock-compiler", "JobSweeper"),
-    ("worker-api", "NewsState"),
 }
 # Metrics of the last half hour and events of the last hour: a migration may begin them anew.
 SHORT_LIVED = {"request_errors", "request_windows", "workflow_events"}
@@ -65,6 +91,7 @@ main = "{main}"
 compatibility_date = "2026-09-08"
 compatibility_flags = ["python_workers"]
 d1_databases = [{{ binding = "DB", database_name = "sluice", database_id = "sluice" }}]
+kv_namespaces = [{{ binding = "KV", id = "crypto-news-cache" }}]
 [durable_objects]
 bindings = [{{ name = "{class_name}", class_name = "{class_name}" }}]
 [[migrations]]
@@ -143,6 +170,11 @@ def leave_past(folder: Path, state: Path) -> None:
             f"insert into compile_jobs values ({job}, null, 'cache:gone', 7, 12)",  # noqa: S608 - ours
         ]
         post(past, "adblock-compiler", "/d1", "\n".join(rows))
+        stored = {
+            "BTC_ID_INDEX": json.dumps(list(ARTICLES)),
+            **{f"article:{name}": text for name, text in ARTICLES.items()},
+        }
+        post(past, "worker-api", "/kv", "\n".join(f"{key} {value}" for key, value in stored.items()))
     finally:
         past.stop()
 
@@ -180,6 +212,13 @@ def test_job(upgraded: Runtime):
     """A finished job can still be asked for, although its list has left the cache."""
     reply = httpx.get(f"{upgraded.url}/queue/results/{JOB}", timeout=PATIENCE_S).json()
     assert (reply["status"], reply["jobInfo"]["configName"]) == ("cache_miss", "Old list")
+
+
+def test_articles(upgraded: Runtime):
+    """The articles of the news are served as before, in the same order."""
+    with upgraded.client("worker-api") as client:
+        articles = client.get("/api/bitcoin-news").json()["articles"]
+    assert [each["id"] for each in articles] == list(ARTICLES)
 
 
 @pytest.mark.parametrize("worker", ["worker-news-processor", "worker-news-updater"])

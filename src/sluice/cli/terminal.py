@@ -1,6 +1,5 @@
 """What the terminal shows while a list is compiled: progress bar, messages and stage table."""
 
-import shutil
 from collections.abc import Callable
 from typing import Any, Final, TextIO
 
@@ -33,7 +32,9 @@ class ProgressBar:
 
     def _write(self, text: str) -> None:
         if self._is_visible:
-            columns = shutil.get_terminal_size().columns
+            from shutil import get_terminal_size  # noqa: PLC0415 - delays the start, and few runs have a terminal
+
+            columns = get_terminal_size().columns
             self._stream.write(_CLEAR + f"{self._bar} {text}"[: columns - 1])
             self._stream.flush()
 

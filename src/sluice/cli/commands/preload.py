@@ -15,9 +15,9 @@ from sluice.cli.terminal import ProgressBar
 from sluice.cli.web_client import read_url
 from sluice.core.compiler.events import Event
 from sluice.core.errors import ConfigError, Refused, SluiceError
+from sluice.core.preload.entries import MAX_REQUEST_URLS
 from sluice.core.preload.priority import TRIGGERS
 from sluice.core.preload.sitemap import MAX_BYTES, Sitemap, SitemapReader
-from sluice.services.preload.http.requests import MAX_URLS
 
 DEFAULT_ENDPOINT: Final = "http://edge-preload.localhost:8787"
 KEY_VARIABLE: Final = "SLUICE_SIGNING_KEY"
@@ -99,8 +99,8 @@ def _read_sitemap(url: str) -> Sitemap:
 
 
 def _split_batches(urls: Sequence[str]) -> Iterator[list[str]]:
-    for at in range(0, len(urls), MAX_URLS):
-        yield list(urls[at : at + MAX_URLS])
+    for at in range(0, len(urls), MAX_REQUEST_URLS):
+        yield list(urls[at : at + MAX_REQUEST_URLS])
 
 
 def _submit_batch(client: PreloadClient, urls: list[str], options: argparse.Namespace, streams: Streams) -> str:

@@ -7,13 +7,14 @@ import { Card } from "../ui/layout.js";
 import { useSettled } from "../ui/state.js";
 import { TOO_LARGE, begin, fail, handleEvent, stop } from "./compilation.js";
 import { CompileForm } from "./compile-form.js";
+import { recordList } from "./former-lists.js";
 import { toRequest } from "./form-state.js";
 import { ResultView } from "./result-view.js";
 import { StepList } from "./step-list.js";
 
 const CHECK_AFTER_MS = 500;
 
-export function CompileView({ form, setForm }) {
+export function CompileView({ form, setForm, onPublish }) {
   const [run, setRun] = useState(null);
   const controller = useRef(null);
   const problems = useProblems(form);
@@ -28,6 +29,9 @@ export function CompileView({ form, setForm }) {
     // A report of every dropped line takes much memory; a large list is compiled without one.
     if (state.status === TOO_LARGE && !own.signal.aborted) state = await follow(body, false, own, setRun);
     controller.current = null;
+    if (state.state !== "done") return;
+    const compared = await addChanges(state, body.configuration);
+    setRun((now) => (now === state ? compared : now)); // another compilation may have begun meanwhile
   };
   useEffect(() => {
     const onKey = (event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && compile();
@@ -46,8 +50,14 @@ export function CompileView({ form, setForm }) {
         <span class="hint">or Ctrl+Enter</span>
       </div>
     <//>
-    <${Outcome} run=${run} />
+    <${Outcome} run=${run} onPublish=${onPublish} />
   </div>`;
+}
+
+// The service compares only lists that it stores, and a list with a report of its dropped lines is not stored.
+async function addChanges(run, configuration) {
+  const previousVersion = await recordList(configuration, run.result.rules);
+  return previousVersion ? { ...run, result: { ...run.result, previousVersion } } : run;
 }
 
 async function follow(body, report, own, setRun) {
@@ -80,13 +90,21 @@ function useProblems(form) {
   return problems;
 }
 
-function Outcome({ run }) {
+const FirstSteps = () =>
+  html`<${Empty} title="No list yet">From here to a list that your devices use:<//>
+    <ol class="path">
+      <li><strong>Say who it is for, and add sources.</strong> Addresses of lists, your own rules, or files.</li>
+      <li><strong>Compile.</strong> The rules appear here, with what was dropped and why.</li>
+      <li><strong>Download it, or publish it.</strong> A published list has an address that AdGuard Home, Pi-hole, dnsmasq or uBlock Origin subscribes to, and is rebuilt by itself.</li>
+    </ol>`;
+
+function Outcome({ run, onPublish }) {
   const heading = useRef(null);
   useEffect(() => {
     if (run && run.state !== "running") heading.current?.focus({ preventScroll: innerWidth > 960 });
   }, [run?.state]);
-  if (!run) return html`<${Card} title="Result"><${Empty} title="No list yet">Add an address or some rules, then compile. The list appears here.<//><//>`;
-  if (run.state === "done") return html`<${ResultView} run=${run} headingRef=${heading} />`;
+  if (!run) return html`<${Card} title="Result"><${FirstSteps} /><//>`;
+  if (run.state === "done") return html`<${ResultView} run=${run} headingRef=${heading} onPublish=${onPublish} />`;
   const title = { running: "Compiling …", stopped: "Stopped", failed: "Not compiled" }[run.state];
   return html`<section class="card" aria-live="polite">
     <header><h2 ref=${heading} tabindex="-1">${title}</h2></header>

@@ -4,11 +4,11 @@ import { Button, SearchField } from "../ui/controls.js";
 import { Banner, Empty } from "../ui/feedback.js";
 import { download, fileName } from "../ui/files.js";
 import { Table } from "../ui/layout.js";
-import { groupDropped } from "./compilation.js";
+import { generalise, groupDropped } from "./compilation.js";
 
 const SHOWN_LINES = 200;
 const COLUMNS = [
-  ["Line", ({ text }) => html`<code>${text}</code>`, "wrap"],
+  ["Line", ({ text, reason }) => html`<code>${text}</code>${reason !== generalise(reason) && html`<br /><span class="hint">${reason}</span>`}`, "wrap"],
   ["Where", ({ file, source, line }) => html`<span class="hint">${file || source}, line ${formatNumber(line)}</span>`, "wrap"],
 ];
 

@@ -28,6 +28,9 @@ const describe = (path, body, title) => ({
   ruleCount: null,
 });
 
+// Throws if the service refuses the token: only the operator's opens the named history.
+export const checkToken = (token) => getJson("/queue/history", { token });
+
 export async function submitJob(body, priority) {
   const { requestId } = await sendJson("/compile/async", { ...body, priority });
   writeJobs([{ id: requestId, ...describe("/compile/async", { ...body, priority }) }, ...readJobs()]);

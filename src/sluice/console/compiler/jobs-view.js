@@ -1,15 +1,16 @@
 // Background work: submit a job or a workflow, follow it, look at its list.
-import { countOf, formatNumber, html, useState } from "../ui/draw.js";
-import { getJson, getText, request } from "../ui/api.js";
+import { countOf, formatNumber, html, useEffect, useState } from "../ui/draw.js";
+import { RequestError, getJson, request } from "../ui/api.js";
 import { LineChart } from "../ui/charts.js";
-import { Button, Check } from "../ui/controls.js";
+import { Button, Check, Segments } from "../ui/controls.js";
 import { Badge, Banner, Empty, ErrorBanner, Figures, Loaded, Progress } from "../ui/feedback.js";
 import { download, fileName } from "../ui/files.js";
 import { Card, Table } from "../ui/layout.js";
-import { usePolling, useToken } from "../ui/state.js";
+import { SignIn, SignedIn } from "../ui/sign-in.js";
+import { usePolling, useStored, useToken } from "../ui/state.js";
 import { Ago } from "../ui/times.js";
 import { toRequest } from "./form-state.js";
-import { readJobs, retryJob, startWorkflow, submitJob, updateJobs, writeJobs } from "./job-store.js";
+import { checkToken, readJobs, retryJob, startWorkflow, submitJob, updateJobs, writeJobs } from "./job-store.js";
 import { RulesView } from "./result-view.js";
 
 const KINDS = { completed: "good", failed: "bad", gone: "warn" };
@@ -19,6 +20,9 @@ export function JobsView({ form }) {
   const jobs = usePolling(updateJobs, REFRESH_S);
   const [error, setError] = useState(null);
   const [list, setList] = useState(null);
+  useEffect(() => {
+    if (list) document.getElementById("job-list").focus();
+  }, [list]);
   const attempt = async (work) => {
     try {
       setError(null);
@@ -38,7 +42,7 @@ export function JobsView({ form }) {
             : html`<${Empty} title="No job yet">Fill in the form under Compile, then submit it here. The job goes on if you close this page.<//>`}
       <//>
     <//>
-    ${list && html`<${Card} title=${list.name} id="job-list"><${RulesView} rules=${list.rules} name=${list.name} /><//>`}
+    ${list && html`<${Card} title=${list.name} id="job-list" tabindex="-1"><${RulesView} rules=${list.rules} name=${list.name} /><//>`}
     <${AllJobs} />
     <${QueueCard} />
     <${WorkflowFigures} />`;
@@ -46,6 +50,7 @@ export function JobsView({ form }) {
 
 function SubmitCard({ form, attempt }) {
   const [isHigh, setHigh] = useState(false);
+  const token = useToken();
   const body = toRequest(form);
   const isEmpty = body.configuration.sources.length === 0;
   return html`<${Card} title="Start something in the background">
@@ -57,7 +62,7 @@ function SubmitCard({ form, attempt }) {
       <${Button} onClick=${() => attempt(() => startWorkflow("cache-warm", {}))}>Warm the popular lists<//>
       <${Button} onClick=${() => attempt(() => startWorkflow("health-check", {}))}>Check the sources<//>
     </div>
-    <p class="hint">A job waits in the queue. A workflow runs in steps and continues from its last finished step after a crash.</p>
+    <p class="hint">A job waits in the queue. A workflow runs in steps and continues from its last finished step after a crash.${!token && " A check of the sources is shown under Sources only if the operator starts it: sign in below."}</p>
   <//>`;
 }
 
@@ -88,8 +93,8 @@ function JobRow({ job, attempt, onView }) {
 function AllJobs() {
   const token = useToken();
   const state = usePolling(async () => (token ? (await getJson("/queue/history")).history : []), REFRESH_S * 2, token);
-  if (!token) return html`<p class="hint">With the operator's token this page shows everybody's jobs: sign in under Lists, New list.</p>`;
-  return html`<${Card} title="All jobs">
+  if (!token) return html`<details class="more"><summary>Everybody's jobs <span class="hint">for the operator</span></summary><${SignIn} why="With the operator's token this page shows everybody's jobs." check=${checkToken} /></details>`;
+  return html`<${Card} title="All jobs" actions=${html`<${SignedIn} />`}>
     <${Loaded} state=${state}>
       ${(jobs) => (jobs.length ? html`<${Table} caption="All jobs" columns=${ALL_COLUMNS} rows=${jobs} />` : html`<${Empty}>No job yet.<//>`)}
     <//>
@@ -106,11 +111,30 @@ const ALL_COLUMNS = [
   ["Id", ({ requestId }) => html`<code>${requestId}</code>`, "wrap"],
 ];
 
-const loadText = ({ id }) => getText(`/queue/results/${id}`);
+// The list of a job. One that is not stored any more is answered with the reason in place of the list.
+async function loadText({ id }) {
+  const reply = await request(`/queue/results/${id}`, { accept: "text/plain" });
+  if (reply.headers.get("Content-Type")?.startsWith("text/plain")) return reply.text();
+  const { error } = await reply.json();
+  throw new RequestError(error ?? "There is no list of this job yet.");
+}
+
+const WINDOWS_MS = { "15m": 900_000, "1h": 3_600_000, "24h": 86_400_000 };
+const WINDOWS = [["15m", "15 min"], ["1h", "1 h"], ["24h", "24 h"]];
+
+// The depth in a window that ends now. Between two changes it stays as it was; before the first known change it is unknown.
+function cutDepths(history, span_ms, now_ms = Date.now()) {
+  const from = now_ms - span_ms;
+  const changes = history.map(({ timestamp, depth }) => ({ at: Date.parse(timestamp) || timestamp, value: depth }));
+  const before = changes.filter(({ at }) => at <= from).at(-1);
+  const points = [...(before ? [{ ...before, at: from }] : []), ...changes.filter(({ at }) => at > from)];
+  return { from, to: now_ms, points: points.length ? [...points, { at: now_ms, value: points.at(-1).value }] : [] };
+}
 
 function QueueCard() {
+  const [chosen, setChosen] = useStored("sluice-jobs-window", "1h");
   const stats = usePolling(() => getJson("/queue/stats"), REFRESH_S * 2);
-  return html`<${Card} title="Queue">
+  return html`<${Card} title="Queue" actions=${html`<${Segments} label="Time window" value=${chosen} options=${WINDOWS} onChange=${setChosen} />`}>
     <${Loaded} state=${stats}>
       ${(now) =>
         html`<${Figures}
@@ -123,7 +147,7 @@ function QueueCard() {
               ["Average", `${formatNumber(Math.round(now.averageProcessingTime))} ms`],
             ]}
           />
-          <${LineChart} title="Jobs waiting or running" points=${now.depthHistory.map(({ timestamp, depth }) => ({ at: Date.parse(timestamp) || timestamp, value: depth }))} unit="jobs" isStep=${true} />`}
+          <${LineChart} title="Jobs waiting or running" ...${cutDepths(now.depthHistory, WINDOWS_MS[chosen])} unit="jobs" isStep=${true} />`}
     <//>
   <//>`;
 }

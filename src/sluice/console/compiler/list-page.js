@@ -7,7 +7,8 @@ import { Card, Table, useConfirm } from "../ui/layout.js";
 import { SignedIn } from "../ui/sign-in.js";
 import { usePolling, useToken } from "../ui/state.js";
 import { Ago } from "../ui/times.js";
-import { STATES } from "./lists-view.js";
+import { ListState } from "./lists-view.js";
+import { describeSchedule } from "./new-list.js";
 import { Overlap, WhyBlocked } from "./list-questions.js";
 import { Subscribe } from "./list-subscribe.js";
 import { Versions } from "./list-versions.js";
@@ -16,18 +17,18 @@ const SOURCE_STATES = { ok: ["good", "ok"], mirror: ["warn", "from a mirror"], "
 const OUTCOMES = { published: "a new version", unchanged: "no change", refused: "refused: the old version is served", failed: "failed: the old version is served" };
 
 export function ListPage({ name, onBack }) {
-  const state = usePolling(() => getJson(`/lists/${name}`), 5, name);
+  const state = usePolling((options) => getJson(`/lists/${name}`, options), 5, name);
   return html`<div><${Button} onClick=${onBack}>← All lists<//></div>
     <${Loaded} state=${state}>
       ${(list) =>
-        html`<${Summary} list=${list} refresh=${state.refresh} onBack=${onBack} />
+        html`<${Summary} list=${list} refresh=${state.refresh} stop=${state.stop} onBack=${onBack} />
           ${list.version ? html`<${Subscribe} list=${list} />` : html`<${Card} title="Subscribe"><${Empty} title="Not built yet">The addresses appear with the first version.<//><//>`}
           <${Sources} sources=${list.sources ?? []} />
           ${list.version && html`<div class="columns"><${WhyBlocked} name=${name} /><${Overlap} name=${name} version=${list.version} /></div><${Versions} name=${name} version=${list.version} refresh=${state.refresh} />`}`}
     <//>`;
 }
 
-function Summary({ list, refresh, onBack }) {
+function Summary({ list, refresh, stop, onBack }) {
   const token = useToken();
   const [error, setError] = useState(null);
   const [dialog, ask] = useConfirm();
@@ -40,12 +41,22 @@ function Summary({ list, refresh, onBack }) {
       setError(failure);
     }
   };
+  const deleteList = async () => {
+    stop(); // a list that is gone is not asked for again
+    try {
+      await request(`/lists/${list.name}`, { method: "DELETE" });
+      onBack();
+    } catch (failure) {
+      setError(failure);
+      refresh();
+    }
+  };
   const remove = () =>
     ask({
       title: `Delete ${list.name}?`,
       text: "Its addresses stop answering for everybody who subscribed. This cannot be undone.",
       action: "Delete the list",
-      run: () => attempt(async () => (await request(`/lists/${list.name}`, { method: "DELETE" }), onBack())),
+      run: deleteList,
     });
   const actions = token && html`<${Button} icon="refresh" onClick=${() => attempt(() => sendJson(`/lists/${list.name}/rebuild`, {}))}>Rebuild now<//><${Button} icon="trash" kind="danger" onClick=${remove}>Delete<//><${SignedIn} />`;
   const build = list.lastBuild;
@@ -54,12 +65,14 @@ function Summary({ list, refresh, onBack }) {
     ${list.description && html`<p>${list.description}</p>`}
     <${Figures}
       figures=${[
-        ["State", html`<${Badge} kind=${STATES[list.state]}>${list.state ?? "not built yet"}<//>`],
-        ["Rules", list.ruleCount == null ? "–" : formatNumber(list.ruleCount)],
-        ["Version", list.version ?? "–"],
+        ["State", html`<${ListState} list=${list} />`],
+        ["Rules", list.version ? formatNumber(list.ruleCount) : "–"],
+        ["Version", list.version || "–"],
         ["Updated", list.updatedAt ? html`<${Ago} time=${list.updatedAt} />` : "–"],
+        ["Rebuilt", describeSchedule(list.schedule)],
       ]}
     />
+    ${list.state === "failed" && build?.endedAt && html`<${Banner}>${list.reason ?? "The last build failed."} ${list.version ? "The version before it is served." : "Mend its sources, then rebuild."}<//>`}
     ${list.state === "degraded" && html`<${Banner} kind="warn">${countOf(troubles.length, "source")} could not be read. The list keeps their rules from the last good copy.<//>`}
     ${build && html`<p class="hint">Last build: ${build.endedAt ? html`<${Ago} time=${build.endedAt} />, ${OUTCOMES[build.outcome] ?? build.outcome}` : html`running since <${Ago} time=${build.startedAt} />`}</p>`}
     <${ErrorBanner} error=${error} />${dialog}

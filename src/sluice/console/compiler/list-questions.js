@@ -52,9 +52,10 @@ export function Overlap({ name, version }) {
             columns=${[["Source", ({ source }) => source, "wrap"], ["Rules", ({ rules }) => formatNumber(rules), "number"], ["Only here", share, "number"]]}
             rows=${sources}
           />
-          ${pairs.length > 0
+          <p class="hint">Rules are compared as the sources write them: a hosts line and an adblock rule for the same name count as two.</p>
+          ${pairs.some(({ shared }) => shared > 0)
             ? html`<h3>Shared rules</h3>
-                <${Table} caption="Rules that two sources share" columns=${[["Source", ({ a }) => a, "wrap"], ["and", ({ b }) => b, "wrap"], ["Shared", ({ shared }) => formatNumber(shared), "number"]]} rows=${[...pairs].sort((one, two) => two.shared - one.shared).slice(0, 20)} />`
+                <${Table} caption="Rules that two sources share" columns=${[["Source", ({ a }) => a, "wrap"], ["and", ({ b }) => b, "wrap"], ["Shared", ({ shared }) => formatNumber(shared), "number"]]} rows=${pairs.filter(({ shared }) => shared > 0).sort((one, two) => two.shared - one.shared).slice(0, 20)} />`
             : html`<${Empty}>No two sources share a rule.<//>`}`}
     <//>
   <//>`;

@@ -1,8 +1,9 @@
 // The versions of a list: when each was made, what changed, and the way back.
 import { formatNumber, html, useState } from "../ui/draw.js";
 import { getJson, sendJson } from "../ui/api.js";
+import { LineChart } from "../ui/charts.js";
 import { Button, Select } from "../ui/controls.js";
-import { ErrorBanner, Figures, Loaded } from "../ui/feedback.js";
+import { Badge, ErrorBanner, Figures, Loaded } from "../ui/feedback.js";
 import { Card, Table, useConfirm } from "../ui/layout.js";
 import { usePolling, useToken } from "../ui/state.js";
 import { Ago } from "../ui/times.js";
@@ -35,13 +36,19 @@ export function Versions({ name, version, refresh }) {
       ${({ versions }) =>
         html`<${Table}
             caption="Versions"
-            columns=${[["Version", (row) => row.version, "number"], ["Made", (row) => html`<${Ago} time=${row.createdAt} />`], ["Rules", (row) => formatNumber(row.ruleCount), "number"], ["", action]]}
+            columns=${[["Version", (row) => html`<strong>${row.version}</strong>${row.version === version && html` <${Badge} kind="good">served<//>`}`], ["Made", (row) => html`<${Ago} time=${row.createdAt} />`], ["Rules", (row) => formatNumber(row.ruleCount), "number"], ["", action]]}
             rows=${versions}
             keyOf=${(row) => row.version}
           />
-          ${versions.length > 1 && html`<${Differences} name=${name} versions=${versions} />`}`}
+          ${versions.length > 1 && html`<${LineChart} title="Size of the versions" unit="rules" isStep=${true} points=${toPoints(versions)} /><${Differences} name=${name} versions=${versions} />`}`}
     <//>
   <//>`;
+}
+
+// Oldest first; the served version lasts until now.
+function toPoints(versions, now = Date.now()) {
+  const points = versions.map(({ createdAt, ruleCount }) => ({ at: Date.parse(createdAt), value: ruleCount })).reverse();
+  return [...points, { at: Math.max(now, points.at(-1).at), value: points.at(-1).value }];
 }
 
 function Differences({ name, versions }) {

@@ -1,5 +1,5 @@
 // Published lists: all of them, one of them, or a new one.
-import { countOf, html } from "../ui/draw.js";
+import { countOf, formatNumber, html } from "../ui/draw.js";
 import { getJson } from "../ui/api.js";
 import { Button } from "../ui/controls.js";
 import { Badge, Empty, Loaded } from "../ui/feedback.js";
@@ -10,7 +10,13 @@ import { Ago } from "../ui/times.js";
 import { ListPage } from "./list-page.js";
 import { NewList } from "./new-list.js";
 
-export const STATES = { fresh: "good", degraded: "warn", failed: "bad" };
+const STATES = { fresh: "good", degraded: "warn", failed: "bad" };
+
+// A list without a version has not failed before its first build has ended.
+export const ListState = ({ list: { state, version, lastBuild } }) => {
+  const isNew = !version && !lastBuild?.endedAt;
+  return html`<${Badge} kind=${isNew ? "" : STATES[state]}>${isNew ? "not built yet" : state}<//>`;
+};
 
 export function ListsView({ path, go, form }) {
   if (path === "new") return html`<${NewList} form=${form} onDone=${go} />`;
@@ -23,9 +29,9 @@ function AllLists({ go }) {
   const open = (name) => html`<a href="#lists/${name}">${name}</a>`;
   const columns = [
     ["List", ({ name, description }) => html`<strong>${open(name)}</strong>${description && html`<br /><span class="hint">${description}</span>`}`, "wrap"],
-    ["State", ({ state }) => html`<${Badge} kind=${STATES[state]}>${state ?? "not built yet"}<//>`],
-    ["Rules", ({ ruleCount }) => (ruleCount == null ? "" : ruleCount.toLocaleString("en")), "number"],
-    ["Version", ({ version }) => version ?? "", "number"],
+    ["State", (list) => html`<${ListState} list=${list} />`],
+    ["Rules", ({ version, ruleCount }) => (version ? formatNumber(ruleCount) : ""), "number"],
+    ["Version", ({ version }) => version || "", "number"],
     ["Updated", ({ updatedAt }) => (updatedAt ? html`<${Ago} time=${updatedAt} />` : "")],
   ];
   const actions = html`<${SignedIn} /><${Button} icon="plus" kind="primary" onClick=${() => go("new")}>New list<//>`;
@@ -34,7 +40,7 @@ function AllLists({ go }) {
       ${({ lists: rows }) =>
         rows.length
           ? html`<p class="hint">${countOf(rows.length, "list")}. Everybody may subscribe to them; each is rebuilt on its own schedule.</p><${Table} caption="Published lists" columns=${columns} rows=${rows} keyOf=${({ name }) => name} />`
-          : html`<${Empty} title="No list is published yet">A published list has an address that AdGuard Home, Pi-hole and uBlock Origin can subscribe to. Fill in the form under Compile, then press New list.<//>`}
+          : html`<${Empty} title="No list is published yet">A published list has an address that AdGuard Home, Pi-hole, dnsmasq and uBlock Origin can subscribe to. Fill in the form under <a href="#">Compile</a>, then press New list.<//>`}
     <//>
   <//>`;
 }

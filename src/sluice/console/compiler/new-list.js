@@ -1,18 +1,19 @@
 // Publishes the form's list under a name, with a schedule and formats.
 import { countOf, html, useState } from "../ui/draw.js";
-import { request } from "../ui/api.js";
+import { getJson, request } from "../ui/api.js";
 import { Button, Check, Select, TextField } from "../ui/controls.js";
 import { Banner, ErrorBanner } from "../ui/feedback.js";
 import { Card } from "../ui/layout.js";
 import { SignIn } from "../ui/sign-in.js";
-import { useToken } from "../ui/state.js";
+import { usePolling, useToken } from "../ui/state.js";
 import { toConfiguration, toRequest } from "./form-state.js";
+import { checkToken } from "./job-store.js";
 
 export const FORMATS = [
   ["pihole", "Pi-hole", "rules that Pi-hole accepts"],
-  ["hosts", "Hosts file", "0.0.0.0 name, for routers and /etc/hosts"],
+  ["hosts", "Hosts file", "0.0.0.0 name: routers, /etc/hosts"],
   ["domains", "Plain domains", "one name a line"],
-  ["dnsmasq", "dnsmasq", "address=/name/"],
+  ["dnsmasq", "dnsmasq", "address=/name/, also for OpenWrt"],
   ["unbound", "unbound", "local-zone lines"],
   ["rpz", "RPZ", "response policy zone, for BIND and PowerDNS"],
   ["wildcard", "Wildcards", "*.name, one a line"],
@@ -28,12 +29,13 @@ const SCHEDULES = [
   ["0 4 * * *", "Every day at about 4:00 UTC"],
   ["0 4 * * 1", "Every Monday at about 4:00 UTC"],
 ];
+export const describeSchedule = (schedule) => SCHEDULES.find(([each]) => each === schedule)?.[1].replace("Every", "every") ?? schedule;
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
 const suggestName = (title) => title.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 64);
 
 export function NewList({ form, onDone }) {
   const token = useToken();
-  if (!token) return html`<${SignIn} why="Publishing a list needs the operator's token." />`;
+  if (!token) return html`<${SignIn} why="Publishing a list needs the operator's token." check=${checkToken} />`;
   return html`<${NewListForm} form=${form} onDone=${onDone} />`;
 }
 
@@ -41,13 +43,15 @@ function NewListForm({ form, onDone }) {
   const [name, setName] = useState(() => suggestName(form.name));
   const [description, setDescription] = useState("");
   const [schedule, setSchedule] = useState(SCHEDULES[0][0]);
-  const [formats, setFormats] = useState(form.audience === "dns" ? ["pihole", "hosts"] : []);
+  const [formats, setFormats] = useState(form.audience === "dns" ? ["pihole", "hosts", "dnsmasq", "unbound"] : []);
   const [error, setError] = useState(null);
   const [isBusy, setBusy] = useState(false);
   const configuration = toConfiguration(form);
   const own = Object.keys(toRequest(form).preFetchedContent ?? {});
   const isEmpty = configuration.sources.length === 0;
   const isNamed = NAME.test(name);
+  const known = usePolling(() => getJson("/lists"), 0);
+  const isKnown = known.data?.lists.some((each) => each.name === name);
   const publish = async () => {
     setBusy(true);
     try {
@@ -60,10 +64,11 @@ function NewListForm({ form, onDone }) {
   };
   return html`<${Card} title="New list">
     ${isEmpty
-      ? html`<${Banner} kind="warn">The form under Compile has no address yet. A published list is built from addresses.<//>`
-      : html`<p>From the form under Compile: <strong>${configuration.name}</strong>, ${countOf(configuration.sources.length, "source")}.</p>`}
+      ? html`<${Banner} kind="warn">The form under <a href="#">Compile</a> has no address yet. A published list is built from addresses.<//>`
+      : html`<p>From the form under <a href="#">Compile</a>: <strong>${configuration.name}</strong>, ${countOf(configuration.sources.length, "source")}.</p>`}
     ${own.length > 0 && html`<${Banner} kind="warn">Own rules and attached files (${own.join(", ")}) are not part of a published list: put them on a web server and add the address.<//>`}
-    <${TextField} label="Name in the address" value=${name} maxlength="64" onInput=${setName} hint="/lists/${name || "…"}.txt" error=${isNamed ? "" : "Small letters, digits and hyphens inside; at most 64."} />
+    <${TextField} label="Name in the address" value=${name} maxlength="64" onInput=${setName} hint="${location.origin}/lists/${name || "…"}.txt" error=${isNamed ? "" : "Small letters, digits and hyphens inside; at most 64."} />
+    ${isKnown && html`<${Banner} kind="warn">There is a list of this name. Publishing replaces what it is built from; its addresses and versions stay.<//>`}
     <${TextField} label="Description" value=${description} onInput=${setDescription} />
     <${Select} label="Rebuild" value=${schedule} options=${SCHEDULES} onInput=${setSchedule} />
     <fieldset class="field">

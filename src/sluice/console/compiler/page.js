@@ -3,7 +3,7 @@ import { html, render, useEffect, useRef, useState } from "../ui/draw.js";
 import { TabPanel, Tabs } from "../ui/layout.js";
 import { showShell } from "../ui/shell.js";
 import { recall, remember, useHash } from "../ui/state.js";
-import { loadFiles, storeFiles } from "./attached-files.js";
+import { loadValue, storeValue } from "./browser-store.js";
 import { CompileView } from "./compile-view.js";
 import { FORM_KEY, fromStored, toStored } from "./form-state.js";
 import { JobsView } from "./jobs-view.js";
@@ -19,7 +19,7 @@ function CompilerPage() {
   const chosen = TABS.some(([key]) => key === place) ? place : "compile";
   return html`<${Tabs} label="Parts of the compiler" tabs=${TABS} chosen=${chosen} onChoose=${(key) => go(key === "compile" ? "" : key)} />
     <${TabPanel} chosen=${chosen}>
-      ${chosen === "compile" && html`<${CompileView} form=${form} setForm=${setForm} />`}
+      ${chosen === "compile" && html`<${CompileView} form=${form} setForm=${setForm} onPublish=${() => go("lists/new")} />`}
       ${chosen === "lists" && html`<${ListsView} path=${rest.join("/")} go=${(path) => go(path ? `lists/${path}` : "lists")} form=${form} />`}
       ${chosen === "jobs" && html`<${JobsView} form=${form} />`}
       ${chosen === "sources" && html`<${SourcesView} />`}
@@ -31,14 +31,14 @@ function useStoredForm() {
   const [form, setForm] = useState(() => fromStored(recall(FORM_KEY)));
   const hasFiles = useRef(false);
   useEffect(() => {
-    loadFiles().then((files) => {
+    loadValue("files", []).then((files) => {
       hasFiles.current = true;
       if (files.length) setForm((now) => ({ ...now, files: [...files, ...now.files] }));
     });
   }, []);
   useEffect(() => void remember(FORM_KEY, toStored(form)), [form]);
   useEffect(() => {
-    if (hasFiles.current) storeFiles(form.files);
+    if (hasFiles.current) storeValue("files", form.files);
   }, [form.files]);
   return [form, setForm];
 }

@@ -11,7 +11,7 @@ import { StepList } from "./step-list.js";
 
 const SHOWN_LINES = 500;
 
-export function ResultView({ run, headingRef }) {
+export function ResultView({ run, headingRef, onPublish }) {
   const [chosen, setChosen] = useState("rules");
   const { result, name } = run;
   const tabs = [["rules", "Rules"]];
@@ -20,7 +20,10 @@ export function ResultView({ run, headingRef }) {
   if (run.steps.length) tabs.push(["timing", "Timing"]);
   const open = tabs.some(([key]) => key === chosen) ? chosen : "rules";
   return html`<section class="card" id="result">
-    <header><h2 ref=${headingRef} tabindex="-1">${name}: ${countOf(result.ruleCount, "rule")}</h2></header>
+    <header>
+      <h2 ref=${headingRef} tabindex="-1">${name}: ${countOf(result.ruleCount, "rule")}</h2>
+      ${result.ruleCount > 0 && html`<${Button} icon="feed" onClick=${onPublish}>Publish …<//>`}
+    </header>
     <${LossBanner} run=${run} onShow=${() => setChosen("dropped")} />
     <${Tabs} label="Parts of the result" prefix="result" ...${{ tabs, chosen: open, onChoose: setChosen }} />
     <${TabPanel} chosen=${open} prefix="result">
@@ -35,9 +38,9 @@ export function ResultView({ run, headingRef }) {
 function LossBanner({ run, onShow }) {
   const loss = describeLoss(run);
   if (!loss) return null;
-  const { linesIn, main } = loss;
+  const { linesIn, main, others } = loss;
   return html`<${Banner} kind="warn">
-    <p><strong>${countOf(linesIn, "line")} in, ${countOf(run.result.ruleCount, "rule")} out.</strong> ${main.step} dropped ${formatNumber(main.lines.length)}, each for this reason: ${main.reason}.</p>
+    <p><strong>${countOf(linesIn, "line")} in, ${countOf(run.result.ruleCount, "rule")} out.</strong> ${main.step} dropped ${formatNumber(main.lines.length)}, each for this reason: ${main.reason}.${others.map(({ lines, reason }) => ` ${formatNumber(lines.length)} more: ${reason}.`)}</p>
     <p>If the list is for a browser, choose that at the top. <button type="button" class="link" onClick=${onShow}>See what was dropped</button></p>
   <//>`;
 }
@@ -57,7 +60,7 @@ export function RulesView({ rules, name }) {
 }
 
 const ChangesView = ({ previous: { compiledAt, ruleCount, diff } }) =>
-  html`<p class="hint">Compared with the ${countOf(ruleCount, "line")} of the list compiled <${Ago} time=${compiledAt} /></p>
+  html`<p class="hint">Compared with the ${countOf(ruleCount, "rule")} of the list that this browser compiled <${Ago} time=${compiledAt} /></p>
     <${Figures} figures=${[["Added", `+${formatNumber(diff.added)}`], ["Removed", `−${formatNumber(diff.removed)}`], ["Unchanged", formatNumber(diff.unchanged)]]} />
     ${diff.added + diff.removed === 0 ? html`<p>Nothing changed.</p>` : html`<${DiffView} added=${diff.addedRules} removed=${diff.removedRules} all=${diff.added + diff.removed} />`}`;
 

@@ -1,7 +1,7 @@
 // The search, and the other filters folded away until somebody needs them.
 import { html } from "../ui/draw.js";
 import { Button, Check, SearchField, Select, TextField } from "../ui/controls.js";
-import { EMPTY, SENTIMENTS, countFilters } from "./filters.js";
+import { EMPTY, SENTIMENTS, countFilters, isDay } from "./filters.js";
 
 const STATUSES = [["", "All"], ["complete", "Complete"], ["pending", "In progress"]];
 
@@ -20,8 +20,8 @@ export function FilterBar({ filters, setFilters, errors, known }) {
         </fieldset>
         <${TextField} label="Source" value=${filters.source} list="known-sources" error=${errors.source} onInput=${set("source")} />
         <${TextField} label="Language" value=${filters.language} list="known-languages" error=${errors.language} onInput=${set("language")} />
-        <${TextField} label="From" type="date" value=${filters.from} error=${errors.from} onInput=${set("from")} />
-        <${TextField} label="To" type="date" value=${filters.to} error=${errors.to} onInput=${set("to")} />
+        <${DayField} label="From" value=${filters.from} error=${errors.from} onInput=${set("from")} />
+        <${DayField} label="To" value=${filters.to} error=${errors.to} onInput=${set("to")} />
         <${Select} label="Status" value=${filters.status} options=${STATUSES} onInput=${set("status")} />
         <div class="low"><${Button} onClick=${() => setFilters(EMPTY)}>Clear filters<//></div>
       </div>
@@ -30,3 +30,6 @@ export function FilterBar({ filters, setFilters, errors, known }) {
     <datalist id="known-languages">${known.languages.map((name) => html`<option value=${name} />`)}</datalist>
   </form>`;
 }
+
+// A day; the hint has the time of the day if a chart has set one.
+const DayField = ({ value, ...others }) => html`<${TextField} type="date" value=${value.slice(0, 10)} hint=${value && !isDay(value) && `${value.slice(11, 16)} UTC`} ...${others} />`;

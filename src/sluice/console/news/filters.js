@@ -18,6 +18,9 @@ export function toQuery(filters, more = {}) {
   return new URLSearchParams(pairs.filter(([, value]) => value)).toString();
 }
 
+// A limit in time is a day, such as 2026-01-31, or a time of that day, such as 2026-01-31T09:00:00Z.
+export const isDay = (text) => text.length === 10;
+
 export const countFilters = ({ q, ...others }) => Object.values(others).filter((value) => value.length > 0).length;
 
 export function useFilters() {

@@ -1,18 +1,22 @@
 // Beside the stories: their sentiment over time, what they talk about, and the feeds. All follow the filters.
-import { html, useState } from "../ui/draw.js";
+import { countOf, formatNumber, html, useState } from "../ui/draw.js";
 import { getJson } from "../ui/api.js";
 import { BarChart } from "../ui/charts.js";
-import { Select } from "../ui/controls.js";
+import { Segments, Select } from "../ui/controls.js";
 import { Empty, ErrorBanner, Loading } from "../ui/feedback.js";
 import { Icon } from "../ui/icons.js";
 import { Card } from "../ui/layout.js";
 import { usePolling } from "../ui/state.js";
 import { formatDay, formatTime } from "../ui/times.js";
-import { toQuery } from "./filters.js";
+import { isDay, toQuery } from "./filters.js";
 
 const STEPS_MS = { hour: 3600000, day: 86400000, week: 604800000 };
+const DAY_MS = STEPS_MS.day;
+// The interval of the bars, and how many of them a window has that ends now.
+const SPANS = { "24h": ["hour", 24], "30d": ["day", 30], "1y": ["week", 52] };
+const WINDOWS = [["24h", "24 h"], ["30d", "30 days"], ["1y", "1 year"]];
 const PARTS = { good: "positive", plain: "neutral", bad: "negative", faint: "unknown" };
-const MAX_BARS = 48;
+const MAX_BARS = 62;
 
 const Trend = ({ state, children }) => {
   if (state.data) return children(state.data);
@@ -21,40 +25,52 @@ const Trend = ({ state, children }) => {
 };
 
 export function Mood({ filters, setFilters }) {
-  const [step, setStep] = useState("day");
+  const [chosen, setChosen] = useState("30d");
+  const [step] = SPANS[chosen];
   const query = toQuery(filters, { bucket: step });
   const state = usePolling(() => getJson(`/api/v1/sentiment?${query}`), 0, query);
   // A click shows the stories of that time.
   const choose = (bars) => (at) => setFilters({ ...filters, from: bars[at].from, to: bars[at].to });
-  return html`<${Card} title="Sentiment over time">
-    <${Select} label="Interval" value=${step} options=${Object.keys(STEPS_MS).map((name) => [name, `by ${name}`])} onInput=${setStep} />
+  return html`<${Card} title="Sentiment over time" actions=${html`<${Segments} label="Time window" value=${chosen} options=${WINDOWS} onChange=${setChosen} />`}>
     <${Trend} state=${state}>
       ${({ buckets, bucket }) => {
-        const bars = toBars(buckets, bucket);
+        const bars = toBars(buckets, bucket, findWindow(filters, chosen));
+        const all = countStories(buckets.map((row) => Object.values(PARTS).map((name) => row[name] ?? 0)));
+        const shown = countStories(bars.map(({ parts }) => parts.map(({ value }) => value)));
         return html`<${BarChart} title="Stories by sentiment" bars=${bars} kinds=${PARTS} onChoose=${choose(bars)} />
-          ${bars.length > 0 && html`<p class="hint">Choose a bar to see its stories. Each story counts once, however many sources report it.</p>`}`;
+          ${bars.length > 0 && html`<p class="hint">${shown === all ? countOf(all, "story", "stories") : `${formatNumber(shown)} of ${countOf(all, "story", "stories")} are in this window`}. Choose a bar to see its stories.</p>`}`;
       }}
     <//>
   <//>`;
 }
 
-// Adds the empty intervals, which the service leaves out.
-function toBars(buckets, bucket) {
+const countStories = (rows) => rows.flat().reduce((sum, value) => sum + value, 0);
+
+// The days that the filters name, else the chosen window, which ends now.
+function findWindow({ from, to }, chosen, now = Date.now()) {
+  const [step, bars] = SPANS[chosen];
+  const end = to ? Date.parse(to) + (isDay(to) ? DAY_MS : 1000) : now;
+  return [from ? Date.parse(from) : end - (bars - 1) * STEPS_MS[step], end - 1];
+}
+
+// One bar for each interval of the window, including the empty ones, which the service leaves out.
+function toBars(buckets, bucket, [begin, end]) {
   if (!buckets.length) return [];
   const step = STEPS_MS[bucket];
   const rows = new Map(buckets.map((row) => [Date.parse(row.start), row]));
-  const last = Date.parse(buckets.at(-1).start);
-  const first = Math.max(Date.parse(buckets[0].start), last - (MAX_BARS - 1) * step);
+  const floor = (time) => time - ((((time - Date.parse(buckets[0].start)) % step) + step) % step);
+  const last = floor(end);
+  const first = Math.max(floor(begin), last - (MAX_BARS - 1) * step);
   const format = bucket === "hour" ? formatTime : formatDay;
-  const day = (time) => new Date(time).toISOString().slice(0, 10);
+  const write = (time) => new Date(time).toISOString().slice(0, bucket === "hour" ? 19 : 10) + (bucket === "hour" ? "Z" : "");
   return Array.from({ length: Math.round((last - first) / step) + 1 }, (_, index) => {
     const start = first + index * step;
     const row = rows.get(start) ?? {};
-    return { label: format(start), from: day(start), to: day(start + step - 1), parts: Object.entries(PARTS).map(([kind, name]) => ({ kind, value: row[name] ?? 0 })) };
+    return { label: format(start), from: write(start), to: write(start + step - 1), parts: Object.entries(PARTS).map(([kind, name]) => ({ kind, value: row[name] ?? 0 })) };
   });
 }
 
-const SPANS = [["24", "the last day"], ["168", "the last week"], ["720", "the last 30 days"]];
+const PERIODS = [["24", "the last day"], ["168", "the last week"], ["720", "the last 30 days"]];
 
 export function Terms({ filters, setFilters }) {
   const [hours, setHours] = useState("168");
@@ -63,7 +79,7 @@ export function Terms({ filters, setFilters }) {
   const state = usePolling(() => getJson(`/api/v1/trending?${query}`), 0, query);
   const toggle = (term) => setFilters({ ...filters, q: filters.q === term ? "" : term });
   return html`<${Card} title="Trending">
-    <${Select} label="Within" value=${hours} options=${SPANS} onInput=${setHours} />
+    <${Select} label="Within" value=${hours} options=${PERIODS} onInput=${setHours} />
     <${Trend} state=${state}>
       ${({ terms }) =>
         terms.length

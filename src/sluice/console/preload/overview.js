@@ -1,13 +1,13 @@
 // How warm is the site? What is failing, since when, and what happens next.
 import { countOf, formatNumber, html, useState } from "../ui/draw.js";
 import { BarChart, LineChart } from "../ui/charts.js";
-import { Button } from "../ui/controls.js";
+import { Button, Segments } from "../ui/controls.js";
 import { Badge, Banner, Empty, Figures, Loaded } from "../ui/feedback.js";
 import { Card, Table } from "../ui/layout.js";
-import { usePolling } from "../ui/state.js";
+import { usePolling, useStored } from "../ui/state.js";
 import { Ago, formatDuration } from "../ui/times.js";
 import { formatBytes } from "./bytes.js";
-import { FAILED, OUTCOMES, countByTime } from "./fetch-log.js";
+import { FAILED, OUTCOMES, WINDOWS, countByTime } from "./fetch-log.js";
 import { PurgeCard } from "./purge.js";
 import { act } from "./zone-api.js";
 
@@ -23,9 +23,11 @@ export function Overview({ zone, go }) {
   const status = usePolling(() => zone.get("status"), REFRESH_S, zone.id);
   const history = usePolling(async () => ({ ...(await zone.get(`log?limit=${LOG_ROWS}`)), ...(await zone.get("alerts?limit=20")), ...(await zone.get("failed?limit=20")) }), REFRESH_S * 2, zone.id);
   return html`<${Loaded} state=${status}>
-      ${(now) => html`<${Warnings} status=${now} /><${Warmth} zone=${zone} go=${go} /><${Work} zone=${zone} status=${now} refresh=${status.refresh} /><${Queue} zone=${zone} /><${PurgeCard} zone=${zone} />`}
+      ${(now) =>
+        html`<${Warnings} status=${now} /><${Warmth} zone=${zone} go=${go} /><${Failing} failed=${history.data?.failed ?? []} go=${go} />
+          <div class="columns"><${Work} zone=${zone} status=${now} refresh=${status.refresh} /><${Queue} zone=${zone} /></div>`}
     <//>
-    <${Loaded} state=${history}>${(past) => html`<${Failing} failed=${past.failed ?? []} /><${History} log=${past.log} /><${Alerts} alerts=${past.alerts} />`}<//>`;
+    <${Loaded} state=${history}>${(past) => html`<${History} log=${past.log} /><${PurgeCard} zone=${zone} /><${Alerts} alerts=${past.alerts} />`}<//>`;
 }
 
 function Warnings({ status: { enabled, paused, breaker, last_5_minutes: recent, queue_depth: depth, alerts } }) {
@@ -56,13 +58,18 @@ function Warmth({ zone, go }) {
               ["Next refresh", next ? html`<${Ago} time=${next * 1000} />` : "–"],
             ]}
           />
-          ${coverage.pages > 0 && html`<div class="meter" role="img" aria-label="Warm ${coverage.warm}, stale ${coverage.stale}, cold ${coverage.cold}"><${Share} kind="good" value=${coverage.warm} /><${Share} kind="warn" value=${coverage.stale} /><${Share} kind="cold" value=${coverage.cold} /></div>`}
+          ${coverage.pages > 0 ? html`<div class="meter" role="img" aria-label="Warm ${coverage.warm}, stale ${coverage.stale}, cold ${coverage.cold}"><${Share} kind="good" value=${coverage.warm} /><${Share} kind="warn" value=${coverage.stale} /><${Share} kind="cold" value=${coverage.cold} /></div>` : html`<${FirstPages} go=${go} />`}
           <p class="hint">
             The limits of this zone can keep about ${countOf(limits.capacity, "page")} warm.${!limits.is_enough && html` That is not enough for all: <button type="button" class="link" onClick=${() => go("settings")}>raise them</button>.`}
           </p>`}
     <//>
   <//>`;
 }
+
+const FirstPages = ({ go }) =>
+  html`<${Banner} kind="">
+    No page is known yet. <button type="button" class="link" onClick=${() => go("batches")}>Warm some pages or crawl the sitemap</button>, then <button type="button" class="link" onClick=${() => go("guide")}>put the Worker in front of the site</button>.
+  <//>`;
 
 // The schedule refreshes a page before it expires.
 async function findNextRefresh(zone) {
@@ -124,10 +131,7 @@ function Queue({ zone }) {
             ]}
             rows=${bands}
           />
-          <details class="more">
-            <summary>The next ${next.length}</summary>
-            <${Table} caption="The next pages" columns=${NEXT_COLUMNS} rows=${next} />
-          </details>`;
+          ${next.length > 0 && html`<details class="more"><summary>The next ${next.length}</summary><${Table} caption="The next pages" columns=${NEXT_COLUMNS} rows=${next} /></details>`}`;
       }}
     <//>
   <//>`;
@@ -140,7 +144,7 @@ const NEXT_COLUMNS = [
   ["Attempts", ({ attempt }) => attempt, "number"],
 ];
 
-const Failing = ({ failed }) =>
+const Failing = ({ failed, go }) =>
   failed.length > 0 &&
   html`<${Card} title="Failing pages">
     <${Table}
@@ -148,15 +152,21 @@ const Failing = ({ failed }) =>
       columns=${[["Page", ({ url }) => url, "wrap"], ["Reason", ({ reason }) => reason, "wrap"], ["Since", ({ failed_at: at }) => html`<${Ago} time=${at * 1000} />`]]}
       rows=${failed.slice(0, SHOWN_ROWS)}
     />
-    <p class="hint">Replay or delete them under Failed.</p>
+    <p class="hint"><button type="button" class="link" onClick=${() => go("failed")}>Replay or delete them</button></p>
   <//>`;
 
 function History({ log }) {
+  const [chosen, setChosen] = useStored("sluice-window", "1h");
   if (!log.length) return html`<${Card} title="Fetches"><${Empty} title="No page has been fetched yet">Warm some under Batches, or send a purge.<//><//>`;
-  const { step_s, bars, rates } = countByTime(log);
-  return html`<div class="columns">
+  const { step_s, bars, rates, from, to, isPartial } = countByTime(log, chosen, log.length === LOG_ROWS);
+  return html`<div class="row between">
+      <h2>Fetches</h2>
+      <${Segments} label="Time window" value=${chosen} options=${WINDOWS} onChange=${setChosen} />
+    </div>
+    ${isPartial && html`<p class="hint">The charts show the latest ${formatNumber(LOG_ROWS)} fetches. What came before, in the empty part, is not loaded.</p>`}
+    <div class="columns">
       <${Card} title="Throughput"><${BarChart} title="Fetches in each ${formatDuration(step_s)}" bars=${bars} kinds=${OUTCOMES} /><//>
-      <${Card} title="Failures"><${LineChart} title="Failed fetches in each ${formatDuration(step_s)}" unit="%" points=${rates.map(({ at, value }) => ({ at, value: value === null ? null : Math.round(value * 1000) / 10 }))} limit=${MAX_FAILURE_RATE * 100} /><//>
+      <${Card} title="Failures"><${LineChart} title="Failed fetches in each ${formatDuration(step_s)}" unit="%" from=${from} to=${to} points=${rates.map(({ at, value }) => ({ at, value: value === null ? null : Math.round(value * 1000) / 10 }))} limit=${MAX_FAILURE_RATE * 100} /><//>
     </div>
     <${Card} title="Latest fetches"><${Table} caption="Latest fetches" columns=${LOG_COLUMNS} rows=${log.slice(0, SHOWN_ROWS)} /><//>`;
 }

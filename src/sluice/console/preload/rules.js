@@ -35,9 +35,11 @@ export function Rules({ zone, go }) {
       <div><button type="submit" class="primary" disabled=${!url.trim()}>Explain</button></div>
     </form>
     <${ErrorBanner} error=${error} />
-    ${answer && html`<div role="status"><${Table} caption="What would happen" columns=${[["", ([name]) => name.replaceAll("_", " ")], ["", ([, value]) => show(value), "wrap"]]} rows=${Object.entries(answer).filter(([, value]) => value !== null)} /></div>`}
+    ${answer && html`<div role="status"><${Table} caption="What would happen" columns=${[["", ([name]) => describeKey(name)], ["", ([, value]) => show(value), "wrap"]]} rows=${Object.entries(answer).filter(([, value]) => value !== null)} /></div>`}
   <//>`;
 }
+
+const describeKey = (name) => `${name[0].toUpperCase()}${name.slice(1).replaceAll("_", " ")}`;
 
 const show = (value) => {
   if (typeof value === "boolean") return html`<${Badge} kind=${value ? "good" : ""}>${value ? "yes" : "no"}<//>`;

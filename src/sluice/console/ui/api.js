@@ -53,7 +53,6 @@ export async function request(path, { method = "GET", body, signal, timeout_ms =
 }
 
 export const getJson = async (path, options) => (await request(path, options)).json();
-export const getText = async (path, options) => (await request(path, { accept: "text/plain", ...options })).text();
 export const sendJson = async (path, body, options = {}) => (await request(path, { method: "POST", body, ...options })).json();
 
 async function toError(reply) {

@@ -26,7 +26,7 @@ function useWidth() {
 
 // Rounds up to a number that people read easily, so that gridlines have round values.
 export function niceTop(value) {
-  if (value <= LINES) return Math.max(1, Math.ceil(value));
+  if (value <= LINES) return value <= 1 ? 1 : value <= 2 ? 2 : LINES;
   const size = 10 ** Math.floor(Math.log10(value));
   return [1, 2, 4, 5, 8, 10].map((step) => step * size).find((top) => top >= value);
 }

@@ -64,6 +64,12 @@ export function Radios({ legend, name, value, options, onChange, row = false }) 
   </fieldset>`;
 }
 
+// A choice of few short values, such as a time window. options: [[value, title]].
+export const Segments = ({ label, value, options, onChange }) =>
+  html`<div class="segmented" role="group" aria-label=${label}>
+    ${options.map(([each, title]) => html`<button type="button" key=${each} aria-pressed=${String(each === value)} onClick=${() => onChange(each)}>${title}</button>`)}
+  </div>`;
+
 export const Button = ({ icon, kind = "", children, ...others }) =>
   html`<button type="button" class=${kind} ...${others}>${icon && html`<${Icon} name=${icon} />`}${children}</button>`;
 

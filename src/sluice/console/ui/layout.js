@@ -5,6 +5,17 @@ import { Button } from "./controls.js";
 // tabs: [[key, title]]. Arrow keys, Home and End move between them. The panel is drawn by whoever uses it, inside TabPanel.
 export function Tabs({ label, tabs, chosen, onChoose, prefix = "tab" }) {
   const list = useRef(null);
+  // On a phone the tabs may be wider than the screen: the chosen one is brought into view, without moving the page.
+  useEffect(() => {
+    const reveal = () => {
+      const { offsetLeft, offsetWidth } = list.current.querySelector("[aria-selected=true]") ?? { offsetLeft: 0, offsetWidth: 0 };
+      const { scrollLeft, clientWidth } = list.current;
+      if (offsetLeft < scrollLeft || offsetLeft + offsetWidth > scrollLeft + clientWidth) list.current.scrollLeft = offsetLeft - (clientWidth - offsetWidth) / 2;
+    };
+    reveal();
+    addEventListener("resize", reveal);
+    return () => removeEventListener("resize", reveal);
+  }, [chosen]);
   const move = (event) => {
     const at = tabs.findIndex(([key]) => key === chosen);
     const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: tabs.length - 1 }[event.key];

@@ -58,35 +58,38 @@ export function remember(key, value) {
 // `key` names what is fetched: with another key the old data goes away.
 export function usePolling(fetchData, seconds, key = "") {
   const [state, setState] = useState({ data: undefined, error: undefined });
-  const refresh = useRef(() => {});
+  const polling = useRef({ run() {}, stop() {} });
   useEffect(() => {
     let timer = 0;
-    let stopped = false;
-    let latest = 0;
-    const run = async () => {
+    let controller = new AbortController();
+    const stop = () => {
       clearTimeout(timer);
-      const own = (latest += 1);
+      controller.abort();
+    };
+    const run = async () => {
+      stop();
+      controller = new AbortController();
+      const { signal } = controller;
       if (!document.hidden) {
         try {
-          const data = await fetchData();
-          if (!stopped && own === latest) setState({ data, error: undefined });
+          const data = await fetchData({ signal });
+          if (!signal.aborted) setState({ data, error: undefined });
         } catch (error) {
-          if (!stopped && own === latest) setState(({ data }) => ({ data, error }));
+          if (!signal.aborted) setState(({ data }) => ({ data, error }));
         }
       }
-      if (!stopped && own === latest && seconds) timer = setTimeout(run, seconds * 1000);
+      if (!signal.aborted && seconds) timer = setTimeout(run, seconds * 1000);
     };
     setState({ data: undefined, error: undefined });
-    refresh.current = run;
+    polling.current = { run, stop };
     run();
     document.addEventListener("visibilitychange", run);
     return () => {
-      stopped = true;
-      clearTimeout(timer);
+      stop();
       document.removeEventListener("visibilitychange", run);
     };
   }, [key]);
-  return { ...state, refresh: () => refresh.current() };
+  return { ...state, refresh: () => polling.current.run(), stop: () => polling.current.stop() };
 }
 
 // Whether an operator is signed in; changes when they sign in or their token is refused.

@@ -16,7 +16,6 @@ from sluice.core.compiler.parallel import run_in_parallel
 from sluice.core.compiler.report import CompilationReport
 from sluice.core.compiler.sources.backoff import retry_with_backoff
 from sluice.core.compiler.sources.download import Download
-from sluice.core.compiler.sources.failures import BadSource, SourceFailed
 from sluice.core.compiler.sources.line_buffer import LineBuffer
 from sluice.core.compiler.sources.line_origins import LineOrigins
 from sluice.core.compiler.sources.pattern_reader import PatternReader
@@ -24,13 +23,13 @@ from sluice.core.compiler.sources.source_compiler import DOWNLOAD, SourceCompile
 from sluice.core.compiler.sources.source_reader import SourceReader
 from sluice.core.compiler.transformation_pipeline import TransformationPipeline
 from sluice.core.filters.pipeline import LineFilters
-from sluice.core.ports import Clock, Draw
 from sluice.core.timestamps import iso
 
 if TYPE_CHECKING:
     from sluice.core.compiler.protection import Protection
     from sluice.core.compiler.provenance import Provenance, RecordedLines
     from sluice.core.filters.patterns.domain_patterns import DomainPattern
+    from sluice.core.ports import Clock, Draw
 
 _NO_CONTENT: Mapping[str, str] = {}
 
@@ -64,8 +63,8 @@ class FilterCompiler:
     """
 
     download: Download
-    clock: Clock
-    draw: Draw
+    clock: "Clock"
+    draw: "Draw"
     limits: Limits = field(default_factory=Limits)
     constants: frozenset[str] = frozenset()
     emit: events.Emit = events.ignore_event
@@ -202,11 +201,17 @@ async def _compile_each(
     sources = configuration.sources
     compiler = SourceCompiler(context, reader, patterns, configuration)
     with context.tracing.operation("compileSources", sourceCount=len(sources)) as operation:
-        context.emit(events.progress("sources", 0, len(sources), f"Reading {len(sources)} sources"))
+        context.emit(
+            events.progress(
+                "sources",
+                0,
+                len(sources),
+                "Reading one source" if len(sources) == 1 else f"Reading {len(sources)} sources",
+            )
+        )
         texts = await run_in_parallel(compiler.compile(source, index) for index, source in enumerate(sources))
         operation.output["totalRules"] = sum(len(text.lines) for text in texts)
-        if not reader.has_rules:
-            raise SourceFailed(sources[0].label, BadSource("it has no rules, and no other source has any: check it"))
+        reader.check_has_rules(sources[0].source, sources[0].label)
         return texts
 
 

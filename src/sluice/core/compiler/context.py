@@ -12,11 +12,11 @@ from sluice.core.compiler.dropped_lines import DropCollector
 from sluice.core.compiler.events import Emit
 from sluice.core.compiler.metrics import Stage
 from sluice.core.compiler.sources.line_origins import SourceFiles
-from sluice.core.ports import Clock
 from sluice.core.timestamps import elapsed_ms
 
 if TYPE_CHECKING:
     from sluice.core.compiler.provenance import RecordedSource
+    from sluice.core.ports import Clock
 
 
 @dataclass(slots=True)
@@ -35,7 +35,7 @@ class CompilationContext:
 
     def __init__(
         self,
-        clock: Clock,
+        clock: "Clock",
         emit: Emit,
         tracing: TracingContext,
         drops: DropCollector | None = None,

@@ -3,10 +3,12 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from sluice.core.ports import Clock
 from sluice.core.timestamps import elapsed_ms, iso
+
+if TYPE_CHECKING:
+    from sluice.core.ports import Clock
 
 OperationEvent = Literal["operationStart", "operationComplete", "operationError"]
 Category = Literal["compilation", "download", "transformation", "validation"]
@@ -53,7 +55,7 @@ class Operation:
 class TracingContext:
     """Numbers the events of one compilation, stores them, and passes each to the callback."""
 
-    def __init__(self, clock: Clock, notify: Notify | None = None) -> None:
+    def __init__(self, clock: "Clock", notify: Notify | None = None) -> None:
         self._clock = clock
         self._notify = notify
         self.diagnostics: list[Diagnostic] = []

@@ -1,9 +1,8 @@
 """The source lines that are not in the compiled list: where each stood, and the reason it was dropped."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sluice.core.compiler.sources.line_origins import GENERATED, LineOrigins, SourceFiles
 from sluice.core.filters.pipeline import DroppedLine
@@ -15,8 +14,7 @@ MAX_DROPPED: Final = 100_000  # listed one by one; the rest is only counted
 MAX_CONFLICTS: Final = 10_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DroppedSourceLine:
+class DroppedSourceLine(NamedTuple):
     """A dropped line: its place in the source, its text when it was dropped, the transformation and the reason.
 
     `via` are the lines that included its file, outermost first.

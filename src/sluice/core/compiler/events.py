@@ -71,6 +71,6 @@ def compilation_complete(*, rules: int, duration_ms: int, sources: int, transfor
 
 
 def _describe_source(source: Source, index: int, total: int) -> dict[str, Any]:
-    fields = source.model_dump(include={"name", "source", "type"}, exclude_unset=True)
+    fields = {name: getattr(source, name) for name in ("source", "name", "type") if name in source.model_fields_set}
     fields["source"] = remove_secrets(source.source)
     return {"source": fields, "sourceIndex": index, "totalSources": total}

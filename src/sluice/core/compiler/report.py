@@ -1,7 +1,7 @@
 """The report of a compilation: line counts of each transformation, and on request every dropped line with its reason."""
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from sluice.core.compiler.dropped_lines import DropCollector, DroppedSourceLine
@@ -37,7 +37,7 @@ class CompilationReport:
         if self.dropped is None:
             return counts
         counts["conflicts"] = [conflict.as_json() for conflict in self.conflicts]
-        return {**counts, "dropped": [asdict(line) for line in self.dropped], "droppedNotListed": self.unlisted_count}
+        return {**counts, "dropped": [line._asdict() for line in self.dropped], "droppedNotListed": self.unlisted_count}
 
     def _describe_protection(self) -> dict[str, Any]:
         if self.protection is None:

@@ -1,10 +1,15 @@
 """Finds rules and the exceptions that open them, or a part of them, if they come from different sources."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from sluice.core.filters.formats.entries import Width, iterate_wider
 from sluice.core.filters.patterns.domain_patterns import NamedRule, read_named_rule
+
+
+# A block of the most frequent forms, with the last two labels of its name.
+_COMMON: Final = re.compile(r"(?:\|\||[0-9.]+[ \t]+)(?:[a-z0-9_-]+\.)*([a-z0-9_-]+\.[a-z0-9_-]+)\^?")
 
 
 class Conflict(NamedTuple):
@@ -49,9 +54,13 @@ def find_conflicts(lines: Sequence[str], source_of: Callable[[int], str | None])
 def _index_related_blocks(lines: Sequence[str], exceptions: Iterable[NamedRule]) -> dict[str, list[_Named]]:
     """Return the blocks by their names, and by those names above them that an exception has."""
     names = {name for exception in exceptions for name in exception.names}
+    tails = {".".join(name.split(".")[-2:]) for name in names}
+    are_long = all("." in tail for tail in tails)
     above = names | {wider for name in names for wider in iterate_wider(name)}
     related: dict[str, list[_Named]] = {}
     for at, line in enumerate(lines):
+        if are_long and (common := _COMMON.fullmatch(line)) and common[1] not in tails:
+            continue  # related names have the same last two labels
         if line.startswith(("@@", "!", "#")) or (rule := read_named_rule(line)) is None or rule.allows:
             continue
         for name in rule.names:

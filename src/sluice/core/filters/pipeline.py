@@ -1,7 +1,6 @@
 """The transformations in their fixed order, which does not depend on the order in the configuration."""
 
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeVar
 
@@ -99,8 +98,7 @@ class _NoObserver:
 NO_OBSERVER: Final = _NoObserver()
 
 
-@dataclass(frozen=True, slots=True)
-class DroppedLine:
+class DroppedLine(NamedTuple):
     """A dropped line: its index in the first input, the step that dropped it, its text at that step, and the reason."""
 
     index: int
@@ -209,7 +207,8 @@ def _trace_steps(
         yield
         observer.on_step_complete(name, len(lines), len(result.lines))
         lines = result.lines
-        origins = [origins[index] if index >= 0 else -1 for index in result.origins]
+        if not isinstance(result.origins, range):  # a range means that each line stayed in its place
+            origins = [origins[index] if index >= 0 else -1 for index in result.origins]
     return PipelineTrace(lines, origins, dropped)
 
 

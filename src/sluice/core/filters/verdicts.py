@@ -20,8 +20,8 @@ from sluice.core.filters.patterns.work import CHECK_WORK, WorkBudget
 from sluice.core.filters.syntax.rules import Rule, is_regex, modifier_name, parse_rule
 
 _PARTS: Final = {"*": ".*", "^": r"(?:[^a-z0-9_.%-]|$)"}
-# A text that stands in no `http://name`: a path, a query, or another character that no name has.
-_NO_NAME: Final = re.compile(r"(?<![:/])/(?!$|\*)|[^a-z0-9_.:/*^|-]")
+# A text that stands in no `http://name`: a path, a query, or another character that no name has. A first `/` may stand there.
+_NO_NAME: Final = re.compile(r"(?<=[^:/*])/(?!$|\*)|[^a-z0-9_.:/*^|-]")
 _LITERAL: Final = re.compile(r"[a-z0-9_.-]+")
 _CONDITIONS: Final = frozenset({"client", "ctag", "dnstype", "denyallow"})
 

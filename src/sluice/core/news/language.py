@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Final
 
 _ENGLISH_WORDS: Final = (
@@ -10,6 +11,12 @@ _ENGLISH_WORDS: Final = (
     "what who when where into out up down off about more most new first says say said has have had do does did just "
     "still yet our your you we they he she all again back only some such very per via against between through "
     "during since until near without within "
+    # Verbs of headlines, which no other language spells like that
+    "buys buy sells sell adds hits cuts rises falls drops gains loses wins launches files sues lifts raises sees holds "
+    "moves takes makes gets gives keeps shows warns backs bans fines hosts hires names opens closes joins leaves leads "
+    "slips climbs jumps slides sinks soars tumbles plunges surges rallies suspends halts resumes approves rejects delays "
+    "denies unveils reports reaches accepts mines stuns trades rejoins owns spends pays faces seeks urges plans calls "
+    "miners traders investors holders shares stocks hackers lawmakers inflows outflows withdrawals "
 )
 _FOREIGN_WORDS: Final = (
     # German, Dutch, Swedish
@@ -47,6 +54,13 @@ _FOREIGN_WORDS: Final = (
 )
 _ENGLISH: Final = frozenset(_ENGLISH_WORDS.split())
 _FOREIGN: Final = frozenset(_FOREIGN_WORDS.split()) - _ENGLISH
+# They are words of English too.
+_HOMOGRAPHS: Final = frozenset({"al", "com", "dan", "des", "euro", "met", "op", "par", "sale", "sin", "van"})
+_HOMOGRAPH_WEIGHT: Final = 0.4
+# The beginning of a name: El Salvador, Las Vegas.
+_PARTICLES: Final = frozenset(
+    ["al", "da", "de", "del", "der", "di", "dos", "du", "el", "la", "las", "le", "les", "los", "van", "von"]
+)
 _LOAN_WORDS: Final = frozenset({"café", "cafés", "cliché", "exposé", "naïve", "résumé"})
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _MARK: Final = re.compile(r"[äöüßéèêëàâáãåæçñíìîïóòôõøúùûýÿœąćęłńśźżčďěňřšťůžőűğışțșăđơư]")
@@ -75,10 +89,11 @@ def is_english(title: str, description: str = "") -> bool:
 
 def _count_foreign(words: list[str]) -> float:
     total = 0.0
-    for word in words:
+    for word, following in pairwise([*words, ""]):
         lowered = word.lower()
-        if lowered in _FOREIGN:
-            total += 1.0
+        # Capitals are a name or an abbreviation.
+        if lowered in _FOREIGN and not (len(word) > 1 and word.isupper()) and not _begins_name(word, following):
+            total += _HOMOGRAPH_WEIGHT if lowered in _HOMOGRAPHS else 1.0
         if lowered in _LOAN_WORDS:
             continue
         if _MARK.search(lowered):
@@ -87,6 +102,11 @@ def _count_foreign(words: list[str]) -> float:
         elif len(word) > 5 and _ENDING.search(lowered):
             total += 0.5
     return total
+
+
+def _begins_name(word: str, following: str) -> bool:
+    is_capital = word[0].isupper() and following[:1].isupper()
+    return is_capital and word.lower() in _PARTICLES and following.lower() not in {"bitcoin", "btc"}
 
 
 _SCRIPTS: Final = (

@@ -1,11 +1,10 @@
 """Fetches the page behind an article's link and returns its text and its own title."""
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from sluice.core.errors import Refused, SluiceError, Unavailable
-from sluice.core.news.sentences import cut_at_sentence
+from sluice.core.news.sentences import cut_at_sentence, measure_text
 from sluice.core.ports import Fetch, FetchResponse
 
 if TYPE_CHECKING:
@@ -16,8 +15,6 @@ MAX_BYTES: Final = 5 * 1024 * 1024
 TEASER: Final = "the page shows only the beginning of its article"
 _TEASER_CHARS: Final = 800  # of a page that only subscribers may read whole
 _MAX_TITLE_CHARS: Final = 600
-_LETTERS_PER_IDEOGRAPH: Final = 2
-_WIDE: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 MIN_CHARS: Final = 200  # less text is not an article: a notice, the first line before a paywall, an error page
 _HTML: Final = ("text/html", "application/xhtml+xml")
 _ACCEPT: Final = (("Accept", "text/html, application/xhtml+xml"), ("Accept-Language", "en"))
@@ -79,8 +76,3 @@ def extract_page(response: FetchResponse) -> ScrapedPage:
 def is_teaser(article: "ExtractedArticle") -> bool:
     """Whether only subscribers may read the article, so that the text is just its beginning."""
     return article.is_locked and measure_text(article.free_text) < _TEASER_CHARS
-
-
-def measure_text(text: str) -> int:
-    """Returns the length of a text; an ideograph says as much as several letters."""
-    return len(text) + _LETTERS_PER_IDEOGRAPH * len(_WIDE.findall(text))

@@ -1,4 +1,4 @@
-"""Splits text into sentences, and cuts text at the end of one."""
+"""Splits text into sentences, cuts text at the end of one, and measures it."""
 
 import re
 from typing import Final
@@ -32,6 +32,12 @@ _BEFORE_NUMBERS: Final = frozenset({"fig", "no", "nos", "vol"})
 _END: Final = re.compile(
     r"""([.!?…]+["'\u201d\u2019»)\]]*)(?=\s+["'\u201c\u2018«(\[]?[\w$€£#@])|[\u3002\uff01\uff1f]+(?![\u3002\uff01\uff1f\u300d\u300f\u201d\uff09])|[\u3002\uff01\uff1f]+[\u300d\u300f\u201d\uff09]+(?![とはがをにのでもや、])|\n+"""
 )
+_LETTERS_PER_IDEOGRAPH: Final = 2
+_WIDE: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+# In German a full stop makes a number an ordinal: "am 1. Juli", "im 2. Quartal".
+_ORDINAL: Final = re.compile(
+    r"\s+(?:Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Oct|Nov|Dez|Quartal|Halbjahr|Jahrhundert|Platz|Tag|Mal|Woche|Runde|Auflage)"
+)
 _LAST_WORD: Final = re.compile(r"([A-Za-z.]+)$")
 
 
@@ -45,6 +51,11 @@ def split_sentences(text: str) -> list[str]:
             start = end.end()
     parts.append(text[start:].strip())
     return [sentence for sentence in parts if sentence]
+
+
+def measure_text(text: str) -> int:
+    """Returns the length of a text; an ideograph says as much as several letters."""
+    return len(text) if text.isascii() else len(text) + _LETTERS_PER_IDEOGRAPH * len(_WIDE.findall(text))
 
 
 def cut_at_sentence(text: str, max_chars: int) -> str:
@@ -66,6 +77,8 @@ def _is_end(text: str, end: "re.Match[str]") -> bool:
         return True
     # A sentence does not begin with a small letter.
     if text[end.end() :].lstrip()[:1].islower():
+        return False
+    if text[end.start() - 1 : end.start()].isdigit() and _ORDINAL.match(text, end.end()):
         return False
     before = _LAST_WORD.search(text, max(0, end.start() - 12), end.start())
     word = before[1].lower() if before else ""

@@ -9,6 +9,7 @@ from typing import Final
 
 from sluice.core.preload.priority import MANUAL
 
+MAX_REQUEST_URLS: Final = 100  # that one request may want
 READY: Final = 0
 WAITING: Final = 1  # for its next attempt, at `due_at`
 LEASED: Final = 2  # being fetched; the lease ends at `due_at`

@@ -139,6 +139,13 @@ def test_the_identity_of_a_list():
     assert parse_configuration(stored).domain_exclusions == ["b.org"]
 
 
+async def test_a_conflict_with_a_whole_suffix():
+    """An exception for all names of a top-level domain conflicts with each block there."""
+    files = {"a": "||ads.example^\n0.0.0.0 b.example", "b": "@@||example^"}
+    report = (await compiler(files).compile(configuration(*files), detailed=True)).report
+    assert [found.rule for found in report.conflicts] == ["||ads.example^", "0.0.0.0 b.example"]
+
+
 async def test_conflicts():
     """A rule and its exception are listed if they come from two sources."""
     files = {

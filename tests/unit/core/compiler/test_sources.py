@@ -188,7 +188,8 @@ async def test_web_pages_and_binary_files(content: bytes):
         '{"message":"Not Found","documentation_url":"https://h.example"}', '{\n  "error": "quota"\n}', "be right back",
         "<p>Just a moment...</p>\n<script>var a = 1;</script>", "! a note\nToo Many Requests",
         "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 123",
-        "||a.com^\n<<<<<<< HEAD\n||b.com^\n=======\n||c.com^\n>>>>>>> x", "<html>", "", "! only\n! comments", "\ufeff",
+        "||a.com^\n<<<<<<< HEAD\n||b.com^\n=======\n||c.com^\n>>>>>>> x", "||a.com^\n>>>>>>> x",
+        "PK\3\4\24abc", "<html>", "", "! only\n! comments", "\ufeff",
         "127.0.0.1 localhost\n::1 ip6-localhost\n0.0.0.0 0.0.0.0",
     ],
 )  # fmt: skip
@@ -231,3 +232,10 @@ async def test_secrets_of_addresses():
         assert "h.example/a.txt" in text
         assert "secret" not in text
         assert "word" not in text
+
+
+async def test_content_without_rules():
+    """Content in the request that has no rules is the caller's mistake, not that of a host."""
+    with pytest.raises(SourceFailed, match="has no rules") as caught:
+        await compiler({}).compile(configuration("mine"), content={"mine": "! only a comment"})
+    assert caught.value.status == 400

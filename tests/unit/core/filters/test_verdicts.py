@@ -24,6 +24,10 @@ from sluice.core.filters.verdicts import NameVerdicts
         (["/^x[0-9]\\.com$/"], "x1.com", "blocked"),
         (["@@/^x/", "||x.com^"], "x.com", "allowed"),
         (["://"], "x.com", "blocked"),
+        (["/ads.x."], "ads.x.com", "blocked"),
+        (["*/ads.x."], "ads.x.com", "blocked"),
+        (["/ads.x."], "badads.x.com", "none"),
+        (["/ads/x."], "ads.x.com", "none"),
     ],
 )
 def test_verdicts(lines, name, verdict):

@@ -105,8 +105,8 @@ async def test_silence_times_out():
         raise AssertionError("unreachable")
 
     transport = FakeTransport({f"{A}/": redirect_to("/never?token=1"), f"{A}/never?token=1": never})
-    with pytest.raises(TimedOut, match=r"^https://a\.example/ did not answer within 0\.01 s$"):
-        await fetch(transport, timeout_s=0.01)
+    with pytest.raises(TimedOut, match=r"^https://a\.example/ did not answer within 0 s$"):
+        await fetch(transport, timeout_s=0)
     assert transport.closed == 2
 
 

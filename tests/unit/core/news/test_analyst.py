@@ -133,7 +133,7 @@ class Failing:
 async def test_outage():
     """A model that does not answer or is at its limit raises an error that may be retried."""
     with pytest.raises(TimedOut, match="did not answer within"):
-        await AI(Silent(), timeout_s=0.001).run("@cf/some/model", {})
+        await AI(Silent(), timeout_s=0).run("@cf/some/model", {})
     with pytest.raises(ModelFailed, match="Capacity"):
         await AI(Failing(), timeout_s=1).run("@cf/some/model", {})
 

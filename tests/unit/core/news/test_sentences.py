@@ -18,6 +18,10 @@ from sluice.core.news.sentences import cut_at_sentence, split_sentences
         ("Line one\nLine two", ["Line one", "Line two"]),
         ("比特币上涨。市场平静。", ["比特币上涨。", "市场平静。"]),
         ("It fell to $9. $8 is next.", ["It fell to $9.", "$8 is next."]),
+        (
+            "Der Handel startet am 1. Juli in Berlin. Er endet nie.",
+            ["Der Handel startet am 1. Juli in Berlin.", "Er endet nie."],
+        ),
         ("", []),
     ],
 )

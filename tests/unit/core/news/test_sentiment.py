@@ -95,6 +95,10 @@ def test_description_decides_when_the_title_says_nothing():
         ("Bitcoin in São Paulo: café owner takes BTC", True),
         ("Deutsche Börse opens Bitcoin desk for the first time", True),
         ("$104,210", True),
+        ("El Salvador buys 19 bitcoin", True),
+        ("Halden suspends euro withdrawals", True),
+        ("El Salvador compra 19 bitcoin", False),
+        ("El Bitcoin Cae Un 5%", False),
         ("Bitcoin steigt auf neues Rekordhoch", False),
         ("Bitcoin fällt unter 90.000 Dollar", False),
         ("Bitcoin repasse sous les 90 000 dollars", False),
@@ -134,6 +138,22 @@ def test_any_text(title: str, description: str):
         ("Ministry backs down on mining ban", "positive"),
         # The second verb is not undone by the first.
         ("Agency delays ruling and sues exchange", "negative"),
+        # A phrase in another form of its verb.
+        ("Bitcoin lost steam over the weekend", "negative"),
+        ("Funds keep pouring money into Bitcoin", "positive"),
+        # What is hoped for is no fact, and nothing is undone twice.
+        ("Hopes for a Bitcoin reserve fade in Lima", "negative"),
+        ("Governor dashes hopes of March cut", "negative"),
+        # Sceptics who only speak, and the end of a move.
+        ("Peter Schiff says Bitcoin is headed to zero", "negative"),
+        ("Bitcoin's slide was short-lived", "positive"),
+        ("Not even a strike could stop Bitcoin", "positive"),
+        ("Bitcoin breaks six-day losing streak", "positive"),
+        ("Halden suspends euro withdrawals", "negative"),
+        # Words that look like others.
+        ("Bitcoin Core v31 raises OP_RETURN limit", "neutral"),
+        ("Bitcoin halving in charts", "neutral"),
+        ("Inflation data due on Friday", "neutral"),
         # Other languages.
         ("Die Börse Halden stoppt am Montag alle Auszahlungen an ihre Kunden", "unknown"),
         ("Bitcoin verliert weiter an Wert", "unknown"),

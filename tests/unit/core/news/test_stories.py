@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from sluice.core.news.article import Article
 from sluice.core.news.published_article import PublishedArticle
-from sluice.core.news.stories import group_into_stories
+from sluice.core.news.stories import group_into_stories, grouping
 from sluice.core.news.stories.numbers import find_numbers
+from sluice.core.news.stories.same_story import ArticleFacts, is_same_story
 
 TITLE = "Bitcoin climbs above $100,000 as ETF inflows return"
 
@@ -45,6 +46,11 @@ def is_one_story(first: str, second: str, **members: Any) -> bool:
         # what is announced may be reported as a plan, or as done
         ("Norway to ban new Bitcoin mines", "Norway plans ban on new Bitcoin mines"),
         ("Alder to buy Birch for $2 billion", "Alder buys Birch in $2B deal"),
+        # other verbs for the same names and numbers
+        ("Latvia withdraws licence of lender Marrow", "Lender Marrow loses Latvian licence"),
+        ("Jury finds Halden founder not guilty", "Halden founder acquitted by jury"),
+        ("Ruth Calder asks SEC about Trump's tokens", "Calder presses SEC on Trump tokens"),
+        ("Orchid puts Bitcoin purchases on hold", "Orchid pauses Bitcoin buying"),
     ],
 )
 def test_same_event(first: str, second: str):
@@ -91,6 +97,19 @@ def test_same_event(first: str, second: str):
         ("Kestrel Exchange hacked for $212 million", "What the Kestrel hack means for custody"),
         ("Bitcoin falls to $88,000", "Bitcoin could fall to $88,000, analyst says"),
         ("Miner Cipher raises $450 million", "Miner Cipher repays $450 million"),
+        ("Alder in talks to buy Birch", "Alder agrees to buy Birch for $2 billion"),
+        ("Ohio House passes Bitcoin reserve bill", "Ohio governor signs Bitcoin reserve bill"),
+        ("Halden goes down for two hours", "Halden back online after outage"),
+        ("Kestrel Exchange hacked for $212 million", "Kestrel offers hackers a bounty"),
+        # the same titles with other words at one place
+        ("Peru scraps income tax on bitcoin", "Peru scraps VAT on bitcoin"),
+        ("Birch turns bullish on Bitcoin", "Birch turns bearish on Bitcoin"),
+        ("Larch customers gain access to Bitcoin", "Larch customers lose access to Bitcoin"),
+        # what one brings in and the other takes back
+        ("Peru lifts mining ban in two regions", "Peru bans mining in two regions"),
+        ("Agency drops appeal against Halden ruling", "Agency appeals Halden ruling"),
+        # a company and its shares
+        ("Orchid to close plant in Quebec", "Orchid shares drop on Quebec exit"),
     ],
 )
 def test_other_event(first: str, second: str):
@@ -139,6 +158,20 @@ def test_time_apart(published: str, source: str, stories: int):
         make_published("b", TITLE, 2, published, source_name=source),
     ]
     assert len(group_into_stories(articles)) == stories
+
+
+def test_alike_titles_cost_no_more_and_more(monkeypatch: pytest.MonkeyPatch):
+    """An article is compared with a bounded number of stories, however many have nearly the same title."""
+    compared: list[int] = []
+
+    def count(one: ArticleFacts, other: ArticleFacts) -> bool:
+        compared.append(1)
+        return is_same_story(one, other)
+
+    monkeypatch.setattr(grouping, "is_same_story", count)
+    titles = [f"Bitcoin miner number {number} opens a plant" for number in range(200)]
+    assert len(group_into_stories(make_published(str(n), title, n) for n, title in enumerate(titles))) == 200
+    assert len(compared) <= 60 * len(titles)
 
 
 def test_same_address_is_the_same_story():

@@ -27,6 +27,9 @@ FACT = "Hydropower in Quebec costs about 4.2 cents for each kilowatt hour, the p
         "Photo by Jane Roe shows the plant before the opening on Monday.",
         "Das Werk wurde am Montag von der Ministerin des Landes eröffnet.",
         "19:42 Stay here for more about the opening of the new plant.",
+        "“We are thrilled to open the plant,” said Ada Larch, the chief executive.",
+        "Larch Mining is a leading provider of infrastructure for digital assets.",
+        "This release contains forward-looking statements about the new plant.",
         "A spokesman for the province could not be reached for comment.",
     ],
 )
@@ -103,6 +106,17 @@ def page(*paragraphs: str, head: str = "") -> bytes:
 def summarise_html(body: bytes, status: int = 200, content_type: str = "text/html") -> PageSummary:
     description = "Larch Mining has opened a plant in Quebec, its first in Canada."
     return summarise_page(body, content_type=content_type, status=status, title=TITLE, description=description)
+
+
+def test_page_in_chinese():
+    """Paragraphs of a few ideographs are an article."""
+    title = "魁北克新矿场开业"
+    lead, fact = "一家矿业公司周一在魁北克开设了拥有九千台机器的新矿场。", "当地水电的价格约为每千瓦时四点二美分。"
+    body = f"<html><head><title>{title}</title></head><body><article><h1>{title}</h1><p>{lead}</p><p>{fact}</p></article></body></html>"
+    found = summarise_page(
+        body.encode(), content_type="text/html; charset=utf-8", status=200, title=title, description=""
+    )
+    assert (found.summary, found.by) == (lead + fact, "page")
 
 
 def test_page():

@@ -217,7 +217,7 @@ async def test_silent_object_is_not_waited_for():
         recent=RecentCounts(),
         clock=clock,
         log=ListLog(),
-        patience_s=0.01,
+        patience_s=0,
     )
     await limit.charge("a")
     await later.run()
@@ -247,7 +247,7 @@ class BrokenKV(KV):
 async def test_failing_kv_lets_everyone_pass(hang: bool):
     """With neither objects nor KV, no request fails and none waits for the write."""
     clock, later = ManualClock(), Later()
-    fallback = KvRateLimit(BrokenKV(hang=hang), clock, later, patience_s=0.01)
+    fallback = KvRateLimit(BrokenKV(hang=hang), clock, later, patience_s=0)
     limit = RateLimiter(
         object_named=Unreachable().get,
         open_fallback=lambda: fallback,

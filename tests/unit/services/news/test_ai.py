@@ -59,7 +59,7 @@ def bind_ai(news: NewsHarness, ai: FakeAi, **settings: Any) -> None:
     state = news.remote_state()
     embedded = EmbeddedAnalyst()
     news.speaker = choose_speaker(
-        ai, lambda bound: AI(bound, timeout_s=0.001).run, embedded, state, ProcessorSettings(**settings)
+        ai, lambda bound: AI(bound, timeout_s=0).run, embedded, state, ProcessorSettings(**settings)
     )
     news.fallback = OneAnalyst(embedded)
 

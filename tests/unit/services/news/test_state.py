@@ -5,10 +5,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from fakes.kv import FakeKV
+from fakes.objects import FakeStorage
 from sluice.core.errors import SluiceError, Unavailable
+from sluice.platform.durable_objects import Sql
 from sluice.services.news.serve.refreshing import SnapshotRefresh
 from sluice.services.news.serve.snapshot import Snapshot
 from sluice.services.news.serve.stored_snapshot import SnapshotMemory
+from sluice.services.news.state.published_rows import PublishedRows
 from sluice.services.news.storage.keys import INDEX, article_key
 from unit.services.news.harness import NewsHarness, article
 
@@ -29,6 +32,20 @@ async def test_every_stage_is_published():
         [shown] = Snapshot.parse(await news.snapshot_kv.get("snapshot")).articles
         seen.append((shown.article.sentiment, shown.article.text("aiSummary"), shown.is_complete))
     assert seen == [("positive", "", False), ("positive", "", False), ("positive", "Summary of a.", True)]
+
+
+def test_articles_of_the_first_version_are_taken_over():
+    """Articles that were stored with their places keep their order, also when the object starts once more."""
+    sql = Sql(FakeStorage())
+    sql.run(
+        "create table published_article (id text primary key, place integer not null, data text not null,"
+        " changed_at_ms integer not null) strict, without rowid"
+    )
+    for place, name in enumerate(["c", "a", "b"]):
+        sql.run("insert into published_article values (?, ?, ?, ?)", name, place, json.dumps({"id": name}), 7 + place)
+    for _ in range(2):
+        rows = PublishedRows(sql)
+        assert rows.read_all() == [{"id": name, "changedAt": 7 + place} for place, name in enumerate(["c", "a", "b"])]
 
 
 async def test_unchanged_snapshot_is_not_written():

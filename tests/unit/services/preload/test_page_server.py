@@ -1,7 +1,7 @@
 """Visitors of a zone's pages: edge, then R2, then the origin; stale while revalidating, and stale on errors."""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from math import inf
 from typing import Any
@@ -10,7 +10,7 @@ import pytest
 
 from sluice.core.errors import TimedOut, Unavailable
 from sluice.core.headers import header_value
-from sluice.core.ports import Content
+from sluice.core.ports import Content, HeaderPairs
 from sluice.services.preload.serving.isolate_memory import IsolateMemory
 from sluice.services.preload.serving.replies import VisitTally
 from sluice.web import Headers, Reply, Request, format_http_date
@@ -24,11 +24,12 @@ class Visits:
     def __init__(self, **config: Any) -> None:
         self.world = World(**config)
         self.deferred: list[Awaitable[None]] = []
+        self.defer: Callable[[Awaitable[None]], object] = self.deferred.append
         self.origin = VisitorsOrigin(self.world.origin)
         self.memory = IsolateMemory(tallies={ZONE: VisitTally(told_at=inf)})  # no visit is told
 
     async def get(self, path: str = "/a", method: str = "GET", **headers: str) -> Reply:
-        server = self.world.build_page_server(self.origin, self.deferred.append, self.memory)
+        server = self.world.build_page_server(self.origin, self.defer, self.memory)
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         await self.world.build_reader().read_config(self.world.zone_config)
         return await server.handle(Request(method, SITE + path, Headers(named)))
@@ -483,6 +484,49 @@ async def test_herd():
     statuses = {reply.header("cache-status") for reply in replies}
     assert statuses == {"sluice; fwd=uri-miss; stored", "sluice; fwd=uri-miss; stored; collapsed"}
     await here.settle()
+
+
+async def test_herd_whose_page_is_purged_on_its_way():
+    """When a purge comes while visitors wait for a page, one of them asks again for all of them."""
+    here = await start(preload_post_purge=False)
+    tasks: list[asyncio.Future[None]] = []
+    here.defer = lambda work: tasks.append(asyncio.ensure_future(work))
+
+    async def purge_first(_headers: HeaderPairs) -> OriginReply:
+        here.world.origin.default = OriginReply(body=b"new")
+        await here.world.purge(**{"global": True})
+        here.world.clock.advance(3)
+        return OriginReply(body=b"old")
+
+    await here.world.build_reader().read()
+    here.world.origin.default = purge_first
+    replies = await asyncio.gather(*(here.get() for _ in range(20)))
+    await asyncio.gather(*tasks)
+    assert [await read_body(reply) for reply in replies] == [b"old", *[b"new"] * 19]
+    assert len(here.origin.sent) == 2
+
+
+async def test_herd_whose_leader_is_slow():
+    """When the first request takes too long, one of those who wait asks again for all of them."""
+    here = await start()
+    await here.world.build_reader().read()
+    tasks: list[asyncio.Future[None]] = []
+    here.defer = lambda work: tasks.append(asyncio.ensure_future(work))
+    gate = asyncio.Event()
+
+    async def hang_first(_headers: HeaderPairs) -> OriginReply:
+        if len(here.origin.sent) == 1:
+            await gate.wait()
+        return OriginReply()
+
+    here.world.origin.default = hang_first
+    visits = [asyncio.ensure_future(here.get()) for _ in range(20)]
+    await asyncio.gather(*visits[1:])
+    assert len(here.origin.sent) == 2
+    gate.set()
+    assert {(await visit).status for visit in visits} == {200}
+    await asyncio.gather(*tasks)
+    assert here.memory.flights == {}
 
 
 async def test_herd_of_an_unshared_page():

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sluice.core.errors import Unavailable
+from sluice.core.errors import LimitReached, Unavailable
 from sluice.core.ports import FetchResponse
 from sluice.core.preload.purges import is_below
 from sluice.services.preload.discovery.page_index import Page
@@ -13,13 +13,16 @@ from sluice.services.preload.serving.purging import CALLS
 from unit.services.preload.world import SITE, ZONE, OriginReply, World
 
 FREE_SUBREQUESTS = 50
+FREE_QUERIES = 50
+PAID_QUERIES = 1000
 
 
 class Platform:
-    """Counts the calls to D1, R2 and the edge."""
+    """Counts the calls to D1, R2 and the edge, and the queries: D1 counts each statement of a batch."""
 
     def __init__(self, here: World) -> None:
         self.calls: Counter[str] = Counter()
+        self.queries = 0
         services = here.services
         for part in (services.outside.database, services.outside.edge, services.outside.bucket):
             for name in ("all", "batch", "run", "value", "delete", "put", "get", "head", "match"):
@@ -31,6 +34,8 @@ class Platform:
 
         async def count(*arguments: Any, **named: Any) -> Any:
             self.calls[name] += 1
+            if name in {"run", "batch"}:  # all others call `run`
+                self.queries += len(arguments[0]) if name == "batch" else 1
             return await call(*arguments, **named)
 
         setattr(part, name, count)
@@ -205,11 +210,69 @@ async def test_everything_shares_the_subrequests():
             break
         requests, posts = len(here.origin.requests), len(here.webhook)
         platform.calls.clear()
+        platform.queries = 0
         await here.ring_alarm()
         fetched = len(here.origin.requests) - requests + len(here.webhook) - posts
         assert platform.calls.total() + fetched <= FREE_SUBREQUESTS
+        assert platform.queries <= FREE_QUERIES
     assert len(here.bucket._objects) == 100
     assert await here.rows("SELECT count(*) AS n FROM preload_log WHERE status = 'warmed'") == [{"n": 400}]
+
+
+async def test_limit_of_the_platform():
+    """Pages that an alarm has no room for are warmed by the next one: no attempt counts, and the breaker stays closed."""
+    here = await World(preload_rps_limit=1000, preload_rpm_limit=60_000, preload_circuit_breaker_threshold=2).register()
+    paths = [f"/{n}" for n in range(20)]
+    here.origin.default = LimitReached("Too many subrequests by single Worker invocation.")
+    await here.enqueue(*paths)
+    await here.ring_alarm()
+    assert (await here.zone.show_status())["breaker"]["state"] == "closed"
+    here.origin.default = OriginReply()
+    store, here.database.batch = here.database.batch, refuse_batch  # type: ignore[assignment,method-assign]
+    await here.ring_alarm()
+    here.database.batch = store  # type: ignore[method-assign]
+    await here.drain()
+    assert len(here.bucket._objects) == 20
+    assert (await here.zone.list_failed(10))["count"] == 0
+    assert set(await here.statuses("/0")) == {"again", "warmed"}
+
+
+async def test_queries_of_a_long_alarm():
+    """However many subrequests the operator allows, an alarm stays within the queries that D1 allows on the paid plan."""
+    here = await World(subrequests=10_000, preload_rps_limit=1000, preload_rpm_limit=60_000).register()
+    await here.enqueue(*(f"/{n}?page=1" for n in range(250)))
+    platform = Platform(here)
+    while here.services.queue.depth:
+        platform.queries = 0
+        await here.ring_alarm()
+        assert platform.queries <= PAID_QUERIES
+    assert len(here.bucket._objects) == 250
+
+
+async def refuse_batch(_statements: object) -> Any:
+    raise LimitReached("Too many API requests by single Worker invocation.")
+
+
+async def test_log_lines_and_alerts_arrive():
+    """Rows on their way to D1 keep all their fields, and an alert that ends in the same batch has ended there too."""
+    here = await World().register()
+    outbox = here.services.outbox
+    outbox.add_log(
+        ZONE, f"{SITE}/é", "failed", now=1.5, http_status=503, latency_ms=7, attempt=2, detail='it\'s "down"'
+    )
+    alert = {"incident_id": "a", "zone_id": ZONE, "kind": "failure_rate", "level": "critical", "raised_at": 1.25}
+    outbox.add_alert({**alert, "message": "begun"})
+    outbox.add_alert({**alert, "message": "over", "resolved_at": 2.5})
+    assert await outbox.flush(here.database)
+    [line] = await here.rows("SELECT * FROM preload_log WHERE status = 'failed'")
+    assert (line["url"], line["http_status"], line["latency_ms"], line["attempt"]) == (f"{SITE}/é", 503, 7, 2)
+    assert (line["detail"], line["trigger_name"], line["created_at"]) == (
+        'it\'s "down"',
+        None,
+        "1970-01-01T00:00:01.500Z",
+    )
+    [row] = await here.rows("SELECT message, raised_at, resolved_at FROM preload_alerts")
+    assert row == {"message": "over", "raised_at": 1.25, "resolved_at": 2.5}
 
 
 async def test_eta_knows_about_retries():

@@ -1,6 +1,7 @@
 """Stands for a version that was deployed before: leaves in each Durable Object the tables and rows that it would have left.
 
-POST /BINDING/NAME runs the statements of the body, one on each line, in that object; POST /d1 runs them in the database.
+POST /BINDING/NAME runs the statements of the body, one on each line, in that object; POST /d1 runs them in the database, and
+POST /kv stores the lines of the body, each a key, a space and a value.
 """
 
 from typing import Any
@@ -48,6 +49,10 @@ class Default(WorkerEntrypoint):  # type: ignore[misc]
         if binding == "d1":
             for statement in statements.splitlines():
                 await self.env.DB.prepare(statement).run()
+        elif binding == "kv":
+            for line in statements.splitlines():
+                key, _, value = line.partition(" ")
+                await self.env.KV.put(key, value)
         else:
             await getattr(self.env, binding).getByName(unquote(name)).load(statements)
         return Response("loaded")

@@ -1,17 +1,19 @@
 """Exponential backoff of downloads: when a failed download is tried again."""
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from sluice.core.compiler.sources.download import Download
 from sluice.core.errors import SluiceError
-from sluice.core.ports import Clock, Draw
+
+if TYPE_CHECKING:
+    from sluice.core.ports import Clock, Draw
 
 RETRIES: Final = 3
 _BASE_DELAY_S: Final = 1.0
 _JITTER: Final = 0.3  # of the delay, so that many compilations do not retry at the same time
 
 
-def retry_with_backoff(download: Download, clock: Clock, draw: Draw) -> Download:
+def retry_with_backoff(download: Download, clock: "Clock", draw: "Draw") -> Download:
     """Wrap a download so that it is tried up to three more times if the error is retryable."""
 
     async def download_with_retries(location: str) -> bytes | str:

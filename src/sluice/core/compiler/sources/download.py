@@ -1,12 +1,14 @@
 """The download of a source, and which response statuses count as success."""
 
 from collections.abc import Awaitable, Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from sluice.core.compiler.sources.charsets import to_utf8
 from sluice.core.compiler.sources.failures import SourceMissing
 from sluice.core.errors import Unavailable
-from sluice.core.ports import Fetch
+
+if TYPE_CHECKING:
+    from sluice.core.ports import Fetch
 
 # Besides every 5xx, these statuses mean that a later attempt may succeed.
 _RETRYABLE_STATUSES: Final = frozenset({408, 425, 429})
@@ -15,7 +17,7 @@ _RETRYABLE_STATUSES: Final = frozenset({408, 425, 429})
 Download = Callable[[str], Awaitable[bytes | str]]
 
 
-def make_download(fetch: Fetch, *, max_bytes: int, timeout_s: float) -> Download:
+def make_download(fetch: "Fetch", *, max_bytes: int, timeout_s: float) -> Download:
     """Build a download on top of a guarded fetch; it returns text in UTF-8."""
 
     async def download(url: str) -> bytes:

@@ -4,7 +4,7 @@ Two integers per line in arrays, because a list has up to a million lines.
 """
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Self
 
@@ -73,10 +73,8 @@ class LineOrigins:
         self.files.extend(other.files)
         self.lines.extend(other.lines)
 
-    def select(self, indexes: Iterable[int]) -> "LineOrigins":
-        """Return the origins of the lines at these indexes; an index below zero means a generated line."""
-        selection = LineOrigins()
-        for at in indexes:
-            selection.files.append(self.files[at] if at >= 0 else GENERATED)
-            selection.lines.append(self.lines[at] if at >= 0 else 0)
-        return selection
+    def select(self, indexes: Sequence[int]) -> "LineOrigins":
+        """Return the origins of the lines at these indexes; -1 means a generated line."""
+        # The last element stands for generated lines: it is the one at index -1.
+        files, lines = array("i", [*self.files, GENERATED]), array("i", [*self.lines, 0])
+        return LineOrigins(array("i", map(files.__getitem__, indexes)), array("i", map(lines.__getitem__, indexes)))

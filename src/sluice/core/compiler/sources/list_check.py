@@ -16,8 +16,10 @@ _MAX_JUDGED: Final = 5_000  # lines, evenly spread over the source
 _MAX_QUOTED_CHARS: Final = 60
 _WEB_PAGE: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+html|html|head|body|\?xml)\b", re.IGNORECASE)
 _LFS_POINTER: Final = b"version https://git-lfs.github.com/spec/"
-_CONFLICT: Final = re.compile(rb"^<{7} ", re.MULTILINE)
+_CONFLICT: Final = re.compile(rb"^(?:<{7}|>{7}) ", re.MULTILINE)
 _NULS_OF_TEXT: Final = 1_000  # a text may have one NUL in so many bytes
+_CONTROLS: Final = bytes({*range(9), *range(14, 27), *range(28, 32)})  # that no text has at its begin
+_BEGIN: Final = 64
 _MARKUP_OR_BLANK: Final = re.compile(r"[\s<{]")
 _BARE_WORD: Final = re.compile(r"[^\W_]+(?:[-'_][^\W_]+)*[.:!?]?")
 # Stricter than what counts as a hosts rule elsewhere: `404:` and `be` are no addresses.
@@ -32,7 +34,8 @@ _LOOPBACK_NAMES: Final = frozenset(
 
 def check_is_text(body: bytes) -> None:
     """Raise BadSource for a binary file, a web page, a Git LFS pointer and a broken merge."""
-    if body.count(b"\0") * _NULS_OF_TEXT > len(body):
+    begin = body[:_BEGIN]
+    if body.count(b"\0") * _NULS_OF_TEXT > len(body) or len(begin.translate(None, _CONTROLS)) < len(begin):
         raise BadSource("it is a binary file, not text: check the address")
     if _WEB_PAGE.match(body):
         raise BadSource("it is a web page, not a list: check the address")

@@ -43,13 +43,13 @@ class SourceReader:
         self._files = files
         self._slots = asyncio.Semaphore(MAX_PARALLEL_DOWNLOADS)
         self._documents: dict[str, asyncio.Task[Document]] = {}
-        self.has_rules = False  # whether any list has some
+        self._has_rules = False  # whether any list has some
 
     async def read_list(self, location: str, label: str) -> LineBuffer:
         """Read a list of rules; raises SourceFailed also for a page or a message in its place, and for an empty download."""
         try:
             document = await self._load_source(location)
-            self.has_rules |= not document.is_empty
+            self._has_rules |= not document.is_empty
             if document.is_empty and is_url(location):
                 raise BadSource("it has no rules: check the address, or remove the source")
             text = await self._expand_includes(document, IncludeChain(label, (location,)))
@@ -57,6 +57,12 @@ class SourceReader:
         except SluiceError as error:
             raise SourceFailed(label, error, sent_by_caller=location in self._content) from error
         return text
+
+    def check_has_rules(self, location: str, label: str) -> None:
+        """Raise SourceFailed, which names this source, if no list that was read has a rule."""
+        if not self._has_rules:
+            cause = BadSource("it has no rules, and no other source has any: check it")
+            raise SourceFailed(label, cause, sent_by_caller=location in self._content)
 
     async def read_patterns(self, location: str) -> LineBuffer:
         """Read a file of patterns; raises SourceFailed, which names it and gives the reason."""

@@ -21,15 +21,18 @@ class WorkBudget:
     def __init__(self, limit: float = MAX_WORK, reading_limit: int = MAX_READING) -> None:
         self._limit = limit
         self._left = limit
+        self._reading_limit = reading_limit
         self._reading_left = reading_limit
 
     def take_reading(self, texts: Iterable[str]) -> None:
         """Takes what it costs to read these patterns."""
         self._reading_left -= sum(map(_bound_reading, texts))
         if self._reading_left < 0:
+            limit = self._reading_limit
             raise Invalid(
-                "Exclusions and inclusions are too long together: use fewer of them, or plain text in place of regular"
-                " expressions and wildcards."
+                f"Exclusions and inclusions are too long together: the limit is {limit // _REGEX_READING:,} characters of regular"
+                f" expressions, {limit // _WILDCARD_READING:,} of texts with a wildcard, or {limit:,} of plain text. Use fewer of"
+                " them, or plain text in place of regular expressions and wildcards."
             )
 
     def take(self, work: float) -> None:

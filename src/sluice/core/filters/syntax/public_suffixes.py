@@ -1,6 +1,5 @@
 """The public suffix list, ICANN section: the names under which anyone can register a domain."""
 
-from collections.abc import Iterator
 from functools import cache
 from pkgutil import get_data
 from typing import Final, NamedTuple
@@ -33,7 +32,7 @@ class PublicSuffixes(NamedTuple):
 @cache
 def load_public_suffixes() -> PublicSuffixes:
     """Load the list on first use only, because imports delay the start of a Worker."""
-    rules = set(_read_rules())
+    rules = _read_rules()
     wildcards = {rule[2:] for rule in rules if rule.startswith("*.")}
     exceptions = {rule[1:] for rule in rules if rule.startswith("!")}
     plain = {rule for rule in rules if rule[0] not in "*!"}
@@ -41,15 +40,13 @@ def load_public_suffixes() -> PublicSuffixes:
     return PublicSuffixes(frozenset(plain), frozenset(wildcards), frozenset(exceptions), plain_rules)
 
 
-def _read_rules() -> Iterator[str]:
+def _read_rules() -> set[str]:
+    """Return all rules; one that is not in ASCII in both of its forms."""
     data = get_data("publicsuffixlist", "public_suffix_list.dat") or b""
     if _END not in data:
         raise ConfigError(
             "the public suffix list is missing from the bundle: add the package publicsuffixlist; without it rules for co.uk would pass"
         )
-    for line in data.partition(_END)[0].decode().splitlines():
-        rule = line.strip()
-        if rule and not rule.startswith("//"):
-            yield rule
-            if not rule.isascii():
-                yield ".".join(map(encode_label, rule.split(".")))
+    lines = map(str.strip, data.partition(_END)[0].decode().splitlines())
+    rules = {line for line in lines if line and not line.startswith("//")}
+    return rules | {".".join(map(encode_label, rule.split("."))) for rule in rules if not rule.isascii()}

@@ -58,34 +58,52 @@ class Compress:
                         keys.add(key)
             if run.end % CHUNK_LINES == 0:  # free the lines that were converted, because a long list fills the memory
                 lines[run.end - CHUNK_LINES : run.end] = _FREED
-        return self._drop_covered(texts, keys, others)
+        return list(compress(texts, self._mark_uncovered(texts, keys, others)))
 
     def trace(self, lines: list[str]) -> TransformationTrace:
-        keys = {key for line in lines for _, key in _expand(line) if key}
-        seen: set[str] = set()
-        trace = TransformationTrace([], [], [])
-        for index, line in enumerate(lines):
-            for text, key in _expand(line):
-                if reason := self._find_reason(key, seen, keys):
-                    trace.dropped.append(Drop(index, text, reason))
-                else:
-                    trace.lines.append(text)
-                    trace.origins.append(index)
-                seen.add(key)
-        return trace
+        keys: set[str] = set()
+        texts: list[str] = []
+        others: dict[int, str] = {}
+        origins: list[int] = []
+        repeated: set[int] = set()  # indexes in `texts`
+        for run in find_runs(lines, _RUN):
+            if run.match:
+                rules = _convert_run(lines, run)
+                repeated.update(_find_repeated(rules, keys, len(texts)))
+                texts += rules
+                origins += range(run.start, run.end)
+                continue
+            for text, key in _expand(lines[run.start]):
+                if key in keys:
+                    repeated.add(len(texts))
+                elif key:
+                    keys.add(key)
+                if text != key:
+                    others[len(texts)] = key
+                texts.append(text)
+                origins.append(run.start)
+        kept = self._mark_uncovered(texts, keys, others)
+        for at in repeated:
+            kept[at] = 0
+        dropped = [
+            Drop(origins[at], texts[at], self._explain_drop(others.get(at, texts[at]), keys))
+            for at, is_kept in enumerate(kept)
+            if not is_kept
+        ]
+        return TransformationTrace(list(compress(texts, kept)), list(compress(origins, kept)), dropped)
 
-    def _drop_covered(self, texts: list[str], keys: set[str], others: dict[int, str]) -> list[str]:
-        kept: list[str] = []
+    def _mark_uncovered(self, texts: list[str], keys: set[str], others: dict[int, str]) -> bytearray:
+        """Mark each line 1, or 0 if a key covers it."""
+        marks = bytearray()
         positions = list(others)
         for start in range(0, len(texts), CHUNK_LINES):
-            chunk = texts[start : start + CHUNK_LINES]
-            rules = chunk.copy()
+            rules = texts[start : start + CHUNK_LINES]
             for at in positions[bisect_left(positions, start) : bisect_left(positions, start + CHUNK_LINES)]:
                 rules[at - start] = others[at]
             parents = _widen_each(rules)
             covering = self._find_covering(parents, keys)
-            kept += compress(chunk, map(not_, map(covering.__contains__, parents))) if covering else chunk
-        return kept
+            marks += bytes(map(not_, map(covering.__contains__, parents))) if covering else b"\x01" * len(rules)
+        return marks
 
     def _find_covering(self, rules: list[str], keys: set[str]) -> set[str]:
         """Return those of the rules, and of all wider ones, that are a key or that a key covers."""
@@ -103,18 +121,14 @@ class Compress:
             covering.update(own, [rule for rule in level if _widen(rule) in covering])
         return covering
 
-    def _find_reason(self, key: str, seen: set[str], keys: set[str]) -> str:
-        """Return why the line is dropped, with the rule that replaces it; "" if it is kept."""
-        if not key:
-            return ""
+    def _explain_drop(self, key: str, keys: set[str]) -> str:
+        """Return why a line is dropped, with the rule that replaces it."""
         widest, wider = key, _widen(key)
         while wider != _WIDEST:
             if wider in keys and self._can_cover(wider):
                 widest = wider
             wider = _widen(wider)
-        if widest != key:
-            return f"covered by {widest}"
-        return f"duplicate of {key}" if key in seen else ""
+        return f"duplicate of {key}" if widest == key else f"covered by {widest}"
 
 
 def _widen_each(rules: Collection[str]) -> list[str]:
@@ -145,6 +159,22 @@ def _select_new(rules: list[str], keys: set[str]) -> Iterable[str]:
     new = dict.fromkeys(rule for rule in rules if rule not in keys)
     keys.update(new)
     return new
+
+
+def _find_repeated(rules: list[str], keys: set[str], start: int) -> list[int]:
+    """Return the indexes, counted from `start`, of the rules that are among the keys or repeat another; add all to the keys."""
+    size = len(keys)
+    if keys.isdisjoint(rules):
+        keys.update(rules)
+        if len(keys) == size + len(rules):
+            return []
+        keys.difference_update(rules)
+    repeated: list[int] = []
+    for at, rule in enumerate(rules, start):
+        if rule in keys:
+            repeated.append(at)
+        keys.add(rule)
+    return repeated
 
 
 def _expand(line: str) -> Iterable[_Entry]:

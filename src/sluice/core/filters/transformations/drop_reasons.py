@@ -1,13 +1,11 @@
 """What a transformation did to each line: where the remaining lines come from, and the reason for each dropped one."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from itertools import compress
 from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Drop:
+class Drop(NamedTuple):
     """A dropped line: its index in the input, its text when it was dropped, and the reason."""
 
     index: int
@@ -19,12 +17,14 @@ class TransformationTrace(NamedTuple):
     """The result of a transformation; `origins[i]` is the input index of output line i, -1 for an added line."""
 
     lines: list[str]
-    origins: list[int]
+    origins: Sequence[int]
     dropped: list[Drop]
 
 
 def trace_selection(lines: list[str], kept: Iterable[int], reason_of: Callable[[int], str]) -> TransformationTrace:
     """Build the trace of a selection; `kept` holds a truth value for each line."""
     kept = bytes(kept)
+    if 0 not in kept:
+        return TransformationTrace(lines, range(len(lines)), [])
     dropped = [Drop(index, lines[index], reason_of(index)) for index, keep in enumerate(kept) if not keep]
     return TransformationTrace(list(compress(lines, kept)), list(compress(range(len(lines)), kept)), dropped)

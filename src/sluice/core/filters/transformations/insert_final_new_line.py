@@ -13,7 +13,7 @@ class _InsertFinalNewLine:
 
     def trace(self, lines: list[str]) -> TransformationTrace:
         result = self.apply(lines)
-        origins = list(range(len(lines)))
+        origins = range(len(lines))
         return TransformationTrace(result, origins if len(result) == len(lines) else [*origins, -1], [])
 
 

@@ -29,7 +29,7 @@ class _RemoveModifiers:
         return [_remove_modifiers(line) if "$" in line else line.strip(WHITESPACE) for line in lines]
 
     def trace(self, lines: list[str]) -> TransformationTrace:
-        return TransformationTrace(self.apply(lines), list(range(len(lines))), [])
+        return TransformationTrace(self.apply(lines), range(len(lines)), [])
 
 
 REMOVE_MODIFIERS: Final[Transformation] = _RemoveModifiers()

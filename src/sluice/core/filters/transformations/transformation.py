@@ -24,7 +24,7 @@ class Rewrite:
         return list(map(self._rewrite, lines))
 
     def trace(self, lines: list[str]) -> TransformationTrace:
-        return TransformationTrace(self.apply(lines), list(range(len(lines))), [])
+        return TransformationTrace(self.apply(lines), range(len(lines)), [])
 
 
 class Removal:
@@ -40,5 +40,6 @@ class Removal:
         return [line for line in lines if not line.startswith(starts) or not is_removed(line)]
 
     def trace(self, lines: list[str]) -> TransformationTrace:
-        kept = bytes(not removed for removed in map(self._is_removed, lines))
+        is_removed, starts = self._is_removed, self._starts
+        kept = bytes(not line.startswith(starts) or not is_removed(line) for line in lines)
         return trace_selection(lines, kept, lambda _index: self._reason)

@@ -11,7 +11,7 @@ class _TrimLines:
         return [line.strip(" \t") for line in lines]
 
     def trace(self, lines: list[str]) -> TransformationTrace:
-        return TransformationTrace(self.apply(lines), list(range(len(lines))), [])
+        return TransformationTrace(self.apply(lines), range(len(lines)), [])
 
 
 TRIM_LINES: Final[Transformation] = _TrimLines()

@@ -14,6 +14,7 @@ from sluice.core.news.extraction.page_facts import find_hidden_parts, find_title
 from sluice.core.news.extraction.survey import Survey, prose_by_node, survey_page
 from sluice.core.news.extraction.tags import HEADINGS
 from sluice.core.news.extraction.tree import Node, parse
+from sluice.core.news.sentences import measure_text
 
 # Characters. With less text the names of elements may have misled, or the text is for browsers without scripts.
 _TOO_SHORT: Final = 200
@@ -62,7 +63,7 @@ def extract(html: str) -> ExtractedArticle:
 def _extract_twice(root: Node, survey: Survey) -> str:
     """Tries again regardless of names, and for a reader without scripts, if there is too little text."""
     text = _extract_text(root, survey, survey.boilerplate)
-    if len(text) < _TOO_SHORT:
+    if measure_text(text) < _TOO_SHORT:
         second = _extract_text(root, survey, survey.hidden_without_scripts)
         text = second if len(second) > 1.5 * len(text) else text
     return text
@@ -144,4 +145,4 @@ def _select_text_blocks(blocks: list[Block]) -> Iterator[Block]:
 
 
 def _is_sentence(block: Block) -> bool:
-    return len(block.text) >= 50 and block.links < 0.5 and _SENTENCE_END.search(block.text) is not None
+    return block.size >= 50 and block.links < 0.5 and _SENTENCE_END.search(block.text) is not None

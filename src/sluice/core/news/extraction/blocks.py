@@ -7,6 +7,7 @@ from typing import Final
 
 from sluice.core.news.extraction.tags import INLINE
 from sluice.core.news.extraction.tree import Node
+from sluice.core.news.sentences import measure_text
 
 MAX_CHARS: Final = 300_000  # of text read from one page; an article takes about a thirtieth of it
 _MIN_PROSE_CHARS: Final = 50  # shorter blocks may be anything; a sentence is longer
@@ -24,7 +25,11 @@ class Block:
     @property
     def is_prose(self) -> bool:
         """Whether it looks like running text, by its length and the few links in it."""
-        return len(self.text) >= _MIN_PROSE_CHARS and self.links < _MAX_PROSE_LINKS
+        return self.size >= _MIN_PROSE_CHARS and self.links < _MAX_PROSE_LINKS
+
+    @property
+    def size(self) -> int:
+        return measure_text(self.text)
 
 
 @dataclass(slots=True)

@@ -54,7 +54,7 @@ def prose_by_node(nodes: list[Node], blocks: list[Block]) -> dict[Node, int]:
     prose: dict[Node, int] = {}
     for block in blocks:
         if block.is_prose:
-            prose[block.node] = prose.get(block.node, 0) + len(block.text)
+            prose[block.node] = prose.get(block.node, 0) + block.size
     # In reverse order every element comes after its descendants.
     for node in reversed(nodes):
         if node in prose and node.parent is not None:

@@ -9,6 +9,7 @@ from sluice.core.news.sentiment.lexicon import STOPS, Kind, Unit, find_units, sp
 _MOVE: Final = 1.5
 _LEVEL: Final = 2.0
 _BITCOIN_FACTOR: Final = 1.3  # the price itself counts more than what is said about it
+_UNKNOWN_FACTOR: Final = 0.7
 _SUBJECT_REACH: Final = 6  # words between a subject and its verb
 _UNDO_REACH: Final = 7
 _BACK_REACH: Final = 5
@@ -36,20 +37,25 @@ _PREPOSITIONS: Final = frozenset(
         "or",
     ]
 )
-_OF: Final = frozenset(["from", "of", "in", "into", "for", "against", "at", "on"])
+_OF: Final = frozenset(["from", "of", "in", "into", "for", "against", "at", "on", "to"])
+_ENDS_SUBJECT: Final = STOPS | {"by", "with"}  # they separate what moves from its verb
+_ARTICLES: Final = frozenset({"a", "an", "the", "its", "their"})
 _THINGS: Final = (Kind.BURDEN, Kind.ASSET, Kind.OTHER)
 # They negate what follows them, never what stands before.
 _BARE_NEGATIONS: Final = frozenset({"no", "without", "lack", "none", "nobody", "little"})
 _SECOND_VERBS: Final = frozenset(
     {"sues", "bans", "fines", "charges", "freezes", "raids", "sells", "dumps", "warns", "buys", "adds"}
 )
-_SHARES: Final = frozenset({"shares", "stock", "stocks", "equities"})
+_SAYING: Final = frozenset(
+    {":", "says", "say", "sees", "see", "predicts", "predict", "calls", "expects", "expect", "warns", "warn"}
+)
+_SHARES: Final = frozenset({"shares", "stock", "stocks", "equities", "s&p", "nasdaq", "dow"})
 _RECORDS: Final = frozenset({"record", "strong", "lower", "higher"})
 
 
 @dataclass(frozen=True, slots=True)
 class ClauseScore:
-    """The sum, its good and bad parts, and what the clause is about."""
+    """The sum, its good and bad parts, what the clause is about, and whether a part of it was turned round."""
 
     total: float
     good: float
@@ -57,6 +63,7 @@ class ClauseScore:
     names_bitcoin: bool
     names_other: bool
     moves_bitcoin: bool
+    is_turned: bool
 
 
 def score_clause(text: str) -> ClauseScore:
@@ -74,6 +81,7 @@ def score_clause(text: str) -> ClauseScore:
         names_bitcoin=clause.names_bitcoin(),
         names_other=any(unit.has(Kind.OTHER) for unit in clause.units),
         moves_bitcoin=clause.moves_bitcoin,
+        is_turned=clause.is_turned,
     )
 
 
@@ -82,6 +90,7 @@ class _Clause:
         self.words = words
         self.units = find_units(words)
         self.moves_bitcoin = False
+        self.is_turned = False  # whether something is undone, negated or a foe's
 
     def names_bitcoin(self) -> bool:
         """Whether the clause is Bitcoin's matter; beside another coin or metal that must be said."""
@@ -101,6 +110,7 @@ class _Clause:
                 self._value_record(place, unit)
 
     def undo(self) -> None:
+        undone: list[Unit] = []
         for place, unit in enumerate(self.units):
             if not unit.has(Kind.UNDO, Kind.RELIEVE) or unit.is_used:
                 continue
@@ -108,8 +118,12 @@ class _Clause:
             targets = self._targets_after(place, only_bad=only_bad)
             if not targets and not unit.has(Kind.MOVE):
                 targets = self._targets_before(place, only_bad=only_bad)
+            # What was undone is not undone again: "dashes hopes of a cut".
+            targets = [target for target in targets if target not in undone]
             if not targets:
                 continue
+            undone += targets
+            self.is_turned = True
             for target in targets:
                 target.value, target.is_used = -0.9 * self._worth(target), False
             if targets[0].at != unit.at:
@@ -121,6 +135,7 @@ class _Clause:
                 continue
             after = [each for each in self._after(place, _NEGATION_REACH) if each.value and not each.is_used]
             before = [each for each in self.units[:place] if each.value and not each.is_used]
+            self.is_turned = self.is_turned or bool(after or before)
             if self.words[unit.at] in {"neither", "nor"}:
                 _scale(after, 0.0)
             elif after:
@@ -137,9 +152,18 @@ class _Clause:
         if criminal is not None and caught:
             _scale(self.units, 0.0)
             criminal.value = 1.5
-        elif foe is not None and foe is self._first_actor() and not foe.is_used:
+            self.is_turned = True
+        elif foe is not None and foe is self._first_actor() and not foe.is_used and not self._speaks(foe):
             foe.value = 0.0
-            _scale([unit for unit in self.units if unit.at > foe.at], -1.0)
+            self.is_turned = True
+            # What happens to the foe is turned, not what does it: "bears trapped by a jump".
+            befalls = [unit for unit in self.units if unit.at > foe.at and "by" not in self.words[foe.at : unit.at]]
+            _scale(befalls, -1.0)
+
+    def _speaks(self, foe: Unit) -> bool:
+        """Whether a foe only says something: that is an opinion about the price, and no loss of theirs."""
+        end = foe.at + foe.size
+        return bool(_SAYING & set(self.words[end : end + 2]))
 
     def _first_actor(self) -> Unit | None:
         return next((unit for unit in self.units if unit.has(Kind.FOE, Kind.BITCOIN, Kind.MOVE)), None)
@@ -150,6 +174,9 @@ class _Clause:
         moved = self._object(place, unit) or self._subject(place, unit)
         unit.value = direction * strength
         if moved is None:
+            # What moves is not known, and nothing says that it is Bitcoin's matter.
+            if not any(each.has(Kind.BITCOIN) for each in self.units):
+                unit.value *= _UNKNOWN_FACTOR
             return
         if moved.has(Kind.BURDEN):
             unit.value = -unit.value
@@ -159,6 +186,7 @@ class _Clause:
             unit.value *= _BITCOIN_FACTOR
             self.moves_bitcoin = True
         self._use(moved)
+        self._use_owner(moved, place)
 
     def _object(self, place: int, unit: Unit) -> Unit | None:
         """Returns the thing after a transitive move, or after "in": "sinks hopes", "a surge in outflows"."""
@@ -176,7 +204,8 @@ class _Clause:
 
     def _subject(self, place: int, unit: Unit) -> Unit | None:
         for other in reversed(self.units[:place]):
-            if unit.at - other.at > _SUBJECT_REACH + other.size or self._has_stop(other.at, unit.at):
+            between = self.words[other.at : unit.at]
+            if len(between) > _SUBJECT_REACH + other.size or not _ENDS_SUBJECT.isdisjoint(between):
                 return None
             if other.has(*_THINGS):
                 return self._head(other)
@@ -187,7 +216,8 @@ class _Clause:
 
     def _head(self, thing: Unit) -> Unit:
         """Returns what a thing belongs to: in "outflows from Bitcoin funds" the outflows."""
-        if self.words[thing.at - 1] not in _OF or thing.at == 0:
+        before = thing.at - (2 if self.words[thing.at - 1] in _ARTICLES else 1)
+        if before < 0 or self.words[before] not in _OF:
             return thing
         heads = [
             unit for unit in self.units if thing.at - 4 <= unit.at < thing.at and unit.has(Kind.BURDEN, Kind.ASSET)
@@ -200,6 +230,13 @@ class _Clause:
         for other in self.units:
             between = self.words[other.at + other.size : moved.at]
             if other.at < moved.at and between[:1] == ["of"] and len(between) <= 3 and other.has(Kind.BURDEN):
+                other.is_used = True
+
+    def _use_owner(self, moved: Unit, place: int) -> None:
+        """What a thing is about has no value of its own either: "hopes for a Bitcoin reserve fade"."""
+        for other in self.units[:place]:
+            between = self.words[moved.at + moved.size : other.at]
+            if between and between[0] in _OF and len(between) <= 2 and other.has(Kind.VALUE) and other.has(*_THINGS):
                 other.is_used = True
 
     def _value_record(self, place: int, unit: Unit) -> None:

@@ -10,7 +10,7 @@ _CONCESSION: Final = (
 _FIRST_CONCESSION: Final = re.compile(rf"{_CONCESSION}\s(.+?),\s*(.+)")
 _LATER_CONCESSION: Final = re.compile(rf",?\s{_CONCESSION}\s")
 _TURN: Final = re.compile(
-    r"(?:,|;|\s)\s*(?:but|yet(?! again| to)|then|however|now|only to|before(?=\s\w+ing\b))\s(?!(?:to|the end)\b)"
+    r"(?:,|;|\s)\s*(?:but|yet(?! again| to)|then|however|now|only to|(?:is |was )?followed by|before(?=\s\w+ing\b))\s(?!(?:to|the end)\b)"
 )
 # "as a threat" is no clause.
 _REASON: Final = re.compile(
@@ -28,7 +28,7 @@ _WEIGHTS: Final = {
     "when": 0.4,
 }
 _REASON_WEIGHT: Final = 0.6
-_BEFORE_TURN: Final = 0.2
+_BEFORE_TURN: Final = 0.1
 
 
 def split_clauses(text: str) -> Iterator[tuple[str, float]]:

@@ -11,7 +11,7 @@ _NO_NEWS: Final = re.compile(
     rf"(?:\w+ )?(?:things|charts|ways|facts|tips|books|questions|terms|myths|lessons)|top \d+|best .*(?:compared|20\d\d|wallets|exchanges|apps|cards)|"
     rf"(?:morning|evening|daily|weekly) (?:\w+ )?(?:brief\w*|report|digest|recap|note|update)|week (?:in review|ahead)|what to (?:watch|know|expect)|"
     rf"(?:a|an|the) (?:short |brief |oral |visual )?history)\b"
-    r"|\b(?:a primer|price prediction|price forecast 20\d\d|live (?:chart|price|updates)|price today|to usd|explained$|for beginners|things to know|oral history|"
+    r"|^what .* means?$|\b(?:a primer|price prediction|price forecast 20\d\d|live (?:chart|price|updates)|price today|to usd|explained$|for beginners|things to know|oral history|"
     r"(?:short|brief) history|history of|years on$|anniversary of|step by step|step-by-step|cheat sheet|compared$|tells the story|a timeline|"
     r"a guide$|: a guide|calculator|everything you need|here's how|a beginner's|what it means|glossary|documentary|in (?:ten|five) minutes)\b"
 )
@@ -20,12 +20,12 @@ _PROCEDURE: Final = re.compile(
     r"hears? (?:closing |opening )?arguments|comment period|publish(?:es)? (?:a )?(?:paper|report|study)|appoints?|names? (?:new|\w+ as)|hires?|renames?|rebrands?|"
     r"files? updated|prospectus\w*|expires? on|conference|summit|headquarters|debate|discuss(?:es)?|released with|attend(?:s)?|"
     r"opens? (?:consultation|comment)|consultation|adds support for|left to mine|mined$|partnership agreement|survey|study|poll|comment|has not decided|"
-    r"did not move|moves? to \w+ for 20\d\d|white ?paper|block \d|version \d|v\d|core \d|updates? (?:its|guidance|terms|app)|tests?|pilot|trial date)\b"
+    r"did not move|moves? to \w+ for 20\d\d|white ?paper|block [\d,]+|version \d[\d.]*|v\d[\d.]*|core v?\d[\d.]*|updates? (?:its|guidance|terms|app)|tests?|testnet|signet|hardware wallet|firmware|specification|open letter|pilot|trial date)\b"
 )
 _CALM: Final = re.compile(
     r"\b(?:holds? steady|little changed|trad(?:es?|ing) (?:flat|sideways|in a)|flat (?:near|at|around)|unchanged|stays? put|"
     r"consolidat\w+|sideways|range-?bound|in a (?:tight |narrow )?range|treads? water|steady (?:at|near|around|as|ahead|before)|near par|quiet|cancel out|"
-    r"(?:are|is) split|split on|mixed|wait for|awaits?|await|directionless|rangebound|stable at|hovers?|between \$)\b"
+    r"(?:are|is) split|split on|mixed|(?:traders|investors|markets?|bulls|bears) wait for|awaits?|await|directionless|rangebound|stable at|hovers?|between \$)\b"
 )
 _SMALL_MOVE: Final = re.compile(
     r"\b(?:rises?|gains?|climbs?|up|adds?|falls?|slips?|drops?|down|dips?|eases?|loses?|higher|lower)\s+(?:by )?0\.[0-3]\d?%"

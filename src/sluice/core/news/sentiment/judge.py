@@ -23,6 +23,7 @@ _DESCRIPTION_WEIGHT: Final = 0.5
 _MAX_CALM: Final = 3.0  # a stronger score is not calm, whatever the words
 _MAX_PROCEDURE: Final = 2.2
 _OTHER_WEIGHT: Final = 0.15  # of a clause about another asset
+_MAX_TURNED: Final = 0.75  # the confidence in a reversal, which is more easily misread than a plain statement
 _QUOTES: Final = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
 
 
@@ -41,27 +42,27 @@ def judge_headline(title: str, description: str = "") -> Judgement:
         return Judgement("unknown", 0.0, 0.9)
     text = rewrite(_normalise(title))
     if sign := find_signed_move(text):
-        return _judge_score(2.5 * sign, 1.0)
+        return _judge_score(2.5 * sign, 1.0, is_turned=False)
     if is_no_event(text) or is_open_question(text):
         return Judgement("neutral", 0.0, 0.85)
-    total, clarity = _score_text(text)
+    total, clarity, is_turned = _score_text(text)
     if description and abs(total) < _WEAK:
         total += _DESCRIPTION_WEIGHT * _score_text(rewrite(_normalise(description)))[0]
     if is_calm(text) and abs(total) < _MAX_CALM:
         return Judgement("neutral", 0.0, 0.8)
     if is_procedure(text) and abs(total) < _MAX_PROCEDURE:
         return Judgement("neutral", 0.0, 0.75)
-    return _judge_score(total, clarity)
+    return _judge_score(total, clarity, is_turned=is_turned or "?" in text)
 
 
 def _normalise(text: str) -> str:
     return " ".join(text[:_MAX_CHARS].translate(_QUOTES).replace("U.S.", "US").replace("U.K.", "UK").lower().split())
 
 
-def _score_text(text: str) -> tuple[float, float]:
-    """Returns the sum over the clauses, and how clearly they agree, from 0 to 1."""
+def _score_text(text: str) -> tuple[float, float, bool]:
+    """Returns the sum over the clauses, how clearly they agree, from 0 to 1, and whether a part was turned round."""
     total = good = bad = 0.0
-    names_bitcoin = names_other = False
+    names_bitcoin = names_other = is_turned = False
     for clause, share in split_clauses(text):
         score = score_clause(clause)
         # What the price does counts fully, also beside a reason: "… while Bitcoin keeps falling".
@@ -73,14 +74,17 @@ def _score_text(text: str) -> tuple[float, float]:
         bad += weight * score.bad
         names_bitcoin = names_bitcoin or score.names_bitcoin
         names_other = names_other or score.names_other
+        is_turned = is_turned or score.is_turned
     if names_other and not names_bitcoin:
         total *= 0.3
-    return total, 1 - min(good, bad) / max(good, bad, 0.01)
+    return total, 1 - min(good, bad) / max(good, bad, 0.01), is_turned
 
 
-def _judge_score(total: float, clarity: float) -> Judgement:
+def _judge_score(total: float, clarity: float, *, is_turned: bool) -> Judgement:
     score = round(max(-1.0, min(1.0, total / _FULL_SCORE)), 3)
     if abs(total) < _MIN_SCORE:
         return Judgement("neutral", score, 0.6)
     confidence = min(0.95, 0.5 + 0.12 * abs(total)) * (0.75 + 0.25 * clarity)
+    if is_turned:
+        confidence = min(confidence, _MAX_TURNED)
     return Judgement("positive" if total > 0 else "negative", score, round(confidence, 2))

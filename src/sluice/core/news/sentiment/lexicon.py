@@ -8,6 +8,7 @@ from functools import cache
 from typing import Final
 
 from sluice.core.news.sentiment import valence, vocabulary
+from sluice.core.news.sentiment.inflection import inflect
 
 _TOKEN: Final = re.compile(
     r"[+-]?[$€£]?\d[\d,.]*+%?[kmbt]?\b%?|[a-z][a-z0-9&'*/]*(?:-[a-z0-9']+)*|[,;:?!|()\u2014\u2013]|\.(?=\s)"
@@ -65,10 +66,13 @@ class _Lexicon:
 
     def add(self, text: str, kind: Kind, value: float = 0.0) -> None:
         for phrase in text.split(", "):
-            entry = _Entry(tuple(phrase.split()), kind, value)
-            first = entry.words[0]
-            group, key = (self.by_stem, first[:3]) if first.endswith("*") else (self.by_word, first)
-            group.setdefault(key.rstrip("*"), []).append(entry)
+            first, *rest = phrase.split()
+            # A single word may be a noun, so only a phrase is inflected, and a word that undoes something.
+            is_verb = bool(rest) or kind in {Kind.UNDO, Kind.RELIEVE}
+            for word in dict.fromkeys((first, *inflect(first)) if is_verb else (first,)):
+                entry = _Entry((word, *rest), kind, value)
+                group, key = (self.by_stem, word[:3]) if word.endswith("*") else (self.by_word, word)
+                group.setdefault(key.rstrip("*"), []).append(entry)
 
     def entries(self, word: str) -> Iterator[_Entry]:
         yield from self.by_word.get(word, ())
@@ -140,7 +144,12 @@ def _find_longest(words: Sequence[str], at: int) -> Unit | None:
 def _fits(entry: _Entry, words: Sequence[str], at: int) -> bool:
     if at + len(entry.words) > len(words):
         return False
-    return all(_word_fits(wanted, words[at + place]) for place, wanted in enumerate(entry.words))
+    first, *rest = entry.words
+    # The noun of a phrase may be in the plural.
+    return _word_fits(first, words[at]) and all(
+        _word_fits(wanted, words[at + place]) or words[at + place] == f"{wanted}s"
+        for place, wanted in enumerate(rest, start=1)
+    )
 
 
 def _word_fits(wanted: str, word: str) -> bool:
@@ -150,4 +159,4 @@ def _word_fits(wanted: str, word: str) -> bool:
         return word.endswith("%") if wanted == "%" else word[0].isdigit()
     if wanted.endswith("*"):
         return word.startswith(wanted[:-1])
-    return word.removesuffix("'s") == wanted or word == wanted
+    return wanted in (word, word.removesuffix("'s"))

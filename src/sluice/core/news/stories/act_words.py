@@ -9,19 +9,21 @@ ACTS: Final = {
         "favour*, confirms, authoris*, authoriz*, enact*"
     ),
     "reject": (
-        "reject*, turned down, turns down, turn down, den*, veto*, block*, rebuff*, refus*, strikes down, "
+        "reject*, turned down, turns down, turn down, den*, veto*, blocks, blocked, blocking, block bid, rebuff*, refus*, strikes down, "
         "votes down, fails to pass, spurn*, kills, killed, kill, scuttl*, rules out, ruled out, snub*, shun*, votes against"
     ),
+    "pass": "passes, pass, passed, clears",
+    "sign": "signs, signed, sign, becomes law, into law",
     "delay": (
         "delay*, postpon*, pushed, pushes back, pushed back, puts off, put off, extends deadline, deferred, defers"
     ),
     "begin": "begin*, began, start*, kicks off, commenc*, resum*",
     "buy": (
         "to buy, buy*, bought, acquir*, purchas*, adds, added, add, invest*, spend*, spent, scoop*, snaps up, accumulat*, "
-        "tops up, picks up, now owns, owns, holds, discloses, reveals stake, reveals, reveal*"
+        "tops up, picks up, now owns, owns, own, hold, holds, discloses, reveals stake, reveals, reveal*"
     ),
     "sell": (
-        "sell*, sold, dump*, offload*, trim*, unload*, liquidates, disposes, divest*, cuts stake, sale of, "
+        "sell, sells, selling, sold, dump*, offload*, trim*, unload*, liquidates, disposes, divest*, cuts stake, sale of, "
         "auctions, auction*"
     ),
     "layoff": "lays off, lay off, laying off, layoff*, job cuts, cuts jobs, cuts staff, cuts workforce, sheds jobs, jobs",
@@ -29,7 +31,7 @@ ACTS: Final = {
     "burn": "burns, burned, burn, destroys",
     "praise": "prais*, hails, hail, lauds, touts, backs bitcoin",
     "criticise": "slams, slam, blasts, critici*, condemn*, mocks",
-    "delist": "delist*, removes",
+    "delist": "delist*, removes, thrown off, kicked off, throws off, drops from",
     "agree": "signs deal, strikes deal, strike deal, strike, strikes, inks, agreement, teams up, pact, deal",
     "exit": "exits, leaves, quits, withdraws from",
     "enter": "enters, enter, joins",
@@ -46,29 +48,31 @@ ACTS: Final = {
     ),
     "fall": (
         "fall*, fell, drop*, slid*, slip*, dip*, plung*, tumbl*, sink*, sank, slump*, declin*, below, under, down, "
-        "lower, eases, ease, crash*, worst, low, lowest, shrink*, shed*, retreat*, loses, bleed*, sell-off, "
+        "lower, eases, ease, crash*, worst, low, lowest, shrink*, shed*, retreat*, loses, bleed*, sell-off, loses $, lose $, lost $, "
         "selloff, weaken*, cool*, slow*, plummet*, dive*"
     ),
     "steady": (
-        "steady, flat, unchanged, leaves rates, holds above, holds rates, keeps rates, hold, stable, sideways, "
+        "steady, flat, unchanged, leaves rate*, holds above, holds rate*, keeps rate*, keeps key rate, leaves key rate, stands pat, stand pat, hold, stable, sideways, "
         "little changed, pauses"
     ),
     "raise": ("raises, raise, lifts target, hikes, hike*, raises target, raises forecast, higher limit, increases"),
     "cut": "cuts, cut, lowers, lower target, quarter-point cut, trims rates, slashes, reduces",
     "hack": ("hack*, steal*, stole*, theft, breach*, exploit*, drain*, loot*, heist, attack*, stolen, siphon*"),
-    "halt": "halt*, freez*, frozen, froze, suspend*, paus*, stops, stopped",
-    "arrest": "arrest*, detain*, custody of police, suspect",
-    "return": "returns, returned, pays back, hands back, refund*, reimburs*",
+    "halt": "halt*, on hold, freez*, frozen, froze, suspend*, paus*, stops, stopped",
+    "arrest": "arrest*, held in, held over, detain*, custody of police, suspect",
+    "return": "returns, returned, gets back, get back, got back, receives back, pays back, hands back, refund*, reimburs*",
     "recover": "recovers, recovered, claws back, retriev*",
     "sue": ("sue, sues, sued, suing, files lawsuit, lawsuit, suit, complaint, case, legal action, takes to court"),
     "dismiss": (
         "dismiss*, toss*, throws out, thrown out, threw out, drops lawsuit, drops case, drops suit, prevail*, "
-        "wins dismissal, quash*"
+        "wins dismissal, quash*, withdraws lawsuit, withdraws case, withdraws suit, withdrew lawsuit, drops charges"
     ),
     "charge": "charg*, accus*, indict*, defraud*, prosecut*, fraud*",
-    "plead": "plead*, pleads guilty, pled",
-    "sentence": "sentenc*, jail*, prison, years in, behind bars, gets, convict*",
-    "fine": "fine, fines, fined, penalt*",
+    "plead": "plead*, pleads guilty, pled, guilty plea, plea",
+    "sentence": "sentenc*, jail*, prison, years in, behind bars, jail term, prison term",
+    "convict": "convict*, guilty, found guilty, finds guilty",
+    "acquit": "acquit*, not guilty, found not guilty, walks free, walk free, cleared of",
+    "fine": "fine, fines, fined, penalt*, must pay, ordered to pay, has to pay",
     "ban": "ban, bans, banned, prohibit*, outlaw*, forbid*, bars",
     "unban": (
         "becomes legal, legalises, legalizes, made legal, lifts ban, lift ban, lifted ban, lifting ban, ends ban, "
@@ -78,13 +82,13 @@ ACTS: Final = {
     "launch": (
         "launch*, adds, opens, open, introduc*, rolls out, offer*, debut*, unveil*, starts, release*, out, "
         "available, lets, let, allow*, can now, can buy, can soon, accept*, enabl*, customers can, supports, "
-        "starts offering, list, lists, goes live"
+        "starts offering, list, lists, goes live, coming to, comes to, opens crypto, opens bitcoin, turns on, switches on, enters market"
     ),
     "propose": ("propos*, introduces, introduc*, drafts, seeks, asks, files for, applies, requests, files, filing"),
-    "merge": "to buy, takeover, acquir*, merger, merge*",
+    "merge": "to buy, takeover, acquisition, acquir*, merger, merge*",
     "bankrupt": "bankrupt*, chapter 11, insolven*, creditors protection",
     "emerge": "emerges, emerge*, exits bankruptcy",
-    "pay": "pay*, distribut*, payout*, paid, repayments, payouts, repay*",
+    "pay": "pay*, creditors receive, creditors get, creditors to get, creditors to receive, distribut*, payout*, paid, repayments, payouts, repay*",
     "inflow": (
         "inflow*, take in, takes in, took in, attract*, pour into, net inflows, see inflows, draw*, pull in, gather*"
     ),
@@ -96,14 +100,14 @@ ACTS: Final = {
     "short": "short, shorts",
     "speak": "speak*, speech, testif*, keynote, remarks",
     "cancel": (
-        "cancel*, scrap*, calls off, called off, call off, withdraws, withdraws plan, abandon*, scrapped, shelv*, "
+        "cancel*, scrap*, drops plan*, drops tax, ends tax, end tax, ends exemption, drops ban, drops bid, drops proposal, abolish*, repeal*, eliminat*, does away with, drops objection*, drops its, drops boycott, ends boycott, gives up resistance, gives up plan, calls off, called off, call off, withdraws, withdraws plan, abandon*, scrapped, shelv*, "
         "recall*"
     ),
-    "deny": "denies, deny, denied, refutes",
+    "deny": "denies, deny, refutes",
     "launder": "launder*, mixer, mixers",
     "cover": "covered, cover losses, make whole, compensat*, reimburs*",
     "win": "wins, won, secures, obtains, granted, grants, receives, awarded",
-    "lose": "loses, stripped, revok*, forfeits",
+    "lose": "loses, lose licence*, lose license*, withdraws licence*, withdraws license*, stripped, revok*, forfeits",
     "uphold": "uphold*, affirm*, keeps ban, stands by",
     "confirm": "confirm*, admits, acknowledg*",
     "ipo": "ipo, go public, goes public, listing, to list, float",
@@ -116,16 +120,35 @@ ACTS: Final = {
     "target": "target*, forecast*, predict*, bet on, could hit, sees bitcoin at, price objective",
     "forced": "orders, must, ordered to, forced to",
     "spare": "spares, spare, spared, excus*, need not, exempt*",
+    "seize": "seiz*, confiscat*, forfeit*, takes down, took down, taken down, dismantl*",
+    "extradite": "extradit*",
+    "downgrade": "downgrad*, rating cut, cuts rating, lowers rating, cut to junk",
+    "upgrade": "upgrad*, rating raised, raises rating, lifts rating",
+    "free": "freed, frees, rescued, rescues, released from captivity, set free",
+    "resign": "resign*, steps down, step down, stepped down, stepping down, quits as, departs, leaves as, steps aside, ousted, fired",
+    "keep": "keeps, keep, kept, retain*, will not remove, won't remove, stays in, remains in, holds on to, hangs on to, will not sell, won't sell",
+    "remove": "removes, remove, removed, drops from, throws out of, ejects, expels, left out, leaves out, exclud*, kicks out, kicked out",
+    "donate": "donat*, gives to, gifts, contributes",
+    "reopen": "reopen*, fixed, resolved, resolves, run again, restart*, back online, returns online, restores, restored, may run",
+    "offline": "offline, goes down, go down, went down, goes dark, go dark, went dark, outage, knocked out, locked out, unable to log in, cannot log in, can't log in",
+    "double": "doubl*, twice, twofold, two-fold",
+    "halve": "halv*, in half, by half",
+    "allow": "lets, let, allow*, permits, permitted, may again",
+    "create": "creates, create, created, sets up, set up, establish*, forms, founds, founded",
+    "complete": "completes, completed, closes deal, finalis*, finaliz*",
+    "bounty": "bounty, reward for",
+    "tighten": "tighten*, toughen*, stricter, clamps down, cracks down",
+    "loosen": "loosen*, relax*, eases rules, softens",
     "react": "react*, response to",
     "require": "require*, mandat*",
     "kidnap": "kidnap*, abduct*",
-    "close": "closes, closing stores, shuts, shut down, shuts down",
-    "fund": "raise, raises, share sale, funding, offering, bond sale, convertible, notes",
-    "patch": "patch*, fixes flaw, fixes bug",
+    "close": "winds down, wind down, wound down, pulls the plug, pull the plug, shutter*, ceases operations, to shut, close, closes, closed, shut, closing stores, shuts, shut down, shuts down",
+    "fund": "invests $, puts $, gets $, receives $, secures $, lands $, injects $, raises $, raise, raises, share sale, funding, offering, bond sale, convertible, notes",
+    "patch": "patch*, fixes, fix, fixed flaw, closes hole, closes flaw, flaw closed, plugs",
     "call": "calls, describes, says bitcoin",
     "consider": "consider*, mulls, weighs, explores",
     "repeat": "repeats, reiterat*, reaffirm*, renews",
-    "join": "joins, join, joined, added to",
+    "join": "joins, join, joined, added to, to add, inclusion, included in",
     "settle": "settle*, settlement",
     "appeal": "appeal*",
     "merge_vote": "to vote, vote on",
@@ -138,11 +161,12 @@ OPPOSITES: Final = (
     "steady/rise, steady/fall, move/withdraw, buy/withdraw, approve/consider, ban/consider, unban/repeat, "
     "unban/consider, approve/merge_vote, mint/sell, pay/delay, launch/cancel, launch/close, charge/sentence, "
     "charge/plead, sue/settle, arrest/sentence, arrest/charge, begin/halt, win/lose, win/reject, uphold/reject, "
-    "uphold/dismiss, fund/pay, launch/halt, approve/ban, unban/ban, pay/fund, layoff/hire, cut/hire, mint/burn, praise/criticise, launch/delist, enter/exit, "
-    "launch/reject, halt/unfreeze, join/exit, join/reject, begin/end, launch/end"
+    "uphold/dismiss, fund/pay, launch/halt, approve/ban, unban/ban, pay/fund, layoff/hire, downgrade/upgrade, keep/remove, keep/sell, join/remove, reopen/close, reopen/halt, offline/reopen, double/halve, tighten/loosen, allow/forced,  cut/hire, mint/burn, praise/criticise, launch/delist, enter/exit, "
+    "launch/reject, halt/unfreeze, join/exit, join/reject, begin/end, launch/end, pass/sign, convict/acquit, convict/sentence, acquit/sentence, charge/convict, charge/acquit, "
+    "plead/convict, close/enter, close/begin"
 )
 # Acts that follow an event: a headline with one of them is about the next event.
 FOLLOW_UPS: Final = (
     "arrest, dismiss, return, recover, launder, cover, sentence, plead, react, settle, appeal, cancel, emerge, deny, "
-    "consider"
+    "consider, reopen, complete, bounty, patch, extradite, free"
 )

@@ -64,13 +64,20 @@ class _Grouping:
         return group
 
     def _find_group(self, facts: ArticleFacts) -> _Group | None:
+        fitting = (
+            self.groups[place] for place in sorted(self._list_candidates(facts)) if self.groups[place].admits(facts)
+        )
+        return next(fitting, None)
+
+    def _list_candidates(self, facts: ArticleFacts) -> dict[int, None]:
+        """Returns the newest stories for each clue, up to a limit, so that alike titles do not cost more and more."""
         candidates: dict[int, None] = {}
         for clue in sorted(_clues(facts), key=lambda clue: (len(self._by_clue.get(clue, ())), clue)):
-            candidates.update(dict.fromkeys(reversed(self._by_clue.get(clue, ()))))
-            if len(candidates) >= _MAX_CANDIDATES:
-                break
-        fitting = (self.groups[place] for place in sorted(candidates) if self.groups[place].admits(facts))
-        return next(fitting, None)
+            for place in reversed(self._by_clue.get(clue, ())):
+                if len(candidates) >= _MAX_CANDIDATES:
+                    return candidates
+                candidates[place] = None
+        return candidates
 
 
 def _clues(facts: ArticleFacts) -> set[str]:

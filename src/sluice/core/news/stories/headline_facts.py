@@ -25,19 +25,42 @@ _STOP_WORDS: Final = (
     "your this that these those over under into out up off about after before amid during against between than then so if not "
     "no new says say said report reports may might can could will would should now just still again back more most very per via "
     "how why what when where who which one first day days time data show shows market today week month year since until "
-    "through while because despite"
+    "through while because despite plan plans planned wants set"
 )
 _STOP: Final = frozenset(_STOP_WORDS.split())
 _PLANNED: Final = re.compile(
-    r"\bto (?:vote|speak|testify|decide|rule|meet|discuss|consider|hear|review)\b|\bset to\b|\bconsiders?\b|\bplans\b|\bplan to\b|"
+    r"\bto (?:vote|speak|testify|decide|rule|meet|discuss|consider|hear|review)\b|\bset to\b|\bconsiders?\b|\bplans\b|(?<!'s )(?<!drops )(?<!scraps )(?<!abandons )(?<!the )(?<!a )\bplan to\b|"
     r"\bweighs?\b|\bmulls?\b|\b(?:expected|likely|poised|about|due|slated|ready|preparing|prepares?) to\b|\bahead of\b|\bproposes? to\b"
 )
+# The verb takes back what the noun after it names: "lifts mining ban", "drops appeal".
+_UNDOING: Final = re.compile(
+    r"\b(?:lift|drop|scrap|withdraw|withdrew|end|abandon|revers|overturn|toss|dismiss|cancel|repeal|revok|quash|remov|eas|abolish|eliminat|waiv)\w* "
+    r"(?:[\w'-]+ ){0,3}?(ban|appeal|lawsuit|suit|case|tax|probe|investigation|charges|sanctions|restrictions|freeze|boycott|"
+    r"subsidy|exemption|bid|curbs|rule|tariffs?)\b"
+)
+_SAME_NOUN: Final = {
+    "lawsuit": "suit",
+    "case": "suit",
+    "investigation": "probe",
+    "license": "licence",
+    "tariffs": "tariff",
+}
 # "A to buy B" announces an act: it may be reported as a plan, and as done.
 _ANNOUNCED: Final = re.compile(r"^[^,:]{2,50}? to [a-z]{3,}\b")
 _NEGATED: Final = re.compile(
-    r"\b(?:not|no|never|fails? to|failed to|refuses? to|refused to|declines? to|denies|cannot|can't|won't|doesn't|didn't|unable)\b"
+    r"\b(?:not(?! guilty| seen)|no|never|fails? to|failed to|refuses? to|refused to|declines? to|denies|cannot|can't|won't|doesn't|didn't|unable)\b"
+)
+_HALTED: Final = re.compile(
+    r"\b(?:halt|pause|stop|suspend|end)(?:s|ed|ped)? (?:\w+ ){0,2}(?:buying|purchases|selling|sales|mining|payouts)\b"
+    r"|\b(?:buying|purchases|selling|sales|mining|payouts) on hold\b"
 )
 _KINDS: Final = (
+    (
+        "talks",
+        re.compile(
+            r"\b(?:in talks|holds talks|said to (?:be|plan)|rumou?red to|nears deal|close to (?:a )?deal|eyes deal)\b"
+        ),
+    ),
     (
         "recap",
         re.compile(
@@ -48,7 +71,7 @@ _KINDS: Final = (
     (
         "explainer",
         re.compile(
-            r"^(?:what|why|how|who|explain|analysis|opinion|inside|here's|a look)\b|\bexplained\b|\bwhat .* means\b"
+            r"^(?:what|why|how|who|explain|analysis|opinion|inside|here's|a look)\b|\bexplain(?:ed|s)\b|\bwhat .* means\b"
         ),
     ),
     (
@@ -69,11 +92,12 @@ _KINDS: Final = (
 )
 _ACTING: Final = frozenset({"sue", "rise", "fall", "buy", "sell", "steady"})
 _ACTOR_REACH: Final = 3
+_MIN_PREFIX: Final = 4  # "Citi" stands for "Citigroup"
 
 
 @dataclass(frozen=True, slots=True)
 class HeadlineFacts:
-    """`kind` is event, forecast, reaction, explainer or recap; `is_planned` says that the act is still to come."""
+    """`kind` is event, talks, forecast, reaction, explainer or recap; `is_planned` says that the act is still to come."""
 
     words: tuple[str, ...]
     stems: frozenset[str]
@@ -89,6 +113,8 @@ class HeadlineFacts:
     is_planned: bool
     is_announced: bool
     is_negated: bool
+    # Nouns such as ban or appeal that somebody takes back.
+    undone: frozenset[str]
 
     @classmethod
     def from_text(cls, text: str) -> Self:
@@ -112,12 +138,20 @@ class HeadlineFacts:
             kind=next((kind for kind, pattern in _KINDS if pattern.search(lowered)), "event"),
             is_planned=_PLANNED.search(lowered) is not None,
             is_announced=_ANNOUNCED.search(lowered) is not None,
-            is_negated=_NEGATED.search(lowered) is not None,
+            is_negated=(_NEGATED.search(_leave_out(words, acts)) or _HALTED.search(lowered)) is not None,
+            undone=frozenset(_SAME_NOUN.get(noun, noun) for noun in _UNDOING.findall(lowered)),
         )
+
+    def keeps(self, noun: str) -> bool:
+        """Whether the title names a ban, an appeal or the like, and nobody takes it back."""
+        names_it = any(_SAME_NOUN.get(word, word).startswith(noun) for word in self.words)
+        return names_it and noun not in self.undone and not self.is_negated
 
     def mentions(self, name: str) -> bool:
         """Whether a name or asset of another headline stands in this one."""
-        return name in self.names or name in self.assets or name in self.words or f"{name}'s" in self.words
+        if name in self.names or name in self.assets or name in self.words or f"{name}'s" in self.words:
+            return True
+        return len(name) >= _MIN_PREFIX and any(word.startswith(name) for word in self.words)
 
 
 def clean_title(text: str) -> str:
@@ -136,6 +170,12 @@ def stem_word(word: str) -> str:
     return word.rstrip("e") if len(word) > 4 else word
 
 
+def _leave_out(words: tuple[str, ...], acts: list[Term]) -> str:
+    """Returns the words without the phrases of acts: "will not sell" is an act of its own, and negates nothing."""
+    covered = {at for term in acts if term.size > 1 for at in range(term.at, term.at + term.size)}
+    return " ".join(word for at, word in enumerate(words) if at not in covered)
+
+
 def _find_actors(
     words: tuple[str, ...], acts: list[Term], assets: list[Term], names: frozenset[str]
 ) -> Iterator[tuple[str, str]]:
@@ -143,7 +183,8 @@ def _find_actors(
     for act in acts:
         before = range(act.at - 1, max(-1, act.at - 1 - _ACTOR_REACH), -1)
         who = next((name for at in before if (name := _name_at(words, at, places, names))), "")
-        if act.name in _ACTING and who:
+        # An asset does not trade: in "a Bitcoin purchase" it is what is bought.
+        if act.name in _ACTING and who and not (act.name in {"buy", "sell"} and who in places.values()):
             yield act.name, who
 
 

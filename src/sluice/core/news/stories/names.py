@@ -22,7 +22,10 @@ _COMMON_WORDS: Final = (
     "rates record regulator regulators retail royal sellers senator senators short shorts spot stocks survey three trader "
     "traders two users veteran volume wallet wallets week weekly whale whales withdrawals world yields daily evening live "
     "breaking best worst big biggest largest digital tax terror thieves top total trading transaction u.s wall all another "
-    "asset assets computing dominance difficulty early energy even ex south north east west lightning core president"
+    "asset assets computing dominance difficulty early energy even ex south north east west lightning core president ceo cfo cto coo mp mps vat pac ipo ipos dao owner owners lost crypto new old former "
+    "mystery man woman men women group firm firms lender lenders startup bond bonds storm storms hot cold nobody everyone someone "
+    "lawyer lawyers employer employers worker workers student students scientist scientists minister ministers mayor deputies "
+    "senate's pension insurer insurers broker brokers custodian treasury attorney prosecutor's support resistance deal deals"
 )
 _COMMON: Final = frozenset(_COMMON_WORDS.split())
 # They belong to the name before them.
@@ -68,6 +71,9 @@ def _find_aliases(words: tuple[str, ...]) -> Iterator[tuple[int, int, str]]:
     for size in range(_MAX_NAME_WORDS, 0, -1):
         for at in range(len(words) - size + 1):
             phrase = " ".join(word.removesuffix("'s") for word in words[at : at + size])
+            # "Hungarians" are Hungary's.
+            if phrase not in aliases() and phrase.endswith("ans"):
+                phrase = phrase.removesuffix("s")
             if phrase in aliases() and phrase not in _VAGUE and covered.isdisjoint(range(at, at + size)):
                 covered.update(range(at, at + size))
                 yield at, size, aliases()[phrase]

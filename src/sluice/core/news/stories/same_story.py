@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final, Self
 
 from sluice.core.news.published_article import PublishedArticle
 from sluice.core.news.stories.act_words import FOLLOW_UPS, OPPOSITES
 from sluice.core.news.stories.headline_facts import HeadlineFacts
 from sluice.core.news.stories.numbers import Number
+from sluice.core.news.stories.title_frames import GENERIC, has_other_filler
 
 WINDOW: Final = timedelta(hours=72)
 _EDITION_AFTER: Final = timedelta(hours=18)  # an equal title of one source after this time is another edition
@@ -27,21 +28,16 @@ _MEASURE: Final = 1.0
 _STEM: Final = 0.5
 _MAX_STEMS: Final = 6
 _MORE: Final = 0.3  # of the value, for the third name or act and those after it
-_COMPARED: Final = (
-    "money",
-    "coins",
-    "percent",
-    "points",
-    "version",
-    "quarter",
-    "date",
-    "weekday",
-    "month",
-    "count",
-    "span",
+_COMPARED: Final = frozenset(
+    {"money", "coins", "percent", "points", "version", "quarter", "date", "weekday", "month", "count", "span"}
 )
-_GENERIC: Final = frozenset({"bitcoin", "btc", "crypto", "million", "billion", "trillion", "k", "m", "b"})
 _NEARLY_EQUAL: Final = 0.5  # share of common words from which a different act means a different event
+# The product of two scores from which one title reports good news and the other bad: "gain access", "lose access".
+_OPPOSITE_SCORES: Final = 0.02
+_MAX_LEFTOVER: Final = 1
+_ANCHORS: Final = 2
+_FLOWS: Final = frozenset({"inflow", "outflow", "liquidate"})
+_MAX_READ: Final = 1_000  # texts whose facts and scores are remembered, because each change groups all articles again
 _TEXT_CHARS: Final = 400
 _REPRINT_WORDS: Final = 40
 _REPRINT_SHARE: Final = 0.7
@@ -56,25 +52,44 @@ class ArticleFacts:
     words: frozenset[str]
     published: datetime
     source: str
+    headline: str
 
     @classmethod
     def from_article(cls, article: PublishedArticle) -> Self:
         stored = article.article
         text = stored.description or stored.content
         return cls(
-            title=HeadlineFacts.from_text(stored.title),
-            text=HeadlineFacts.from_text(text[:_TEXT_CHARS]) if text else None,
+            title=_read_facts(stored.title),
+            text=_read_facts(text[:_TEXT_CHARS]) if text else None,
             words=frozenset((stored.content or stored.description).lower().split()[:400]),
             published=article.published,
             source=stored.text("source_name") or stored.text("source_id"),
+            headline=stored.title,
         )
 
     def mentions(self, name: str) -> bool:
         return self.title.mentions(name) or (self.text is not None and self.text.mentions(name))
 
+    @property
+    def score(self) -> float:
+        """Whether the title is good or bad news, judged only when it decides something."""
+        return _score_headline(self.headline)
+
     def has_number(self, number: Number) -> bool:
         texts = (self.title, self.text) if self.text else (self.title,)
         return any(number.equals(other) for text in texts for other in text.numbers)
+
+
+@lru_cache(maxsize=_MAX_READ)
+def _read_facts(text: str) -> HeadlineFacts:
+    return HeadlineFacts.from_text(text)
+
+
+@lru_cache(maxsize=_MAX_READ)
+def _score_headline(headline: str) -> float:
+    from sluice.core.news.sentiment import judge_headline  # noqa: PLC0415 - rare
+
+    return judge_headline(headline).score
 
 
 def is_same_story(one: ArticleFacts, other: ArticleFacts) -> bool:
@@ -82,13 +97,15 @@ def is_same_story(one: ArticleFacts, other: ArticleFacts) -> bool:
     apart = abs(one.published - other.published)
     if apart > WINDOW or is_vetoed(one, other):
         return False
+    if one.title.words == other.title.words and apart <= _EDITION_AFTER:
+        return True
     needed = _ENOUGH + next((more for limit, more in _LATER if apart > limit), 0.0)
     if not _shared_names(one, other) and not _shared_numbers(one, other):
         needed += _WITHOUT_ANCHOR
     a, b = one.title, other.title
     if a.acts and b.acts and not a.acts & b.acts:
         needed += _OTHER_ACTS
-    return weigh_evidence(one, other) >= needed
+    return weigh_evidence(one, other) >= needed and not _has_opposite_news(one, other)
 
 
 def is_vetoed(one: ArticleFacts, other: ArticleFacts) -> bool:
@@ -101,10 +118,13 @@ def is_vetoed(one: ArticleFacts, other: ArticleFacts) -> bool:
         or _is_other_move(one, other)
         or _is_other_edition(one, other)
         or _has_opposite_acts(a, b)
+        or any(map(b.keeps, a.undone))
+        or any(map(a.keeps, b.undone))
         or _has_other_numbers(a, b)
         or _has_other_things(one, other)
         or _has_swapped_roles(a, b)
-        or _has_other_act(a, b)
+        or (_has_other_act(a, b) and not _has_same_news(one, other))
+        or has_other_filler(a, b)
     )
 
 
@@ -113,7 +133,7 @@ def weigh_evidence(one: ArticleFacts, other: ArticleFacts) -> float:
     a, b = one.title, other.title
     names = _shared_names(one, other)
     numbers = _shared_numbers(one, other)
-    stems = (a.stems & b.stems) - _GENERIC - names
+    stems = (a.stems & b.stems) - GENERIC - names
     smaller = max(1, min(len(a.stems), len(b.stems)))
     return (
         _sum_up(len(names), _NAME)
@@ -159,10 +179,22 @@ def _is_other_edition(one: ArticleFacts, other: ArticleFacts) -> bool:
 
 
 def _has_opposite_acts(a: HeadlineFacts, b: HeadlineFacts) -> bool:
-    only_a, only_b = a.acts - b.acts, b.acts - a.acts
+    # A record of outflows is no rise.
+    ignored = frozenset({"rise", "fall"}) if a.acts & b.acts & _FLOWS else frozenset()
+    only_a, only_b = a.acts - b.acts - ignored, b.acts - a.acts - ignored
     if not (only_a ^ only_b) or (only_a | only_b) & _follow_ups():
         return bool((only_a | only_b) & _follow_ups())
     return any(frozenset({first, second}) in _opposites() for first in only_a for second in only_b)
+
+
+def _has_opposite_news(one: ArticleFacts, other: ArticleFacts) -> bool:
+    """Whether one is good news and the other bad, and no act is known to be the same: "gain access", "lose access"."""
+    return not one.title.acts & other.title.acts and one.score * other.score <= -_OPPOSITE_SCORES
+
+
+def _has_same_news(one: ArticleFacts, other: ArticleFacts) -> bool:
+    """Whether both are good news, or both bad, and at least one of the acts is not known."""
+    return not (one.title.acts and other.title.acts) and one.score * other.score >= _OPPOSITE_SCORES
 
 
 @cache
@@ -177,11 +209,10 @@ def _follow_ups() -> frozenset[str]:
 
 def _has_other_numbers(a: HeadlineFacts, b: HeadlineFacts) -> bool:
     """Whether both have numbers of one type and none of them is equal."""
-    for kind in _COMPARED:
-        pairs = [(one, other) for one in a.numbers for other in b.numbers if one.type == other.type == kind]
-        if pairs and not any(one.equals(other) for one, other in pairs):
-            return True
-    return False
+    shared = {number.type for number in a.numbers} & {number.type for number in b.numbers} & _COMPARED
+    return any(
+        not any(one.equals(other) for one in a.numbers if one.type == kind for other in b.numbers) for kind in shared
+    )
 
 
 def _has_other_things(one: ArticleFacts, other: ArticleFacts) -> bool:
@@ -191,7 +222,13 @@ def _has_other_things(one: ArticleFacts, other: ArticleFacts) -> bool:
         return True
     if a.assets and b.assets and (a.assets ^ b.assets) - {"bitcoin"}:
         return True
+    if _moves_shares(a) != _moves_shares(b):
+        return True
     return bool(a.measures and b.measures and not a.measures & b.measures)
+
+
+def _moves_shares(text: HeadlineFacts) -> bool:
+    return "shares" in text.measures and bool(text.acts & {"rise", "fall"})
 
 
 def _unshared_names(one: ArticleFacts, other: ArticleFacts) -> Iterator[str]:
@@ -213,7 +250,14 @@ def _has_other_act(a: HeadlineFacts, b: HeadlineFacts) -> bool:
     """Whether nearly equal titles differ in their verbs and share no known act."""
     if a.acts & b.acts:
         return False
-    return _is_nearly_equal(a, b) and bool(_leftover(a, b)) and bool(_leftover(b, a))
+    if not _is_nearly_equal(a, b):
+        return False
+    left = min(len(_leftover(a, b)), len(_leftover(b, a)))
+    if not left or (a.acts and b.acts):
+        return left > 0
+    # Several other words for the same names and numbers are a paraphrase, not another act.
+    anchors = len(a.names & b.names) + sum(number.is_specific for number in a.numbers if number in b.numbers)
+    return anchors < _ANCHORS + (left <= _MAX_LEFTOVER)
 
 
 def _is_nearly_equal(a: HeadlineFacts, b: HeadlineFacts) -> bool:
@@ -237,4 +281,4 @@ def _is_other_move(one: ArticleFacts, other: ArticleFacts) -> bool:
 
 
 def _leftover(a: HeadlineFacts, b: HeadlineFacts) -> frozenset[str]:
-    return a.stems - b.stems - _GENERIC - a.names - b.names
+    return a.stems - b.stems - GENERIC - a.names - b.names

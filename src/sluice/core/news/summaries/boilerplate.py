@@ -26,7 +26,9 @@ _ENGLISH: Final = re.compile(
        your\ capital|risk\ warning|opinions\ expressed|not\ reflect|fact-checked|this\ (?:report|newsletter|video|podcast)\ (?:is|was|has)|
        was\ first\ published|subject\ to\ change|back\ to\ top|skip\ to|view\ comments|show\ more|load(?:ing)?\ more|see\ also|ask\ us|download\ (?:the|our)\ app|available\ on\ (?:ios|android)|
        buy\ (?:tickets|now)|limited\ (?:time|offer)|\d+%\ off|bonus|welcome\ to\ our|good\ (?:morning|evening|afternoon)|
-       whole\ story|what\ happens\ next|you\ (?:have|can|may|should|need|must|agree)|your\ (?:email|inbox|account|experience)|tell\ us)\b
+       (?:thrilled|excited|delighted|proud|pleased|honou?red)\ to|forward-looking|safe\ harbou?r\ statement|litigation\ reform|
+       is\ (?:a|an|the|one\ of\ the)\ (?:[\w'-]+\ ){0,2}(?:leading|premier|foremost|trusted|largest\ and\ most)|media\ contact|investor\ relations|
+       follow\ (?:our|this)|(?:our|your)\ consent|\d+\ partners|personalised\ ad\w*|personalized\ ad\w*|notifications?|whole\ story|what\ happens\ next|you\ (?:have|can|may|should|need|must|agree)|your\ (?:email|inbox|account|experience)|tell\ us)\b
     """,
     re.IGNORECASE | re.VERBOSE,
 )
@@ -39,7 +41,7 @@ _LABELS: Final = re.compile(
 _OTHER_LANGUAGES: Final = re.compile(
     r"""
     # German, French, Spanish, Portuguese, Italian
-    lesen\ sie|newsletter|abonnier\w+|anmelden|melden\ sie|jetzt\ (?:testen|lesen)|cookies|haftungsausschluss|keine\ anlageberatung|
+    lesen\ sie|mit\ material\ von|quelle:|foto:|newsletter|abonnier\w+|anmelden|melden\ sie|jetzt\ (?:testen|lesen)|cookies|haftungsausschluss|keine\ anlageberatung|
     lire\ (?:aussi|la\ suite)|abonnez|inscrivez|newsletter|conseil\ en\ investissement|
     suscr[íi]b\w+|bolet[íi]n|lea\ (?:también|este|más)|leer\ más|regístrate|no\ constituye|
     assine|inscreva|leia\ (?:mais|também)|boletim|não\ constitui|iscriviti|leggi\ anche|
@@ -51,7 +53,7 @@ _OTHER_LANGUAGES: Final = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-_FIRST_PERSON: Final = re.compile(r"^(?:I|I'm|I've|My|We|We're|Our|Me|You|Your)\b")
+_FIRST_PERSON: Final = re.compile(r"""^["“«„]?(?:I|I'm|I've|My|We|We're|Our|Me|You|Your)\b""")
 _TIME_STAMP: Final = re.compile(r"^\(?\d{1,2}[:.]\d{2}\b")
 _ROW: Final = re.compile(r"^[A-Z]{2,6}\s+[$€£]?[\d.,]+\s+[+-]?[\d.]+%?$")
 _BULLET: Final = re.compile(r"^[-•*▪◦>]\s")

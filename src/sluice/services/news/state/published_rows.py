@@ -13,8 +13,6 @@ from sluice.core.news.article import Article
 from sluice.core.ports import Sql
 
 _TABLES: Final = (
-    # The first version gave each article its place, so that a new one moved all others. They are read again from KV.
-    "drop table if exists published_article",
     """create table if not exists article (
       id text primary key, data text not null, changed_at_ms integer not null
     ) strict, without rowid""",
@@ -26,6 +24,15 @@ _TABLES: Final = (
       changed_at_ms integer not null, index_version integer not null, is_legacy integer not null
     ) strict""",
     "insert or ignore into snapshot_state values (1, 0, -1, 0, 0, 0)",
+)
+# The first version gave each article its place, so that a new one moved all others.
+_FIRST_VERSION: Final = "select count(*) from sqlite_master where type = 'table' and name = 'published_article'"
+_TAKE_OVER: Final = (
+    "insert or ignore into article select id, data, changed_at_ms from published_article",
+    """update article_order set ids = (
+      select json_group_array(id) from (select id from published_article order by place)
+    ) where ids = '[]'""",
+    "drop table published_article",
 )
 # The text and title of the page, which belong to the publisher and are not served.
 _UNPUBLISHED: Final = frozenset({"extractedContent", "pageTitle"})
@@ -62,6 +69,8 @@ class PublishedRows:
         self._memory: _Copy | None = None
         for statement in _TABLES:
             sql.run(statement)
+        if sql.value(_FIRST_VERSION):
+            sql.transaction(self._take_over)
 
     @property
     def changes(self) -> int:
@@ -135,6 +144,11 @@ class PublishedRows:
         self._sql.run(
             "update snapshot_state set changes = changes + 1, changed_at_ms = max(?, changed_at_ms + 1)", now_ms
         )
+
+    def _take_over(self) -> None:
+        """Moves the articles of the first version to the tables of this one."""
+        for statement in _TAKE_OVER:
+            self._sql.run(statement)
 
     def _copy(self) -> _Copy:
         """Returns the rows, which are read once in the life of the object."""

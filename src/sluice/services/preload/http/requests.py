@@ -5,13 +5,13 @@ from typing import Annotated, Final, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from sluice.core.preload.caching.freshness import TAG
+from sluice.core.preload.entries import MAX_REQUEST_URLS
 from sluice.core.preload.priority import Trigger
 from sluice.core.preload.request_signing import check_any_key, check_preload_key, check_purge_key
 from sluice.core.preload.zone_config import ZONE_ID
 from sluice.web import QueryReader, Request
 
 MAX_BODY_BYTES: Final = 256 * 1024
-MAX_URLS: Final = 100
 MAX_TAGS: Final = 30
 MIN_KEY_CHARS: Final = 16
 
@@ -36,7 +36,7 @@ class PreloadBody(BaseModel):
 
     zone_id: ZoneId
     idempotency_key: PreloadKey
-    urls: Annotated[list[Url], Field(min_length=1, max_length=MAX_URLS)]
+    urls: Annotated[list[Url], Field(min_length=1, max_length=MAX_REQUEST_URLS)]
     priority: Annotated[float, Field(ge=0, le=100)] | None = None
     trigger: Trigger = "manual"
 
@@ -47,10 +47,13 @@ class PurgeTarget(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     tags: Annotated[list[str], Field(max_length=MAX_TAGS)] = []
-    urls: Annotated[list[Url], Field(max_length=MAX_URLS)] = []
+    urls: Annotated[list[Url], Field(max_length=MAX_REQUEST_URLS)] = []
     prefixes: Annotated[
         list[Url],
-        Field(max_length=MAX_URLS, description="URLs that are purged with everything below: /blog/ spares /blogroll."),
+        Field(
+            max_length=MAX_REQUEST_URLS,
+            description="URLs that are purged with everything below: /blog/ spares /blogroll.",
+        ),
     ] = []
     everything: Annotated[bool, Field(alias="global")] = False
     soft: Annotated[bool, Field(description="The old copy may still be served while the origin fails.")] = False

@@ -19,6 +19,8 @@ class Flight:
     began_at: float
     copy: Copy | None = None
     is_over: bool = False
+    # The flight that all who waited for this one in vain wait for.
+    next: "Flight | None" = None
 
     def end(self, copy: Copy | None = None) -> None:
         self.copy, self.is_over = copy, True
@@ -45,14 +47,18 @@ class IsolateMemory:
         self.visits[key] = self.visits.get(key, 0) + 1
         return int(self.visits[key])
 
-    def find_flight(self, key: str, now: float) -> Flight | None:
-        """The flight of a page that is worth waiting for."""
+    def find_flight(self, key: str, now: float, after: Flight | None = None) -> Flight | None:
+        """The flight of a page that is worth waiting for; `after` was waited for in vain."""
+        if after and after.next:
+            return after.next
         flight = self.flights.get(key)
-        return flight if flight and now - flight.began_at < FLIGHT_S else None
+        return flight if flight and flight is not after and now - flight.began_at < FLIGHT_S else None
 
-    def begin_flight(self, key: str, now: float) -> Flight:
-        self.flights[key] = Flight(now)
-        return self.flights[key]
+    def begin_flight(self, key: str, now: float, after: Flight | None = None) -> Flight:
+        flight = self.flights[key] = Flight(now)
+        if after:
+            after.next = flight
+        return flight
 
     def end_flight(self, key: str, flight: Flight) -> None:
         """Forgets a flight; who waits for it still holds it."""

@@ -21,8 +21,9 @@ from sluice.services.preload.serving.replies import CONDITIONS, Served, build_co
 from sluice.services.preload.warming.origin import MAX_PAGE_BYTES
 from sluice.web import Reply, Request
 
-FLIGHT_PATIENCE_S: Final = 5.0  # how long a visitor waits for another one's request
+FLIGHT_PATIENCE_S: Final = 5.0  # how long visitors wait for another one's request before one of them asks again
 FLIGHT_LOOK_S: Final = 0.02
+MAX_FLIGHTS: Final = 3  # that one visitor waits for, who has no old copy to get instead
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,15 +71,21 @@ class MissServer:
     async def serve(self, miss: Miss) -> Reply:
         if miss.fallback and await self.origin.is_breaker_open():
             return await self._serve_stale(miss, miss.fallback, "breaker-open")
-        now = self.clock.now()
-        if miss.lookup.obstacle or self.memory.is_unshared(miss.key, now):
+        if miss.lookup.obstacle or self.memory.is_unshared(miss.key, self.clock.now()):
             return await self._fetch(miss)
-        if (flight := self.memory.find_flight(miss.key, now)) is None:
-            return await self._lead(replace(miss, flight=self.memory.begin_flight(miss.key, now)))
-        copy = await self._wait_for(flight)
-        if copy and await self.copies.is_valid(copy):
-            served = Served("ORIGIN", "HIT", describe_forward("uri-miss", stored=True, collapsed=True))
-            return await self._reply_from(miss, copy, served)
+        before: Flight | None = None
+        for _ in range(1 if miss.fallback else MAX_FLIGHTS):
+            now = self.clock.now()
+            if (flight := self.memory.find_flight(miss.key, now, after=before)) is None:
+                return await self._lead(replace(miss, flight=self.memory.begin_flight(miss.key, now, after=before)))
+            copy = await self._wait_for(flight)
+            if copy and await self.copies.is_valid(copy):
+                served = Served("ORIGIN", "HIT", describe_forward("uri-miss", stored=True, collapsed=True))
+                return await self._reply_from(miss, copy, served)
+            if copy is None and flight.is_over:
+                break
+            # It takes too long, or a purge came meanwhile: the first who sees that asks again for all who wait.
+            before = flight
         return await self._fetch(miss)
 
     async def _reply_from(self, miss: Miss, copy: Copy, served: Served) -> Reply:

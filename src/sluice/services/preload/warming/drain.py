@@ -20,6 +20,7 @@ LOOK_S: Final = 1.0  # how soon a new page is noticed while another one hangs
 POLL_S: Final = 0.1  # how often a request of an earlier invocation is looked for
 LEASE_S: Final = 90.0  # 30 s for the origin, the rest for storing, with room to spare
 PAGE_COST: Final = 6  # subrequests for one page: the origin, D1 twice, R2, the edge, and one to spare
+MAX_PAGES: Final = 150  # of one invocation: D1 allows it 1,000 queries even on the paid plan, and a page takes five
 MAX_CONNECTIONS: Final = 6  # that the platform lets wait for headers at once; more would only stand in its queue
 OVERHEAD: Final = 8  # subrequests for the log, the mirror and the alerts: two of each, and two to spare
 
@@ -67,7 +68,7 @@ class Drain:
 
     @property
     def _max_pages(self) -> int:
-        return max(1, (self.subrequests - OVERHEAD) // PAGE_COST)
+        return min(MAX_PAGES, max(1, (self.subrequests - OVERHEAD) // PAGE_COST))
 
     def _start_next(self) -> Stop | Wait | None:
         """Starts the next page and returns None, or returns what to wait for."""

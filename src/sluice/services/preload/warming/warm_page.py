@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final, assert_never
 
-from sluice.core.errors import Oversized, Refused, SluiceError
+from sluice.core.errors import LimitReached, Oversized, Refused, SluiceError
 from sluice.core.ports import Clock, Content, FetchResponse, HeaderPairs
 from sluice.core.preload.caching.freshness import unshareable_reason
 from sluice.core.preload.entries import QueueEntry
@@ -33,6 +33,8 @@ from sluice.services.preload.warming.settle_page import Attempt, PageSettler
 
 PURGED_MEANWHILE: Final = FetchAgain("it was purged while it was fetched")
 COPY_IS_MISSING: Final = FetchAgain("it has not changed, but its stored copy is missing")
+# It says nothing about the page or the origin, and the next alarm has limits of its own.
+OVER_LIMIT: Final = FetchAgain("this alarm has done as much as the platform allows")
 UNEXPECTED_304: Final = Skipped("status 304 to a request without conditions")
 
 
@@ -60,7 +62,7 @@ class PageWarmer:
 
     async def _fetch_page(
         self, page: Page, config: ZoneConfig, grant_id: int, validators: HeaderPairs
-    ) -> FetchResponse | Skipped | Failed | Retry:
+    ) -> FetchResponse | Skipped | Failed | Retry | FetchAgain:
         headers = (*page_headers(page.variant), *validators)
         try:
             return await self.origin.fetch_granted(
@@ -70,6 +72,8 @@ class PageWarmer:
             return Skipped(str(error))
         except Refused as error:
             return Failed(str(error))
+        except LimitReached:
+            return OVER_LIMIT
         except SluiceError as error:
             return Retry(str(error))
 
@@ -91,6 +95,8 @@ class PageWarmer:
                     return gone, None
                 case (Redirect() | Skipped() | Retry() | Failed()) as outcome:
                     return outcome, None
+        except LimitReached:
+            return OVER_LIMIT, None
         except SluiceError as error:
             return Retry(f"storing: {error}"), None
 
@@ -112,12 +118,12 @@ class PageWarmer:
                 return PURGED_MEANWHILE, None
 
 
-def _health_without_response(outcome: Skipped | Failed | Retry) -> Health:
-    """A page that is too large or must not be fetched says nothing about the origin's health."""
+def _health_without_response(outcome: Skipped | Failed | Retry | FetchAgain) -> Health:
+    """A page that is too large, must not be fetched or was not asked for says nothing about the origin's health."""
     match outcome:
         case Retry():
             return Health.TROUBLE
-        case Skipped() | Failed():
+        case Skipped() | Failed() | FetchAgain():
             return Health.NEUTRAL
         case _:
             assert_never(outcome)

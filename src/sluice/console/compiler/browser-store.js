@@ -1,4 +1,4 @@
-// Attached files in the browser's database, which has room for large texts: they survive a reload.
+// Large values in the browser's database, such as attached files: they survive a reload.
 
 const DATABASE = "sluice";
 const STORE = "attached-files";
@@ -18,7 +18,7 @@ const finish = (request) =>
     request.onerror = () => reject(request.error);
   });
 
-// Best effort: a private window may have no database. The files then last as long as the page.
+// Best effort: a private window may have no database. The values then last as long as the page.
 async function attempt(work, otherwise) {
   try {
     const database = await open();
@@ -32,6 +32,6 @@ async function attempt(work, otherwise) {
   }
 }
 
-export const loadFiles = () => attempt((database) => finish(database.transaction(STORE).objectStore(STORE).get("files")).then((files) => files ?? []), []);
+export const loadValue = (name, otherwise) => attempt((database) => finish(database.transaction(STORE).objectStore(STORE).get(name)).then((value) => value ?? otherwise), otherwise);
 
-export const storeFiles = (files) => attempt((database) => finish(database.transaction(STORE, "readwrite").objectStore(STORE).put(files, "files")), undefined);
+export const storeValue = (name, value) => attempt((database) => finish(database.transaction(STORE, "readwrite").objectStore(STORE).put(value, name)), undefined);

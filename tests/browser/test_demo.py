@@ -1,0 +1,170 @@
+"""The demo, as a new user walks through it: only what the terminal and the pages say leads from step to step."""
+
+import contextlib
+import re
+import shlex
+import shutil
+import socket
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from browser.person import Person
+from runtime import PATIENCE_S, Runtime, until
+
+TOKEN: Final = "a-token-of-my-own"
+NXDOMAIN: Final = 3
+
+OpenDemo = Callable[[str], Person]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture(name="demo", scope="module")
+def _demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runtime]:
+    options = ("--demo", "--port", str(free_port()), "--var", f"ADMIN_TOKEN={TOKEN}")
+    runtime = Runtime(tmp_path_factory.mktemp("state"), *options).start()
+    until(lambda: any(line.startswith("The demo is") for line in runtime.lines))
+    yield runtime
+    runtime.kill()
+
+
+@pytest.fixture(name="open_page")
+def _open_page(browser: Browser, demo: Runtime) -> Iterator[OpenDemo]:
+    people: list[Person] = []
+
+    def open_page(worker: str) -> Person:
+        address = next(line for line in demo.lines if f"http://{worker}.localhost" in line)
+        found = re.search(rf"http://{worker}\.localhost:\d+/", address)
+        assert found
+        person = Person.opening(browser, found[0], ())
+        person.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        people.append(person)
+        return person
+
+    yield open_page
+    complaints = [complaint for person in people for complaint in person.complaints]
+    for person in people:
+        person.page.context.close()
+    assert complaints == []
+
+
+def sign_in(page: Page) -> None:
+    page.get_by_label("Operator token").fill(TOKEN)
+    page.get_by_role("button", name="Sign in").click()
+
+
+def copy(page: Page, what: str, at: int = 0) -> str:
+    button = page.get_by_role("button", name=re.compile(f"^(Copy|Copied) {what}$")).nth(at)
+    button.click()
+    expect(button).to_have_accessible_name(f"Copied {what}")
+    return str(page.evaluate("navigator.clipboard.readText()"))
+
+
+def ask_dns(port: int, name: str) -> int | None:
+    """The response code for a name; None while nobody answers."""
+    labels = b"".join(bytes([len(label)]) + label.encode() for label in name.split("."))
+    question = b"\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00" + labels + b"\x00\x00\x01\x00\x01"
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client, contextlib.suppress(OSError):
+        client.settimeout(1)
+        client.connect(("127.0.0.1", port))
+        client.send(question)
+        return client.recv(512)[3] & 0x0F
+    return None
+
+
+def test_the_demo_is_filled(demo: Runtime):
+    """With the person's own token too, the site is warm, every story is read, sources were checked, and the tour is printed."""
+    text = "\n".join(demo.lines)
+    assert "The demo is filled" in text
+    assert f'the operator token is "{TOKEN}"' in text
+    address = next(line.split("paste ")[1].split(",")[0] for line in demo.lines if "paste " in line)
+    configuration = {
+        "name": "Demo",
+        "sources": [{"source": address}],
+        "transformations": ["RemoveComments", "Validate"],
+    }
+    port = demo.url.rpartition(":")[2]
+
+    def ask(host: str, path: str) -> httpx.Response:
+        return httpx.get(f"{demo.url}{path}", headers={"Host": f"{host}:{port}"}, timeout=PATIENCE_S)
+
+    compiled = httpx.post(f"{demo.url}/compile", json={"configuration": configuration}, timeout=PATIENCE_S).json()
+    assert compiled["ruleCount"] == 2500
+    assert until(lambda: ask("shop.localhost", "/blog/post-1/").headers.get("X-Cache-Layer") in {"EDGE", "R2"})
+    articles = ask("worker-api.localhost", "/api/v1/articles").json()["articles"]
+    assert len(articles) == 6
+    assert all(article["aiSummary"] for article in articles)
+    assert until(lambda: ask("adblock-compiler.localhost", "/health/latest").json()["data"])["summary"]["total"] == 3
+
+
+def test_from_a_known_list_to_a_name_that_dnsmasq_blocks(open_page: OpenDemo, demo: Runtime, tmp_path: Path):
+    """A known list is chosen, compiled and published; the lines that its page offers make dnsmasq block its names."""
+    until(lambda: httpx.get(f"{demo.url}/health/latest", timeout=PATIENCE_S).json()["data"])
+    page = open_page("adblock-compiler").page
+    known = page.get_by_label("Add a known list")
+    expect(known.locator("option", has_text="missing.txt")).to_have_count(0)
+    known.select_option(label="ads.txt (2,502 rules)")
+    page.get_by_role("button", name="Compile", exact=True).click()
+    expect(page.get_by_role("heading", name="My list: 2,500 rules")).to_be_focused()
+    page.get_by_role("button", name="Publish …").click()
+    sign_in(page)
+    page.get_by_role("button", name="Publish", exact=True).click()
+    expect(page.get_by_text("fresh", exact=True)).to_be_visible()
+    assert copy(page, "the address").endswith("/lists/my-list.txt")
+    page.get_by_role("tab", name="Add to dnsmasq").click()
+    panel = page.get_by_role("tabpanel", name="Add to dnsmasq")
+    expect(panel).to_contain_text("ads0.example0.com")
+    download, start = copy(page, "the command").splitlines()
+    blocked = copy(page, "the command", 1).split()[-1]
+    if shutil.which("dnsmasq") is None or shutil.which("curl") is None:
+        pytest.skip("no dnsmasq is installed: apt-get install dnsmasq-base curl")
+    subprocess.run(shlex.split(download), cwd=tmp_path, check=True)
+    port = free_port()  # the one on the page may be taken here
+    words = [f"--port={port}" if word.startswith("--port=") else word for word in shlex.split(start)]
+    with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.DEVNULL) as dnsmasq:
+        try:
+            assert until(lambda: ask_dns(port, blocked) or dnsmasq.poll()) == NXDOMAIN
+            assert ask_dns(port, f"deep.{blocked}") == NXDOMAIN
+            assert ask_dns(port, "example.org") != NXDOMAIN, "what is not in the list is not blocked"
+        finally:
+            dnsmasq.terminate()
+
+
+def test_a_warmed_page(open_page: OpenDemo):
+    """The overview says how warm the shop is; a warm page is opened, and its copy answers; the guide has the command for it."""
+    page = open_page("edge-preload").page
+    sign_in(page)
+    expect(page.get_by_label("Zone", exact=True)).to_have_value("demo")
+    expect(page.get_by_text("10 of 10", exact=True)).to_be_visible()
+    page.get_by_role("tab", name="Pages").click()
+    page.get_by_label("Search the pages").fill("post-3")
+    link = page.get_by_role("link", name=re.compile("^Open .*/blog/post-3/"))
+    address = link.get_attribute("href") or ""
+    with (
+        page.expect_popup() as opened,
+        page.context.expect_event("response", lambda response: response.url == address) as answered,
+    ):
+        link.click()
+    assert answered.value.headers["x-cache-layer"] in {"EDGE", "R2"}
+    expect(opened.value.get_by_role("heading", name="Post 3")).to_be_visible()
+    page.get_by_role("tab", name="Set up").click()
+    assert copy(page, "the command") == f"curl -sI {address.removesuffix('blog/post-3/')} | grep -i cache"
+
+
+def test_a_story(open_page: OpenDemo):
+    """A story has its sentiment with a score, a summary, and a link to where it was told."""
+    page = open_page("worker-api").page
+    story = page.locator(".story").first
+    expect(story.get_by_text(re.compile(r"^(positive|negative|neutral) ?[+-]?\d?\.?\d*$"))).to_be_visible()
+    expect(story.locator("p").first).not_to_be_empty()
+    expect(story.get_by_role("link").first).to_have_attribute("href", re.compile("/news/"))
