@@ -7,7 +7,6 @@ from typing import Any, Final, NamedTuple
 from sluice.core.filters.formats.entries import Width, iterate_wider
 from sluice.core.filters.patterns.domain_patterns import NamedRule, read_named_rule
 
-
 # A block of the most frequent forms, with the last two labels of its name.
 _COMMON: Final = re.compile(r"(?:\|\||[0-9.]+[ \t]+)(?:[a-z0-9_-]+\.)*([a-z0-9_-]+\.[a-z0-9_-]+)\^?")
 
