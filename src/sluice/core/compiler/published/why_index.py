@@ -90,7 +90,10 @@ def _cut(name: str, labels: int) -> str:
 
 def explain(directory: ShardDirectory, name: str, shards: Iterable[bytes], general: bytes) -> dict[str, Any]:
     """Return the verdict on a name in lower case, the rule that decides, and every place of it."""
-    known = {row[0]: (row[1], row[2:]) for shard in shards for row in json.loads(shard)}
+    # A rule about the name, or about one above it, has the last two labels in its text.
+    end = _cut(name, 2)
+    rows = (row for shard in shards for row in json.loads(shard) if end in row[1].lower())
+    known = {row[0]: (row[1], row[2:]) for row in rows}
     known |= {row[0]: (row[1], row[3:]) for row in json.loads(general) if row[2] in name}
     numbers = sorted(known)
     decision = NameVerdicts([known[at][0] for at in numbers]).decide(name)
