@@ -34,8 +34,8 @@ class ListAddresses:
     inflate: Inflate
     discard: Discard
 
-    async def serve(self, request: Request, name: str, extension: str) -> Reply:
-        """Returns the list at an address; 503 if it was never built, 404 if there is none. The query does not count."""
+    async def serve(self, request: Request, name: str, extension: str) -> Reply | None:
+        """Returns the list at an address; 503 if it was never built, None if there is none. The query does not count."""
         key = f"{PREFIX}{name}.{'txt' if extension == 'adblock' else extension}"
         if request.method == "HEAD":
             info = await self.bucket.head(key)
@@ -43,9 +43,9 @@ class ListAddresses:
         else:
             file = await self._open_file(key, _find_known_etag(request))
         if file is None:
-            raise NotFound(f"no list is published at {request.path}: GET /lists shows those that are")
+            return None
         if "etag" not in file.custom_metadata:
-            return _build_unbuilt(request)
+            return build_unbuilt_reply(request)
         return self._build_reply(request, name, file)
 
     async def _open_file(self, key: str, known_etag: str | None) -> FileStream | None:
@@ -110,7 +110,7 @@ def _find_unchanged(request: Request, reply: Reply, tag: str) -> Reply | None:
     return judged.with_header("ETag", reply.header("ETag") or "") if judged.status == 304 else None
 
 
-def _build_unbuilt(request: Request) -> Reply:
+def build_unbuilt_reply(request: Request) -> Reply:
     return build_problem(
         503,
         "Not built yet",
