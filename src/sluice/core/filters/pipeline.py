@@ -101,7 +101,7 @@ NO_OBSERVER: Final = _NoObserver()
 class DroppedLine(NamedTuple):
     """A dropped line: its index in the first input, the step that dropped it, its text at that step, and the reason."""
 
-    index: int
+    index: int  # type: ignore[assignment]  # nobody calls tuple.index
     transformation: str
     text: str
     reason: str
