@@ -20,6 +20,7 @@ _FRESH_S: Final = 300
 _STALE_S: Final = 24 * 3600
 _GZIP_MARK: Final = "-gzip"
 _KNOWN: Final = re.compile(rf'(?:W/)?"([0-9a-f]{{32}})(?:{_GZIP_MARK})?"')
+_CONDITIONS: Final = ("if-none-match", "if-modified-since", "if-match", "if-unmodified-since")
 _PATCH_TYPE: Final = "text/plain; charset=utf-8"
 
 # Gives up a stream that nobody reads; None is no stream.
@@ -104,6 +105,8 @@ def _build_headers(facts: Any, *, gzip: bool) -> tuple[tuple[str, str], ...]:
 def _find_unchanged(request: Request, reply: Reply, tag: str) -> Reply | None:
     """Return a 304 if the caller has this version; a copy in the other encoding is the same version."""
     headers = request.headers
+    if not any(name in headers for name in _CONDITIONS):
+        return None
     listed = f"{headers.get('if-none-match', '')},{headers.get('if-match', '')}"
     known = next((each for each in (tag, f"{tag}{_GZIP_MARK}") if f'"{each}"' in listed), None)
     judged = apply_conditions(request, reply if known is None else reply.with_header("ETag", str(ETag(known))))
