@@ -14,11 +14,11 @@ class FakeR2(Fake):
         self._clock = clock
         self._objects: dict[str, _Stored] = {}
 
-    async def get(self, key: str, options: dict[str, Any] | None = None) -> "_Stored | _WithoutBody | None":
+    async def get(self, key: str, options: dict[str, Any] | None = None) -> "_Stored | None":
         with self.operation("get", _check_key(key, "get")):
             stored = self._objects.get(key)
             if stored and not _is_met((options or {}).get("onlyIf", {}), stored):
-                return _WithoutBody(stored)
+                return stored.without_body()
             return stored.read_part((options or {}).get("range", {})) if stored else None
 
     async def head(self, key: str) -> "_Stored | None":
@@ -67,6 +67,7 @@ class _Stored:
         self._content = content
         self._arguments = (key, content, at, options)
         self._is_used = False
+        self._has_body = True
 
     def read_part(self, byte_range: dict[str, int]) -> "_Stored":
         """Return a copy with an unread body that contains only the range."""
@@ -77,24 +78,22 @@ class _Stored:
         copy._content = self._content[offset : offset + byte_range.get("length", self.size)]
         return copy
 
+    def without_body(self) -> "_Stored":
+        """Return a copy as it is returned if a condition does not hold."""
+        copy = _Stored(*self._arguments)
+        copy._has_body = False
+        return copy
+
     @property
-    def body(self) -> "_Stored":
+    def body(self) -> "_Stored | None":
         """Stands for the stream."""
-        return self
+        return self if self._has_body else None
 
     async def arrayBuffer(self) -> memoryview:  # noqa: N802 - as bound
         if self._is_used:
             raise JsError("Body has already been used. It can only be used once.", "TypeError")
         self._is_used = True
         return memoryview(self._content)
-
-
-class _WithoutBody:
-    """What is returned of an object if a condition does not hold."""
-
-    def __init__(self, stored: _Stored) -> None:
-        self.key, self.etag, self.size, self.uploaded = stored.key, stored.etag, stored.size, stored.uploaded
-        self.httpMetadata, self.customMetadata = stored.httpMetadata, stored.customMetadata
 
 
 class _Listed:
