@@ -152,9 +152,13 @@ def trace(
 
 
 def trace_alone(lines: list[str], names: Collection[str], filters: LineFilters) -> PipelineTrace:
-    """Trace what would become of each line if it stood alone: no line is dropped for the sake of another one."""
+    """Trace what would become of each line if it stood alone: no line is dropped for the sake of another one.
+
+    Nor by a validator, which takes time and tells nothing about the lines of a finished list: they have passed it.
+    """
     steps = {**TRANSFORMATIONS, "Compress": CONVERT_ONLY}
-    alone = [(name, steps[name]) for name in TRANSFORMATIONS if name in names and name not in _COMPARING]
+    left_out = _COMPARING | _VALIDATORS.keys()
+    alone = [(name, steps[name]) for name in TRANSFORMATIONS if name in names and name not in left_out]
     return run_to_end(_trace_steps(lines, [*_select_filters(filters), *alone], NO_OBSERVER))
 
 
