@@ -30,7 +30,7 @@ LENGTHS_S = {
     "workerd/test_news_operations.py": 40,
     "workerd/test_news_commands.py": 40,
     "workerd/test_platform.py": 40,
-    "workerd/test_compiler_memory.py": 60,
+    "workerd/test_compiler_memory.py": 110,
     "workerd/test_compiler_strangers.py": 50,
     "workerd/test_compiler_wire.py": 35,
     "workerd/test_compiler_guard.py": 35,

@@ -25,7 +25,7 @@ from sluice.core.filters.syntax.lines import is_blank, is_comment
 from sluice.core.filters.verdicts import NameVerdicts
 
 ADMIN: Final = {"Authorization": f"Bearer {TOKEN}"}
-FORMATS: Final = ["hosts", "dnsmasq", "rpz", "sing-box"]
+FORMATS: Final = ["hosts", "dnsmasq", "sing-box"]
 TRANSFORMATIONS: Final = ["RemoveComments", "Compress", "Validate", "Deduplicate"]
 CHANGED_LINES: Final = 200
 TIMED_NAMES: Final = 40

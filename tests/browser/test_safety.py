@@ -126,15 +126,14 @@ def test_keyboard_reaches_everything(visit: OpenPage, worker: str):
     page.wait_for_load_state("networkidle")
     page.evaluate("document.activeElement.blur()")
     seen: list[str] = []
-    for _ in range(200):
+    for _ in range(300):
         page.keyboard.press("Tab")
         name, outline = page.evaluate(FOCUSED)
-        if name in seen:
+        if seen and name == seen[0]:
             break
-        if not name:
-            continue  # behind the last control, before the first
         assert outline != "none", name
-        seen.append(name)
+        if name and name not in seen:  # a date has several stops; behind the last control there is none
+            seen.append(name)
     wanted = page.evaluate(REACHABLE)
     assert len(wanted) > 5
     assert sorted(set(wanted) - set(seen)) == []

@@ -17,6 +17,8 @@ class FakeR2(Fake):
     async def get(self, key: str, options: dict[str, Any] | None = None) -> "_Stored | None":
         with self.operation("get", _check_key(key, "get")):
             stored = self._objects.get(key)
+            if stored and not _is_met((options or {}).get("onlyIf", {}), stored):
+                return stored.without_body()
             return stored.read_part((options or {}).get("range", {})) if stored else None
 
     async def head(self, key: str) -> "_Stored | None":
@@ -65,6 +67,7 @@ class _Stored:
         self._content = content
         self._arguments = (key, content, at, options)
         self._is_used = False
+        self._has_body = True
 
     def read_part(self, byte_range: dict[str, int]) -> "_Stored":
         """Return a copy with an unread body that contains only the range."""
@@ -75,10 +78,16 @@ class _Stored:
         copy._content = self._content[offset : offset + byte_range.get("length", self.size)]
         return copy
 
+    def without_body(self) -> "_Stored":
+        """Return a copy as it is returned if a condition does not hold."""
+        copy = _Stored(*self._arguments)
+        copy._has_body = False
+        return copy
+
     @property
-    def body(self) -> "_Stored":
+    def body(self) -> "_Stored | None":
         """Stands for the stream."""
-        return self
+        return self if self._has_body else None
 
     async def arrayBuffer(self) -> memoryview:  # noqa: N802 - as bound
         if self._is_used:
@@ -129,4 +138,5 @@ def _check_metadata(metadata: dict[str, Any]) -> None:
 def _is_met(condition: dict[str, str], current: _Stored | None) -> bool:
     if "etagMatches" in condition:
         return current is not None and current.etag == condition["etagMatches"]
-    return not (condition.get("etagDoesNotMatch") == "*" and current is not None)
+    unwanted = condition.get("etagDoesNotMatch")
+    return current is None or unwanted not in {"*", current.etag}

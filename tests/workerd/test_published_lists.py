@@ -225,7 +225,7 @@ def test_name_servers(client: httpx.Client, origin: Origin, tmp_path: Path, name
     """A real name server that is started with the file from an address blocks what the list blocks, and nothing else."""
     rules = "||tree.example^\n@@||open.tree.example^\n0.0.0.0 host.example\n|exact.example^\n"
     publish(client, "served", origin.serve("/served", rules), formats=["dnsmasq", "unbound"])
-    path = tmp_path / f"{name}.conf"
+    path = tmp_path / f"{name}.list"
     path.write_bytes(client.get(f"/lists/served.{name}").raise_for_status().content)
     with upstream() as upstream_port:
         port = free_port()

@@ -229,7 +229,10 @@ class ObjectStream:
 
 @dataclass(frozen=True, slots=True)
 class FileStream:
-    """The size, the custom metadata and the content of a stored object, for replies that need no more."""
+    """The size, the custom metadata and the content of a stored object, for replies that need no more.
+
+    There is no stream if the object has the ETag that the caller knows already.
+    """
 
     size: int
     custom_metadata: Mapping[str, str]
@@ -242,7 +245,7 @@ class Bucket(Protocol):
     async def get(self, key: str, *, offset: int = 0, length: int | None = None) -> StoredObject | None: ...
     async def head(self, key: str) -> ObjectInfo | None: ...
     async def open(self, key: str) -> ObjectStream | None: ...
-    async def open_file(self, key: str) -> FileStream | None: ...
+    async def open_file(self, key: str, *, unless_etag: str | None = None) -> FileStream | None: ...
     async def get_bytes(self, key: str) -> bytes | None: ...
     async def put(
         self,

@@ -42,7 +42,7 @@ class DropCollector:
     def collect(self, dropped: Iterable[DroppedLine], origins: LineOrigins) -> None:
         """Add dropped lines, whose indexes refer to the origins."""
         for line in dropped:
-            file, number = origins[line.index]
+            file, number = origins[line.at]
             if file != GENERATED:
                 self._add(line, file, number)
 

@@ -101,7 +101,7 @@ NO_OBSERVER: Final = _NoObserver()
 class DroppedLine(NamedTuple):
     """A dropped line: its index in the first input, the step that dropped it, its text at that step, and the reason."""
 
-    index: int
+    at: int
     transformation: str
     text: str
     reason: str
@@ -152,9 +152,13 @@ def trace(
 
 
 def trace_alone(lines: list[str], names: Collection[str], filters: LineFilters) -> PipelineTrace:
-    """Trace what would become of each line if it stood alone: no line is dropped for the sake of another one."""
+    """Trace what would become of each line if it stood alone: no line is dropped for the sake of another one.
+
+    Nor by a validator, which takes time and tells nothing about the lines of a finished list: they have passed it.
+    """
     steps = {**TRANSFORMATIONS, "Compress": CONVERT_ONLY}
-    alone = [(name, steps[name]) for name in TRANSFORMATIONS if name in names and name not in _COMPARING]
+    left_out = _COMPARING | _VALIDATORS.keys()
+    alone = [(name, steps[name]) for name in TRANSFORMATIONS if name in names and name not in left_out]
     return run_to_end(_trace_steps(lines, [*_select_filters(filters), *alone], NO_OBSERVER))
 
 
@@ -203,7 +207,7 @@ def _trace_steps(
         observer.on_step_start(name, len(lines))
         yield
         result = step.trace(lines)
-        dropped.extend(DroppedLine(origins[line.index], name, line.text, line.reason) for line in result.dropped)
+        dropped.extend(DroppedLine(origins[line.at], name, line.text, line.reason) for line in result.dropped)
         yield
         observer.on_step_complete(name, len(lines), len(result.lines))
         lines = result.lines

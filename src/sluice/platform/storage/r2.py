@@ -45,11 +45,15 @@ class R2:
             raw = await self._bucket.get(_check_key(key))
             return ObjectStream(_to_info(raw), raw.body) if raw else None
 
-    async def open_file(self, key: str) -> FileStream | None:
-        """Do the same with only what a reply needs: each value that is read from JavaScript costs time."""
+    async def open_file(self, key: str, *, unless_etag: str | None = None) -> FileStream | None:
+        """Do the same with only what a reply needs: each value that is read from JavaScript costs time.
+
+        The content of an object with the ETag `unless_etag` is not read.
+        """
+        options = ({"onlyIf": {"etagDoesNotMatch": unless_etag}},) if unless_etag else ()
         with translate_errors(f"R2 get of {key!r}"):
-            raw = await self._bucket.get(_check_key(key))
-            return FileStream(raw.size, dict(_to_dict(raw.customMetadata)), raw.body) if raw else None
+            raw = await self._bucket.get(_check_key(key), *options)
+            return FileStream(raw.size, dict(_to_dict(raw.customMetadata)), getattr(raw, "body", None)) if raw else None
 
     async def head(self, key: str) -> ObjectInfo | None:
         with translate_errors(f"R2 head of {key!r}"):

@@ -65,7 +65,7 @@ def test_trace():
     traced = trace("Compress", "0.0.0.0 x.b.a.com b.com", "b.com", "b.a.com", "a.com")
     assert traced.lines == ["||b.com^", "||a.com^"]
     assert traced.origins == [0, 3]
-    assert [(line.index, line.text, line.reason) for line in traced.dropped] == [
+    assert [(line.at, line.text, line.reason) for line in traced.dropped] == [
         (0, "||x.b.a.com^", "covered by ||a.com^"),
         (1, "||b.com^", "duplicate of ||b.com^"),
         (2, "||b.a.com^", "covered by ||a.com^"),

@@ -92,4 +92,4 @@ def test_the_trace_gives_reasons():
     """Each dropped rule has a reason, and each line that stays its origin."""
     trace = DomainExclusions(DomainPatterns.parse(["b.org"])).trace(["||a.org^", "||b.org^", "0.0.0.0 b.org c.org"])
     assert (trace.lines, trace.origins) == (["||a.org^", "0.0.0.0 c.org"], [0, 2])
-    assert [(drop.index, drop.reason) for drop in trace.dropped] == [(1, "blocks an excluded domain")]
+    assert [(drop.at, drop.reason) for drop in trace.dropped] == [(1, "blocks an excluded domain")]

@@ -24,7 +24,7 @@ def test_trace_agrees_with_apply(name, lines):
     assert len(traced.origins) == len(traced.lines)
     origins = [origin for origin in traced.origins if origin >= 0]
     assert origins == sorted(origins)
-    assert {*origins, *(line.index for line in traced.dropped)} == set(range(len(lines)))
+    assert {*origins, *(line.at for line in traced.dropped)} == set(range(len(lines)))
     assert all(line.reason for line in traced.dropped)
 
 
@@ -52,7 +52,7 @@ def test_the_pipeline(lines, names, exclusions, inclusions, chance):
     chance.shuffle(names)
     report = trace(lines, names, exclusions=exclusions, inclusions=inclusions)
     assert report.lines == result
-    assert {*report.origins, *(line.index for line in report.dropped), -1} == {*range(len(lines)), -1}
+    assert {*report.origins, *(line.at for line in report.dropped), -1} == {*range(len(lines)), -1}
 
 
 @pytest.mark.parametrize("name", TRANSFORMATIONS)

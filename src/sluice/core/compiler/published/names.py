@@ -18,7 +18,7 @@ def check_name(name: str) -> str:
     if len(name) > MAX_NAME_CHARS or not _NAME.fullmatch(name):
         reason = f"has 1 to {MAX_NAME_CHARS} characters of a-z and 0-9, with hyphens inside"
     elif name in RESERVED:
-        reason = f"{name} is reserved: choose another one"
+        reason = f"cannot be {name}, which is reserved: choose another one"
     else:
         return name
     raise Invalid(f"the name of a list {reason}", [BadField("name", reason)])

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sluice.core.filters.formats.entries import read_badfilter, read_entries
+from sluice.core.filters.formats.entries import iterate_wider, read_badfilter, read_entries
 from sluice.core.filters.verdicts import NameVerdicts, find_rule_literal
 from sluice.core.json_text import encode_json, encode_utf8
 
@@ -90,7 +90,9 @@ def _cut(name: str, labels: int) -> str:
 
 def explain(directory: ShardDirectory, name: str, shards: Iterable[bytes], general: bytes) -> dict[str, Any]:
     """Return the verdict on a name in lower case, the rule that decides, and every place of it."""
-    known = {row[0]: (row[1], row[2:]) for shard in shards for row in json.loads(shard)}
+    concerns = _build_filter(name)
+    rows = (row for shard in shards for row in json.loads(shard) if concerns(row[1].lower()))
+    known = {row[0]: (row[1], row[2:]) for row in rows}
     known |= {row[0]: (row[1], row[3:]) for row in json.loads(general) if row[2] in name}
     numbers = sorted(known)
     decision = NameVerdicts([known[at][0] for at in numbers]).decide(name)
@@ -102,6 +104,19 @@ def explain(directory: ShardDirectory, name: str, shards: Iterable[bytes], gener
         for file, line in zip(packed[::2], packed[1::2], strict=True)
     ]
     return {"verdict": decision.verdict, "rule": rule, "sources": places}
+
+
+def _build_filter(name: str) -> Callable[[str], bool]:
+    """Return a fast check for rules that may be about a name or one above it; some sites have thousands of rules."""
+    names = {name, *iterate_wider(name)}
+    end = _cut(name, 2)
+
+    def concerns(text: str) -> bool:
+        if text.startswith("||") and text.endswith("^") and "*" not in text:
+            return text[2:-1] in names
+        return end in text
+
+    return concerns
 
 
 def _flatten(places: Iterable[PackedPlace]) -> Iterator[int]:

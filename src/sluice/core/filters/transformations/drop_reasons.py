@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 
 class Drop(NamedTuple):
-    """A dropped line: its index in the input, its text when it was dropped, and the reason."""
+    """A dropped line: its index in the input (`at`), its text when it was dropped, and the reason."""
 
-    index: int
+    at: int
     text: str
     reason: str
 

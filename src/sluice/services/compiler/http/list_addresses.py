@@ -1,5 +1,6 @@
 """The addresses that people subscribe to: stored bytes from one object in R2, and nothing else."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -18,6 +19,8 @@ RETRY_AFTER_S: Final = 120
 _FRESH_S: Final = 300
 _STALE_S: Final = 24 * 3600
 _GZIP_MARK: Final = "-gzip"
+_KNOWN: Final = re.compile(rf'(?:W/)?"([0-9a-f]{{32}})(?:{_GZIP_MARK})?"')
+_CONDITIONS: Final = ("if-none-match", "if-modified-since", "if-match", "if-unmodified-since")
 _PATCH_TYPE: Final = "text/plain; charset=utf-8"
 
 # Gives up a stream that nobody reads; None is no stream.
@@ -32,19 +35,25 @@ class ListAddresses:
     inflate: Inflate
     discard: Discard
 
-    async def serve(self, request: Request, name: str, extension: str) -> Reply:
-        """Returns the list at an address; 503 if it was never built, 404 if there is none. The query does not count."""
+    async def serve(self, request: Request, name: str, extension: str) -> Reply | None:
+        """Returns the list at an address; 503 if it was never built, None if there is none. The query does not count."""
         key = f"{PREFIX}{name}.{'txt' if extension == 'adblock' else extension}"
         if request.method == "HEAD":
             info = await self.bucket.head(key)
             file = FileStream(info.size, info.custom_metadata, None) if info else None
         else:
-            file = await self.bucket.open_file(key)
+            file = await self._open_file(key, _find_known_etag(request))
         if file is None:
-            raise NotFound(f"no list is published at {request.path}: GET /lists shows those that are")
+            return None
         if "etag" not in file.custom_metadata:
-            return _build_unbuilt(request)
+            return build_unbuilt_reply(request)
         return self._build_reply(request, name, file)
+
+    async def _open_file(self, key: str, known_etag: str | None) -> FileStream | None:
+        file = await self.bucket.open_file(key, unless_etag=known_etag)
+        if file and file.stream is None and file.custom_metadata.get("etag") != known_etag:
+            return await self.bucket.open_file(key)  # an object from before the ETags of R2 were sent
+        return file
 
     def _build_reply(self, request: Request, name: str, file: FileStream) -> Reply:
         facts, stream = file.custom_metadata, file.stream
@@ -70,6 +79,14 @@ class ListAddresses:
         return share_reply(reply, Sharing(max_age_s=_FRESH_S, tags=(f"patches-{folder}",)))
 
 
+def _find_known_etag(request: Request) -> str | None:
+    """Return the ETag of the only version that the client has; None if it names another number of them, or conditions."""
+    if "if-match" in request.headers:
+        return None
+    known = _KNOWN.fullmatch(request.headers.get("if-none-match", ""))
+    return known[1] if known else None
+
+
 def _is_plain(folder: str, file: str) -> bool:
     return folder.isascii() and folder.isalpha() and len(file) <= 64 and "/" not in file
 
@@ -88,13 +105,15 @@ def _build_headers(facts: Any, *, gzip: bool) -> tuple[tuple[str, str], ...]:
 def _find_unchanged(request: Request, reply: Reply, tag: str) -> Reply | None:
     """Return a 304 if the caller has this version; a copy in the other encoding is the same version."""
     headers = request.headers
+    if not any(name in headers for name in _CONDITIONS):
+        return None
     listed = f"{headers.get('if-none-match', '')},{headers.get('if-match', '')}"
     known = next((each for each in (tag, f"{tag}{_GZIP_MARK}") if f'"{each}"' in listed), None)
     judged = apply_conditions(request, reply if known is None else reply.with_header("ETag", str(ETag(known))))
     return judged.with_header("ETag", reply.header("ETag") or "") if judged.status == 304 else None
 
 
-def _build_unbuilt(request: Request) -> Reply:
+def build_unbuilt_reply(request: Request) -> Reply:
     return build_problem(
         503,
         "Not built yet",

@@ -10,9 +10,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from sluice.core.compiler.published.definition import ListDefinition, parse_definition
 from sluice.core.compiler.published.names import check_name
 from sluice.core.compiler.sources.locations import remove_secrets
-from sluice.core.errors import ConfigError
+from sluice.core.errors import ConfigError, NotFound
 from sluice.core.models import parse_model
 from sluice.core.timestamps import iso
+from sluice.services.compiler.http.list_addresses import build_unbuilt_reply
+from sluice.services.compiler.published.builds.build_steps import list_formats
 from sluice.services.compiler.published.builds.queue import BuildQueue
 from sluice.services.compiler.published.builds.workflow import describe_build
 from sluice.services.compiler.published.keys import EXTENSION
@@ -56,7 +58,9 @@ class ListsApi:
 
     async def show(self, request: Request) -> Reply:
         name = check_name(request.params["name"])
-        known = await self.lists.load(name)
+        known = await self.lists.find(name)
+        if known is None:
+            return Reply.json(self._describe_declared(request, name))
         last = await self.builds.find_last(name)
         counts = await self.lists.load_counts(name)
         origin = self._find_origin(request)
@@ -72,6 +76,31 @@ class ListsApi:
                 "lastBuild": describe_build(last),
             }
         )
+
+    def show_missing(self, request: Request, name: str, extension: str) -> Reply:
+        """Returns 503 for an address that a declared list will have; raises NotFound for any other."""
+        declared = self._load_declared().get(name)
+        formats = list_formats(parse_definition(declared)) if declared else []
+        if extension in formats or (formats and extension == EXTENSION):
+            return build_unbuilt_reply(request)
+        raise NotFound(f"no list is published at {request.path}: GET /lists shows those that are")
+
+    def _describe_declared(self, request: Request, name: str) -> dict[str, Any]:
+        """Returns the facts of a declared list that no cron has seen yet; raises NotFound if there is none."""
+        declared = self._load_declared().get(name)
+        if declared is None:
+            raise NotFound(f"there is no list {name}")
+        parsed = parse_definition(declared)
+        return {
+            **_describe_unstored(name, declared, self._find_origin(request)),
+            "reason": "it is declared and not built yet: the next hour builds it, or the operator by a rebuild",
+            "schedule": parsed.schedule,
+            "minRules": parsed.min_rules,
+            "maxShrink": parsed.max_shrink,
+            "sources": [],
+            "formats": [],
+            "lastBuild": None,
+        }
 
     async def put(self, request: Request) -> Reply:
         require_admin(request, self.admin_token)

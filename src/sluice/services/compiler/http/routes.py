@@ -101,7 +101,8 @@ async def _serve_list(apis: CompilerApis, request: Request) -> Reply:
     """A name with a dot is an address that people subscribe to; a name alone shows the list's facts."""
     name, dot, extension = request.params["name"].partition(".")
     if dot:
-        return await apis.list_addresses.serve(request, name, extension)
+        reply = await apis.list_addresses.serve(request, name, extension)
+        return reply or apis.lists_api.show_missing(request, name, extension)
     return await apis.lists_api.show(request)
 
 

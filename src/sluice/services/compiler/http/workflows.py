@@ -93,10 +93,11 @@ class WorkflowApi:
 
     async def show_status(self, request: Request) -> Reply:
         kind, workflow_id = request.params["type"], request.params["id"]
-        instances = {**self.starter.instances, PUBLISHED_LIST: self.builds}
-        instances_of_kind = next((of_kind for name, of_kind in instances.items() if name == kind), None)
+        instances: list[tuple[str, Instances]] = [*self.starter.instances.items(), (PUBLISHED_LIST, self.builds)]
+        instances_of_kind = next((of_kind for name, of_kind in instances if name == kind), None)
         if instances_of_kind is None:
-            raise Invalid(f"{kind[:40]!r} is not a workflow type; the types are {', '.join(instances)}")
+            types = ", ".join(name for name, _ in instances)
+            raise Invalid(f"{kind[:40]!r} is not a workflow type; the types are {types}")
         status = await instances_of_kind.status(workflow_id)
         values = {"status": status.state, "output": status.output, "error": status.error}
         return _build_reply({"workflowId": workflow_id, "workflowType": kind, **values})

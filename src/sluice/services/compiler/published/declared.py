@@ -1,6 +1,7 @@
 """The lists that the maintainer's repository declares: in `lists.json`, which setting up makes a module, or in a variable."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from sluice.core.compiler.published.definition import MAX_LISTS, parse_definition
@@ -11,6 +12,7 @@ from sluice.core.json_text import parse_json
 _FORM = "a JSON object with a definition for each name"
 
 
+@lru_cache(maxsize=2)
 def read_declared_lists(variable: str, file: str = "") -> dict[str, dict[str, Any]]:
     """Returns the definitions by name; the variable PUBLISHED_LISTS adds to, and wins over, the file."""
     declared = {**_parse("lists.json", file), **_parse("PUBLISHED_LISTS", variable)}

@@ -51,7 +51,8 @@ class ListOperator:
 
     async def rebuild(self, name: str) -> str:
         """Starts a build behind those that wait, and returns its id."""
-        await self._store_declared(name)
+        if build_id := await self._store_declared(name):
+            return build_id
         await self.lists.load(name)
         return await self._start(name)
 
@@ -94,14 +95,16 @@ class ListOperator:
         await self.publisher.reserve_addresses(name, list_formats(parsed))
         return is_new, await self._start(name)
 
-    async def _store_declared(self, name: str) -> None:
-        """Stores a declared list if it is new or changed; the build follows."""
+    async def _store_declared(self, name: str) -> str | None:
+        """Stores a declared list if it is new or changed; returns the id of the build that this starts, if any."""
         definition = self.load_declared().get(name)
         if definition is None:
-            return
+            return None
         known = await self.lists.find(name)
-        if known is None or known.definition != parse_definition(definition):
-            await self._put(name, definition, known.origin if known else "")
+        if known is not None and known.definition == parse_definition(definition):
+            return None
+        _, build_id = await self._put(name, definition, known.origin if known else "")
+        return build_id
 
     def _check_not_declared(self, name: str) -> None:
         if name in self.load_declared():

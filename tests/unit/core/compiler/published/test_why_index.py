@@ -46,7 +46,7 @@ def test_same_decision(rules: list[str], name: str, shards: int):
 
 
 @pytest.mark.parametrize(
-    "names", [["Compress"], ["Deduplicate", "Optimise"], ["Compress", "InvertAllow", "Deduplicate"], []]
+    "names", [["Compress"], ["Deduplicate", "Optimise"], ["Compress", "Validate", "InvertAllow", "Deduplicate"], []]
 )
 async def test_places_of_a_compilation(names: list[str]):
     """The places are those of the command line: of the rule itself, and of equal rules that were dropped for it."""

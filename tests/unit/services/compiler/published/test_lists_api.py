@@ -175,3 +175,13 @@ async def test_questions_about_nothing(client: Client):
         assert (await client("GET", path)).status == status, path
     with pytest.raises(NotFound):
         await client.bench.queries.compare_versions("my-list", 1, 5)
+
+
+async def test_declared_list_before_its_first_build(client: Client):
+    """It has its facts, its addresses say "not yet", and formats that it will not have are unknown."""
+    client.bench.declared = {"to-come": {**definition(), "formats": ["hosts"]}}
+    facts = read(await client("GET", "/lists/to-come"))
+    assert (facts["version"], facts["lastBuild"]) == (0, None)
+    assert "rebuild" in facts["reason"]
+    for path, status in {"to-come.txt": 503, "to-come.hosts": 503, "to-come.rpz": 404, "other": 404}.items():
+        assert (await client("GET", f"/lists/{path}")).status == status, path

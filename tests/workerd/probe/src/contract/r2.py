@@ -1,5 +1,6 @@
 """The claims about R2; the subject is an `R2`."""
 
+import hashlib
 import time
 
 from contract.raises import raises
@@ -35,6 +36,19 @@ async def check_metadata_comes_back(r2: R2, unique: str):
     assert found.object.http_metadata == {"contentType": "text/plain", "cacheControl": "max-age=60"}
     assert found.object.custom_metadata == custom
     assert type(found.object.custom_metadata) is dict
+
+
+async def check_known_content_is_not_read(r2: R2, unique: str):
+    """An object with the ETag that the caller knows comes without its content; the ETag is the MD5 of the content."""
+    stored = await r2.put(unique, b"12345", custom_metadata={"a": "b"})
+    assert stored is not None
+    assert stored.etag == hashlib.md5(b"12345", usedforsecurity=False).hexdigest()
+    known = await r2.open_file(unique, unless_etag=stored.etag)
+    other = await r2.open_file(unique, unless_etag="0" * 32)
+    assert known is not None
+    assert other is not None
+    assert (known.size, known.custom_metadata, known.stream) == (5, {"a": "b"}, None)
+    assert other.stream is not None
 
 
 async def check_upload_time_is_now(r2: R2, unique: str):

@@ -23,7 +23,7 @@ from sluice.services.compiler.http.docs.bodies import (
     WarmBody,
 )
 from sluice.services.compiler.http.docs.queries import EventsQuery, ResultQuery
-from sluice.services.compiler.workflows.starter import PREFIXES
+from sluice.services.compiler.workflows.starter import PREFIXES, PUBLISHED_LIST
 from sluice.web.openapi.common_docs import describe_page
 from sluice.web.openapi.docs import Doc, Documentation, Media, Param, ReplyDoc
 
@@ -44,7 +44,7 @@ _JOB: Final = {
     )
 }
 _RUN: Final = Param("The `workflowId` of a run.", "wf-compile-1790000000000-0123456789abcdef0123456789abcdef")
-_TYPE: Final = Param("The type of a workflow.", "compilation", tuple(PREFIXES))
+_TYPE: Final = Param("The type of a workflow.", "compilation", (*PREFIXES, PUBLISHED_LIST))
 _WHERE_CACHED: Final = {
     "X-Cache": "HIT if the list was in the cache, else MISS.",
     "X-Request-Deduplication": "HIT if another request compiled the list at the same time.",

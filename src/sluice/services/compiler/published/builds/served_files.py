@@ -1,7 +1,7 @@
 """The objects that addresses serve: compressed once, with all that a reply needs in their metadata."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Self
 
@@ -13,7 +13,6 @@ from sluice.services.compiler.published.sources.bundles import compress, join_in
 
 TEXT: Final = "text/plain; charset=utf-8"
 JSON: Final = "application/json"
-_ETAG_CHARS: Final = 32
 # Marks the address of a list that was never built.
 UNBUILT: Final[Mapping[str, str]] = {"unbuilt": "1"}
 
@@ -27,38 +26,31 @@ class ServedFile:
 
     @classmethod
     def of_text(cls, text: bytes, list_format: str, *, version: int, modified_s: int) -> Self:
-        digest = hashlib.sha256(text).hexdigest()
-        facts = _Facts(digest, len(text), list_format, version, modified_s)
-        return cls(content=compress(text), metadata=facts.as_metadata())
+        facts = _Facts(len(text), list_format, version, modified_s)
+        content = compress(text)
+        return cls(content=content, metadata=facts.as_metadata(content))
 
     @classmethod
     def of_format(cls, writer: FormatWriter, list_format: str, *, version: int, modified_s: int) -> Self:
         """Write the body and then the header, of which only compressed bytes are in memory."""
-        digest = hashlib.sha256()
-
-        def iterate_body() -> Iterator[bytes]:
-            for chunk in join_in_chunks(f"{line}\n" for line in writer.iterate_body()):
-                digest.update(chunk)
-                yield chunk
-
-        body = Deflated.compress(iterate_body())
+        body = Deflated.compress(join_in_chunks(f"{line}\n" for line in writer.iterate_body()))
         head = encode_utf8("".join(f"{line}\n" for line in writer.list_header()))
-        digest.update(head)
-        facts = _Facts(digest.hexdigest(), len(head) + body.size, list_format, version, modified_s)
-        return cls(content=body.with_head(head), metadata=facts.as_metadata())
+        facts = _Facts(len(head) + body.size, list_format, version, modified_s)
+        content = body.with_head(head)
+        return cls(content=content, metadata=facts.as_metadata(content))
 
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    digest: str
     size: int
     list_format: str
     version: int
     modified_s: int
 
-    def as_metadata(self) -> dict[str, str]:
+    def as_metadata(self, content: bytes) -> dict[str, str]:
         return {
-            "etag": self.digest[:_ETAG_CHARS],
+            # The one that R2 gives the object itself, so that R2 need not read what a client has already.
+            "etag": hashlib.md5(content, usedforsecurity=False).hexdigest(),
             "modified": str(self.modified_s),
             "size": str(self.size),
             "type": JSON if FORMATS[self.list_format].json_key else TEXT,
