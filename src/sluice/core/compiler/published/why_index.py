@@ -1,6 +1,6 @@
 """The index that answers "why is this name blocked?" without reading the list.
 
-Every rule that concerns one name stands in the shard of that name's last three labels, every other rule that may match a
+Every rule that concerns one name stands in the shard of that name's last four labels, every other rule that may match a
 name in the general shard. The rules of a name's shards decide as the whole list does, because no other rule can match.
 """
 
@@ -17,6 +17,7 @@ from sluice.core.json_text import encode_json, encode_utf8
 
 _RULES_PER_SHARD: Final = 500
 _READ_LINES: Final = 10_000
+_LABELS: Final = 4  # with fewer, all customers of a large host, such as *.s3.amazonaws.com, would share one shard
 MAX_SHARDS: Final = 1_000
 # The file of a rule by its number, and the line.
 PackedPlace = tuple[int, int]
@@ -38,12 +39,12 @@ class ShardDirectory:
         return cls(value["shards"], [(source, file) for source, file in value["files"]])
 
     def shard_of(self, name: str) -> int:
-        """Return the number of the shard in which a rule about this name stands: that of its last three labels."""
-        return zlib.crc32(_cut(name, 3).encode()) % self.shards
+        """Return the number of the shard in which a rule about this name stands."""
+        return zlib.crc32(_cut(name, _LABELS).encode()) % self.shards
 
     def shards_of(self, name: str) -> list[int]:
         """Return the shards in which rules about a name and the names above it stand."""
-        return sorted({self.shard_of(name), self.shard_of(_cut(name, 2))})
+        return sorted({self.shard_of(_cut(name, labels)) for labels in range(2, _LABELS + 1)})
 
 
 def count_shards(rules: int) -> int:

@@ -17,7 +17,18 @@ from sluice.core.filters.verdicts import NameVerdicts
 from sluice.services.compiler.published.builds.list_compiler import FileLibrary, StoredIndex, build_index, compile_rules
 from sluice.services.compiler.published.sources.bundles import Bundle, SourceFile
 
-NAMES = ["a.com", "b.a.com", "c.b.a.com", "ads.net", "x.ads.net", "com", "a.co.uk", "goodads.net"]
+NAMES = [
+    "a.com",
+    "b.a.com",
+    "c.b.a.com",
+    "d.c.b.a.com",
+    "e.d.c.b.a.com",
+    "ads.net",
+    "x.ads.net",
+    "com",
+    "a.co.uk",
+    "goodads.net",
+]
 PATTERNS = [
     "||{}^", "@@||{}^", "|{}^", "||*.{}^", "{}", "0.0.0.0 {}", "||{}^$important", "@@||{}^$important", "||{}^$badfilter",
     "||{}^$client=x", "||{}", "{}^", "@@{}", "/{}/", "||{}^$dnstype=A", "://{}^", "/{}/x", "*{}*", "0.0.0.0 {} z.com",
@@ -36,7 +47,7 @@ RULES = st.lists(st.builds(str.format, st.sampled_from(PATTERNS), st.sampled_fro
 
 @given(RULES, st.sampled_from([*NAMES, "y.com", "www.a.com"]), st.integers(1, 5))
 def test_same_decision(rules: list[str], name: str, shards: int):
-    """The rules of two shards decide as all rules do, by the same line."""
+    """The rules of a name's shards decide as all rules do, by the same line."""
     directory = ShardDirectory(shards, [("S", "s.txt")])
     parts = dict(build_shards(rules, directory, lambda at, _text: [(0, at + 1)]))
     answer = explain(directory, name, [parts[str(at)] for at in directory.shards_of(name)], parts["general"])
