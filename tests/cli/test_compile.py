@@ -1,5 +1,6 @@
 """`sluice compile` in place of hostlist-compiler."""
 
+import io
 import json
 import signal
 import subprocess
@@ -10,6 +11,13 @@ from typing import Any
 
 from cli.sluice_process import COMMAND, ENVIRONMENT, host, sluice
 from runtime import PATIENCE_S
+from sluice.cli.main import run
+from sluice.cli.streams import Streams
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
 
 
 def write(folder: Path, **files: str) -> None:
@@ -34,6 +42,19 @@ def test_a_configuration(tmp_path: Path):
     assert lines[0].startswith("! Checksum: ")
     assert lines[2] == "! Title: Größe"
     assert lines[-5:] == ["!", "! Source: lists/a.txt", "!", "||ä.example^", "||b^"]
+
+
+def test_what_was_written(tmp_path: Path):
+    """On a terminal a compilation ends with a line that names its file; a pipe gets none."""
+    source, output = tmp_path / "rules.txt", tmp_path / "list.txt"
+    source.write_text("||a.example^\n||b.example^\n")
+    terminal, pipe = Terminal(), io.StringIO()
+    for stderr in (terminal, pipe):
+        streams = Streams(io.BytesIO(), io.BytesIO(), stderr)
+        assert run(["compile", "-i", str(source), "-t", "adblock", "-o", str(output)], streams) == 0
+    lines = len(output.read_text().splitlines())
+    assert terminal.getvalue().endswith(f"Wrote {lines} lines to {output}\n")
+    assert pipe.getvalue() == ""
 
 
 def test_inputs(tmp_path: Path):

@@ -1,10 +1,7 @@
 """What the terminal shows."""
 
 import io
-from pathlib import Path
 
-from sluice.cli.main import run
-from sluice.cli.streams import Streams
 from sluice.cli.terminal import ProgressBar, describe_event, format_stage_table
 from sluice.core.compiler import events
 from sluice.core.compiler.configuration import Source
@@ -36,19 +33,6 @@ def test_no_bar_in_a_pipe():
     bar = ProgressBar(pipe)
     bar.show(events.progress("sources", 0, 0, "Read A"))
     bar.clear()
-    assert pipe.getvalue() == ""
-
-
-def test_what_was_written(tmp_path: Path):
-    """On a terminal a compilation ends with a line that names its file; a pipe gets none."""
-    source, output = tmp_path / "rules.txt", tmp_path / "list.txt"
-    source.write_text("||a.example^\n||b.example^\n")
-    terminal, pipe = Terminal(), io.StringIO()
-    for stderr in (terminal, pipe):
-        streams = Streams(io.BytesIO(), io.BytesIO(), stderr)
-        assert run(["compile", "-i", str(source), "-t", "adblock", "-o", str(output)], streams) == 0
-    lines = len(output.read_text().splitlines())
-    assert terminal.getvalue().endswith(f"Wrote {lines} lines to {output}\n")
     assert pipe.getvalue() == ""
 
 
