@@ -1,5 +1,5 @@
 // The compiler's page: compile a list, publish lists, run jobs, see the health of sources.
-import { html, render, useEffect, useRef, useState } from "../ui/draw.js";
+import { html, render, useEffect, useLayoutEffect, useRef, useState } from "../ui/draw.js";
 import { TabPanel, Tabs } from "../ui/layout.js";
 import { showShell } from "../ui/shell.js";
 import { recall, remember, useHash } from "../ui/state.js";
@@ -36,7 +36,8 @@ function useStoredForm() {
       if (files.length) setForm((now) => ({ ...now, files: [...files, ...now.files] }));
     });
   }, []);
-  useEffect(() => void remember(FORM_KEY, toStored(form)), [form]);
+  // At once, not after the next drawing: by then the page may be left.
+  useLayoutEffect(() => void remember(FORM_KEY, toStored(form)), [form]);
   useEffect(() => {
     if (hasFiles.current) storeValue("files", form.files);
   }, [form.files]);
