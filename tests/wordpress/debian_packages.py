@@ -27,6 +27,7 @@ class NotAvailable(Exception):
 
 def fetch_packages(folder: Path) -> Path:
     """Returns the root folder of the unpacked packages; the first call downloads them, and others wait for it."""
+    folder = folder.resolve()  # the commands run inside it
     # Another list of packages gets another folder.
     root = folder / sha256(repr((PROGRAMS, SITE)).encode()).hexdigest()[:12]
     if missing := [tool for tool in ("apt-get", "apt-cache", "dpkg-deb") if shutil.which(tool) is None]:
@@ -60,9 +61,9 @@ def _download(folder: Path) -> Path:
 def _apt(folder: Path, tool: str, *arguments: str, inside: str = ".") -> str:
     """Runs apt with lists and a cache of its own, so that it needs no rights and no lock."""
     options = {
-        "Dir::State": folder.resolve() / "apt/state",
+        "Dir::State": folder / "apt/state",
         "Dir::State::status": "/var/lib/dpkg/status",
-        "Dir::Cache": folder.resolve() / "apt/cache",
+        "Dir::Cache": folder / "apt/cache",
         "APT::Sandbox::User": "",
         "Debug::NoLocking": 1,
         "Acquire::Languages": "none",
