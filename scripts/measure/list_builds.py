@@ -5,10 +5,8 @@ import asyncio
 import json
 import random
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Final
@@ -18,6 +16,7 @@ import httpx
 from list_addresses import TOKEN
 from request_costs import Processor
 from runtime import Runtime, until
+from served_files import serve_files
 from service import heap_bytes, run_service
 from sluice.cli.downloads import SystemClock
 from sluice.core.compiler.compile import CompilationResult, FilterCompiler
@@ -40,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def measure(options: argparse.Namespace) -> None:
     files = {f"/{at}": path.read_bytes() for at, path in enumerate(options.lists)}
-    with tempfile.TemporaryDirectory() as folder, Files(files) as address:
+    with tempfile.TemporaryDirectory() as folder, serve_files(files) as address:
         sources = [{"source": f"http://{address}{path}"} for path in files]
         names = [each for each in options.transformations.split(",") if each]
         configuration = {"name": "Bench", "sources": sources, "transformations": names, "neverBlock": ["example.org"]}
@@ -188,29 +187,3 @@ def wait_for(client: httpx.Client, build_id: str) -> dict[str, Any]:
 
 def open_client(runtime: Runtime) -> httpx.Client:
     return httpx.Client(base_url=runtime.url, timeout=600, limits=httpx.Limits(max_keepalive_connections=0))
-
-
-class Files:
-    """Serves files by path, on a port of its own."""
-
-    def __init__(self, files: dict[str, bytes]) -> None:
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                body = files[self.path]
-                self.send_response(200)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_arguments: Any) -> None:
-                """Nothing is printed."""
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-
-    def __enter__(self) -> str:
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-        return f"127.0.0.1:{self._server.server_port}"
-
-    def __exit__(self, *_error: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()

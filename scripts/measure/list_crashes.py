@@ -4,9 +4,7 @@ import argparse
 import json
 import random
 import tempfile
-import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,6 +12,7 @@ import httpx
 
 from list_addresses import TOKEN, WORKER
 from runtime import Runtime, until
+from served_files import serve_files
 
 ADMIN: Final = {"Authorization": f"Bearer {TOKEN}"}
 FORMATS: Final = ("hosts", "dnsmasq")
@@ -28,12 +27,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def measure(options: argparse.Namespace) -> None:
     moments = random.Random(options.seed)  # noqa: S311 - chooses when to stop
-    sizes = {"/": options.lines}
-    with serve(sizes) as address, tempfile.TemporaryDirectory() as folder:
+    files = {"/": make_list(options.lines)}
+    with serve_files(files) as address, tempfile.TemporaryDirectory() as folder:
         variables = (f"--var=ALLOW_PRIVATE_HOSTS={address}", f"--var=ADMIN_TOKEN={TOKEN}")
         runtime = Runtime(Path(folder) / "state", "--only", WORKER, *variables).start()
         try:
-            old, new = run_cuts(runtime, f"http://{address}/", sizes, options.cuts, moments)
+            old, new = run_cuts(runtime, f"http://{address}/", files, options.cuts, moments)
         finally:
             runtime.kill()
     print(
@@ -42,7 +41,7 @@ def measure(options: argparse.Namespace) -> None:
 
 
 def run_cuts(
-    runtime: Runtime, source: str, sizes: dict[str, int], cuts: int, moments: random.Random
+    runtime: Runtime, source: str, files: dict[str, bytes], cuts: int, moments: random.Random
 ) -> tuple[int, int]:
     with runtime.client(WORKER) as client:
         body = {"configuration": {"name": "Cut", "sources": [{"source": source}]}, "formats": list(FORMATS)}
@@ -50,8 +49,8 @@ def run_cuts(
         wait_for(client, build_id)
     old = new = 0
     for _ in range(cuts):
-        before = sizes["/"]
-        sizes["/"] += 1
+        before = files["/"].count(b"\n")
+        files["/"] = make_list(before + 1)
         with runtime.client(WORKER) as client:
             build_id = client.post("/lists/cut/rebuild", headers=ADMIN).raise_for_status().json()["buildId"]
             time.sleep(moments.uniform(0, 2))
@@ -67,6 +66,10 @@ def run_cuts(
     return old, new
 
 
+def make_list(rules: int) -> bytes:
+    return "".join(f"||ads{at}.example^\n" for at in range(rules)).encode()
+
+
 def wait_for(client: httpx.Client, build_id: str) -> None:
     def look() -> Any:
         last = client.get("/lists/cut").json().get("lastBuild") or {}
@@ -75,29 +78,3 @@ def wait_for(client: httpx.Client, build_id: str) -> None:
     last = until(look)
     if last["outcome"] != "published":
         raise SystemExit(f"a build ended with {json.dumps(last)}")
-
-
-class serve:  # noqa: N801 - a context manager
-    """A source whose number of rules can be changed."""
-
-    def __init__(self, sizes: dict[str, int]) -> None:
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                body = "".join(f"||ads{at}.example^\n" for at in range(sizes["/"])).encode()
-                self.send_response(200)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_arguments: Any) -> None:
-                """Nothing is printed."""
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-
-    def __enter__(self) -> str:
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-        return f"127.0.0.1:{self._server.server_port}"
-
-    def __exit__(self, *_error: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
