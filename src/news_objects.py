@@ -9,7 +9,7 @@ from sluice.workers.news_leases import open_run_lock
 __all__ = ["RunLock"]
 
 
-class RunLock(DurableObject):  # type: ignore[misc]
+class RunLock(DurableObject):  # type: ignore[misc]  # the SDK has no types
     """Each of the two Workers has its own."""
 
     def __init__(self, ctx: Any, env: Any) -> None:

@@ -9,7 +9,7 @@ from sluice.services.news.state.calls import answer_call
 __all__ = ["NewsState"]
 
 
-class NewsState(DurableObject):  # type: ignore[misc]
+class NewsState(DurableObject):  # type: ignore[misc]  # the SDK has no types
     """What is served, and what must be exact; there is one."""
 
     def __init__(self, ctx: Any, env: Any) -> None:
