@@ -133,7 +133,7 @@ function cutDepths(history, span_ms, now_ms = Date.now()) {
 
 function QueueCard() {
   const [chosen, setChosen] = useStored("sluice-jobs-window", "1h");
-  const stats = usePolling(() => getJson("/queue/stats"), REFRESH_S * 2);
+  const stats = usePolling((options) => getJson("/queue/stats", options), REFRESH_S * 2);
   return html`<${Card} title="Queue" actions=${html`<${Segments} label="Time window" value=${chosen} options=${WINDOWS} onChange=${setChosen} />`}>
     <${Loaded} state=${stats}>
       ${(now) =>
@@ -163,7 +163,7 @@ const COLUMNS = [
 ];
 
 function WorkflowFigures() {
-  const metrics = usePolling(() => getJson("/workflow/metrics"), REFRESH_S * 3);
+  const metrics = usePolling((options) => getJson("/workflow/metrics", options), REFRESH_S * 3);
   return html`<${Card} title="Workflows in the last 30 days">
     <${Loaded} state=${metrics}>
       ${({ workflows }) => {

@@ -1,5 +1,5 @@
 // One published list: its addresses, its sources, its versions, and why it blocks a domain.
-import { countOf, formatNumber, html, useState } from "../ui/draw.js";
+import { countOf, formatNumber, html, useEffect, useState } from "../ui/draw.js";
 import { getJson, request, sendJson } from "../ui/api.js";
 import { Button } from "../ui/controls.js";
 import { Badge, Banner, Empty, ErrorBanner, Figures, Loaded } from "../ui/feedback.js";
@@ -17,18 +17,37 @@ const SOURCE_STATES = { ok: ["good", "ok"], mirror: ["warn", "from a mirror"], "
 const OUTCOMES = { published: "a new version", unchanged: "no change", refused: "refused: the old version is served", failed: "failed: the old version is served" };
 
 export function ListPage({ name, onBack }) {
-  const state = usePolling((options) => getJson(`/lists/${name}`, options), 5, name);
+  const [isDeleting, setDeleting] = useState(false);
+  const [error, setError] = useState(null);
+  const fail = (failure) => {
+    setError(failure);
+    setDeleting(false);
+  };
   return html`<div><${Button} onClick=${onBack}>← All lists<//></div>
-    <${Loaded} state=${state}>
+    <${ErrorBanner} error=${error} />
+    ${isDeleting ? html`<${Deletion} name=${name} onDone=${onBack} onFail=${fail} />` : html`<${ListParts} name=${name} onDelete=${() => setDeleting(true)} />`}`;
+}
+
+// Takes the place of all other parts, which ends their requests: nothing asks for a list that is going away.
+function Deletion({ name, onDone, onFail }) {
+  useEffect(() => {
+    request(`/lists/${name}`, { method: "DELETE" }).then(onDone, onFail);
+  }, []);
+  return html`<p role="status">Deleting ${name}…</p>`;
+}
+
+function ListParts({ name, onDelete }) {
+  const state = usePolling((options) => getJson(`/lists/${name}`, options), 5, name);
+  return html`<${Loaded} state=${state}>
       ${(list) =>
-        html`<${Summary} list=${list} refresh=${state.refresh} stop=${state.stop} onBack=${onBack} />
+        html`<${Summary} list=${list} refresh=${state.refresh} onDelete=${onDelete} />
           ${list.version ? html`<${Subscribe} list=${list} />` : html`<${Card} title="Subscribe"><${Empty} title="Not built yet">The addresses appear with the first version.<//><//>`}
           <${Sources} sources=${list.sources ?? []} />
           ${list.version && html`<div class="columns"><${WhyBlocked} name=${name} /><${Overlap} name=${name} version=${list.version} /></div><${Versions} name=${name} version=${list.version} refresh=${state.refresh} />`}`}
     <//>`;
 }
 
-function Summary({ list, refresh, stop, onBack }) {
+function Summary({ list, refresh, onDelete }) {
   const token = useToken();
   const [error, setError] = useState(null);
   const [dialog, ask] = useConfirm();
@@ -41,22 +60,12 @@ function Summary({ list, refresh, stop, onBack }) {
       setError(failure);
     }
   };
-  const deleteList = async () => {
-    stop(); // a list that is gone is not asked for again
-    try {
-      await request(`/lists/${list.name}`, { method: "DELETE" });
-      onBack();
-    } catch (failure) {
-      setError(failure);
-      refresh();
-    }
-  };
   const remove = () =>
     ask({
       title: `Delete ${list.name}?`,
       text: "Its addresses stop answering for everybody who subscribed. This cannot be undone.",
       action: "Delete the list",
-      run: deleteList,
+      run: onDelete,
     });
   const actions = token && html`<${Button} icon="refresh" onClick=${() => attempt(() => sendJson(`/lists/${list.name}/rebuild`, {}))}>Rebuild now<//><${Button} icon="trash" kind="danger" onClick=${remove}>Delete<//><${SignedIn} />`;
   const build = list.lastBuild;

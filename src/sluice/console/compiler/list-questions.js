@@ -42,7 +42,7 @@ const Answer = ({ answer: { domain, verdict, rule, sources } }) =>
   </div>`;
 
 export function Overlap({ name, version }) {
-  const state = usePolling(() => getJson(`/lists/${name}/overlap`), 0, `${name} ${version}`);
+  const state = usePolling((options) => getJson(`/lists/${name}/overlap`, options), 0, `${name} ${version}`);
   const share = ({ unique, rules }) => (rules ? `${formatNumber(unique)} (${Math.round((100 * unique) / rules)} %)` : "0");
   return html`<${Card} title="What each source contributes">
     <${Loaded} state=${state}>

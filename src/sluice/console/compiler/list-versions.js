@@ -10,7 +10,7 @@ import { Ago } from "../ui/times.js";
 import { DiffView } from "./result-view.js";
 
 export function Versions({ name, version, refresh }) {
-  const state = usePolling(() => getJson(`/lists/${name}/versions`), 0, `${name} ${version}`);
+  const state = usePolling((options) => getJson(`/lists/${name}/versions`, options), 0, `${name} ${version}`);
   const token = useToken();
   const [error, setError] = useState(null);
   const [dialog, ask] = useConfirm();
@@ -54,7 +54,7 @@ function toPoints(versions, now = Date.now()) {
 function Differences({ name, versions }) {
   const [from, setFrom] = useState(String(versions[1].version));
   const [to, setTo] = useState(String(versions[0].version));
-  const diff = usePolling(() => getJson(`/lists/${name}/diff?from=${from}&to=${to}`), 0, `${name} ${from} ${to}`);
+  const diff = usePolling((options) => getJson(`/lists/${name}/diff?from=${from}&to=${to}`, options), 0, `${name} ${from} ${to}`);
   const options = versions.map(({ version }) => [String(version), `Version ${version}`]);
   return html`<h3>Differences</h3>
     <div class="row"><${Select} label="From" value=${from} options=${options} onInput=${setFrom} /><${Select} label="to" value=${to} options=${options} onInput=${setTo} /></div>

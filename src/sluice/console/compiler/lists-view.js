@@ -25,7 +25,7 @@ export function ListsView({ path, go, form }) {
 }
 
 function AllLists({ go }) {
-  const lists = usePolling(() => getJson("/lists"), 15);
+  const lists = usePolling((options) => getJson("/lists", options), 15);
   const open = (name) => html`<a href="#lists/${name}">${name}</a>`;
   const columns = [
     ["List", ({ name, description }) => html`<strong>${open(name)}</strong>${description && html`<br /><span class="hint">${description}</span>`}`, "wrap"],

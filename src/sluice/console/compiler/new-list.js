@@ -50,7 +50,7 @@ function NewListForm({ form, onDone }) {
   const own = Object.keys(toRequest(form).preFetchedContent ?? {});
   const isEmpty = configuration.sources.length === 0;
   const isNamed = NAME.test(name);
-  const known = usePolling(() => getJson("/lists"), 0);
+  const known = usePolling((options) => getJson("/lists", options), 0);
   const isKnown = known.data?.lists.some((each) => each.name === name);
   const publish = async () => {
     setBusy(true);

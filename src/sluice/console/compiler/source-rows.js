@@ -22,7 +22,7 @@ export function SourceRows({ form, setForm, progress }) {
 
 // The lists whose health the service watches, to add with one choice. Those that fail or are in the form already are left out.
 function KnownLists({ rows, onChoose }) {
-  const { data } = usePolling(() => getJson("/health/latest"), 0);
+  const { data } = usePolling((options) => getJson("/health/latest", options), 0);
   const known = (data?.data?.results ?? []).filter(({ healthy, url }) => healthy && !rows.some(({ address }) => address.trim() === url));
   if (!known.length) return null;
   const choose = (event) => {

@@ -8,7 +8,7 @@ import { usePolling } from "../ui/state.js";
 import { Ago } from "../ui/times.js";
 
 export function SourcesView() {
-  const health = usePolling(() => getJson("/health/latest"), 30);
+  const health = usePolling((options) => getJson("/health/latest", options), 30);
   return html`<${Card} title="Sources">
     <${Loaded} state=${health}>
       ${({ data }) => (data ? html`<${Report} report=${data} />` : html`<${Empty} title="No check yet">The sources are checked every hour. You can start a check under Jobs.<//>`)}

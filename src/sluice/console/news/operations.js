@@ -7,7 +7,7 @@ import { usePolling } from "../ui/state.js";
 import { Ago, formatDuration } from "../ui/times.js";
 
 const REFRESH_S = 10;
-const useStatus = () => usePolling(() => getJson("/status"), REFRESH_S);
+const useStatus = () => usePolling((options) => getJson("/status", options), REFRESH_S);
 const Since = ({ time, otherwise = "never" }) => (time ? html`<${Ago} time=${time} />` : otherwise);
 
 export function Sources() {

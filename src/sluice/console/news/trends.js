@@ -28,7 +28,7 @@ export function Mood({ filters, setFilters }) {
   const [chosen, setChosen] = useState("30d");
   const [step] = SPANS[chosen];
   const query = toQuery(filters, { bucket: step });
-  const state = usePolling(() => getJson(`/api/v1/sentiment?${query}`), 0, query);
+  const state = usePolling((options) => getJson(`/api/v1/sentiment?${query}`, options), 0, query);
   // A click shows the stories of that time.
   const choose = (bars) => (at) => setFilters({ ...filters, from: bars[at].from, to: bars[at].to });
   return html`<${Card} title="Sentiment over time" actions=${html`<${Segments} label="Time window" value=${chosen} options=${WINDOWS} onChange=${setChosen} />`}>
@@ -76,7 +76,7 @@ export function Terms({ filters, setFilters }) {
   const [hours, setHours] = useState("168");
   // Without the search word: stories found by a word mainly contain that word.
   const query = toQuery(filters, { hours, q: "", status: "" });
-  const state = usePolling(() => getJson(`/api/v1/trending?${query}`), 0, query);
+  const state = usePolling((options) => getJson(`/api/v1/trending?${query}`, options), 0, query);
   const toggle = (term) => setFilters({ ...filters, q: filters.q === term ? "" : term });
   return html`<${Card} title="Trending">
     <${Select} label="Within" value=${hours} options=${PERIODS} onInput=${setHours} />

@@ -58,7 +58,7 @@ export function remember(key, value) {
 // `key` names what is fetched: with another key the old data goes away.
 export function usePolling(fetchData, seconds, key = "") {
   const [state, setState] = useState({ data: undefined, error: undefined });
-  const polling = useRef({ run() {}, stop() {} });
+  const polling = useRef(() => {});
   useEffect(() => {
     let timer = 0;
     let controller = new AbortController();
@@ -81,7 +81,7 @@ export function usePolling(fetchData, seconds, key = "") {
       if (!signal.aborted && seconds) timer = setTimeout(run, seconds * 1000);
     };
     setState({ data: undefined, error: undefined });
-    polling.current = { run, stop };
+    polling.current = run;
     run();
     document.addEventListener("visibilitychange", run);
     return () => {
@@ -89,7 +89,7 @@ export function usePolling(fetchData, seconds, key = "") {
       document.removeEventListener("visibilitychange", run);
     };
   }, [key]);
-  return { ...state, refresh: () => polling.current.run(), stop: () => polling.current.stop() };
+  return { ...state, refresh: () => polling.current() };
 }
 
 // Whether an operator is signed in; changes when they sign in or their token is refused.
