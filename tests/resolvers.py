@@ -4,6 +4,7 @@ import shutil
 import socket
 import struct
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -53,13 +54,6 @@ def upstream() -> Iterator[int]:
         yield server.getsockname()[1]
 
 
-def free_port() -> int:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
 def ask(port: int, name: str) -> str:
     """Return `blocked` or `open` for a name, by the answer of the server."""
     question = (
@@ -81,11 +75,18 @@ def ask(port: int, name: str) -> str:
 
 @contextmanager
 def serving(*command: str) -> Iterator[None]:
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+    with (
+        tempfile.TemporaryFile("w+") as output,
+        subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT) as process,
+    ):
         try:
             yield
         finally:
+            ended = process.poll()
             process.kill()
+            output.seek(0)
+            if ended is not None:
+                pytest.fail(f"{command[0]} ended with {ended}: {output.read()}")
 
 
 def start_dnsmasq(folder: Path, path: Path, port: int, upstream_port: int) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from browser.person import Person
+from ports import find_free_port
 from runtime import PATIENCE_S, Runtime, until
 
 TOKEN: Final = "a-token-of-my-own"
@@ -23,15 +24,9 @@ NXDOMAIN: Final = 3
 OpenDemo = Callable[[str], Person]
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @pytest.fixture(name="demo", scope="module")
 def _demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runtime]:
-    options = ("--demo", "--port", str(free_port()), "--var", f"ADMIN_TOKEN={TOKEN}")
+    options = ("--demo", "--port", str(find_free_port()), "--var", f"ADMIN_TOKEN={TOKEN}")
     runtime = Runtime(tmp_path_factory.mktemp("state"), *options).start()
     until(lambda: any(line.startswith("The demo is") for line in runtime.lines))
     yield runtime
@@ -129,7 +124,7 @@ def test_from_a_known_list_to_a_name_that_dnsmasq_blocks(open_page: OpenDemo, de
     if shutil.which("dnsmasq") is None or shutil.which("curl") is None:
         pytest.skip("no dnsmasq is installed: apt-get install dnsmasq-base curl")
     subprocess.run(shlex.split(download), cwd=tmp_path, check=True)
-    port = free_port()  # the one on the page may be taken here
+    port = find_free_port()  # the one on the page may be taken here
     words = [f"--port={port}" if word.startswith("--port=") else word for word in shlex.split(start)]
     with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.DEVNULL) as dnsmasq:
         try:

@@ -7,7 +7,8 @@ from typing import Any, Final
 import pytest
 
 from cli.sluice_process import sluice
-from resolvers import ask, check, find_program, free_port, serving, start_dnsmasq, start_unbound, upstream
+from ports import find_free_port
+from resolvers import ask, check, find_program, serving, start_dnsmasq, start_unbound, upstream
 
 LIST: Final = b"""! Title: Judged
 ||tree.com^
@@ -61,7 +62,7 @@ def test_a_server_blocks_what_the_list_blocks(name: str, tmp_path: Path):
     start, inexpressible = SERVERS[name]
     path, _ = convert(tmp_path, name)
     with upstream() as upstream_port:
-        port = free_port()
+        port = find_free_port()
         command = start(tmp_path, path, port, upstream_port)
         with serving(*command):
             answers = {host: ask(port, host) for host in (*BLOCKED, *OPEN)}

@@ -7,10 +7,11 @@ from typing import Any, Final
 
 import httpx
 
+from ports import find_free_port
 from runtime import PATIENCE_S, Runtime, until
 from wordpress.blog import OUTBOX
 from wordpress.editor import Editor
-from wordpress.wordpress_site import WordPress, find_free_port
+from wordpress.wordpress_site import WordPress
 
 ZONE: Final = "blog"
 KEY: Final = "the-key-of-the-real-worker-0123"

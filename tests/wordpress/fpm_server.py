@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from ports import find_free_port
 from runtime import PATIENCE_S, until
 from wordpress.wordpress_site import WordPress
 
@@ -40,7 +41,7 @@ class FpmServer:
 
 @contextlib.contextmanager
 def fpm_server(wordpress: WordPress, folder: Path) -> Iterator[FpmServer]:
-    port = _find_free_port()
+    port = find_free_port()
     (folder / "fpm.conf").write_text(CONFIG.format(folder=folder, port=port))
     programs = wordpress.programs
     command = [str(programs.fpm), "-n", "-c", str(wordpress.php_settings), "-y", str(folder / "fpm.conf")]
@@ -62,12 +63,6 @@ def fpm_server(wordpress: WordPress, folder: Path) -> Iterator[FpmServer]:
     finally:
         fpm.terminate()
         fpm.wait(PATIENCE_S)
-
-
-def _find_free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def _listens(port: int) -> bool:

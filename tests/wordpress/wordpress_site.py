@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any, Final
 
 import httpx
 
+from ports import find_free_port
 from runtime import PATIENCE_S, ROOT, until
 from wordpress.programs import Programs
 
@@ -218,9 +218,3 @@ class WordPress:
         with contextlib.suppress(httpx.TransportError):
             return httpx.get(f"{self.origin}/", timeout=PATIENCE_S).status_code == 200
         return False
-
-
-def find_free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

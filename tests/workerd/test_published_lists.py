@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from resolvers import ask, free_port, serving, start_dnsmasq, start_unbound, upstream
+from ports import find_free_port
+from resolvers import ask, serving, start_dnsmasq, start_unbound, upstream
 from runtime import Runtime, until
 from workerd.conftest import StartRuntime
 from workerd.origin import Answer, Origin, local_origin
@@ -228,7 +229,7 @@ def test_name_servers(client: httpx.Client, origin: Origin, tmp_path: Path, name
     path = tmp_path / f"{name}.list"
     path.write_bytes(client.get(f"/lists/served.{name}").raise_for_status().content)
     with upstream() as upstream_port:
-        port = free_port()
+        port = find_free_port()
         with serving(*start_server(tmp_path, path, port, upstream_port)):
             answers = {host: ask(port, host) for host in (*BLOCKED, *OPEN)}
     assert answers == {**dict.fromkeys(BLOCKED, "blocked"), **dict.fromkeys(OPEN, "open")}
