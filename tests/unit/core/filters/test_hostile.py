@@ -1,9 +1,21 @@
 """Hostile input: each case must end quickly."""
 
+from collections import deque
+
 import pytest
 
+from sluice.core.filters.conflicts import find_conflicts
+from sluice.core.filters.patterns.domain_patterns import DomainPatterns
 from sluice.core.filters.patterns.patterns import Patterns
-from sluice.core.filters.pipeline import TRANSFORMATIONS, trace, transform
+from sluice.core.filters.pipeline import (
+    NO_OBSERVER,
+    TRANSFORMATIONS,
+    LineFilters,
+    run_to_end,
+    trace,
+    transform,
+    transform_stepwise,
+)
 
 MANY = 100_000  # enough that quadratic time would not end
 LONG_LINES = {
@@ -42,6 +54,14 @@ def test_long_lines_and_patterns(line):
     many = [f"text{number}" for number in range(50)]
     for texts in (many, ["*a*b*c*d*"], ["/a.*b.*c$/", "/([a-z0-9-]+\\.)+x/"]):
         transform([line], [], exclusions=Patterns.parse(texts))
+
+
+@pytest.mark.parametrize("line", LONG_LINES.values(), ids=LONG_LINES.keys())
+def test_long_lines_and_domains(line):
+    """Domains, and exceptions of other sources, are looked for in a long line."""
+    filters = LineFilters(domain_exclusions=DomainPatterns.parse(["*.b.org", "a.com"]))
+    run_to_end(transform_stepwise([line, line], [], filters, observer=NO_OBSERVER))
+    deque(find_conflicts([line, "@@||a.com^", line], lambda _: "list"), maxlen=0)
 
 
 def test_many_empty_lines():

@@ -12,7 +12,8 @@ from sluice.core.filters.syntax.lines import is_blank, is_comment
 from sluice.core.filters.syntax.rules import is_regex, modifier_name, parse_rule
 
 _LABEL: Final = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
-_NAME: Final = re.compile(rf"(?=.{{1,253}}\Z){_LABEL}(?:\.{_LABEL})*")
+_MAX_NAME: Final = 253
+_NAME: Final = re.compile(rf"(?=.{{1,{_MAX_NAME}}}\Z){_LABEL}(?:\.{_LABEL})*")
 # The most frequent kind of line in DNS lists.
 _COMMON_RULE: Final = re.compile(rf"\|\|({_LABEL}(?:\.{_LABEL})+)\^")
 _ADDRESS: Final = re.compile(r"[0-9.]+\Z|.*:")
@@ -181,7 +182,9 @@ def _is_label(text: str) -> bool:
 
 
 def iterate_wider(name: str) -> Iterator[str]:
-    """Yield the names above a name, the nearest first."""
+    """Yield the names above a name, the nearest first; none for a text that is too long to be a name."""
+    if len(name) > _MAX_NAME:
+        return
     _, dot, rest = name.partition(".")
     while dot:
         yield rest
