@@ -1,11 +1,13 @@
 """Every Worker's OpenAPI document: valid, complete, and true."""
 
 import json
+import re
 import secrets
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from workerd.api_document import ApiDocument, Operation
 from workerd.api_walk import KEY, TOKEN, Walk, send, signature
 from workerd.conftest import StartRuntime
 from workerd.origin import Origin, local_origin
-from workerd.route_tables import CONFIGS
+from workerd.route_tables import CONFIGS, ROOT
 from workerd.socket_client import dialled
 
 COMPILER = "adblock-compiler"
@@ -230,6 +232,21 @@ def list_mistakes(document: ApiDocument, operation: Operation) -> Iterator[tuple
         yield operation, 401, request | {"headers": signature("GET", "/another")}
     elif operation.is_for_admins:
         yield operation, 401, request | {"headers": {"Authorization": "Bearer wrong"}}
+
+
+@pytest.mark.parametrize("worker", [COMPILER, "worker-api"])
+def test_routes_come_before_files(tables: dict[str, list[list[str]]], worker: str):
+    """No file is looked for at the address of a route, and no file has such an address."""
+    assets = CONFIGS[worker]["assets"]
+
+    def is_first(path: str) -> bool:
+        return any(fnmatchcase(path, pattern) for pattern in assets["run_worker_first"])
+
+    folder = ROOT / assets["directory"]
+    files = [f"/{path.relative_to(folder)}" for path in folder.rglob("*") if path.is_file()]
+    routes = [re.sub(r":\w+", "x", pattern) for _, pattern in tables[worker]]
+    assert [path for path in routes if not is_first(path)] == []
+    assert [path for path in files if is_first(path)] == []
 
 
 @pytest.mark.parametrize("worker", WORKERS)
