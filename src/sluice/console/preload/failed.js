@@ -25,12 +25,10 @@ export function Failed({ zone }) {
   const columns = [
     ["Select", ({ id, url }) => html`<input type="checkbox" checked=${chosen.has(id)} aria-label="Select ${url}" onChange=${(event) => choose(id, event.target.checked)} />`],
     ["Page", ({ url, variant }) => (variant ? `${url} (${variant})` : url), "wrap"],
-    ["Status", ({ status }) => status ?? "", "number"],
     ["Reason", ({ reason }) => reason, "wrap"],
-    ["Attempts", ({ attempt }) => attempt + 1, "number"],
     ["Fails since", ({ fails_since: since, failed_at: at }) => html`<${Ago} time=${(since ?? at) * 1000} />`],
-    ["Last try", ({ failed_at: at }) => html`<${Ago} time=${at * 1000} />`],
-    ["", ({ id, url }) => html`<div class="row"><${Button} aria-label="Replay ${url}" onClick=${() => replay([id])}>Replay<//><${Button} kind="danger" aria-label="Delete ${url}" onClick=${() => remove([id])}>Delete<//></div>`],
+    ["Last try", ({ failed_at: at, attempt }) => html`<${Ago} time=${at * 1000} />, ${countOf(attempt + 1, "attempt")}`, "wrap"],
+    ["", ({ id, url }) => html`<div class="row stacked"><${Button} aria-label="Replay ${url}" onClick=${() => replay([id])}>Replay<//><${Button} kind="danger" aria-label="Delete ${url}" onClick=${() => remove([id])}>Delete<//></div>`],
   ];
   return html`<${Card} title="Failed pages">
     <p class="hint">These pages failed permanently or too often. Ten of them are retried every hour; after a week they are deleted.</p>

@@ -54,7 +54,7 @@ function Warmth({ zone, go }) {
               ["Hit ratio", percent(ratio), ratio === null ? "no visitor in 24 h" : "of visits in 24 h"],
               ["First byte, warm", milliseconds(layers.edge?.mean_ttfb_ms ?? layers.r2?.mean_ttfb_ms)],
               ["First byte, cold", milliseconds(layers.origin?.mean_ttfb_ms)],
-              ["Origin spared", countOf(saved, "request"), formatBytes(bytes)],
+              ["Origin spared", formatNumber(saved), `${saved === 1 ? "request" : "requests"}, ${formatBytes(bytes)}`],
               ["Next refresh", next ? html`<${Ago} time=${next * 1000} />` : "–"],
             ]}
           />
