@@ -93,13 +93,14 @@ _SITE: Final = re.compile(
     opinions?\ (?:above|here|in)|readers|editorial\ (?:team|staff|policy)|per\ month|(?:a|per)\ (?:week|month)\ for|(?:ios|android)\ and\ |
     accounts\ lose\ money|(?:pool|file|undated|handout|archive)\ (?:photo|image)|headlines?|captions?|misstated|misspelled|was\ amended|
     the\ (?:author|columnist|publisher|newsroom)|construed|(?:joined|for)\ the\ paper|(?:javascript|website)|chart\ (?:below|above)|
-    substantial\ risk|suitable\ for\ (?:all|every)|new\ customers|first\ deposit|(?:partner|branded)\ content|
+    (?:web)?pages?|(?:at|as\ of|by)\ (?:the\ time\ of\ (?:writing|publication)|press\ time|publication)|tickets|conditions\ apply|
+    ,\ an?\ (?:\w+\ ){0,3}(?:reporter|journalist|editor|columnist|correspondent|contributor)|substantial\ risk|suitable\ for\ (?:all|every)|new\ customers|first\ deposit|(?:partner|branded)\ content|
     # The words of sites in other languages: subscription, author, advertisement, picture
     abo|abonnements?|abonnés?|abonnenten|digital-abo|der\ autor|die\ autorin|redakteur\w*|ohne\ gewähr|totalverlust|datenschutz\w*|
-    leser\w*|lecteurs?|lectores|leitores|lettori|kündbar|traceurs|del\ sitio|(?:full|whole|other|more|\d)\ stories|stories\ about|
+    opini[oõ]\w+|colunista|columnista|kolumn\w+|atualizad[oa]s?|actualizad[oa]s?|im\ archiv|leser\w*|lecteurs?|lectores|leitores|lettori|kündbar|traceurs|del\ sitio|(?:full|whole|other|more|\d)\ stories|stories\ about|
     can\ be\ paid|l'auteur|l'autrice|réservé\ aux|risques?\ de\ perte|suscriptor\w*|el\ autor|la\ autora|patrocinad[oa]s?|conlleva\ riesgos?|
     contenido|prohibida\ la|assinantes?|o\ autor|a\ autora|conteúdo|proibida\ a|envolve\ riscos?|abbonat[oi]|l'autore)\b
-    | 画像|写真[はを]|会員|アプリ|メールマガジン|勧誘|免責|图片|圖片|图源|作者|记者注|公众号|公眾號|仅供参考|僅供參考|立场|立場|会员|會員|사진|앱에서|기자\s|회원|저작권""",
+    | こちら|読者|募集|画像|写真[はを]|会員|アプリ|メールマガジン|勧誘|免責|图片|圖片|图源|作者|记者联系|发稿|發稿|截稿|记者注|公众号|公眾號|仅供参考|僅供參考|立场|立場|会员|會員|사진|앱에서|기자\s|회원|저작권""",
     re.IGNORECASE | re.VERBOSE,
 )
 _TIME_OF_ENTRY: Final = re.compile(

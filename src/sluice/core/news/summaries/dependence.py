@@ -73,15 +73,15 @@ _MORE_OPENINGS: Final = re.compile(
     | (?:In\ (?:short|brief|sum|summary|essence|particular|total|all|both)|To\ (?:sum\ up|put|be\ (?:clear|sure|fair))|For\ (?:context|comparison|reference|now|more)|
       As\ (?:mentioned|noted|reported|previously|described|well|expected)|(?:Simply|Put)\ (?:put|simply)|Last\ but|Not\ (?:so|all|only|everyone)|Back\ in|Speaking\ (?:later|there|at\ the\ same))\b
     # German, French, Spanish, Portuguese, Italian
-    | (?:Dennoch|Dafür|Davon|Daraufhin|Demnach|Danach|Zuvor|Dagegen|Hingegen|Stattdessen|Zugleich|Gleichzeitig|Dort|Darüber|Darin|Darauf|Hinzu|Letztere[rs]?|Somit|Folglich|Denn|Anders(?=\s[a-zäöü])|Ebenso|Ähnlich)\b
+    | (?:Hier|Ihm|Ihnen|Deren|Dessen|Dennoch|Dafür|Davon|Daraufhin|Demnach|Danach|Zuvor|Dagegen|Hingegen|Stattdessen|Zugleich|Gleichzeitig|Dort|Darüber|Darin|Darauf|Hinzu|Letztere[rs]?|Somit|Folglich|Denn|Anders(?=\s[a-zäöü])|Ebenso|Ähnlich)\b
     | (?:En\ revanche|Par\ ailleurs|De\ son\ côté|En\ effet|Selon\ (?:lui|elle|eux)|Or|Et|Puis|Enfin|D'autre\ part|Pourtant|Néanmoins|Celui-ci|Celle-ci)\b
     | (?:Se\ trata|Según\ (?:él|ella|ellos)|Por\ su\ parte|En\ cambio|No\ obstante|Asimismo|Dich[oa]s?|Mientras\ tanto|Por\ otr[ao]|Ello|Ambos|Y|Por\ tanto|Aun\ así)\b
     | (?:Segundo\ el[ea]s?|No\ entanto|Entretanto|Contudo|Procurad[oa]s?|Trata-se|Por\ sua\ vez|Já|Ambos|E|Além\ disso|Assim|Por\ outro\ lado|Apesar\ disso|Nesse|Ness[ae]|Dess[ae])\b
     | (?:Secondo\ (?:lui|lei|loro)|Invece|Infatti|Si\ tratta|Entrambi|Quest[aoie]|Ma|Anche|Così|Quindi)\b
     # Japanese, Chinese, Korean
-    | 同[社氏行国庁省局所] | ただ | 当該 | 両[社者氏] | こうした | そうした | だが | もっとも | しかも | 加えて | 果たして | では
-    | 此前 | 对此 | 對此 | 为此 | 為此 | 据此 | 據此 | 与此 | 與此 | 随后 | 隨後 | 尽管如此 | 相比之下 | 另一方面 | 那么 | 那麼 | 上述 | 其中 | 之后 | 之後
-    | 이\ | 그\ | 해당 | 이들 | 이번 | 또 | 다만 | 반면 | 이어 | 이와 | 아울러 | 앞서 | 이날 | 나머지
+    | 同[社氏行国庁省局所] | ただ | 当該 | 両[社者氏行国] | 前述 | 上記 | こうした | そうした | だが | もっとも | しかも | 加えて | 果たして | では
+    | [^，]{0,6}，[她他它其] | 此前 | 对此 | 對此 | 为此 | 為此 | 据此 | 據此 | 与此 | 與此 | 随后 | 隨後 | 尽管如此 | 相比之下 | 另一方面 | 那么 | 那麼 | 上述 | 其中 | 之后 | 之後
+    | 이\ | 그\ | 해당 | 이들 | 이번 | 이같은 | 이러한 | 이로써 | 이후 | 그런 | 그러 | 또 | 다만 | 반면 | 이어 | 이와 | 아울러 | 앞서 | 이날 | 나머지
     )""",
     re.VERBOSE,
 )
@@ -96,6 +96,10 @@ _TIES: Final = re.compile(
       morning|evening|afternoon|summer|winter|spring|autumn|fall|decade|century|time|point|sum|total|is|was|are|were|a\b)[a-z]+
     | 同社 | 同氏""",
     re.VERBOSE,
+)
+# A pronoun after words in lower case only, so that nobody was named before it.
+_EARLY_PRONOUN: Final = re.compile(
+    r"\S+(?:\s[^A-ZÀ-Ý\s]\S*)*?\s(?:er|sie|ihm|ihn|dessen|deren|elles?|ils|lui|él|ell[ao]s?|el[ea]s?|dele|dela|lei)\b"
 )
 _PERSON: Final = re.compile(r"\b(?:he|she|him|his|hers?)\b")
 _THING: Final = re.compile(r"\b(?:it|its)\b")
@@ -118,7 +122,7 @@ def points_elsewhere(sentence: str) -> bool:
 
 def leans_on_another(sentence: str) -> bool:
     """Whether a word in the middle of a sentence needs another one; the first sentence of an article needs none."""
-    if _TIES.search(sentence):
+    if _TIES.search(sentence) or _EARLY_PRONOUN.match(sentence):
         return True
     person, thing = _PERSON.search(sentence), _THING.search(sentence)
     if person and not _NAME.search(sentence, 0, person.start()):
