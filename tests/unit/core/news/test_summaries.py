@@ -74,6 +74,8 @@ STORY = (
         "Nordea Bank is the second buyer: its 12 coins came from Talis.",
         "Under the agreement, 300 coins will go to Oslo in April.",
         "For context, Bitcoin was worth $4 in 2011.",
+        "“The 4,000 coins are a start,” they wrote in a note on Talis.",
+        "Critics say it costs Talis 300 million kronor.",
         "In Norway, meanwhile, Talis owns 12 bitcoin.",
     ],
 )
@@ -111,6 +113,13 @@ def test_page_without_the_article():
     """A notice that has nothing in common with the title is no summary, however well it reads."""
     notice = "Complete access to quality analysis comes with the award-winning weekend edition."
     assert summarise(BANK, f"{BANK}\n{notice}\nMultiple readers of one organisation pay 30 euros.") == ""
+
+
+def test_bitcoin_without_its_name():
+    """The largest cryptocurrency is Bitcoin, so a sentence about it can lead."""
+    lead = "The world's largest cryptocurrency fell 2.1% to $93,400 on Monday."
+    text = f"{lead}\nThe dollar index rose 0.4% after retail sales had grown by 0.9% in May."
+    assert summarise("Bitcoin slips as dollar firms", text).startswith(lead)
 
 
 def test_name_needs_its_introduction():

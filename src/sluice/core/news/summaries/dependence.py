@@ -101,6 +101,11 @@ _TIES: Final = re.compile(
 _EARLY_PRONOUN: Final = re.compile(
     r"\S+(?:\s[^A-ZÀ-Ý\s]\S*)*?\s(?:er|sie|ihm|ihn|dessen|deren|elles?|ils|lui|él|ell[ao]s?|el[ea]s?|dele|dela|lei)\b"
 )
+_SPEECH: Final = r"(?:sa(?:y|ys|id)|wr(?:ites?|ote)|add(?:s|ed)|told|tells?|argue[sd]?|believe[sd]?|think|thought|expect(?:s|ed)?|warn(?:s|ed)?|note[sd]?)"
+# "…," they wrote; "Supporters say it …": whoever that is stands in the sentence before.
+_SPEAKER: Final = re.compile(
+    rf"""["“].*[,.!?]["”]\s+(?:he|she|they|it)\s+{_SPEECH}\b|[A-Z]\w+s\s+{_SPEECH}\s+(?:that\s+)?(?:it|this)\b"""
+)
 _PERSON: Final = re.compile(r"\b(?:he|she|him|his|hers?)\b")
 _THING: Final = re.compile(r"\b(?:it|its)\b")
 _SEVERAL: Final = re.compile(r"\b(?:they|them|their)\b")
@@ -115,9 +120,9 @@ _CAPITAL: Final = re.compile(r"(?:\b([A-Z][\w.'\u2019-]*)\s+)?\b([A-Z][a-z]\w+)"
 
 
 def points_elsewhere(sentence: str) -> bool:
-    """Whether a sentence begins with a word whose meaning stands in another sentence."""
+    """Whether a sentence begins with a word whose meaning stands in another sentence, or quotes a pronoun."""
     plain = sentence.replace("\u2019", "'")
-    return any(pattern.match(plain) for pattern in (_ENGLISH, _OTHERS, _MORE_OPENINGS))
+    return any(pattern.match(plain) for pattern in (_ENGLISH, _OTHERS, _MORE_OPENINGS, _SPEAKER))
 
 
 def leans_on_another(sentence: str) -> bool:

@@ -18,6 +18,8 @@ _GENERIC_WORDS: Final = (
     "비트 트코 코인 ビッ ット トコ コイ イン 比特 特币 特幣"
 )
 _GENERIC: Final = frozenset(word[:_STEM_CHARS] for word in _GENERIC_WORDS.split())
+# Bitcoin without its name.
+_LARGEST: Final = re.compile(r"\b(?:largest|biggest|leading|original|oldest) (?:crypto|digital)", re.IGNORECASE)
 _GENERIC_WEIGHT: Final = 0.5
 
 Pieces = frozenset[str]
@@ -28,7 +30,8 @@ def find_pieces(text: str) -> Pieces:
     words = (word for word in content_words(text) if len(word) >= _MIN_WORD or word.isdigit())
     stems = {word[:_STEM_CHARS] for word in words if word not in FUNCTION_WORDS}
     wide = {one + other for run in _WIDE.findall(text) for one, other in pairwise(run)}
-    return frozenset(stems | wide)
+    named = {"bitco"} if _LARGEST.search(text) else set[str]()
+    return frozenset(stems | wide | named)
 
 
 def weigh_common(ours: Pieces, theirs: Pieces) -> float:
