@@ -76,6 +76,7 @@ STORY = (
         "For context, Bitcoin was worth $4 in 2011.",
         "“The 4,000 coins are a start,” they wrote in a note on Talis.",
         "Critics say it costs Talis 300 million kronor.",
+        "Talis and its 4,000 coins, the story so far ...",
         "In Norway, meanwhile, Talis owns 12 bitcoin.",
     ],
 )
@@ -91,9 +92,11 @@ def test_sentences_of_the_site(sentence: str):
     ("language", "title", "lead", "sentences"),
     [
         ("de", "Talis Bank kauft 4.000 Bitcoin", "Die Talis Bank hat am Montag 4.000 Bitcoin für die Reserve gekauft.",
-         ("Abonnieren Sie den Kanal der Talis Bank mit 300 Bitcoin-Tipps.", "Mit 212 Partnern verbessern wir die Talis Bank.")),
+         ("Abonnieren Sie den Kanal der Talis Bank mit 300 Bitcoin-Tipps.", "Mit 212 Partnern verbessern wir die Talis Bank.",
+          "In dieser Reserve der Talis Bank liegen 300 Bitcoin.")),
         ("es", "Talis compra 4.000 bitcoins", "El banco sueco Talis compró el martes 4.000 bitcoins para la reserva.",
-         ("Regístrate gratis y gana 30 bitcoins con Talis.", "Dicha compra fue la mayor de Talis en 12 meses.")),
+         ("Regístrate gratis y gana 30 bitcoins con Talis.", "Dicha compra fue la mayor de Talis en 12 meses.",
+          "Con esta compra Talis supera a 12 bancos.")),
         ("ja", "タリス銀行、4000ビットコインを購入", "タリス銀行は18日、4000ビットコインを購入したと発表した。",
          ("タリス銀行の口座は5分で開設できます。", "果たしてタリス銀行の4000枚は上がるのか。")),
         ("zh", "塔利斯银行买入4000枚比特币", "塔利斯银行周二宣布，已买入4000枚比特币。",

@@ -12,7 +12,7 @@ _PERSONS: Final = {
         r"\bI(?:'\w+)?(?=\s[a-z])|\b(?:[Mm]y|me|myself|[Ww]e|us|[Oo]urs?|ourselves|[Yy]ou|[Yy]ours?|yourself|[Ll]et's)\b"
     ),
     "de": re.compile(
-        r"\b(?:[Ii]ch|[Mm]eine?[mrs]?|[Ww]ir|[Uu]ns|[Uu]nser\w{0,2}|[Dd]u|[Dd]ich|[Dd]ir|[Dd]eine?[mnrs]?|[Ee]uch|[Ee]ure?[mnrs]?)\b"
+        r"\b(?:[Ii]ch|mich|mir|[Mm]eine?[mrs]?|meinen\ eigenen|[Ww]ir|[Uu]ns|[Uu]nser\w{0,2}|[Dd]u|[Dd]ich|[Dd]ir|[Dd]eine?[mnrs]?|[Ee]uch|[Ee]ure?[mnrs]?)\b"
         r"|(?<=[\w,] )(?:Sie|Ihnen|Ihre?[mnrs]?)\b"
     ),
     "fr": re.compile(r"\b(?:je|nous|notre|nos|vous|votre|vos|tu|tes)\b|\bj'", re.IGNORECASE),

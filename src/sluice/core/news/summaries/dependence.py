@@ -73,9 +73,9 @@ _MORE_OPENINGS: Final = re.compile(
     | (?:In\ (?:short|brief|sum|summary|essence|particular|total|all|both)|To\ (?:sum\ up|put|be\ (?:clear|sure|fair))|For\ (?:context|comparison|reference|now|more)|
       As\ (?:mentioned|noted|reported|previously|described|well|expected)|(?:Simply|Put)\ (?:put|simply)|Last\ but|Not\ (?:so|all|only|everyone)|Back\ in|Speaking\ (?:later|there|at\ the\ same))\b
     # German, French, Spanish, Portuguese, Italian
-    | (?:Hier|Ihm|Ihnen|Deren|Dessen|Dennoch|Dafür|Davon|Daraufhin|Demnach|Danach|Zuvor|Dagegen|Hingegen|Stattdessen|Zugleich|Gleichzeitig|Dort|Darüber|Darin|Darauf|Hinzu|Letztere[rs]?|Somit|Folglich|Denn|Anders(?=\s[a-zäöü])|Ebenso|Ähnlich)\b
+    | (?:Und|Oder|Darunter|Beides|Entsprechend|Insbesondere|Genau|Hier|Ihm|Ihnen|Deren|Dessen|Dennoch|Dafür|Davon|Daraufhin|Demnach|Danach|Zuvor|Dagegen|Hingegen|Stattdessen|Zugleich|Gleichzeitig|Dort|Darüber|Darin|Darauf|Hinzu|Letztere[rs]?|Somit|Folglich|Denn|Anders(?=\s[a-zäöü])|Ebenso|Ähnlich)\b
     | (?:En\ revanche|Par\ ailleurs|De\ son\ côté|En\ effet|Selon\ (?:lui|elle|eux)|Or|Et|Puis|Enfin|D'autre\ part|Pourtant|Néanmoins|Celui-ci|Celle-ci)\b
-    | (?:Se\ trata|Según\ (?:él|ella|ellos)|Por\ su\ parte|En\ cambio|No\ obstante|Asimismo|Dich[oa]s?|Mientras\ tanto|Por\ otr[ao]|Ello|Ambos|Y|Por\ tanto|Aun\ así)\b
+    | (?:Se\ trata|Según\ (?:él|ella|ellos)|Por\ su\ parte|En\ cambio|De\ la\ misma|De\ esta|En\ es[ao]s?|Según\ su|No\ obstante|Asimismo|Dich[oa]s?|Mientras\ tanto|Por\ otr[ao]|Ello|Ambos|Y|Por\ tanto|Aun\ así)\b
     | (?:Segundo\ el[ea]s?|No\ entanto|Entretanto|Contudo|Procurad[oa]s?|Trata-se|Por\ sua\ vez|Já|Ambos|E|Além\ disso|Assim|Por\ outro\ lado|Apesar\ disso|Nesse|Ness[ae]|Dess[ae])\b
     | (?:Secondo\ (?:lui|lei|loro)|Invece|Infatti|Si\ tratta|Entrambi|Quest[aoie]|Ma|Anche|Così|Quindi)\b
     # Japanese, Chinese, Korean
@@ -94,6 +94,10 @@ _TIES: Final = re.compile(
       (?!\ (?:quarter|half|time|week|month|year|day|largest|biggest|highest|most|of\ the\ year|straight|consecutive))
     | (?<!and)\ (?:of|in|on|at|by|for|with|from|before|after|to|under|than|behind|against|over|about)\ (?:this|that|these|those|such)\ (?!week|month|year|quarter|day|
       morning|evening|afternoon|summer|winter|spring|autumn|fall|decade|century|time|point|sum|total|is|was|are|were|a\b)[a-z]+
+    | \b[Dd]iese[mnrs]?\ (?!Jahr|Woche|Monat|Tag|Sommer|Winter|Herbst|Frühjahr|Quartal|Zeitung|Montag|Dienstag|Mittwoch|Donnerstag|Freitag|Samstag|Sonntag)[A-ZÄÖÜ]
+    | \b(?:est[ae]|estos|estas|esa|esas|esos)\ (?!año|semana|mes|lunes|martes|miércoles|jueves|viernes|sábado|domingo|mañana|tarde|noche|trimestre|verano)[a-zñ]{4}
+    | \b[nd]?es[st][ae]s?\ (?!ano|semana|mês|segunda|terça|quarta|quinta|sexta|sábado|domingo|manhã|tarde|noite|trimestre|año|mes|lunes|martes|mi|jueves|viernes)[a-z]{4}
+    | \b(?:cet|cette|ces)\ (?!année|semaine|mois|matin|après|automne|hiver|été)[a-zé]{3}
     | 同社 | 同氏""",
     re.VERBOSE,
 )

@@ -30,6 +30,7 @@ _MIN_CHARS_WITH_FIGURE: Final = 30
 _MIN_WIDE_CHARS: Final = 12
 _WIDE: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _ENDS: Final = (*".!…\u3002\uff01", *(f"{end}{quote}" for end in ".!\u3002\uff01" for quote in "\"'”\u2019)」』"))
+_CUT_OFF: Final = ("...", "…")
 _FIGURE: Final = re.compile(
     r"\d[\d.,]*|[一二三四五六七八九十百千万億亿]{2,}|[一二三四五六七八九]点[一二三四五六七八九]"
 )
@@ -132,6 +133,7 @@ def _is_site_text(sentence: str, language: str) -> bool:
 def _is_quotable(sentence: str, title: str, language: str) -> bool:
     # A sentence that was split in the wrong place is recognised by its beginning.
     is_whole = not sentence[0].islower() and sentence[0] not in "([-,;:" and sentence.endswith(_ENDS)
+    is_whole = is_whole and not sentence.endswith(_CUT_OFF)
     if not (is_whole and _is_long(sentence) and len(sentence) <= _MAX_SENTENCE_CHARS):
         return False
     return sentence.casefold().rstrip(".") != title.casefold().rstrip(".") and may_be_in(sentence, language)
