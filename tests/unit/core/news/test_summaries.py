@@ -68,6 +68,7 @@ STORY = (
         "Talis Bank's headquarters in Stockholm, May 2024.",
         "Ola Nord has written about Bitcoin and Talis since 2015 and lives in Malmo.",
         "Rated 4.8 out of 5 by 12,000 traders at Talis.",
+        "The 4,000 coins of Talis are safe with the bank for years,” said Ola Brandt.",
         # Needs another sentence
         "Speaking later, she said 300 coins were still to be bought.",
         "A trader who saw 40 of them at Talis wanted more.",

@@ -78,6 +78,9 @@ _MORE_OPENINGS: Final = re.compile(
     | (?:Se\ trata|Según\ (?:él|ella|ellos)|Por\ su\ parte|En\ cambio|De\ la\ misma|De\ esta|En\ es[ao]s?|Según\ su|No\ obstante|Asimismo|Dich[oa]s?|Mientras\ tanto|Por\ otr[ao]|Ello|Ambos|Y|Por\ tanto|Aun\ así)\b
     | (?:Segundo\ el[ea]s?|No\ entanto|Entretanto|Contudo|Procurad[oa]s?|Trata-se|Por\ sua\ vez|Já|Ambos|E|Além\ disso|Assim|Por\ outro\ lado|Apesar\ disso|Nesse|Ness[ae]|Dess[ae])\b
     | (?:Secondo\ (?:lui|lei|loro)|Invece|Infatti|Si\ tratta|Entrambi|Quest[aoie]|Ma|Anche|Così|Quindi)\b
+    | (?:Mit|In|Bei|Nach|Von|Vor|Aus|Für|Zu|Auf|Durch|Wegen|Trotz|An)\ (?:diese|jene)[mnrs]?\ (?!Jahr|Woche|Monat|Tag|Sommer|Winter|Herbst|Frühjahr|Quartal)
+    | (?:Con|En|Por|De|A|Para|Tras|Desde|Sobre|Ante|Com|Após)\ (?:est|es|ess)[aeo]s?\ (?!año|ano|semana|mes|mês|lunes|martes|mi[ée]rcoles|jueves|viernes)
+    | (?:Avec|Dans|Pour|Par|Sur|Après|Selon)\ (?:ce|cet|cette|ces|leurs?|son|sa|ses)\ (?!mois|matin|semaine|année)
     # Japanese, Chinese, Korean
     | 同[社氏行国庁省局所] | ただ | 当該 | 両[社者氏行国] | 前述 | 上記 | こうした | そうした | だが | もっとも | しかも | 加えて | 果たして | では
     | [^\uff0c]{0,6}\uff0c[她他它其] | 此前 | 对此 | 對此 | 为此 | 為此 | 据此 | 據此 | 与此 | 與此 | 随后 | 隨後 | 尽管如此 | 相比之下 | 另一方面 | 那么 | 那麼 | 上述 | 其中 | 之后 | 之後

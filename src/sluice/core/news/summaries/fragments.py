@@ -41,16 +41,26 @@ _PICTURE: Final = re.compile(
     (?:illustration|photo|picture|image|photograph|screenshot)\ (?:taken|shows|by|from|of|released|provided)|\(?(?:left|right|centre|center)\)(?=[\s,.]))""",
     re.VERBOSE,
 )
+_PAIRS: Final = ("“”", "«»", "「」", "『』")
 _RATED: Final = re.compile(r"(?:Rated|Trusted|Powered|Loved|Voted|Featured|Recommended|Brought)\b")
 
 
 def is_fragment(sentence: str, language: str) -> bool:
-    """Whether a sentence is a caption, tells who the author is, or states nothing."""
-    if _BIOGRAPHY.match(sentence) and not _AMOUNT.search(sentence):
+    """Whether a sentence is a caption, half a quotation, tells who the author is, or states nothing."""
+    if _is_half_a_quotation(sentence) or (_BIOGRAPHY.match(sentence) and not _AMOUNT.search(sentence)):
         return True
     if language != "en":
         return False
     return _PICTURE.search(sentence) is not None or _RATED.match(sentence) is not None or _has_no_verb(sentence)
+
+
+def _is_half_a_quotation(sentence: str) -> bool:
+    """Whether a quotation begins or ends in another sentence."""
+    is_uneven = sentence.count('"') % 2 == 1 or any(
+        sentence.count(one) != sentence.count(other) for one, other in _PAIRS
+    )
+    # German closes with the mark that English opens with.
+    return is_uneven if "„" not in sentence else sentence.count("„") != sentence.count("“") + sentence.count("”")
 
 
 def _has_no_verb(sentence: str) -> bool:
