@@ -1,5 +1,6 @@
 """The preload page, as an operator uses it."""
 
+import math
 import re
 import secrets
 
@@ -255,6 +256,34 @@ def test_purge_and_rules(visit: OpenPage, zone: tuple[Service, Site]):
     tab(page, "Set up")
     expect(page.get_by_text("SLUICE_WORKER_URL")).to_be_visible()
     person.look("preload-guide")
+
+
+def test_what_visitors_get(visit: OpenPage, zone: tuple[Service, Site]):
+    """After visits the overview says how many of them a copy answered, and how long visitors wait with and without one."""
+    service, _ = zone
+    service.register(site_url=f"http://{SITE_HOST}", origin_url=service.site_url)
+    person = visit(WORKER)
+    page = signed_in(person.page, service.zone)
+    ratio = page.locator(".figure", has_text="Hit ratio")
+    expect(ratio).to_contain_text("no visitor in 24 h")
+
+    def is_counted() -> bool:
+        with service.runtime.client(WORKER) as client:
+            for path in ("/", f"/{secrets.token_hex(4)}"):
+                assert client.get(path, headers={"Host": SITE_HOST}).status_code == 200
+        layers = service.ask("traffic")["layers"]
+        return bool(layers["edge"]["visits"] and layers["origin"]["visits"])
+
+    def is_shown() -> bool:
+        counted = service.ask("traffic")
+        texts = {"Hit ratio": f"{math.floor(counted['hit_ratio'] * 1000 + 0.5) / 10:g} %"}
+        for name, layer in (("First byte, warm", "edge"), ("First byte, cold", "origin")):
+            texts[name] = f"{math.floor(counted['layers'][layer]['mean_ttfb_ms'] + 0.5):,} ms"
+        return all(text in page.locator(".figure", has_text=name).inner_text() for name, text in texts.items())
+
+    until(is_counted)
+    until(is_shown)
+    person.look("preload-overview-visited")
 
 
 def test_dead_service(visit: OpenPage, zone: tuple[Service, Site]):

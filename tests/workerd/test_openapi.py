@@ -1,10 +1,13 @@
 """Every Worker's OpenAPI document: valid, complete, and true."""
 
 import json
+import re
 import secrets
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +16,11 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from runtime import PATIENCE_S, Runtime
 from workerd import compiler_walks, news_walks, preload_walks
-from workerd.api_document import ApiDocument
+from workerd.api_document import ApiDocument, Operation
 from workerd.api_walk import KEY, TOKEN, Walk, send, signature
 from workerd.conftest import StartRuntime
 from workerd.origin import Origin, local_origin
-from workerd.route_tables import CONFIGS
+from workerd.route_tables import CONFIGS, ROOT
 from workerd.socket_client import dialled
 
 COMPILER = "adblock-compiler"
@@ -207,24 +210,43 @@ def test_wrong_calls(service: Runtime, documents: dict[str, ApiDocument], worker
     with service.client(worker) as client:
         # After a body that nobody read, the local runtime hangs up.
         client.headers["Connection"] = "close"
-        for operation in document.operations():
-            request = document.request(operation)
-            wrong: dict[int, dict[str, Any]] = {}
-            if operation.body:
-                broken = {name: value for name, value in request.items() if name != "json"}
-                text = {"Content-Type": "text/plain"}
-                wrong[400] = broken | {"content": b"[", "headers": {"Content-Type": "application/json"}}
-                wrong[415] = broken | {"content": b"{}", "headers": text}
-            if operation.parameters("query"):
-                wrong[400] = request | {"params": {"no-such-parameter": "1"}}
-            if operation.is_for_admins:
-                wrong[401] = request | {"headers": {"Authorization": "Bearer wrong"}}
-            if operation.is_signed:
-                wrong[401] = request | {"headers": signature("GET", "/another")}
-            for status, mistaken in wrong.items():
-                reply = send(client, operation, mistaken)
-                assert reply.status_code == status, f"{operation}: {reply.text}"
-                document.check(operation, reply)
+        calls = [call for operation in document.operations() for call in list_mistakes(document, operation)]
+        # Wrong tokens are answered ever more slowly, so several are sent at once.
+        with ThreadPoolExecutor(8) as pool:
+            replies = list(pool.map(lambda call: send(client, call[0], call[2]), calls))
+    for (operation, status, _), reply in zip(calls, replies, strict=True):
+        assert reply.status_code == status, f"{operation}: {reply.text}"
+        document.check(operation, reply)
+
+
+def list_mistakes(document: ApiDocument, operation: Operation) -> Iterator[tuple[Operation, int, dict[str, Any]]]:
+    """The wrong calls of an operation, each with the status that answers it."""
+    request = document.request(operation)
+    if operation.body:
+        broken = {name: value for name, value in request.items() if name != "json"}
+        yield operation, 400, broken | {"content": b"[", "headers": {"Content-Type": "application/json"}}
+        yield operation, 415, broken | {"content": b"{}", "headers": {"Content-Type": "text/plain"}}
+    if operation.parameters("query"):
+        yield operation, 400, request | {"params": {"no-such-parameter": "1"}}
+    if operation.is_signed:
+        yield operation, 401, request | {"headers": signature("GET", "/another")}
+    elif operation.is_for_admins:
+        yield operation, 401, request | {"headers": {"Authorization": "Bearer wrong"}}
+
+
+@pytest.mark.parametrize("worker", [COMPILER, "worker-api"])
+def test_routes_come_before_files(tables: dict[str, list[list[str]]], worker: str):
+    """No file is looked for at the address of a route, and no file has such an address."""
+    assets = CONFIGS[worker]["assets"]
+
+    def is_first(path: str) -> bool:
+        return any(fnmatchcase(path, pattern) for pattern in assets["run_worker_first"])
+
+    folder = ROOT / assets["directory"]
+    files = [f"/{path.relative_to(folder)}" for path in folder.rglob("*") if path.is_file()]
+    routes = [re.sub(r":\w+", "x", pattern) for _, pattern in tables[worker]]
+    assert [path for path in routes if not is_first(path)] == []
+    assert [path for path in files if is_first(path)] == []
 
 
 @pytest.mark.parametrize("worker", WORKERS)

@@ -221,6 +221,29 @@ def test_sitemap(place: tuple[Service, Site]):
     assert {row["trigger_name"] for n in range(5) for row in service.log(f"/p{n}")} == {"sitemap"}
 
 
+def test_large_sitemap(place: tuple[Service, Site]):
+    """Other calls are answered while a large file is taken in: they see the queue grow."""
+    service, control = place
+    addresses = 10_000
+    service.register(
+        preload_queue_max_depth=2 * addresses,
+        preload_rpm_limit=1,
+        preload_rps_limit=1,
+        preload_queue_backend="durable-object",
+    )
+    pages = "".join(f"<url><loc>{service.site_url}/p{n}</loc></url>" for n in range(addresses))
+    control.pages["/sitemap.xml"] = Page(body=f"<urlset>{pages}</urlset>".encode())
+    service.admin("POST", "sitemap", {})
+    depths = {0}
+
+    def is_taken_in() -> bool:
+        depths.add(service.ask("status")["queue_depth"])
+        return max(depths) >= addresses - 10
+
+    until(is_taken_in)
+    assert [depth for depth in depths if 0 < depth < addresses - 10]
+
+
 def test_manual_and_redirects(place: tuple[Service, Site]):
     """Pages by hand: the target of a redirect is warmed; a redirect into a private network is not followed."""
     service, control = place

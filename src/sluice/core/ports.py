@@ -27,7 +27,7 @@ class Clock(Protocol):
         """Return the seconds since the epoch."""
 
     async def sleep(self, seconds: float) -> None:
-        """Wait."""
+        """Wait; with 0, only until everything else that is due had its turn."""
 
 
 class Log(Protocol):

@@ -28,7 +28,8 @@ export function Failed({ zone }) {
     ["Status", ({ status }) => status ?? "", "number"],
     ["Reason", ({ reason }) => reason, "wrap"],
     ["Attempts", ({ attempt }) => attempt + 1, "number"],
-    ["Failed", ({ failed_at: at }) => html`<${Ago} time=${at * 1000} />`],
+    ["Fails since", ({ fails_since: since, failed_at: at }) => html`<${Ago} time=${(since ?? at) * 1000} />`],
+    ["Last try", ({ failed_at: at }) => html`<${Ago} time=${at * 1000} />`],
     ["", ({ id, url }) => html`<div class="row"><${Button} aria-label="Replay ${url}" onClick=${() => replay([id])}>Replay<//><${Button} kind="danger" aria-label="Delete ${url}" onClick=${() => remove([id])}>Delete<//></div>`],
   ];
   return html`<${Card} title="Failed pages">

@@ -149,7 +149,7 @@ const Failing = ({ failed, go }) =>
   html`<${Card} title="Failing pages">
     <${Table}
       caption="Failing pages"
-      columns=${[["Page", ({ url }) => url, "wrap"], ["Reason", ({ reason }) => reason, "wrap"], ["Since", ({ failed_at: at }) => html`<${Ago} time=${at * 1000} />`]]}
+      columns=${[["Page", ({ url }) => url, "wrap"], ["Reason", ({ reason }) => reason, "wrap"], ["Fails since", ({ fails_since: since, failed_at: at }) => html`<${Ago} time=${(since ?? at) * 1000} />`]]}
       rows=${failed.slice(0, SHOWN_ROWS)}
     />
     <p class="hint"><button type="button" class="link" onClick=${() => go("failed")}>Replay or delete them</button></p>

@@ -1,6 +1,5 @@
 """Applies the transformations of one source, or of the whole list, and records each as a stage."""
 
-import asyncio
 from collections.abc import Sequence
 from typing import TypeVar
 
@@ -35,23 +34,22 @@ class TransformationPipeline:
         drops = self._context.drops
         if drops is None or text.origins is None:
             steps = pipeline.transform_stepwise(text.take(), names, filters, observer=observer, later=self._later)
-            return LineBuffer(await _run_with_pauses(steps))
-        trace = await _run_with_pauses(
+            return LineBuffer(await self._run_with_pauses(steps))
+        trace = await self._run_with_pauses(
             pipeline.trace_stepwise(text.take(), names, filters, observer=observer, later=self._later)
         )
         drops.collect(trace.dropped, text.origins)
         return LineBuffer(trace.lines, text.origins.select(trace.origins))
 
-
-async def _run_with_pauses(steps: pipeline.Stepwise[T]) -> T:
-    """Yield to the event loop in every pause: events are sent, and a Worker's clock advances."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            outcome: T = end.value
-            return outcome
-        await asyncio.sleep(0)
+    async def _run_with_pauses(self, steps: pipeline.Stepwise[T]) -> T:
+        """In every pause events are sent, other requests get their turn, and a Worker's clock advances."""
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                outcome: T = end.value
+                return outcome
+            await self._context.clock.sleep(0)
 
 
 class _StageRecorder:

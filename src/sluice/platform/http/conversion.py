@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterable, Mapping
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any, Final
 
 import js
@@ -11,6 +12,7 @@ from workers import Response
 
 from sluice.core.errors import TooLarge
 from sluice.core.headers import Headers
+from sluice.core.ports import HeaderPairs
 from sluice.platform.background import run_in_background
 from sluice.platform.http.streams import read_chunks
 from sluice.web.messages import Native, Passthrough, Reply, Request
@@ -96,7 +98,13 @@ def to_response(reply: Reply, ctx: Any) -> Any:
 
 
 def _build_response(reply: Reply, body: Any, **options: str) -> Any:
-    return Response(js.Response.new(body, status=reply.status, headers=to_js(reply.headers), **options))
+    return Response(js.Response.new(body, status=reply.status, headers=_to_js_headers(reply.headers), **options))
+
+
+@lru_cache(maxsize=64)
+def _to_js_headers(headers: HeaderPairs) -> Any:
+    """Return the headers for a new response, which copies them: most replies of an isolate have those of another one."""
+    return js.Headers.new(to_js(headers))
 
 
 def _pass_through(reply: Reply, response: Any) -> Any:

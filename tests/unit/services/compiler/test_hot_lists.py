@@ -19,7 +19,6 @@ from sluice.services.compiler.cache.hot_replies import (
 )
 from sluice.services.compiler.guard.guard import Guard
 from sluice.services.compiler.guard.rate_limit import (
-    ANSWER_FRESH_S,
     MAX_RECENT_CLIENTS,
     KvRateLimit,
     RateLimiter,
@@ -191,22 +190,52 @@ async def test_hits_are_reported_in_one_call(make: Make):
     other = make(service.world, service.objects)
     for _ in range(2):
         await other.post()
+    await other.later.run()
     with pytest.raises(TooManyRequests):
         await other.post()
 
 
-async def test_old_answer_is_asked_again(make: Make):
-    """An answer of the object counts for two seconds: other isolates may have counted since."""
+async def test_hits_of_other_isolates(make: Make):
+    """An isolate learns of them when it reports its own; until then it allows no more than one limit."""
     service = make()
     other = make(service.world, service.objects)
     for _ in range(3):
         await service.post()
+    await service.later.run()
     for _ in range(7):
         await other.post()
     await other.later.run()
-    service.world.clock.advance(ANSWER_FRESH_S)
+    await service.post()
+    await service.later.run()
     with pytest.raises(TooManyRequests):
         await service.post()
+
+
+async def test_hits_of_a_new_window(make: Make):
+    """What was counted in a window that is over counts no more."""
+    service = make()
+    for _ in range(10):
+        await service.post()
+    await service.later.run()
+    service.world.clock.advance(60)
+    for _ in range(10):
+        await service.post()
+    with pytest.raises(TooManyRequests):
+        await service.post()
+
+
+async def test_a_burst_after_a_pause_is_one_call(make: Make):
+    """The object is not asked first: it hears of the hits together."""
+    service = make()
+    for _ in range(3):
+        await service.post()
+    await service.later.run()
+    calls = service.objects.objects["192.0.2.1"].calls
+    service.world.clock.advance(20)
+    for _ in range(5):
+        await service.post()
+    await service.later.run()
+    assert service.objects.objects["192.0.2.1"].calls == calls + 1
 
 
 async def test_memory_is_not_used_with_turnstile(make: Make):

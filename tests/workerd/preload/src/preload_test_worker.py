@@ -7,7 +7,6 @@ DELETE /test?url=…             removes a page from the edge cache
 GET /test/heap                 the size of Python's heap, which never shrinks
 """
 
-import asyncio
 import time
 from functools import cached_property
 from typing import Any
@@ -18,6 +17,7 @@ from workers import DurableObject, Response, WorkerEntrypoint
 
 from sluice.core.ports import Alarm, Bucket
 from sluice.platform.bindings import Binding
+from sluice.platform.clock import SystemClock
 from sluice.platform.durable_objects import Alarm as ObjectAlarm
 from sluice.platform.durable_objects import Sql
 from sluice.platform.http.edge_cache import EdgeCache
@@ -43,7 +43,7 @@ class MovedClock:
     async def sleep(self, seconds: float) -> None:
         """The time has passed for the sleeper, even if the clock stands still for all others."""
         ends_at = self.now() + seconds
-        await asyncio.sleep(seconds)
+        await SystemClock().sleep(seconds)
         if SETTINGS["stands_at"] is not None and self.zone_id == SETTINGS["stands_for"]:
             SETTINGS["stands_at"] = max(SETTINGS["stands_at"], ends_at)
 

@@ -25,7 +25,6 @@ KEY_PREFIX: Final = "ratelimit:"
 # Guesses. An object answers within about 10 ms; on a busy machine it may take seconds, and its count is still exact.
 OBJECT_PATIENCE_S: Final = 10.0
 KV_PATIENCE_S: Final = 2.0
-ANSWER_FRESH_S: Final = 2.0
 REPORT_AFTER_S: Final = 1.0
 MAX_RECENT_CLIENTS: Final = 1000
 _TTL_MARGIN_S: Final = 10
@@ -46,13 +45,12 @@ class ClientCount:
 
     count: int = 0
     reset_at: float = 0.0
-    asked_at: float = 0.0
     owed: int = 0
 
-    def can_count_hit(self, now: float, max_requests: int) -> bool:
-        """Whether the answer is recent enough, and leaves room for one more request."""
-        ends_at = min(self.asked_at + ANSWER_FRESH_S, self.reset_at)
-        return self.asked_at <= now < ends_at and self.count + self.owed < max_requests
+    def has_room(self, now: float, max_requests: int) -> bool:
+        """Whether one more request is within the limit, as far as is known here."""
+        count = self.count if now < self.reset_at else 0
+        return count + self.owed < max_requests
 
     def take_owed(self) -> int:
         owed, self.owed = self.owed, 0
@@ -130,9 +128,9 @@ class RateLimiter:
             raise TooManyRequests(self._refusal(), retry_after_s=wait_s)
 
     async def charge_hit(self, client: str) -> None:
-        """Counts a request that is answered from memory, without asking the object for each."""
+        """Counts a request that is answered from memory. The object hears of it a second later: only then hits of other isolates count."""
         known = self.recent.get(client)
-        if not known.can_count_hit(self.clock.now(), self.max_requests):
+        if not known.has_room(self.clock.now(), self.max_requests):
             await self.charge(client)
             return
         known.owed += 1
@@ -155,7 +153,7 @@ class RateLimiter:
             self.log.error("rate_limit.degraded", error)
             fallback = self.open_fallback()
             return await fallback.count_request(client, self.max_requests, self.window_s, cost=cost, owed=owed)
-        known.count, known.reset_at, known.asked_at = decision.count, decision.reset_at, self.clock.now()
+        known.count, known.reset_at = decision.count, decision.reset_at
         return decision
 
     def _refusal(self) -> str:

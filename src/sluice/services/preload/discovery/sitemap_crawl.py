@@ -192,7 +192,7 @@ class SitemapCrawl:
         """Enqueues slice by slice, and lets other calls in between; after a crash it goes on with the next slice."""
         taken = int(self.sql.value("SELECT taken FROM crawl_progress WHERE crawl_id = ?", file.id) or 0)
         if not taken:
-            self._report_foreign(file, config, links)
+            await self._report_foreign(file, config, links)
         while taken < len(links):
             slices = await self._cut_slices(links[taken : taken + FACTS_AT_ONCE], config)
             facts = await self.load_facts([url for each in slices for url, _ in each.pages])
@@ -209,9 +209,13 @@ class SitemapCrawl:
             await self.clock.sleep(0)
         return slices
 
-    def _report_foreign(self, file: SitemapFile, config: ZoneConfig, links: list[SitemapLink]) -> None:
+    async def _report_foreign(self, file: SitemapFile, config: ZoneConfig, links: list[SitemapLink]) -> None:
         """Says which addresses are not the zone's: often the name with or without www."""
-        hosts = Counter(urlsplit(link.url).netloc[:253] for link in links if not config.covers_url(link.url))
+        hosts: Counter[str] = Counter()
+        for at in range(0, len(links), SLICE):
+            urls = [link.url for link in links[at : at + SLICE] if not config.covers_url(link.url)]
+            hosts.update(urlsplit(url).netloc[:253] for url in urls)
+            await self.clock.sleep(0)
         for host, count in hosts.most_common(MAX_FOREIGN_HOSTS):
             reason = (
                 f"{count} addresses are on {host or 'no host'}, which is not one of the zone's hosts: add it to hosts"
