@@ -61,7 +61,7 @@ def is_one_story(first: str, second: str, **members: Any) -> bool:
         ("Birch lowers fee of fund to 0.25%", "Birch cuts fund fee to 25 basis points"),
         ("Bitcoin tops $130,000 for first time", "BTC crosses 130K mark in historic first"),
         # words that only look like acts or names
-        ("Appeals court revives suit against Veloro", "Suit against Veloro revived, Second Circuit rules"),
+        ("Appeals court clears Veloro trader", "Veloro trader cleared, judges rule"),
         ("Veloro halts withdrawals after hack", "Crypto exchange Veloro freezes payouts following breach"),
         ("Hot drink chain Marwick owns 410 BTC", "Coffee retailer Marwick reveals 410 bitcoin"),
         ("SEC fines Larch $12 million over disclosures", "Larch pays $12M penalty to settle SEC disclosure case"),

@@ -54,7 +54,7 @@ STORY = (
     "sentence",
     [
         # To the reader or in the name of the site
-        "Last week I spent nine hours with the bankers of Talis, and I liked it.",
+        "Over lunch I counted the 4,000 coins of Talis twice.",
         "Get the day's top Bitcoin stories before 8 a.m.",
         "Unlock 12 charts about Talis and its Bitcoin reserve.",
         "Talis fans know what Bitcoin did next, and so will you.",
@@ -96,7 +96,7 @@ def test_sentences_of_the_site(sentence: str):
          ("Abonnieren Sie den Kanal der Talis Bank mit 300 Bitcoin-Tipps.", "Mit 212 Partnern verbessern wir die Talis Bank.",
           "In dieser Reserve der Talis Bank liegen 300 Bitcoin.")),
         ("es", "Talis compra 4.000 bitcoins", "El banco sueco Talis compró el martes 4.000 bitcoins para la reserva.",
-         ("Regístrate gratis y gana 30 bitcoins con Talis.", "Dicha compra fue la mayor de Talis en 12 meses.",
+         ("Llévate un libro de Talis con tu compra de 30 bitcoins.", "Dicha compra fue la mayor de Talis en 12 meses.",
           "Con esta compra Talis supera a 12 bancos.")),
         ("ja", "タリス銀行、4000ビットコインを購入", "タリス銀行は18日、4000ビットコインを購入したと発表した。",
          ("タリス銀行の口座は5分で開設できます。", "果たしてタリス銀行の4000枚は上がるのか。")),
@@ -115,8 +115,8 @@ def test_sentences_of_the_site_in_other_languages(language: str, title: str, lea
 
 def test_page_without_the_article():
     """A notice that has nothing in common with the title is no summary, however well it reads."""
-    notice = "Complete access to quality analysis comes with the award-winning weekend edition."
-    assert summarise(BANK, f"{BANK}\n{notice}\nMultiple readers of one organisation pay 30 euros.") == ""
+    notice = "Every plan has the crossword, the archive of the paper and two tickets for the zoo."
+    assert summarise(BANK, f"{BANK}\n{notice}\nSchools and libraries pay 30 euros.") == ""
 
 
 def test_bitcoin_without_its_name():
@@ -136,9 +136,11 @@ def test_name_needs_its_introduction():
 
 def test_small_words_of_related_languages():
     """A Spanish lead with words that are French too is Spanish in a Spanish article."""
-    lead = "La empresa de luz de Quito subirá un 9 % la tarifa de la red a 40 minas de bitcoin a partir de enero."
-    rest = "Los mineros de Quito consumen cerca del 8 % de la electricidad que se produce en el país."
-    assert lead in summarise("Quito sube la tarifa a las minas de bitcoin", f"{lead}\n{rest}")
+    lead = (
+        "La zona de la costa de Quito pide un 9 % de la renta de la luz a 40 minas de bitcoin a la orilla de un lago."
+    )
+    rest = "Los vecinos de la costa esperan que la obra se termine en el mes de mayo y que se pague con el ahorro."
+    assert lead in summarise("Quito pide renta de luz a las minas de bitcoin", f"{lead}\n{rest}")
 
 
 def test_definite_subject_needs_its_noun():
