@@ -135,6 +135,9 @@ _LATIN: Final = {
     "pl": "się że nie jest przez dla oraz na do po",
 }
 _LATIN_WORDS: Final = {language: frozenset(words.split()) for language, words in _LATIN.items()}
+_ROMANCE: Final = frozenset({"es", "fr", "it", "pt"})
+_SHARED_WORDS: Final = frozenset({"de", "en", "la", "un", "a", "o"})
+FUNCTION_WORDS: Final = frozenset().union(*_LATIN_WORDS.values())
 _SURE_WORDS: Final = 2
 _MIN_SHARE: Final = 0.25
 _SAMPLE_CHARS: Final = 4_000
@@ -154,6 +157,20 @@ def detect_language(text: str) -> str:
     scores = _count_by_language(word.lower() for word in _WORD.findall(sample))
     best = max(scores, key=lambda language: scores[language])
     return best if scores[best] else "und"
+
+
+def may_be_in(sentence: str, language: str) -> bool:
+    """Whether a sentence has no clear sign of a language other than `language`."""
+    found = detect_language(sentence)
+    if found in {language, "und"}:
+        return True
+    if found not in _LATIN_WORDS or language not in _LATIN_WORDS:
+        return False
+    # Related languages share small words.
+    words = (word.lower() for word in _WORD.findall(sentence))
+    scores = _count_by_language(word for word in words if word not in _SHARED_WORDS)
+    has_sign = scores[language] > 0 or {found, language} <= _ROMANCE
+    return has_sign and scores[found] - scores[language] < _SURE_WORDS
 
 
 def _count_by_language(words: Iterable[str]) -> dict[str, int]:

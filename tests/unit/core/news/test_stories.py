@@ -51,6 +51,25 @@ def is_one_story(first: str, second: str, **members: Any) -> bool:
         ("Jury finds Halden founder not guilty", "Halden founder acquitted by jury"),
         ("Ruth Calder asks SEC about Trump's tokens", "Calder presses SEC on Trump tokens"),
         ("Orchid puts Bitcoin purchases on hold", "Orchid pauses Bitcoin buying"),
+        # numbers in words and in other units
+        ("Robinhood cuts 7% of staff", "Robinhood lays off seven percent of workforce"),
+        (
+            "Whale shifts 3,000 BTC after 14 years of silence",
+            "Dormant wallet moves three thousand bitcoin for first time in 14 years",
+        ),
+        ("Larch leases 1,500 megawatts for Bitcoin mining", "Larch signs lease of 1.5 GW for crypto miners"),
+        ("Birch lowers fee of fund to 0.25%", "Birch cuts fund fee to 25 basis points"),
+        ("Bitcoin tops $130,000 for first time", "BTC crosses 130K mark in historic first"),
+        # words that only look like acts or names
+        ("Appeals court clears Veloro trader", "Veloro trader cleared, judges rule"),
+        ("Veloro halts withdrawals after hack", "Crypto exchange Veloro freezes payouts following breach"),
+        ("Hot drink chain Marwick owns 410 BTC", "Coffee retailer Marwick reveals 410 bitcoin"),
+        ("SEC fines Larch $12 million over disclosures", "Larch pays $12M penalty to settle SEC disclosure case"),
+        ("Larch Mining buys rival Birch for $300m", "Birch to be acquired by Larch Mining in $300 million deal"),
+        # states by their capitals and presidents
+        ("Norway suspends new mining sites", "Oslo halts new bitcoin mining centres"),
+        ("Bolivia lifts crypto ban", "Crypto becomes legal in Bolivia"),
+        ("Mt. Gox pushes back creditor repayments to 2027", "Creditors of Mt. Gox must wait until 2027 for payouts"),
     ],
 )
 def test_same_event(first: str, second: str):
@@ -86,6 +105,13 @@ def test_same_event(first: str, second: str):
         # swapped roles
         ("SEC sues Halden Exchange", "Halden Exchange sues SEC"),
         ("Germany moves 900 BTC to Kraken", "Germany moves 900 BTC from Kraken"),
+        ("Larch moves 500 BTC to Veloro", "Veloro moves 500 BTC to Larch"),
+        ("Orchid to take over payment firm Marwick", "Payment firm Marwick to take over Orchid"),
+        ("Larch Mining sells Texas site to Birch", "Birch sells Texas site to Larch Mining"),
+        # a limit is no ban, a permission no prohibition
+        ("Peru bans crypto kiosks", "Peru caps crypto kiosks at $900"),
+        ("Kenya lets shops take crypto", "Kenya bars shops from taking crypto"),
+        ("Hungary legalizes crypto loans", "Hungary bans crypto loans"),
         # nothing but the topic in common
         (
             "Bitcoin rallies to record high as spot funds attract inflows",
@@ -101,6 +127,11 @@ def test_same_event(first: str, second: str):
         ("Ohio House passes Bitcoin reserve bill", "Ohio governor signs Bitcoin reserve bill"),
         ("Halden goes down for two hours", "Halden back online after outage"),
         ("Kestrel Exchange hacked for $212 million", "Kestrel offers hackers a bounty"),
+        ("Veloro suspends withdrawals", "Veloro users sue over suspended withdrawals"),
+        ("Orchid Wallet 31.0 released", "Orchid Wallet 31.0 release delayed"),
+        ("Saylor hints at new purchase", "Strategy buys 400 BTC"),
+        ("Latvia's parliament adopts crypto tax law", "Latvia's president signs crypto tax law"),
+        ("Trump pardons Owen Marsh", "Trump pardons Lena Frost"),
         # the same titles with other words at one place
         ("Peru scraps income tax on bitcoin", "Peru scraps VAT on bitcoin"),
         ("Birch turns bullish on Bitcoin", "Birch turns bearish on Bitcoin"),

@@ -42,6 +42,107 @@ def test_sentences_that_are_never_quoted(sentence: str):
         assert FACT in summary
 
 
+BANK = "Talis Bank buys 4,000 bitcoin for its reserve"
+STORY = (
+    "Talis Bank has bought 4,000 bitcoin for $380 million as part of its reserve, the lender said on Tuesday.",
+    "Finance chief Ola Brandt told investors that the bank paid an average of $95,100 per coin.",
+    "Talis shares rose 5.2% in Stockholm, while Bitcoin was little changed at $95,800.",
+)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        # To the reader or in the name of the site
+        "Over lunch I counted the 4,000 coins of Talis twice.",
+        "Get the day's top Bitcoin stories before 8 a.m.",
+        "Unlock 12 charts about Talis and its Bitcoin reserve.",
+        "Talis fans know what Bitcoin did next, and so will you.",
+        "🔥 Kestrel gives away 500 coins to fans of Talis this week.",
+        "Bitcoin has no plans to stop at Talis!",
+        "Editor’s remark, 3 May: The number of coins was corrected.",
+        "11.25am Talis is back on the floor with 4,000 coins in hand.",
+        "A previous headline said that Talis had bought 40,000 bitcoin.",
+        # A picture, an author, no statement
+        "A customer walks past a Talis Bank branch in Stockholm on Monday.",
+        "Talis Bank's headquarters in Stockholm, May 2024.",
+        "Ola Nord has written about Bitcoin and Talis since 2015 and lives in Malmo.",
+        "Rated 4.8 out of 5 by 12,000 traders at Talis.",
+        "The 4,000 coins of Talis are safe with the bank for years,” said Ola Brandt.",
+        # Needs another sentence
+        "Speaking later, she said 300 coins were still to be bought.",
+        "A trader who saw 40 of them at Talis wanted more.",
+        "Nordea Bank is the second buyer: its 12 coins came from Talis.",
+        "Under the agreement, 300 coins will go to Oslo in April.",
+        "For context, Bitcoin was worth $4 in 2011.",
+        "“The 4,000 coins are a start,” they wrote in a note on Talis.",
+        "Critics say it costs Talis 300 million kronor.",
+        "Talis and its 4,000 coins, the story so far ...",
+        "In Norway, meanwhile, Talis owns 12 bitcoin.",
+    ],
+)
+def test_sentences_of_the_site(sentence: str):
+    """Wherever they stand, the lead is the sentence that tells what the title tells."""
+    for place in range(len(STORY) + 1):
+        text = "\n".join((BANK, *STORY[:place], sentence, *STORY[place:]))
+        assert sentence not in summarise(BANK, text)
+        assert summarise(BANK, text).startswith(STORY[0])
+
+
+@pytest.mark.parametrize(
+    ("language", "title", "lead", "sentences"),
+    [
+        ("de", "Talis Bank kauft 4.000 Bitcoin", "Die Talis Bank hat am Montag 4.000 Bitcoin für die Reserve gekauft.",
+         ("Abonnieren Sie den Kanal der Talis Bank mit 300 Bitcoin-Tipps.", "Mit 212 Partnern verbessern wir die Talis Bank.",
+          "In dieser Reserve der Talis Bank liegen 300 Bitcoin.")),
+        ("es", "Talis compra 4.000 bitcoins", "El banco sueco Talis compró el martes 4.000 bitcoins para la reserva.",
+         ("Llévate un libro de Talis con tu compra de 30 bitcoins.", "Dicha compra fue la mayor de Talis en 12 meses.",
+          "Con esta compra Talis supera a 12 bancos.")),
+        ("ja", "タリス銀行、4000ビットコインを購入", "タリス銀行は18日、4000ビットコインを購入したと発表した。",
+         ("タリス銀行の口座は5分で開設できます。", "果たしてタリス銀行の4000枚は上がるのか。")),
+        ("zh", "塔利斯银行买入4000枚比特币", "塔利斯银行周二宣布，已买入4000枚比特币。",
+         ("下载塔利斯银行客户端领取4000元。", "对此，塔利斯银行的300名客户表示欢迎。")),
+        ("ko", "탈리스은행, 비트코인 4000개 매입", "탈리스은행은 18일 비트코인 4000개를 매입했다고 밝혔다.",
+         ("탈리스은행 앱에서 비트코인 4000개를 확인하세요.", "이 은행은 300개를 더 매입할 계획이다.")),
+    ],
+)  # fmt: skip
+def test_sentences_of_the_site_in_other_languages(language: str, title: str, lead: str, sentences: tuple[str, ...]):
+    """Forms of address and openings of other languages are known too."""
+    assert detect_language(lead) == language
+    for sentence in sentences:
+        assert summarise(title, f"{lead}\n{sentence}") == lead
+
+
+def test_page_without_the_article():
+    """A notice that has nothing in common with the title is no summary, however well it reads."""
+    notice = "Every plan has the crossword, the archive of the paper and two tickets for the zoo."
+    assert summarise(BANK, f"{BANK}\n{notice}\nSchools and libraries pay 30 euros.") == ""
+
+
+def test_bitcoin_without_its_name():
+    """The largest cryptocurrency is Bitcoin, so a sentence about it can lead."""
+    lead = "The world's largest cryptocurrency fell 2.1% to $93,400 on Monday."
+    text = f"{lead}\nThe dollar index rose 0.4% after retail sales had grown by 0.9% in May."
+    assert summarise("Bitcoin slips as dollar firms", text).startswith(lead)
+
+
+def test_name_needs_its_introduction():
+    """A surname is quoted only after the full name."""
+    first = "Lawyer Mia Hewson represents 300 customers who lost coins at Talis in 2024."
+    short = "Hewson wants 4,000 bitcoin from Talis Bank for its 300 customers in Oslo."
+    assert short not in summarise(BANK, "\n".join((STORY[0], f"In Oslo, meanwhile, {first}", short)))
+    assert short in summarise(BANK, "\n".join((STORY[0], first, short)))
+
+
+def test_small_words_of_related_languages():
+    """A Spanish lead with words that are French too is Spanish in a Spanish article."""
+    lead = (
+        "La zona de la costa de Quito pide un 9 % de la renta de la luz a 40 minas de bitcoin a la orilla de un lago."
+    )
+    rest = "Los vecinos de la costa esperan que la obra se termine en el mes de mayo y que se pague con el ahorro."
+    assert lead in summarise("Quito pide renta de luz a las minas de bitcoin", f"{lead}\n{rest}")
+
+
 def test_definite_subject_needs_its_noun():
     """ "The plant" may be quoted after a sentence with a plant, and not otherwise."""
     about_plant = "The plant draws 120 megawatts, twice as much as the town of 30,000 people."

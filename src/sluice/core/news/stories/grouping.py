@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from sluice.core.news.published_article import PublishedArticle
+from sluice.core.news.stories.numbers import LARGE_COUNT, Number
 from sluice.core.news.stories.same_story import ArticleFacts, is_same_story, is_vetoed
 from sluice.core.news.stories.story import Story
 
@@ -83,6 +84,12 @@ class _Grouping:
 def _clues(facts: ArticleFacts) -> set[str]:
     """Returns what two articles of one story have at least one of in common."""
     texts = (facts.title, facts.text) if facts.text else (facts.title,)
-    numbers = {f"{number.type} {number.value:.2g}" for text in texts for number in text.numbers}
+    numbers = {_number_clue(number) for text in texts for number in text.numbers}
     names = {name for text in texts for name in text.names}
     return {*facts.title.stems, *facts.title.measures, *names, *numbers}
+
+
+def _number_clue(number: Number) -> str:
+    # A large number may stand without its sign: "the 130K mark".
+    kind = "money" if number.type == "count" and number.value >= LARGE_COUNT else number.type
+    return f"{kind} {number.value:.2g}"

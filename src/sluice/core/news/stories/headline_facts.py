@@ -34,7 +34,7 @@ _PLANNED: Final = re.compile(
 )
 # The verb takes back what the noun after it names: "lifts mining ban", "drops appeal".
 _UNDOING: Final = re.compile(
-    r"\b(?:lift|drop|scrap|withdraw|withdrew|end|abandon|revers|overturn|toss|dismiss|cancel|repeal|revok|quash|remov|eas|abolish|eliminat|waiv)\w* "
+    r"\b(?:lift|drop|scrap|withdraw|withdrew|end|abandon|revers|overturn|toss|dismiss|cancel|repeal|revok|quash|remov|eas|abolish|eliminat|waiv|clos)\w* "
     r"(?:[\w'-]+ ){0,3}?(ban|appeal|lawsuit|suit|case|tax|probe|investigation|charges|sanctions|restrictions|freeze|boycott|"
     r"subsidy|exemption|bid|curbs|rule|tariffs?)\b"
 )
@@ -58,7 +58,7 @@ _KINDS: Final = (
     (
         "talks",
         re.compile(
-            r"\b(?:in talks|holds talks|said to (?:be|plan)|rumou?red to|nears deal|close to (?:a )?deal|eyes deal)\b"
+            r"\b(?:in talks|holds talks|said to (?:be|plan)|hints?|hinted|teases?|rumou?red to|nears deal|close to (?:a )?deal|eyes deal)\b"
         ),
     ),
     (
@@ -102,6 +102,7 @@ class HeadlineFacts:
     words: tuple[str, ...]
     stems: frozenset[str]
     names: frozenset[str]
+    order: tuple[str, ...]
     numbers: tuple[Number, ...]
     acts: frozenset[str]
     measures: frozenset[str]
@@ -113,6 +114,7 @@ class HeadlineFacts:
     is_planned: bool
     is_announced: bool
     is_negated: bool
+    is_halted: bool
     # Nouns such as ban or appeal that somebody takes back.
     undone: frozenset[str]
 
@@ -122,13 +124,15 @@ class HeadlineFacts:
         lowered = title.lower().replace("\u2019", "'")
         raw = [word.rstrip(".") for word in _WORD.findall(title)]
         words = tuple(word.lower().replace("\u2019", "'") for word in raw)
-        acts = find_terms(words, "acts")
+        acts = [term for term in find_terms(words, "acts") if term.name]
         assets = find_terms(words, "assets")
         names = frozenset(find_names(raw, words))
+        places = {name: place for name in names if (place := lowered.find(name)) >= 0}
         return cls(
             words=words,
             stems=frozenset(stem_word(word) for word in words if word not in _STOP and word[0].isalpha()),
             names=names,
+            order=tuple(sorted(places, key=lambda name: places[name])),
             numbers=tuple(find_numbers(lowered)),
             acts=frozenset(term.name for term in acts),
             measures=frozenset(term.name for term in find_terms(words, "measures")),
@@ -136,16 +140,17 @@ class HeadlineFacts:
             actors=frozenset(_find_actors(words, acts, assets, names)),
             directions=frozenset(_find_directions(words, names)),
             kind=next((kind for kind, pattern in _KINDS if pattern.search(lowered)), "event"),
-            is_planned=_PLANNED.search(lowered) is not None,
+            is_planned=_PLANNED.search(lowered) is not None and not any(term.name == "cancel" for term in acts),
             is_announced=_ANNOUNCED.search(lowered) is not None,
-            is_negated=(_NEGATED.search(_leave_out(words, acts)) or _HALTED.search(lowered)) is not None,
+            is_negated=_NEGATED.search(_leave_out(words, acts)) is not None,
+            is_halted=_HALTED.search(lowered) is not None,
             undone=frozenset(_SAME_NOUN.get(noun, noun) for noun in _UNDOING.findall(lowered)),
         )
 
     def keeps(self, noun: str) -> bool:
         """Whether the title names a ban, an appeal or the like, and nobody takes it back."""
         names_it = any(_SAME_NOUN.get(word, word).startswith(noun) for word in self.words)
-        return names_it and noun not in self.undone and not self.is_negated
+        return names_it and noun not in self.undone and not (self.is_negated or self.is_halted)
 
     def mentions(self, name: str) -> bool:
         """Whether a name or asset of another headline stands in this one."""
@@ -181,7 +186,10 @@ def _find_actors(
 ) -> Iterator[tuple[str, str]]:
     places = {term.at: term.name for term in assets}
     for act in acts:
+        after = act.at + act.size
         before = range(act.at - 1, max(-1, act.at - 1 - _ACTOR_REACH), -1)
+        if words[after : after + 1] == ("by",):
+            before = range(after + 1, min(len(words), after + 1 + _ACTOR_REACH))
         who = next((name for at in before if (name := _name_at(words, at, places, names))), "")
         # An asset does not trade: in "a Bitcoin purchase" it is what is bought.
         if act.name in _ACTING and who and not (act.name in {"buy", "sell"} and who in places.values()):

@@ -25,7 +25,14 @@ _COMMON_WORDS: Final = (
     "asset assets computing dominance difficulty early energy even ex south north east west lightning core president ceo cfo cto coo mp mps vat pac ipo ipos dao owner owners lost crypto new old former "
     "mystery man woman men women group firm firms lender lenders startup bond bonds storm storms hot cold nobody everyone someone "
     "lawyer lawyers employer employers worker workers student students scientist scientists minister ministers mayor deputies "
-    "senate's pension insurer insurers broker brokers custodian treasury attorney prosecutor's support resistance deal deals"
+    "senate's home furniture hardware software consumer consumers retirement national second third himalayan visitors tourists "
+    "video game gaming food coffee car airline airlines oil power steel media social private public state city county local "
+    "foreign global central major small young elderly online mobile payment payments security cyber chip phone grocery fashion "
+    "fast luxury sports football hotel hotels travel property real estate medical health biotech drug toy shoe watch jewelry "
+    "wealth hedge sovereign savings credit debit card cash stock share equity commodity futures derivatives clearing listed "
+    "shareholders voters residents officials authorities officers detectives commuters merchants shoppers retailers savers "
+    "employees staff unions farmers engineers researchers academics economist strategist strategists bankers chipmaker "
+    "automaker carmaker shipmaker retailer chain maker operator developer's rescue ransom interest borrowing mortgage policy pension insurer insurers broker brokers custodian treasury attorney prosecutor's support resistance deal deals"
 )
 _COMMON: Final = frozenset(_COMMON_WORDS.split())
 # They belong to the name before them.
@@ -81,6 +88,9 @@ def _find_aliases(words: tuple[str, ...]) -> Iterator[tuple[int, int, str]]:
 
 def _is_title_case(raw: list[str]) -> bool:
     long_words = [word for word in raw if len(word) > 3 and word[0].isalpha()]
+    # A verb in lower case is enough: "Trump pardons Ross Ulbricht".
+    if any(word[0].islower() and word not in _COMMON and is_term(word) for word in long_words):
+        return False
     return sum(word[0].islower() for word in long_words) < _MAX_LOWER_CASE * len(long_words)
 
 

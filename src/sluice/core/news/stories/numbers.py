@@ -15,7 +15,7 @@ _ADJECTIVE: Final = r"(?:(?:more|another|seized|additional|new|extra) )?"
 _AMOUNT: Final = re.compile(
     r"(?P<sign>[$€£¥])?\s?(?P<digits>\d[\d,]*(?:\.\d+)?)\s?(?P<unit>k|thousand|m|mn|mln|million|b|bn|billion|t|tn|trillion)?\b"
     rf"(?P<rest>[\s-]?{_ADJECTIVE}(?:%|percent|per cent|basis points?|bps?\b|btc\b|bitcoins?|coins?|years?|days?|weeks?|"
-    r"months?|hours?|dollars))?"
+    r"months?|hours?|dollars|zettahash\w*|zh/s|exahash\w*|eh/s|megawatts?\b|mw\b|gigawatts?\b|gw\b))?"
 )
 _COUNTS: Final = (
     "zero",
@@ -33,6 +33,19 @@ _COUNTS: Final = (
     "twelve",
 )
 _ANY_COUNT: Final = "|".join(_COUNTS[1:])
+_TENS: Final = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_WORDS: Final = {word: at for at, word in enumerate(_COUNTS)} | {word: 10 * at for at, word in enumerate(_TENS, 2)}
+_SPELLED: Final = re.compile(
+    rf"\b({'|'.join(_WORDS)})(?:-({'|'.join(_COUNTS[1:10])}))?(?:( hundred| dozen)\b|"
+    r"(?=\s(?:thousand|million|billion|trillion|percent|per cent|basis|btc|bitcoins?\b|dollars|gigawatts?|megawatts?|zettahash)))"
+)
+_PHRASES: Final = (
+    ("half a million", "500,000"),
+    ("half a billion", "500 million"),
+    (" a dollar", " $1"),
+    (" to zero", " to 0%"),
+)
+_NO_SPAN: Final = re.compile(r"\b(?:one|single|24)[ -](?:day|hours?)\b")
 _SPAN: Final = re.compile(
     rf"\b({_ANY_COUNT})[ -](?:daily |straight |consecutive )?(?:days?|weeks?|months?|years?|declines|losses|sessions)\b"
 )
@@ -68,8 +81,12 @@ _BY_UNIT: Final = (
     (("btc", "bitcoin", "coin"), "coins"),
     (("year", "day", "week", "month", "hour"), "span"),
     (("dollars",), "money"),
+    (("zettahash", "zh", "exahash", "eh"), "hash"),
+    (("megawatt", "mw", "gigawatt", "gw"), "power"),
 )
+_LARGE: Final = ("zettahash", "zh", "gigawatt", "gw")  # a thousand of the smaller unit
 _VAGUE: Final = frozenset({"count", "month", "span", "weekday", "year"})
+LARGE_COUNT: Final = 1_000
 _MAX_STEP: Final = 0.05  # a round number is given more exactly than its zeros say
 
 
@@ -87,7 +104,14 @@ class Number:
         return self.type not in _VAGUE or self.value != int(self.value) or self.value >= 13
 
     def equals(self, other: "Number") -> bool:
-        return self.type == other.type and abs(self.value - other.value) <= max(self.step, other.step) / 2 + 1e-9
+        if {self.type, other.type} == {"percent", "points"}:
+            points = {each.type: each.value * (100 if each.type == "percent" else 1) for each in (self, other)}
+            return abs(points["percent"] - points["points"]) < 1e-6
+        # "$130,000" and "the 130K mark"
+        is_alike = self.type == other.type or (
+            {self.type, other.type} == {"count", "money"} and self.value >= LARGE_COUNT
+        )
+        return is_alike and abs(self.value - other.value) <= max(self.step, other.step) / 2 + 1e-9
 
 
 def find_numbers(text: str) -> Iterator[Number]:
@@ -102,11 +126,19 @@ def find_numbers(text: str) -> Iterator[Number]:
         (_AMOUNT, _read_amount),
         (_COUNT, lambda found: Number("count", float(_COUNTS.index(found[1])))),
     )
+    for phrase, figure in _PHRASES:
+        text = text.replace(phrase, figure)
+    text = _NO_SPAN.sub(" ", _SPELLED.sub(_spell, text))
     yield from (Number(*number) for phrase, number in _FRACTIONS.items() if phrase in text)
     for pattern, read in readers:
         yield from map(read, pattern.finditer(text))
         # What one pattern took is not there for the next.
         text = pattern.sub(" ", text)
+
+
+def _spell(found: "re.Match[str]") -> str:
+    value = _WORDS[found[1]] + (_WORDS[found[2]] if found[2] else 0)
+    return str(value * {" hundred": 100, " dozen": 12}.get(found[3] or "", 1))
 
 
 def _read_date(found: "re.Match[str]") -> Number:
@@ -123,7 +155,10 @@ def _read_amount(found: "re.Match[str]") -> Number:
     digits = found["digits"].replace(",", "")
     unit = _UNITS.get(found["unit"] or "", 1.0)
     value = float(digits) * unit
-    kind = "money" if found["sign"] else _find_type(re.sub(rf"^[\s-]?{_ADJECTIVE}", "", found["rest"] or ""))
+    rest = re.sub(rf"^[\s-]?{_ADJECTIVE}", "", found["rest"] or "")
+    kind = "money" if found["sign"] else _find_type(rest)
+    if rest.startswith(_LARGE):
+        value *= 1_000
     if not kind:
         kind = "year" if 1990 <= value <= 2100 and unit == 1 else "count"
     is_rounded = kind in {"money", "coins"} or unit > 1

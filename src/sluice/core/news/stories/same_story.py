@@ -3,14 +3,19 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Final, Self
 
 from sluice.core.news.published_article import PublishedArticle
-from sluice.core.news.stories.act_words import FOLLOW_UPS, OPPOSITES
+from sluice.core.news.stories.contradictions import (
+    GENERIC,
+    has_opposite_acts,
+    has_other_filler,
+    has_swapped_roles,
+    is_negation_of,
+)
 from sluice.core.news.stories.headline_facts import HeadlineFacts
 from sluice.core.news.stories.numbers import Number
-from sluice.core.news.stories.title_frames import GENERIC, has_other_filler
 
 WINDOW: Final = timedelta(hours=72)
 _EDITION_AFTER: Final = timedelta(hours=18)  # an equal title of one source after this time is another edition
@@ -29,14 +34,27 @@ _STEM: Final = 0.5
 _MAX_STEMS: Final = 6
 _MORE: Final = 0.3  # of the value, for the third name or act and those after it
 _COMPARED: Final = frozenset(
-    {"money", "coins", "percent", "points", "version", "quarter", "date", "weekday", "month", "count", "span"}
+    {
+        "money",
+        "coins",
+        "percent",
+        "points",
+        "version",
+        "quarter",
+        "date",
+        "weekday",
+        "hash",
+        "power",
+        "month",
+        "count",
+        "span",
+    }
 )
 _NEARLY_EQUAL: Final = 0.5  # share of common words from which a different act means a different event
 # The product of two scores from which one title reports good news and the other bad: "gain access", "lose access".
 _OPPOSITE_SCORES: Final = 0.02
 _MAX_LEFTOVER: Final = 1
 _ANCHORS: Final = 2
-_FLOWS: Final = frozenset({"inflow", "outflow", "liquidate"})
 _MAX_READ: Final = 1_000  # texts whose facts and scores are remembered, because each change groups all articles again
 _TEXT_CHARS: Final = 400
 _REPRINT_WORDS: Final = 40
@@ -114,15 +132,15 @@ def is_vetoed(one: ArticleFacts, other: ArticleFacts) -> bool:
     return (
         a.kind != b.kind
         or _is_other_time(a, b)
-        or (a.is_negated != b.is_negated and (bool(a.acts & b.acts) or _is_nearly_equal(a, b)))
+        or (is_negation_of(a, b) and (bool(a.acts & b.acts) or _is_nearly_equal(a, b)))
         or _is_other_move(one, other)
         or _is_other_edition(one, other)
-        or _has_opposite_acts(a, b)
+        or has_opposite_acts(a, b)
         or any(map(b.keeps, a.undone))
         or any(map(a.keeps, b.undone))
         or _has_other_numbers(a, b)
         or _has_other_things(one, other)
-        or _has_swapped_roles(a, b)
+        or has_swapped_roles(a, b)
         or (_has_other_act(a, b) and not _has_same_news(one, other))
         or has_other_filler(a, b)
     )
@@ -178,15 +196,6 @@ def _is_other_edition(one: ArticleFacts, other: ArticleFacts) -> bool:
     return is_recurring and abs(one.published - other.published) > _EDITION_AFTER
 
 
-def _has_opposite_acts(a: HeadlineFacts, b: HeadlineFacts) -> bool:
-    # A record of outflows is no rise.
-    ignored = frozenset({"rise", "fall"}) if a.acts & b.acts & _FLOWS else frozenset()
-    only_a, only_b = a.acts - b.acts - ignored, b.acts - a.acts - ignored
-    if not (only_a ^ only_b) or (only_a | only_b) & _follow_ups():
-        return bool((only_a | only_b) & _follow_ups())
-    return any(frozenset({first, second}) in _opposites() for first in only_a for second in only_b)
-
-
 def _has_opposite_news(one: ArticleFacts, other: ArticleFacts) -> bool:
     """Whether one is good news and the other bad, and no act is known to be the same: "gain access", "lose access"."""
     return not one.title.acts & other.title.acts and one.score * other.score <= -_OPPOSITE_SCORES
@@ -195,16 +204,6 @@ def _has_opposite_news(one: ArticleFacts, other: ArticleFacts) -> bool:
 def _has_same_news(one: ArticleFacts, other: ArticleFacts) -> bool:
     """Whether both are good news, or both bad, and at least one of the acts is not known."""
     return not (one.title.acts and other.title.acts) and one.score * other.score >= _OPPOSITE_SCORES
-
-
-@cache
-def _opposites() -> frozenset[frozenset[str]]:
-    return frozenset(frozenset(pair.split("/")) for pair in OPPOSITES.split(", "))
-
-
-@cache
-def _follow_ups() -> frozenset[str]:
-    return frozenset(FOLLOW_UPS.split(", "))
 
 
 def _has_other_numbers(a: HeadlineFacts, b: HeadlineFacts) -> bool:
@@ -233,17 +232,6 @@ def _moves_shares(text: HeadlineFacts) -> bool:
 
 def _unshared_names(one: ArticleFacts, other: ArticleFacts) -> Iterator[str]:
     return (name for name in one.title.names if not other.mentions(name) and name not in other.title.stems)
-
-
-def _has_swapped_roles(a: HeadlineFacts, b: HeadlineFacts) -> bool:
-    """Whether another one acts: "A sues B" and "B sues A", "to A" and "from A"."""
-    for act in {act for act, _ in a.actors} & {act for act, _ in b.actors}:
-        ours = {who for what, who in a.actors if what == act}
-        theirs = {who for what, who in b.actors if what == act}
-        if not ours & theirs and any(map(a.mentions, theirs)) and any(map(b.mentions, ours)):
-            return True
-    directions = dict(b.directions)
-    return any(directions.get(name, where) != where for name, where in a.directions)
 
 
 def _has_other_act(a: HeadlineFacts, b: HeadlineFacts) -> bool:

@@ -8,6 +8,24 @@ from typing import Final
 from sluice.core.news.stories.act_words import ACTS
 from sluice.core.news.stories.name_words import ASSETS, MEASURES, SYNONYMS
 
+_NUMBER_WORDS: Final = frozenset(
+    [
+        "one",
+        "two",
+        "three",
+        "four",
+        "five",
+        "six",
+        "seven",
+        "eight",
+        "nine",
+        "ten",
+        "eleven",
+        "twelve",
+        "twenty",
+        "dozens",
+    ]
+)
 _TABLES: Final[Mapping[str, Mapping[str, str]]] = {"acts": ACTS, "measures": MEASURES, "assets": ASSETS}
 
 
@@ -81,6 +99,10 @@ def _fits(phrase: tuple[str, ...], words: tuple[str, ...], at: int) -> bool:
 def _word_fits(wanted: str, word: str) -> bool:
     if wanted == "$":
         return word[0] in "$€£¥"
+    if wanted == "#":
+        return word[0].isdigit() or word in _NUMBER_WORDS
+    if wanted == "_":
+        return True
     if wanted.endswith("*"):
         return word.startswith(wanted[:-1])
     return wanted in (word, word.removesuffix("'s"))

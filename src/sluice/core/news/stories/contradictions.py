@@ -1,0 +1,83 @@
+"""Titles that exclude each other: opposite acts, negation, swapped roles, another word in an equal frame."""
+
+from functools import cache
+from itertools import takewhile
+from typing import Final
+
+from sluice.core.news.stories.act_words import FOLLOW_UPS, OPPOSITES
+from sluice.core.news.stories.headline_facts import HeadlineFacts
+
+# Words that say nothing about an event.
+GENERIC: Final = frozenset({"bitcoin", "btc", "crypto", "million", "billion", "trillion", "k", "m", "b"})
+# Titles with this many equal words around are a frame, and the words in it, at most so many, tell the event.
+_MIN_FRAME: Final = 3
+_MAX_FILLER: Final = 2
+_MOVES: Final = frozenset({"rise", "fall"})
+# Where both report the first act, the others tell of no other event: a record of outflows is no rise.
+_BESIDE: Final = {
+    "inflow": _MOVES,
+    "outflow": _MOVES,
+    "liquidate": _MOVES,
+    "fine": frozenset({"settle", "pay", "sue"}),
+    "fund": frozenset({"complete"}),
+}
+_SUED_OVER: Final = frozenset({"hack", "halt", "offline"})
+
+
+def has_other_filler(a: HeadlineFacts, b: HeadlineFacts) -> bool:
+    """Whether equal titles differ at one place, in words that do not mean the same: "scraps VAT", "scraps income tax"."""
+    start = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(a.words, b.words, strict=False)))
+    rest, other = a.words[start:], b.words[start:]
+    end = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(rest[::-1], other[::-1], strict=False)))
+    rest, other = rest[: len(rest) - end], other[: len(other) - end]
+    if not rest or not other or min(len(rest), len(other)) > _MAX_FILLER or start + end < _MIN_FRAME:
+        return False
+    ours, theirs = HeadlineFacts.from_text(" ".join(rest)), HeadlineFacts.from_text(" ".join(other))
+    if not ours.stems - GENERIC or not theirs.stems - GENERIC:
+        return False
+    is_equal = ours.acts & theirs.acts or ours.stems & theirs.stems or ours.names & theirs.names
+    return not is_equal and not any(one.equals(two) for one in ours.numbers for two in theirs.numbers)
+
+
+def is_negation_of(a: HeadlineFacts, b: HeadlineFacts) -> bool:
+    """Whether one says that the act of the other is not done."""
+    is_halted = a.is_halted != b.is_halted and "halt" not in a.acts & b.acts
+    return (a.is_negated or a.is_halted) != (b.is_negated or b.is_halted) if is_halted else a.is_negated != b.is_negated
+
+
+def has_opposite_acts(a: HeadlineFacts, b: HeadlineFacts) -> bool:
+    """Whether one reports the opposite of the other, or what follows it."""
+    ignored = frozenset[str]().union(*(_BESIDE.get(act, frozenset()) for act in a.acts & b.acts))
+    if "inflation" in a.measures & b.measures:
+        ignored |= _MOVES  # prices rise while inflation falls
+    only_a, only_b = a.acts - b.acts - ignored, b.acts - a.acts - ignored
+    # A lawsuit over an event follows it.
+    if "sue" in only_a | only_b and a.acts & b.acts & _SUED_OVER:
+        return True
+    if not (only_a ^ only_b) or (only_a | only_b) & _follow_ups():
+        return bool((only_a | only_b) & _follow_ups())
+    return any(frozenset({first, second}) in _opposites() for first in only_a for second in only_b)
+
+
+def has_swapped_roles(a: HeadlineFacts, b: HeadlineFacts) -> bool:
+    """Whether another one acts: "A sues B" and "B sues A", "to A" and "from A"."""
+    for act in {act for act, _ in a.actors} & {act for act, _ in b.actors}:
+        ours = {who for what, who in a.actors if what == act}
+        theirs = {who for what, who in b.actors if what == act}
+        if not ours & theirs and any(map(a.mentions, theirs)) and any(map(b.mentions, ours)):
+            return True
+    is_passive = ("by" in a.words) != ("by" in b.words)
+    if a.stems == b.stems and not is_passive and a.order[:1] != b.order[:1] and set(a.order) == set(b.order):
+        return True
+    directions = dict(b.directions)
+    return any(directions.get(name, where) != where for name, where in a.directions)
+
+
+@cache
+def _opposites() -> frozenset[frozenset[str]]:
+    return frozenset(frozenset(pair.split("/")) for pair in OPPOSITES.split(", "))
+
+
+@cache
+def _follow_ups() -> frozenset[str]:
+    return frozenset(FOLLOW_UPS.split(", "))

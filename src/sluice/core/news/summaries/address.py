@@ -1,0 +1,144 @@
+"""Recognises sentences that speak to the reader or in the name of the site: "you", "our", "Unlock …", polite forms."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import Final
+
+_QUOTED: Final = re.compile(r"""“[^”]*”|"[^"]*"|«[^»]*»|„[^“”]*[“”]|「[^」]*」|『[^』]*』""")
+# Pronouns of the first and second person.
+_PERSONS: Final = {
+    "en": re.compile(
+        r"\bI(?:'\w+)?(?=\s[a-z])|\b(?:[Mm]y|me|myself|[Ww]e|us|[Oo]urs?|ourselves|[Yy]ou|[Yy]ours?|yourself|[Ll]et's)\b"
+    ),
+    "de": re.compile(
+        r"\b(?:[Ii]ch|mich|mir|[Mm]eine?[mrs]?|meinen\ eigenen|[Ww]ir|[Uu]ns|[Uu]nser\w{0,2}|[Dd]u|[Dd]ich|[Dd]ir|[Dd]eine?[mnrs]?|[Ee]uch|[Ee]ure?[mnrs]?)\b"
+        r"|(?<=[\w,] )(?:Sie|Ihnen|Ihre?[mnrs]?)\b"
+    ),
+    "fr": re.compile(r"\b(?:je|nous|notre|nos|vous|votre|vos|tu|tes)\b|\bj'", re.IGNORECASE),
+    "es": re.compile(
+        r"\b(?:yo|mis?|nosotr[oa]s|nos|nuestr[oa]s?|t[uú]|tus|te|ti|usted(?:es)?|vuestr[oa]s?)\b", re.IGNORECASE
+    ),
+    "pt": re.compile(
+        r"\b(?:eu|meus?|minhas?|nós|noss[oa]s?|vocês?|te|tu|teus?|tuas?|conosco|connosco)\b", re.IGNORECASE
+    ),
+    "it": re.compile(r"\b(?:io|mi[oa]|noi|nostr[oaie]|tu|tuo|tua|tuoi|voi|vostr[oaie])\b", re.IGNORECASE),
+    "nl": re.compile(r"\b(?:ik|mijn|wij|ons|onze|jij|jouw|jullie|u|uw)\b", re.IGNORECASE),
+    "pl": re.compile(r"\b(?:nasz\w{0,3}|nam|nas|wasz\w{0,3}|wam|was|tw[oó]j\w{0,3}|cię)\b", re.IGNORECASE),
+    "tr": re.compile(r"\b(?:bizim|bize|biz|sizin|size|siz)\b", re.IGNORECASE),
+    "ru": re.compile(
+        r"\b(?:я|мы|нас|нам|наш\w{0,3}|вы|вас|вам|ваш\w{0,3})\b", re.IGNORECASE
+    ),
+    "ja": re.compile(
+        r"ください|下さい|ませんか|ましょう|か。$|あなた|皆さん|みなさん|当サイト|弊社|編集部|[本当この]記事|筆者|私[はがた]"
+    ),
+    "zh": re.compile(
+        r"您|你|我们|我們|咱|让我|讓我|(?:^|[,\uff0c、])[请請]|[本该該此][文站报報网網]|读者|讀者|小编|小編|编者|編者|笔者|筆者"
+    ),
+    "ko": re.compile(r"여러분|세요|십시오|까요|까\.?$|우리는|저희|본지|독자|본 기사|이 기사|당신"),
+}  # fmt: skip
+_VERBS: Final = (
+    "accept|activate|allow|ask|become|bookmark|browse|buy|choose|click|compare|complete|consider|discover|discuss|don't|download|earn|"
+    "enable|enjoy|enter|explore|follow|get|grab|hurry|imagine|install|join|keep|learn|let|listen|log|make|manage|never|"
+    "press|read|refresh|register|reload|remember|scan|scroll|see|select|send|stay|submit|subscribe|swipe|take|tap|tell|"
+    "think|try|turn|unlock|upgrade|visit|wait|write"
+)
+# They are nouns too, so what follows must be an object.
+_NOUN_VERBS: Final = (
+    "access|cancel|change|check|claim|contact|edit|email|find|go|meet|note|play|prepare|save|share|sign|start|stop|"
+    "support|trade|update|vote|watch|win"
+)
+_OBJECTS: Final = (
+    "the|a|an|all|any|more|out|up|it|how|what|why|when|where|whether|local|free|independent|now|here|and|or|ad-free"
+)
+_COMMANDS: Final = {
+    "en": re.compile(
+        rf"(?:(?:please|simply|just|now|also|then|always)\s+)?(?:(?:{_VERBS})\s+(?!(?:of|was|were|is|are|has|had|orders?)\b)"
+        rf"|(?:{_NOUN_VERBS})\s+(?:{_OBJECTS})\b)",
+        re.IGNORECASE,
+    ),
+    "de": re.compile(r"\w+en\s+Sie\b|(?:Abonnier|Folg|Lies|Klick|Meld|Hol|Sicher|Entdeck)\w{0,2}\s"),
+    "fr": re.compile(r"(?!Chez|Assez)\w+ez\b"),
+    "es": re.compile(
+        r"\w*[áéíóú]\w*(?:nos|te|se)\b|(?:Sigue|Lee|Lea|Descubre|Recibe|Descarga|Haz|Mira|Conoce|Comparte|Entra|Apoya|Escucha|Vea|Ve)\s"
+    ),
+    "pt": re.compile(
+        r"(?:Siga|Entre|Assine|Clique|Veja|Confira|Saiba|Receba|Baixe|Leia|Acompanhe|Participe|Inscreva|Ouça|Cadastre|Conheça|Compartilhe)\b"
+    ),
+    "it": re.compile(r"(?:Iscriviti|Leggi|Scopri|Segui|Scarica|Clicca|Ascolta|Guarda|Ricevi|Abbonati|Unisciti)\b"),
+    "nl": re.compile(r"(?:Lees|Meld|Schrijf|Volg|Klik|Download|Bekijk|Ontvang|Abonneer)\s"),
+    "ru": re.compile(r"\w+(?:йте|ите)(?:сь)?\b"),
+    "zh": re.compile(
+        r"(?:下载|下載|注册|註冊|点击|點擊|扫描|扫码|掃描|关注|關注|加入|领取|領取|打开|登录|登錄|订阅|訂閱|查看|阅读|閱讀|了解|获取|獲取|欢迎|歡迎|敬请|敬請|快来|立即|马上)"
+    ),
+}  # fmt: skip
+# A polite ending in an article that is written in the plain form speaks to the reader.
+_POLITE: Final = {
+    "ja": re.compile(r"(?:です|ます|ました|ません|でした)[。\uff01]?$"),
+    "ko": re.compile(r"(?:니다|요)[.!]?$"),
+}
+# Something before a colon that is no clause: "Editor's note, 3 May: …", "Top movers: …".
+_LABEL: Final = re.compile(r"(?=([^:\uff1a]{1,48}[:\uff1a]))\1(?!\d|\s?[\"“„«「])")
+_MAX_LABEL_WORDS: Final = 6
+_WIDE_LABEL: Final = re.compile(r"[^\s。、\uff0c\uff1a=\uff1d]{1,10}[\uff1a\uff1d=]")
+_OPENS_NOTE: Final = "([{【\uff08※▶►■□◆●★☆→*_`|#~+<@§¶†‡"
+_SEPARATORS: Final = re.compile(r"\s[|·•»/]\s|```|_{2,}|[▲▼△▽►▶➤✓✔]")
+_PICTOGRAPHS: Final = frozenset({"So", "Sk", "Cs", "Co"})
+# The article, the page or the author itself is the subject, or what the site sells.
+_SITE: Final = re.compile(
+    r"""\b(?:(?:this|the\ present)\ (?:article|story|post|page|site|website|column|newspaper|publication|blog|episode|edition|
+    provider|material|content|link|explainer|briefing|service)|(?:on|of|below|above)\ the\ page|the\ headline|ad[\ -](?:free|blocker)|
+    contributed\ to|redistribut\w+|reprints?|our|reading\ time|presale|giveaway|commission\ (?:if|when|on|from)|
+    free\ (?:edition|trial|access|guide|webinar)|premium\ (?:\w+\ )?(?:access|content|features?|metrics|plan|subscri\w+)|
+    opinions?\ (?:above|here|in)|readers|editorial\ (?:team|staff|policy)|per\ month|(?:a|per)\ (?:week|month)\ for|(?:ios|android)\ and\ |
+    accounts\ lose\ money|(?:pool|file|undated|handout|archive)\ (?:photo|image)|headlines?|captions?|misstated|misspelled|was\ amended|
+    the\ (?:author|columnist|publisher|newsroom)|construed|(?:joined|for)\ the\ paper|(?:javascript|website)|chart\ (?:below|above)|
+    (?:web)?pages?|(?:at|as\ of|by)\ (?:the\ time\ of\ (?:writing|publication)|press\ time|publication)|tickets|conditions\ apply|
+    ,\ an?\ (?:\w+\ ){0,3}(?:reporter|journalist|editor|columnist|correspondent|contributor)|substantial\ risk|suitable\ for\ (?:all|every)|new\ customers|first\ deposit|(?:partner|branded)\ content|
+    # The words of sites in other languages: subscription, author, advertisement, picture
+    abo|abonnements?|abonnés?|abonnenten|digital-abo|der\ autor|die\ autorin|redakteur\w*|ohne\ gewähr|totalverlust|datenschutz\w*|
+    opini[oõ]\w+|colunista|columnista|kolumn\w+|atualizad[oa]s?|actualizad[oa]s?|im\ archiv|leser\w*|lecteurs?|lectores|leitores|lettori|kündbar|traceurs|del\ sitio|(?:full|whole|other|more|\d)\ stories|stories\ about|
+    can\ be\ paid|l'auteur|l'autrice|réservé\ aux|risques?\ de\ perte|suscriptor\w*|el\ autor|la\ autora|patrocinad[oa]s?|conlleva\ riesgos?|
+    contenido|prohibida\ la|assinantes?|o\ autor|a\ autora|conteúdo|proibida\ a|envolve\ riscos?|abbonat[oi]|l'autore)\b
+    | こちら|読者|募集|画像|写真[はを]|会員|アプリ|メールマガジン|勧誘|免責|图片|圖片|图源|作者|记者联系|发稿|發稿|截稿|记者注|公众号|公眾號|仅供参考|僅供參考|立场|立場|会员|會員|사진|앱에서|기자\s|회원|저작권""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_TIME_OF_ENTRY: Final = re.compile(
+    r"(?:(?:published|posted|updated|publié|mis à jour|publicado|actualizado|atualizado|veröffentlicht|aktualisiert|stand|pubblicato|"
+    r"aggiornato|입력|수정|更新|掲載|发布|發布)\b|\W?\b\d{1,2} (?:minutes?|hours?|days?) ago\b)|"
+    r"\(?\d{1,2}\s?(?:[:.h]\s?\d{2}\s?(?:[ap]\.?m\.?|h|uhr|utc|gmt|e[sd]?t)?|[ap]\.?m\.?)\b",
+    re.IGNORECASE,
+)
+
+
+def speaks_to_reader(sentence: str, language: str) -> bool:
+    """Whether a sentence addresses the reader, or tells of the site instead of the news."""
+    plain = sentence.replace("\u2019", "'")
+    unquoted = _QUOTED.sub(" ", plain)
+    persons, commands = _PERSONS.get(language), _COMMANDS.get(language)
+    if (persons and persons.search(unquoted)) or (commands and commands.match(plain)):
+        return True
+    return _is_exclaimed(unquoted) or _looks_like_a_note(plain) or _SITE.search(unquoted) is not None
+
+
+def _is_exclaimed(unquoted: str) -> bool:
+    return "!" in unquoted or "\uff01" in unquoted or _SEPARATORS.search(unquoted) is not None
+
+
+def _looks_like_a_note(sentence: str) -> bool:
+    """A label, a bracket, an emoji or a time of day opens it."""
+    if sentence[:1] in _OPENS_NOTE or unicodedata.category(sentence[:1] or " ") in _PICTOGRAPHS:
+        return True
+    if any(unicodedata.category(char) == "So" and ord(char) > 0x2190 for char in sentence):
+        return True
+    label = _LABEL.match(sentence)
+    is_label = label is not None and len(label[1].split()) <= _MAX_LABEL_WORDS
+    return is_label or any(pattern.match(sentence) for pattern in (_WIDE_LABEL, _TIME_OF_ENTRY))
+
+
+def find_polite(sentences: Sequence[str], language: str) -> frozenset[str]:
+    """Returns the sentences in polite style, if most of the article is in plain style."""
+    if (pattern := _POLITE.get(language)) is None:
+        return frozenset()
+    polite = frozenset(each for each in sentences if pattern.search(each))
+    return polite if len(polite) * 2 <= len(sentences) else frozenset()
