@@ -28,7 +28,13 @@ _ENGLISH: Final = re.compile(
        buy\ (?:tickets|now)|limited\ (?:time|offer)|\d+%\ off|bonus|welcome\ to\ our|good\ (?:morning|evening|afternoon)|
        (?:thrilled|excited|delighted|proud|pleased|honou?red)\ to|forward-looking|safe\ harbou?r\ statement|litigation\ reform|
        is\ (?:a|an|the|one\ of\ the)\ (?:[\w'-]+\ ){0,2}(?:leading|premier|foremost|trusted|largest\ and\ most)|media\ contact|investor\ relations|
-       follow\ (?:our|this)|(?:our|your)\ consent|\d+\ partners|personalised\ ad\w*|personalized\ ad\w*|notifications?|whole\ story|what\ happens\ next|you\ (?:have|can|may|should|need|must|agree)|your\ (?:email|inbox|account|experience)|tell\ us)\b
+       follow\ (?:our|this)|(?:our|your)\ consent|\d+\ partners|personalised\ ad\w*|personalized\ ad\w*|notifications?|whole\ story|what\ happens\ next|you\ (?:have|can|may|should|need|must|agree)|your\ (?:email|inbox|account|experience)|tell\ us|
+       # Where a text comes from, what will follow it, and what a company always says about itself
+       (?:additional|with|further)\ reporting|reporting\ (?:from|for|contributed)|(?:was|were|is)\ compiled\ (?:from|by|with|using)|(?:wire|news)\ (?:services|agencies)|
+       (?:more|further)\ (?:details|information|news)\ .{0,60}(?:shortly|soon|follow|expected|to\ come|available)|(?:shown|quoted|listed|displayed|given)\ (?:here|above|below)|
+       delayed\ by\ (?:at\ least\ )?\d+\ minutes|(?:print|digital|weekend|printed)\ edition|translat\w+\ .{0,60}(?:machine|software|automatically|an?\ ai)|machine[ -]translat\w+|
+       (?:risky|speculative|volatile)\b.{0,60}\b(?:lose|loss|losing)|loss\ of\ (?:all|the\ entire)|lose\ (?:all|everything)|
+       founded\ in\ \d{4}\b.{0,60}\b(?:headquartered|based|operates|offices)|(?:headquartered|based)\ in\b.{0,40}\bfounded\ in)\b
     """,
     re.IGNORECASE | re.VERBOSE,
 )
@@ -41,7 +47,11 @@ _LABELS: Final = re.compile(
 _OTHER_LANGUAGES: Final = re.compile(
     r"""
     # German, French, Spanish, Portuguese, Italian
-    lesen\ sie|mit\ material\ von|quelle:|foto:|newsletter|abonnier\w+|anmelden|melden\ sie|jetzt\ (?:testen|lesen)|cookies|haftungsausschluss|keine\ anlageberatung|
+    stell\w+\ keine\b|(?:kauf|anlage)empfehlung|printausgabe|e-paper|agenturmaterial|
+    ne\ constitu\w+\ (?:pas|en)|conseils?\ d'investissement|édition\ (?:papier|imprimée|abonnés)|accès\ payant|avec\ (?:afp|reuters)\b|
+    no\ constituy\w+|recomendaci(?:ón|ones)\ de|edición\ impresa|con\ información\ de|
+    não\ constitu\w+|recomendaç(?:ão|ões)\ de|edição\ impressa|com\ informações\ d|(?:informações|dados|informaciones|informations|informazioni)\ (?:acima|abaixo|anteriores|ci-dessus|qui\ sopra)|
+    non\ costituisc\w+|lesen\ sie|mit\ material\ von|quelle:|foto:|newsletter|abonnier\w+|anmelden|melden\ sie|jetzt\ (?:testen|lesen)|cookies|haftungsausschluss|keine\ anlageberatung|
     lire\ (?:aussi|la\ suite)|abonnez|inscrivez|newsletter|conseil\ en\ investissement|
     suscr[íi]b\w+|bolet[íi]n|lea\ (?:también|este|más)|leer\ más|regístrate|no\ constituye|
     assine|inscreva|leia\ (?:mais|também)|boletim|não\ constitui|iscriviti|leggi\ anche|

@@ -17,7 +17,7 @@ from sluice.core.news.summaries.dependence import (
     points_elsewhere,
     uses_short_name,
 )
-from sluice.core.news.summaries.fragments import is_fragment
+from sluice.core.news.summaries.fragments import is_biography, is_fragment
 from sluice.core.news.summaries.relation import Pieces, count_known, count_uses, find_pieces, weigh_common
 
 MAX_SENTENCES: Final = 3
@@ -118,7 +118,9 @@ def _drop_site_text(sentences: Sequence[str], language: str, polite: frozenset[s
     marked = [each in polite or _is_site_text(each, language) for each in sentences]
     if len(sentences) <= _MAX_NOTE and sum(marked) * 2 > len(sentences):
         return []
-    kept = [each for each, is_note in zip(sentences, marked, strict=True) if not is_note]
+    # What follows an author is about the author.
+    author = next((place for place, each in enumerate(sentences) if is_biography(each)), len(sentences))
+    kept = [each for each, is_note in zip(sentences[:author], marked[:author], strict=True) if not is_note]
     # What follows a question is its answer.
     asked = next((place for place, each in enumerate(sentences) if each.endswith(("?", "\uff1f"))), len(sentences))
     return [each for each in kept if each in sentences[:asked]]

@@ -47,11 +47,16 @@ _RATED: Final = re.compile(r"(?:Rated|Trusted|Powered|Loved|Voted|Featured|Recom
 
 def is_fragment(sentence: str, language: str) -> bool:
     """Whether a sentence is a caption, half a quotation, tells who the author is, or states nothing."""
-    if _is_half_a_quotation(sentence) or (_BIOGRAPHY.match(sentence) and not _AMOUNT.search(sentence)):
+    if _is_half_a_quotation(sentence) or is_biography(sentence):
         return True
     if language != "en":
         return False
     return _PICTURE.search(sentence) is not None or _RATED.match(sentence) is not None or _has_no_verb(sentence)
+
+
+def is_biography(sentence: str) -> bool:
+    """Whether a sentence tells who somebody is, as below an article."""
+    return _BIOGRAPHY.match(sentence) is not None and not _AMOUNT.search(sentence)
 
 
 def _is_half_a_quotation(sentence: str) -> bool:
