@@ -69,6 +69,15 @@ def is_one_story(first: str, second: str, **members: Any) -> bool:
         # states by their capitals and presidents
         ("Norway suspends new mining sites", "Oslo halts new bitcoin mining centres"),
         ("Bolivia lifts crypto ban", "Crypto becomes legal in Bolivia"),
+        # the same words in another order, and what stands beside the event
+        ("Talis: Bitcoin-Bank beantragt neue Lizenz", "Bitcoin-Bank Talis beantragt neue Lizenz"),
+        ("Fed trims rates by 25 basis points as hiring cools", "Fed delivers 25-basis-point cut, citing weak jobs"),
+        ("Judge sentences Halden founder to 36 months", "Halden founder gets three years in prison"),
+        ("Trump pardons trader Owen Marsh", "White House clemency for Owen Marsh, jailed over coin sales"),
+        ("Kestrel fund suffers record withdrawal of $310 million", "Kestrel fund bleeds $310M in worst day"),
+        ("Orchid names Mia Frost as chief executive", "Mia Frost becomes Orchid CEO"),
+        ("Larch ships first home miner", "Larch begins deliveries of home miner"),
+        ("Florida buys $7 million of Bitcoin for reserve", "Sunshine State makes $7M Bitcoin reserve purchase"),
         ("Mt. Gox pushes back creditor repayments to 2027", "Creditors of Mt. Gox must wait until 2027 for payouts"),
     ],
 )
@@ -139,6 +148,19 @@ def test_same_event(first: str, second: str):
         # what one brings in and the other takes back
         ("Peru lifts mining ban in two regions", "Peru bans mining in two regions"),
         ("Agency drops appeal against Halden ruling", "Agency appeals Halden ruling"),
+        # the event is what happened before the news
+        ("Halden suspends trading", "Halden restarts trading after suspension"),
+        ("Larch shuts mine in Ohio", "Larch reopens Ohio mine following closure"),
+        # several events in one title
+        (
+            "Peru arrests head of Halden",
+            "Peru arrests head of Halden, Kestrel outage, gold record: the week in Bitcoin",
+        ),
+        ("Peru arrests head of Halden", "Peru arrests head of Halden; Kestrel goes offline; gold sets record"),
+        # roles of things, and of a company and its owners
+        ("Bitcoin overtakes copper by market value", "Copper overtakes Bitcoin by market value"),
+        ("Larch rejects merger with Birch", "Larch shareholders reject merger with Birch"),
+        ("Kenya bans crypto kiosks", "Kenya consults on crypto kiosks"),
         # a company and its shares
         ("Orchid to close plant in Quebec", "Orchid shares drop on Quebec exit"),
     ],
@@ -238,6 +260,19 @@ def test_any_titles(titles: list[str]):
     """Any titles can be grouped, and no article is lost."""
     stories = group_into_stories([make_published(str(at), title, at) for at, title in enumerate(titles)])
     assert sum(1 + len(story.alternates) for story in stories) == len(titles)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Daily fund flows: Larch leads with $120M", "Daily fund flows: Larch leads with $121M"),
+        ("Orchid tops list of Bitcoin buyers", "Orchid again tops list of Bitcoin buyers"),
+    ],
+)
+def test_next_edition(first: str, second: str):
+    """A series goes on the next day, and what happens again is another event."""
+    articles = [make_published("a", first, 1), make_published("b", second, 2, "2026-11-17T08:00:00Z")]
+    assert len(group_into_stories(articles)) == 2
 
 
 def test_moves_of_different_days():

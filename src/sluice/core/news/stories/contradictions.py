@@ -1,11 +1,11 @@
 """Titles that exclude each other: opposite acts, negation, swapped roles, another word in an equal frame."""
 
 from functools import cache
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import Final
 
 from sluice.core.news.stories.act_words import FOLLOW_UPS, OPPOSITES
-from sluice.core.news.stories.headline_facts import HeadlineFacts
+from sluice.core.news.stories.headline_facts import HeadlineFacts, stem_word
 
 # Words that say nothing about an event.
 GENERIC: Final = frozenset({"bitcoin", "btc", "crypto", "million", "billion", "trillion", "k", "m", "b"})
@@ -20,7 +20,10 @@ _BESIDE: Final = {
     "liquidate": _MOVES,
     "fine": frozenset({"settle", "pay", "sue"}),
     "fund": frozenset({"complete"}),
+    "pardon": frozenset({"sentence", "convict", "charge", "plead"}),
 }
+_OWNERS: Final = frozenset({"shareholders", "stockholders", "holders", "investors", "creditors", "members", "voters"})
+_DECISIONS: Final = frozenset({"approv", "reject", "endors", "rebuff", "spurn", "refus", "pass"})
 _SUED_OVER: Final = frozenset({"hack", "halt", "offline"})
 
 
@@ -56,7 +59,17 @@ def has_opposite_acts(a: HeadlineFacts, b: HeadlineFacts) -> bool:
         return True
     if not (only_a ^ only_b) or (only_a | only_b) & _follow_ups():
         return bool((only_a | only_b) & _follow_ups())
-    return any(frozenset({first, second}) in _opposites() for first in only_a for second in only_b)
+    # What stands beside the event in one title is compared with nothing but that of the other.
+    return (
+        _are_opposite(only_a - a.background, only_b - b.background)
+        or _are_opposite(only_a & a.background, only_b & b.background)
+        or _are_opposite(a.acts & b.earlier - a.earlier, only_b - b.background)
+        or _are_opposite(b.acts & a.earlier - b.earlier, only_a - a.background)
+    )
+
+
+def _are_opposite(ours: frozenset[str], theirs: frozenset[str]) -> bool:
+    return any(frozenset({first, second}) in _opposites() for first in ours for second in theirs)
 
 
 def has_swapped_roles(a: HeadlineFacts, b: HeadlineFacts) -> bool:
@@ -67,10 +80,33 @@ def has_swapped_roles(a: HeadlineFacts, b: HeadlineFacts) -> bool:
         if not ours & theirs and any(map(a.mentions, theirs)) and any(map(b.mentions, ours)):
             return True
     is_passive = ("by" in a.words) != ("by" in b.words)
-    if a.stems == b.stems and not is_passive and a.order[:1] != b.order[:1] and set(a.order) == set(b.order):
+    # "Halden: Bank wins" and "Bank Halden wins" tell the same.
+    is_apposition = a.line[2:] == b.line[2:]
+    is_swapped = a.stems == b.stems and a.order[:1] != b.order[:1] and set(a.order) == set(b.order)
+    if is_swapped and not (is_passive or is_apposition):
+        return True
+    if not is_passive and _has_swapped_ends(a.line, b.line):
+        return True
+    if any(_is_decided_by_others(one, other) for one, other in ((a, b), (b, a))):
         return True
     directions = dict(b.directions)
     return any(directions.get(name, where) != where for name, where in a.directions)
+
+
+def _has_swapped_ends(ours: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
+    """Whether the first words of both stand on the other side of the same words: "A beats B", "B beats A"."""
+    if not ours or not theirs or ours[0] == theirs[0] or theirs[0] not in ours or ours[0] not in theirs:
+        return False
+    between = ours[1 : ours.index(theirs[0])]
+    return bool(between) and between == theirs[1 : theirs.index(ours[0])]
+
+
+def _is_decided_by_others(a: HeadlineFacts, b: HeadlineFacts) -> bool:
+    """Whether the owners decide in one title, and the other does not know of them."""
+    decides = any(
+        one in _OWNERS and (two in {"vote", "back"} or stem_word(two) in _DECISIONS) for one, two in pairwise(a.words)
+    )
+    return decides and bool(a.acts & b.acts & {"approve", "reject"}) and _OWNERS.isdisjoint(b.words)
 
 
 @cache
