@@ -161,6 +161,10 @@ def test_same_event(first: str, second: str):
         ("Bitcoin overtakes copper by market value", "Copper overtakes Bitcoin by market value"),
         ("Larch rejects merger with Birch", "Larch shareholders reject merger with Birch"),
         ("Kenya bans crypto kiosks", "Kenya consults on crypto kiosks"),
+        # a new product, and another new product
+        ("Birch users can now lend coins to shops", "Birch users can now pay rent by card"),
+        # results and trades
+        ("Larch reports record revenue of $40 million", "Larch sells record 410 BTC"),
         # a company and its shares
         ("Orchid to close plant in Quebec", "Orchid shares drop on Quebec exit"),
     ],

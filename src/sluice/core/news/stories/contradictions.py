@@ -22,6 +22,10 @@ _BESIDE: Final = {
     "fund": frozenset({"complete"}),
     "pardon": frozenset({"sentence", "convict", "charge", "plead"}),
 }
+_BEGINNINGS: Final = frozenset({"launch", "allow", "begin"})
+_USERS: Final = frozenset({"customer", "company", "platform", "exchang"})
+_MIN_OBJECT: Final = 2
+_DEALS: Final = frozenset({"buy", "sell", "merge"})
 _OWNERS: Final = frozenset({"shareholders", "stockholders", "holders", "investors", "creditors", "members", "voters"})
 _DECISIONS: Final = frozenset({"approv", "reject", "endors", "rebuff", "spurn", "refus", "pass"})
 _SUED_OVER: Final = frozenset({"hack", "halt", "offline"})
@@ -70,6 +74,21 @@ def has_opposite_acts(a: HeadlineFacts, b: HeadlineFacts) -> bool:
 
 def _are_opposite(ours: frozenset[str], theirs: frozenset[str]) -> bool:
     return any(frozenset({first, second}) in _opposites() for first in ours for second in theirs)
+
+
+def lacks_object(a: HeadlineFacts, b: HeadlineFacts) -> bool:
+    """Whether equal beginnings say that something is new, and each goes on with its own: "can now lend", "can now pay"."""
+    if not a.acts & b.acts or not a.acts & b.acts <= _BEGINNINGS or a.words[:_MIN_FRAME] != b.words[:_MIN_FRAME]:
+        return False
+    unsaid = GENERIC | _USERS | a.names | b.names
+    ours, theirs = a.stems - unsaid, b.stems - unsaid
+    return not ours & theirs and min(len(ours), len(theirs)) >= _MIN_OBJECT
+
+
+def has_results_of_one(a: HeadlineFacts, b: HeadlineFacts) -> bool:
+    """Whether one reports results and the other a deal."""
+    deals = b.acts - a.acts if "revenue" in a.measures else a.acts - b.acts
+    return ("revenue" in a.measures) != ("revenue" in b.measures) and bool(deals & _DEALS)
 
 
 def has_swapped_roles(a: HeadlineFacts, b: HeadlineFacts) -> bool:

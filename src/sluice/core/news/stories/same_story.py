@@ -12,8 +12,10 @@ from sluice.core.news.stories.contradictions import (
     GENERIC,
     has_opposite_acts,
     has_other_filler,
+    has_results_of_one,
     has_swapped_roles,
     is_negation_of,
+    lacks_object,
 )
 from sluice.core.news.stories.headline_facts import HeadlineFacts
 from sluice.core.news.stories.numbers import Number
@@ -128,6 +130,8 @@ def is_same_story(one: ArticleFacts, other: ArticleFacts) -> bool:
     a, b = one.title, other.title
     if a.acts and b.acts and not a.acts & b.acts:
         needed += _OTHER_ACTS
+    if lacks_object(a, b) and not _shared_numbers(one, other):
+        return False
     return weigh_evidence(one, other) >= needed and not _has_opposite_news(one, other)
 
 
@@ -146,6 +150,7 @@ def is_vetoed(one: ArticleFacts, other: ArticleFacts) -> bool:
         or _has_other_numbers(a, b)
         or _has_other_things(one, other)
         or has_swapped_roles(a, b)
+        or has_results_of_one(a, b)
         or (_has_other_act(a, b) and not _has_same_news(one, other))
         or has_other_filler(a, b)
     )
