@@ -77,6 +77,7 @@ def is_one_story(first: str, second: str, **members: Any) -> bool:
         ("Kestrel fund suffers record withdrawal of $310 million", "Kestrel fund bleeds $310M in worst day"),
         ("Orchid names Mia Frost as chief executive", "Mia Frost becomes Orchid CEO"),
         ("Larch ships first home miner", "Larch begins deliveries of home miner"),
+        ("Larch shares jump 9% on Ohio deal", "Larch stock up 9% after Ohio agreement"),
         ("Florida buys $7 million of Bitcoin for reserve", "Sunshine State makes $7M Bitcoin reserve purchase"),
         ("Mt. Gox pushes back creditor repayments to 2027", "Creditors of Mt. Gox must wait until 2027 for payouts"),
     ],
@@ -161,6 +162,7 @@ def test_same_event(first: str, second: str):
         ("Bitcoin overtakes copper by market value", "Copper overtakes Bitcoin by market value"),
         ("Larch rejects merger with Birch", "Larch shareholders reject merger with Birch"),
         ("Kenya bans crypto kiosks", "Kenya consults on crypto kiosks"),
+        ("Jury convicts Halden founder of fraud", "Halden founder's fraud trial ends in mistrial"),
         # a new product, and another new product
         ("Birch users can now lend coins to shops", "Birch users can now pay rent by card"),
         # results and trades

@@ -211,6 +211,20 @@ def test_other_scripts(language: str, text: str, expected: str):
     assert summarise("", text).startswith(expected)
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Two days after Nordea Bank sold 300 coins, Talis paid $95,100 for each.",
+        "Stockholm trading in Talis stopped at 2 p.m. local time on Tuesday for 40 minutes.",
+        "Swedish interest rates were cut for the third time in 2026, to 1.5%.",
+        "Nordea, based in Helsinki, sold Talis 300 coins at $94,900 in May.",
+    ],
+)
+def test_news_that_looks_like_a_note(sentence: str):
+    """A time, a place or a word of notes alone does not make a sentence unfit."""
+    assert sentence in summarise(BANK, f"{STORY[0]}\n{sentence}")
+
+
 def test_all_of_a_biography():
     """What stands behind the author's name in a paragraph tells of the author too."""
     about = "Prizes for research about Talis came from Oslo in 2021 and from Rome in 2023."

@@ -78,7 +78,7 @@ ACTS: Final = {
     "plead": "plead*, pleads guilty, pled, guilty plea, plea",
     "sentence": "gets # years, get # years, got # years, given # years, sentenc*, jail*, prison, years in, behind bars, jail term, prison term",
     "convict": "convict*, guilty, found guilty, finds guilty",
-    "acquit": "acquit*, not guilty, found not guilty, walks free, walk free, cleared of",
+    "acquit": "acquit*, mistrial, hung jury, jury deadlock*, deadlocked jury, not guilty, found not guilty, walks free, walk free, cleared of",
     "fine": "fine, fines, fined, penalt*, must pay, ordered to pay, has to pay",
     "ban": "ban, bans, banned, barred from, barred by, prohibit*, outlaw*, forbid*, bars",
     "unban": (

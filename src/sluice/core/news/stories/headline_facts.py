@@ -79,7 +79,7 @@ _KINDS: Final = (
         "reaction",
         re.compile(
             r"\breact(?:s|ion|ions)?\b|\b(?:shares|stocks?)\b.*\b(?:after|on|following|as)\b.*"
-            r"\b(?:dismissal|ruling|approval|verdict|hack|lawsuit|results|earnings|bankruptcy|filing|deal|news|report|"
+            r"\b(?:dismissal|ruling|approval|verdict|hack|lawsuit|results|earnings|bankruptcy|filing|deal|agreement|pact|takeover|merger|acquisition|news|report|"
             r"purchase|sale|announcement|decision|breach|theft|fine|arrest|layoffs)\b"
         ),
     ),

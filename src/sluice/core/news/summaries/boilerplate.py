@@ -30,10 +30,10 @@ _ENGLISH: Final = re.compile(
        is\ (?:a|an|the|one\ of\ the)\ (?:[\w'-]+\ ){0,2}(?:leading|premier|foremost|trusted|largest\ and\ most)|media\ contact|investor\ relations|
        follow\ (?:our|this)|(?:our|your)\ consent|\d+\ partners|personalised\ ad\w*|personalized\ ad\w*|notifications?|whole\ story|what\ happens\ next|you\ (?:have|can|may|should|need|must|agree)|your\ (?:email|inbox|account|experience)|tell\ us|
        # How a text was made, by whom and for which medium
-       (?:edited|shortened|condensed|abridged|cut|trimmed)\ for|the\ editors|news\ ?rooms?|journalism|webcast|live\ ?stream|transcript|recording\ of|
+       (?:edited|shortened|condensed|abridged)\ for|the\ editors|news\ ?rooms?|journalism|webcast|live\ ?stream|transcript|recording\ of|
        asked\ (?:not\ to\ be|to\ remain|for\ anonymity)|(?:on\ )?condition\ of\ anonymity|(?:first|early|earlier|late|evening)\ editions?|mis(?:named|quoted|identified|reported|printed)|
        (?:spelled|spelt)\ wrongly|may\ (?:be|contain)\ (?:incomplete|inaccura\w+|errors|outdated|delayed)|(?:story|report|piece|item)\ (?:on|about)\ .{0,40}\ (?:was|is|has|appears)|
-       in\ the\ (?:story|article|piece|column)|comes?\ from\ (?:donors|readers|grants)|(?:eastern|pacific|central|greenwich|local)\ (?:standard\ )?(?:mean\ )?time|
+       in\ the\ (?:story|article|piece|column)|comes?\ from\ (?:donors|readers|grants)|all\ times\b.{0,40}\btime|
        # Where a text comes from, what will follow it, and what a company always says about itself
        (?:additional|with|further)\ reporting|reporting\ (?:from|for|contributed)|(?:was|were|is)\ compiled\ (?:from|by|with|using)|(?:wire|news)\ (?:services|agencies)|
        (?:more|further)\ (?:details|information|news)\ .{0,60}(?:shortly|soon|follow|expected|to\ come|available)|(?:shown|quoted|listed|displayed|given)\ (?:here|above|below)|
