@@ -84,6 +84,11 @@ STORY = (
         "Two weeks later, Talis Bank bought 300 coins from Nordea.",
         "Nor has Talis Bank said who sold it the 4,000 coins.",
         "Back then, Talis Bank owned 12 bitcoin.",
+        "Like other banks, Talis bought 12 bitcoin in 2021.",
+        # Nothing is reported
+        "Opening hours of Talis branches differ from town to town.",
+        "Friends of Talis Bank find 40 vacancies on the notice wall.",
+        "Outcomes could vary, and Talis Bank assumes no duty to revise them.",
         # Where the text comes from, and what it is not
         "The talk with Talis Bank was condensed for length.",
         "Figures on Talis Bank are supplied by Kestrel and may be inaccurate.",

@@ -115,6 +115,7 @@ _DANGLING: Final = re.compile(
     | (?:In|At|On|From|During|Under|For|With|As|Over|Through|Until|Between)\ [^,]{2,60},\ (?:he|she|they|it|his|her|their|its)\b
     | (?:An?|One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten|Several|Some|\d+|Just|Only|Barely|Hours|Days|Weeks|Months|Years|Shortly|Minutes|Soon|Moments)\b
       \ ?(?:[a-z]+\ ){0,3}?(?:(?:later|earlier|afterwards?|thereafter)\b(?=,|\ [A-Z])|(?:before|after),)
+    | (?:Like|Unlike)\ (?:many|most|some|other|its|their|his|her)\b | (?:Aquel(?:l[ao]s?)?|Aquele|Aquela|Celui-là|Jene[rsmn]?)\b
     | (?:Nor|Back\ then|Once\ there|Now|At\ first|Eventually|Finally|Initially|Soon|Next|Rather|Equally|All\ (?:two|three|four|five|six)|Among\ (?:them|those))\b(?!\ that)
     | The\ (?:next|following|previous|same|preceding)\ (?:day|week|month|year|morning|evening|night|hour)""",
     re.VERBOSE,
