@@ -35,6 +35,7 @@ _ENGLISH: Final = re.compile(
        (?:spelled|spelt)\ wrongly|may\ (?:be|contain)\ (?:incomplete|inaccura\w+|errors|outdated|delayed)|(?:story|report|piece|item)\ (?:on|about)\ .{0,40}\ (?:was|is|has|appears)|
        in\ the\ (?:story|article|piece|column)|comes?\ from\ (?:donors|readers|grants)|all\ times\b.{0,40}\btime|
        corrections?\ (?:on|to|of|in|was|were)|quiz|gift\ cards?|job(?:s)?\ board|open\ roles|comments\ (?:on|about|are|below|section)|on\ holiday|briefing\ (?:each|every)|as\ of\ \d|
+       the\ text(?!\ of)|podcasts?|webinars?|photographs?\ (?:of|were|was|are)|contributed\ (?:research|reporting|data)|registration\ for|to\ mark\ the|
        # Where a text comes from, what will follow it, and what a company always says about itself
        (?:additional|with|further)\ reporting|reporting\ (?:from|for|contributed)|(?:was|were|is)\ compiled\ (?:from|by|with|using)|(?:wire|news)\ (?:services|agencies)|
        (?:more|further)\ (?:details|information|news)\ .{0,60}(?:shortly|soon|follow|expected|to\ come|available)|(?:shown|quoted|listed|displayed|given)\ (?:here|above|below)|
@@ -53,10 +54,10 @@ _LABELS: Final = re.compile(
 _OTHER_LANGUAGES: Final = re.compile(
     r"""
     # German, French, Spanish, Portuguese, Italian
-    stell\w+\ keine\b|(?:kauf|anlage)empfehlung|der\ verfasser|die\ verfasserin|printausgabe|e-paper|mediathek|mitschnitt|(?:an|bei)\ der\ recherche|erschien\ zuerst|zuerst\ erschienen|agenturmaterial|
-    ne\ constitu\w+\ (?:pas|en)|conseils?\ d'investissement|édition\ (?:papier|imprimée|abonnés)|accès\ payant|avec\ (?:l')?(?:afp|reuters|agences?)\b|a\ contribué|en\ replay|
-    no\ constituy\w+|recomendaci(?:ón|ones)\ de|edición\ impresa|foto\ de\ archivo|imagen\ de\ archivo|con\ información\ de|
-    não\ constitu\w+|recomendaç(?:ão|ões)\ de|edição\ impressa|com\ informações\ d|(?:informações|dados|informaciones|informations|informazioni)\ (?:acima|abaixo|anteriores|ci-dessus|qui\ sopra)|
+    stell\w+\ keine\b|(?:kauf|anlage)empfehlung|(?:der|dieser)\ (?:text|beitrag|artikel)\b|der\ verfasser|die\ verfasserin|printausgabe|e-paper|mediathek|mitschnitt|(?:an|bei)\ der\ recherche|erschien\ zuerst|zuerst\ erschienen|agenturmaterial|
+    ne\ constitu\w+\ (?:pas|en)|conseils?\ d'investissement|\b(?:le|ce)\ texte\b(?!\ de)|édition\ (?:papier|imprimée|abonnés)|accès\ payant|avec\ (?:l')?(?:afp|reuters|agences?)\b|a\ contribué|en\ replay|
+    no\ constituy\w+|recomendaci(?:ón|ones)\ de|\bel\ texto\b(?!\ de)|edición\ impresa|foto\ de\ archivo|imagen\ de\ archivo|con\ información\ de|
+    não\ constitu\w+|recomendaç(?:ão|ões)\ de|\bo\ texto\b(?!\ d)|edição\ impressa|com\ informações\ d|(?:informações|dados|informaciones|informations|informazioni)\ (?:acima|abaixo|anteriores|ci-dessus|qui\ sopra)|
     non\ costituisc\w+|lesen\ sie|mit\ material\ von|quelle:|foto:|newsletter|abonnier\w+|anmelden|melden\ sie|jetzt\ (?:testen|lesen)|cookies|haftungsausschluss|keine\ anlageberatung|
     lire\ (?:aussi|la\ suite)|abonnez|inscrivez|newsletter|conseil\ en\ investissement|
     suscr[íi]b\w+|bolet[íi]n|lea\ (?:también|este|más)|leer\ más|regístrate|no\ constituye|
