@@ -71,14 +71,16 @@ def is_one_story(first: str, second: str, **members: Any) -> bool:
         ("Bolivia lifts crypto ban", "Crypto becomes legal in Bolivia"),
         # the same words in another order, and what stands beside the event
         ("Talis: Bitcoin-Bank beantragt neue Lizenz", "Bitcoin-Bank Talis beantragt neue Lizenz"),
-        ("Fed trims rates by 25 basis points as hiring cools", "Fed delivers 25-basis-point cut, citing weak jobs"),
+        ("ECB trims rates by 50 basis points as hiring cools", "ECB agrees on 50-basis-point cut amid fewer jobs"),
         ("Judge sentences Halden founder to 36 months", "Halden founder gets three years in prison"),
-        ("Trump pardons trader Owen Marsh", "White House clemency for Owen Marsh, jailed over coin sales"),
-        ("Kestrel fund suffers record withdrawal of $310 million", "Kestrel fund bleeds $310M in worst day"),
+        ("Trump pardons Lena Frost", "Clemency for Lena Frost, convicted of wallet fraud in 2024"),
+        ("Kestrel fund reports record withdrawals of $310 million", "Clients pull $310M from Kestrel fund"),
         ("Orchid names Mia Frost as chief executive", "Mia Frost becomes Orchid CEO"),
-        ("Larch ships first home miner", "Larch begins deliveries of home miner"),
+        ("Larch ships new steel wallet", "Larch starts deliveries of steel wallet"),
         ("Larch shares jump 9% on Ohio deal", "Larch stock up 9% after Ohio agreement"),
-        ("Florida buys $7 million of Bitcoin for reserve", "Sunshine State makes $7M Bitcoin reserve purchase"),
+        ("Peru launches $60 million coin fund", "Peruvian state sets up coin fund of $60M"),
+        ("Larch buys $9 million of Birch shares", "Larch scoops up Birch stock worth $9M"),
+        ("Florida buys $7 million of Bitcoin for reserve", "Sunshine State spends $7M on Bitcoin for reserve"),
         ("Mt. Gox pushes back creditor repayments to 2027", "Creditors of Mt. Gox must wait until 2027 for payouts"),
     ],
 )
@@ -152,14 +154,17 @@ def test_same_event(first: str, second: str):
         # the event is what happened before the news
         ("Halden suspends trading", "Halden restarts trading after suspension"),
         ("Larch shuts mine in Ohio", "Larch reopens Ohio mine following closure"),
+        ("Halden founder gets four years", "Halden founder asks for clemency after four-year sentence"),
+        ("Bitcoin ends week above $71,000", "Bitcoin ends month above $71,000"),
         # several events in one title
+        ("Halden files for IPO", "This week in Bitcoin: Kestrel probe, Halden IPO"),
         (
             "Peru arrests head of Halden",
-            "Peru arrests head of Halden, Kestrel outage, gold record: the week in Bitcoin",
+            "Peru arrests head of Halden, Kestrel fine, copper slump: the week in Bitcoin",
         ),
-        ("Peru arrests head of Halden", "Peru arrests head of Halden; Kestrel goes offline; gold sets record"),
+        ("Peru arrests head of Halden", "Peru arrests head of Halden; Kestrel pays fine; copper slumps"),
         # roles of things, and of a company and its owners
-        ("Bitcoin overtakes copper by market value", "Copper overtakes Bitcoin by market value"),
+        ("Bitcoin outshines copper in May", "Copper outshines Bitcoin in May"),
         ("Larch rejects merger with Birch", "Larch shareholders reject merger with Birch"),
         ("Kenya bans crypto kiosks", "Kenya consults on crypto kiosks"),
         ("Jury convicts Halden founder of fraud", "Halden founder's fraud trial ends in mistrial"),
@@ -271,7 +276,7 @@ def test_any_titles(titles: list[str]):
 @pytest.mark.parametrize(
     ("first", "second"),
     [
-        ("Daily fund flows: Larch leads with $120M", "Daily fund flows: Larch leads with $121M"),
+        ("Evening mine ranking: Larch first at 120 BTC", "Evening mine ranking: Larch first at 121 BTC"),
         ("Orchid tops list of Bitcoin buyers", "Orchid again tops list of Bitcoin buyers"),
     ],
 )

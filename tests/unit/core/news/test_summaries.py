@@ -81,9 +81,8 @@ STORY = (
         "In Norway, meanwhile, Talis owns 12 bitcoin.",
         "After leaving Talis Bank in 2019 she bought 12 bitcoin.",
         "At Talis Bank, he oversees 300 people and 4,000 coins.",
-        "Two weeks later, Talis Bank bought 300 coins from Nordea.",
         "Nor has Talis Bank said who sold it the 4,000 coins.",
-        "Back then, Talis Bank owned 12 bitcoin.",
+        "Two weeks later, Talis Bank bought 300 coins from Nordea.",
         "Like other banks, Talis bought 12 bitcoin in 2021.",
         # Nothing is reported
         "Opening hours of Talis branches differ from town to town.",

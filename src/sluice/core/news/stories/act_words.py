@@ -21,7 +21,7 @@ ACTS: Final = {
     ),
     "begin": "begin*, began, start*, kicks off, commenc*, resum*",
     "buy": (
-        "to buy, buy*, bought, acquir*, purchas*, adds, added, add, invest*, spend*, spent, scoop*, snaps up, accumulat*, "
+        "scoops up, scoop up, scooped up, to buy, buy*, bought, acquir*, purchas*, adds, added, add, invest*, spend*, spent, scoop*, snaps up, accumulat*, "
         "tops up, picks up, loads up, boosts holdings, boosts stash, boosts stake, expands holdings, increases holdings, grows holdings, adds to holdings, adds to stash, now owns, owns, own, hold, holds, discloses, reveals stake, reveals, reveal*"
     ),
     "sell": (
@@ -87,7 +87,7 @@ ACTS: Final = {
         "opens bitcoin, ended a ban, legalis*, legaliz*, makes bitcoin legal, make bitcoin legal, makes crypto legal, bitcoin legal"
     ),
     "launch": (
-        "ship, ships, shipped, begin* shipping, begin* deliveries, start* deliveries, begin* trading, start* trading, trading debut, makes debut, stock market debut, launch*, may now, now offers, now supports, begins offering, kicks off, adds, opens, open, introduc*, rolls out, offer*, debut*, unveil*, starts, release*, out, "
+        "sets up, creates, establishes, ship, ships, shipped, begin* shipping, begin* deliveries, start* deliveries, begin* trading, start* trading, trading debut, makes debut, stock market debut, launch*, may now, now offers, now supports, begins offering, kicks off, adds, opens, open, introduc*, rolls out, offer*, debut*, unveil*, starts, release*, out, "
         "available, lets, let, allow*, can now, can buy, can soon, accept*, enabl*, customers can, supports, "
         "starts offering, list, lists, goes live, coming to, comes to, opens crypto, opens bitcoin, turns on, switches on, enters market"
     ),

@@ -12,6 +12,7 @@ GENERIC: Final = frozenset({"bitcoin", "btc", "crypto", "million", "billion", "t
 # Titles with this many equal words around are a frame, and the words in it, at most so many, tell the event.
 _MIN_FRAME: Final = 3
 _MAX_FILLER: Final = 2
+_PERIODS: Final = frozenset({"day", "week", "month", "quarter", "half", "year", "decade"})
 _MOVES: Final = frozenset({"rise", "fall"})
 # Where both report the first act, the others tell of no other event: a record of outflows is no rise.
 _BESIDE: Final = {
@@ -39,6 +40,8 @@ def has_other_filler(a: HeadlineFacts, b: HeadlineFacts) -> bool:
     rest, other = rest[: len(rest) - end], other[: len(other) - end]
     if not rest or not other or min(len(rest), len(other)) > _MAX_FILLER or start + end < _MIN_FRAME:
         return False
+    if len(rest) == len(other) == 1 and {*rest, *other} <= _PERIODS:
+        return True
     ours, theirs = HeadlineFacts.from_text(" ".join(rest)), HeadlineFacts.from_text(" ".join(other))
     if not ours.stems - GENERIC or not theirs.stems - GENERIC:
         return False
@@ -57,6 +60,8 @@ def has_opposite_acts(a: HeadlineFacts, b: HeadlineFacts) -> bool:
     ignored = frozenset[str]().union(*(_BESIDE.get(act, frozenset()) for act in a.acts & b.acts))
     if "inflation" in a.measures & b.measures:
         ignored |= _MOVES  # prices rise while inflation falls
+    if _follows(a, b) or _follows(b, a):
+        return True
     only_a, only_b = a.acts - b.acts - ignored, b.acts - a.acts - ignored
     # A lawsuit over an event follows it.
     if "sue" in only_a | only_b and a.acts & b.acts & _SUED_OVER:
@@ -70,6 +75,12 @@ def has_opposite_acts(a: HeadlineFacts, b: HeadlineFacts) -> bool:
         or _are_opposite(a.acts & b.earlier - a.earlier, only_b - b.background)
         or _are_opposite(b.acts & a.earlier - b.earlier, only_a - a.background)
     )
+
+
+def _follows(a: HeadlineFacts, b: HeadlineFacts) -> bool:
+    """Whether all that `a` tells happened before the news of `b`: "seeks pardon after sentence"; a loss is part of a hack."""
+    shared = (a.acts & b.acts) - {"hack"}
+    return bool(shared) and shared <= b.earlier - a.background and bool(b.acts - b.background - a.acts)
 
 
 def _are_opposite(ours: frozenset[str], theirs: frozenset[str]) -> bool:

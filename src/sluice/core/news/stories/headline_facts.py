@@ -65,7 +65,7 @@ _KINDS: Final = (
         "recap",
         re.compile(
             r"\b(?:week in review|weekly (?:recap|wrap|round)|recap|round-?up|timeline|newsletter|"
-            r"(?:morning|evening|daily) (?:brief\w*|note|report|wrap)|the (?:day|week|weekend|month|year) in [a-z]+|"
+            r"(?:morning|evening|daily) (?:brief\w*|note|report|wrap)|(?:today|the day|(?:the|this) (?:week|weekend|month|year)) in [a-z]+|"
             r"in brief|top stories|news digest|at a glance|you missed|and more)\b|;.*;"
         ),
     ),
