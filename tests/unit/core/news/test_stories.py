@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sluice.core.news.article import Article
 from sluice.core.news.published_article import PublishedArticle
-from sluice.core.news.stories import group_into_stories, grouping
+from sluice.core.news.stories import StoryGrouper, comparisons, group_into_stories
 from sluice.core.news.stories.numbers import find_numbers
 from sluice.core.news.stories.same_story import ArticleFacts, is_same_story
 
@@ -232,7 +232,7 @@ def test_alike_titles_cost_no_more_and_more(monkeypatch: pytest.MonkeyPatch):
         compared.append(1)
         return is_same_story(one, other)
 
-    monkeypatch.setattr(grouping, "is_same_story", count)
+    monkeypatch.setattr(comparisons, "is_same_story", count)
     titles = [f"Bitcoin miner number {number} opens a plant" for number in range(200)]
     assert len(group_into_stories(make_published(str(n), title, n) for n, title in enumerate(titles))) == 200
     assert len(compared) <= 60 * len(titles)
@@ -293,3 +293,33 @@ def test_moves_of_different_days():
     later = make_published("b", "Bitcoin gains 5% in Asian trading", 2, "2026-11-18T02:00:00Z")
     assert len(group_into_stories([first, near])) == 1
     assert len(group_into_stories([first, later])) == 2
+
+
+@given(st.lists(st.lists(st.integers(0, 11), unique=True, max_size=8), max_size=5), st.data())
+def test_groupings_one_after_another(rounds: list[list[int]], data: st.DataObject):
+    """Whatever comes, goes or changes in between, a grouper that remembers finds the same stories as a new one."""
+    acts = ("buys", "sells", "sued over", "denies buying")
+    grouper = StoryGrouper()
+    for numbers in rounds:
+        titles = [f"Firm{each % 3} {data.draw(st.sampled_from(acts))} {each % 2 + 1},000 BTC" for each in numbers]
+        articles = [make_published(str(each), title, each) for each, title in zip(numbers, titles, strict=True)]
+        assert grouper.group(articles) == group_into_stories(articles)
+
+
+def test_only_what_is_new_is_compared(monkeypatch: pytest.MonkeyPatch):
+    """When one of many articles is new, it alone is compared with the others."""
+    compared: list[str] = []
+
+    def watch(one: ArticleFacts, other: ArticleFacts) -> bool:
+        compared.append(one.headline)
+        return is_same_story(one, other)
+
+    monkeypatch.setattr(comparisons, "is_same_story", watch)
+    articles = [make_published(str(number), f"Firm{number} buys {number},000 BTC", number) for number in range(1, 30)]
+    grouper = StoryGrouper()
+    for _ in range(2):
+        grouper.group(articles)
+    before = len(compared)
+    grouper.group([*articles[1:], make_published("new", "Newcomer buys 77,000 BTC", 99)])
+    assert before > 29
+    assert set(compared[before:]) == {"Newcomer buys 77,000 BTC"}

@@ -6,17 +6,19 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from sluice.core.news.published_article import PublishedArticle
+from sluice.core.news.stories.comparisons import ComparedArticle, Comparisons
 from sluice.core.news.stories.numbers import LARGE_COUNT, Number
-from sluice.core.news.stories.same_story import ArticleFacts, is_same_story, is_vetoed
+from sluice.core.news.stories.same_story import ArticleFacts, is_vetoed
 from sluice.core.news.stories.story import Story
 
 _MAX_CANDIDATES: Final = 60  # stories that an article is compared with; those that share the rarest words come first
 _MAX_COMPARED: Final = 5  # members of a story that a new one is compared with
 
 
-def group_into_stories(articles: Iterable[PublishedArticle]) -> list[Story]:
+def group_into_stories(articles: Iterable[PublishedArticle], comparisons: Comparisons) -> list[Story]:
     """Returns the stories, newest first. A later article joins an earlier story, so a story keeps its id."""
-    grouping = _Grouping()
+    comparisons.begin()
+    grouping = _Grouping(comparisons)
     for article in sorted(articles, key=lambda each: (each.article.number("queuedAt"), each.order)):
         grouping.add(article)
     stories = [_build_story(group.members) for group in grouping.groups]
@@ -32,29 +34,23 @@ def _build_story(members: list[PublishedArticle]) -> Story:
 @dataclass(slots=True)
 class _Group:
     members: list[PublishedArticle] = field(default_factory=list)
-    facts: list[ArticleFacts] = field(default_factory=list)
-
-    def admits(self, facts: ArticleFacts) -> bool:
-        """Whether an article tells the story of one member, and contradicts none."""
-        compared = self.facts[:_MAX_COMPARED]
-        return any(is_same_story(facts, each) for each in compared) and not any(
-            is_vetoed(facts, each) for each in compared
-        )
+    compared: list[ComparedArticle] = field(default_factory=list)
 
 
 class _Grouping:
-    def __init__(self) -> None:
+    def __init__(self, comparisons: Comparisons) -> None:
         self.groups: list[_Group] = []
+        self._comparisons = comparisons
         self._by_url: dict[str, _Group] = {}
         self._by_clue: dict[str, list[int]] = defaultdict(list)
 
     def add(self, article: PublishedArticle) -> None:
-        facts = ArticleFacts.from_article(article)
-        group = self._by_url.get(article.url) or self._find_group(facts)
+        compared = self._comparisons.read(article)
+        group = self._by_url.get(article.url) or self._find_group(compared)
         if group is None:
-            group = self._start_group(facts)
+            group = self._start_group(compared.facts)
         group.members.append(article)
-        group.facts.append(facts)
+        group.compared.append(compared)
         self._by_url.setdefault(article.url, group)
 
     def _start_group(self, facts: ArticleFacts) -> _Group:
@@ -64,11 +60,16 @@ class _Grouping:
         self.groups.append(group)
         return group
 
-    def _find_group(self, facts: ArticleFacts) -> _Group | None:
-        fitting = (
-            self.groups[place] for place in sorted(self._list_candidates(facts)) if self.groups[place].admits(facts)
+    def _find_group(self, article: ComparedArticle) -> _Group | None:
+        groups = (self.groups[place] for place in sorted(self._list_candidates(article.facts)))
+        return next((group for group in groups if self._is_fitting(group, article)), None)
+
+    def _is_fitting(self, group: _Group, article: ComparedArticle) -> bool:
+        """Whether an article tells the story of one member, and contradicts none."""
+        compared = group.compared[:_MAX_COMPARED]
+        return any(self._comparisons.is_same_story(article, each) for each in compared) and not any(
+            is_vetoed(article.facts, each.facts) for each in compared
         )
-        return next(fitting, None)
 
     def _list_candidates(self, facts: ArticleFacts) -> dict[int, None]:
         """Returns the newest stories for each clue, up to a limit, so that alike titles do not cost more and more."""

@@ -10,7 +10,7 @@ from typing import Any, Final, Self
 from sluice.core.json_text import encode_json
 from sluice.core.news.article import SENTIMENTS, UNKNOWN, Article
 from sluice.core.news.published_article import PublishedArticle
-from sluice.core.news.stories import Story, group_into_stories
+from sluice.core.news.stories import GroupIntoStories, Story, group_into_stories
 
 _TIMES_OF_CHANGE: Final = ("processedAt", "summaryAt", "sentimentAt", "queuedAt")
 _MAX_TIME_MS: Final = 10**13
@@ -28,13 +28,19 @@ class Snapshot:
 
     @classmethod
     def build(
-        cls, articles: Iterable[Article], *, changed_at_ms: int = 0, version: int = 0, is_legacy: bool = False
+        cls,
+        articles: Iterable[Article],
+        *,
+        changed_at_ms: int = 0,
+        version: int = 0,
+        is_legacy: bool = False,
+        group: GroupIntoStories = group_into_stories,
     ) -> Self:
         """Groups the articles into stories; the data is at least as new as any of its articles says."""
         published = tuple(PublishedArticle.from_article(article) for article in articles)
         times = [each.article.number(name) for each in published for name in _TIMES_OF_CHANGE]
         newest_ms = min(max([changed_at_ms, *times]), _MAX_TIME_MS)
-        return cls(published, tuple(group_into_stories(published)), newest_ms, version, is_legacy)
+        return cls(published, tuple(group(published)), newest_ms, version, is_legacy)
 
     @classmethod
     def parse(cls, text: str) -> Self:

@@ -3,6 +3,7 @@
 from typing import Any, Final, Protocol
 
 from sluice.core.news.article import Article
+from sluice.core.news.stories import StoryGrouper
 from sluice.core.ports import KvWriter
 from sluice.services.news.serve.pages import first_page_body
 from sluice.services.news.serve.snapshot import Snapshot
@@ -23,6 +24,7 @@ class SnapshotBuilder:
     def __init__(self, rows: PublishedRows) -> None:
         self._rows = rows
         self._last: Snapshot | None = None
+        self._grouper = StoryGrouper()
 
     def build(self) -> Snapshot:
         rows = self._rows
@@ -30,7 +32,13 @@ class SnapshotBuilder:
         last = self._last
         if last is None or (last.version, last.is_legacy) != (version, is_legacy) or last.changed_at_ms < changed_at_ms:
             articles = [Article(data) for data in rows.read_all()]
-            last = Snapshot.build(articles, changed_at_ms=changed_at_ms, version=version, is_legacy=is_legacy)
+            last = Snapshot.build(
+                articles,
+                changed_at_ms=changed_at_ms,
+                version=version,
+                is_legacy=is_legacy,
+                group=self._grouper.group,
+            )
             self._last = last
         return last
 
