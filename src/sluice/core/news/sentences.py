@@ -26,7 +26,7 @@ _ABBREVIATIONS: Final = frozenset(
         "a.m",
         "p.m",
     }
-    | {"d.c", "s.e.c", "bzw", "ca", "nr", "dz", "z.b", "m", "mme", "sra", "lic"}
+    | {"d.c", "s.e.c", "bzw", "ca", "nr", "dz", "z.b", "m", "mme", "sra", "lic", "v"}
 )
 _BEFORE_NUMBERS: Final = frozenset({"fig", "no", "nos", "vol"})
 _END: Final = re.compile(

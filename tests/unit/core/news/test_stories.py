@@ -69,6 +69,18 @@ def is_one_story(first: str, second: str, **members: Any) -> bool:
         # states by their capitals and presidents
         ("Norway suspends new mining sites", "Oslo halts new bitcoin mining centres"),
         ("Bolivia lifts crypto ban", "Crypto becomes legal in Bolivia"),
+        # the same words in another order, and what stands beside the event
+        ("Talis: Bitcoin-Bank beantragt neue Lizenz", "Bitcoin-Bank Talis beantragt neue Lizenz"),
+        ("ECB trims rates by 50 basis points as hiring cools", "ECB agrees on 50-basis-point cut amid fewer jobs"),
+        ("Judge sentences Halden founder to 36 months", "Halden founder gets three years in prison"),
+        ("Trump pardons Lena Frost", "Clemency for Lena Frost, convicted of wallet fraud in 2024"),
+        ("Kestrel fund reports record withdrawals of $310 million", "Clients pull $310M from Kestrel fund"),
+        ("Orchid names Mia Frost as chief executive", "Mia Frost becomes Orchid CEO"),
+        ("Larch ships new steel wallet", "Larch starts deliveries of steel wallet"),
+        ("Larch shares jump 9% on Ohio deal", "Larch stock up 9% after Ohio agreement"),
+        ("Peru launches $60 million coin fund", "Peruvian state sets up coin fund of $60M"),
+        ("Larch buys $9 million of Birch shares", "Larch scoops up Birch stock worth $9M"),
+        ("Florida buys $7 million of Bitcoin for reserve", "Sunshine State spends $7M on Bitcoin for reserve"),
         ("Mt. Gox pushes back creditor repayments to 2027", "Creditors of Mt. Gox must wait until 2027 for payouts"),
     ],
 )
@@ -139,6 +151,27 @@ def test_same_event(first: str, second: str):
         # what one brings in and the other takes back
         ("Peru lifts mining ban in two regions", "Peru bans mining in two regions"),
         ("Agency drops appeal against Halden ruling", "Agency appeals Halden ruling"),
+        # the event is what happened before the news
+        ("Halden suspends trading", "Halden restarts trading after suspension"),
+        ("Larch shuts mine in Ohio", "Larch reopens Ohio mine following closure"),
+        ("Halden founder gets four years", "Halden founder asks for clemency after four-year sentence"),
+        ("Bitcoin ends week above $71,000", "Bitcoin ends month above $71,000"),
+        # several events in one title
+        ("Halden files for IPO", "This week in Bitcoin: Kestrel probe, Halden IPO"),
+        (
+            "Peru arrests head of Halden",
+            "Peru arrests head of Halden, Kestrel fine, copper slump: the week in Bitcoin",
+        ),
+        ("Peru arrests head of Halden", "Peru arrests head of Halden; Kestrel pays fine; copper slumps"),
+        # roles of things, and of a company and its owners
+        ("Bitcoin outshines copper in May", "Copper outshines Bitcoin in May"),
+        ("Larch rejects merger with Birch", "Larch shareholders reject merger with Birch"),
+        ("Kenya bans crypto kiosks", "Kenya consults on crypto kiosks"),
+        ("Jury convicts Halden founder of fraud", "Halden founder's fraud trial ends in mistrial"),
+        # a new product, and another new product
+        ("Birch users can now lend coins to shops", "Birch users can now pay rent by card"),
+        # results and trades
+        ("Larch reports record revenue of $40 million", "Larch sells record 410 BTC"),
         # a company and its shares
         ("Orchid to close plant in Quebec", "Orchid shares drop on Quebec exit"),
     ],
@@ -238,6 +271,19 @@ def test_any_titles(titles: list[str]):
     """Any titles can be grouped, and no article is lost."""
     stories = group_into_stories([make_published(str(at), title, at) for at, title in enumerate(titles)])
     assert sum(1 + len(story.alternates) for story in stories) == len(titles)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Evening mine ranking: Larch first at 120 BTC", "Evening mine ranking: Larch first at 121 BTC"),
+        ("Orchid tops list of Bitcoin buyers", "Orchid again tops list of Bitcoin buyers"),
+    ],
+)
+def test_next_edition(first: str, second: str):
+    """A series goes on the next day, and what happens again is another event."""
+    articles = [make_published("a", first, 1), make_published("b", second, 2, "2026-11-17T08:00:00Z")]
+    assert len(group_into_stories(articles)) == 2
 
 
 def test_moves_of_different_days():

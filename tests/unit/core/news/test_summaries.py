@@ -79,6 +79,33 @@ STORY = (
         "Critics say it costs Talis 300 million kronor.",
         "Talis and its 4,000 coins, the story so far ...",
         "In Norway, meanwhile, Talis owns 12 bitcoin.",
+        "After leaving Talis Bank in 2019 she bought 12 bitcoin.",
+        "At Talis Bank, he oversees 300 people and 4,000 coins.",
+        "Nor has Talis Bank said who sold it the 4,000 coins.",
+        "Two weeks later, Talis Bank bought 300 coins from Nordea.",
+        "Like other banks, Talis bought 12 bitcoin in 2021.",
+        # Nothing is reported
+        "Opening hours of Talis branches differ from town to town.",
+        "Friends of Talis Bank find 40 vacancies on the notice wall.",
+        "Outcomes could vary, and Talis Bank assumes no duty to revise them.",
+        # Where the text comes from, and what it is not
+        "The talk with Talis Bank was condensed for length.",
+        "Figures on Talis Bank are supplied by Kestrel and may be inaccurate.",
+        "People at Talis Bank asked to remain anonymous.",
+        "Talis Bank was misnamed in the first edition.",
+        "Talis Bank saw the text before 12 others did.",
+        "Mia Holm contributed data on the 4,000 coins of Talis.",
+        "Photographs of the 4,000 coins of Talis were sold in May.",
+        "A recording of the Talis Bank webcast is open until 30 May.",
+        "Grants from Talis Bank pay for 12 posts in the newsroom.",
+        "With reporting on Talis Bank from Ola Nord in Oslo.",
+        "The text about Talis and its 4,000 coins was compiled from news agencies.",
+        "Further details about the 4,000 coins of Talis will follow soon.",
+        "Prices of Talis shares shown here are delayed by 20 minutes.",
+        "Bitcoin is highly speculative, and buyers of 4,000 coins can lose everything.",
+        "The Talis interview is in the print edition of 19 May.",
+        "Founded in 1890, Talis Bank is headquartered in Stockholm.",
+        "Swedish quotes of Talis were translated by software.",
     ],
 )
 def test_sentences_of_the_site(sentence: str):
@@ -94,10 +121,17 @@ def test_sentences_of_the_site(sentence: str):
     [
         ("de", "Talis Bank kauft 4.000 Bitcoin", "Die Talis Bank hat am Montag 4.000 Bitcoin für die Reserve gekauft.",
          ("Abonnieren Sie den Kanal der Talis Bank mit 300 Bitcoin-Tipps.", "Mit 212 Partnern verbessern wir die Talis Bank.",
-          "In dieser Reserve der Talis Bank liegen 300 Bitcoin.")),
+          "In dieser Reserve der Talis Bank liegen 300 Bitcoin.",
+          "„Diese 300 Bitcoin bleiben bei der Talis Bank“, sagte Vorstand Ola Brandt.",
+          "Die Angaben zur Talis Bank stellen keine Kaufempfehlung für Bitcoin dar.",
+          "Ein Mitschnitt zur Talis Bank mit 30 Fragen ist in der Mediathek zu sehen.",
+          "Das Gespräch mit der Talis Bank steht in der Printausgabe vom 19. Mai.")),
         ("es", "Talis compra 4.000 bitcoins", "El banco sueco Talis compró el martes 4.000 bitcoins para la reserva.",
          ("Llévate un libro de Talis con tu compra de 30 bitcoins.", "Dicha compra fue la mayor de Talis en 12 meses.",
-          "Con esta compra Talis supera a 12 bancos.")),
+          "Con esta compra Talis supera a 12 bancos.",
+          "«Esta compra de 300 bitcoins es un comienzo», dijo Ola Brandt, de Talis.",
+          "Los datos de Talis no constituyen una recomendación de inversión en bitcoins.",
+          "Con información de la agencia Norte sobre Talis y los 4.000 bitcoins.")),
         ("ja", "タリス銀行、4000ビットコインを購入", "タリス銀行は18日、4000ビットコインを購入したと発表した。",
          ("タリス銀行の口座は5分で開設できます。", "果たしてタリス銀行の4000枚は上がるのか。")),
         ("zh", "塔利斯银行买入4000枚比特币", "塔利斯银行周二宣布，已买入4000枚比特币。",
@@ -185,8 +219,31 @@ def test_other_scripts(language: str, text: str, expected: str):
 
 
 @pytest.mark.parametrize(
+    "sentence",
+    [
+        "Two days after Nordea Bank sold 300 coins, Talis paid $95,100 for each.",
+        "Stockholm trading in Talis stopped at 2 p.m. local time on Tuesday for 40 minutes.",
+        "Swedish interest rates were cut for the third time in 2026, to 1.5%.",
+        "Nordea, based in Helsinki, sold Talis 300 coins at $94,900 in May.",
+    ],
+)
+def test_news_that_looks_like_a_note(sentence: str):
+    """A time, a place or a word of notes alone does not make a sentence unfit."""
+    assert sentence in summarise(BANK, f"{STORY[0]}\n{sentence}")
+
+
+def test_all_of_a_biography():
+    """What stands behind the author's name in a paragraph tells of the author too."""
+    about = "Prizes for research about Talis came from Oslo in 2021 and from Rome in 2023."
+    author = "Ola Nord is a senior writer who follows banks and Bitcoin."
+    assert about in summarise(BANK, f"{STORY[0]}\n{about}")
+    assert about not in summarise(BANK, f"{STORY[0]}\n{author} {about}")
+
+
+@pytest.mark.parametrize(
     ("text", "count"),
     [
+        ("The case is Larch v. Birch Inc. in Ohio. It goes on.", 2),
         ("The U.S. Court of the D.C. Circuit ruled for Birch Inc. in May. It was 3-0.", 2),
         ("It costs approx. 14,200 bitcoin, or $1.5 bn. at the price. Then it ended.", 2),
         ("They waited at 9 a.m. in London. Nobody came.", 2),

@@ -12,7 +12,7 @@ ACTS: Final = {
     ),
     "reject": (
         "reject*, turned down, turns down, turn down, den*, veto*, blocks, blocked, blocking, block bid, rebuff*, refus*, strikes down, "
-        "votes down, vote down, voted down, shoots down, shoot down, shot down, barred by, barred from, fails to pass, spurn*, kills, killed, kill, scuttl*, rules out, ruled out, snub*, shun*, votes against"
+        "votes down, vote down, voted down, shoots down, shoot down, shot down, fails to pass, spurn*, kills, killed, kill, scuttl*, rules out, ruled out, snub*, shun*, votes against"
     ),
     "pass": "passes, pass, passed, clears, adopts, adopted, adopt",
     "sign": "signs, signed, sign, becomes law, into law",
@@ -21,14 +21,15 @@ ACTS: Final = {
     ),
     "begin": "begin*, began, start*, kicks off, commenc*, resum*",
     "buy": (
-        "to buy, buy*, bought, acquir*, purchas*, adds, added, add, invest*, spend*, spent, scoop*, snaps up, accumulat*, "
+        "scoops up, scoop up, scooped up, to buy, buy*, bought, acquir*, purchas*, adds, added, add, invest*, spend*, spent, scoop*, snaps up, accumulat*, "
         "tops up, picks up, loads up, boosts holdings, boosts stash, boosts stake, expands holdings, increases holdings, grows holdings, adds to holdings, adds to stash, now owns, owns, own, hold, holds, discloses, reveals stake, reveals, reveal*"
     ),
     "sell": (
         "sell, sells, selling, sold, dump*, offload*, trim*, unload*, liquidates, disposes, divest*, cuts stake, cashes out, cash out, parts with, part with, unwinds, sale of, "
         "auctions, auction*"
     ),
-    "layoff": "cut* # of staff, cut* # of workforce, cut* # of jobs, cut* # jobs, cut* # staff, axe* # jobs, axe* # staff, shed* # jobs, slash* # jobs, fire* # staff, dismiss* # staff, lays off, lay off, laying off, layoff*, job cuts, cuts jobs, cuts staff, cuts workforce, slashes workforce, slashes jobs, slashes staff, reduces workforce, reduces headcount, cuts headcount, axes jobs, axes staff, lets go, sheds jobs, redundan*, headcount, workforce, jobs",
+    "layoff": "cut* # of staff, cut* # of workforce, cut* # of jobs, cut* # jobs, cut* # staff, axe* # jobs, axe* # staff, shed* # jobs, slash* # jobs, fire* # staff, dismiss* # staff, lays off, lay off, laying off, layoff*, job cuts, cuts jobs, cuts staff, cuts workforce, slashes workforce, slashes jobs, slashes staff, reduces workforce, reduces headcount, cuts headcount, axes jobs, axes staff, lets go, sheds jobs, redundan*, headcount, workforce",
+    "jobs": "jobs",
     "hire": "hire, hires, hired, hiring, recruit*, adds jobs, adds staff",
     "burn": "burns, burned, burn, destroys",
     "praise": "prais*, hails, hail, lauds, touts, backs bitcoin",
@@ -77,16 +78,16 @@ ACTS: Final = {
     "plead": "plead*, pleads guilty, pled, guilty plea, plea",
     "sentence": "gets # years, get # years, got # years, given # years, sentenc*, jail*, prison, years in, behind bars, jail term, prison term",
     "convict": "convict*, guilty, found guilty, finds guilty",
-    "acquit": "acquit*, not guilty, found not guilty, walks free, walk free, cleared of",
+    "acquit": "acquit*, mistrial, hung jury, jury deadlock*, deadlocked jury, not guilty, found not guilty, walks free, walk free, cleared of",
     "fine": "fine, fines, fined, penalt*, must pay, ordered to pay, has to pay",
-    "ban": "ban, bans, banned, prohibit*, outlaw*, forbid*, bars",
+    "ban": "ban, bans, banned, barred from, barred by, prohibit*, outlaw*, forbid*, bars",
     "unban": (
         "becomes legal, legalises, legalizes, made legal, lifts _ ban, lift _ ban, lifted _ ban, ends _ ban, scraps _ ban, drops _ ban, lifts ban, lift ban, lifted ban, lifting ban, ends ban, "
         "scraps ban, may again, opens to retail, open accounts, unban*, lifts retail ban, opens crypto, "
         "opens bitcoin, ended a ban, legalis*, legaliz*, makes bitcoin legal, make bitcoin legal, makes crypto legal, bitcoin legal"
     ),
     "launch": (
-        "begin* trading, start* trading, trading debut, makes debut, stock market debut, launch*, may now, now offers, now supports, begins offering, kicks off, adds, opens, open, introduc*, rolls out, offer*, debut*, unveil*, starts, release*, out, "
+        "sets up, creates, establishes, ship, ships, shipped, begin* shipping, begin* deliveries, start* deliveries, begin* trading, start* trading, trading debut, makes debut, stock market debut, launch*, may now, now offers, now supports, begins offering, kicks off, adds, opens, open, introduc*, rolls out, offer*, debut*, unveil*, starts, release*, out, "
         "available, lets, let, allow*, can now, can buy, can soon, accept*, enabl*, customers can, supports, "
         "starts offering, list, lists, goes live, coming to, comes to, opens crypto, opens bitcoin, turns on, switches on, enters market"
     ),
@@ -101,7 +102,7 @@ ACTS: Final = {
         "inflow*, take in, takes in, took in, attract*, pour into, net inflows, see inflows, draw*, pull in, gather*"
     ),
     "outflow": (
-        "outflow*, pull*, bleed*, lose $, loses $, lost $, shed $, sheds $, yank*, withdraw $, exit*, leave*, flee*"
+        "outflow*, withdrawal of $, withdrawals of $, redemptions of $, pull*, bleed*, lose $, loses $, lost $, shed $, sheds $, yank*, withdraw $, exit*, leave*, flee*"
     ),
     "liquidate": "liquidation*, liquidat*, wiped out",
     "long": "long, longs, leveraged longs",
@@ -120,7 +121,7 @@ ACTS: Final = {
     "confirm": "confirm*, admits, acknowledg*",
     "ipo": "prices ipo, prices offering, ipo, go public, goes public, listing, to list, float",
     "meet": "meet, meets, met, talks with",
-    "name": "names, appoint*, taps, tapped, installs, promotes, chooses, selects, to lead, to head, new ceo, new chief, hires, picks, nominat*",
+    "name": "names, named, becomes ceo, becomes _ ceo, becomes chief, becomes _ chief, as ceo, as chief, as new ceo, appoint*, taps, tapped, installs, promotes, chooses, selects, to lead, to head, top job, new ceo, new chief, hires, picks, nominat*",
     "order": "orders, ordered, order, deliver*",
     "streak": "streak, run of, straight, consecutive, losing run",
     "end": "ends, end, ended, snaps, snapped, snap, breaks, halts slide, is over, are over, it's over",
@@ -137,7 +138,7 @@ ACTS: Final = {
     "keep": "keeps, keep, kept, retain*, will not remove, won't remove, stays in, remains in, holds on to, hangs on to, will not sell, won't sell",
     "remove": "delist*, removes, remove, removed, drops from, throws out of, ejects, expels, left out, leaves out, exclud*, kicks out, kicked out",
     "donate": "donat*, gives to, gifts, contributes",
-    "reopen": "reopen*, fixed, resolved, resolves, run again, restart*, back online, returns online, restores, restored, may run",
+    "reopen": "restart*, resum* after, reopen*, fixed, resolved, resolves, run again, restart*, back online, returns online, restores, restored, may run",
     "offline": "offline, goes down, go down, went down, goes dark, go dark, went dark, outage, knocked out, locked out, unable to log in, cannot log in, can't log in",
     "double": "doubl*, twice, twofold, two-fold",
     "halve": "halv*, in half, by half",
@@ -157,7 +158,7 @@ ACTS: Final = {
     "fund": "invests $, puts $, gets $, receives $, secures $, lands $, injects $, raises $, raise, raises, share sale, funding, offering, bond sale, convertible, notes",
     "patch": "patch*, fixes, fix, fixed flaw, closes hole, closes flaw, flaw closed, plugs",
     "call": "calls, describes, says bitcoin",
-    "consider": "consider*, mulls, weighs, explores",
+    "consider": "consult*, consider*, mulls, weighs, explores",
     "repeat": "repeats, reiterat*, reaffirm*, renews",
     "join": "joins, join, joined, added to, to add, inclusion, included in",
     "settle": "settle*, settlement",

@@ -1,17 +1,18 @@
 """Titles that exclude each other: opposite acts, negation, swapped roles, another word in an equal frame."""
 
 from functools import cache
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import Final
 
 from sluice.core.news.stories.act_words import FOLLOW_UPS, OPPOSITES
-from sluice.core.news.stories.headline_facts import HeadlineFacts
+from sluice.core.news.stories.headline_facts import HeadlineFacts, stem_word
 
 # Words that say nothing about an event.
 GENERIC: Final = frozenset({"bitcoin", "btc", "crypto", "million", "billion", "trillion", "k", "m", "b"})
 # Titles with this many equal words around are a frame, and the words in it, at most so many, tell the event.
 _MIN_FRAME: Final = 3
 _MAX_FILLER: Final = 2
+_PERIODS: Final = frozenset({"day", "week", "month", "quarter", "half", "year", "decade"})
 _MOVES: Final = frozenset({"rise", "fall"})
 # Where both report the first act, the others tell of no other event: a record of outflows is no rise.
 _BESIDE: Final = {
@@ -20,7 +21,14 @@ _BESIDE: Final = {
     "liquidate": _MOVES,
     "fine": frozenset({"settle", "pay", "sue"}),
     "fund": frozenset({"complete"}),
+    "pardon": frozenset({"sentence", "convict", "charge", "plead"}),
 }
+_BEGINNINGS: Final = frozenset({"launch", "allow", "begin"})
+_USERS: Final = frozenset({"customer", "company", "platform", "exchang"})
+_MIN_OBJECT: Final = 2
+_DEALS: Final = frozenset({"buy", "sell", "merge"})
+_OWNERS: Final = frozenset({"shareholders", "stockholders", "holders", "investors", "creditors", "members", "voters"})
+_DECISIONS: Final = frozenset({"approv", "reject", "endors", "rebuff", "spurn", "refus", "pass"})
 _SUED_OVER: Final = frozenset({"hack", "halt", "offline"})
 
 
@@ -32,6 +40,8 @@ def has_other_filler(a: HeadlineFacts, b: HeadlineFacts) -> bool:
     rest, other = rest[: len(rest) - end], other[: len(other) - end]
     if not rest or not other or min(len(rest), len(other)) > _MAX_FILLER or start + end < _MIN_FRAME:
         return False
+    if len(rest) == len(other) == 1 and {*rest, *other} <= _PERIODS:
+        return True
     ours, theirs = HeadlineFacts.from_text(" ".join(rest)), HeadlineFacts.from_text(" ".join(other))
     if not ours.stems - GENERIC or not theirs.stems - GENERIC:
         return False
@@ -50,13 +60,46 @@ def has_opposite_acts(a: HeadlineFacts, b: HeadlineFacts) -> bool:
     ignored = frozenset[str]().union(*(_BESIDE.get(act, frozenset()) for act in a.acts & b.acts))
     if "inflation" in a.measures & b.measures:
         ignored |= _MOVES  # prices rise while inflation falls
+    if _follows(a, b) or _follows(b, a):
+        return True
     only_a, only_b = a.acts - b.acts - ignored, b.acts - a.acts - ignored
     # A lawsuit over an event follows it.
     if "sue" in only_a | only_b and a.acts & b.acts & _SUED_OVER:
         return True
     if not (only_a ^ only_b) or (only_a | only_b) & _follow_ups():
         return bool((only_a | only_b) & _follow_ups())
-    return any(frozenset({first, second}) in _opposites() for first in only_a for second in only_b)
+    # What stands beside the event in one title is compared with nothing but that of the other.
+    return (
+        _are_opposite(only_a - a.background, only_b - b.background)
+        or _are_opposite(only_a & a.background, only_b & b.background)
+        or _are_opposite(a.acts & b.earlier - a.earlier, only_b - b.background)
+        or _are_opposite(b.acts & a.earlier - b.earlier, only_a - a.background)
+    )
+
+
+def _follows(a: HeadlineFacts, b: HeadlineFacts) -> bool:
+    """Whether all that `a` tells happened before the news of `b`: "seeks pardon after sentence"; a loss is part of a hack."""
+    shared = (a.acts & b.acts) - {"hack"}
+    return bool(shared) and shared <= b.earlier - a.background and bool(b.acts - b.background - a.acts)
+
+
+def _are_opposite(ours: frozenset[str], theirs: frozenset[str]) -> bool:
+    return any(frozenset({first, second}) in _opposites() for first in ours for second in theirs)
+
+
+def lacks_object(a: HeadlineFacts, b: HeadlineFacts) -> bool:
+    """Whether equal beginnings say that something is new, and each goes on with its own: "can now lend", "can now pay"."""
+    if not a.acts & b.acts or not a.acts & b.acts <= _BEGINNINGS or a.words[:_MIN_FRAME] != b.words[:_MIN_FRAME]:
+        return False
+    unsaid = GENERIC | _USERS | a.names | b.names
+    ours, theirs = a.stems - unsaid, b.stems - unsaid
+    return not ours & theirs and min(len(ours), len(theirs)) >= _MIN_OBJECT
+
+
+def has_results_of_one(a: HeadlineFacts, b: HeadlineFacts) -> bool:
+    """Whether one reports results and the other a deal."""
+    deals = b.acts - a.acts if "revenue" in a.measures else a.acts - b.acts
+    return ("revenue" in a.measures) != ("revenue" in b.measures) and bool(deals & _DEALS)
 
 
 def has_swapped_roles(a: HeadlineFacts, b: HeadlineFacts) -> bool:
@@ -67,10 +110,33 @@ def has_swapped_roles(a: HeadlineFacts, b: HeadlineFacts) -> bool:
         if not ours & theirs and any(map(a.mentions, theirs)) and any(map(b.mentions, ours)):
             return True
     is_passive = ("by" in a.words) != ("by" in b.words)
-    if a.stems == b.stems and not is_passive and a.order[:1] != b.order[:1] and set(a.order) == set(b.order):
+    # "Halden: Bank wins" and "Bank Halden wins" tell the same.
+    is_apposition = a.line[2:] == b.line[2:]
+    is_swapped = a.stems == b.stems and a.order[:1] != b.order[:1] and set(a.order) == set(b.order)
+    if is_swapped and not (is_passive or is_apposition):
+        return True
+    if not is_passive and _has_swapped_ends(a.line, b.line):
+        return True
+    if any(_is_decided_by_others(one, other) for one, other in ((a, b), (b, a))):
         return True
     directions = dict(b.directions)
     return any(directions.get(name, where) != where for name, where in a.directions)
+
+
+def _has_swapped_ends(ours: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
+    """Whether the first words of both stand on the other side of the same words: "A beats B", "B beats A"."""
+    if not ours or not theirs or ours[0] == theirs[0] or theirs[0] not in ours or ours[0] not in theirs:
+        return False
+    between = ours[1 : ours.index(theirs[0])]
+    return bool(between) and between == theirs[1 : theirs.index(ours[0])]
+
+
+def _is_decided_by_others(a: HeadlineFacts, b: HeadlineFacts) -> bool:
+    """Whether the owners decide in one title, and the other does not know of them."""
+    decides = any(
+        one in _OWNERS and (two in {"vote", "back"} or stem_word(two) in _DECISIONS) for one, two in pairwise(a.words)
+    )
+    return decides and bool(a.acts & b.acts & {"approve", "reject"}) and _OWNERS.isdisjoint(b.words)
 
 
 @cache

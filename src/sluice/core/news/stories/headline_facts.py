@@ -65,7 +65,8 @@ _KINDS: Final = (
         "recap",
         re.compile(
             r"\b(?:week in review|weekly (?:recap|wrap|round)|recap|round-?up|timeline|newsletter|"
-            r"(?:morning|evening|daily) (?:brief\w*|note|report|wrap))\b"
+            r"(?:morning|evening|daily) (?:brief\w*|note|report|wrap)|(?:today|the day|(?:the|this) (?:week|weekend|month|year)) in [a-z]+|"
+            r"in brief|top stories|news digest|at a glance|you missed|and more)\b|;.*;"
         ),
     ),
     (
@@ -78,7 +79,7 @@ _KINDS: Final = (
         "reaction",
         re.compile(
             r"\breact(?:s|ion|ions)?\b|\b(?:shares|stocks?)\b.*\b(?:after|on|following|as)\b.*"
-            r"\b(?:dismissal|ruling|approval|verdict|hack|lawsuit|results|earnings|bankruptcy|filing|deal|news|report|"
+            r"\b(?:dismissal|ruling|approval|verdict|hack|lawsuit|results|earnings|bankruptcy|filing|deal|agreement|pact|takeover|merger|acquisition|news|report|"
             r"purchase|sale|announcement|decision|breach|theft|fine|arrest|layoffs)\b"
         ),
     ),
@@ -90,6 +91,10 @@ _KINDS: Final = (
         ),
     ),
 )
+# What stands behind these words happened before the news, or beside it.
+_BEFORE: Final = frozenset({"after", "following"})
+_BESIDE: Final = frozenset({"as", "amid", "citing", "despite"})
+_RELATIVE: Final = frozenset({"that", "who", "which"})
 _ACTING: Final = frozenset({"sue", "rise", "fall", "buy", "sell", "steady"})
 _ACTOR_REACH: Final = 3
 _MIN_PREFIX: Final = 4  # "Citi" stands for "Citigroup"
@@ -100,6 +105,7 @@ class HeadlineFacts:
     """`kind` is event, talks, forecast, reaction, explainer or recap; `is_planned` says that the act is still to come."""
 
     words: tuple[str, ...]
+    line: tuple[str, ...]  # the stems in their order
     stems: frozenset[str]
     names: frozenset[str]
     order: tuple[str, ...]
@@ -115,6 +121,9 @@ class HeadlineFacts:
     is_announced: bool
     is_negated: bool
     is_halted: bool
+    # Acts that happened before the news, and those together with acts beside it: "after the halt", "as hiring slows".
+    earlier: frozenset[str]
+    background: frozenset[str]
     # Nouns such as ban or appeal that somebody takes back.
     undone: frozenset[str]
 
@@ -127,10 +136,13 @@ class HeadlineFacts:
         acts = [term for term in find_terms(words, "acts") if term.name]
         assets = find_terms(words, "assets")
         names = frozenset(find_names(raw, words))
+        line = tuple(stem_word(word) for word in words if word not in _STOP and word[0].isalpha())
+        earlier = _find_behind(words, acts, _BEFORE)
         places = {name: place for name in names if (place := lowered.find(name)) >= 0}
         return cls(
             words=words,
-            stems=frozenset(stem_word(word) for word in words if word not in _STOP and word[0].isalpha()),
+            line=line,
+            stems=frozenset(line),
             names=names,
             order=tuple(sorted(places, key=lambda name: places[name])),
             numbers=tuple(find_numbers(lowered)),
@@ -144,13 +156,16 @@ class HeadlineFacts:
             is_announced=_ANNOUNCED.search(lowered) is not None,
             is_negated=_NEGATED.search(_leave_out(words, acts)) is not None,
             is_halted=_HALTED.search(lowered) is not None,
+            earlier=earlier,
+            background=earlier | _find_behind(words, acts, _BESIDE) | _find_relative(words, acts),
             undone=frozenset(_SAME_NOUN.get(noun, noun) for noun in _UNDOING.findall(lowered)),
         )
 
     def keeps(self, noun: str) -> bool:
         """Whether the title names a ban, an appeal or the like, and nobody takes it back."""
         names_it = any(_SAME_NOUN.get(word, word).startswith(noun) for word in self.words)
-        return names_it and noun not in self.undone and not (self.is_negated or self.is_halted)
+        is_kept = not (self.is_negated or self.is_halted or self.acts & {"dismiss", "cancel", "unban"})
+        return names_it and noun not in self.undone and is_kept
 
     def mentions(self, name: str) -> bool:
         """Whether a name or asset of another headline stands in this one."""
@@ -167,8 +182,8 @@ def clean_title(text: str) -> str:
 def stem_word(word: str) -> str:
     """Returns the synonym or the stem of a word in lower case."""
     word = word.removesuffix("'s").removesuffix("'")
-    if word in synonyms():
-        return synonyms()[word]
+    if (known := synonyms().get(word) or synonyms().get(word.removesuffix("s"))) is not None:
+        return known
     for ending in ("ing", "ed", "es", "s"):
         if len(word) > len(ending) + (2 if ending == "s" else 3) and word.endswith(ending) and not word.endswith("ss"):
             return word[: -len(ending)].rstrip("e")
@@ -179,6 +194,17 @@ def _leave_out(words: tuple[str, ...], acts: list[Term]) -> str:
     """Returns the words without the phrases of acts: "will not sell" is an act of its own, and negates nothing."""
     covered = {at for term in acts if term.size > 1 for at in range(term.at, term.at + term.size)}
     return " ".join(word for at, word in enumerate(words) if at not in covered)
+
+
+def _find_behind(words: tuple[str, ...], acts: list[Term], marks: frozenset[str]) -> frozenset[str]:
+    """Returns the acts that stand only behind one of the words."""
+    start = next((at for at, word in enumerate(words) if at and word in marks), len(words))
+    return frozenset(act.name for act in acts if act.at > start) - {act.name for act in acts if act.at < start}
+
+
+def _find_relative(words: tuple[str, ...], acts: list[Term]) -> frozenset[str]:
+    """Returns the acts right behind "that" or "who"."""
+    return frozenset(act.name for act in acts if act.at and words[act.at - 1] in _RELATIVE)
 
 
 def _find_actors(

@@ -137,9 +137,9 @@ ALIASES: Final = {
     "arthur hayes": "hayes",
     "vitalik buterin": "buterin, vitalik",
     "arkham": "arkham intelligence",
-    "texas": "texan, abbott, greg abbott",
-    "california": "californian, newsom",
-    "florida": "floridian, desantis",
+    "texas": "lone star state, texan, abbott, greg abbott",
+    "california": "golden state, californian, newsom",
+    "florida": "sunshine state, floridian, desantis",
     "new york": "hochul",
     "arizona": "hobbs",
 }

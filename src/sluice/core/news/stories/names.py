@@ -32,7 +32,7 @@ _COMMON_WORDS: Final = (
     "wealth hedge sovereign savings credit debit card cash stock share equity commodity futures derivatives clearing listed "
     "shareholders voters residents officials authorities officers detectives commuters merchants shoppers retailers savers "
     "employees staff unions farmers engineers researchers academics economist strategist strategists bankers chipmaker "
-    "automaker carmaker shipmaker retailer chain maker operator developer's rescue ransom interest borrowing mortgage policy pension insurer insurers broker brokers custodian treasury attorney prosecutor's support resistance deal deals"
+    "automaker carmaker shipmaker retailer chain maker operator developer's rescue ransom interest borrowing mortgage policy pension insurer insurers broker brokers custodian treasury attorney prosecutor's support resistance deal deals fire blaze flood storm quake explosion retirees pensioners index"
 )
 _COMMON: Final = frozenset(_COMMON_WORDS.split())
 # They belong to the name before them.

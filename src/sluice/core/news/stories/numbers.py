@@ -14,7 +14,7 @@ _UNITS: Final = {
 _ADJECTIVE: Final = r"(?:(?:more|another|seized|additional|new|extra) )?"
 _AMOUNT: Final = re.compile(
     r"(?P<sign>[$€£¥])?\s?(?P<digits>\d[\d,]*(?:\.\d+)?)\s?(?P<unit>k|thousand|m|mn|mln|million|b|bn|billion|t|tn|trillion)?\b"
-    rf"(?P<rest>[\s-]?{_ADJECTIVE}(?:%|percent|per cent|basis points?|bps?\b|btc\b|bitcoins?|coins?|years?|days?|weeks?|"
+    rf"(?P<rest>[\s-]?{_ADJECTIVE}(?:%|percent|per cent|basis[ -]points?|bps?\b|btc\b|bitcoins?|coins?|years?|days?|weeks?|"
     r"months?|hours?|dollars|zettahash\w*|zh/s|exahash\w*|eh/s|megawatts?\b|mw\b|gigawatts?\b|gw\b))?"
 )
 _COUNTS: Final = (
@@ -85,6 +85,7 @@ _BY_UNIT: Final = (
     (("megawatt", "mw", "gigawatt", "gw"), "power"),
 )
 _LARGE: Final = ("zettahash", "zh", "gigawatt", "gw")  # a thousand of the smaller unit
+_MONTHS_OF_YEAR: Final = 12
 _VAGUE: Final = frozenset({"count", "month", "span", "weekday", "year"})
 LARGE_COUNT: Final = 1_000
 _MAX_STEP: Final = 0.05  # a round number is given more exactly than its zeros say
@@ -159,6 +160,8 @@ def _read_amount(found: "re.Match[str]") -> Number:
     kind = "money" if found["sign"] else _find_type(rest)
     if rest.startswith(_LARGE):
         value *= 1_000
+    if rest.startswith("month") and value >= _MONTHS_OF_YEAR:
+        value /= _MONTHS_OF_YEAR  # "60 months" are "five years"
     if not kind:
         kind = "year" if 1990 <= value <= 2100 and unit == 1 else "count"
     is_rounded = kind in {"money", "coins"} or unit > 1

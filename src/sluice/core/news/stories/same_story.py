@@ -1,5 +1,6 @@
 """Decides whether two articles report the same event: vetoes first, then the evidence that they share."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -11,8 +12,10 @@ from sluice.core.news.stories.contradictions import (
     GENERIC,
     has_opposite_acts,
     has_other_filler,
+    has_results_of_one,
     has_swapped_roles,
     is_negation_of,
+    lacks_object,
 )
 from sluice.core.news.stories.headline_facts import HeadlineFacts
 from sluice.core.news.stories.numbers import Number
@@ -49,6 +52,10 @@ _COMPARED: Final = frozenset(
         "count",
         "span",
     }
+)
+_MIN_EQUAL: Final = 4  # words that are the same in another order
+_SERIES: Final = re.compile(
+    r"(?=[^:]*\b(?:daily|weekly|monthly|hourly|today|morning|evening|week|day)\b)[^:]{4,50}:", re.IGNORECASE
 )
 _NEARLY_EQUAL: Final = 0.5  # share of common words from which a different act means a different event
 # The product of two scores from which one title reports good news and the other bad: "gain access", "lose access".
@@ -115,7 +122,7 @@ def is_same_story(one: ArticleFacts, other: ArticleFacts) -> bool:
     apart = abs(one.published - other.published)
     if apart > WINDOW or is_vetoed(one, other):
         return False
-    if one.title.words == other.title.words and apart <= _EDITION_AFTER:
+    if _has_same_words(one.title, other.title) and apart <= _EDITION_AFTER:
         return True
     needed = _ENOUGH + next((more for limit, more in _LATER if apart > limit), 0.0)
     if not _shared_names(one, other) and not _shared_numbers(one, other):
@@ -123,6 +130,8 @@ def is_same_story(one: ArticleFacts, other: ArticleFacts) -> bool:
     a, b = one.title, other.title
     if a.acts and b.acts and not a.acts & b.acts:
         needed += _OTHER_ACTS
+    if lacks_object(a, b) and not _shared_numbers(one, other):
+        return False
     return weigh_evidence(one, other) >= needed and not _has_opposite_news(one, other)
 
 
@@ -141,6 +150,7 @@ def is_vetoed(one: ArticleFacts, other: ArticleFacts) -> bool:
         or _has_other_numbers(a, b)
         or _has_other_things(one, other)
         or has_swapped_roles(a, b)
+        or has_results_of_one(a, b)
         or (_has_other_act(a, b) and not _has_same_news(one, other))
         or has_other_filler(a, b)
     )
@@ -191,9 +201,19 @@ def _is_reprint(one: ArticleFacts, other: ArticleFacts) -> bool:
     return smaller >= _REPRINT_WORDS and len(one.words & other.words) >= _REPRINT_SHARE * smaller
 
 
+def _has_same_words(a: HeadlineFacts, b: HeadlineFacts) -> bool:
+    return a.words == b.words or (a.stems == b.stems and len(a.stems) >= _MIN_EQUAL and a.numbers == b.numbers)
+
+
 def _is_other_edition(one: ArticleFacts, other: ArticleFacts) -> bool:
-    is_recurring = one.source == other.source and one.title.words == other.title.words
-    return is_recurring and abs(one.published - other.published) > _EDITION_AFTER
+    """Whether an equal title, the same series or "again" comes on another day."""
+    if abs(one.published - other.published) <= _EDITION_AFTER:
+        return False
+    if ("again" in one.title.words) != ("again" in other.title.words):
+        return True
+    series = _SERIES.match(one.headline)
+    is_series = series is not None and other.headline.lower().startswith(series[0].lower())
+    return is_series or (one.source == other.source and one.title.words == other.title.words)
 
 
 def _has_opposite_news(one: ArticleFacts, other: ArticleFacts) -> bool:

@@ -26,9 +26,22 @@ _ENGLISH: Final = re.compile(
        your\ capital|risk\ warning|opinions\ expressed|not\ reflect|fact-checked|this\ (?:report|newsletter|video|podcast)\ (?:is|was|has)|
        was\ first\ published|subject\ to\ change|back\ to\ top|skip\ to|view\ comments|show\ more|load(?:ing)?\ more|see\ also|ask\ us|download\ (?:the|our)\ app|available\ on\ (?:ios|android)|
        buy\ (?:tickets|now)|limited\ (?:time|offer)|\d+%\ off|bonus|welcome\ to\ our|good\ (?:morning|evening|afternoon)|
-       (?:thrilled|excited|delighted|proud|pleased|honou?red)\ to|forward-looking|safe\ harbou?r\ statement|litigation\ reform|
+       (?:thrilled|excited|delighted|proud|pleased|honou?red)\ to|forward-looking|(?:results|outcomes|events)\ (?:may|could|might)\ (?:differ|vary)|(?:no|any)\ (?:obligation|duty)\ to|safe\ harbou?r\ statement|litigation\ reform|
        is\ (?:a|an|the|one\ of\ the)\ (?:[\w'-]+\ ){0,2}(?:leading|premier|foremost|trusted|largest\ and\ most)|media\ contact|investor\ relations|
-       follow\ (?:our|this)|(?:our|your)\ consent|\d+\ partners|personalised\ ad\w*|personalized\ ad\w*|notifications?|whole\ story|what\ happens\ next|you\ (?:have|can|may|should|need|must|agree)|your\ (?:email|inbox|account|experience)|tell\ us)\b
+       follow\ (?:our|this)|(?:our|your)\ consent|\d+\ partners|personalised\ ad\w*|personalized\ ad\w*|notifications?|whole\ story|what\ happens\ next|you\ (?:have|can|may|should|need|must|agree)|your\ (?:email|inbox|account|experience)|tell\ us|
+       # How a text was made, by whom and for which medium
+       (?:edited|shortened|condensed|abridged)\ for|the\ editors|news\ ?rooms?|journalism|webcast|live\ ?stream|transcript|recording\ of|
+       asked\ (?:not\ to\ be|to\ remain|for\ anonymity)|(?:on\ )?condition\ of\ anonymity|(?:first|early|earlier|late|evening)\ editions?|mis(?:named|quoted|identified|reported|printed)|
+       (?:spelled|spelt)\ wrongly|may\ (?:be|contain)\ (?:incomplete|inaccura\w+|errors|outdated|delayed)|(?:story|report|piece|item)\ (?:on|about)\ .{0,40}\ (?:was|is|has|appears)|
+       in\ the\ (?:story|article|piece|column)|comes?\ from\ (?:donors|readers|grants)|all\ times\b.{0,40}\btime|
+       corrections?\ (?:on|to|of|in|was|were)|quiz|gift\ cards?|job(?:s)?\ board|open\ roles|comments\ (?:on|about|are|below|section)|on\ holiday|briefing\ (?:each|every)|as\ of\ \d|
+       the\ text(?!\ of)|podcasts?|webinars?|photographs?\ (?:of|were|was|are)|contributed\ (?:research|reporting|data)|registration\ for|to\ mark\ the|
+       # Where a text comes from, what will follow it, and what a company always says about itself
+       (?:additional|with|further)\ reporting|reporting\ (?:from|for|contributed)|(?:was|were|is)\ compiled\ (?:from|by|with|using)|(?:wire|news)\ (?:services|agencies)|
+       (?:more|further)\ (?:details|information|news)\ .{0,60}(?:shortly|soon|follow|expected|to\ come|available)|(?:shown|quoted|listed|displayed|given)\ (?:here|above|below)|
+       delayed\ by\ (?:at\ least\ )?\d+\ minutes|(?:print|digital|weekend|printed)\ edition|translat\w+\ .{0,60}(?:machine|software|automatically|an?\ ai)|machine[ -]translat\w+|
+       (?:risky|speculative|volatile)\b.{0,60}\b(?:lose|loss|losing)|loss\ of\ (?:all|the\ entire)|lose\ (?:all|everything)|
+       founded\ in\ \d{4}\b.{0,60}\b(?:headquartered|based|operates|offices)|(?:headquartered|based)\ in\b.{0,40}\bfounded\ in)\b
     """,
     re.IGNORECASE | re.VERBOSE,
 )
@@ -41,7 +54,11 @@ _LABELS: Final = re.compile(
 _OTHER_LANGUAGES: Final = re.compile(
     r"""
     # German, French, Spanish, Portuguese, Italian
-    lesen\ sie|mit\ material\ von|quelle:|foto:|newsletter|abonnier\w+|anmelden|melden\ sie|jetzt\ (?:testen|lesen)|cookies|haftungsausschluss|keine\ anlageberatung|
+    stell\w+\ keine\b|(?:kauf|anlage)empfehlung|(?:der|dieser)\ (?:text|beitrag|artikel)\b|der\ verfasser|die\ verfasserin|printausgabe|e-paper|mediathek|mitschnitt|(?:an|bei)\ der\ recherche|erschien\ zuerst|zuerst\ erschienen|agenturmaterial|
+    ne\ constitu\w+\ (?:pas|en)|conseils?\ d'investissement|\b(?:le|ce)\ texte\b(?!\ de)|édition\ (?:papier|imprimée|abonnés)|accès\ payant|avec\ (?:l')?(?:afp|reuters|agences?)\b|a\ contribué|en\ replay|
+    no\ constituy\w+|recomendaci(?:ón|ones)\ de|\bel\ texto\b(?!\ de)|edición\ impresa|foto\ de\ archivo|imagen\ de\ archivo|con\ información\ de|
+    não\ constitu\w+|recomendaç(?:ão|ões)\ de|\bo\ texto\b(?!\ d)|edição\ impressa|com\ informações\ d|(?:informações|dados|informaciones|informations|informazioni)\ (?:acima|abaixo|anteriores|ci-dessus|qui\ sopra)|
+    non\ costituisc\w+|lesen\ sie|mit\ material\ von|quelle:|foto:|newsletter|abonnier\w+|anmelden|melden\ sie|jetzt\ (?:testen|lesen)|cookies|haftungsausschluss|keine\ anlageberatung|
     lire\ (?:aussi|la\ suite)|abonnez|inscrivez|newsletter|conseil\ en\ investissement|
     suscr[íi]b\w+|bolet[íi]n|lea\ (?:también|este|más)|leer\ más|regístrate|no\ constituye|
     assine|inscreva|leia\ (?:mais|também)|boletim|não\ constitui|iscriviti|leggi\ anche|

@@ -108,11 +108,24 @@ _TIES: Final = re.compile(
 _EARLY_PRONOUN: Final = re.compile(
     r"\S+(?:\s[^A-ZÀ-Ý\s]\S*)*?\s(?:er|sie|ihm|ihn|dessen|deren|elles?|ils|lui|él|ell[ao]s?|el[ea]s?|dele|dela|lei)\b"
 )
+# "Before joining the bank, she …", "At Talis, he …", "Two weeks later, …": who or when stands in the sentence before.
+_DANGLING: Final = re.compile(
+    r"""(?:Before|After|While|When|Since|Upon|By|On|Without|Besides|In|Prior\ to)\ (?:\w+\ ){0,2}?\w+ing\b[^,]*,?\ (?:he|she|they|it)\b
+    | (?:Having|Born|Based|Trained|Raised|Educated|Formerly|Previously|Currently|Outside|Away)\b[^,]*,?\ (?:he|she|they|it)\b
+    | (?:In|At|On|From|During|Under|For|With|As|Over|Through|Until|Between)\ [^,]{2,60},\ (?:he|she|they|it|his|her|their|its)\b
+    | (?:An?|One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten|Several|Some|\d+|Just|Only|Barely|Hours|Days|Weeks|Months|Years|Shortly|Minutes|Soon|Moments)\b
+      \ ?(?:[a-z]+\ ){0,3}?(?:(?:later|earlier|afterwards?|thereafter)\b(?=,|\ [A-Z])|(?:before|after),)
+    | (?:Like|Unlike)\ (?:many|most|some|other|its|their|his|her)\b | (?:Aquel(?:l[ao]s?)?|Aquele|Aquela|Celui-là|Jene[rsmn]?)\b
+    | (?:Nor|Back\ then|Once\ there|Now|At\ first|Eventually|Finally|Initially|Soon|Next|Rather|Equally|All\ (?:two|three|four|five|six)|Among\ (?:them|those))\b(?!\ that)
+    | The\ (?:next|following|previous|same|preceding)\ (?:day|week|month|year|morning|evening|night|hour)""",
+    re.VERBOSE,
+)
 _SPEECH: Final = r"(?:sa(?:y|ys|id)|wr(?:ites?|ote)|add(?:s|ed)|told|tells?|argue[sd]?|believe[sd]?|think|thought|expect(?:s|ed)?|warn(?:s|ed)?|note[sd]?)"
 # "…," they wrote; "Supporters say it …": whoever that is stands in the sentence before.
 _SPEAKER: Final = re.compile(
     rf"""["“].*[,.!?]["”]\s+(?:he|she|they|it)\s+{_SPEECH}\b|[A-Z]\w+s\s+{_SPEECH}\s+(?:that\s+)?(?:it|this)\b"""
 )
+_OPENING_QUOTES: Final = "\"'“\u2018«„\u2039「『 \u00a0\u202f"
 _PERSON: Final = re.compile(r"\b(?:he|she|him|his|hers?)\b")
 _THING: Final = re.compile(r"\b(?:it|its)\b")
 _SEVERAL: Final = re.compile(r"\b(?:they|them|their)\b")
@@ -129,7 +142,10 @@ _CAPITAL: Final = re.compile(r"(?:\b([A-Z][\w.'\u2019-]*)\s+)?\b([A-Z][a-z]\w+)"
 def points_elsewhere(sentence: str) -> bool:
     """Whether a sentence begins with a word whose meaning stands in another sentence, or quotes a pronoun."""
     plain = sentence.replace("\u2019", "'")
-    return any(pattern.match(plain) for pattern in (_ENGLISH, _OTHERS, _MORE_OPENINGS, _SPEAKER))
+    said = plain.lstrip(_OPENING_QUOTES)
+    return _SPEAKER.match(plain) is not None or any(
+        pattern.match(said) for pattern in (_ENGLISH, _OTHERS, _MORE_OPENINGS, _DANGLING)
+    )
 
 
 def leans_on_another(sentence: str) -> bool:

@@ -17,7 +17,7 @@ from sluice.core.news.summaries.dependence import (
     points_elsewhere,
     uses_short_name,
 )
-from sluice.core.news.summaries.fragments import is_fragment
+from sluice.core.news.summaries.fragments import is_biography, is_fragment, is_timeless
 from sluice.core.news.summaries.relation import Pieces, count_known, count_uses, find_pieces, weigh_common
 
 MAX_SENTENCES: Final = 3
@@ -61,7 +61,8 @@ class _Candidate:
 
 def summarise(title: str, content: str) -> str:
     """Returns one to three sentences in their original order; "" when there is none that can be published."""
-    candidates = _find_candidates(title, content)
+    language = detect_language(content)
+    candidates = _find_candidates(title, content, language)
     lead = _find_lead(candidates)
     if lead is None:
         return ""
@@ -72,14 +73,13 @@ def summarise(title: str, content: str) -> str:
         is_near = place < _NEAR and _FIGURE.search(each.text) is not None
         is_related = each.common + weigh_common(each.pieces, lead.pieces) >= _RELATED
         belongs = is_near or is_related or count_known(each.pieces, uses) >= _MIN_KNOWN
-        if belongs and _can_follow(each) and _fits(each, chosen):
+        if belongs and _can_follow(each) and not is_timeless(each.text, language) and _fits(each, chosen):
             chosen.append(each)
     ordered = sorted(chosen, key=candidates.index)
     return _join(_keep_supported(ordered, content))
 
 
-def _find_candidates(title: str, content: str) -> list[_Candidate]:
-    language = detect_language(content)
+def _find_candidates(title: str, content: str, language: str) -> list[_Candidate]:
     paragraphs = [split_sentences(line) for line in content.splitlines() if line.strip()]
     polite = find_polite([each for sentences in paragraphs for each in sentences], language)
     is_long = sum(sentences[-1].endswith(_ENDS) for sentences in paragraphs) >= _LONG
@@ -118,7 +118,9 @@ def _drop_site_text(sentences: Sequence[str], language: str, polite: frozenset[s
     marked = [each in polite or _is_site_text(each, language) for each in sentences]
     if len(sentences) <= _MAX_NOTE and sum(marked) * 2 > len(sentences):
         return []
-    kept = [each for each, is_note in zip(sentences, marked, strict=True) if not is_note]
+    # What follows an author is about the author.
+    author = next((place for place, each in enumerate(sentences) if is_biography(each)), len(sentences))
+    kept = [each for each, is_note in zip(sentences[:author], marked[:author], strict=True) if not is_note]
     # What follows a question is its answer.
     asked = next((place for place, each in enumerate(sentences) if each.endswith(("?", "\uff1f"))), len(sentences))
     return [each for each in kept if each in sentences[:asked]]

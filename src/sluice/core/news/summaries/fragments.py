@@ -19,8 +19,15 @@ _PRESENT: Final = (
     "produce consumes consume generates generate serves serve lists list counts count values value marks mark represents "
     "represent reflects reflect suggests suggest brings bring ends end starts start begins begin opens open closes close supplies"
 )
+# A sentence of the present that nobody says, and that tells of no change, may be a note of the site.
+_REPORTED: Final = frozenset(
+    f"{_PAST} will would has have says say shows plans plan expects expect warns estimates believes argues wants could may might must "
+    "according rises falls".split()
+)
 _VERBS: Final = frozenset(f"{_PAST} {_PRESENT}".split())
 _WORD: Final = re.compile(r"[a-z]+(?:n't)?")
+_FIGURE: Final = re.compile(r"\d[\d.,]*")
+_MIN_PAST: Final = 3
 _MAX_FRAGMENT_CHARS: Final = 110
 _NAME: Final = r"(?:[A-Z][\w.'-]+\s+){1,3}"
 _BIOGRAPHY: Final = re.compile(
@@ -47,11 +54,24 @@ _RATED: Final = re.compile(r"(?:Rated|Trusted|Powered|Loved|Voted|Featured|Recom
 
 def is_fragment(sentence: str, language: str) -> bool:
     """Whether a sentence is a caption, half a quotation, tells who the author is, or states nothing."""
-    if _is_half_a_quotation(sentence) or (_BIOGRAPHY.match(sentence) and not _AMOUNT.search(sentence)):
+    if _is_half_a_quotation(sentence) or is_biography(sentence):
         return True
     if language != "en":
         return False
     return _PICTURE.search(sentence) is not None or _RATED.match(sentence) is not None or _has_no_verb(sentence)
+
+
+def is_timeless(sentence: str, language: str) -> bool:
+    """Whether an English sentence reports nothing: no past, no future, no amount, nobody who says it."""
+    if language != "en" or _AMOUNT.search(sentence) or len(_FIGURE.findall(sentence)) > 1:
+        return False
+    words = _WORD.findall(sentence.replace("\u2019", "'"))
+    return not any(word in _REPORTED or (word.endswith("ed") and len(word) > _MIN_PAST) for word in words)
+
+
+def is_biography(sentence: str) -> bool:
+    """Whether a sentence tells who somebody is, as below an article."""
+    return _BIOGRAPHY.match(sentence) is not None and not _AMOUNT.search(sentence)
 
 
 def _is_half_a_quotation(sentence: str) -> bool:
