@@ -234,7 +234,7 @@ def _select_steps(
     validator = next((step for name, step in _VALIDATORS.items() if name in (*names, *later)), None)
     for name, step in TRANSFORMATIONS.items():
         if name in names:
-            yield name, Compress(validator.accepts) if validator and step is COMPRESS else step
+            yield name, Compress(validator.select_valid) if validator and step is COMPRESS else step
 
 
 def _select_filters(filters: LineFilters) -> Iterator[tuple[str, Transformation]]:

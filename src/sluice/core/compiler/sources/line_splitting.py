@@ -39,15 +39,15 @@ def flatten_to_one_line(text: str) -> str:
 def count_lines(body: bytes | str) -> int:
     """Return an upper bound of the number of lines without splitting the body."""
     if isinstance(body, bytes):
-        return 1 + body.count(b"\n") + body.count(b"\r") - body.count(b"\r\n")
-    return 1 + body.count("\n") + body.count("\r") - body.count("\r\n")
+        return 1 + body.count(b"\n") + (body.count(b"\r") - body.count(b"\r\n") if b"\r" in body else 0)
+    return 1 + body.count("\n") + (body.count("\r") - body.count("\r\n") if "\r" in body else 0)
 
 
 def split_lines(body: bytes | str) -> list[str]:
     """Return the lines of a source; one empty line for an empty source."""
     lines: list[str] = []
     for text in _decode_chunks(body):
-        lines += [line for line in text.replace("\r", "\n").split("\n") if line]
+        lines += filter(None, text.replace("\r", "\n").split("\n"))
     return _trim(lines) or [""]
 
 

@@ -16,11 +16,13 @@ _MAX_JUDGED: Final = 5_000  # lines, evenly spread over the source
 _MAX_QUOTED_CHARS: Final = 60
 _WEB_PAGE: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+html|html|head|body|\?xml)\b", re.IGNORECASE)
 _LFS_POINTER: Final = b"version https://git-lfs.github.com/spec/"
-_CONFLICT: Final = re.compile(rb"^(?:<{7}|>{7}) ", re.MULTILINE)
+_CONFLICTS: Final = (b"<<<<<<< ", b">>>>>>> ")  # at the begin of a line
 _NULS_OF_TEXT: Final = 1_000  # a text may have one NUL in so many bytes
 _CONTROLS: Final = bytes({*range(9), *range(14, 27), *range(28, 32)})  # that no text has at its begin
 _BEGIN: Final = 64
 _MARKUP_OR_BLANK: Final = re.compile(r"[\s<{]")
+# No heading and no prose, told at a glance: most lines of most lists.
+_COMMON_RULE: Final = re.compile(r"\|\|[^\s<{]++|(?:0\.0\.0\.0|127\.0\.0\.1) (?!local)[a-z][\w-]*+\.[\w.-]++")
 _BARE_WORD: Final = re.compile(r"[^\W_]+(?:[-'_][^\W_]+)*[.:!?]?")
 # Stricter than what counts as a hosts rule elsewhere: `404:` and `be` are no addresses.
 _ADDRESS: Final = re.compile(
@@ -41,16 +43,25 @@ def check_is_text(body: bytes) -> None:
         raise BadSource("it is a web page, not a list: check the address")
     if body.startswith(_LFS_POINTER):
         raise BadSource("it is a Git LFS pointer, not a list: use the address that serves the file itself")
-    if conflict := _CONFLICT.search(body):
-        line = body.count(b"\n", 0, conflict.start()) + 1
+    if line := _find_conflict(body):
         raise BadSource(f"line {line}: it has an unresolved merge conflict: ask its author to repair it")
+
+
+def _find_conflict(body: bytes) -> int | None:
+    """Return the line number of the first mark that a merge leaves."""
+    starts = [0] if body.startswith(_CONFLICTS) else []
+    starts += [at + 1 for mark in _CONFLICTS if (at := body.find(b"\n" + mark)) >= 0]
+    return body.count(b"\n", 0, min(starts)) + 1 if starts else None
 
 
 def find_prose(lines: Sequence[str]) -> str | None:
     """Return the first line of prose if most lines that are no comments are prose."""
-    judged = [line for line in _sample(lines) if not _is_heading(line)]
+    sample = _sample(lines)
+    doubtful = [line for line in sample if _COMMON_RULE.fullmatch(line) is None]
+    rules = len(sample) - len(doubtful)
+    judged = [line for line in doubtful if not _is_heading(line)]
     prose = [line for line in judged if _is_prose(line)]
-    return prose[0] if len(prose) * 2 > len(judged) else None
+    return prose[0] if len(prose) * 2 > rules + len(judged) else None
 
 
 def check_is_no_prose(lines: Sequence[str]) -> None:

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 # Joined and searched at a time, so that the whole list does not exist a second time.
 CHUNK_LINES = 10_000
+_OTHER: Final = "other"  # the group that matches one line of another form
 
 
 class LineRun(NamedTuple):
@@ -16,8 +17,13 @@ class LineRun(NamedTuple):
     match: re.Match[str] | None
 
 
+def compile_run(expression: str) -> re.Pattern[str]:
+    """Compile an expression that matches any number of lines, each with its line feed."""
+    return re.compile(rf"(?:{expression})|(?P<{_OTHER}>[^\n]*+\n)")
+
+
 def find_runs(lines: list[str], run: re.Pattern[str]) -> Iterator[LineRun]:
-    """Split the lines into runs; `run` matches any number of lines, each with its line feed."""
+    """Split the lines into runs; `run` comes from `compile_run`."""
     for start in range(0, len(lines), CHUNK_LINES):
         chunk = lines[start : start + CHUNK_LINES]
         text = "\n".join(chunk) + "\n"
@@ -28,15 +34,11 @@ def find_runs(lines: list[str], run: re.Pattern[str]) -> Iterator[LineRun]:
 
 
 def _find_in_text(text: str, run: re.Pattern[str], line: int) -> Iterator[LineRun]:
-    at = 0
-    while at < len(text):
-        match = run.match(text, at)
-        if match and match.end() > at:
-            count = text.count("\n", at, match.end())
-            yield LineRun(line, line + count, match)
-            line += count
-            at = match.end()
-        else:
+    for match in run.finditer(text):
+        if match.lastgroup == _OTHER:
             yield LineRun(line, line + 1, None)
             line += 1
-            at = text.index("\n", at) + 1
+        else:
+            end = line + text.count("\n", match.start(), match.end())
+            yield LineRun(line, end, match)
+            line = end

@@ -4,7 +4,6 @@ A line that blocks one host and its subdomains has that `||host^` as its key. Al
 rule that a later step drops covers nothing: otherwise the rules that it covers would be lost with it.
 """
 
-import re
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import compress
@@ -13,7 +12,7 @@ from typing import Final, TypeAlias
 
 from sluice.core.filters.syntax.domains import is_compressible, is_plain_domain
 from sluice.core.filters.syntax.hosts import is_hosts_rule, iterate_hostnames
-from sluice.core.filters.syntax.line_runs import CHUNK_LINES, LineRun, find_runs
+from sluice.core.filters.syntax.line_runs import CHUNK_LINES, LineRun, compile_run, find_runs
 from sluice.core.filters.syntax.rules import parse_rule
 from sluice.core.filters.transformations.drop_reasons import Drop, TransformationTrace
 
@@ -22,7 +21,7 @@ _MAX_DOMAIN: Final = 255
 _COMMON_RULE: Final = r"\|\|[a-z0-9.-]{1,250}+\^"
 _COMMON_HOST: Final = r"[a-z0-9._-]{1,250}+"
 # The two most frequent kinds of line in DNS lists: `||host^`, and hosts rules with one hostname and the same address.
-_RUN: Final = re.compile(rf"(?:{_COMMON_RULE}\n)++|([0-9.]++[ \t]++){_COMMON_HOST}\n(?:\1{_COMMON_HOST}\n)*+")
+_RUN: Final = compile_run(rf"(?:{_COMMON_RULE}\n)++|([0-9.]++[ \t]++){_COMMON_HOST}\n(?:\1{_COMMON_HOST}\n)*+")
 
 _FREED: Final = [""] * CHUNK_LINES
 _WIDEST: Final = "||"  # what is left of a rule without its only label
@@ -31,15 +30,15 @@ _WIDEST: Final = "||"  # what is left of a rule without its only label
 _Entry: TypeAlias = tuple[str, str]
 
 
-def _covers_always(_rule: str) -> bool:
-    return True
+def _keep_all(rules: list[str]) -> list[str]:
+    return rules
 
 
 class Compress:
-    """`can_cover` is false for a rule that a later step drops."""
+    """`select_valid` leaves out the rules that a later step drops."""
 
-    def __init__(self, can_cover: Callable[[str], bool] = _covers_always) -> None:
-        self._can_cover = can_cover
+    def __init__(self, select_valid: Callable[[list[str]], list[str]] = _keep_all) -> None:
+        self._select_valid = select_valid
 
     def apply(self, lines: list[str]) -> list[str]:
         keys: set[str] = set()
@@ -107,25 +106,25 @@ class Compress:
 
     def _find_covering(self, rules: list[str], keys: set[str]) -> set[str]:
         """Return those of the rules, and of all wider ones, that are a key or that a key covers."""
-        levels: list[set[str]] = []
+        levels: list[tuple[list[str], list[str]]] = []  # rules, and the next wider one of each
+        found: set[str] = set()
         level = set(rules)
         while level:
             level.discard(_WIDEST)
-            levels.append(level)
-            level = set(_widen_each(level))
-        covering: set[str] = set()
-        if all(level.isdisjoint(keys) for level in levels):
-            return covering
-        for level in reversed(levels):
-            own = (rule for rule in level & keys if self._can_cover(rule))
-            covering.update(own, [rule for rule in level if _widen(rule) in covering])
+            narrow = list(level)
+            levels.append((narrow, _widen_each(narrow)))
+            found |= level & keys
+            level = set(levels[-1][1])
+        covering = set(self._select_valid(list(found)))
+        for narrow, wider in reversed(levels) if covering else ():
+            covering.update(list(compress(narrow, map(covering.__contains__, wider))))
         return covering
 
     def _explain_drop(self, key: str, keys: set[str]) -> str:
         """Return why a line is dropped, with the rule that replaces it."""
         widest, wider = key, _widen(key)
         while wider != _WIDEST:
-            if wider in keys and self._can_cover(wider):
+            if wider in keys and self._select_valid([wider]):
                 widest = wider
             wider = _widen(wider)
         return f"duplicate of {key}" if widest == key else f"covered by {widest}"

@@ -16,7 +16,7 @@ from sluice.core.filters.syntax.domains import extract_exact_domain
 from sluice.core.filters.syntax.hostnames import Hostname, parse_hostname
 from sluice.core.filters.syntax.hosts import is_hosts_rule, iterate_hostnames
 from sluice.core.filters.syntax.ip_patterns import IpPattern, is_address
-from sluice.core.filters.syntax.line_runs import find_runs
+from sluice.core.filters.syntax.line_runs import compile_run, find_runs
 from sluice.core.filters.syntax.lines import WHITESPACE, is_blank, is_comment
 from sluice.core.filters.syntax.public_suffixes import load_public_suffixes
 from sluice.core.filters.syntax.rules import Rule, find_only_modifier, is_regex, modifier_name, parse_rule
@@ -51,8 +51,9 @@ _UNCONDITIONAL: Final = frozenset({"important", "~important"})  # all other modi
 _MIN_PATTERN: Final = 5
 
 # The form of nearly every hostname and every line in a DNS list. Its only possible flaw is to name a public suffix.
-_COMMON_LABEL: Final = r"(?!-)[a-z0-9-]{1,63}+(?<!-)"
-_COMMON_NAME: Final = rf"(?:{_COMMON_LABEL}\.)+(?=[a-z]){_COMMON_LABEL}"
+_COMMON_LABEL: Final = r"[a-z0-9][a-z0-9-]{0,62}+(?<!-)"
+_COMMON_TOP_LEVEL: Final = r"[a-z][a-z0-9-]{0,62}+(?<!-)"
+_COMMON_NAME: Final = rf"(?:{_COMMON_LABEL}\.)+{_COMMON_TOP_LEVEL}"
 _COMMON_HOSTNAME: Final = re.compile(_COMMON_NAME)
 _COMMON_LINE: Final = re.compile(rf"(?:@@)?\|\|({_COMMON_NAME})\^|[0-9.]+[ \t]+({_COMMON_NAME})")
 _MAX_COMMON: Final = 250
@@ -72,10 +73,10 @@ def _compile_run() -> re.Pattern[str]:
     that `_is_plainly_no_pattern` recognises, without white space and hence no hosts rule.
     """
     wildcards = "|".join(map(re.escape, load_public_suffixes().wildcards))
-    head, tail = rf"{_COMMON_LABEL}\.(?!(?:{wildcards})\^)", rf"(?=[a-z]){_COMMON_LABEL}"
-    common = rf"\|\|{head}(?:{_COMMON_LABEL}\.)*+{tail}\^\n"
+    head = rf"{_COMMON_LABEL}\.(?!(?:{wildcards})\^)"
+    common = rf"\|\|{head}(?:{_COMMON_LABEL}\.)*+{_COMMON_TOP_LEVEL}\^\n"
     no_pattern = rf"(?![!@:]|#(?!#)|####)[a-zA-Z0-9.*|^-]*+[^{WHITESPACE}$a-zA-Z0-9.*|^-][^{WHITESPACE}$]*+(?<!/)\n"
-    return re.compile(rf"(?:{common})++|((?:{no_pattern})++)")
+    return compile_run(rf"(?:{common})++|((?:{no_pattern})++)")
 
 
 class Validator:
@@ -94,9 +95,10 @@ class Validator:
         kept = mark_kept_lines(lines, flaws)
         return trace_selection(lines, kept, lambda index: _explain_drop(lines[index], flaws.get(index)))
 
-    def accepts(self, line: str) -> bool:
-        """Return whether the line is valid."""
-        return self._find_flaw(line) is None
+    def select_valid(self, lines: list[str]) -> list[str]:
+        """Return the lines that are valid as they are."""
+        flaws = self._find_flaws(lines)
+        return [line for at, line in enumerate(lines) if at not in flaws] if flaws else lines
 
     def _normalize(self, lines: list[str]) -> list[str]:
         return list(map(_normalize_ip_rule, lines)) if self._allow_ip else lines
