@@ -77,6 +77,33 @@ def test_from_the_web(tmp_path: Path):
     assert "Wrote " in done.stderr.decode()
 
 
+def test_a_file_includes_an_address(tmp_path: Path):
+    """A list on disk may include one from the web."""
+    with host({"/b.txt": b"||b^"}) as address:
+        write(tmp_path, a=f"||a^\n!#include {address}/b.txt\n||z^")
+        configure(tmp_path, "a.txt")
+        done = sluice("compile", "-c", "c.json", "-o", "-", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.decode().split("\n")[-3:] == ["||a^", "||b^", "||z^"]
+
+
+def test_files_need_no_event_loop(tmp_path: Path):
+    """To import asyncio takes as long as to compile a short list, so files are compiled without it."""
+    write(tmp_path, a="||a.example^")
+    script = """
+import io, sys
+from sluice.cli.main import run
+from sluice.cli.streams import Streams
+run(["compile", "-i", "a.txt", "-o", "out.txt"], Streams(io.BytesIO(), io.BytesIO(), sys.stderr))
+sys.exit("asyncio" in sys.modules)
+"""
+    done = subprocess.run(
+        [COMMAND[0], "-c", script], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, check=False, timeout=PATIENCE_S
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert (tmp_path / "out.txt").exists()
+
+
 def test_report_and_benchmark(tmp_path: Path):
     """A report lists each dropped line, a benchmark each stage."""
     write(tmp_path, a="||a^\n! ç\n")

@@ -1,19 +1,17 @@
 """`sluice compile`: compiles a configuration, or a few sources, into a list on disk."""
 
 import argparse
-import asyncio
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-from sluice.cli.downloads import LIMITS, SystemClock, download
+from sluice.cli.compiling import run_compiler
 from sluice.cli.files import read_file, write_file
 from sluice.cli.streams import Streams
 from sluice.cli.terminal import ProgressBar, describe_event, format_stage_table
-from sluice.core.compiler.compile import CompilationResult, FilterCompiler
-from sluice.core.compiler.configuration import parse_configuration
-from sluice.core.compiler.events import Event, ignore_event
+from sluice.core.compiler.compile import CompilationResult
+from sluice.core.compiler.events import Event
 from sluice.core.errors import ConfigError, Invalid, SluiceError
 
 MAX_CONFIGURATION_BYTES: Final = 10_000_000
@@ -66,7 +64,11 @@ def run(options: argparse.Namespace, streams: Streams) -> int:
     bar = ProgressBar(streams.stderr)
     try:
         emit = _choose_listener(options, streams, bar)
-        result = asyncio.run(_compile(configuration, emit, detailed=bool(options.report)))
+        result = run_compiler(
+            configuration,
+            lambda compiler, checked: compiler.compile_with_metrics(checked, detailed=bool(options.report)),
+            emit,
+        )
     finally:
         bar.clear()
     lines, report = _format_list(result, options.format, with_report=bool(options.report))
@@ -146,23 +148,6 @@ def _choose_listener(options: argparse.Namespace, streams: Streams, bar: Progres
             streams.print_message(text)
 
     return print_event
-
-
-async def _compile(configuration: object, emit: Callable[[Event], None], *, detailed: bool) -> CompilationResult:
-    return await build_compiler(emit).compile_with_metrics(parse_configuration(configuration), detailed=detailed)
-
-
-def build_compiler(emit: Callable[[Event], None] = ignore_event) -> FilterCompiler:
-    """Build the compiler of this machine; its reports list every dropped line."""
-    return FilterCompiler(
-        download=download, clock=SystemClock(), draw=_draw, limits=LIMITS, emit=emit, max_dropped=None
-    )
-
-
-def _draw() -> float:
-    from random import random  # noqa: PLC0415 - delays the start, and only retries need it
-
-    return random()  # noqa: S311 - no secret
 
 
 def _encode_rules(rules: list[str]) -> Iterator[bytes]:

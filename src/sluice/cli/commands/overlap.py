@@ -1,11 +1,11 @@
 """`sluice overlap`: tells how many rules the sources of a configuration have, share, and have alone."""
 
 import argparse
-import asyncio
 import json
 from typing import Any
 
-from sluice.cli.commands.compile import build_compiler, read_configuration
+from sluice.cli.commands.compile import read_configuration
+from sluice.cli.compiling import run_compiler
 from sluice.cli.streams import Streams
 from sluice.core.compiler.published.overlap import OverlapCounter
 
@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, streams: Streams) -> int:
     """Compare the sources after their own transformations, by equal text."""
-    sources = asyncio.run(build_compiler().read_sources(read_configuration(options.config)))
+    sources = run_compiler(read_configuration(options.config), lambda compiler, checked: compiler.read_sources(checked))
     counter = OverlapCounter()
     for label, lines in sources:
         counter.add_source(label, lines)

@@ -1,12 +1,12 @@
 """`sluice why`: tells which rule of which source blocks or allows a name."""
 
 import argparse
-import asyncio
 import json
 from dataclasses import asdict
 from typing import Any
 
-from sluice.cli.commands.compile import build_compiler, read_configuration
+from sluice.cli.commands.compile import read_configuration
+from sluice.cli.compiling import run_compiler
 from sluice.cli.streams import Streams
 from sluice.core.compiler.compile import CompilationResult
 from sluice.core.filters.verdicts import NameVerdicts
@@ -20,7 +20,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, streams: Streams) -> int:
     """Compile the list and print what it says of the name."""
-    result = asyncio.run(build_compiler().compile(read_configuration(options.config), recorded=True))
+    result = run_compiler(
+        read_configuration(options.config), lambda compiler, checked: compiler.compile(checked, recorded=True)
+    )
     answer = _explain(result, options.domain.lower().removesuffix("."))
     text = json.dumps(answer, ensure_ascii=False, indent=1) if options.json else _format(options.domain, answer)
     streams.stdout.write(f"{text}\n".encode())

@@ -12,7 +12,6 @@ from sluice.core.compiler.dropped_lines import MAX_DROPPED, DropCollector
 from sluice.core.compiler.header import HeaderGenerator, format_checksum_line
 from sluice.core.compiler.limits import Budget, Limits
 from sluice.core.compiler.metrics import Metrics
-from sluice.core.compiler.parallel import run_in_parallel
 from sluice.core.compiler.report import CompilationReport
 from sluice.core.compiler.sources.backoff import retry_with_backoff
 from sluice.core.compiler.sources.download import Download
@@ -22,6 +21,7 @@ from sluice.core.compiler.sources.pattern_reader import PatternReader
 from sluice.core.compiler.sources.source_compiler import DOWNLOAD, SourceCompiler
 from sluice.core.compiler.sources.source_reader import SourceReader
 from sluice.core.compiler.transformation_pipeline import TransformationPipeline
+from sluice.core.concurrency import Concurrency, run_side_by_side
 from sluice.core.filters.pipeline import LineFilters
 from sluice.core.timestamps import iso
 
@@ -71,6 +71,7 @@ class FilterCompiler:
     notify: Notify | None = None
     headers: HeaderGenerator = field(default_factory=HeaderGenerator)
     max_dropped: int | None = MAX_DROPPED  # lines that a detailed report lists
+    concurrency: Concurrency = field(default_factory=run_side_by_side)
 
     async def compile(
         self,
@@ -102,6 +103,7 @@ class FilterCompiler:
             self.emit,
             tracing,
             DropCollector(self.max_dropped) if detailed else None,
+            concurrency=self.concurrency,
             with_records=recorded,
         )
         with tracing.operation("compileFilterList") as operation:
@@ -124,7 +126,7 @@ class FilterCompiler:
         """Return each source with its rules after its own transformations, and before those of the list."""
         tracing = TracingContext(self.clock, self.notify)
         checked = self._validate(configuration, tracing)
-        context = CompilationContext(self.clock, self.emit, tracing)
+        context = CompilationContext(self.clock, self.emit, tracing, concurrency=self.concurrency)
         texts = await self._read_each(checked, context)
         return [(source.label, text.lines) for source, text in zip(checked.sources, texts, strict=True)]
 
@@ -165,6 +167,7 @@ class FilterCompiler:
             constants=self.constants,
             repeated=configuration.repeated_locations,
             files=context.files,
+            concurrency=self.concurrency,
         )
 
     def _concatenate(self, configuration: Configuration, texts: list[LineBuffer]) -> LineBuffer:
@@ -209,7 +212,9 @@ async def _compile_each(
                 "Reading one source" if len(sources) == 1 else f"Reading {len(sources)} sources",
             )
         )
-        texts = await run_in_parallel(compiler.compile(source, index) for index, source in enumerate(sources))
+        texts = await reader.concurrency.run_all(
+            compiler.compile(source, index) for index, source in enumerate(sources)
+        )
         operation.output["totalRules"] = sum(len(text.lines) for text in texts)
         reader.check_has_rules(sources[0].source, sources[0].label)
         return texts

@@ -166,12 +166,16 @@ class Configuration(Filters):
         return InitErrorDetails(type=conflict, loc=("sources", at, "transformations"), input=source.transformations)
 
     @property
+    def locations(self) -> tuple[str, ...]:
+        """The locations of all sources and pattern files, as often as they are read."""
+        parts: list[Filters] = [self, *self.sources]
+        files = (file for part in parts for file in part.pattern_files)
+        return (*(source.source for source in self.sources), *files)
+
+    @property
     def repeated_locations(self) -> frozenset[str]:
         """The locations that are read more than once: repeated sources and shared pattern files."""
-        parts: list[Filters] = [self, *self.sources]
-        reads = Counter(source.source for source in self.sources)
-        reads.update(file for part in parts for file in part.pattern_files)
-        return frozenset(location for location, count in reads.items() if count > 1)
+        return frozenset(location for location, count in Counter(self.locations).items() if count > 1)
 
     @property
     def source_hosts(self) -> tuple[str, ...]:

@@ -1,6 +1,5 @@
 """The state that all parts of one compilation share: clock, events, diagnostics, stages and dropped lines."""
 
-import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from sluice.core.compiler.dropped_lines import DropCollector
 from sluice.core.compiler.events import Emit
 from sluice.core.compiler.metrics import Stage
 from sluice.core.compiler.sources.line_origins import SourceFiles
+from sluice.core.concurrency import Concurrency
 from sluice.core.timestamps import elapsed_ms
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ class CompilationContext:
         tracing: TracingContext,
         drops: DropCollector | None = None,
         *,
+        concurrency: Concurrency,
         with_records: bool = False,
     ) -> None:
         self.clock = clock
@@ -48,7 +49,7 @@ class CompilationContext:
         self.drops = drops
         self.records: dict[int, RecordedSource] | None = {} if with_records and drops is None else None
         self.files = drops.files if drops else SourceFiles() if with_records else None
-        self.processing = asyncio.Lock()  # held while lines are transformed, so that the stages do not mix
+        self.processing = concurrency.limit(1)  # held while lines are transformed, so that the stages do not mix
         self.stages: list[Stage] = []
         self.transformations: list[Stage] = []
         self.credits: dict[int, Credits] = {}  # what each source says of itself, by its index

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from sluice.core.compiler.configuration import Filters
-from sluice.core.compiler.parallel import run_in_parallel
 from sluice.core.compiler.sources.failures import SourceFailed
 from sluice.core.compiler.sources.source_reader import SourceReader
 from sluice.core.errors import Invalid
@@ -67,7 +66,7 @@ class PatternReader:
         return self._cache[key]
 
     async def _read_files(self, files: Sequence[str]) -> list[str]:
-        texts = await run_in_parallel(self._reader.read_patterns(file) for file in files)
+        texts = await self._reader.concurrency.run_all(self._reader.read_patterns(file) for file in files)
         return [line for text in texts for line in text.lines if not is_blank(line) and not is_comment(line)]
 
     def _parse(self, patterns: Sequence[str], files: Sequence[str]) -> Patterns | None:

@@ -1,11 +1,9 @@
 """Reads the sources of one compilation: downloads each file, each included file once, and puts includes in place."""
 
-import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
 from itertools import zip_longest
 
 from sluice.core.compiler.limits import MAX_PARALLEL_DOWNLOADS, Budget
-from sluice.core.compiler.parallel import run_in_parallel
 from sluice.core.compiler.sources.documents import Document, parse_document
 from sluice.core.compiler.sources.download import Download
 from sluice.core.compiler.sources.failures import BadSource, IncludeFailed, SourceFailed
@@ -15,6 +13,7 @@ from sluice.core.compiler.sources.line_origins import LineOrigins, SourceFiles
 from sluice.core.compiler.sources.line_splitting import count_lines
 from sluice.core.compiler.sources.list_check import check_is_no_prose, check_is_text
 from sluice.core.compiler.sources.locations import is_url
+from sluice.core.concurrency import Concurrency, run_side_by_side
 from sluice.core.errors import SluiceError
 
 
@@ -30,6 +29,7 @@ class SourceReader:
         constants: frozenset[str] = frozenset(),
         repeated: frozenset[str] = frozenset(),
         files: SourceFiles | None = None,
+        concurrency: Concurrency | None = None,
     ) -> None:
         """`content` holds files that need no download; `repeated` names sources that are read more than once.
 
@@ -41,8 +41,9 @@ class SourceReader:
         self._constants = constants
         self._repeated = repeated
         self._files = files
-        self._slots = asyncio.Semaphore(MAX_PARALLEL_DOWNLOADS)
-        self._documents: dict[str, asyncio.Task[Document]] = {}
+        self.concurrency = concurrency or run_side_by_side()
+        self._slots = self.concurrency.limit(MAX_PARALLEL_DOWNLOADS)
+        self._documents: dict[str, Awaitable[Document]] = {}
         self._has_rules = False  # whether any list has some
 
     async def read_list(self, location: str, label: str) -> LineBuffer:
@@ -76,15 +77,13 @@ class SourceReader:
 
     async def close(self) -> None:
         """Release every file and cancel unfinished downloads."""
-        tasks = list(self._documents.values())
+        shared = list(self._documents.values())
         self._documents.clear()
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self.concurrency.cancel(shared)
 
     def _load_once(self, location: str) -> Awaitable[Document]:
         if location not in self._documents:
-            self._documents[location] = asyncio.ensure_future(self._load(location))
+            self._documents[location] = self.concurrency.share(self._load(location))
         return self._documents[location]
 
     async def _load(self, location: str) -> Document:
@@ -105,7 +104,7 @@ class SourceReader:
         """Put the included files in place; the document is shared between uses, so its lists are not changed."""
         self._budget.take_lines(len(document.lines))
         self._budget.take_includes(len(document.includes))
-        included = await run_in_parallel(self._read_include(include, chain) for include in document.includes)
+        included = await self.concurrency.run_all(self._read_include(include, chain) for include in document.includes)
         file = None if self._files is None else self._files.add(chain.source_file)
         if not included:
             origins = None if file is None else LineOrigins.of_file(file, document.numbers)

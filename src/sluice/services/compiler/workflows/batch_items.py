@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from sluice.core.compiler.configuration import Configuration
-from sluice.core.compiler.parallel import run_in_parallel
 from sluice.core.errors import SluiceError
+from sluice.core.parallel import run_in_parallel
 from sluice.core.ports import Clock, Database
 from sluice.services.compiler.cache.compilation_records import Trigger
 from sluice.services.compiler.cache.compiled_list import ListSummary
