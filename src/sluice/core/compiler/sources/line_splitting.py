@@ -81,9 +81,10 @@ def number_lines(body: bytes | str) -> "array[int]":
     row_count = 0
     for rows in _iterate_rows(body):
         start = len(numbers)
-        numbers.extend(compress(range(row_count + 1, row_count + len(rows) + 1), rows))
+        own = range(row_count + 1, row_count + len(rows) + 1)
+        numbers.extend(own if all(rows) else compress(own, rows))
         row_count += len(rows)
-        filled = [row for row in rows if row]
+        filled = list(filter(None, rows))
         if (last := next((at for at in range(len(filled), 0, -1) if not is_blank(filled[at - 1])), 0)) > 0:
             first = first if end else start + next(at for at, row in enumerate(filled) if not is_blank(row))
             end = start + last

@@ -84,8 +84,9 @@ class Compress:
         kept = self._mark_uncovered(texts, keys, others)
         for at in repeated:
             kept[at] = 0
+        covers = set(self._select_valid(list(keys))) if 0 in kept else keys
         dropped = [
-            Drop(origins[at], texts[at], self._explain_drop(others.get(at, texts[at]), keys))
+            Drop(origins[at], texts[at], _explain_drop(others.get(at, texts[at]), covers))
             for at, is_kept in enumerate(kept)
             if not is_kept
         ]
@@ -120,14 +121,15 @@ class Compress:
             covering.update(list(compress(narrow, map(covering.__contains__, wider))))
         return covering
 
-    def _explain_drop(self, key: str, keys: set[str]) -> str:
-        """Return why a line is dropped, with the rule that replaces it."""
-        widest, wider = key, _widen(key)
-        while wider != _WIDEST:
-            if wider in keys and self._select_valid([wider]):
-                widest = wider
-            wider = _widen(wider)
-        return f"duplicate of {key}" if widest == key else f"covered by {widest}"
+
+def _explain_drop(key: str, covers: set[str]) -> str:
+    """Return why a line is dropped, with the rule that replaces it."""
+    widest, wider = key, _widen(key)
+    while wider != _WIDEST:
+        if wider in covers:
+            widest = wider
+        wider = _widen(wider)
+    return f"duplicate of {key}" if widest == key else f"covered by {widest}"
 
 
 def _widen_each(rules: Collection[str]) -> list[str]:
