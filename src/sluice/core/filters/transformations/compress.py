@@ -18,9 +18,10 @@ from sluice.core.filters.transformations.drop_reasons import Drop, Transformatio
 
 # No domain name is longer, so no longer rule covers one. This also limits the work for a line of a million dots.
 _MAX_DOMAIN: Final = 255
-_COMMON_RULE: Final = r"\|\|[a-z0-9.-]{1,250}+\^"
-_COMMON_HOST: Final = r"[a-z0-9._-]{1,250}+"
-# The two most frequent kinds of line in DNS lists: `||host^`, and hosts rules with one hostname and the same address.
+_COMMON_RULE: Final = r"\|\|[a-z0-9-]{1,63}+\.[a-z0-9.-]{1,190}+\^"
+_COMMON_HOST: Final = r"[a-z0-9_-]{1,63}+\.[a-z0-9._-]{1,190}+"
+# The two most frequent kinds of line in DNS lists: `||host^`, and hosts rules with one hostname and the same address. A
+# hostname without a dot is not common.
 _RUN: Final = compile_run(rf"(?:{_COMMON_RULE}\n)++|([0-9.]++[ \t]++){_COMMON_HOST}\n(?:\1{_COMMON_HOST}\n)*+")
 
 _FREED: Final = [""] * CHUNK_LINES
@@ -34,6 +35,34 @@ def _keep_all(rules: list[str]) -> list[str]:
     return rules
 
 
+class _Rules:
+    """All lines as rules, and the keys of those that have one."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.keys: set[str] = set()
+        self.others: dict[int, str] = {}  # by the index in `texts`, the key of a line that differs from it
+        self.top_levels: list[str] = []  # keys without a dot
+
+    def add(self, text: str, key: str) -> None:
+        if text != key:
+            self.others[len(self.texts)] = key
+        self.texts.append(text)
+        if key:
+            self.keys.add(key)
+            if "." not in key:
+                self.top_levels.append(key)
+
+    def iterate_keys(self) -> Iterator[list[str]]:
+        """Yield the key of each line or "", a chunk of lines at a time."""
+        positions = list(self.others)
+        for start in range(0, len(self.texts), CHUNK_LINES):
+            keys = self.texts[start : start + CHUNK_LINES]
+            for at in positions[bisect_left(positions, start) : bisect_left(positions, start + CHUNK_LINES)]:
+                keys[at - start] = self.others[at]
+            yield keys
+
+
 class Compress:
     """`select_valid` leaves out the rules that a later step drops."""
 
@@ -41,68 +70,55 @@ class Compress:
         self._select_valid = select_valid
 
     def apply(self, lines: list[str]) -> list[str]:
-        keys: set[str] = set()
-        texts: list[str] = []
-        others: dict[int, str] = {}  # by the index in `texts`, the key of a line that differs from it
+        rules = _Rules()
         for run in find_runs(lines, _RUN):
             if run.match:
-                texts += _select_new(_convert_run(lines, run), keys)
+                rules.texts += _select_new(_convert_run(lines, run), rules.keys)
             else:
                 for text, key in _expand(lines[run.start]):
-                    if key not in keys:
-                        if text != key:
-                            others[len(texts)] = key
-                        texts.append(text)
-                    if key:
-                        keys.add(key)
+                    if key not in rules.keys:
+                        rules.add(text, key)
             if run.end % CHUNK_LINES == 0:  # free the lines that were converted, because a long list fills the memory
                 lines[run.end - CHUNK_LINES : run.end] = _FREED
-        return list(compress(texts, self._mark_uncovered(texts, keys, others)))
+        return list(compress(rules.texts, self._mark_uncovered(rules)))
 
     def trace(self, lines: list[str]) -> TransformationTrace:
-        keys: set[str] = set()
-        texts: list[str] = []
-        others: dict[int, str] = {}
+        rules = _Rules()
         origins: list[int] = []
-        repeated: set[int] = set()  # indexes in `texts`
+        repeated: set[int] = set()  # indexes of rules
         for run in find_runs(lines, _RUN):
             if run.match:
-                rules = _convert_run(lines, run)
-                repeated.update(_find_repeated(rules, keys, len(texts)))
-                texts += rules
+                converted = _convert_run(lines, run)
+                repeated.update(_find_repeated(converted, rules.keys, len(rules.texts)))
+                rules.texts += converted
                 origins += range(run.start, run.end)
                 continue
             for text, key in _expand(lines[run.start]):
-                if key in keys:
-                    repeated.add(len(texts))
-                elif key:
-                    keys.add(key)
-                if text != key:
-                    others[len(texts)] = key
-                texts.append(text)
+                if key in rules.keys:
+                    repeated.add(len(rules.texts))
+                rules.add(text, key)
                 origins.append(run.start)
-        kept = self._mark_uncovered(texts, keys, others)
+        kept = self._mark_uncovered(rules)
         for at in repeated:
             kept[at] = 0
-        covers = set(self._select_valid(list(keys))) if 0 in kept else keys
+        covers = set(self._select_valid(list(rules.keys))) if 0 in kept else rules.keys
         dropped = [
-            Drop(origins[at], texts[at], _explain_drop(others.get(at, texts[at]), covers))
+            Drop(origins[at], rules.texts[at], _explain_drop(rules.others.get(at, rules.texts[at]), covers))
             for at, is_kept in enumerate(kept)
             if not is_kept
         ]
-        return TransformationTrace(list(compress(texts, kept)), list(compress(origins, kept)), dropped)
+        return TransformationTrace(list(compress(rules.texts, kept)), list(compress(origins, kept)), dropped)
 
-    def _mark_uncovered(self, texts: list[str], keys: set[str], others: dict[int, str]) -> bytearray:
+    def _mark_uncovered(self, rules: _Rules) -> bytearray:
         """Mark each line 1, or 0 if a key covers it."""
         marks = bytearray()
-        positions = list(others)
-        for start in range(0, len(texts), CHUNK_LINES):
-            rules = texts[start : start + CHUNK_LINES]
-            for at in positions[bisect_left(positions, start) : bisect_left(positions, start + CHUNK_LINES)]:
-                rules[at - start] = others[at]
-            parents = _widen_each(rules)
-            covering = self._find_covering(parents, keys)
-            marks += bytes(map(not_, map(covering.__contains__, parents))) if covering else b"\x01" * len(rules)
+        least_dots = 1 if self._select_valid(rules.top_levels) else 2  # in a rule that another can cover
+        for keys in rules.iterate_keys():
+            coverable = [key for key in keys if key.count(".") >= least_dots]
+            parents = _widen_each(coverable)
+            covering = self._find_covering(parents, rules.keys)
+            covered = set(compress(coverable, map(covering.__contains__, parents)))
+            marks += bytes(map(not_, map(covered.__contains__, keys))) if covered else b"\x01" * len(keys)
         return marks
 
     def _find_covering(self, rules: list[str], keys: set[str]) -> set[str]:
