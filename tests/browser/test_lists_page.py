@@ -14,11 +14,17 @@ from workerd.origin import Origin
 from workerd.preload_site import TOKEN
 
 WORKER = "adblock-compiler"
+OWNER = {"Authorization": f"Bearer {TOKEN}"}
 
 
 def sign_in(page: Page) -> None:
     page.get_by_label("Operator token").fill(TOKEN)
     page.get_by_role("button", name="Sign in").click()
+
+
+def publish(client: httpx.Client, name: str, source: str) -> None:
+    body = {"configuration": {"name": name, "sources": [{"source": source}]}}
+    assert client.put(f"/lists/{name}", json=body, headers=OWNER).status_code in {201, 202}
 
 
 def test_the_token_is_asked_for_first(visit: OpenPage):
@@ -83,13 +89,11 @@ def test_a_list_is_deleted(visit: OpenPage, origin: Origin, runtime: Runtime):
     """What the page still waits for is given up first: nothing asks for a list that is gone."""
     name = f"deleted-{secrets.token_hex(4)}"
     source = origin.serve(f"/{name}.txt", "||ads.example^\n")
-    headers = {"Authorization": f"Bearer {TOKEN}"}
     with runtime.client(WORKER) as client:
-        body = {"configuration": {"name": name, "sources": [{"source": source}]}}
-        assert client.put(f"/lists/{name}", json=body, headers=headers).status_code in {201, 202}
+        publish(client, name, source)
         until(lambda: client.get(f"/lists/{name}").json().get("version") == 1)
         origin.serve(f"/{name}.txt", "||ads.example^\n||new.example^\n")
-        assert client.post(f"/lists/{name}/rebuild", headers=headers).status_code == 202
+        assert client.post(f"/lists/{name}/rebuild", headers=OWNER).status_code == 202
         until(lambda: client.get(f"/lists/{name}").json()["version"] == 2)
     page = visit(WORKER, "/#lists").page
     page.get_by_role("button", name="New list").click()
@@ -117,16 +121,14 @@ def test_a_failing_source(visit: OpenPage, origin: Origin, runtime: Runtime):
     """A degraded list says which source failed and why, and that its rules are kept."""
     name = f"failing-{secrets.token_hex(4)}"
     source = origin.serve(f"/{name}.txt", "||kept.example^\n")
-    headers = {"Authorization": f"Bearer {TOKEN}"}
     with runtime.client(WORKER) as client:
-        body = {"configuration": {"name": name, "sources": [{"source": source}]}}
-        assert client.put(f"/lists/{name}", json=body, headers=headers).status_code in {201, 202}
+        publish(client, name, source)
     person = visit(WORKER, f"/#lists/{name}")
     page = person.page
     expect(page.get_by_text("fresh", exact=True)).to_be_visible()
     origin.serve(f"/{name}.txt", "<html><body>We are sorry, this list has moved somewhere else today</body></html>")
     with runtime.client(WORKER) as client:
-        assert client.post(f"/lists/{name}/rebuild", headers=headers).status_code == 202
+        assert client.post(f"/lists/{name}/rebuild", headers=OWNER).status_code == 202
     expect(page.get_by_text("degraded", exact=True)).to_be_visible()
     expect(page.get_by_text("last good copy").first).to_be_visible()
     person.look("lists-degraded")

@@ -17,7 +17,7 @@ _AMOUNT: Final = re.compile(
     rf"(?P<rest>[\s-]?{_ADJECTIVE}(?:%|percent|per cent|basis[ -]points?|bps?\b|btc\b|bitcoins?|coins?|years?|days?|weeks?|"
     r"months?|hours?|dollars|zettahash\w*|zh/s|exahash\w*|eh/s|megawatts?\b|mw\b|gigawatts?\b|gw\b))?"
 )
-_COUNTS: Final = (
+COUNTS: Final = (
     "zero",
     "one",
     "two",
@@ -32,11 +32,11 @@ _COUNTS: Final = (
     "eleven",
     "twelve",
 )
-_ANY_COUNT: Final = "|".join(_COUNTS[1:])
+_ANY_COUNT: Final = "|".join(COUNTS[1:])
 _TENS: Final = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-_WORDS: Final = {word: at for at, word in enumerate(_COUNTS)} | {word: 10 * at for at, word in enumerate(_TENS, 2)}
+_WORDS: Final = {word: at for at, word in enumerate(COUNTS)} | {word: 10 * at for at, word in enumerate(_TENS, 2)}
 _SPELLED: Final = re.compile(
-    rf"\b({'|'.join(_WORDS)})(?:-({'|'.join(_COUNTS[1:10])}))?(?:( hundred| dozen)\b|"
+    rf"\b({'|'.join(_WORDS)})(?:-({'|'.join(COUNTS[1:10])}))?(?:( hundred| dozen)\b|"
     r"(?=\s(?:thousand|million|billion|trillion|percent|per cent|basis|btc|bitcoins?\b|dollars|gigawatts?|megawatts?|zettahash)))"
 )
 _PHRASES: Final = (
@@ -121,11 +121,11 @@ def find_numbers(text: str) -> Iterator[Number]:
         (_DATE, _read_date),
         (_QUARTER, lambda found: Number("quarter", float(found[1] or _ORDINALS.index(found[2])))),
         (_VERSION, _read_version),
-        (_SPAN, lambda found: Number("span", float(_COUNTS.index(found[1])))),
+        (_SPAN, lambda found: Number("span", float(COUNTS.index(found[1])))),
         (_WEEKDAY, lambda found: Number("weekday", float(_WEEKDAYS.index(found[1])))),
         (_MONTH, lambda found: Number("month", float(_MONTHS.index(found[1])))),
         (_AMOUNT, _read_amount),
-        (_COUNT, lambda found: Number("count", float(_COUNTS.index(found[1])))),
+        (_COUNT, lambda found: Number("count", float(COUNTS.index(found[1])))),
     )
     for phrase, figure in _PHRASES:
         text = text.replace(phrase, figure)

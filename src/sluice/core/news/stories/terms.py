@@ -7,25 +7,9 @@ from typing import Final
 
 from sluice.core.news.stories.act_words import ACTS
 from sluice.core.news.stories.name_words import ASSETS, MEASURES, SYNONYMS
+from sluice.core.news.stories.numbers import COUNTS
 
-_NUMBER_WORDS: Final = frozenset(
-    [
-        "one",
-        "two",
-        "three",
-        "four",
-        "five",
-        "six",
-        "seven",
-        "eight",
-        "nine",
-        "ten",
-        "eleven",
-        "twelve",
-        "twenty",
-        "dozens",
-    ]
-)
+_NUMBER_WORDS: Final = frozenset({*COUNTS[1:], "twenty", "dozens"})
 _TABLES: Final[Mapping[str, Mapping[str, str]]] = {"acts": ACTS, "measures": MEASURES, "assets": ASSETS}
 
 
