@@ -41,10 +41,15 @@ class DropCollector:
 
     def collect(self, dropped: Iterable[DroppedLine], origins: LineOrigins) -> None:
         """Add dropped lines, whose indexes refer to the origins."""
-        for line in dropped:
-            file, number = origins[line.at]
-            if file != GENERATED:
-                self._add(line, file, number)
+        for at, transformation, text, reason in dropped:
+            if origins.files[at] == GENERATED:
+                continue
+            if self._limit is not None and len(self.lines) >= self._limit:
+                self.unlisted_count += 1
+                continue
+            file = self.files[origins.files[at]]
+            place = (file.source, file.file, origins.lines[at], file.via)
+            self.lines.append(DroppedSourceLine(*place, transformation, text, reason))
 
     def collect_conflicts(self, lines: Sequence[str], origins: LineOrigins) -> None:
         """Add the rules whose exceptions come from another source."""
@@ -56,20 +61,3 @@ class DropCollector:
 
         found = find_conflicts(lines, name_source)
         self.conflicts += found if self._limit is None else islice(found, MAX_CONFLICTS)
-
-    def _add(self, dropped: DroppedLine, file_number: int, line_number: int) -> None:
-        if self._limit is not None and len(self.lines) >= self._limit:
-            self.unlisted_count += 1
-            return
-        file = self.files[file_number]
-        self.lines.append(
-            DroppedSourceLine(
-                source=file.source,
-                file=file.file,
-                line=line_number,
-                via=file.via,
-                transformation=dropped.transformation,
-                text=dropped.text,
-                reason=dropped.reason,
-            )
-        )
