@@ -2,6 +2,7 @@
 
 import pytest
 
+from sluice.core.filters.transformations.compress import COMPRESS
 from unit.core.filters.rules import reasons, run, trace
 
 
@@ -75,3 +76,24 @@ def test_trace():
 def test_nothing_to_drop():
     """A list without redundancy drops nothing."""
     assert reasons("Compress", "a.com", "b.com", "! c", "") == {}
+
+
+def test_mixed_lines():
+    """Hosts rules with different addresses, and rules, may alternate; one without a dot covers what is below it."""
+    lines = [
+        "||a.com^",
+        "0.0.0.0 b.com",
+        "||x.b.com^",
+        "0.0.0.0 c.net",
+        "127.0.0.1 d.com",
+        "0.0.0.0\te.com",
+        "||f.com^",
+        "0.0.0.0 a.a.com",
+        "||net^",
+        "::1 g_g.org",
+    ]
+    result = ["||a.com^", "||b.com^", "||d.com^", "||e.com^", "||f.com^", "||net^", "||g_g.org^"]
+    assert COMPRESS.apply(list(lines)) == result
+    assert COMPRESS.trace(list(lines)).lines == result
+    dropped = [line.reason for line in COMPRESS.trace(list(lines)).dropped]
+    assert dropped == ["covered by ||b.com^", "covered by ||net^", "covered by ||a.com^"]

@@ -20,9 +20,15 @@ from sluice.core.filters.transformations.drop_reasons import Drop, Transformatio
 _MAX_DOMAIN: Final = 255
 _COMMON_RULE: Final = r"\|\|[a-z0-9-]{1,63}+\.[a-z0-9.-]{1,190}+\^"
 _COMMON_HOST: Final = r"[a-z0-9_-]{1,63}+\.[a-z0-9._-]{1,190}+"
-# The two most frequent kinds of line in DNS lists: `||host^`, and hosts rules with one hostname and the same address. A
-# hostname without a dot is not common.
-_RUN: Final = compile_run(rf"(?:{_COMMON_RULE}\n)++|([0-9.]++[ \t]++){_COMMON_HOST}\n(?:\1{_COMMON_HOST}\n)*+")
+
+
+def _match_hosts(group: int) -> str:
+    """Return the expression for hosts rules with the same address, which is in the group, and for rules among them."""
+    return rf"([0-9.]++[ \t]++){_COMMON_HOST}\n(?:\{group}{_COMMON_HOST}\n|{_COMMON_RULE}\n)*+"
+
+
+# The two most frequent kinds of line in DNS lists: `||host^`, and hosts rules with one hostname. One without a dot is not common.
+_RUN: Final = compile_run(rf"(?:{_COMMON_RULE}\n)++(?:{_match_hosts(1)})?+|{_match_hosts(2)}")
 
 _FREED: Final = [""] * CHUNK_LINES
 _WIDEST: Final = "||"  # what is left of a rule without its only label
@@ -117,8 +123,11 @@ class Compress:
             coverable = [key for key in keys if key.count(".") >= least_dots]
             parents = _widen_each(coverable)
             covering = self._find_covering(parents, rules.keys)
-            covered = set(compress(coverable, map(covering.__contains__, parents)))
-            marks += bytes(map(not_, map(covered.__contains__, keys))) if covered else b"\x01" * len(keys)
+            if covering:
+                covered = set(compress(coverable, map(covering.__contains__, parents)))
+                marks += bytes(map(not_, map(covered.__contains__, keys)))
+            else:
+                marks += b"\x01" * len(keys)
         return marks
 
     def _find_covering(self, rules: list[str], keys: set[str]) -> set[str]:
@@ -161,10 +170,11 @@ def _widen(rule: str) -> str:
 
 def _convert_run(lines: list[str], run: LineRun) -> list[str]:
     """Return a run of common lines as rules."""
-    if run.match is None or not run.match[1]:
-        return lines[run.start : run.end]
-    address, text = run.match[1], run.match[0]
-    return f"||{text[len(address) : -1].replace(f'{chr(10)}{address}', f'^{chr(10)}||')}^".split("\n")
+    rules = lines[run.start : run.end]
+    address = run.match and (run.match[1] or run.match[2])
+    if not address:
+        return rules
+    return [rule if rule.startswith("||") else f"||{rule[len(address) :]}^" for rule in rules]
 
 
 def _select_new(rules: list[str], keys: set[str]) -> Iterable[str]:
