@@ -47,7 +47,7 @@ def split_lines(body: bytes | str) -> list[str]:
     """Return the lines of a source; one empty line for an empty source."""
     lines: list[str] = []
     for text in _decode_chunks(body):
-        lines += filter(None, text.replace("\r", "\n").split("\n"))
+        lines += [line for line in text.replace("\r", "\n").split("\n") if line]
     return _trim(lines) or [""]
 
 
