@@ -118,9 +118,7 @@ class Compress:
     def _mark_uncovered(self, rules: _Rules) -> bytearray:
         """Mark each line 1, or 0 if a key covers it."""
         marks = bytearray()
-        # Nothing is validated without need: that loads the public suffixes, into a heap that is full of lines.
-        covers_top_level = bool(rules.top_levels and self._select_valid(rules.top_levels))
-        least_dots = 1 if covers_top_level else 2  # in a rule that another can cover
+        least_dots = 1 if self._select_valid(rules.top_levels) else 2  # in a rule that another can cover
         for keys in rules.iterate_keys():
             coverable = [key for key in keys if key.count(".") >= least_dots]
             parents = _widen_each(coverable)
@@ -143,7 +141,7 @@ class Compress:
             levels.append((narrow, _widen_each(narrow)))
             found |= level & keys
             level = set(levels[-1][1])
-        covering = set(self._select_valid(list(found))) if found else found
+        covering = set(self._select_valid(list(found)))
         for narrow, wider in reversed(levels) if covering else ():
             covering.update(list(compress(narrow, map(covering.__contains__, wider))))
         return covering
