@@ -65,22 +65,23 @@ def _format_credits(source: Source, credits_of_source: Credits) -> str:
     return f"! {CREDITS}: {flatten_to_one_line(source.label)} ({', '.join(facts)})"
 
 
-def format_checksum_line(lines: Sequence[str]) -> str:
-    """Return the checksum line for a list of these other lines.
+def format_checksum_line(*parts: Sequence[str]) -> str:
+    """Return the checksum line for a list of these other lines, which may come in several parts.
 
     It must be the first line: a source's own old checksum may follow further down, and verifiers take the first one.
     """
-    return f"! Checksum: {compute_checksum(lines)}"
+    return f"! Checksum: {compute_checksum(*parts)}"
 
 
-def compute_checksum(lines: Sequence[str]) -> str:
+def compute_checksum(*parts: Sequence[str]) -> str:
     """Return the unpadded base64 of the MD5 of the text without its empty lines."""
     digest = hashlib.md5(usedforsecurity=False)
     separator = ""
-    for start in range(0, len(lines), _CHUNK_LINES):
-        if filled := [line for line in lines[start : start + _CHUNK_LINES] if line]:
-            digest.update((separator + "\n".join(filled)).encode())
-            separator = "\n"
-    if lines and not lines[-1]:
+    for lines in parts:
+        for start in range(0, len(lines), _CHUNK_LINES):
+            if filled := list(filter(None, lines[start : start + _CHUNK_LINES])):
+                digest.update((separator + "\n".join(filled)).encode())
+                separator = "\n"
+    if parts and parts[-1] and not parts[-1][-1]:
         digest.update(b"\n")
     return base64.b64encode(digest.digest()).decode().rstrip("=")

@@ -51,11 +51,14 @@ class VersionText:
     homepage: str
 
     def write(self) -> bytes:
-        """Return the adblock text, which ends with a line feed."""
-        header = "".join(f"{line}\n" for line in self._header())
-        rules = self.rules.rstrip(b"\n")
-        text = b"".join((encode_utf8(header), rules, b"\n" if rules else b""))
-        return b"".join((encode_utf8(format_checksum_line(TextLines(text))), b"\n", text))
+        """Return the adblock text, which ends with a line feed. The rules are copied once, because they are long."""
+        header = self._header()
+        checksum = format_checksum_line(header, TextLines(self.rules), [""])
+        head = encode_utf8("".join(f"{line}\n" for line in (checksum, *header)))
+        length = len(self.rules)
+        while self.rules[length - 1 : length] == b"\n":
+            length -= 1
+        return b"".join((head, memoryview(self.rules)[:length], b"\n" if length else b""))
 
     @property
     def header_lines(self) -> int:
