@@ -18,7 +18,7 @@ import pydantic_core
 from pydantic import BaseModel
 
 import sluice
-from public_suffixes import cut_public_suffixes
+from sluice.core.filters.syntax.public_suffixes import prepare_public_suffixes
 
 _COMMANDS: Final = "sluice.cli.commands"
 _PUBLIC_SUFFIXES: Final = Path("publicsuffixlist/public_suffix_list.dat")
@@ -112,7 +112,7 @@ def copy_public_suffixes(folder: Path) -> None:
     package.mkdir()
     (package / "__init__.py").touch()
     text = Path(str(importlib.resources.files(package.name) / _PUBLIC_SUFFIXES.name)).read_text(encoding="utf-8")
-    (folder / _PUBLIC_SUFFIXES).write_text(cut_public_suffixes(text), encoding="utf-8")
+    (folder / _PUBLIC_SUFFIXES).write_text(prepare_public_suffixes(text), encoding="utf-8")
 
 
 def main(folder: Path, *, is_command_line: bool) -> None:

@@ -79,8 +79,10 @@ def _clone(tmp_path: Path) -> Path:
     (clone / "scripts/build").mkdir(parents=True)
     for name in ("setup", "build/public_suffixes.py"):
         shutil.copy(ROOT / "scripts" / name, clone / "scripts" / name)
-    # This project has no API to describe and no models.
-    (clone / "src").mkdir()
+    # This project has no API to describe and no models, only the public suffixes.
+    for path in ("core/errors.py", "core/filters/syntax/public_suffixes.py", "core/filters/syntax/punycode.py"):
+        (clone / "src/sluice" / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / "src/sluice" / path, clone / "src/sluice" / path)
     (clone / "wrangler.toml").touch()
     (clone / "scripts/build/documents.py").write_text("import os, sys\nos.makedirs(sys.argv[1], exist_ok=True)\n")
     write_schemas = "import pathlib, sys\npathlib.Path(sys.argv[1], 'pydantic/schemas.json').touch()\n"

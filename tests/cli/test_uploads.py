@@ -14,10 +14,9 @@ from typing import Any, Final
 
 import pytest
 
-from public_suffixes import cut_public_suffixes
 from runtime import PATIENCE_S, ROOT
 from sluice.core.filters.syntax import public_suffixes
-from sluice.core.filters.syntax.public_suffixes import load_public_suffixes
+from sluice.core.filters.syntax.public_suffixes import load_public_suffixes, prepare_public_suffixes
 from uploads import find_imports
 
 VENDORED: Final = ROOT / "python_modules"
@@ -152,9 +151,9 @@ def work():
 
 
 def test_public_suffixes_are_the_same(monkeypatch: pytest.MonkeyPatch):
-    """The list that is deployed has the rules of the list that was cut, and a second cut changes nothing."""
+    """The list that is deployed has the rules of the package, and needs no more preparation."""
     deployed = (VENDORED / "publicsuffixlist/public_suffix_list.dat").read_text()
-    assert cut_public_suffixes(deployed) == deployed
+    assert prepare_public_suffixes(deployed) is deployed
     load = load_public_suffixes.__wrapped__
     whole = load()
     monkeypatch.setattr(public_suffixes, "get_data", lambda *_names: deployed.encode())

@@ -5,10 +5,9 @@ reason.
 """
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from itertools import compress
-from typing import Final
+from typing import Final, NamedTuple
 
 from sluice.core.filters.syntax.breadth import matches_everything
 from sluice.core.filters.syntax.cosmetic import is_cosmetic
@@ -24,8 +23,7 @@ from sluice.core.filters.transformations.drop_reasons import TransformationTrace
 from sluice.core.filters.transformations.leading_comments import LEADING_COMMENT_REASON, mark_kept_lines
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Flaw:
+class _Flaw(NamedTuple):
     """Why a line is not valid, with the reason for the report."""
 
     reason: str
@@ -106,7 +104,7 @@ class Validator:
     def _find_flaws(self, lines: list[str]) -> dict[int, _Flaw]:
         """Return the flaw of each line that is not valid, by its index."""
         flaws: dict[int, _Flaw] = {}
-        suffixes = load_public_suffixes().plain_rules
+        suffixes = load_public_suffixes().plain
         for run in find_runs(lines, _compile_run()):
             if run.match and run.match[1]:
                 flaws |= dict.fromkeys(range(run.start, run.end), _CHARACTERS)
