@@ -25,7 +25,7 @@ class _Deduplicate:
 
 def _find_repeated(lines: list[str]) -> list[int]:
     """Return the indexes of the rules that occur again further down."""
-    if len(set(lines)) == len(lines):
+    if len(set(lines)) == len(lines) - max(0, lines.count("") - 1):
         return []
     last = dict(zip(lines, count(), strict=False))
     repeated = (index for index, line in enumerate(lines) if last[line] != index)
