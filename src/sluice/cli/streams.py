@@ -1,15 +1,13 @@
 """The standard streams of a command, and its error for wrong arguments."""
 
-from dataclasses import dataclass
-from typing import BinaryIO, TextIO
+from typing import BinaryIO, NamedTuple, TextIO
 
 
 class UsageError(Exception):
     """The arguments do not make sense; the process exits with 2."""
 
 
-@dataclass(frozen=True, slots=True)
-class Streams:
+class Streams(NamedTuple):
     """Data in, data out, and messages for people."""
 
     stdin: BinaryIO

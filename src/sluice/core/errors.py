@@ -20,8 +20,7 @@ Each boundary (HTTP, queue, workflow) maps the tree once, by `status` and `retry
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 _FIELDS_IN_MESSAGE: Final = 3  # enough for one line; `fields` has them all
 
@@ -39,8 +38,7 @@ class CallerError(SluiceError):
     title = "Bad request"
 
 
-@dataclass(frozen=True, slots=True)
-class BadField:
+class BadField(NamedTuple):
     """One value that is not valid: its place in the body (`sources[2].url`) and the reason."""
 
     field: str

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-from dataclasses import asdict
 from typing import Any
 
 from sluice.cli.commands.compile import read_configuration
@@ -36,7 +35,7 @@ def _explain(result: CompilationResult, name: str) -> dict[str, Any]:
         return {"verdict": decision.verdict, "rule": None, "sources": []}
     rule = result.rules[decision.line]
     places = result.recorded.find_places(rule)
-    return {"verdict": decision.verdict, "rule": rule, "sources": [asdict(place) for place in places]}
+    return {"verdict": decision.verdict, "rule": rule, "sources": [place._asdict() for place in places]}
 
 
 def _format(domain: str, answer: dict[str, Any]) -> str:

@@ -1,8 +1,7 @@
 """Compiles a configuration into a finished list."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sluice.core.compiler import events
 from sluice.core.compiler.configuration import Configuration, parse_configuration
@@ -31,11 +30,12 @@ if TYPE_CHECKING:
     from sluice.core.filters.patterns.domain_patterns import DomainPattern
     from sluice.core.ports import Clock, Draw
 
-_NO_CONTENT: Mapping[str, str] = {}
+_NO_CONTENT: Final[Mapping[str, str]] = {}
+_DEFAULT_LIMITS: Final = Limits()
+_HEADERS: Final = HeaderGenerator()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompilationResult:
+class CompilationResult(NamedTuple):
     """The lines of the finished list with its header, and how the compilation went."""
 
     rules: list[str]
@@ -46,8 +46,7 @@ class CompilationResult:
     recorded: "RecordedLines | None" = None  # only if it is asked for
 
 
-@dataclass(frozen=True, slots=True)
-class _CompiledSources:
+class _CompiledSources(NamedTuple):
     """All sources in one text under their headers, the list's own filters, and the domains that are excluded anywhere."""
 
     text: LineBuffer
@@ -55,23 +54,37 @@ class _CompiledSources:
     excluded_domains: "Sequence[DomainPattern]"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FilterCompiler:
     """Compiles lists; one instance serves any number of compilations, also at the same time.
 
-    `draw` returns the jitter of retries; `constants` are the ones that are true in `!#if`.
+    `draw` returns the jitter of retries; `constants` are the ones that are true in `!#if`; a detailed report lists
+    `max_dropped` lines.
     """
 
-    download: Download
-    clock: "Clock"
-    draw: "Draw"
-    limits: Limits = field(default_factory=Limits)
-    constants: frozenset[str] = frozenset()
-    emit: events.Emit = events.ignore_event
-    notify: Notify | None = None
-    headers: HeaderGenerator = field(default_factory=HeaderGenerator)
-    max_dropped: int | None = MAX_DROPPED  # lines that a detailed report lists
-    concurrency: Concurrency = field(default_factory=run_side_by_side)
+    def __init__(
+        self,
+        *,
+        download: Download,
+        clock: "Clock",
+        draw: "Draw",
+        limits: Limits = _DEFAULT_LIMITS,
+        constants: frozenset[str] = frozenset(),
+        emit: events.Emit = events.ignore_event,
+        notify: Notify | None = None,
+        headers: HeaderGenerator = _HEADERS,
+        max_dropped: int | None = MAX_DROPPED,
+        concurrency: Concurrency | None = None,
+    ) -> None:
+        self._download = download
+        self._clock = clock
+        self._draw = draw
+        self._limits = limits
+        self._constants = constants
+        self._emit = emit
+        self._notify = notify
+        self._headers = headers
+        self._max_dropped = max_dropped
+        self._concurrency = concurrency or run_side_by_side()
 
     async def compile(
         self,
@@ -86,7 +99,7 @@ class FilterCompiler:
         If it is detailed, or `recorded` at hardly any cost, the result tells where rules come from.
         """
         result = await self.compile_with_metrics(configuration, content=content, detailed=detailed, recorded=recorded)
-        return replace(result, metrics=None)
+        return result._replace(metrics=None)
 
     async def compile_with_metrics(
         self,
@@ -97,13 +110,13 @@ class FilterCompiler:
         recorded: bool = False,
     ) -> CompilationResult:
         """Compile the list and measure the duration of each stage."""
-        tracing = TracingContext(self.clock, self.notify)
+        tracing = TracingContext(self._clock, self._notify)
         context = CompilationContext(
-            self.clock,
-            self.emit,
+            self._clock,
+            self._emit,
             tracing,
-            DropCollector(self.max_dropped) if detailed else None,
-            concurrency=self.concurrency,
+            DropCollector(self._max_dropped) if detailed else None,
+            concurrency=self._concurrency,
             with_records=recorded,
         )
         with tracing.operation("compileFilterList") as operation:
@@ -114,9 +127,8 @@ class FilterCompiler:
             rules = self._add_header(checked, context, text)
             operation.output["ruleCount"] = len(rules)
         result = _build_result(checked, context, rules)
-        report = replace(result.report, protection=protection)
-        return replace(
-            result,
+        report = result.report._replace(protection=protection)
+        return result._replace(
             report=report,
             provenance=_build_provenance(context, text, rules),
             recorded=_build_records(checked, context, sources),
@@ -124,9 +136,9 @@ class FilterCompiler:
 
     async def read_sources(self, configuration: object) -> list[tuple[str, list[str]]]:
         """Return each source with its rules after its own transformations, and before those of the list."""
-        tracing = TracingContext(self.clock, self.notify)
+        tracing = TracingContext(self._clock, self._notify)
         checked = self._validate(configuration, tracing)
-        context = CompilationContext(self.clock, self.emit, tracing, concurrency=self.concurrency)
+        context = CompilationContext(self._clock, self._emit, tracing, concurrency=self._concurrency)
         texts = await self._read_each(checked, context)
         return [(source.label, text.lines) for source, text in zip(checked.sources, texts, strict=True)]
 
@@ -134,7 +146,7 @@ class FilterCompiler:
         reader = self._build_reader(configuration, context, _NO_CONTENT)
         try:
             return await _compile_each(
-                configuration, context, reader, PatternReader(reader, self.limits.pattern_reading)
+                configuration, context, reader, PatternReader(reader, self._limits.pattern_reading)
             )
         finally:
             await reader.close()
@@ -150,7 +162,7 @@ class FilterCompiler:
     ) -> _CompiledSources:
         reader = self._build_reader(configuration, context, content)
         try:
-            patterns = PatternReader(reader, self.limits.pattern_reading)
+            patterns = PatternReader(reader, self._limits.pattern_reading)
             filters = await patterns.read_filters(configuration, configuration.never_blocked_names)
             texts = await _compile_each(configuration, context, reader, patterns)
         finally:
@@ -161,13 +173,13 @@ class FilterCompiler:
         self, configuration: Configuration, context: CompilationContext, content: Mapping[str, str]
     ) -> SourceReader:
         return SourceReader(
-            retry_with_backoff(self.download, self.clock, self.draw),
-            Budget(self.limits),
+            retry_with_backoff(self._download, self._clock, self._draw),
+            Budget(self._limits),
             content=content,
-            constants=self.constants,
+            constants=self._constants,
             repeated=configuration.repeated_locations,
             files=context.files,
-            concurrency=self.concurrency,
+            concurrency=self._concurrency,
         )
 
     def _concatenate(self, configuration: Configuration, texts: list[LineBuffer]) -> LineBuffer:
@@ -176,7 +188,7 @@ class FilterCompiler:
         origins = LineOrigins()
         texts.reverse()
         for source in configuration.sources:
-            header, text = self.headers.source_header(source), texts.pop()
+            header, text = self._headers.source_header(source), texts.pop()
             lines += header
             lines += text.take()
             if text.origins is not None:
@@ -190,7 +202,7 @@ class FilterCompiler:
         with context.stage("header") as stage:
             rules = text.take()
             stage.lines_in = len(rules)
-            rules[:0] = self.headers.list_header(configuration, iso(self.clock.now()), context.credits)
+            rules[:0] = self._headers.list_header(configuration, iso(self._clock.now()), context.credits)
             rules.insert(0, format_checksum_line(rules))
             stage.lines_out = len(rules)
         context.emit(events.progress("finalize", 1, 1, "Done"))

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sluice.core.compiler.credits import Credits
@@ -19,12 +18,12 @@ if TYPE_CHECKING:
     from sluice.core.ports import Clock
 
 
-@dataclass(slots=True)
 class StageCounts:
     """Line counts that the body of a stage fills in."""
 
-    lines_in: int = 0
-    lines_out: int = 0
+    def __init__(self) -> None:
+        self.lines_in = 0
+        self.lines_out = 0
 
 
 class CompilationContext:

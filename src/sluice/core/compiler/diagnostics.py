@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from sluice.core.timestamps import elapsed_ms, iso
 
@@ -14,8 +13,7 @@ OperationEvent = Literal["operationStart", "operationComplete", "operationError"
 Category = Literal["compilation", "download", "transformation", "validation"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Diagnostic:
+class Diagnostic(NamedTuple):
     """One event of an operation; `details` are its input, its duration and output, or its error."""
 
     event_id: str
@@ -45,11 +43,11 @@ class Diagnostic:
 Notify = Callable[[Diagnostic], None]
 
 
-@dataclass(slots=True)
 class Operation:
     """A running operation; its completion event contains `output`."""
 
-    output: dict[str, Any] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.output: dict[str, Any] = {}
 
 
 class TracingContext:

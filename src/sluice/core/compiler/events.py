@@ -4,8 +4,7 @@ Names and fields are part of the API: clients of the event stream rely on them.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from sluice.core.compiler.configuration import Source
 from sluice.core.compiler.sources.locations import remove_secrets
@@ -13,8 +12,7 @@ from sluice.core.compiler.sources.locations import remove_secrets
 Phase = Literal["sources", "transformations", "finalize"]
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """One event, sent to clients as `event: name`, `data: {…}`."""
 
     name: str

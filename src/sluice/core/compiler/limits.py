@@ -1,7 +1,6 @@
 """The limits of one compilation, so that no source can exhaust the Worker."""
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from sluice.core.errors import Oversized
 from sluice.core.filters.patterns.work import MAX_READING
@@ -10,8 +9,7 @@ MAX_PARALLEL_DOWNLOADS: Final = 6  # as many connections as a Worker may have op
 MAX_INCLUDE_DEPTH: Final = 10
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(NamedTuple):
     """Limits of one compilation; the defaults are unmeasured guesses for a Worker's 128 MB."""
 
     source_bytes: int = 20_000_000

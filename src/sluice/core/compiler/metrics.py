@@ -1,11 +1,9 @@
 """The metrics of a compilation: duration and line counts of each stage."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stage:
+class Stage(NamedTuple):
     """One stage; `source` names the source it belongs to, None for the whole list.
 
     Sources are read in parallel, so the duration of a stage leaves out the time that another one has taken.
@@ -30,8 +28,7 @@ class Stage:
         return fields if self.source is None else {**fields, "source": self.source}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Metrics:
+class Metrics(NamedTuple):
     """All stages in the order in which they ended; `rule_count` lines were read, `output_rule_count` written."""
 
     total_duration_ms: float

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from sluice.core.compiler.dropped_lines import DroppedSourceLine
@@ -13,8 +12,7 @@ _NAME: Final = re.compile(r"[a-z0-9._-]+")
 MERGING: Final = frozenset({"Compress", "Deduplicate"})  # transformations that drop a rule for an equal one
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """One place of a rule: the source's name, the file as the configuration writes it, and the line from 1."""
 
     source: str

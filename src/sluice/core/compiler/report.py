@@ -1,8 +1,7 @@
 """The report of a compilation: line counts of each transformation, and on request every dropped line with its reason."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from sluice.core.compiler.dropped_lines import DropCollector, DroppedSourceLine
 from sluice.core.compiler.metrics import Stage
@@ -12,8 +11,7 @@ if TYPE_CHECKING:
     from sluice.core.filters.conflicts import Conflict
 
 
-@dataclass(frozen=True, slots=True)
-class CompilationReport:
+class CompilationReport(NamedTuple):
     """Every transformation with its counts; `dropped` is None unless requested, `unlisted_count` more are not listed."""
 
     transformations: tuple[Stage, ...]

@@ -14,7 +14,7 @@ from sluice.core.compiler.sources.failures import SourceFailed, SourceMissing
 from sluice.core.errors import Invalid, Unavailable
 from sluice.core.filters.pipeline import TRANSFORMATIONS
 from sluice.core.ports import FetchResponse
-from unit.core.compiler.scripted import body, compile_files, compiler, configuration
+from unit.core.compiler.scripted import ScriptedDownload, body, compile_files, compiler, configuration
 
 NAMES = [name for name in TRANSFORMATIONS if not name.startswith("Validate")]
 
@@ -47,10 +47,10 @@ async def test_pattern_files():
         "in": "",
     }
     source = {"source": "a", "exclusions_sources": ["ex"], "inclusions_sources": ["in"]}
-    target = compiler(files)
-    result = await target.compile(configuration(source, "b", exclusions_sources=["ex"]))
+    download = ScriptedDownload(files)
+    result = await compiler({}, download=download).compile(configuration(source, "b", exclusions_sources=["ex"]))
     assert body(result) == ["||b^", "! note", "||d^"]
-    assert sorted(target.download.requests) == ["a", "b", "ex", "in", "more"]  # type: ignore[attr-defined]
+    assert sorted(download.requests) == ["a", "b", "ex", "in", "more"]
 
 
 async def test_a_missing_pattern_file():

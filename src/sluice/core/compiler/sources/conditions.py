@@ -1,8 +1,7 @@
 """The conditional blocks of a source: which lines `!#if`, `!#else` and `!#endif` keep."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from sluice.core.compiler.sources.condition_expressions import BadCondition, evaluate_condition
 
@@ -20,8 +19,7 @@ class BadDirective(ValueError):
         self.at = at
 
 
-@dataclass(slots=True)
-class _Branch:
+class _Branch(NamedTuple):
     """An open `!#if`: its line index, whether its lines are kept, and whether the lines around it are."""
 
     at: int
@@ -75,5 +73,5 @@ def _switch_to_else(branches: list[_Branch], at: int) -> None:
     branch = branches[-1]
     if branch.is_else:
         raise BadDirective(at, "this is the second !#else of one !#if")
-    branch.is_kept = branch.is_parent_kept and not branch.is_kept
-    branch.is_else = True
+    is_kept = branch.is_parent_kept and not branch.is_kept
+    branches[-1] = branch._replace(is_kept=is_kept, is_else=True)

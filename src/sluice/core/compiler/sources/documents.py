@@ -2,7 +2,7 @@
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from sluice.core.compiler.sources.conditions import BadDirective, select_lines
 from sluice.core.compiler.sources.failures import BadSource
@@ -11,8 +11,7 @@ from sluice.core.compiler.sources.line_splitting import number_lines, split_line
 from sluice.core.compiler.sources.list_check import has_rules
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """The lines of a file that its conditions keep; `numbers` are their line numbers, only if requested.
 
     `is_empty` if the file has no rules and includes nothing, whatever its conditions.
@@ -21,7 +20,7 @@ class Document:
     lines: list[str]
     is_empty: bool
     includes: Sequence[Include] = ()
-    numbers: "array[int]" = field(default_factory=lambda: array("i"))
+    numbers: Sequence[int] = ()
 
 
 def _may_have_directives(body: bytes | str) -> bool:
@@ -32,7 +31,7 @@ def parse_document(body: bytes | str, constants: frozenset[str], *, numbered: bo
     """Parse one file; raises BadSource, which names the line of a directive that cannot be followed."""
     lines = split_lines(body)
     if not _may_have_directives(body) or not any(line.startswith("!#") for line in lines):
-        return Document(lines, not has_rules(lines), numbers=number_lines(body) if numbered else array("i"))
+        return Document(lines, not has_rules(lines), numbers=number_lines(body) if numbered else ())
     try:
         kept = array("i", select_lines(lines, constants))
     except BadDirective as error:
@@ -43,4 +42,4 @@ def parse_document(body: bytes | str, constants: frozenset[str], *, numbered: bo
         return Document(lines, is_empty=False)
     numbers = number_lines(body)
     includes = tuple(Include(at, numbers[kept[at]], target) for at, target in targets.items())
-    return Document(lines, False, includes, array("i", (numbers[at] for at in kept)) if numbered else array("i"))
+    return Document(lines, False, includes, array("i", (numbers[at] for at in kept)) if numbered else ())

@@ -1,8 +1,7 @@
 """`!#include`: which file a line includes, where that file is, and how deep includes may nest."""
 
 import posixpath
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 from sluice.core.compiler.limits import MAX_INCLUDE_DEPTH
@@ -14,8 +13,7 @@ _INCLUDE: Final = "!#include"
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
 
-@dataclass(frozen=True, slots=True)
-class Include:
+class Include(NamedTuple):
     """An `!#include`: the index of its line, that line's number in the file, and the target it names."""
 
     at: int
@@ -23,8 +21,7 @@ class Include:
     target: str
 
 
-@dataclass(frozen=True, slots=True)
-class IncludeChain:
+class IncludeChain(NamedTuple):
     """How a file was reached: the source's label, the files from the source on, and the lines that included them."""
 
     label: str

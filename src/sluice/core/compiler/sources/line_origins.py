@@ -4,15 +4,13 @@ Two integers per line in arrays, because a list has up to a million lines.
 """
 
 from array import array
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Final, Self
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple, Self
 
 GENERATED: Final = -1  # the file of a line that is in no source: a header, or a line that a transformation added
 
 
-@dataclass(frozen=True, slots=True)
-class SourceFile:
+class SourceFile(NamedTuple):
     """One file as one source reached it; `via` are the lines (`a.txt:3`) that included it, outermost first."""
 
     source: str
@@ -38,12 +36,12 @@ class SourceFiles:
         return iter(self._files)
 
 
-@dataclass(slots=True)
 class LineOrigins:
     """For each line, the number of its file in SourceFiles and its line number in that file."""
 
-    files: "array[int]" = field(default_factory=lambda: array("i"))
-    lines: "array[int]" = field(default_factory=lambda: array("i"))
+    def __init__(self, files: Iterable[int] = (), lines: Iterable[int] = ()) -> None:
+        self.files = array("i", files)
+        self.lines = array("i", lines)
 
     @classmethod
     def of_file(cls, file: int, lines: Sequence[int]) -> Self:
@@ -77,4 +75,4 @@ class LineOrigins:
         """Return the origins of the lines at these indexes; -1 means a generated line."""
         # The last element stands for generated lines: it is the one at index -1.
         files, lines = array("i", [*self.files, GENERATED]), array("i", [*self.lines, 0])
-        return LineOrigins(array("i", map(files.__getitem__, indexes)), array("i", map(lines.__getitem__, indexes)))
+        return LineOrigins(map(files.__getitem__, indexes), map(lines.__getitem__, indexes))
