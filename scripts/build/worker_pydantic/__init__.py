@@ -9,7 +9,7 @@ import json
 import sys
 from collections.abc import Callable, Mapping
 from functools import reduce
-from pathlib import Path
+from pkgutil import get_data
 from typing import Any, Final, Self, TypeVar
 
 from pydantic_core import InitErrorDetails, SchemaSerializer, SchemaValidator, ValidationError
@@ -27,7 +27,7 @@ __all__ = [
 
 Method = TypeVar("Method")
 
-_SCHEMAS: Final = json.loads(Path(__file__).with_name("schemas.json").read_text(encoding="utf-8"))
+_SCHEMAS: Final = json.loads(get_data(__name__, "schemas.json") or b"")
 _REFERENCE: Final = "$reference"  # stands for a class or function: "module:name.name"
 
 ConfigDict = dict[str, Any]

@@ -1,10 +1,9 @@
-"""Reads and replaces files on this machine."""
+"""Reads and replaces files on this machine; without pathlib, which delays the start."""
 
 import os
 import stat
 from collections.abc import Iterable
 from contextlib import suppress
-from pathlib import Path
 
 from sluice.core.compiler.sources.failures import SourceMissing
 from sluice.core.errors import ConfigError, Oversized
@@ -13,7 +12,7 @@ from sluice.core.errors import ConfigError, Oversized
 def read_file(path: str, *, max_bytes: int) -> bytes:
     """Return the file's content; the cap also stops endless files such as /dev/zero."""
     try:
-        with Path(path).open("rb") as file:
+        with open(path, "rb") as file:
             body = file.read(max_bytes + 1)
     except (OSError, ValueError) as error:
         raise SourceMissing(f"the file cannot be read: {_explain(error)}") from error
@@ -24,30 +23,31 @@ def read_file(path: str, *, max_bytes: int) -> bytes:
 
 def write_file(path: str, parts: Iterable[bytes]) -> None:
     """Write the file atomically: until all parts are written, readers see the old content."""
-    target = Path(path)
     try:
-        if target.exists() and not stat.S_ISREG(target.stat().st_mode):
-            _write(target, parts)  # a terminal or pipe cannot be replaced
+        if os.path.exists(path) and not os.path.isfile(path):
+            _write(path, parts)  # a terminal or pipe cannot be replaced
         else:
-            _replace(target.resolve(), parts)  # a link stays a link
+            _replace(os.path.realpath(path), parts)  # a link stays a link
     except OSError as error:
         raise ConfigError(f"{path} cannot be written: {_explain(error)}") from error
 
 
-def _replace(target: Path, parts: Iterable[bytes]) -> None:
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
+def _replace(path: str, parts: Iterable[bytes]) -> None:
+    folder, name = os.path.split(path)
+    temporary = os.path.join(folder, f".{name}.{os.getpid()}.part")
     try:
         _write(temporary, parts)
         with suppress(FileNotFoundError):
-            temporary.chmod(stat.S_IMODE(target.stat().st_mode))
-        temporary.replace(target)
+            os.chmod(temporary, stat.S_IMODE(os.stat(path).st_mode))
+        os.replace(temporary, path)
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
         raise
 
 
-def _write(target: Path, parts: Iterable[bytes]) -> None:
-    with target.open("wb") as file:
+def _write(path: str, parts: Iterable[bytes]) -> None:
+    with open(path, "wb") as file:
         file.writelines(parts)
 
 

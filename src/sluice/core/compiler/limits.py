@@ -2,6 +2,7 @@
 
 from typing import Final, NamedTuple
 
+from sluice.core.compiler.sources.line_splitting import count_lines
 from sluice.core.errors import Oversized
 from sluice.core.filters.patterns.work import MAX_READING
 
@@ -36,9 +37,9 @@ class Budget:
         if self._bytes > self._limits.total_bytes:
             raise Oversized(f"all sources together are larger than {self._limits.total_bytes:,} bytes: split the list")
 
-    def check_lines(self, count: int) -> None:
-        """Refuse a text with too many lines before it is split."""
-        if count > self._limits.total_lines:
+    def check_lines(self, body: bytes | str) -> None:
+        """Refuse a text with too many lines before it is split; a short one cannot have too many."""
+        if len(body) >= self._limits.total_lines and count_lines(body) > self._limits.total_lines:
             raise Oversized(f"it has more than {self._limits.total_lines:,} lines, the limit for a list")
 
     def take_lines(self, count: int) -> None:

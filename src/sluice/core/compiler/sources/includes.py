@@ -1,13 +1,15 @@
 """`!#include`: which file a line includes, where that file is, and how deep includes may nest."""
 
 import posixpath
-from typing import Final, NamedTuple
-from urllib.parse import urljoin, urlsplit
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sluice.core.compiler.limits import MAX_INCLUDE_DEPTH
 from sluice.core.compiler.sources.failures import BadSource, IncludeFailed
 from sluice.core.compiler.sources.line_origins import SourceFile
 from sluice.core.compiler.sources.locations import format_location, is_url, remove_secrets
+
+if TYPE_CHECKING:
+    from urllib.parse import SplitResult
 
 _INCLUDE: Final = "!#include"
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
@@ -65,9 +67,11 @@ def resolve_include(target: str, includer: str) -> str:
         raise BadSource("an !#include names no file")
     if not is_url(includer):
         return target if is_url(target) else posixpath.normpath(posixpath.join(posixpath.dirname(includer), target))
+    from urllib.parse import urljoin, urlsplit  # noqa: PLC0415 - delays the start, and files need none
+
     try:
         location = urljoin(includer, target)
-        is_same_origin = _parse_origin(location) == _parse_origin(includer)
+        is_same_origin = _find_origin(urlsplit(location)) == _find_origin(urlsplit(includer))
     except ValueError:
         raise BadSource(f"the address {format_location(target)} of an !#include is malformed") from None
     if not is_same_origin:
@@ -75,6 +79,5 @@ def resolve_include(target: str, includer: str) -> str:
     return location
 
 
-def _parse_origin(url: str) -> tuple[str, str | None, int | None]:
-    parts = urlsplit(url)
-    return parts.scheme, parts.hostname, parts.port or _DEFAULT_PORTS.get(parts.scheme)
+def _find_origin(url: "SplitResult") -> tuple[str, str | None, int | None]:
+    return url.scheme, url.hostname, url.port or _DEFAULT_PORTS.get(url.scheme)

@@ -10,7 +10,6 @@ from sluice.core.compiler.sources.failures import BadSource, IncludeFailed, Sour
 from sluice.core.compiler.sources.includes import Include, IncludeChain
 from sluice.core.compiler.sources.line_buffer import LineBuffer
 from sluice.core.compiler.sources.line_origins import LineOrigins, SourceFiles
-from sluice.core.compiler.sources.line_splitting import count_lines
 from sluice.core.compiler.sources.list_check import check_is_no_prose, check_is_text
 from sluice.core.compiler.sources.locations import is_url
 from sluice.core.concurrency import Concurrency, run_side_by_side
@@ -97,7 +96,7 @@ class SourceReader:
 
     def _parse(self, body: bytes | str) -> Document:
         self._budget.take_bytes(len(body))
-        self._budget.check_lines(count_lines(body))
+        self._budget.check_lines(body)
         return parse_document(body, self._constants, numbered=self._files is not None)
 
     async def _expand_includes(self, document: Document, chain: IncludeChain) -> LineBuffer:

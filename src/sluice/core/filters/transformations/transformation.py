@@ -1,6 +1,7 @@
 """The interface of a transformation, and the two most common forms."""
 
 from collections.abc import Callable
+from operator import not_
 from typing import Protocol
 
 from sluice.core.filters.transformations.drop_reasons import TransformationTrace, trace_selection
@@ -28,18 +29,16 @@ class Rewrite:
 
 
 class Removal:
-    """Removes all lines that a predicate matches, for one reason; each of them begins with one of `starts`."""
+    """Removes all lines that a predicate matches, for one reason."""
 
-    def __init__(self, is_removed: Callable[[str], bool], reason: str, starts: tuple[str, ...] = ("",)) -> None:
+    def __init__(self, is_removed: Callable[[str], bool], reason: str) -> None:
         self._is_removed = is_removed
         self._reason = reason
-        self._starts = starts
 
     def apply(self, lines: list[str]) -> list[str]:
-        is_removed, starts = self._is_removed, self._starts
-        return [line for line in lines if not line.startswith(starts) or not is_removed(line)]
+        is_removed = self._is_removed
+        return [line for line in lines if not is_removed(line)]
 
     def trace(self, lines: list[str]) -> TransformationTrace:
-        is_removed, starts = self._is_removed, self._starts
-        kept = bytes(not line.startswith(starts) or not is_removed(line) for line in lines)
+        kept = map(not_, map(self._is_removed, lines))
         return trace_selection(lines, kept, lambda _index: self._reason)
