@@ -1,6 +1,7 @@
 """The entry point of the command line: `sluice compile`, `sluice transform`, `sluice preload`, `sluice purge`, `sluice news`."""
 
 import argparse
+import gc
 import os
 import signal
 import sys
@@ -16,6 +17,8 @@ from sluice.core.errors import SluiceError
 FAILED: Final = 1
 USAGE_ERROR: Final = 2
 INTERRUPTED: Final = 130  # 128 + SIGINT, as in shells
+# New objects after which Python looks for cycles. By default it is after 700, which takes a twentieth of a short run.
+_OBJECTS_PER_COLLECTION: Final = 100_000
 
 # Each command is a module of this package with `add_arguments` and `run`. Only the command that runs is imported:
 # importing all of them takes four times as long as printing `--help`.
@@ -34,6 +37,7 @@ COMMANDS: Final = {
 
 def main() -> NoReturn:
     """Run the command in the arguments of this process, and exit."""
+    gc.set_threshold(_OBJECTS_PER_COLLECTION)
     streams = Streams(sys.stdin.buffer, sys.stdout.buffer, sys.stderr)
     # Otherwise asyncio handles the signal at the next await only, and a long transformation has none.
     signal.signal(signal.SIGINT, _raise_interrupt)
