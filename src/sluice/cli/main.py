@@ -84,9 +84,10 @@ def _build_parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"sluice {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND", prog=parser.prog)
-    for name, summary in COMMANDS.items():
-        command_parser = commands.add_parser(name, help=summary, formatter_class=_format_help)
-        if name in arguments:
+    chosen = [name for name in COMMANDS if name in arguments[:1]]
+    for name in chosen or COMMANDS:
+        command_parser = commands.add_parser(name, help=COMMANDS[name], formatter_class=_format_help)
+        if chosen:
             command = import_module(f"sluice.cli.commands.{name}")
             command.add_arguments(command_parser)
             command_parser.set_defaults(command=command.run)

@@ -10,7 +10,7 @@ from sluice.core.errors import Oversized, Unavailable
 
 _GZIP: Final = b"\x1f\x8b\x08"
 _UTF16: Final = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
-_CHARSET: Final = re.compile(r"charset\s*=\s*[\"']?([A-Za-z0-9_.:-]+)", re.IGNORECASE)
+_CHARSET: Final = r"(?i)charset\s*=\s*[\"']?([A-Za-z0-9_.:-]+)"
 _LOOKED_AT_BYTES: Final = 1_000
 _LEAST_UTF16_BYTES: Final = 8
 _CHUNK_BYTES: Final = 262_144
@@ -75,7 +75,7 @@ def _is_utf8(body: bytes) -> bool:
 
 
 def _find_declared(content_type: str | None) -> str | None:
-    declared = _CHARSET.search(content_type or "")
+    declared = re.search(_CHARSET, content_type or "")
     try:
         codec = codecs.lookup(declared[1]).name if declared else "utf-8"
         b"".decode(codec)

@@ -59,7 +59,7 @@ _PATTERN_CHARACTERS: Final = re.compile(r"[a-zA-Z0-9.*|^-]+")
 # A line with such a first or last character may be a regular expression, or have text around its pattern.
 _DOUBTFUL_STARTS: Final = frozenset({"", "@", ":", *WHITESPACE})
 _DOUBTFUL_ENDS: Final = frozenset({"/", *WHITESPACE})
-_IP_RULE: Final = re.compile(rf"[{WHITESPACE}]*+(?:@@)?\|{{0,2}}[0-9.]++[*^|]*+[{WHITESPACE}]*+(?:\$|\Z)")
+_IP_RULE: Final = rf"[{WHITESPACE}]*+(?:@@)?\|{{0,2}}[0-9.]++[*^|]*+[{WHITESPACE}]*+(?:\$|\Z)"
 _LETTER_OR_DIGIT: Final = re.compile(r"[a-zA-Z0-9]")
 
 
@@ -99,7 +99,10 @@ class Validator:
         return [line for at, line in enumerate(lines) if at not in flaws] if flaws else lines
 
     def _normalize(self, lines: list[str]) -> list[str]:
-        return list(map(_normalize_ip_rule, lines)) if self._allow_ip else lines
+        if not self._allow_ip:
+            return lines
+        may_be_ip = re.compile(_IP_RULE).match
+        return [_normalize_ip_rule(line) if may_be_ip(line) else line for line in lines]
 
     def _find_flaws(self, lines: list[str]) -> dict[int, _Flaw]:
         """Return the flaw of each line that is not valid, by its index."""
@@ -234,8 +237,6 @@ def _strip_scheme_separator(pattern: str) -> str:
 
 def _normalize_ip_rule(line: str) -> str:
     """Rewrite a rule for an address or a subnet to the form that works everywhere."""
-    if not _IP_RULE.match(line):
-        return line
     rule = parse_rule(line)
     ip = IpPattern.parse(rule.pattern) if rule else None
     pattern = ip.normalize() if ip else None
