@@ -15,6 +15,7 @@ from sluice.core.filters.syntax.hosts import is_hosts_rule, iterate_hostnames
 from sluice.core.filters.syntax.line_runs import CHUNK_LINES, LineRun, compile_run, find_runs
 from sluice.core.filters.syntax.rules import parse_rule
 from sluice.core.filters.transformations.drop_reasons import Drop, TransformationTrace
+from sluice.core.filters.transformations.text_set import TextSet
 
 # No domain name is longer, so no longer rule covers one. This also limits the work for a line of a million dots.
 _MAX_DOMAIN: Final = 255
@@ -46,7 +47,7 @@ class _Rules:
 
     def __init__(self) -> None:
         self.texts: list[str] = []
-        self.keys: set[str] = set()
+        self.keys = TextSet()
         self.others: dict[int, str] = {}  # by the index in `texts`, the key of a line that differs from it
         self.top_levels: list[str] = []  # keys without a dot
 
@@ -79,10 +80,10 @@ class Compress:
         rules = _Rules()
         for run in find_runs(lines, _RUN):
             if run.match:
-                rules.texts += _select_new(_convert_run(lines, run), rules.keys)
+                rules.texts += rules.keys.add_all(_convert_run(lines, run))
             else:
                 for text, key in _expand(lines[run.start]):
-                    if key not in rules.keys:
+                    if not key or key not in rules.keys:
                         rules.add(text, key)
             if run.end % CHUNK_LINES == 0:  # free the lines that were converted, because a long list fills the memory
                 lines[run.end - CHUNK_LINES : run.end] = _FREED
@@ -100,14 +101,14 @@ class Compress:
                 origins += range(run.start, run.end)
                 continue
             for text, key in _expand(lines[run.start]):
-                if key in rules.keys:
+                if key and key in rules.keys:
                     repeated.add(len(rules.texts))
                 rules.add(text, key)
                 origins.append(run.start)
         kept = self._mark_uncovered(rules)
         for at in repeated:
             kept[at] = 0
-        covers = set(self._select_valid(list(rules.keys))) if 0 in kept else rules.keys
+        covers = set(self._select_valid(list(rules.keys))) if 0 in kept else set()
         dropped = [
             Drop(origins[at], rules.texts[at], _explain_drop(rules.others.get(at, rules.texts[at]), covers))
             for at, is_kept in enumerate(kept)
@@ -130,7 +131,7 @@ class Compress:
                 marks += b"\x01" * len(keys)
         return marks
 
-    def _find_covering(self, rules: list[str], keys: set[str]) -> set[str]:
+    def _find_covering(self, rules: list[str], keys: TextSet) -> set[str]:
         """Return those of the rules, and of all wider ones, that are a key or that a key covers."""
         levels: list[tuple[list[str], list[str]]] = []  # rules, and the next wider one of each
         found: set[str] = set()
@@ -139,7 +140,7 @@ class Compress:
             level.discard(_WIDEST)
             narrow = list(level)
             levels.append((narrow, _widen_each(narrow)))
-            found |= level & keys
+            found |= keys & level
             level = set(levels[-1][1])
         covering = set(self._select_valid(list(found)))
         for narrow, wider in reversed(levels) if covering else ():
@@ -177,30 +178,18 @@ def _convert_run(lines: list[str], run: LineRun) -> list[str]:
     return [rule if rule.startswith("||") else f"||{rule[len(address) :]}^" for rule in rules]
 
 
-def _select_new(rules: list[str], keys: set[str]) -> Iterable[str]:
-    """Return the rules that are not among the keys, each once, and add them to the keys."""
-    count = len(keys)
-    if keys.isdisjoint(rules):
-        keys.update(rules)
-        return rules if len(keys) == count + len(rules) else dict.fromkeys(rules)
-    new = dict.fromkeys(rule for rule in rules if rule not in keys)
-    keys.update(new)
-    return new
-
-
-def _find_repeated(rules: list[str], keys: set[str], start: int) -> list[int]:
+def _find_repeated(rules: list[str], keys: TextSet, start: int) -> list[int]:
     """Return the indexes, counted from `start`, of the rules that are among the keys or repeat another; add all to the keys."""
-    size = len(keys)
-    if keys.isdisjoint(rules):
-        keys.update(rules)
-        if len(keys) == size + len(rules):
-            return []
-        keys.difference_update(rules)
+    new = keys.add_all(rules)
+    if new is rules:
+        return []
+    unseen = set(new)
     repeated: list[int] = []
     for at, rule in enumerate(rules, start):
-        if rule in keys:
+        if rule in unseen:
+            unseen.remove(rule)
+        else:
             repeated.append(at)
-        keys.add(rule)
     return repeated
 
 

@@ -6,6 +6,7 @@ from typing import Final
 from sluice.core.filters.syntax.lines import is_comment_or_empty
 from sluice.core.filters.transformations.drop_reasons import TransformationTrace, trace_selection
 from sluice.core.filters.transformations.leading_comments import LEADING_COMMENT_REASON, mark_kept_lines
+from sluice.core.filters.transformations.text_set import are_distinct
 from sluice.core.filters.transformations.transformation import Transformation
 
 _REASON: Final = "duplicate of a later line"
@@ -25,7 +26,7 @@ class _Deduplicate:
 
 def _find_repeated(lines: list[str]) -> list[int]:
     """Return the indexes of the rules that occur again further down."""
-    if len(set(lines)) == len(lines) - max(0, lines.count("") - 1):
+    if are_distinct(lines) or ("" in lines and are_distinct(list(filter(None, lines)))):
         return []
     last = dict(zip(lines, count(), strict=False))
     repeated = (index for index, line in enumerate(lines) if last[line] != index)

@@ -1,0 +1,58 @@
+"""A set of the texts of a long list, in several tables: a single one would need three times its memory while it grows."""
+
+from collections.abc import Collection, Iterator
+from itertools import chain
+from typing import Final
+
+# With one more Python would replace the table of a set by one that is twice as large.
+_TABLE_TEXTS: Final = 314_000
+
+
+class TextSet:
+    """A set that only grows."""
+
+    def __init__(self) -> None:
+        self._tables: list[set[str]] = [set()]
+
+    def __contains__(self, text: str) -> bool:
+        return any(text in table for table in self._tables)
+
+    def __iter__(self) -> Iterator[str]:
+        return chain(*self._tables)
+
+    def __and__(self, texts: set[str]) -> set[str]:
+        return set().union(*(texts & table for table in self._tables))
+
+    def isdisjoint(self, texts: Collection[str]) -> bool:
+        return all(table.isdisjoint(texts) for table in self._tables)
+
+    def add(self, text: str) -> None:
+        if text not in self:
+            self._find_room(1).add(text)
+
+    def add_all(self, texts: list[str]) -> Collection[str]:
+        """Add the texts, and return the new ones among them, each once: the same list if all of them are new."""
+        if not self.isdisjoint(texts):
+            for table in self._tables:
+                texts = [text for text in texts if text not in table]
+        table = self._find_room(len(texts))
+        count = len(table)
+        table.update(texts)
+        return texts if len(table) == count + len(texts) else dict.fromkeys(texts)
+
+    def _find_room(self, count: int) -> set[str]:
+        if len(self._tables[-1]) + count > _TABLE_TEXTS:
+            self._tables.append(set())
+        return self._tables[-1]
+
+
+def are_distinct(texts: list[str]) -> bool:
+    """Return whether no text is there twice."""
+    tables: list[set[str]] = []
+    for start in range(0, len(texts), _TABLE_TEXTS):
+        part = texts[start : start + _TABLE_TEXTS]
+        table = set(part)
+        if len(table) < len(part) or not all(map(table.isdisjoint, tables)):
+            return False
+        tables.append(table)
+    return True
