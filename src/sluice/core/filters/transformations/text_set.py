@@ -1,10 +1,13 @@
-"""A set of the texts of a long list, in several tables: a single one would need three times its memory while it grows."""
+"""A set of the texts of a long list, in several tables: a single one would need three times its memory while it grows.
+
+Each table has at most as many texts as all before it together, so there are few of them.
+"""
 
 from collections.abc import Collection, Iterator
 from itertools import chain
 from typing import Final
 
-# With one more Python would replace the table of a set by one that is twice as large.
+# In the first tables. With more Python would replace the table of a set by one that is twice as large.
 _TABLE_TEXTS: Final = 314_000
 
 
@@ -13,6 +16,7 @@ class TextSet:
 
     def __init__(self) -> None:
         self._tables: list[set[str]] = [set()]
+        self._capacity = _TABLE_TEXTS  # of the last table
 
     def __contains__(self, text: str) -> bool:
         return any(text in table for table in self._tables)
@@ -41,7 +45,8 @@ class TextSet:
         return texts if len(table) == count + len(texts) else dict.fromkeys(texts)
 
     def _find_room(self, count: int) -> set[str]:
-        if len(self._tables[-1]) + count > _TABLE_TEXTS:
+        if len(self._tables[-1]) + count > self._capacity:
+            self._capacity = max(_TABLE_TEXTS, sum(map(len, self._tables)))
             self._tables.append(set())
         return self._tables[-1]
 
@@ -49,10 +54,11 @@ class TextSet:
 def are_distinct(texts: list[str]) -> bool:
     """Return whether no text is there twice."""
     tables: list[set[str]] = []
-    for start in range(0, len(texts), _TABLE_TEXTS):
-        part = texts[start : start + _TABLE_TEXTS]
+    start = 0
+    while part := texts[start : start + max(_TABLE_TEXTS, start)]:
         table = set(part)
         if len(table) < len(part) or not all(map(table.isdisjoint, tables)):
             return False
         tables.append(table)
+        start += len(part)
     return True
