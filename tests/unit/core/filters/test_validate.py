@@ -1,7 +1,15 @@
 """Validate and its variants: which rules are kept, which are dropped, and the reasons."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from sluice.core.filters.transformations.validate import (
+    VALIDATE,
+    VALIDATE_ALLOW_IP,
+    VALIDATE_ALLOW_PUBLIC_SUFFIX,
+    Validator,
+)
 from unit.core.filters.rules import reasons, run, trace
 
 SUFFIX = "matches only a public suffix"
@@ -163,3 +171,25 @@ def test_rules_that_match_every_name(line):
     for name in ("Validate", "ValidateAllowIp", "ValidateAllowPublicSuffix", "ValidateAllowIpAndPublicSuffix"):
         assert run(name, line) == []
     assert run("Validate", "/^.+$/$dnstype=AAAA", "||*^|$client=tv") == ["/^.+$/$dnstype=AAAA", "||*^|$client=tv"]
+
+
+# Lines near the forms that are recognised many at a time.
+near_rules = st.builds(
+    "{}{}{}".format,
+    st.sampled_from(["||", "||", "|", "", "@@||", "://", "||a", "||com"]),
+    st.one_of(
+        st.text(alphabet="ac1.-*^|$/", max_size=8),
+        st.lists(st.sampled_from(["a", "com", "ck", "uk", "1", "-", "*", "", "a" * 40, "b" * 64]), max_size=8).map(
+            ".".join
+        ),
+    ),
+    st.sampled_from(["^", "^", "", "^|", "^*", "^*.x", ".", "^$important", "/"]),
+)
+
+
+@pytest.mark.parametrize("validator", [VALIDATE, VALIDATE_ALLOW_IP, VALIDATE_ALLOW_PUBLIC_SUFFIX])
+@given(lines=st.lists(near_rules, min_size=1, max_size=6))
+def test_many_lines_at_a_time(validator: Validator, lines: list[str]):
+    """A run of lines has the flaws that each line has by itself."""
+    one_by_one = {at: flaw for at, line in enumerate(lines) if (flaw := validator._find_flaw(line))}
+    assert validator._find_flaws(lines) == one_by_one

@@ -43,6 +43,8 @@ _UNKNOWN_SUFFIX: Final = _Flaw("not a known public suffix")
 _EVERYTHING: Final = _Flaw("matches every name")
 _NO_HOSTNAME: Final = _Flaw("an address without a hostname")
 
+_FLAWS_OF_RUNS: Final = {1: _CHARACTERS, 2: _AFTER_SEPARATOR}
+
 _LIMITING: Final = frozenset({"denyallow", "badfilter", "client"})
 _SUPPORTED: Final = frozenset({"important", "~important", "dnstype", "dnsrewrite", "ctag"}) | _LIMITING
 _UNCONDITIONAL: Final = frozenset({"important", "~important"})  # all other modifiers narrow a rule
@@ -65,16 +67,19 @@ _LETTER_OR_DIGIT: Final = re.compile(r"[a-zA-Z0-9]")
 
 @cache
 def _compile_run() -> re.Pattern[str]:
-    """Compile the expression for two kinds of lines.
+    """Compile the expression for lines that need no closer look; the groups are those of `_FLAWS_OF_RUNS`.
 
-    A line `||host^` is valid unless the host is a public suffix by its full name. A line of group 1 is a path or a selector
-    that `_is_plainly_no_pattern` recognises, without white space and hence no hosts rule.
+    A line `||host^` is valid unless the host is a public suffix by its full name. `||ads.` and `||ads*.host^` are valid too,
+    and `||host^*/` is not. A path or a selector is recognised as by `_is_plainly_no_pattern`; it is no hosts rule, because
+    it has no white space.
     """
     wildcards = "|".join(map(re.escape, load_public_suffixes().wildcards))
-    head = rf"{_COMMON_LABEL}\.(?!(?:{wildcards})\^)"
-    common = rf"\|\|{head}(?:{_COMMON_LABEL}\.)*+{_COMMON_TOP_LEVEL}\^\n"
+    name = rf"{_COMMON_LABEL}\.(?!(?:{wildcards})\^)(?:{_COMMON_LABEL}\.)*+{_COMMON_TOP_LEVEL}"
+    host = rf"\|\|{name}\^(?<!.{{{_MAX_COMMON + 1}}})\n"
+    part = r"\|\|[a-z](?:[a-z0-9.-]{2,}+|[a-z0-9.-]*+\*[a-z0-9.*-]*+\^)\n"
     no_pattern = rf"(?![!@:]|#(?!#)|####)[a-zA-Z0-9.*|^-]*+[^{WHITESPACE}$a-zA-Z0-9.*|^-][^{WHITESPACE}$]*+(?<!/)\n"
-    return compile_run(rf"(?:{common})++|((?:{no_pattern})++)")
+    after_separator = r"\|\|[a-z][a-z0-9.-]*+\^[a-z0-9.-]*+\*[a-z0-9.*-]*+\n"
+    return compile_run(rf"(?:{host}|{part})++|((?:{no_pattern})++)|((?:{after_separator})++)")
 
 
 class Validator:
@@ -109,10 +114,10 @@ class Validator:
         flaws: dict[int, _Flaw] = {}
         suffixes = load_public_suffixes().plain
         for run in find_runs(lines, _compile_run()):
-            if run.match and run.match[1]:
-                flaws |= dict.fromkeys(range(run.start, run.end), _CHARACTERS)
+            if run.match and run.match.lastindex:
+                flaws |= dict.fromkeys(range(run.start, run.end), _FLAWS_OF_RUNS[run.match.lastindex])
                 continue
-            if run.match and _has_no_suffix(lines[run.start : run.end], suffixes):
+            if run.match and suffixes.isdisjoint(lines[run.start : run.end]):
                 continue
             for index in range(run.start, run.end):
                 if flaw := self._find_flaw(lines[index]):
@@ -202,10 +207,6 @@ class Validator:
         if not self._allow_public_suffix:
             return _SUFFIX
         return None if load_public_suffixes().is_listed(suffix) else _UNKNOWN_SUFFIX
-
-
-def _has_no_suffix(rules: list[str], suffixes: frozenset[str]) -> bool:
-    return suffixes.isdisjoint(rules) and max(map(len, rules)) <= _MAX_COMMON
 
 
 def _is_plainly_no_pattern(line: str) -> bool:
