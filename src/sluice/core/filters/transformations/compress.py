@@ -5,7 +5,7 @@ rule that a later step drops covers nothing: otherwise the rules that it covers 
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import compress
 from operator import not_
 from typing import Final, TypeAlias
@@ -50,6 +50,7 @@ class _Rules:
         self.keys = TextSet()
         self.others: dict[int, str] = {}  # by the index in `texts`, the key of a line that differs from it
         self.top_levels: list[str] = []  # keys without a dot
+        self.has_long = False  # whether a key is longer than any domain name
 
     def add(self, text: str, key: str) -> None:
         if text != key:
@@ -57,6 +58,7 @@ class _Rules:
         self.texts.append(text)
         if key:
             self.keys.add(key)
+            self.has_long = self.has_long or len(key) > _MAX_DOMAIN
             if "." not in key:
                 self.top_levels.append(key)
 
@@ -122,8 +124,8 @@ class Compress:
         least_dots = 1 if self._select_valid(rules.top_levels) else 2  # in a rule that another can cover
         for keys in rules.iterate_keys():
             coverable = [key for key in keys if key.count(".") >= least_dots]
-            parents = _widen_each(coverable)
-            covering = self._find_covering(parents, rules.keys)
+            parents = _widen_each(coverable, has_long=rules.has_long)
+            covering = self._find_covering(parents, rules, least_dots)
             if covering:
                 covered = set(compress(coverable, map(covering.__contains__, parents)))
                 marks += bytes(map(not_, map(covered.__contains__, keys)))
@@ -131,16 +133,15 @@ class Compress:
                 marks += b"\x01" * len(keys)
         return marks
 
-    def _find_covering(self, rules: list[str], keys: TextSet) -> set[str]:
-        """Return those of the rules, and of all wider ones, that are a key or that a key covers."""
-        levels: list[tuple[list[str], list[str]]] = []  # rules, and the next wider one of each
+    def _find_covering(self, parents: list[str], rules: _Rules, least_dots: int) -> set[str]:
+        """Return those of the parents, and of all wider rules, that are a key or that a key covers."""
+        levels: list[tuple[list[str], list[str]]] = []  # rules that a key can cover, and the next wider one of each
         found: set[str] = set()
-        level = set(rules)
+        level = set(parents)
         while level:
-            level.discard(_WIDEST)
-            narrow = list(level)
-            levels.append((narrow, _widen_each(narrow)))
-            found |= keys & level
+            found |= rules.keys & level
+            narrow = [rule for rule in level if rule.count(".") >= least_dots]
+            levels.append((narrow, _widen_each(narrow, has_long=rules.has_long)))
             level = set(levels[-1][1])
         covering = set(self._select_valid(list(found)))
         for narrow, wider in reversed(levels) if covering else ():
@@ -158,10 +159,9 @@ def _explain_drop(key: str, covers: set[str]) -> str:
     return f"duplicate of {key}" if widest == key else f"covered by {widest}"
 
 
-def _widen_each(rules: Collection[str]) -> list[str]:
-    if max(map(len, rules), default=0) > _MAX_DOMAIN:
-        return list(map(_widen, rules))
-    return ["||" + rule.partition(".")[2] for rule in rules]
+def _widen_each(rules: list[str], *, has_long: bool) -> list[str]:
+    """Widen rules that have a dot."""
+    return list(map(_widen, rules)) if has_long else ["||" + rule.split(".", 1)[1] for rule in rules]
 
 
 def _widen(rule: str) -> str:

@@ -120,7 +120,8 @@ class Validator:
             if run.match and suffixes.isdisjoint(lines[run.start : run.end]):
                 continue
             for index in range(run.start, run.end):
-                if flaw := self._find_flaw(lines[index]):
+                is_doubtful = run.match is None or lines[index] in suffixes
+                if is_doubtful and (flaw := self._find_flaw(lines[index])):
                     flaws[index] = flaw
         return flaws
 
