@@ -170,11 +170,14 @@ def _widen(rule: str) -> str:
 
 
 def _convert_run(lines: list[str], run: LineRun) -> list[str]:
-    """Return a run of common lines as rules."""
+    """Return a run of common lines as rules; hosts rules alone are converted as one text."""
     rules = lines[run.start : run.end]
     address = run.match and (run.match[1] or run.match[2])
-    if not address:
+    if not run.match or not address:
         return rules
+    text = run.match[0]
+    if "||" not in text:
+        return ("||" + text[len(address) : -1].replace("\n" + address, "^\n||") + "^").split("\n")
     return [rule if rule.startswith("||") else f"||{rule[len(address) :]}^" for rule in rules]
 
 
