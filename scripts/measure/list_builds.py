@@ -19,7 +19,8 @@ from runtime import Runtime, until
 from served_files import serve_files
 from service import heap_bytes, run_service
 from sluice.cli.downloads import SystemClock
-from sluice.core.compiler.compile import CompilationResult, FilterCompiler
+from sluice.core.compiler.compilation_result import CompilationResult
+from sluice.core.compiler.compile import FilterCompiler
 from sluice.core.filters.syntax.lines import is_blank, is_comment
 from sluice.core.filters.verdicts import NameVerdicts
 

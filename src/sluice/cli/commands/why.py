@@ -7,7 +7,7 @@ from typing import Any
 from sluice.cli.commands.compile import read_configuration
 from sluice.cli.compiling import run_compiler
 from sluice.cli.streams import Streams
-from sluice.core.compiler.compile import CompilationResult
+from sluice.core.compiler.compilation_result import CompilationResult
 from sluice.core.filters.verdicts import NameVerdicts
 
 

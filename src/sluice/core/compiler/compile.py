@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sluice.core.compiler import events
+from sluice.core.compiler.compilation_result import CompilationResult
 from sluice.core.compiler.configuration import Configuration, parse_configuration
 from sluice.core.compiler.context import CompilationContext
-from sluice.core.compiler.diagnostics import Diagnostic, Notify, TracingContext
+from sluice.core.compiler.diagnostics import Notify, TracingContext
 from sluice.core.compiler.dropped_lines import MAX_DROPPED, DropCollector
 from sluice.core.compiler.header import HeaderGenerator, format_checksum_line
 from sluice.core.compiler.limits import Budget, Limits
@@ -33,17 +34,6 @@ if TYPE_CHECKING:
 _NO_CONTENT: Final[Mapping[str, str]] = {}
 _DEFAULT_LIMITS: Final = Limits()
 _HEADERS: Final = HeaderGenerator()
-
-
-class CompilationResult(NamedTuple):
-    """The lines of the finished list with its header, and how the compilation went."""
-
-    rules: list[str]
-    report: CompilationReport
-    diagnostics: tuple[Diagnostic, ...]
-    metrics: Metrics | None = None
-    provenance: "Provenance | None" = None  # only of a detailed compilation
-    recorded: "RecordedLines | None" = None  # only if it is asked for
 
 
 class _CompiledSources(NamedTuple):

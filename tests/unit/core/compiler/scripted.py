@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fakes.clock import ManualClock
-from sluice.core.compiler.compile import CompilationResult, FilterCompiler
+from sluice.core.compiler.compilation_result import CompilationResult
+from sluice.core.compiler.compile import FilterCompiler
 from sluice.core.errors import SluiceError
 
 Outcome = bytes | str | SluiceError

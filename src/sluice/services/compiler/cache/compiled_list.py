@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Self
 
-from sluice.core.compiler.compile import CompilationResult
+from sluice.core.compiler.compilation_result import CompilationResult
 from sluice.core.filters.syntax.lines import is_blank, is_comment
 from sluice.core.json_text import encode_json, encode_utf8
 from sluice.services.compiler.cache.gzip_parts import Deflated, deflate_head, inflate_gzip
