@@ -52,12 +52,12 @@ class _Rules:
         self.top_levels: list[str] = []  # keys without a dot
         self.has_long = False  # whether a key is longer than any domain name
 
-    def add(self, text: str, key: str) -> None:
+    def append(self, text: str, key: str) -> None:
+        """Append a line whose key, if it has one, is among the keys."""
         if text != key:
             self.others[len(self.texts)] = key
         self.texts.append(text)
         if key:
-            self.keys.add(key)
             self.has_long = self.has_long or len(key) > _MAX_DOMAIN
             if "." not in key:
                 self.top_levels.append(key)
@@ -85,8 +85,8 @@ class Compress:
                 rules.texts += rules.keys.add_all(_convert_run(lines, run))
             else:
                 for text, key in _expand(lines[run.start]):
-                    if not key or key not in rules.keys:
-                        rules.add(text, key)
+                    if not key or rules.keys.add(key):
+                        rules.append(text, key)
             if run.end % CHUNK_LINES == 0:  # free the lines that were converted, because a long list fills the memory
                 lines[run.end - CHUNK_LINES : run.end] = _FREED
         return list(compress(rules.texts, self._mark_uncovered(rules)))
@@ -103,9 +103,9 @@ class Compress:
                 origins += range(run.start, run.end)
                 continue
             for text, key in _expand(lines[run.start]):
-                if key and key in rules.keys:
+                if key and not rules.keys.add(key):
                     repeated.add(len(rules.texts))
-                rules.add(text, key)
+                rules.append(text, key)
                 origins.append(run.start)
         kept = self._mark_uncovered(rules)
         for at in repeated:

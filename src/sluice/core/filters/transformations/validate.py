@@ -70,7 +70,7 @@ def _compile_run() -> re.Pattern[str]:
     """Compile the expression for lines that need no closer look; the groups are those of `_FLAWS_OF_RUNS`.
 
     A line `||host^` is valid unless the host is a public suffix by its full name. `||ads.` and `||ads*.host^` are valid too,
-    and `||host^*/` is not. A path or a selector is recognised as by `_is_plainly_no_pattern`; it is no hosts rule, because
+    and `||host^*.net` is not. A path or a selector is recognised as by `_is_plainly_no_pattern`; it is no hosts rule, because
     it has no white space.
     """
     wildcards = "|".join(map(re.escape, load_public_suffixes().wildcards))
