@@ -1,8 +1,10 @@
 """Compress: converts hosts rules to one form and drops redundant ones."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from sluice.core.filters.transformations.compress import COMPRESS
+from sluice.core.filters.transformations.compress import COMPRESS, CONVERT_ONLY
 from unit.core.filters.rules import reasons, run, trace
 
 
@@ -97,3 +99,21 @@ def test_mixed_lines():
     assert COMPRESS.trace(list(lines)).lines == result
     dropped = [line.reason for line in COMPRESS.trace(list(lines)).dropped]
     assert dropped == ["covered by ||b.com^", "covered by ||net^", "covered by ||a.com^"]
+
+
+near_domains = st.builds(
+    "{}{}{}".format,
+    st.sampled_from(["", "", "0.0.0.0 ", "0.0.0.0 ", "127.0.0.1\t", "||", "@@||", " "]),
+    st.lists(st.sampled_from(["a", "com", "-", "x-", "1", "", "A", "a_b", "a" * 63, "b" * 64]), max_size=6).map(
+        ".".join
+    ),
+    st.sampled_from(["", "", "^", ".", " ", "/x"]),
+)
+
+
+@given(st.lists(near_domains, min_size=1, max_size=7))
+def test_many_lines_at_a_time(lines: list[str]):
+    """A run of lines becomes the rules that each line becomes by itself."""
+    traced = COMPRESS.trace(list(lines))
+    converted = sorted([*traced.lines, *(line.text for line in traced.dropped)])
+    assert converted == sorted(CONVERT_ONLY.apply(lines))

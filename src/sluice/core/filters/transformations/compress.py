@@ -28,8 +28,13 @@ def _match_hosts(group: int) -> str:
     return rf"([0-9.]++[ \t]++){_COMMON_HOST}\n(?:\{group}{_COMMON_HOST}\n|{_COMMON_RULE}\n)*+"
 
 
-# The two most frequent kinds of line in DNS lists: `||host^`, and hosts rules with one hostname. One without a dot is not common.
-_RUN: Final = compile_run(rf"(?:{_COMMON_RULE}\n)++(?:{_match_hosts(1)})?+|{_match_hosts(2)}")
+# The most frequent kinds of line in DNS lists: `||host^`, hosts rules with one hostname, and bare domains, which are group 3.
+# One without a dot is not common.
+_COMMON_LABEL: Final = r"[a-z0-9][a-z0-9-]{0,62}+(?<!-)"
+_COMMON_DOMAIN: Final = rf"(?:{_COMMON_LABEL}\.)++{_COMMON_LABEL}(?<!.{{250}})"
+_RUN: Final = compile_run(
+    rf"(?:{_COMMON_RULE}\n)++(?:{_match_hosts(1)})?+|{_match_hosts(2)}|((?:{_COMMON_DOMAIN}\n)++)"
+)
 
 _FREED: Final = [""] * CHUNK_LINES
 _WIDEST: Final = "||"  # what is left of a rule without its only label
@@ -170,12 +175,11 @@ def _widen(rule: str) -> str:
 
 
 def _convert_run(lines: list[str], run: LineRun) -> list[str]:
-    """Return a run of common lines as rules; hosts rules alone are converted as one text."""
+    """Return a run of common lines as rules; hosts rules or domains alone are converted as one text."""
     rules = lines[run.start : run.end]
-    address = run.match and (run.match[1] or run.match[2])
-    if not run.match or not address:
+    if run.match is None or not run.match.lastindex:
         return rules
-    text = run.match[0]
+    text, address = run.match[0], run.match[1] or run.match[2] or ""
     if "||" not in text:
         return ("||" + text[len(address) : -1].replace("\n" + address, "^\n||") + "^").split("\n")
     return [rule if rule.startswith("||") else f"||{rule[len(address) :]}^" for rule in rules]
