@@ -1,6 +1,8 @@
 """ConvertToAscii: converts domain names to Punycode, and nothing else."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from unit.core.filters.rules import run
 
@@ -25,6 +27,19 @@ from unit.core.filters.rules import run
         ("://бюро.рф:80/", "://xn--90a0af9c.xn--p1ai:80/"),
         ("/a\\.b.я/$domain=бюро.рф", "/a\\.b.я/$domain=xn--90a0af9c.xn--p1ai"),
         (" ! бюро.рф", " ! xn--90a0af9c.xn--p1ai"),
+        ("@@例え.jp^", "@@xn--r8jz45g.jp^"),
+        ("@@*.faß.de", "@@*.xn--fa-hia.de"),
+        ("@@://☃.net^", "@@://xn--n3h.net^"),
+        (" @@бюро.рф:80/путь.x$domain=~а.рф", " @@xn--90a0af9c.xn--p1ai:80/путь.x$domain=~xn--80a.xn--p1ai"),
+        ("@@*://*.бюро.рф/", "@@*://*.xn--90a0af9c.xn--p1ai/"),
+        ("HTTP://кто@бюро.рф?я", "HTTP://кто@xn--90a0af9c.xn--p1ai?я"),
+        (
+            "[$domain=бюро.рф,path=/путь.html]а.рф##.реклама.x",
+            "[$domain=xn--90a0af9c.xn--p1ai,path=/путь.html]xn--80a.xn--p1ai##.реклама.x",
+        ),
+        ("//бюро.рф^", "//xn--90a0af9c.xn--p1ai^"),
+        ("@@/а.рф/$domain=а.рф", "@@/а.рф/$domain=xn--80a.xn--p1ai"),
+        ("||ẞ.de^", "||xn--zca.de^"),
     ],
 )
 def test_names(line, result):
@@ -51,8 +66,31 @@ def test_names(line, result):
         "а\ud800.рф",
         "а\0.рф",
         "я" * 2000 + ".рф",
+        "\uff0a.бюро.рф",
+        "\u00ad.бюро.рф",
     ],
 )
 def test_untouched(line):
     """Text that is not a domain name, or has no ASCII form, is not changed."""
     assert run("ConvertToAscii", line) == [line]
+
+
+NAMES = ["münchen.de", "МОСКВА.рф", "例え.jp", "faß.de", "☃.net", "a.пример.com", "भारत.भारत", "θεοσ.gr", "中国.中国"]
+BEFORE = ["", "@@", "||", "@@||", "|", "@@|", "://", "@@://", "|https://", "@@http://", "*.", "@@*.", "||*.", "@@||*.", ".", "@@.", "*://*.",
+          " ", " @@", "0.0.0.0 ", "::1 a.com ", "http://user@", "~"]  # fmt: skip
+AFTER = ["", "^", "^|", "|", ".", ".^", "/", "/*", ":80", ":80^", "/path.html?x=1", "?x=y.z", "^$important", "$third-party", "^$domain=a.com|",
+         " b.com", "##.ad", "#@#.ad", "^$denyallow=", "/$domain=~"]  # fmt: skip
+rules = st.builds(
+    lambda before, name, after, value: f"{before}{name}{after}{value if after.endswith(('=', '|', '~')) else ''}",
+    *map(st.sampled_from, (BEFORE, NAMES, AFTER, NAMES)),
+)
+
+
+@given(rules)
+def test_every_position(rule: str):
+    """A name is converted wherever a rule can have one, all else stays, and to convert again changes nothing."""
+    (result,) = run("ConvertToAscii", rule)
+    assert result.isascii()
+    kept = [part for part in BEFORE + AFTER if part and part not in {" ", "."}]
+    assert [part in result for part in kept if part in rule] == [True for part in kept if part in rule]
+    assert run("ConvertToAscii", result) == [result]

@@ -163,7 +163,8 @@ def test_trace():
     "line",
     [
         "://", "||*^", "||*^|", "||**^", "|*^*|", "://*", "://*^", "|http*", "*http*", "|http^*", "*://*", "@@||*^|",
-        "/.*/", "/^.+$/", "/[a-z]/", "/./$important", "||*^$important",
+        "/.*/", "/^.+$/", "/[a-z]/", "/./$important", "||*^$important", "/[a-z]?/", "/.*|ads/", "@@/^(.*)$/", "/(?:ads)*/",
+        "/\\w+/$important", "/[.]+/",
     ],
 )  # fmt: skip
 def test_rules_that_match_every_name(line):
@@ -171,6 +172,26 @@ def test_rules_that_match_every_name(line):
     for name in ("Validate", "ValidateAllowIp", "ValidateAllowPublicSuffix", "ValidateAllowIpAndPublicSuffix"):
         assert run(name, line) == []
     assert run("Validate", "/^.+$/$dnstype=AAAA", "||*^|$client=tv") == ["/^.+$/$dnstype=AAAA", "||*^|$client=tv"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "/[0-9]/",
+        r"/\d{1,3}/$important",
+        r"@@/\d+/",
+        "/[a-y]+$/",
+        "/^[a-z]/",
+        "/[-_]/",
+        "/^.{1,60}$/",
+        "/(?!x)y/",
+        r"/\.[0-9]/",
+    ],
+)
+def test_rules_that_match_many_names(line):
+    """A regular expression that some name does not match is kept, however short."""
+    for name in ("Validate", "ValidateAllowIp", "ValidateAllowPublicSuffix", "ValidateAllowIpAndPublicSuffix"):
+        assert run(name, line) == [line]
 
 
 # Lines near the forms that are recognised many at a time.

@@ -13,8 +13,8 @@ from sluice.core.filters.formats.entries import Width, is_name, iterate_wider, r
 from sluice.core.filters.syntax.cosmetic import is_cosmetic
 from sluice.core.filters.syntax.hosts import is_hosts_rule, iterate_hostnames
 from sluice.core.filters.syntax.lines import is_blank, is_comment
+from sluice.core.filters.syntax.punycode import encode_name
 from sluice.core.filters.syntax.rules import modifier_name, parse_rule
-from sluice.core.filters.transformations.convert_to_ascii import to_ascii_name
 from sluice.core.filters.transformations.drop_reasons import Drop, TransformationTrace
 
 _COMMON: Final = re.compile(r"\|\|([a-z0-9_.-]*[a-z0-9_-])\^|0\.0\.0\.0 ([a-z0-9_.-]*[a-z0-9_-])")
@@ -31,7 +31,7 @@ class DomainPattern(NamedTuple):
     @classmethod
     def parse(cls, text: str) -> Self:
         """Raise Invalid, which shows both forms, for anything else."""
-        name = to_ascii_name(text.strip().lower()).removesuffix(".")
+        name = encode_name(text.strip().lower()).removesuffix(".")
         is_below = name.startswith(_BELOW)
         name = name.removeprefix(_BELOW)
         if not is_name(name):
@@ -124,11 +124,11 @@ def read_named_rule(line: str) -> NamedRule | None:
 
 
 def _normalise(name: str) -> str:
-    return to_ascii_name(name.lower()).removesuffix(".")
+    return encode_name(name.lower()).removesuffix(".")
 
 
 def _convert_pattern(pattern: str) -> str:
-    return re.sub(r"[^|^*/:]+", lambda name: to_ascii_name(name[0].lower()), pattern)
+    return re.sub(r"[^|^*/:]+", lambda name: encode_name(name[0].lower()), pattern)
 
 
 def _keep_names(line: str, names: set[str]) -> str | None:

@@ -47,7 +47,7 @@ class Item:
         """Return whether no character matches both; False if that is not known."""
         if not (self.is_ascii or other.is_ascii):
             return False
-        return _find_accepted(self.text).isdisjoint(_find_accepted(other.text))
+        return find_accepted(self.text).isdisjoint(find_accepted(other.text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +210,8 @@ def _make_literal(character: str) -> Item:
 
 
 @lru_cache(maxsize=256)
-def _find_accepted(text: str) -> frozenset[str]:
+def find_accepted(text: str) -> frozenset[str]:
+    """Return the characters that the text of an item matches, of ASCII and of those that equal one of ASCII."""
     accepts = re.compile(text, FLAGS).fullmatch
     return frozenset(character for character in _PROBES if accepts(character))
 

@@ -3,14 +3,13 @@
 import re
 from typing import Final
 
-from sluice.core.errors import Invalid
 from sluice.core.filters.syntax.rules import is_regex
 
-# Names that have no character in common, not even a dot. A pattern is matched against the address, as DNS filters do.
-_NAMES: Final = ("q7x9jz", "m-m.0k.vw")
-_ADDRESSES: Final = tuple(f"http://{name}" for name in _NAMES)
+# Their names have no character in common, not even a dot. A pattern is matched against the address, as DNS filters do.
+_ADDRESSES: Final = ("http://q7x9jz", "http://m-m.0k.vw")
 # A pattern with any other letter or digit cannot match all of the addresses.
 _MAY_MATCH_ALL: Final = re.compile(r"[htpHTP.*|^:/]{1,30}")
+_BRACKETS: Final = re.compile(r"\[(?:\\.|[^\]\\])*+\]|\((?:\\.|[^()\\])*+\)")
 _WORD: Final = re.compile(r"[a-zA-Z]{3}")
 _PARTS: Final = {"||": r"http://(?:[^/]*\.)?", "|": r"\A", "*": ".*", "^": r"(?:[^a-z0-9_.%-]|\Z)"}
 _TOKEN: Final = re.compile(r"\A\|\||\|\Z|\A\||\*+|\^|.", re.DOTALL)
@@ -22,7 +21,7 @@ def matches_everything(pattern: str) -> bool:
     A pattern of asterisks or separators alone is not meant: filters ignore it.
     """
     if len(pattern) > 2 and is_regex(pattern):
-        return _WORD.search(pattern) is None and _matches_all_names(pattern[1:-1])
+        return not _needs_word(pattern) and _matches_every_name(pattern[1:-1])
     if _MAY_MATCH_ALL.fullmatch(pattern) is None or len(set(pattern)) == 1:
         return False
     expression = re.compile("".join(_translate(token) for token in _TOKEN.finditer(pattern.lower())))
@@ -36,10 +35,13 @@ def _translate(token: re.Match[str]) -> str:
     return _PARTS.get("*" if text.startswith("*") else text) or re.escape(text)
 
 
-def _matches_all_names(source: str) -> bool:
-    from sluice.core.filters.patterns.regexes import Regex  # noqa: PLC0415 - few lists have such rules
+def _needs_word(pattern: str) -> bool:
+    """Return whether a regular expression plainly needs a letter, which some name lacks; there are lists of only such rules."""
+    rest = _BRACKETS.sub(" ", pattern)
+    return "(" not in rest and "|" not in rest and _WORD.search(rest) is not None
 
-    try:
-        return all(map(Regex(source).matches, _NAMES))
-    except Invalid:
-        return False
+
+def _matches_every_name(source: str) -> bool:
+    from sluice.core.filters.patterns.universality import matches_every_name  # noqa: PLC0415 - few lists have such rules
+
+    return matches_every_name(source)
