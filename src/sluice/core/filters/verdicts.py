@@ -13,10 +13,12 @@ from sluice.core.filters.formats.entries import (
     find_cancelled,
     iterate_entries,
     iterate_wider,
+    normalise_pattern,
     to_canonical_text,
 )
 from sluice.core.filters.patterns.regexes import Regex
 from sluice.core.filters.patterns.work import CHECK_WORK, WorkBudget
+from sluice.core.filters.syntax.punycode import normalise_name
 from sluice.core.filters.syntax.rules import Rule, is_regex, modifier_name, parse_rule
 
 _PARTS: Final = {"*": ".*", "^": r"(?:[^a-z0-9_.%-]|$)"}
@@ -69,7 +71,7 @@ class NameVerdicts:
                     self._others.setdefault(rule.kind, []).append(rule)
 
     def decide(self, name: str) -> Decision:
-        """Return the verdict on a name in lower case; raises Invalid if too many names and patterns are compared."""
+        """Return the verdict on a name as DNS has it; raises Invalid if too many names and patterns are compared."""
         for is_important in (True, False):
             for is_exception in (True, False):
                 line = self._find(name, is_exception=is_exception, is_important=is_important)
@@ -101,11 +103,11 @@ class _PatternRule:
 
     def __init__(self, line: int, rule: Rule) -> None:
         self.line = line
-        self._pattern = rule.pattern if is_regex(rule.pattern) else rule.pattern.lower()
+        self._pattern = rule.pattern if is_regex(rule.pattern) else normalise_pattern(rule.pattern)
         self.kind = rule.exception, "important" in rule.modifiers
         self.literal = "" if is_regex(rule.pattern) else _find_literal(self._pattern)
         allowed = next((value for value in rule.modifiers if value.startswith("denyallow=")), "")
-        self.denyallow = tuple(filter(None, allowed.partition("=")[2].lower().split("|")))
+        self.denyallow = tuple(map(normalise_name, filter(None, allowed.partition("=")[2].split("|"))))
 
     @cached_property
     def matches(self) -> Callable[[str], bool]:
@@ -126,7 +128,7 @@ def _read_pattern_rule(line: int, text: str, *, any_client: bool) -> _PatternRul
     modifiers = set(map(modifier_name, rule.modifiers)) - {"important"}
     if modifiers - _CONDITIONS or (modifiers - {"denyallow"} and (rule.exception or not any_client)):
         return None
-    if not is_regex(rule.pattern) and _NO_NAME.search(rule.pattern.lower()):
+    if not is_regex(rule.pattern) and _NO_NAME.search(normalise_pattern(rule.pattern)):
         return None
     return _PatternRule(line, rule)
 

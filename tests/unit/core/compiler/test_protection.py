@@ -6,6 +6,7 @@ import pytest
 
 from sluice.core.compiler.configuration import parse_configuration
 from sluice.core.errors import Invalid
+from sluice.core.filters.syntax.punycode import normalise_name
 from unit.core.compiler.scripted import body, compiler, configuration
 
 
@@ -36,6 +37,8 @@ async def test_a_wider_rule_still_blocks():
         ("/^b\\./", "b.org", "@@|b.org^"),
         ("||b.org^", "*.b.org", "@@||*.b.org^"),
         ("b.org^$important", "*.b.org", "@@||*.b.org^$important"),
+        ("||рф^", "бюро.рф", "@@|xn--90a0af9c.xn--p1ai^"),
+        ("||бюро.рф^", "*.xn--90a0af9c.xn--p1ai", "@@||*.xn--90a0af9c.xn--p1ai^"),
     ],
 )
 async def test_protect(wider, domain, exception):
@@ -43,7 +46,7 @@ async def test_protect(wider, domain, exception):
     rules, report = await compile_with({"a": f"{wider}\n||z.net^"}, domainExclusions=[domain, "free.com"], protect=True)
     assert rules == [wider, "||z.net^", exception]
     assert report["stillBlocked"] == []
-    assert report["protected"] == [{"domain": domain, "rule": wider}]
+    assert report["protected"] == [{"domain": normalise_name(domain), "rule": wider}]
 
 
 async def test_protect_adds_nothing_that_is_not_needed():

@@ -35,6 +35,17 @@ def test_a_name_in_every_syntax(rule):
 
 
 @pytest.mark.parametrize(
+    "rule", ["||bücher.de^", "||BÜCHER.de^", "0.0.0.0 bücher.de", "xn--bcher-kva.de", "://bücher.de^", "||bücher.de.^"]
+)
+@pytest.mark.parametrize("domain", ["bücher.de", "BÜCHER.de.", "xn--bcher-kva.de", "XN--BCHER-KVA.DE"])
+def test_an_international_name_in_every_spelling(rule, domain):
+    """Either side may be in Unicode or in Punycode."""
+    assert exclude(domain, lines=[rule]) == []
+    assert include(domain, lines=[rule]) == [rule]
+    assert exclude(f"*.{domain}", lines=[rule]) == [rule]
+
+
+@pytest.mark.parametrize(
     "rule",
     [
         "||goodb.org^", "||b.org.evil.net^", "||a.b.org^", "||*.b.org^", "||org^", "@@||b.org^", "@@b.org", "! b.org", "# b.org",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sluice.core.filters.syntax.hostnames import parse_hostname
+from sluice.core.filters.syntax.hostnames import find_name, parse_hostname
 from sluice.core.filters.syntax.public_suffixes import load_public_suffixes
 
 
@@ -36,6 +36,20 @@ def test_parse_hostname(text, name):
     """Scheme, user, port and path are removed; the rest must be a hostname."""
     parsed = parse_hostname(text)
     assert (parsed.name if parsed else None) == name
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Ads.Example.org.", "ads.example.org"), ("bücher.de", "xn--bcher-kva.de"), ("BÜCHER.DE.", "xn--bcher-kva.de"),
+        ("XN--BCHER-KVA.de", "xn--bcher-kva.de"), ("https://u:p@Bücher.de:8443/Weg?x#y", "xn--bcher-kva.de"), (" bücher.de\n", "xn--bcher-kva.de"),
+        ("bücher.de/weg", "xn--bcher-kva.de"), ("ΟΣ.GR", "xn--0xai.gr"), ("faß.de", "xn--fa-hia.de"), ("_dmarc.a.com", "_dmarc.a.com"), ("a_.com", "a_.com"),
+        ("1.2.3.4", "1.2.3.4"), ("nas", "nas"), ("рф", "xn--p1ai"), ("", None), ("https://", None), ("a b", None), ("אa.com", None), ("*.a.com", None),
+    ],
+)  # fmt: skip
+def test_find_name(text, name):
+    """A name is found in any script and case, with or without the rest of an address, as DNS has it."""
+    assert find_name(text) == name
 
 
 @pytest.mark.parametrize("text", ["1.2.3.4", "999.999.999.999", "1.2.3.4.", "[2001:db8::1]", "1...234"])

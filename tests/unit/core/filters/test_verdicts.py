@@ -28,6 +28,16 @@ from sluice.core.filters.verdicts import NameVerdicts
         (["*/ads.x."], "ads.x.com", "blocked"),
         (["/ads.x."], "badads.x.com", "none"),
         (["/ads/x."], "ads.x.com", "none"),
+        (["||bücher.de^"], "a.xn--bcher-kva.de", "blocked"),
+        (["||BÜCHER.de^"], "xn--bcher-kva.de", "blocked"),
+        (["0.0.0.0 бюро.рф"], "xn--90a0af9c.xn--p1ai", "blocked"),
+        (["||xn--bcher-kva.de^", "@@||bücher.de^"], "xn--bcher-kva.de", "allowed"),
+        (["||рф^"], "a.xn--p1ai", "blocked"),
+        (["||*.рф^$denyallow=бюро.рф"], "xn--90a0af9c.xn--p1ai", "none"),
+        (["бюро.рф^"], "a.xn--90a0af9c.xn--p1ai", "blocked"),
+        (["||бюро.*^"], "xn--90a0af9c.com", "blocked"),
+        (["||xn--bcher-kva.de^", "||bücher.de^$badfilter"], "xn--bcher-kva.de", "none"),
+        (["||ΟΣ.gr^"], "xn--0xai.gr", "blocked"),
     ],
 )
 def test_verdicts(lines, name, verdict):

@@ -90,7 +90,7 @@ def _cut(name: str, labels: int) -> str:
 
 
 def explain(directory: ShardDirectory, name: str, shards: Iterable[bytes], general: bytes) -> dict[str, Any]:
-    """Return the verdict on a name in lower case, the rule that decides, and every place of it."""
+    """Return the verdict on a name as DNS has it, the rule that decides, and every place of it."""
     concerns = _build_filter(name)
     rows = (row for shard in shards for row in json.loads(shard) if concerns(row[1].lower()))
     known = {row[0]: (row[1], row[2:]) for row in rows}
@@ -113,6 +113,8 @@ def _build_filter(name: str) -> Callable[[str], bool]:
     end = _cut(name, 2)
 
     def concerns(text: str) -> bool:
+        if not text.isascii():
+            return True
         if text.startswith("||") and text.endswith("^") and "*" not in text:
             return text[2:-1] in names
         return end in text

@@ -9,6 +9,7 @@ from typing import Final
 from sluice.core.filters.syntax.cosmetic import is_cosmetic
 from sluice.core.filters.syntax.hosts import is_hosts_rule, iterate_hostnames
 from sluice.core.filters.syntax.lines import is_blank, is_comment
+from sluice.core.filters.syntax.punycode import encode_name, normalise_name
 from sluice.core.filters.syntax.rules import is_regex, modifier_name, parse_rule
 
 _LABEL: Final = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
@@ -16,6 +17,8 @@ _MAX_NAME: Final = 253
 _NAME: Final = re.compile(rf"(?=.{{1,{_MAX_NAME}}}\Z){_LABEL}(?:\.{_LABEL})*")
 # The most frequent kind of line in DNS lists.
 _COMMON_RULE: Final = re.compile(rf"\|\|({_LABEL}(?:\.{_LABEL})+)\^")
+_NAME_IN_PATTERN: Final = re.compile(r"[^|^*/:]+")
+_NO_ASCII_FORM: Final = "an international name without an ASCII form"
 _ADDRESS: Final = re.compile(r"[0-9.]+\Z|.*:")
 _LOOPBACK: Final = frozenset(
     {"localhost", "localhost.localdomain", "local", "broadcasthost", "ip6-localhost", "ip6-loopback", "ip6-localnet",
@@ -112,9 +115,16 @@ def read_badfilter(text: str) -> str:
 
 
 def to_canonical_text(text: str) -> str:
-    """Return the rule with its modifiers in a fixed order, in which a `$badfilter` and what it cancels are compared."""
+    """Return the rule in one spelling, in which a `$badfilter` and what it cancels are compared.
+
+    Its modifiers have a fixed order, and an international name is in ASCII.
+    """
     rule = parse_rule(text)
-    return text if rule is None else rule._replace(modifiers=sorted(rule.modifiers)).format()
+    if rule is None:
+        return text
+    is_converted = not rule.pattern.isascii() and not is_regex(rule.pattern)
+    pattern = normalise_pattern(rule.pattern) if is_converted else rule.pattern
+    return rule._replace(pattern=pattern, modifiers=sorted(rule.modifiers)).format()
 
 
 def _read_text(index: int, text: str) -> list[Entry] | str:
@@ -146,21 +156,29 @@ def _read_rule(index: int, text: str) -> list[Entry] | str:
         return f"modifier {min(names)} has no meaning for DNS"
     if is_regex(rule.pattern):
         return "a regular expression cannot be expressed"
-    if not rule.exception and not rule.modifiers and _is_label(rule.pattern.lower()):
-        return [Entry(index, rule.pattern.lower(), Width.EXACT)]
-    found = read_pattern(rule.pattern.lower())
+    pattern = normalise_pattern(rule.pattern)
+    if not rule.exception and not rule.modifiers and _is_label(pattern):
+        return [Entry(index, pattern, Width.EXACT)]
+    found = read_pattern(pattern)
     if found is None:
-        return "a pattern that is no name cannot be expressed"
+        return "a pattern that is no name cannot be expressed" if pattern.isascii() else _NO_ASCII_FORM
     width, name = found
     return [Entry(index, name, width, rule.exception, "important" in rule.modifiers)]
 
 
 def _read_hosts_rule(index: int, text: str) -> list[Entry] | str:
-    names = [name.lower().removesuffix(".") for name in iterate_hostnames(text)]
+    names = map(normalise_name, iterate_hostnames(text))
     kept = [name for name in names if name not in _LOOPBACK and not _ADDRESS.match(name)]
     if not all(map(is_name, kept)):
-        return "a malformed hostname"
+        return "a malformed hostname" if all(map(str.isascii, kept)) else _NO_ASCII_FORM
     return [Entry(index, name, Width.EXACT) for name in kept] or ""
+
+
+def normalise_pattern(pattern: str) -> str:
+    """Return a pattern in lower case, with its name in ASCII if that has such a form."""
+    if pattern.isascii():
+        return pattern.lower()
+    return _NAME_IN_PATTERN.sub(lambda name: encode_name(name[0]), pattern).lower()
 
 
 def read_pattern(pattern: str) -> tuple[Width, str] | None:

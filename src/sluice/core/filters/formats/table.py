@@ -14,7 +14,9 @@ EXACT, TREE, BELOW = Width.EXACT, Width.TREE, Width.BELOW
 class Format:
     """One format; `{name}` in a line stands for the name, a width without a line cannot be expressed.
 
-    With `names_only`, the line for a tree blocks the name alone, and the header says so.
+    The lines of an exception hold inside of a block: what they do not open, they leave blocked or block again. With
+    `names_only`, the line for a tree blocks the name alone, and the header says so. In a `zone`, a wildcard reaches neither
+    names that have a line nor the names below them.
     """
 
     syntax: str
@@ -23,6 +25,7 @@ class Format:
     blocks: Mapping[Width, str] = field(default_factory=dict)
     exceptions: Mapping[Width, str] = field(default_factory=dict)
     names_only: bool = False
+    zone: bool = False
     names_on_line: int = 1
     max_entries: int | None = None
     escape: Callable[[str], str] | None = None
@@ -34,6 +37,7 @@ def _escape_dots(name: str) -> str:
 
 
 _HOSTS: Final = {EXACT: "0.0.0.0 {name}", TREE: "0.0.0.0 {name}"}
+_LOCAL_DATA: Final = 'local-data: "{name}. A 0.0.0.0"\nlocal-data: "{name}. AAAA ::"'
 _ZONE: Final = ("$TTL 3600", "@ SOA localhost. root.localhost. {serial} 28800 3600 259200 3600", " NS localhost.")
 PASSED_THROUGH: Final = ("adblock", "browser")
 
@@ -48,16 +52,20 @@ FORMATS: Final[Mapping[str, Format]] = MappingProxyType(
         "dnsmasq": Format(
             syntax="DNSMasq v2.86 or newer",
             blocks={EXACT: "host-record={name},0.0.0.0,::", TREE: "local=/{name}/", BELOW: "local=/*.{name}/"},
-            exceptions={TREE: "server=/{name}/#", BELOW: "server=/*.{name}/#"},
+            exceptions={
+                EXACT: "server=/{name}/#\nlocal=/*.{name}/",
+                TREE: "server=/{name}/#",
+                BELOW: "server=/*.{name}/#",
+            },
         ),
         "unbound": Format(
             syntax="Unbound",
             preamble=("server:",),
-            blocks={
-                EXACT: 'local-data: "{name}. A 0.0.0.0"\nlocal-data: "{name}. AAAA ::"',
-                TREE: 'local-zone: "{name}." always_nxdomain',
+            blocks={EXACT: _LOCAL_DATA, TREE: 'local-zone: "{name}." always_nxdomain'},
+            exceptions={
+                TREE: 'local-zone: "{name}." transparent',
+                BELOW: f'local-zone: "{{name}}." transparent\n{_LOCAL_DATA}',
             },
-            exceptions={TREE: 'local-zone: "{name}." transparent'},
         ),
         "rpz": Format(
             syntax="Response policy zone",
@@ -65,13 +73,14 @@ FORMATS: Final[Mapping[str, Format]] = MappingProxyType(
             preamble=_ZONE,
             blocks={EXACT: "{name} CNAME .", TREE: "{name} CNAME .\n*.{name} CNAME .", BELOW: "*.{name} CNAME ."},
             exceptions={
-                EXACT: "{name} CNAME rpz-passthru.",
+                EXACT: "{name} CNAME rpz-passthru.\n*.{name} CNAME .",
                 TREE: "{name} CNAME rpz-passthru.\n*.{name} CNAME rpz-passthru.",
-                BELOW: "*.{name} CNAME rpz-passthru.",
+                BELOW: "{name} CNAME .\n*.{name} CNAME rpz-passthru.",
             },
+            zone=True,
         ),
         "dnscrypt": Format(syntax="dnscrypt-proxy blocked names", blocks={EXACT: "={name}", TREE: "{name}"}),
-        "pihole": Format(syntax="Pi-hole v6", comment="!", blocks={TREE: "||{name}^"}),
+        "pihole": Format(syntax="Pi-hole v6", comment="!", blocks={EXACT: "{name}", TREE: "||{name}^"}),
         "pihole-regex": Format(
             syntax="Pi-hole regular expressions, for import",
             blocks={EXACT: "^{name}$", TREE: r"(\.|^){name}$", BELOW: r"\.{name}$"},

@@ -16,7 +16,7 @@ from sluice.core.filters.formats.entries import (
     read_decisive_entries,
     to_canonical_text,
 )
-from sluice.core.filters.formats.resolution import Resolution
+from sluice.core.filters.formats.resolution import Resolution, iterate_hidden
 from sluice.core.filters.formats.table import FORMATS, PASSED_THROUGH, Format
 from sluice.core.filters.syntax.lines import CREDITS, is_blank, is_comment
 
@@ -92,7 +92,12 @@ class FormatWriter:
         self._cancelled = find_cancelled(lines)
         self._cancelled_patterns = {text.partition("$")[0] for text in self._cancelled}
         decisive = [entry for entry in read_decisive_entries(lines) if not self._is_cancelled(entry)]
-        self._resolution = Resolution(decisive, self._row.exceptions.keys())
+        self._resolution = Resolution(
+            decisive,
+            self._row.exceptions.keys(),
+            can_narrow=Width.EXACT in self._row.blocks,
+            names_only=self._row.names_only,
+        )
         # Where a line is the name alone, one width of it is enough.
         shared: set[str] = set()
         self._written = {width: shared if self._row.names_only else set[str]() for width in Width}
@@ -109,7 +114,8 @@ class FormatWriter:
         else:
             for entry in self._iterate_blocks():
                 yield from self._write_block(entry)
-            yield from dict.fromkeys(self._write_exceptions())
+            if self._row.exceptions:
+                yield from dict.fromkeys(self._write_exceptions())
 
     def list_header(self) -> list[str]:
         """Return the header; the body was written before."""
@@ -120,19 +126,21 @@ class FormatWriter:
             if isinstance(outcome, Skipped):
                 self._skip(outcome)
             elif not outcome.is_exception and not self._is_cancelled(outcome):
-                left = self._resolution.resolve(outcome)
-                if isinstance(left, str):
-                    self._skip_entry(outcome, left)
-                elif left and self._may_write(left):
+                left, reason = self._resolution.resolve(outcome)
+                if reason:
+                    self._skip_entry(outcome, reason)
+                if left and self._may_write(left):
                     yield left
-        if self._row.names_only:
+        if Width.EXACT in self._row.blocks:
             yield from filter(self._may_write, self._resolution.iterate_blocked_exceptions())
 
     def _is_cancelled(self, entry: Entry) -> bool:
         if not self._cancelled:
             return False
         text = self._lines[entry.line].strip()
-        return text.partition("$")[0] in self._cancelled_patterns and to_canonical_text(text) in self._cancelled
+        if text.isascii() and text.partition("$")[0] not in self._cancelled_patterns:
+            return False
+        return to_canonical_text(text) in self._cancelled
 
     def _may_write(self, entry: Entry) -> bool:
         """Return whether the entry is new and fits, and count it as written."""
@@ -160,9 +168,18 @@ class FormatWriter:
                 yield template.format(name=name)
 
     def _write_exceptions(self) -> Iterator[str]:
-        escape = self._row.escape or str
-        for entry in self._resolution.list_exceptions():
-            yield from self._row.exceptions[entry.width].format(name=escape(entry.name)).split("\n")
+        """Yield the lines of the exceptions that no block has, and those that a zone needs besides."""
+        exceptions = self._resolution.list_exceptions()
+        for entry in exceptions:
+            blocks = {line for width in self._row.blocks for line in self._find_written(entry.name, width)}
+            lines = self._row.exceptions[entry.width].format(name=entry.name).split("\n")
+            yield from (line for line in lines if line not in blocks)
+        if self._row.zone:
+            for name, width in iterate_hidden(self._written, {entry.name: entry.width for entry in exceptions}):
+                yield self._row.blocks[width].format(name=name)
+
+    def _find_written(self, name: str, width: Width) -> list[str]:
+        return self._row.blocks[width].format(name=name).split("\n") if name in self._written[width] else []
 
 
 def _find_templates(row: Format, width: Width) -> list[tuple[str, list[Width]]]:

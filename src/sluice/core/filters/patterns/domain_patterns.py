@@ -9,11 +9,17 @@ from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple, Self
 
 from sluice.core.errors import BadField, Invalid
-from sluice.core.filters.formats.entries import Width, is_name, iterate_wider, read_pattern
+from sluice.core.filters.formats.entries import (
+    Width,
+    is_name,
+    iterate_wider,
+    normalise_pattern,
+    read_pattern,
+)
 from sluice.core.filters.syntax.cosmetic import is_cosmetic
 from sluice.core.filters.syntax.hosts import is_hosts_rule, iterate_hostnames
 from sluice.core.filters.syntax.lines import is_blank, is_comment
-from sluice.core.filters.syntax.punycode import encode_name
+from sluice.core.filters.syntax.punycode import normalise_name
 from sluice.core.filters.syntax.rules import modifier_name, parse_rule
 from sluice.core.filters.transformations.drop_reasons import Drop, TransformationTrace
 
@@ -31,7 +37,7 @@ class DomainPattern(NamedTuple):
     @classmethod
     def parse(cls, text: str) -> Self:
         """Raise Invalid, which shows both forms, for anything else."""
-        name = encode_name(text.strip().lower()).removesuffix(".")
+        name = normalise_name(text.strip())
         is_below = name.startswith(_BELOW)
         name = name.removeprefix(_BELOW)
         if not is_name(name):
@@ -109,32 +115,23 @@ def read_named_rule(line: str) -> NamedRule | None:
     if is_blank(text) or is_comment(text) or is_cosmetic(text):
         return None
     if is_hosts_rule(text):
-        names = tuple(_normalise(name) for name in iterate_hostnames(text))
+        names = tuple(map(normalise_name, iterate_hostnames(text)))
         return NamedRule(Width.EXACT, names, is_hosts=True)
     rule = parse_rule(text)
     if rule is None:
         return None
     allows = rule.exception or "badfilter" in map(modifier_name, rule.modifiers)
-    pattern = rule.pattern if rule.pattern.isascii() else _convert_pattern(rule.pattern)
-    pattern = pattern.lower().replace(".^", "^")
+    pattern = normalise_pattern(rule.pattern).replace(".^", "^")
     if is_name(pattern.removesuffix(".")):
         return NamedRule(Width.EXACT, (pattern.removesuffix("."),), allows)
     found = read_pattern(pattern)
     return None if found is None else NamedRule(found[0], (found[1],), allows)
 
 
-def _normalise(name: str) -> str:
-    return encode_name(name.lower()).removesuffix(".")
-
-
-def _convert_pattern(pattern: str) -> str:
-    return re.sub(r"[^|^*/:]+", lambda name: encode_name(name[0].lower()), pattern)
-
-
 def _keep_names(line: str, names: set[str]) -> str | None:
     """Return a hosts rule with these of its names alone, None without any."""
     words = list(iterate_hostnames(line))
-    kept = [word for word in words if _normalise(word) in names]
+    kept = [word for word in words if normalise_name(word) in names]
     if len(kept) == len(words):
         return line
     return f"{line.split(maxsplit=1)[0]} {' '.join(kept)}" if kept else None

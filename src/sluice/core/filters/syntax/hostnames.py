@@ -4,7 +4,10 @@ The rules are those of the library tldts 7.0, which HostlistCompiler uses.
 """
 
 import re
+import string
 from typing import Final, NamedTuple
+
+from sluice.core.filters.syntax.punycode import normalise_name
 
 _MAX_HOSTNAME: Final = 255
 # Lower-case letters, digits, hyphen, underscore and everything non-ASCII; written as a negation it compiles ten times faster.
@@ -16,6 +19,8 @@ _UPPER: Final = re.compile("[A-Z]")
 _CONTROL: Final = "".join(map(chr, range(0x21)))
 _SCHEME: Final = re.compile(r"[A-Za-z0-9.+-]*")
 _PATH_START: Final = re.compile("[/?#]")
+_ASCII_NAME: Final = re.compile(r"[a-z0-9_.:-]*[a-z0-9_]")  # or an IP address
+_LOWER: Final = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 
 class Hostname(NamedTuple):
@@ -33,6 +38,14 @@ def parse_hostname(text: str) -> Hostname | None:
     if _is_ip(name):
         return Hostname(name, is_ip=True)
     return Hostname(name, is_ip=False) if _is_valid(name) else None
+
+
+def find_name(text: str) -> str | None:
+    """Return the name in a text as DNS has it; the text may be an address with scheme, port and path. None without a name."""
+    text = text.strip().translate(_LOWER)
+    hostname = parse_hostname(text)
+    name = normalise_name(hostname.name if hostname else text)
+    return name if _ASCII_NAME.fullmatch(name) else None
 
 
 def _is_ip(name: str) -> bool:

@@ -36,6 +36,11 @@ def encode_name(name: str) -> str:
     return ".".join(map(encode_label, labels))
 
 
+def normalise_name(name: str) -> str:
+    """Return a name as DNS has it: in ASCII if it has such a form, in lower case, without the final dot."""
+    return encode_name(name).lower().removesuffix(".")
+
+
 def _are_valid(labels: list[str]) -> bool:
     """Check the rules of UTS #46: no leading combining mark, no misplaced joiner, no mixed directions."""
     import idna  # noqa: PLC0415 - few names are not ASCII, and it delays the start of a Worker

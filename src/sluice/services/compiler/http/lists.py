@@ -10,7 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from sluice.core.compiler.published.definition import ListDefinition, parse_definition
 from sluice.core.compiler.published.names import check_name
 from sluice.core.compiler.sources.locations import remove_secrets
-from sluice.core.errors import ConfigError, NotFound
+from sluice.core.errors import BadField, ConfigError, Invalid, NotFound
+from sluice.core.filters.syntax.hostnames import find_name
 from sluice.core.models import parse_model
 from sluice.core.timestamps import iso
 from sluice.services.compiler.http.list_addresses import build_unbuilt_reply
@@ -26,7 +27,7 @@ from sluice.web import QueryReader, Reply, Request, read_json
 from sluice.web.admin import require_admin
 
 MAX_BODY_BYTES: Final = 1_000_000
-MAX_DOMAIN_CHARS: Final = 253
+MAX_DOMAIN_CHARS: Final = 2_048
 _SHOWN_COUNTS: Final = 30  # of each source
 
 
@@ -183,11 +184,16 @@ def read_versions(request: Request) -> tuple[int, int]:
 
 
 def read_domain(request: Request) -> str:
-    """Return `?domain=`, a name in lower case."""
+    """Return the name in `?domain=`, which may be an address, as DNS has it."""
     query = QueryReader(request)
-    domain = query.required_text("domain", min_chars=1, max_chars=MAX_DOMAIN_CHARS)
+    text = query.required_text("domain", min_chars=1, max_chars=MAX_DOMAIN_CHARS)
     query.check()
-    return domain.lower().removesuffix(".")
+    name = find_name(text)
+    if name is None:
+        raise Invalid.from_fields(
+            [BadField("domain", "has no host name: write a name such as ads.example.org, or an address")]
+        )
+    return name
 
 
 def _describe_briefly(known: PublishedList, origin: str) -> dict[str, Any]:

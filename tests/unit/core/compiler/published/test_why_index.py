@@ -13,6 +13,7 @@ from sluice.core.compiler.compile import FilterCompiler
 from sluice.core.compiler.configuration import parse_configuration
 from sluice.core.compiler.published.overlap import OverlapCounter
 from sluice.core.compiler.published.why_index import ShardDirectory, build_shards, explain
+from sluice.core.filters.syntax.punycode import normalise_name
 from sluice.core.filters.verdicts import NameVerdicts
 from sluice.services.compiler.published.builds.list_compiler import FileLibrary, StoredIndex, build_index, compile_rules
 from sluice.services.compiler.published.sources.bundles import Bundle, SourceFile
@@ -28,6 +29,9 @@ NAMES = [
     "com",
     "a.co.uk",
     "goodads.net",
+    "bücher.de",
+    "x.xn--bcher-kva.de",
+    "рф",
 ]
 PATTERNS = [
     "||{}^", "@@||{}^", "|{}^", "||*.{}^", "{}", "0.0.0.0 {}", "||{}^$important", "@@||{}^$important", "||{}^$badfilter",
@@ -45,7 +49,7 @@ NAMES_OF_COMPILATION = [
 RULES = st.lists(st.builds(str.format, st.sampled_from(PATTERNS), st.sampled_from(NAMES)), max_size=14)
 
 
-@given(RULES, st.sampled_from([*NAMES, "y.com", "www.a.com"]), st.integers(1, 5))
+@given(RULES, st.sampled_from([*NAMES, "y.com", "www.a.com"]).map(normalise_name), st.integers(1, 5))
 def test_same_decision(rules: list[str], name: str, shards: int):
     """The rules of a name's shards decide as all rules do, by the same line."""
     directory = ShardDirectory(shards, [("S", "s.txt")])
@@ -54,6 +58,19 @@ def test_same_decision(rules: list[str], name: str, shards: int):
     decision = NameVerdicts(rules).decide(name)
     assert answer["verdict"] == decision.verdict
     assert [place["line"] for place in answer["sources"]] == ([] if decision.line is None else [decision.line + 1])
+
+
+@pytest.mark.parametrize(
+    "rule", ["||bücher.de^", "|BÜCHER.de^", "0.0.0.0 bücher.de", "bücher.de", "@@||bücher.de^$important", "bücher.de^"]
+)
+def test_international_names(rule: str):
+    """A rule with an international name is found under the name that DNS has."""
+    directory = ShardDirectory(7, [("S", "s.txt")])
+    rules = [*(f"||a{at}.de^" for at in range(9)), rule]
+    parts = dict(build_shards(rules, directory, lambda at, _text: [(0, at + 1)]))
+    name = "xn--bcher-kva.de"
+    answer = explain(directory, name, [parts[str(at)] for at in directory.shards_of(name)], parts["general"])
+    assert (answer["rule"], answer["sources"]) == (rule, [{"source": "S", "file": "s.txt", "line": 10}])
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import json
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -115,6 +116,15 @@ async def test_facts(client: Client):
     assert "secret" not in json.dumps(every) + await client.bench.text("my-list.txt")
 
 
+async def test_why_of_an_international_name(client: Client):
+    """A name is found in either spelling, in any case, with a final dot, or in an address."""
+    client.bench.sites.answers[SOURCE] = make_list(20) + "||bücher.de^\n".encode()
+    await publish(client)
+    for domain in ("bücher.de", "BÜCHER.DE.", "xn--bcher-kva.de", "https://shop.Bücher.de:8443/weg?x=1"):
+        answer = read(await client("GET", f"/lists/my-list/why?domain={quote(domain)}"))
+        assert (answer["verdict"], answer["rule"]) == ("blocked", "||bücher.de^"), domain
+
+
 async def test_address_costs_one_read(client: Client):
     """A request for an address reads one object, and neither the database nor anything else."""
     await publish(client)
@@ -169,7 +179,7 @@ async def test_questions_about_nothing(client: Client):
     for path, status in {
         "/lists/none": 404, "/lists/none/versions": 404, "/lists/none/why?domain=a.example": 404,
         "/lists/my-list/diff?from=1&to=2": 404, "/lists/my-list/diff?from=a&to=1": 400, "/lists/my-list/diff": 400,
-        "/lists/my-list/why": 400, "/lists/patches/abc/2026.1.1.1-m-1-60.patch": 404, "/lists/none/overlap": 404,
+        "/lists/my-list/why": 400, "/lists/my-list/why?domain=a%20b": 400, "/lists/my-list/why?domain=https%3A%2F%2F": 400, "/lists/patches/abc/2026.1.1.1-m-1-60.patch": 404, "/lists/none/overlap": 404,
         "/lists/patches/../at/my-list.txt": 404,
     }.items():  # fmt: skip
         assert (await client("GET", path)).status == status, path

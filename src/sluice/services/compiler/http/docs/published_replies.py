@@ -155,5 +155,11 @@ class WhyQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     domain: Annotated[
-        str, Field(min_length=1, max_length=253, description="A host name.", examples=["ads.example.org"])
+        str,
+        Field(
+            min_length=1,
+            max_length=2_048,
+            description="A host name in any script, or an address with it.",
+            examples=["ads.example.org"],
+        ),
     ]
