@@ -14,6 +14,7 @@ LENGTHS_S = {
     "workerd/test_news_service.py": 150,
     "workerd/test_compiler_service.py": 130,
     "workerd/test_limits.py": 120,
+    "workerd/test_locked_state.py": 120,
     "workerd/test_compiler_memory.py": 115,
     "workerd/test_preload_failures.py": 110,
     "workerd/test_news_commands.py": 105,

@@ -29,6 +29,7 @@ function sharedModules(root) {
   return (shared ??= [
     localModule("host.mjs"),
     localModule("limits.mjs"),
+    localModule("locks.mjs"),
     localModule("operations.mjs"),
     localModule("pack.mjs"),
     localModule("private_interfaces.mjs"),

@@ -5,6 +5,7 @@
 // it through promises and timers in an AsyncLocalStorage, and Python's event loop is told to do the same. All calls of a Durable
 // Object share what they use, as on Cloudflare, where each new event tops the object's limits up.
 import { AsyncLocalStorage } from "node:async_hooks";
+import { waitWhileLocked } from "./locks.mjs";
 import { D1_SEND } from "./private_interfaces.mjs";
 
 // For each invocation. `fetches` are requests to the internet and calls of the edge cache, `services` are calls of bindings.
@@ -143,7 +144,7 @@ export class LimitKeeper {
     for (const [name, binding] of Object.entries(env)) {
       const kind = binding?.constructor?.name;
       if (kind === "KvNamespace") this.#guardKv(binding, this.namespaces[name]);
-      else if (kind === "R2Bucket") this.#guardCalls(binding, ["head", "get", "put", "delete", "list"], true, this.operations.addR2);
+      else if (kind === "R2Bucket") this.#guardR2(binding);
       else if (kind === "WorkerQueue") this.#guardQueue(binding);
       else if (kind === "D1Database") this.#guardD1(binding);
       else if (kind === "WorkflowImpl") this.#guardCalls(binding, ["get", "create", "createBatch"]);
@@ -178,22 +179,33 @@ export class LimitKeeper {
     }
   }
 
-  #guardCalls(binding, names, connects = false, count = () => {}) {
-    this.#guard(Object.getPrototypeOf(binding), names, (_binding, _args, call, name) => {
-      count(name);
-      return this.#call({ services: 1 }, call, connects);
-    });
+  #guardCalls(binding, names) {
+    this.#guard(Object.getPrototypeOf(binding), names, (_binding, _args, call) => this.#call({ services: 1 }, call));
   }
 
   #guardKv(binding, id) {
     this.#namespaces.set(binding, id);
     const prototype = Object.getPrototypeOf(binding);
-    this.#guard(prototype, ["get", "getWithMetadata", "list", "put", "delete"], (namespace, [key], call, name) => {
+    this.#guard(prototype, ["get", "getWithMetadata", "list", "put", "delete"], (namespace, args, call, name) => {
+      const [key] = args;
       this.operations.addKv(name, key);
       const isWrite = name === "put" || name === "delete";
-      const send = isWrite ? () => this.#pace(`${this.#namespaces.get(namespace)}/${key}`, name, call) : call;
-      return this.#call({ services: 1, kvOperations: 1 }, send, true);
+      const send = () => this.#store(args, call);
+      const paced = isWrite ? () => this.#pace(`${this.#namespaces.get(namespace)}/${key}`, name, send) : send;
+      return this.#call({ services: 1, kvOperations: 1 }, paced, true);
     });
+  }
+
+  #guardR2(binding) {
+    this.#guard(Object.getPrototypeOf(binding), ["head", "get", "put", "delete", "list"], (_bucket, args, call, name) => {
+      this.operations.addR2(name);
+      return this.#call({ services: 1 }, () => this.#store(args, call), true);
+    });
+  }
+
+  // A stream can be sent only once.
+  #store(args, call) {
+    return args.some((each) => each instanceof ReadableStream) ? call() : waitWhileLocked(call, this.report);
   }
 
   #pace(key, name, call) {
@@ -217,12 +229,12 @@ export class LimitKeeper {
 
   // `batch` of the database calls `batch` of its session. Each statement of a batch is a query.
   #guardD1(binding) {
-    const one = (_statement, _args, call) => this.#call({ services: 1, queries: 1 }, call);
+    const one = (_statement, _args, call) => this.#call({ services: 1, queries: 1 }, () => waitWhileLocked(call, this.report));
     this.#guard(Object.getPrototypeOf(binding), ["exec"], one);
     this.#guard(Object.getPrototypeOf(binding.prepare("SELECT 1")), ["first", "run", "all", "raw"], one);
     const session = Object.getPrototypeOf(binding.withSession());
     this.#guard(session, ["batch", D1_SEND], (_session, [statements], call, name) =>
-      name === D1_SEND ? this.#countRows(call()) : this.#call({ services: 1, queries: statements.length }, call),
+      name === D1_SEND ? this.#countRows(call()) : this.#call({ services: 1, queries: statements.length }, () => waitWhileLocked(call, this.report)),
     );
   }
 

@@ -3,6 +3,8 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { unstable_splitSqlQuery } from "wrangler";
 import { d1Id } from "./config.mjs";
+import { waitWhileLocked } from "./locks.mjs";
+import { printPlain } from "./logs.mjs";
 import { UserError } from "./user_error.mjs";
 
 const TABLE =
@@ -16,7 +18,9 @@ export async function applyMigrations(miniflare, configs) {
       if (migrated.has(d1Id(database))) continue;
       migrated.add(d1Id(database));
       const folder = resolve(dirname(config.configPath), database.migrations_dir ?? "migrations");
-      if (existsSync(folder)) await applyFolder(await miniflare.getD1Database(database.binding, config.name), folder);
+      if (!existsSync(folder)) continue;
+      const opened = await miniflare.getD1Database(database.binding, config.name);
+      await waitWhileLocked(() => applyFolder(opened, folder), printPlain); // what it has done already it does not do again
     }
   }
 }

@@ -10,6 +10,7 @@ import { readConfigs, listConfigs, buildWorkerOptions } from "./config.mjs";
 import { scheduleCrons } from "./cron.mjs";
 import { startDemo } from "./demo.mjs";
 import { PLANS } from "./limits.mjs";
+import { waitWhileLocked } from "./locks.mjs";
 import { printLine, printLog, printPlain, setFooter, useJson } from "./logs.mjs";
 import { applyMigrations } from "./migrations.mjs";
 import { Log, LogLevel, Miniflare } from "./miniflare.mjs";
@@ -156,12 +157,15 @@ async function serve(options) {
     await resumeWorkflows(miniflare, configs);
   };
   const build = () => buildMiniflareOptions(configs, { ...options, onRestart: () => startWorkers().catch(printError) });
-  miniflare = new Miniflare(build());
-  for (const signal of ["SIGINT", "SIGTERM"]) {
-    process.removeAllListeners(signal); // Miniflare's own handler exits at once with an error status
-    process.once(signal, () => (printPlain("Stopping …"), miniflare.dispose()).then(() => process.exit(0), fail));
-  }
-  const url = await miniflare.ready;
+  const start = () => {
+    miniflare = new Miniflare(build());
+    for (const signal of ["SIGINT", "SIGTERM"]) {
+      process.removeAllListeners(signal); // Miniflare's own handler exits at once with an error status
+      process.once(signal, () => (printPlain("Stopping …"), miniflare.dispose()).then(() => process.exit(0), fail));
+    }
+    return miniflare.ready.catch(explainStart);
+  };
+  const url = await waitWhileLocked(start, printPlain);
   await applyMigrations(miniflare, configs);
   await startWorkers();
   if (options.cron) scheduleCrons(miniflare, configs);
@@ -217,6 +221,11 @@ function recordStderr(stdout, stderr) {
   stdout.resume();
   stderr.on("data", (chunk) => (runtimeStderr = (runtimeStderr + chunk).slice(-4000)));
 }
+
+// Miniflare's own error does not say why workerd did not start.
+const explainStart = (error) => {
+  throw Object.assign(error, { message: `${error.message}\n${runtimeStderr}`.trim() });
+};
 
 const printError = (error) => console.error(error instanceof UserError ? error.message : (error.stack ?? error));
 const fail = (error) => {

@@ -1,19 +1,17 @@
 """News as the news service leaves it in KV: built from its own values and written by wrangler."""
 
 import json
-import os
-import subprocess
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from runtime import ROOT
 from sluice.core.news.article import Article
 from sluice.core.news.checkpoint import Checkpoint, TryLaterEntry
 from sluice.core.news.pending_list import PendingEntry
 from sluice.services.news.storage.keys import CHECKPOINT, INDEX, PENDING, article_key
+from wrangler_process import run_wrangler
 
 # Title, hours ago, source, sentiment, summary.
 STORIES = (
@@ -36,20 +34,8 @@ def store_news(state: Path) -> None:
     """Writes the news into the state of a runtime that is not started yet."""
     file = state / "news.json"
     file.write_text(json.dumps(list(_pairs(datetime.now(UTC)))))
-    command = [
-        "node_modules/.bin/wrangler",
-        "kv",
-        "bulk",
-        "put",
-        str(file),
-        "--binding",
-        "CRYPTO_NEWS_CACHE",
-        "--local",
-    ]
-    place = ["--persist-to", str(state), "--config", "wrangler.news-processor.toml"]
-    # wrangler needs Node 22, which the project installs.
-    path = {"PATH": f"{ROOT}/node_modules/.bin:{os.environ['PATH']}"}
-    subprocess.run([*command, *place], cwd=ROOT, capture_output=True, check=True, env=os.environ | path)
+    words = ("kv", "bulk", "put", str(file), "--binding", "CRYPTO_NEWS_CACHE")
+    run_wrangler(state, "wrangler.news-processor.toml", *words)
 
 
 def _pairs(now: datetime) -> Iterator[dict[str, Any]]:

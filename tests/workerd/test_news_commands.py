@@ -1,14 +1,13 @@
 """The document's commands, as the project's wrangler spells them, against the state of the running service."""
 
 import json
-import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
-from runtime import ROOT, Runtime, until
+from runtime import Runtime, until
 from workerd.conftest import StartRuntime
 from workerd.origin import local_origin
+from wrangler_process import run_wrangler
 
 RESET = '{"currentArticleId":null,"currentArticle":null,"processedIds":[],"tryLater":[],"lastUpdate":null}'
 RSS = "<rss version='2.0'><channel><title>Feed</title>{}</channel></rss>"
@@ -18,24 +17,8 @@ KEYS = ("BTC_PENDING_LIST", "BTC_CHECKPOINT", "BTC_ID_INDEX")
 
 def wrangler_kv(runtime: Runtime, action: str, key: str, *more: str) -> str:
     """Runs `wrangler kv key ACTION KEY --binding CRYPTO_NEWS_CACHE` on the local state."""
-    command = [
-        "node_modules/.bin/wrangler",
-        "kv",
-        "key",
-        action,
-        key,
-        *more,
-        "--binding",
-        "CRYPTO_NEWS_CACHE",
-        "--local",
-    ]
-    place = ["--persist-to", str(runtime.state), "--config", "wrangler.news-processor.toml"]
-    path = {"PATH": f"{ROOT}/node_modules/.bin:{os.environ['PATH']}"}
-    done = subprocess.run(
-        [*command, *place], cwd=ROOT, capture_output=True, text=True, check=False, env=os.environ | path
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    place = ("--binding", "CRYPTO_NEWS_CACHE")
+    return run_wrangler(runtime.state, "wrangler.news-processor.toml", "kv", "key", action, key, *more, *place)
 
 
 def read(runtime: Runtime, key: str) -> Any:

@@ -1,8 +1,6 @@
 """The three news Workers in workerd, from a scripted provider and site to the API."""
 
 import json
-import os
-import subprocess
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,6 +13,7 @@ import pytest
 from runtime import PATIENCE_S, ROOT, Runtime
 from workerd.conftest import StartRuntime
 from workerd.origin import Answer, Origin, local_origin
+from wrangler_process import run_wrangler
 
 TOKEN = "the-operators-token"
 HERE = ROOT / "tests/workerd/news"
@@ -82,14 +81,8 @@ class News:
 
     def kv(self, key: str) -> Any:
         """Reads a key with wrangler from the state on disk, as the monitoring commands do."""
-        command = ["node_modules/.bin/wrangler", "kv", "key", "get", key, "--binding", "CRYPTO_NEWS_CACHE", "--local"]
-        place = ["--persist-to", str(self.runtime.state), "--config", "wrangler.news-processor.toml"]
-        # wrangler needs Node 22, which the project installs.
-        path = {"PATH": f"{ROOT}/node_modules/.bin:{os.environ['PATH']}"}
-        process = subprocess.run(
-            [*command, *place], cwd=ROOT, capture_output=True, text=True, check=True, env=os.environ | path
-        )
-        return json.loads(process.stdout)
+        words = ("kv", "key", "get", key, "--binding", "CRYPTO_NEWS_CACHE")
+        return json.loads(run_wrangler(self.runtime.state, "wrangler.news-processor.toml", *words))
 
     def log_lines(self, event: str) -> list[dict[str, Any]]:
         lines = [line for line in self.runtime.lines if f'"event": "{event}"' in line]

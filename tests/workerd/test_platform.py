@@ -1,14 +1,13 @@
 """Each part of the platform, used by Python inside the real workerd."""
 
 import concurrent.futures
-import os
-import subprocess
 import time
 from typing import Any
 
 import httpx
 
-from runtime import PATIENCE_S, ROOT, Runtime, until
+from runtime import PATIENCE_S, Runtime, until
+from wrangler_process import run_wrangler
 
 
 def ask(probe: httpx.Client, path: str, **query: Any) -> Any:
@@ -185,14 +184,5 @@ def test_many_at_once(runtime: Runtime):
 def test_wrangler_sees_the_state(runtime: Runtime, probe: httpx.Client, name: str):
     """The state on disk is wrangler's own: its commands read what a Worker wrote, while it runs."""
     ask(probe, "kv", key=name, value="seen")
-    state = ["--local", "--persist-to", str(runtime.state)]
-    options = ["--binding", "KV", "--text", "--config", "tests/workerd/probe/wrangler.toml", *state]
-    read = subprocess.run(
-        ["node_modules/.bin/wrangler", "kv", "key", "get", name, *options],
-        cwd=ROOT,
-        env={**os.environ, "PATH": f"{ROOT}/node_modules/.bin:{os.environ['PATH']}"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert read.stdout.strip().endswith("seen")
+    words = ("kv", "key", "get", name, "--binding", "KV", "--text")
+    assert run_wrangler(runtime.state, "tests/workerd/probe/wrangler.toml", *words) == "seen\n"
