@@ -1,6 +1,6 @@
 """Real name servers on the local host, started with a list: dnsmasq and unbound, in front of one that knows every name."""
 
-import shutil
+import os
 import socket
 import struct
 import subprocess
@@ -8,27 +8,54 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from threading import Thread
 from typing import Final
 
 import pytest
 
+from debian_packages import CACHE, NAME_SERVERS, NotAvailable, Unpacked, fetch_packages, find_installed
 from runtime import PATIENCE_S
 
 NXDOMAIN: Final = 3
 ANSWER: Final = "10.9.8.7"
 
 
+@cache
+def _fetch() -> Unpacked | NotAvailable:
+    """Asked for once in a run, whatever comes of it."""
+    try:
+        return fetch_packages(NAME_SERVERS)
+    except NotAvailable as error:
+        return error
+
+
 def find_program(name: str) -> str:
-    program = shutil.which(name) or shutil.which(name, path="/usr/sbin:/sbin:/usr/local/sbin")
-    if program is None:
-        pytest.skip(f"{name} is not installed: apt-get install dnsmasq-base unbound bind9 bind9-utils")
-    return program
+    """This machine's own program, else the one of Debian's packages, which are not installed."""
+    if own := find_installed(name):
+        return str(own)
+    packages = _fetch()
+    if isinstance(packages, NotAvailable):
+        pytest.skip(f"no {name}, and none from Debian's packages: {packages}")
+    return str(packages.find(name))
+
+
+def choose_environment(program: str) -> dict[str, str]:
+    """A program of the packages finds its libraries there."""
+    packages = _fetch() if Path(program).is_relative_to(CACHE) else None
+    return packages.environment if isinstance(packages, Unpacked) else dict(os.environ)
 
 
 def check(*command: str) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    done = subprocess.run(
+        command,
+        env=choose_environment(command[0]),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr
 
@@ -77,7 +104,9 @@ def ask(port: int, name: str) -> str:
 def serving(*command: str) -> Iterator[None]:
     with (
         tempfile.TemporaryFile("w+") as output,
-        subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT) as process,
+        subprocess.Popen(
+            command, env=choose_environment(command[0]), stdout=output, stderr=subprocess.STDOUT
+        ) as process,
     ):
         try:
             yield

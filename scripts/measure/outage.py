@@ -16,15 +16,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def measure(options: argparse.Namespace) -> None:
     sys.path.append(str(ROOT / "tests"))
+    from debian_packages import WORDPRESS, fetch_packages  # noqa: PLC0415
     from wordpress.blog import OUTBOX  # noqa: PLC0415
-    from wordpress.debian_packages import fetch_packages  # noqa: PLC0415
     from wordpress.edge import run_behind_worker  # noqa: PLC0415
     from wordpress.editor import Editor  # noqa: PLC0415
     from wordpress.programs import Programs  # noqa: PLC0415
     from wordpress.wordpress_site import WordPress  # noqa: PLC0415
 
     with tempfile.TemporaryDirectory() as folder:
-        wordpress = WordPress(Programs(fetch_packages(ROOT / ".cache/wordpress")), Path(folder) / "wp")
+        wordpress = WordPress(Programs(fetch_packages(WORDPRESS)), Path(folder) / "wp")
         try:
             wordpress.start()
             with run_behind_worker(wordpress, Path(folder) / "state") as edge:

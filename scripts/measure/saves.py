@@ -22,14 +22,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def measure(options: argparse.Namespace) -> None:
     sys.path.append(str(ROOT / "tests"))
+    from debian_packages import WORDPRESS, fetch_packages  # noqa: PLC0415
     from wordpress.blog import Blog  # noqa: PLC0415
-    from wordpress.debian_packages import fetch_packages  # noqa: PLC0415
     from wordpress.programs import Programs  # noqa: PLC0415
     from wordpress.recording_worker import Reply, recording_worker  # noqa: PLC0415
     from wordpress.wordpress_site import WordPress  # noqa: PLC0415
 
     gate = threading.Event()
-    programs = Programs(fetch_packages(ROOT / ".cache/wordpress"))
+    programs = Programs(fetch_packages(WORDPRESS))
     times: dict[str, list[float]] = {"no plugin": [], "plugin": [], "Worker hangs": []}
     with tempfile.TemporaryDirectory() as folder, recording_worker() as worker:
         wordpress = WordPress(programs, Path(folder) / "wp")

@@ -3,7 +3,6 @@
 import contextlib
 import re
 import shlex
-import shutil
 import socket
 import subprocess
 from collections.abc import Callable, Iterator
@@ -16,6 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from browser.person import Person
 from ports import find_free_port
+from resolvers import choose_environment, find_program
 from runtime import PATIENCE_S, Runtime, until
 
 TOKEN: Final = "a-token-of-my-own"
@@ -119,14 +119,15 @@ def test_from_a_known_list_to_a_name_that_dnsmasq_blocks(open_page: OpenDemo, de
     page.get_by_role("tab", name="Add to dnsmasq").click()
     panel = page.get_by_role("tabpanel", name="Add to dnsmasq")
     expect(panel).to_contain_text("ads0.example0.com")
-    download, start = copy(page, "the command").splitlines()
+    download, start = map(shlex.split, copy(page, "the command").splitlines())
     blocked = copy(page, "the command", 1).split()[-1]
-    if shutil.which("dnsmasq") is None or shutil.which("curl") is None:
-        pytest.skip("no dnsmasq is installed: apt-get install dnsmasq-base curl")
-    subprocess.run(shlex.split(download), cwd=tmp_path, check=True)
+    assert (download[0], start[0]) == ("curl", "dnsmasq")
+    curl, program = find_program("curl"), find_program("dnsmasq")
+    subprocess.run([curl, *download[1:]], cwd=tmp_path, env=choose_environment(curl), check=True)
     port = find_free_port()  # the one on the page may be taken here
-    words = [f"--port={port}" if word.startswith("--port=") else word for word in shlex.split(start)]
-    with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.DEVNULL) as dnsmasq:
+    words = [f"--port={port}" if word.startswith("--port=") else word for word in start[1:]]
+    environment = choose_environment(program)
+    with subprocess.Popen([program, *words], cwd=tmp_path, env=environment, stderr=subprocess.DEVNULL) as dnsmasq:
         try:
             assert until(lambda: ask_dns(port, blocked) or dnsmasq.poll()) == NXDOMAIN
             assert ask_dns(port, f"deep.{blocked}") == NXDOMAIN

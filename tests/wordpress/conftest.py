@@ -4,20 +4,17 @@ from collections.abc import Iterator
 
 import pytest
 
-from runtime import ROOT
-from wordpress.debian_packages import NotAvailable, fetch_packages
+from debian_packages import WORDPRESS, NotAvailable, fetch_packages
 from wordpress.programs import Programs
 from wordpress.recording_worker import RecordingWorker, recording_worker
 from wordpress.wordpress_site import WordPress
-
-PACKAGES = ROOT / ".cache/wordpress"
 
 
 @pytest.fixture(name="wordpress", scope="session")
 def _wordpress(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WordPress]:
     try:
-        programs = Programs(fetch_packages(PACKAGES))
-    except (NotAvailable, FileNotFoundError) as error:
+        programs = Programs(fetch_packages(WORDPRESS))
+    except NotAvailable as error:
         pytest.skip(f"no WordPress from Debian's packages: {error}")
     wordpress = WordPress(programs, tmp_path_factory.mktemp("wp"))
     try:

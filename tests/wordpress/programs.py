@@ -1,10 +1,10 @@
 """PHP and MariaDB: from the packages, else this machine's own."""
 
-import os
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Final
+
+from debian_packages import Unpacked
 
 EXTENSIONS: Final = (
     *("mysqlnd", "mysqli", "curl", "mbstring", "xml", "dom", "simplexml", "xmlreader", "xmlwriter", "ctype"),
@@ -24,23 +24,16 @@ SETTINGS: Final = (
 class Programs:
     """`environment` is what they run with: libraries of the packages are found by it."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, packages: Unpacked) -> None:
+        root = packages.root
         self.root = root
         self.core = root / "usr/share/wordpress"
         self.code_sniffer = root / "usr/share/php/PHP/CodeSniffer"
-        libraries = [*(root / "usr/lib").glob("*-linux-gnu*"), *(root / "lib").glob("*-linux-gnu*")]
-        self.environment = os.environ | {"LD_LIBRARY_PATH": ":".join(map(str, libraries))}
-        self.php = self._find("php[0-9]*", "php")
-        self.fpm = self._find("php-fpm[0-9]*", "php-fpm")
-        self.mariadb = self._find("mariadbd", "mariadbd")
+        self.environment = packages.environment
+        self.php = packages.find("php[0-9]*", "php")
+        self.fpm = packages.find("php-fpm[0-9]*", "php-fpm")
+        self.mariadb = packages.find("mariadbd")
         self.shared = (root / "usr" if self.mariadb.is_relative_to(root) else Path("/usr")) / "share/mysql"
-
-    def _find(self, pattern: str, name: str) -> Path:
-        found = [*(self.root / "usr/bin").glob(pattern), *(self.root / "usr/sbin").glob(pattern)]
-        own = shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin")
-        if not found and own is None:
-            raise FileNotFoundError(f"neither the packages nor this machine has {name}")
-        return min(found) if found else Path(str(own))
 
     def write_php_settings(self, file: Path, log: Path) -> None:
         """Names each extension by its full path: some come from the packages, some may be this machine's own."""
