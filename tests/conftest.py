@@ -40,6 +40,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="K/N",
         help="run the K-th of N parts of the test modules",
     )
+    parser.addoption("--skips-to", type=Path, metavar="FILE", help="write each skipped test and its reason there")
+    if sys.platform == "emscripten":
+        parser.addini(
+            "timeout", "pytest-timeout's own; it needs threads or signals, and scripts/local/pyodide.mjs has them"
+        )
 
 
 @pytest.hookimpl(trylast=True)
@@ -56,12 +61,21 @@ def _module(item: pytest.Item) -> str:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """After a search with fresh seeds, say how each failure is repeated."""
+    """List what was skipped; after a search with fresh seeds, say how each failure is repeated."""
+    if (file := config.getoption("--skips-to")) is not None:
+        reports = terminalreporter.getreports("skipped")
+        file.write_text("".join(f"{report.nodeid}: {_find_reason(report)}\n" for report in reports))
     if settings.get_current_profile_name() != "explore":
         return
     seed = config.getoption("--hypothesis-seed")
     for report in terminalreporter.getreports("failed") + terminalreporter.getreports("error"):
         terminalreporter.write_line(f"To repeat it: ./scripts/test --explore={seed} '{report.nodeid}'")
+
+
+def _find_reason(report: pytest.TestReport) -> str:
+    """The text given to `pytest.skip`, in one line: a skip's representation is its file, line and text."""
+    text = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    return " ".join(text.removeprefix("Skipped: ").split())
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -2,6 +2,7 @@
 // measures imports.
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { Worker } from "node:worker_threads";
 import { loadPyodide } from "pyodide";
 import { measureImports } from "./imports.mjs";
 import { packMemory } from "./pack.mjs";
@@ -38,16 +39,44 @@ compileall.compile_dir("/modules", quiet=2, legacy=True, stripdir="/modules", pr
                        invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)`);
 }
 
+// The interpreter has neither signals nor threads, so another thread of Node ends a test that takes longer than `timeout` of
+// pyproject.toml. It waits for the next `note`, which has the name of the test that begins and the seconds that it may take.
+function startWatch() {
+  const began = new Int32Array(new SharedArrayBuffer(4));
+  const watch = `
+    const { parentPort, receiveMessageOnPort, workerData: began } = require("node:worker_threads");
+    const { writeSync } = require("node:fs");
+    for (let name = "the start", limitS = 600; ; ) {
+      const seen = Atomics.load(began, 0);
+      for (let next; (next = receiveMessageOnPort(parentPort)); ) [name, limitS] = next.message;
+      if (Atomics.wait(began, 0, seen, 1000 * limitS) !== "timed-out") continue;
+      writeSync(2, "\\nTimeout: " + name + " took more than " + limitS + " s\\n");
+      process.kill(process.pid, "SIGKILL");
+    }`;
+  const thread = new Worker(watch, { eval: true, workerData: began });
+  return (name, limitS) => {
+    thread.postMessage([name, limitS]);
+    Atomics.add(began, 0, 1);
+    Atomics.notify(began, 0);
+  };
+}
+
 async function runTests(modules, args) {
   const python = await loadWithFolders({ "/project": ".", "/modules": modules });
   python.globals.set("arguments", python.toPy(args));
+  python.globals.set("note", startWatch());
   const code = await python.runPythonAsync(`
 import os, sys
 sys.path[:0] = ["/modules"]
 sys.dont_write_bytecode = True
 os.chdir("/project")
 import pytest
-int(pytest.main(list(arguments)))`);
+class Watch:
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item):
+        note(item.nodeid, float(item.config.getini("timeout")))
+        return (yield)
+int(pytest.main(list(arguments), plugins=[Watch()]))`);
   process.exit(code);
 }
 
