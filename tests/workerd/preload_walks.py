@@ -5,6 +5,7 @@ from typing import Any
 
 from runtime import Runtime, until
 from sluice.services.preload.http.docs import endpoints as docs
+from unit.services.metric_rules import find_violations
 from workerd.api_walk import TOKEN, Walk, signature
 from workerd.origin import Answer, Origin
 
@@ -104,7 +105,9 @@ def operate_zone(walk: Walk, origin: Origin, name: str) -> None:
     assert visit.ask("POST", f"{ZONE}/rules/test", json={"url": "https://elsewhere.example/"})["decision"] == "pass"
     assert visit.ask("GET", f"{ZONE}/observed")["observed"] == []
     assert visit.ask("GET", f"{ZONE}/traffic")["coverage"]["pages"]
-    assert "sluice_preload_pages{" in walk("GET", "/metrics/prometheus").text
+    page = walk("GET", "/metrics/prometheus").text
+    assert "sluice_preload_pages{" in page
+    assert find_violations(page) == []
     assert visit.ask("POST", f"{ZONE}/purge", json={"tags": ["post:9"]})["status"] == "accepted"
     assert visit.wait_until_finished(crawl["preload_batch_id"])["total"] == 2
     own_key = {"site_url": origin.url(""), "signing_key": "a-key-of-this-zone-alone", "preload_enabled": False}

@@ -14,6 +14,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from runtime import PATIENCE_S, Runtime, until
+from unit.services.metric_rules import find_violations
 from workerd.conftest import StartRuntime
 from workerd.origin import Answer, Origin, local_origin
 from workerd.socket_client import SocketClient, dialled
@@ -140,6 +141,7 @@ def test_metrics_report_it(limited: Runtime):
     assert figures["success"] >= 10
     reply = httpx.get(f"{limited.url}/metrics/prometheus", timeout=PATIENCE_S)
     assert reply.headers["Content-Type"].startswith("text/plain; version=0.0.4")
+    assert find_violations(reply.text) == []
     counted = dict(line.rsplit(" ", 1) for line in reply.text.splitlines() if not line.startswith("#"))
     assert int(counted['sluice_requests_total{endpoint="/compile",outcome="success"}']) >= figures["success"]
 

@@ -16,7 +16,7 @@ from sluice.platform.storage.d1 import D1
 from sluice.services.compiler.cache.list_cache import cache_key
 from sluice.services.compiler.http.metrics import MetricsApi, show_turnstile
 from sluice.services.compiler.metrics.gauges import Gauge, Gauges
-from sluice.services.compiler.metrics.prometheus import format_counters
+from sluice.services.compiler.metrics.prometheus import METRICS, format_counters
 from sluice.services.compiler.metrics.request_metrics import (
     FLUSH_AFTER_S,
     MAX_ERROR_CHARS,
@@ -30,6 +30,7 @@ from sluice.services.compiler.settings import Settings
 from sluice.services.compiler.workflows.defaults import warm_configurations
 from sluice.web import App, Reply, Request, Route
 from unit.services.compiler.listeners import ListAnalytics, ListLog
+from unit.services.metric_rules import find_violations
 from unit.web.calls import content, get, parsed
 
 MIGRATIONS = sorted((Path(__file__).parents[4] / "migrations").glob("*.sql"))
@@ -283,6 +284,12 @@ async def test_prometheus_page():
     isolate.abandon()
 
 
+def test_metrics_are_named_as_prometheus_wants():
+    """Every counter that the service has, and one that it does not know, has a name and a description by the rules."""
+    rows = [{"name": name, "labels": '["a", "b"]', "value": 1.5} for name in sorted([*METRICS, "unknown"])]
+    assert find_violations(format_counters(rows)) == []
+
+
 def test_labels_cannot_break_out():
     """A label's value stays within its quotes; an unknown counter gets a name that the format allows."""
     page = format_counters([{"name": "odd-name", "labels": '["a\\"b\\\\c\\nd"]', "value": 1e15}])
@@ -321,7 +328,13 @@ async def test_gauges():
         " consecutive_failures, average_duration_ms, last_attempt_ms) values ('u', 'A', 'degraded', 1, 0, 1, 1, 1, ?)",
         now_ms,
     )
+    await database.run(
+        "insert into source_health (source, name, status, total_attempts, successful_attempts, failed_attempts,"
+        " consecutive_failures, average_duration_ms, last_attempt_ms) values ('v', 'A', 'healthy', 1, 1, 0, 0, 1, ?)",
+        now_ms,
+    )
     page = content(await isolate.page("/metrics/prometheus")).decode()
+    assert find_violations(page) == [], "of two sources of one name, the worse one counts"
     assert 'sluice_list_age_seconds{list="EasyList"} 90\n' in page
     assert "# TYPE sluice_queue_depth gauge\nsluice_queue_depth 1\n" in page
     assert 'sluice_source_healthy{source="A"} 0\n' in page

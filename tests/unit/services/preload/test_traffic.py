@@ -10,6 +10,7 @@ from sluice.services.preload.http.prometheus import format_figures
 from sluice.services.preload.serving.isolate_memory import IsolateMemory
 from sluice.services.preload.zone.housekeeping import FACTS_KEPT_S, FORGET_INTERVAL_S
 from sluice.web import Headers, Reply, Request
+from unit.services.metric_rules import find_violations
 from unit.services.preload.world import SITE, ZONE, OriginReply, VisitorsOrigin, World
 
 PAGE = OriginReply(headers=(("cache-control", "max-age=3600"), ("content-type", "text/html")), body=b"<html>")
@@ -113,10 +114,16 @@ async def test_coverage():
 
 
 async def test_prometheus():
-    """The figures of each zone as gauges."""
+    """The figures of each zone as gauges, named as Prometheus wants them, times in seconds."""
     here, isolate = await start()
     await isolate.visit("/a")
-    page = format_figures([await here.zone.show_traffic()])
+    traffic = await here.zone.show_traffic()
+    traffic["layers"]["origin"]["mean_ttfb_ms"] = 12.3
+    other = {**traffic, "zone_id": "other"}
+    page = format_figures([traffic, other])
+    assert find_violations(page) == []
+    assert f'sluice_preload_time_to_first_byte_seconds{{zone="{ZONE}",layer="origin"}} 0.0123\n' in page
+    assert 'sluice_preload_time_to_first_byte_seconds{zone="other",layer="edge"}' not in page, "no visit, no mean"
     assert f'sluice_preload_visits{{zone="{ZONE}",layer="origin"}} 1\n' in page
     assert f'sluice_preload_hit_ratio{{zone="{ZONE}"}} 0.0\n' in page
     assert f'sluice_preload_pages{{zone="{ZONE}",state="warm"}} 1\n' in page

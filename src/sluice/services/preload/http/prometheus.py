@@ -17,7 +17,7 @@ def format_figures(zones: Sequence[Json]) -> str:
     for name, text, samples in (
         ("visits", "Visits of the last 24 hours, by what answered them.", _read_layers(zones, "visits")),
         ("bytes", "Bytes sent in the last 24 hours, by what answered.", _read_layers(zones, "bytes")),
-        ("ttfb_ms", "Mean time to the first byte in milliseconds.", _read_layers(zones, "mean_ttfb_ms")),
+        ("time_to_first_byte_seconds", "Mean time until a reply began, by what answered.", _read_waits(zones)),
         ("hit_ratio", "Visits that cost the origin no request, of all.", _read(zones, "hit_ratio")),
         ("origin_requests_saved", "Visits that cost the origin no request.", _read(zones, "origin_requests_saved")),
         ("bytes_saved", "Bytes that the origin did not send.", _read(zones, "bytes_saved")),
@@ -37,6 +37,11 @@ def _read(zones: Sequence[Json], name: str) -> Iterator[_Sample]:
 def _read_layers(zones: Sequence[Json], name: str) -> Iterator[_Sample]:
     for zone in zones:
         yield from (({"zone": zone["zone_id"], "layer": layer}, each[name]) for layer, each in zone["layers"].items())
+
+
+def _read_waits(zones: Sequence[Json]) -> Iterator[_Sample]:
+    for labels, mean_ms in _read_layers(zones, "mean_ttfb_ms"):
+        yield labels, None if mean_ms is None else round(mean_ms / 1000, 6)
 
 
 def _read_coverage(zones: Sequence[Json]) -> Iterator[_Sample]:
