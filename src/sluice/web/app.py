@@ -8,6 +8,7 @@ from typing import Final
 from sluice.core.errors import NotFound, SluiceError
 from sluice.web.cors import Cors, is_preflight
 from sluice.web.messages import Passthrough, Reply, Request
+from sluice.web.problem_pages import fit_problem
 from sluice.web.problems import build_error_reply, build_internal_error_reply, build_problem
 from sluice.web.router import Resource, Route, Router, split_path
 
@@ -17,10 +18,12 @@ OnError = Callable[[Exception, Request], None]
 
 
 class App:
-    """Routes requests and turns every error into a problem reply; `on_error` receives the unexpected errors."""
+    """Routes requests and turns every error into a problem reply, a page for browsers; `on_error` receives the unexpected ones."""
 
     def __init__(self, routes: Iterable[Route], *, on_error: OnError, cors: Cors | None = None) -> None:
         self._router = Router(routes)
+        home = self._router.resolve(())
+        self._has_home = home is not None and home.route_for("GET") is not None
         self._on_error = on_error
         self._cors = cors
 
@@ -59,6 +62,8 @@ class App:
             self._on_error(error, request)
 
     def _finish_reply(self, reply: Reply, request: Request) -> Reply:
+        if reply.status >= 400:
+            reply = fit_problem(reply, request, has_home=self._has_home)
         reply = _with_length(close_unshared_reply(reply).with_header("X-Content-Type-Options", "nosniff"))
         if self._cors:
             reply = self._cors.apply(reply, request)
