@@ -17,6 +17,21 @@ WIDTHS = (360, 768, 1440)
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 # Two frames, after which what was changed has been drawn.
 PAINTED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+# A value that nobody meant to show, such as the 0 of `count && …`, between the parts of a page.
+STRAYS = """() => {
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const found = [];
+  while (texts.nextNode()) {
+    const { data, parentElement: parent } = texts.currentNode;
+    const isBox = parent.matches("main, section, header, div, ul, ol, dl, form, fieldset, details, dialog") && parent.childElementCount > 0;
+    if (isBox && /^(0|NaN|undefined|null|true|false|\\[object .*\\])$/.test(data.trim())) found.push(`${data.trim()} in <${parent.tagName} class="${parent.className}">`);
+  }
+  return found;
+}"""
+# A button inside a sentence is one block to the browser: on two lines it tears the sentence apart.
+TORN = """() => [...document.querySelectorAll("p button, li button.link, .banner button")]
+  .filter((button) => button.checkVisibility() && button.getBoundingClientRect().height > 1.9 * parseFloat(getComputedStyle(button).fontSize) && button.matches(".link"))
+  .map((button) => button.innerText)"""
 WAIT_MS = PATIENCE_S * 1000
 RULES = {
     "light": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
@@ -48,7 +63,7 @@ class Person:
             self.complaints.append(f"{message.text} ({message.location.get('url')})")
 
     def look(self, name: str) -> None:
-        """In both themes and all widths: a picture, no sideways scrolling, no violation that axe finds."""
+        """In both themes and all widths: a picture, no sideways scrolling, no stray value or torn sentence, no violation that axe finds."""
         OUT.mkdir(exist_ok=True)
         for theme in THEMES:
             self.page.emulate_media(color_scheme=theme)
@@ -58,6 +73,10 @@ class Person:
                 self.page.screenshot(path=OUT / f"{name}-{theme}-{width}.png", full_page=True)
                 wide = self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
                 assert wide == 0, f"{name} is {wide} px too wide at {width}"
+                torn = self.page.evaluate(TORN)
+                assert not torn, f"{name}, {width} px: {torn}"
+            strays = self.page.evaluate(STRAYS)
+            assert not strays, f"{name}: {strays}"
             found = self._violations(RULES[theme])
             assert not found, "\n".join([f"{name}, {theme}", *found])
 

@@ -3,6 +3,7 @@
 import contextlib
 import re
 import secrets
+import threading
 
 import httpx
 from playwright.sync_api import Error as PlaywrightError
@@ -10,7 +11,8 @@ from playwright.sync_api import Page, Route, expect
 
 from browser.conftest import OpenPage
 from runtime import PATIENCE_S, Runtime, until
-from workerd.origin import Origin
+from sluice.core.compiler.published.names import check_name
+from workerd.origin import Answer, Origin
 from workerd.preload_site import TOKEN
 
 WORKER = "adblock-compiler"
@@ -83,6 +85,74 @@ def test_from_the_form_to_a_subscription(visit: OpenPage, origin: Origin, runtim
     page.get_by_role("tab", name="Lists").click()
     page.get_by_role("button", name="New list").click()
     expect(page.get_by_text("There is a list of this name.")).to_be_visible()
+
+
+def test_a_list_before_its_first_version(visit: OpenPage, origin: Origin):
+    """While the first build runs, the page has the title that the person gave, the name in the address, and nothing stray."""
+    mark = secrets.token_hex(4)
+    gate = threading.Event()
+    source = origin.serve(f"/{mark}.txt", Answer(b"||ads.example^\n", gate=gate))
+    person = visit(WORKER)
+    page = person.page
+    page.get_by_label("Address 1", exact=True).fill(source)
+    page.get_by_label("Name of the list").fill(f"Bücher & Straße № {mark}")
+    page.get_by_role("tab", name="Lists").click()
+    page.get_by_role("button", name="New list").click()
+    sign_in(page)
+    name = f"buecher-strasse-no-{mark}"
+    expect(page.get_by_label("Name in the address")).to_have_value(name)
+    page.get_by_role("button", name="Publish").click()
+    try:
+        expect(page.get_by_role("heading", name=f"Bücher & Straße № {mark}")).to_be_visible()
+        expect(page.locator("code", has_text=name).first).to_be_visible()
+        expect(page.get_by_text("not built yet", exact=True)).to_be_visible()
+        person.look("lists-unbuilt")
+    finally:
+        gate.set()
+    expect(page.get_by_text("fresh", exact=True)).to_be_visible()
+    page.get_by_role("button", name="← All lists").click()
+    row = page.get_by_role("row", name=re.compile(mark))
+    expect(row.get_by_role("link")).to_have_text(f"Bücher & Straße № {mark}")
+    expect(row).to_contain_text(name)
+    person.look("lists-all")
+
+
+NAMES = {
+    "My list": "my-list",
+    "Überwachung & Größe": "ueberwachung-groesse",
+    "U\u0308ber": "ueber",
+    "Éléphant à Nîmes": "elephant-a-nimes",
+    "Łódź — Smørrebrød": "lodz-smoerrebroed",
+    "İstanbul ISPARTA": "istanbul-isparta",
+    "ﬁnal № ² Ｗｉｄｅ": "final-no-2-wide",
+    "Tiếng Việt": "tieng-viet",
+    "  --a__b..c--  ": "a-b-c",
+    "Мой список": "",
+    "我的列表 2": "2",
+    "🙂": "",
+    "": "",
+    "a" * 63 + " b": "a" * 63,
+    "x" * 200: "x" * 64,
+}
+
+
+def test_names_are_suggested_in_plain_letters(visit: OpenPage):
+    """A title in Latin letters of any language gives a name that the service takes; any other gives none, and one is asked for."""
+    page = visit(WORKER).page
+    suggest = "titles => import('/compiler/list-name.js').then((name) => titles.map(name.suggestListName))"
+    suggested = page.evaluate(suggest, list(NAMES))
+    assert dict(zip(NAMES, suggested, strict=True)) == NAMES
+    for name in filter(None, suggested):
+        assert check_name(name) == name
+    page.get_by_label("Address 1", exact=True).fill("https://example.org/list.txt")
+    page.get_by_label("Name of the list").fill("Мой список")
+    page.get_by_role("tab", name="Lists").click()
+    page.get_by_role("button", name="New list").click()
+    sign_in(page)
+    expect(page.get_by_text("Choose a name for the address.")).to_be_visible()
+    expect(page.get_by_role("button", name="Publish")).to_be_disabled()
+    page.get_by_label("Name in the address").fill("moy-spisok")
+    expect(page.get_by_role("button", name="Publish")).to_be_enabled()
 
 
 def test_a_list_is_deleted(visit: OpenPage, origin: Origin, runtime: Runtime):

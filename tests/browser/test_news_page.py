@@ -28,6 +28,19 @@ def test_reading(visit: OpenPage):
     person.look("news-stories")
 
 
+def test_feeds_are_found(visit: OpenPage, runtime: Runtime):
+    """A reader that is given the address of the page finds every feed that the service has."""
+    page = visit(WORKER).page
+    links = page.locator("head link[rel=alternate]")
+    told = {link.get_attribute("href") or "": link.get_attribute("type") for link in links.all()}
+    assert all(link.get_attribute("title") for link in links.all())
+    with runtime.client(WORKER) as client:
+        answered = {path: client.get(path).headers["Content-Type"].partition(";")[0] for path in told}
+        paths = client.get("/openapi.json").json()["paths"]
+    assert told == answered
+    assert sorted(told) == sorted(path for path in paths if path.startswith("/api/v1/feed."))
+
+
 def test_filters(visit: OpenPage):
     """Sentiment, source, days and words narrow the list, and stand in the address; clearing brings all back."""
     page = visit(WORKER).page

@@ -43,7 +43,7 @@ function ListParts({ name, onDelete }) {
         html`<${Summary} list=${list} refresh=${state.refresh} onDelete=${onDelete} />
           ${list.version ? html`<${Subscribe} list=${list} />` : html`<${Card} title="Subscribe"><${Empty} title="Not built yet">The addresses appear with the first version.<//><//>`}
           <${Sources} sources=${list.sources ?? []} />
-          ${list.version && html`<div class="columns"><${WhyBlocked} name=${name} /><${Overlap} name=${name} version=${list.version} /></div><${Versions} name=${name} version=${list.version} refresh=${state.refresh} />`}`}
+          ${list.version > 0 && html`<div class="columns"><${WhyBlocked} name=${name} /><${Overlap} name=${name} version=${list.version} /></div><${Versions} name=${name} version=${list.version} refresh=${state.refresh} />`}`}
     <//>`;
 }
 
@@ -62,15 +62,16 @@ function Summary({ list, refresh, onDelete }) {
   };
   const remove = () =>
     ask({
-      title: `Delete ${list.name}?`,
-      text: "Its addresses stop answering for everybody who subscribed. This cannot be undone.",
+      title: `Delete ${list.title}?`,
+      text: `The addresses /lists/${list.name}… stop answering for everybody who subscribed. This cannot be undone.`,
       action: "Delete the list",
       run: onDelete,
     });
   const actions = token && html`<${Button} icon="refresh" onClick=${() => attempt(() => sendJson(`/lists/${list.name}/rebuild`, {}))}>Rebuild now<//><${Button} icon="trash" kind="danger" onClick=${remove}>Delete<//><${SignedIn} />`;
   const build = list.lastBuild;
   const troubles = (list.sources ?? []).filter(({ state }) => state !== "ok");
-  return html`<${Card} title=${list.name} actions=${actions}>
+  return html`<${Card} title=${list.title} actions=${actions}>
+    <p class="hint">Name in the address: <code>${list.name}</code></p>
     ${list.description && html`<p>${list.description}</p>`}
     <${Figures}
       figures=${[
@@ -90,16 +91,13 @@ function Summary({ list, refresh, onDelete }) {
 
 const Sources = ({ sources }) =>
   html`<${Card} title="Sources">
-    <${Table}
-      caption="Sources of the list"
-      columns=${[
-        ["Source", ({ source }) => source, "wrap"],
-        ["State", ({ state }) => html`<${Badge} kind=${SOURCE_STATES[state]?.[0]}>${SOURCE_STATES[state]?.[1] ?? state}<//>`],
-        ["Rules", ({ ruleCount }) => (ruleCount == null ? "" : formatNumber(ruleCount)), "number"],
-        ["Read", ({ fetchedAt }) => (fetchedAt ? html`<${Ago} time=${fetchedAt} />` : "")],
-        ["Problem", ({ reason }) => reason ?? "", "wrap"],
-      ]}
-      rows=${sources}
-      keyOf=${({ source }) => source}
-    />
+    ${sources.length ? html`<${Table} caption="Sources of the list" columns=${SOURCE_COLUMNS} rows=${sources} keyOf=${({ source }) => source} />` : html`<${Empty}>None has been read yet.<//>`}
   <//>`;
+
+const SOURCE_COLUMNS = [
+  ["Source", ({ source }) => source, "wrap"],
+  ["State", ({ state }) => html`<${Badge} kind=${SOURCE_STATES[state]?.[0]}>${SOURCE_STATES[state]?.[1] ?? state}<//>`],
+  ["Rules", ({ ruleCount }) => (ruleCount == null ? "" : formatNumber(ruleCount)), "number"],
+  ["Read", ({ fetchedAt }) => (fetchedAt ? html`<${Ago} time=${fetchedAt} />` : "")],
+  ["Problem", ({ reason }) => reason ?? "", "wrap"],
+];

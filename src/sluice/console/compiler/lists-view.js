@@ -26,9 +26,8 @@ export function ListsView({ path, go, form }) {
 
 function AllLists({ go }) {
   const lists = usePolling((options) => getJson("/lists", options), 15);
-  const open = (name) => html`<a href="#lists/${name}">${name}</a>`;
   const columns = [
-    ["List", ({ name, description }) => html`<strong>${open(name)}</strong>${description && html`<br /><span class="hint">${description}</span>`}`, "wrap"],
+    ["List", ({ name, title, description }) => html`<strong><a href="#lists/${name}">${title}</a></strong>${title !== name && html` <code class="hint">${name}</code>`}${description && html`<br /><span class="hint">${description}</span>`}`, "wrap"],
     ["State", (list) => html`<${ListState} list=${list} />`],
     ["Rules", ({ version, ruleCount }) => (version ? formatNumber(ruleCount) : ""), "number"],
     ["Version", ({ version }) => version || "", "number"],

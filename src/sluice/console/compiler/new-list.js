@@ -8,6 +8,7 @@ import { SignIn } from "../ui/sign-in.js";
 import { usePolling, useToken } from "../ui/state.js";
 import { toConfiguration, toRequest } from "./form-state.js";
 import { checkToken } from "./job-store.js";
+import { isListName, suggestListName } from "./list-name.js";
 
 export const FORMATS = [
   ["pihole", "Pi-hole", "rules that Pi-hole accepts"],
@@ -30,9 +31,6 @@ const SCHEDULES = [
   ["0 4 * * 1", "Every Monday at about 4:00 UTC"],
 ];
 export const describeSchedule = (schedule) => SCHEDULES.find(([each]) => each === schedule)?.[1].replace("Every", "every") ?? schedule;
-const NAME = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
-const suggestName = (title) => title.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 64);
-
 export function NewList({ form, onDone }) {
   const token = useToken();
   if (!token) return html`<${SignIn} why="Publishing a list needs the operator's token." check=${checkToken} />`;
@@ -40,7 +38,7 @@ export function NewList({ form, onDone }) {
 }
 
 function NewListForm({ form, onDone }) {
-  const [name, setName] = useState(() => suggestName(form.name));
+  const [name, setName] = useState(() => suggestListName(form.name));
   const [description, setDescription] = useState("");
   const [schedule, setSchedule] = useState(SCHEDULES[0][0]);
   const [formats, setFormats] = useState(form.audience === "dns" ? ["pihole", "hosts", "dnsmasq", "unbound"] : []);
@@ -49,7 +47,7 @@ function NewListForm({ form, onDone }) {
   const configuration = toConfiguration(form);
   const own = Object.keys(toRequest(form).preFetchedContent ?? {});
   const isEmpty = configuration.sources.length === 0;
-  const isNamed = NAME.test(name);
+  const nameProblem = isListName(name) ? "" : `${name ? "" : "Choose a name for the address. "}Small letters, digits and hyphens inside; at most 64.`;
   const known = usePolling((options) => getJson("/lists", options), 0);
   const isKnown = known.data?.lists.some((each) => each.name === name);
   const publish = async () => {
@@ -67,7 +65,7 @@ function NewListForm({ form, onDone }) {
       ? html`<${Banner} kind="warn">The form under <a href="#">Compile</a> has no address yet. A published list is built from addresses.<//>`
       : html`<p>From the form under <a href="#">Compile</a>: <strong>${configuration.name}</strong>, ${countOf(configuration.sources.length, "source")}.</p>`}
     ${own.length > 0 && html`<${Banner} kind="warn">Own rules and attached files (${own.join(", ")}) are not part of a published list: put them on a web server and add the address.<//>`}
-    <${TextField} label="Name in the address" value=${name} maxlength="64" onInput=${setName} hint="${location.origin}/lists/${name || "…"}.txt" error=${isNamed ? "" : "Small letters, digits and hyphens inside; at most 64."} />
+    <${TextField} label="Name in the address" value=${name} maxlength="64" onInput=${setName} hint="${location.origin}/lists/${name || "…"}.txt" error=${nameProblem} />
     ${isKnown && html`<${Banner} kind="warn">There is a list of this name. Publishing replaces what it is built from; its addresses and versions stay.<//>`}
     <${TextField} label="Description" value=${description} onInput=${setDescription} />
     <${Select} label="Rebuild" value=${schedule} options=${SCHEDULES} onInput=${setSchedule} />
@@ -79,7 +77,7 @@ function NewListForm({ form, onDone }) {
     </fieldset>
     <${ErrorBanner} error=${error} />
     <div class="row">
-      <${Button} kind="primary" disabled=${isEmpty || !isNamed || isBusy} onClick=${publish}>Publish<//>
+      <${Button} kind="primary" disabled=${isEmpty || Boolean(nameProblem) || isBusy} onClick=${publish}>Publish<//>
       <${Button} onClick=${() => onDone("")}>Back<//>
     </div>
   <//>`;

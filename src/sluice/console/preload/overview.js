@@ -19,12 +19,12 @@ const MAX_DEPTH = 5000;
 const percent = (rate) => (rate == null ? "–" : `${(rate * 100).toLocaleString("en", { maximumFractionDigits: 1 })} %`);
 const milliseconds = (value) => (value == null ? "–" : `${formatNumber(Math.round(value))} ms`);
 
-export function Overview({ zone, go }) {
+export function Overview({ zone }) {
   const status = usePolling(() => zone.get("status"), REFRESH_S, zone.id);
   const history = usePolling(async () => ({ ...(await zone.get(`log?limit=${LOG_ROWS}`)), ...(await zone.get("alerts?limit=20")), ...(await zone.get("failed?limit=20")) }), REFRESH_S * 2, zone.id);
   return html`<${Loaded} state=${status}>
       ${(now) =>
-        html`<${Warnings} status=${now} /><${Warmth} zone=${zone} go=${go} /><${Failing} failed=${history.data?.failed ?? []} go=${go} />
+        html`<${Warnings} status=${now} /><${Warmth} zone=${zone} /><${Failing} failed=${history.data?.failed ?? []} />
           <div class="columns"><${Work} zone=${zone} status=${now} refresh=${status.refresh} /><${Queue} zone=${zone} /></div>`}
     <//>
     <${Loaded} state=${history}>${(past) => html`<${History} log=${past.log} /><${PurgeCard} zone=${zone} /><${Alerts} alerts=${past.alerts} />`}<//>`;
@@ -43,7 +43,7 @@ function Warnings({ status: { enabled, paused, breaker, last_5_minutes: recent, 
 }
 
 // What visitors get, and what the origin is spared.
-function Warmth({ zone, go }) {
+function Warmth({ zone }) {
   const state = usePolling(async () => ({ ...(await zone.get("traffic")), next: await findNextRefresh(zone) }), REFRESH_S * 2, zone.id);
   return html`<${Card} title="How warm is the site?">
     <${Loaded} state=${state}>
@@ -58,18 +58,15 @@ function Warmth({ zone, go }) {
               ["Next refresh", next ? html`<${Ago} time=${next * 1000} />` : "–"],
             ]}
           />
-          ${coverage.pages > 0 ? html`<div class="meter" role="img" aria-label="Warm ${coverage.warm}, stale ${coverage.stale}, cold ${coverage.cold}"><${Share} kind="good" value=${coverage.warm} /><${Share} kind="warn" value=${coverage.stale} /><${Share} kind="cold" value=${coverage.cold} /></div>` : html`<${FirstPages} go=${go} />`}
+          ${coverage.pages > 0 ? html`<div class="meter" role="img" aria-label="Warm ${coverage.warm}, stale ${coverage.stale}, cold ${coverage.cold}"><${Share} kind="good" value=${coverage.warm} /><${Share} kind="warn" value=${coverage.stale} /><${Share} kind="cold" value=${coverage.cold} /></div>` : html`<${FirstPages} />`}
           <p class="hint">
-            The limits of this zone can keep about ${countOf(limits.capacity, "page")} warm.${!limits.is_enough && html` That is not enough for all: <button type="button" class="link" onClick=${() => go("settings")}>raise them</button>.`}
+            The limits of this zone can keep about ${countOf(limits.capacity, "page")} warm.${!limits.is_enough && html` That is not enough for all: <a href="#settings">raise them</a>.`}
           </p>`}
     <//>
   <//>`;
 }
 
-const FirstPages = ({ go }) =>
-  html`<${Banner} kind="">
-    No page is known yet. <button type="button" class="link" onClick=${() => go("batches")}>Warm some pages or crawl the sitemap</button>, then <button type="button" class="link" onClick=${() => go("guide")}>put the Worker in front of the site</button>.
-  <//>`;
+const FirstPages = () => html`<${Banner} kind="">No page is known yet. <a href="#batches">Warm some pages or crawl the sitemap</a>, then <a href="#guide">put the Worker in front of the site</a>.<//>`;
 
 // The schedule refreshes a page before it expires.
 async function findNextRefresh(zone) {
@@ -144,7 +141,7 @@ const NEXT_COLUMNS = [
   ["Attempts", ({ attempt }) => attempt, "number"],
 ];
 
-const Failing = ({ failed, go }) =>
+const Failing = ({ failed }) =>
   failed.length > 0 &&
   html`<${Card} title="Failing pages">
     <${Table}
@@ -152,7 +149,7 @@ const Failing = ({ failed, go }) =>
       columns=${[["Page", ({ url }) => url, "wrap"], ["Reason", ({ reason }) => reason, "wrap"], ["Fails since", ({ fails_since: since, failed_at: at }) => html`<${Ago} time=${(since ?? at) * 1000} />`]]}
       rows=${failed.slice(0, SHOWN_ROWS)}
     />
-    <p class="hint"><button type="button" class="link" onClick=${() => go("failed")}>Replay or delete them</button></p>
+    <p class="hint"><a href="#failed">Replay or delete them</a></p>
   <//>`;
 
 function History({ log }) {

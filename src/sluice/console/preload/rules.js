@@ -7,7 +7,7 @@ import { useHash } from "../ui/state.js";
 
 const parseHeaders = (text) => Object.fromEntries(text.split("\n").map((line) => line.split(/:(.*)/s)).filter(([name, value]) => name.trim() && value !== undefined).map(([name, value]) => [name.trim(), value.trim()]));
 
-export function Rules({ zone, go }) {
+export function Rules({ zone }) {
   const [hash] = useHash();
   const [url, setUrl] = useState(hash.includes("?") ? hash.slice(hash.indexOf("?") + 1) : "");
   const [headers, setHeaders] = useState("");
@@ -25,7 +25,7 @@ export function Rules({ zone, go }) {
     }
   };
   return html`<${Card} title="Test the rules">
-    <p class="hint">The rules themselves are under <button type="button" class="link" onClick=${() => go("settings")}>Settings</button>, in the group Cache.</p>
+    <p class="hint">The rules themselves are under <a href="#settings">Settings</a>, in the group Cache.</p>
     <form class="fields" onSubmit=${submit}>
       <${TextField} label="Address" type="url" value=${url} onInput=${setUrl} placeholder="https://www.example.com/cart/" />
       <div class="columns">
