@@ -31,7 +31,7 @@ Serves all Workers on one local port, each at http://NAME.localhost:PORT.
   --limits PLAN         enforce the limits of Cloudflare's plan "paid" (default) or "free"
   --no-cache            let every request reach its Worker; without it, public replies are kept as their headers
                         allow, for each Worker whose config enables the cache
-  --demo                start local sources for all services, load some content and print a tour;
+  --demo                start local sources for all services, load some content, print a tour and run the crons;
                         the state is in .wrangler/demo
   --json                print the logs as JSON, one object a line; so it is anyway when the output is no terminal
   --no-watch            do not restart when a source file changes
@@ -168,11 +168,12 @@ async function serve(options) {
   const url = await waitWhileLocked(start, printPlain);
   await applyMigrations(miniflare, configs);
   await startWorkers();
-  if (options.cron) scheduleCrons(miniflare, configs);
+  if (options.cron && !demo) scheduleCrons(miniflare, configs);
   if (options.watch) watchSources(miniflare, configs, build, startWorkers);
   printPlain(`Ready on http://127.0.0.1:${url.port}`);
   if (demo) printPlain("Loading some content for the demo …");
   if (demo) printPlain(await demo.fill(miniflare, configs.map(({ name }) => name)));
+  if (demo) scheduleCrons(miniflare, configs); // what was filled stays as it is first seen
   setFooter(listAddresses(configs, url.port));
 }
 

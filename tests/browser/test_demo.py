@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 from browser.person import Person
 from ports import find_free_port
 from resolvers import choose_environment, find_program
-from runtime import PATIENCE_S, Runtime, until
+from runtime import PATIENCE_S, ROOT, Runtime, until
 
 TOKEN: Final = "a-token-of-my-own"
 NXDOMAIN: Final = 3
@@ -96,10 +96,59 @@ def test_the_demo_is_filled(demo: Runtime):
     compiled = httpx.post(f"{demo.url}/compile", json={"configuration": configuration}, timeout=PATIENCE_S).json()
     assert compiled["ruleCount"] == 2500
     assert until(lambda: ask("shop.localhost", "/blog/post-1/").headers.get("X-Cache-Layer") in {"EDGE", "R2"})
-    articles = ask("worker-api.localhost", "/api/v1/articles").json()["articles"]
-    assert len(articles) == 6
-    assert all(article["aiSummary"] for article in articles)
+    stories = ask("worker-api.localhost", "/api/v1/articles").json()["articles"]
+    assert len(stories) == 6
+    assert all(story["aiSummary"] for story in stories)
+    outlets = [{each["source_name"] for each in (story, *story["alternates"])} for story in stories]
+    assert sorted(map(len, outlets)) == [1, 1, 1, 1, 2, 3], "each story once, and some of them by several sources"
     assert until(lambda: ask("adblock-compiler.localhost", "/health/latest").json()["data"])["summary"]["total"] == 3
+
+
+def read_proofs(section: str) -> dict[str, list[str]]:
+    """The commands that ask the local Workers for something in a part of README, with what README says that each prints."""
+    text = (ROOT / "README.md").read_text().partition(f"\n## {section}\n")[2].partition("\n## ")[0]
+    proofs = {}
+    for line in text.splitlines():
+        spans = re.findall(r"`([^`]+)`", line)
+        command = next((each for each in spans if each.startswith("curl ")), line.strip())
+        # Not those with a name to fill in, with a body, or for a site of one's own.
+        if re.match(r"curl [^|]*:8787/", command) and not re.search(r"NAME|-d |-X |blog\.localhost", command):
+            proofs[command] = spans[spans.index(command) + 1 :] if command in spans else []
+    return proofs
+
+
+@pytest.mark.parametrize("section", ["A tour in three minutes", "Everyday use"])
+def test_readme_tells_the_truth(demo: Runtime, section: str):
+    """Each request of README, run as it stands there against the demo, answers, and prints what README says."""
+    port = demo.url.rpartition(":")[2]
+    proofs = read_proofs(section)
+    assert proofs
+    for command, printed in proofs.items():
+
+        def run(command: str = command) -> str:
+            here = command.replace(":8787", f":{port}")
+            done = subprocess.run(["sh", "-c", here], capture_output=True, text=True, timeout=PATIENCE_S, check=True)
+            assert done.stdout.strip(), command
+            return done.stdout
+
+        assert until(lambda: all(each in run() for each in printed)), command  # noqa: B023 - it is called here
+
+
+def test_the_commands_of_the_demo(demo: Runtime):
+    """What the demo prints to be tried is run as it stands: a page is warmed, and all pages with a tag are purged."""
+    commands = [line.strip() for line in demo.lines if re.match(r" +(export SLUICE_|\./scripts/sluice )", line)]
+    assert [command.split()[1] for command in commands[1:]] == ["preload", "purge"]
+    done = subprocess.run(
+        ["sh", "-ec", "\n".join(commands)], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=True
+    )
+    assert "1 done" in done.stderr + done.stdout
+    assert "18 pages removed" in done.stderr + done.stdout
+
+
+def test_the_crons_run(demo: Runtime):
+    """Nobody has to run them by hand: the processor looks for articles in the next minute."""
+    filled = next(at for at, line in enumerate(demo.lines) if line.startswith("The demo is"))
+    assert until(lambda: any('"processor.run"' in line for line in demo.lines[filled:]))
 
 
 def test_from_a_known_list_to_a_name_that_dnsmasq_blocks(open_page: OpenDemo, demo: Runtime, tmp_path: Path):
@@ -141,7 +190,10 @@ def test_a_warmed_page(open_page: OpenDemo):
     page = open_page("edge-preload").page
     sign_in(page)
     expect(page.get_by_label("Zone", exact=True)).to_have_value("demo")
-    expect(page.locator(".figure", has_text="Warm pages")).to_contain_text(re.compile(r"10 of \d+"))
+    expect(page.locator(".figure", has_text="Warm pages")).to_contain_text("20 of 20")
+    expect(page.get_by_role("region", name="Failing pages")).to_contain_text("/broken/")
+    page.get_by_role("tab", name="Batches").click()
+    expect(page.get_by_role("region", name="Batches")).to_contain_text("1 gone")
     page.get_by_role("tab", name="Pages").click()
     page.get_by_label("Search the pages").fill("post-3")
     link = page.locator("a[aria-label^='Open'][aria-label$='/blog/post-3/']")
@@ -164,3 +216,5 @@ def test_a_story(open_page: OpenDemo):
     expect(story.get_by_text(re.compile(r"^(positive|negative|neutral) ?[+-]?\d?\.?\d*$"))).to_be_visible()
     expect(story.locator("p").first).not_to_be_empty()
     expect(story.get_by_role("link").first).to_have_attribute("href", re.compile("/news/"))
+    story.get_by_text("2 more sources report this").click()
+    expect(story.locator("details a")).to_have_count(2)

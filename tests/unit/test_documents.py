@@ -54,6 +54,13 @@ def test_walks_name_files_with_their_functions(title: str):
     assert all(symbols for _, symbols in steps)
 
 
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_headers_are_found_in_any_case(document: str):
+    """A command that looks for a header ignores its case: HTTP/2, and the local runtime, send names in small letters."""
+    commands = re.findall(r"curl -\w*I[^`\n]*\| *grep [^`\n]*", (ROOT / document).read_text())
+    assert all(re.search(r"\| *grep -\w*i", command) for command in commands), commands
+
+
 def test_readme_fits_a_user():
     """The README is for users: what needs more room is in the other documents or at /docs."""
     assert len((ROOT / "README.md").read_text().splitlines()) <= 220

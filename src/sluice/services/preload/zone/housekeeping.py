@@ -96,12 +96,14 @@ class Housekeeping:
         await services.pages.forget_unvisited(now - FACTS_KEPT_S)
 
     async def _enqueue_scheduled(self, config: ZoneConfig, now: float) -> None:
-        """Enqueues the pages that expire before the next run, as many as the limits can warm until then."""
+        """Enqueues the pages that expire before the next run, as many as the limits can warm until then; no batch if there is none."""
         services, interval_s = self.services, config.preload_schedule_interval_s
         if not self._take_turn("scheduled_at", interval_s, now):
             return
         capacity = min(MAX_SCHEDULED, max(1, config.preload_rpm_limit * interval_s // 60))
         urls = await self._list_expiring(capacity, now + interval_s + LEAD_S)
+        if not urls:
+            return
         facts = await services.load_facts(urls)
         order = PageOrder(batch_id=services.create_id("preload"), trigger="scheduled", urls=urls)
         services.enqueuer.enqueue(order, config, facts, now)
