@@ -2,18 +2,24 @@
 
 import argparse
 import re
+import signal
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from types import FrameType
 from typing import Final
 
-from commands import DeployError, Wrangler, print_line, run_pywrangler, run_wrangler
+from account import choose_account
+from commands import QUESTION_LIMIT_S, UPLOAD_LIMIT_S, DeployError, Program, Wrangler, print_line
 from free_plan import judge, without_paid_settings
+from journal import Journal
 from locked_sync import sync_locked_packages
 from resources import create_missing
+from rollback import is_running, roll_back
 from rollout import list_needs, sort_by_need
 from smoke import Target, check_address, check_targets, is_local, list_local_targets
+from versions import describe, read_deployment
 from worker_config import WorkerConfig, find_used_bindings, read_configs
 from worker_secrets import describe_missing, list_missing
 
@@ -22,6 +28,8 @@ Prepare = Callable[[WorkerConfig], AbstractContextManager[WorkerConfig]]
 
 MAX_GZIP_KIB: Final = 3 * 1024  # the limit of the smallest plan
 PROPAGATION_S: Final = 90.0  # a new address may take this long to answer
+MAX_LIMIT_S: Final = 86_400
+UNFINISHED: Final = "The deployment is not finished: run it again to go on, or ./scripts/deploy --rollback to go back to the former versions."
 HELP: Final = """\
 What a deployment does, in this order:
   1. checks that each config binds what its Worker uses, and that you are logged in
@@ -29,13 +37,19 @@ What a deployment does, in this order:
   2. creates the queues, buckets, KV namespaces and databases that are missing, writes their ids into
      the configs (commit that), and migrates the database;
   3. says which secrets a Worker lacks and what does not work without them;
-  4. uploads the Workers: sluice-tail first, then a Worker after all those that its config names;
+  4. uploads the Workers: sluice-tail first, then a Worker after all those that its config names, and notes in
+     .deployments/ACCOUNT.json before each upload which version runs;
   5. runs the smoke test against the addresses that wrangler prints.
 
 The packages that are uploaded are those of requirements/worker.txt, locked by hash, in every case: wrangler
 calls ./scripts/setup --modules before it builds.
 
-The exit code is 1 if anything failed, 2 if the command line is wrong.
+--rollback goes back to exactly the noted versions, in the reverse order, and only where a version of the last deployment
+runs; with names, of the last deployment of each of these Workers. It fails, and changes nothing, where somebody else
+deployed since (--force goes back all the same), and says so where a Worker has no former version. A deployment that
+failed half-way may be run again: what is noted stays what ran before it.
+
+The exit code is 1 if anything failed or could not be rolled back, 130 or 143 if it was interrupted, 2 if the command line is wrong.
 """
 
 
@@ -80,17 +94,14 @@ def check_upload(config: WorkerConfig, upload: Wrangler, prepare: Prepare) -> No
     print_line(f"{config.name:24} {float(size[1]):8.0f} KiB gzipped")
 
 
-def migrate(configs: list[WorkerConfig], run: Wrangler) -> None:
+def migrate(configs: list[WorkerConfig], run: Wrangler, journal: Journal) -> None:
     """Apply the migrations to each remote database once."""
     homes = {entry["database_name"]: config for config in configs for entry in config.all("d1_databases")}
     for name, config in homes.items():
         print_line(f"migrating database {name}")
-        run("d1", "migrations", "apply", name, "--remote", "--config", str(config.path))
-
-
-def require_login(run: Wrangler) -> None:
-    if "not authenticated" in run("whoami"):  # its exit status is 0 in this case too
-        raise DeployError("not logged in to Cloudflare: run npx wrangler login, or set CLOUDFLARE_API_TOKEN")
+        target = (name, "--remote", "--config", str(config.path))
+        journal.add_migrations(re.findall(r"[\w.-]+\.sql\b", run("d1", "migrations", "list", *target)))
+        run("d1", "migrations", "apply", *target)
 
 
 def report_secrets(configs: list[WorkerConfig], run: Wrangler) -> None:
@@ -99,26 +110,46 @@ def report_secrets(configs: list[WorkerConfig], run: Wrangler) -> None:
             print_line(line)
 
 
-def upload_all(configs: list[WorkerConfig], upload: Wrangler, prepare: Prepare) -> list[Target]:
+def note_version(config: WorkerConfig, run: Wrangler, journal: Journal) -> None:
+    """Note what runs of a Worker; what an unfinished deployment uploaded is not what ran before it."""
+    deployment = read_deployment(config, run)
+    note = journal.content.notes.get(config.name)
+    if not note or note.tag != journal.content.tag or not is_running(note, deployment, config, run):
+        journal.add(config.name, deployment.shares)
+    print_line(f"{config.name}: {describe(deployment.shares)} runs")
+
+
+def upload_all(
+    configs: list[WorkerConfig], run: Wrangler, upload: Wrangler, prepare: Prepare, journal: Journal
+) -> list[Target]:
     """Upload the Workers in their order and return the addresses at which they can be tried."""
     needs = list_needs(configs)
     targets: list[Target] = []
     for config in configs:
         reasons = [need.reason for need in needs if need.first == config.name]
+        note_version(config, run, journal)
         print_line(f"deploying {config.name}" + (f" before others: {reasons[0]}" if reasons else ""))
         with prepare(config) as uploaded:
-            output = upload("deploy", "--config", str(uploaded.path))
+            output = upload("deploy", "--tag", journal.content.tag, "--config", str(uploaded.path))
         print_line(output.strip().splitlines()[-1])
         addresses = re.findall(r"^\s*(https?://\S+)\s*$", output, re.MULTILINE)
         targets += [Target.at(config.name, address) for address in addresses[:1]]
     return targets
 
 
-def deploy(configs: list[WorkerConfig], run: Wrangler, upload: Wrangler, prepare: Prepare) -> None:
+def deploy(configs: list[WorkerConfig], run: Wrangler, upload: Wrangler, prepare: Prepare, journal: Journal) -> None:
+    journal.begin()
     create_missing(configs, run, print_line)
-    migrate(configs, run)
+    migrate(configs, run, journal)
     report_secrets(configs, run)
-    targets = upload_all(configs, upload, prepare)
+    try:
+        targets = upload_all(configs, run, upload, prepare, journal)
+    except DeployError as error:
+        raise DeployError(f"{error}\n{UNFINISHED}") from None
+    except KeyboardInterrupt:
+        print(UNFINISHED, file=sys.stderr)
+        raise
+    journal.finish()
     tried = {target.worker for target in targets}
     for config in configs:
         if config.name not in tried:
@@ -138,15 +169,6 @@ def check(addresses: list[str], configs: list[WorkerConfig]) -> None:
         raise DeployError(f"checks that failed: {failed}")
 
 
-def roll_back(configs: list[WorkerConfig], run: Wrangler) -> None:
-    """Return each Worker to its former version; callers come before what they call, the reverse of a deployment."""
-    for config in reversed(configs):
-        print_line(f"rolling back {config.name}")
-        output = run("rollback", "--yes", "--message", "./scripts/deploy --rollback", "--config", str(config.path))
-        print_line(output.strip().splitlines()[-1])
-    print_line("Stored data and the database's migrations stay as they are: migrations only ever add.")
-
-
 def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="./scripts/deploy",
@@ -163,7 +185,16 @@ def build_parser() -> argparse.ArgumentParser:
         metavar="URL",
         help="only try what runs there: an address of a Worker, or of ./scripts/run (http://127.0.0.1:8787)",
     )
-    what.add_argument("--rollback", action="store_true", help="return to the version before the last deployment")
+    what.add_argument("--rollback", action="store_true", help="return to the versions before the last deployment")
+    parser.add_argument(
+        "--force", action="store_true", help="with --rollback: also where somebody else deployed since then"
+    )
+    parser.add_argument(
+        "--time-limit",
+        type=parse_seconds,
+        metavar="SECONDS",
+        help=f"for each call of wrangler; default: {QUESTION_LIMIT_S:g}, and {UPLOAD_LIMIT_S:g} for an upload or a migration",
+    )
     parser.add_argument("--pywrangler", action="store_true", help="vendor and upload with Cloudflare's pywrangler")
     parser.add_argument(
         "--plan",
@@ -174,38 +205,67 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def parse_seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0
+    if not 1 <= seconds <= MAX_LIMIT_S:
+        raise argparse.ArgumentTypeError(f"give 1 to {MAX_LIMIT_S} seconds, not {text}")
+    return seconds
+
+
 def perform(options: argparse.Namespace, root: Path, run: Wrangler, pywrangler: Wrangler) -> None:
     configs = select_configs(sort_by_need(read_configs(root)), options.workers)
     if options.check:
         return check(options.check, configs)
     if options.rollback:
-        require_login(run)
-        return roll_back(configs, run)
+        journal = Journal(root, choose_account(configs, run))
+        return roll_back(configs, options.workers, journal, run, force=options.force)
     if options.plan == "free":
         configs = select_for_free_plan(configs, options.workers)
     for config in configs:
         check_bindings(config)
-    if not options.dry_run:
-        require_login(run)
-    if options.pywrangler:
-        sync_locked_packages(root, pywrangler)
     upload = pywrangler if options.pywrangler else run
     prepare: Prepare = without_paid_settings if options.plan == "free" else nullcontext
-    if not options.dry_run:
-        return deploy(configs, run, upload, prepare)
+    account = "" if options.dry_run else choose_account(configs, run)
+    if options.pywrangler:
+        sync_locked_packages(root, pywrangler)
+    if account:
+        return deploy(configs, run, upload, prepare, Journal(root, account))
     for config in configs:
         check_upload(config, upload, prepare)
     return None
 
 
-def main(arguments: list[str], root: Path, run: Wrangler, pywrangler: Wrangler = run_pywrangler) -> int:
+def main(arguments: list[str], root: Path, run: Wrangler | None = None, pywrangler: Wrangler | None = None) -> int:
+    parser = build_parser()
+    options = parser.parse_args(arguments)
+    if options.force and not options.rollback:
+        parser.error("--force goes with --rollback alone")
+    run = run or Program("wrangler", options.time_limit)
+    pywrangler = pywrangler or Program("pywrangler", options.time_limit)
     try:
-        perform(build_parser().parse_args(arguments), root, run, pywrangler)
+        perform(options, root, run, pywrangler)
     except DeployError as error:
         print(error, file=sys.stderr)
         return 1
+    except KeyboardInterrupt as interrupt:
+        print("interrupted", file=sys.stderr)
+        return 128 + (interrupt.args[0] if interrupt.args else signal.SIGINT)
     return 0
 
 
+def interrupt_at(*signals: signal.Signals) -> None:
+    """Let these signals end what runs, as Ctrl-C does: wrangler must not go on alone."""
+
+    def interrupt(number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt(number)
+
+    for each in signals:
+        signal.signal(each, interrupt)
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:], Path(__file__).parents[2], run_wrangler))
+    interrupt_at(signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    sys.exit(main(sys.argv[1:], Path(__file__).parents[2]))

@@ -1,13 +1,13 @@
 """The deployment creates what is missing once, writes the ids down, and refuses what would not work."""
 
-import json
+import os
 from pathlib import Path
 
 import pytest
 
-from commands import CommandFailed
 from deploy import main
 from smoke import CHECKS
+from unit.deploy.fake_account import ACCOUNT_ID, DATABASE_ID, NAMESPACE_ID, Account
 from worker_config import WorkerConfig, find_used_bindings, read_configs
 
 COMPILER = """\
@@ -48,35 +48,10 @@ LIMIT = "3"
 TAIL = 'name = "tail"\nmain = "entry.py"\n\n[[kv_namespaces]]\nbinding = "LOGS"\nid = "cache"\n'
 
 
-NAMESPACE_ID = "0123456789abcdef0123456789abcdef"
-DATABASE_ID = "01234567-89ab-cdef-0123-456789abcdef"
-
-
-class Account:
-    """A Cloudflare account as wrangler's commands show it."""
-
-    def __init__(self, *, logged_in: bool = True) -> None:
-        self.logged_in = logged_in
-        self.kept: dict[str, list[str]] = {"queues": [], "r2": [], "kv": [], "d1": []}
-        self.ran: list[tuple[str, ...]] = []
-
-    def __call__(self, *arguments: str) -> str:
-        self.ran.append(arguments)
-        match arguments:
-            case ("whoami",):
-                return "you are logged in" if self.logged_in else "You are not authenticated."
-            case ("kv", "namespace", "list"):
-                return json.dumps([{"id": NAMESPACE_ID, "title": title} for title in self.kept["kv"]])
-            case ("d1", "info", name, "--json") if name in self.kept["d1"]:
-                return json.dumps({"uuid": DATABASE_ID})
-            case (kind, *_, "create", name):
-                assert name not in self.kept[kind], "created twice"
-                self.kept[kind].append(name)
-            case (kind, *_, "info", name) if name in self.kept[kind]:
-                pass
-            case (_, *_, "info", _) | (_, "info", _, "--json"):
-                raise CommandFailed("not found")
-        return "done"
+@pytest.fixture(autouse=True)
+def _any_account(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A deployment settles the account for all commands after it: not for the next test."""
+    monkeypatch.setenv("CLOUDFLARE_ACCOUNT_ID", "")
 
 
 @pytest.fixture(name="project")
@@ -124,7 +99,7 @@ def test_order(project: Path):
         for command in account.ran
         if command[0] == "deploy" or command[:2] == ("d1", "migrations")
     ]
-    assert after == ["apply", "wrangler.tail.toml", "wrangler.toml"]
+    assert after == ["list", "apply", "wrangler.tail.toml", "wrangler.toml"]
 
 
 def test_unbound_name(project: Path, capsys: pytest.CaptureFixture[str]):
@@ -140,6 +115,37 @@ def test_not_logged_in(project: Path, capsys: pytest.CaptureFixture[str]):
     """Without an account nothing is tried, and the way out is named."""
     assert main([], project, Account(logged_in=False)) == 1
     assert "wrangler login" in capsys.readouterr().err
+
+
+def test_account_is_settled(project: Path):
+    """wrangler is told the account of the login: it might remember that of another."""
+    assert main(["tail"], project, Account()) == 0
+    assert os.environ["CLOUDFLARE_ACCOUNT_ID"] == ACCOUNT_ID
+
+
+def test_several_accounts(project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    """A login with several accounts is asked to choose one, and nothing is deployed before."""
+    account = Account(accounts=("one", "two"))
+    assert main(["tail"], project, account) == 1
+    assert capsys.readouterr().err == (
+        "set CLOUDFLARE_ACCOUNT_ID to the id of the account to deploy to; this login has:\n  a: one\n  a: two\n"
+    )
+    assert account.running == {}
+    monkeypatch.setenv("CLOUDFLARE_ACCOUNT_ID", "two")
+    assert main(["tail"], project, account) == 0
+
+
+@pytest.mark.parametrize("limit", ["0", "-3", "nan", "1e9", "soon"])
+def test_time_limit_must_be_one(project: Path, limit: str):
+    """A time limit that limits nothing is refused."""
+    with pytest.raises(SystemExit, match="2"):
+        main(["--time-limit", limit], project, Account())
+
+
+def test_force_is_for_rollbacks(project: Path):
+    """`--force` alone is refused: a deployment has nothing to force."""
+    with pytest.raises(SystemExit, match="2"):
+        main(["--force"], project, Account())
 
 
 def test_unknown_worker(project: Path, capsys: pytest.CaptureFixture[str]):
@@ -175,26 +181,6 @@ def test_find_used_bindings():
         "KV",
         "DB",
     }
-
-
-def test_rollback_is_the_reverse(project: Path, capsys: pytest.CaptureFixture[str]):
-    """A rollback goes through the Workers from the last deployed to the first, and touches no data."""
-    account = Account()
-    assert main(["--rollback"], project, account) == 0
-    assert [(command[0], command[-1].rsplit("/", 1)[-1]) for command in account.ran[1:]] == [
-        ("rollback", "wrangler.toml"),
-        ("rollback", "wrangler.tail.toml"),
-    ]
-    assert all("--yes" in command for command in account.ran[1:])
-    assert account.kept == {"queues": [], "r2": [], "kv": [], "d1": []}
-    assert "migrations stay as they are" in capsys.readouterr().out
-
-
-def test_rollback_of_one(project: Path):
-    """Only the named Worker is rolled back."""
-    account = Account()
-    assert main(["--rollback", "tail"], project, account) == 0
-    assert [command[-1].rsplit("/", 1)[-1] for command in account.ran[1:]] == ["wrangler.tail.toml"]
 
 
 @pytest.mark.parametrize("address", ["worker-api", "ftp://example.com", "https://"])
