@@ -138,6 +138,24 @@ def test_first_deployment_of_one(project: Path, account: Account, capsys: pytest
     )
 
 
+def test_first_deployment_in_part(project: Path, capsys: pytest.CaptureFixture[str]):
+    """A first deployment that fails half-way, and one that completes it: there is nothing to go back to after either."""
+    account = Account()
+    account.refused = {"caller"}
+    assert main([], project, account) == 1
+    capsys.readouterr()
+    assert main(["--rollback", *NAMES], project, account) == 1
+    told = capsys.readouterr()
+    assert "caller is not changed: nothing runs" in told.out
+    assert [line.split()[0] for line in told.err.splitlines()] == ["tail", "owner"]
+    account.refused = set()
+    assert main([], project, account) == 0
+    capsys.readouterr()
+    assert main(["--rollback"], project, account) == 1
+    assert [line.split()[0] for line in capsys.readouterr().err.splitlines()] == list(NAMES)
+    assert account.list_changed() == []
+
+
 def test_somebody_else_deployed(project: Path, account: Account, capsys: pytest.CaptureFixture[str]):
     """A version that is neither the deployment's nor a former one stops the rollback before its first step."""
     before = dict(account.running)
