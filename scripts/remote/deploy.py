@@ -39,7 +39,8 @@ What a deployment does, in this order:
   3. says which secrets a Worker lacks and what does not work without them;
   4. uploads the Workers: sluice-tail first, then a Worker after all those that its config names, and notes in
      .deployments/ACCOUNT.json before each upload which version runs;
-  5. runs the smoke test against the addresses that wrangler prints.
+  5. runs the smoke test against the addresses that wrangler prints; with ADMIN_TOKEN in the
+     environment it also tries whether the warming of each zone reaches its origin.
 
 The packages that are uploaded are those of requirements/worker.txt, locked by hash, in every case: wrangler
 calls ./scripts/setup --modules before it builds.

@@ -1,6 +1,7 @@
 """The smoke test: asks running Workers for what they are for, and prints one line for each check."""
 
 import json
+import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from commands import DeployError, print_line
 
 TIMEOUT_S: Final = 60.0
 PAUSE_S: Final = 2.0
+CHECKED_ZONES: Final = 20  # each costs its origin one request
 LOCAL_HOSTS: Final = ("127.0.0.1", "localhost", "::1")
 
 
@@ -41,6 +43,7 @@ class Check:
     path: str
     is_good: Judge
     body: dict[str, Any] | None = None
+    headers: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +164,42 @@ def _check_worker(target: Target, end: float) -> Iterator[tuple[str, str]]:
         return
     for check in (*EVERY_WORKER, *CHECKS.get(name, ())):
         yield f"{name:24}{check.method} {check.path} ({check.what})", _try_until(target, check, end)
+    if name == "edge-preload":
+        yield from _check_zones(target, os.environ.get("ADMIN_TOKEN", ""))
+
+
+def _check_zones(target: Target, token: str) -> Iterator[tuple[str, str]]:
+    """Have each zone send one request as it warms pages: on a route it may come back instead of reaching the origin."""
+    if not token:
+        print_line("note    edge-preload            with ADMIN_TOKEN set, the warming of each zone is tried as well")
+        return
+    operator = {"Authorization": f"Bearer {token}"}
+    listing = Check("its zones", "GET", "/api/v1/zones", lambda reply: reply.status == 200, headers=operator)
+    problem = find_problem(target, listing)
+    if problem:
+        yield f"{'edge-preload':24}GET {listing.path} ({listing.what})", problem
+        return
+    for zone in _ask(target, listing).json()["zones"][:CHECKED_ZONES]:
+        path = f"/api/v1/zones/{zone}/origin/check"
+        begin = Check("warming reaches the origin", "POST", path, lambda reply: reply.status == 202, headers=operator)
+        yield (
+            f"{'edge-preload':24}POST {path} ({begin.what})",
+            find_problem(target, begin)
+            or _wait_for_origin(
+                target, Check("the result", "GET", f"/api/v1/zones/{zone}/status", _has_result, headers=operator)
+            ),
+        )
+
+
+def _has_result(reply: Reply) -> bool:
+    return reply.status == 200 and reply.json()["origin_check"]["state"] != "pending"
+
+
+def _wait_for_origin(target: Target, result: Check) -> str:
+    if problem := _try_until(target, result, time.monotonic() + 2 * TIMEOUT_S):
+        return problem
+    check = _ask(target, result).json()["origin_check"]
+    return "" if check["state"] == "reached" else str(check["detail"])
 
 
 def _is_healthy(reply: Reply, worker: str) -> bool:
@@ -189,7 +228,7 @@ def find_problem(target: Target, check: Check) -> str:
 
 def _ask(target: Target, check: Check) -> Reply:
     body = None if check.body is None else json.dumps(check.body).encode()
-    headers = {"Content-Type": "application/json", "User-Agent": "sluice-smoke-test"} | target.headers
+    headers = {"Content-Type": "application/json", "User-Agent": "sluice-smoke-test"} | target.headers | check.headers
     request = Request(target.url + check.path, data=body, headers=headers, method=check.method)  # noqa: S310
     try:
         with urlopen(request, timeout=TIMEOUT_S) as response:  # noqa: S310

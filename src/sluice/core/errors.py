@@ -6,6 +6,7 @@
     - Unauthorized, Forbidden, NotFound, Conflict, PreconditionFailed
     - TooLarge, UnsupportedMediaType, TooManyRequests
     - Refused: an address or content that must not be fetched
+      - Looped: a reply that is our own, because the request for it came back to us
   - PeerError: another service is at fault, and trying again may help
     - Unavailable: it did not answer, or answered that it cannot serve now
       - ConnectionLost: a reused connection turned out to be closed, so the same request may be sent again at once
@@ -103,6 +104,10 @@ class Refused(CallerError):
     """An address or content that must not be fetched, no matter who asks."""
 
     title = "Refused"
+
+
+class Looped(Refused):
+    """A reply that is our own, because the request for it came back to us instead of reaching the origin."""
 
 
 class TooManyRequests(CallerError):

@@ -30,7 +30,8 @@ from sluice.services.preload.purge_lists.reader import PurgeMemory, PurgeReader
 from sluice.services.preload.serving.host_directory import HostCache, HostDirectory, Zone
 from sluice.services.preload.serving.hot_edge import HotEdge, HotPages
 from sluice.services.preload.serving.isolate_memory import IsolateMemory
-from sluice.services.preload.serving.own_address import pass_to_own_address
+from sluice.services.preload.serving.own_address import ReturnedWarming, pass_to_own_address
+from sluice.services.preload.serving.own_warming import OwnWarming
 from sluice.services.preload.zone.calls import RemoteZones
 from sluice.services.preload.zone.services import Dependencies
 from sluice.services.preload.zone.settings import (
@@ -233,6 +234,10 @@ class PreloadWorker:
 
         async def to_nobody() -> Any:
             send = VisitorRequest(request.js_object, lambda: self.allowed_hosts).send
-            return to_response(await pass_to_own_address(incoming, send), self.ctx)
+            warming = ReturnedWarming(self.hosts.find_zone_behind, make_own_warming)
+            return to_response(await pass_to_own_address(incoming, send, warming), self.ctx)
+
+        def make_own_warming(zone: Zone) -> OwnWarming:
+            return PreloadVisit(self, zone, request, _MEMORY).own_warming
 
         return await self.hosts.dispatch(incoming.url, to_zone=to_zone, to_api=to_api, to_nobody=to_nobody)

@@ -12,7 +12,8 @@ from sluice.services.preload.serving.host_directory import Zone
 from sluice.services.preload.serving.isolate_memory import IsolateMemory
 from sluice.services.preload.serving.misses import MissServer
 from sluice.services.preload.serving.observing import Observer
-from sluice.services.preload.serving.origin_requests import OriginRequests
+from sluice.services.preload.serving.origin_requests import OriginRequests, ZoneKeys
+from sluice.services.preload.serving.own_warming import OwnWarming
 from sluice.services.preload.serving.page_server import PageServer
 from sluice.services.preload.serving.refreshing import Refresher
 from sluice.services.preload.zone.calls import ZoneCalls
@@ -42,6 +43,7 @@ class PreloadVisit:
             make_misses=lambda: self.misses,
             make_observer=lambda: self.observer,
             make_zone=lambda: self.zone_calls,
+            make_own_warming=lambda: self.own_warming,
             defer=self.worker.ctx.waitUntil,
             log=self.worker.log,
             memory=self.memory,
@@ -62,13 +64,27 @@ class PreloadVisit:
         return VisitorRequest(self.request.js_object, lambda: self.worker.allowed_hosts).send
 
     @cached_property
+    def keys(self) -> ZoneKeys:
+        return ZoneKeys(
+            zone_id=self.zone.zone_id,
+            zone=self.zone_calls,
+            clock=self.worker.clock,
+            log=self.worker.log,
+            memory=self.memory,
+        )
+
+    @cached_property
+    def own_warming(self) -> OwnWarming:
+        return OwnWarming(self.keys, self.worker.clock, self.send)
+
+    @cached_property
     def origin(self) -> OriginRequests:
         return OriginRequests(
-            zone_id=self.zone.zone_id,
             config=self.zone.config,
             clock=self.worker.clock,
             send=self.send,
             zone=self.zone_calls,
+            keys=self.keys,
             defer=self.worker.ctx.waitUntil,
             log=self.worker.log,
             memory=self.memory,

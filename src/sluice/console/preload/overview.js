@@ -1,5 +1,5 @@
 // How warm is the site? What is failing, since when, and what happens next.
-import { countOf, formatNumber, html, useState } from "../ui/draw.js";
+import { countOf, formatNumber, html, useEffect, useState } from "../ui/draw.js";
 import { BarChart, LineChart } from "../ui/charts.js";
 import { Button, Segments } from "../ui/controls.js";
 import { Badge, Banner, Empty, Figures, Loaded } from "../ui/feedback.js";
@@ -34,6 +34,7 @@ function Warnings({ status: { enabled, paused, breaker, last_5_minutes: recent, 
   const texts = [
     breaker.state === "open" && ["bad", html`The circuit breaker is open: ${countOf(breaker.consecutive_failures, "request")} to the origin failed in a row. The next try is ${breaker.open_until ? html`<${Ago} time=${breaker.open_until * 1000} />` : "soon"}.`],
     breaker.state === "half-open" && ["warn", "The circuit breaker is half open: one page is being tried. If it succeeds, preloading continues."],
+    alerts.includes("warming_loop") && ["bad", "Warming does not reach the origin: its requests come back to this Worker. Set origin_url under Settings to a host name of the origin that has no route to it."],
     recent.failure_rate > MAX_FAILURE_RATE && alerts.includes("failure_rate") && ["warn", `${percent(recent.failure_rate)} of the fetches in the last 5 minutes failed: ${recent.failures} of ${recent.attempts}.`],
     (depth > MAX_DEPTH || alerts.includes("queue_depth")) && ["warn", `${formatNumber(depth)} pages are waiting. Raise the limits under Settings, or cancel a batch.`],
     !enabled && ["warn", "Preloading is switched off for this zone. Switch it on under Settings (preload_enabled)."],
@@ -83,7 +84,11 @@ function Work({ zone, status, refresh }) {
     await act(setNotice, async () => (await zone.send(action), text));
     refresh();
   };
-  const { last_5_minutes: recent, limits } = status;
+  const { last_5_minutes: recent, limits, origin_check: check } = status;
+  // A zone whose configuration is new is tried once, without being asked.
+  useEffect(() => {
+    if (check === null) control("origin/check");
+  }, [check === null]);
   const toggle = status.paused
     ? html`<${Button} icon="play" kind="primary" onClick=${() => control("resume", "Preloading continues.")}>Resume<//>`
     : html`<${Button} icon="stop" onClick=${() => control("pause", "Paused.")}>Pause<//>`;
@@ -100,7 +105,17 @@ function Work({ zone, status, refresh }) {
       ]}
     />
     <p class="hint">Limits: ${limits.concurrency} requests at once, ${formatNumber(limits.per_second)} per second, ${formatNumber(limits.per_minute)} per minute.</p>
+    <p class="hint">
+      ${describeCheck(check)} <button type="button" class="link" disabled=${check?.state === "pending"} onClick=${() => control("origin/check")}>Try whether warming reaches the origin</button>
+    </p>
   <//>`;
+}
+
+function describeCheck(check) {
+  if (!check || check.state === "pending") return "Warming is being tried …";
+  const when = html`<${Ago} time=${check.at * 1000} />`;
+  if (check.state === "reached") return html`Warming reaches the origin: it answered ${check.status}, ${when}.`;
+  return html`Warming does not reach the origin, ${when}: ${check.detail}.`;
 }
 
 function State({ status: { enabled, paused, breaker, queue_depth: depth } }) {

@@ -1,6 +1,6 @@
 """Incidents that an operator should know of: when one begins, and when it is over."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,6 +10,7 @@ WINDOW_S: Final = 300.0
 MAX_FAILURE_RATE: Final = 0.10
 MIN_RESULTS: Final = 3  # one failed page on a quiet site is no trend
 MAX_DEPTH: Final = 5000
+LOOP_REMEDY: Final = "set the zone's origin_url to a host name of the origin that has no route to it"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +49,7 @@ class Finding:
     is_over: bool
 
 
-def review_zone(rates: FetchRates, depth: int, breaker: Breaker) -> Iterator[Finding]:
+def review_zone(rates: FetchRates, depth: int, breaker: Breaker, looping: Sequence[str]) -> Iterator[Finding]:
     """The state of everything that is watched."""
     is_high = rates.failure_rate > MAX_FAILURE_RATE
     failing = f"{rates.failures} of {rates.attempts} fetches failed in the last 5 minutes"
@@ -64,3 +65,5 @@ def review_zone(rates: FetchRates, depth: int, breaker: Breaker) -> Iterator[Fin
     pause = f"the origin fails: preload pauses for {breaker.backoff_s:g} s, then tries one page"
     is_closed = breaker.state == "closed"
     yield Finding("breaker_open", "critical", None if is_closed else pause, is_over=is_closed)
+    loop = f"requests for pages of {', '.join(looping)} come back to this Worker and are not warmed: {LOOP_REMEDY}"
+    yield Finding("warming_loop", "critical", loop if looping else None, is_over=not looping)

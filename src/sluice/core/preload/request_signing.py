@@ -14,9 +14,12 @@ MAX_AHEAD_S: Final = 30
 # A nonce is kept for as long as the request that carries it could be sent again.
 NONCE_KEPT_S: Final = MAX_AGE_S + MAX_AHEAD_S + 70
 PROXY_HEADER: Final = "x-sluice-proxy"
+WARMING_HEADER: Final = "x-sluice-warming"
+MAX_WARMING_AGE_S: Final = 60  # it is sent as soon as it is signed, and only has to travel
 _TIMESTAMP: Final = re.compile(r"[0-9]{1,11}")
 _NONCE: Final = re.compile(r"[0-9a-fA-F-]{16,64}")
 _SIGNATURE: Final = re.compile(r"[0-9a-f]{64}")
+_WARMING: Final = re.compile(r"t=([0-9]{1,11}),v=([0-9a-f]{64})")
 _UUID4: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE)
 _ANY_KEY: Final = re.compile(rf"(?:[a-z]{{1,32}}-)?{_UUID4.pattern}", re.IGNORECASE)
 
@@ -83,6 +86,34 @@ def sign_proxy(key: str, *, host: str, proto: str, client_ip: str, now: float) -
     timestamp = str(int(now))
     text = f"proxy\n{host}\n{proto}\n{client_ip}\n{timestamp}"
     return (PROXY_HEADER, f"t={timestamp},v={compute_signature(key, text)}")
+
+
+def sign_warming(key: str, *, method: str, place: str, now: float) -> tuple[str, str]:
+    """The header by which the preloader knows its own request again, if the front door brings that to the Worker.
+
+    `place` is the page's host, path and query.
+    """
+    timestamp = str(int(now))
+    return (WARMING_HEADER, f"t={timestamp},v={compute_signature(key, _warming_text(method, place, timestamp))}")
+
+
+def is_recent_warming(value: str, now: float) -> bool:
+    """Whether a header has the form of such a proof and is not too old: what can be told without a key."""
+    found = _WARMING.fullmatch(value)
+    return found is not None and -MAX_AHEAD_S <= now - int(found[1]) <= MAX_WARMING_AGE_S
+
+
+def proves_warming(value: str, keys: Iterable[str], *, method: str, place: str) -> bool:
+    """Whether one of the keys has signed this method and place; `is_recent_warming` judges the time."""
+    found = _WARMING.fullmatch(value)
+    if found is None:
+        return False
+    text = _warming_text(method, place, found[1])
+    return any([hmac.compare_digest(compute_signature(key, text), found[2]) for key in keys if key])  # noqa: C419 - all are tried
+
+
+def _warming_text(method: str, place: str, timestamp: str) -> str:
+    return f"warming\n{method}\n{place}\n{timestamp}"
 
 
 def sign_request(key: str, method: str, path: str, body: bytes, *, now: float, nonce: str) -> dict[str, str]:

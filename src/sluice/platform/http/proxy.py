@@ -24,7 +24,9 @@ class VisitorRequest:
         self._request = request
         self._read_allowed = read_allowed
 
-    async def send(self, url: str, changes: Mapping[str, str | None], *, timeout_s: float) -> OriginResponse:
+    async def send(
+        self, url: str, changes: Mapping[str, str | None], *, timeout_s: float, is_repeatable: bool = True
+    ) -> OriginResponse:
         """Return the origin's response as soon as its headers are there; a redirect is a response."""
         check_url(url, self._read_allowed())
         if not url.startswith(f"{js.URL.new(url).origin}/"):
@@ -33,14 +35,14 @@ class VisitorRequest:
         try:
             async with asyncio.timeout(timeout_s):
                 with translate_errors("the request to the origin"):
-                    response = await self._fetch(url, changes, abort.signal)
+                    response = await self._fetch(url, changes, abort.signal, _TRIES if is_repeatable else 1)
         except TimeoutError:
             abort.abort()
             raise TimedOut(f"the origin did not answer within {timeout_s:g} s") from None
         return OriginResponse(response.status, read_headers(response.headers), to_content(response), response)
 
-    async def _fetch(self, url: str, changes: Mapping[str, str | None], signal: Any) -> Any:
-        tries = _TRIES if self._request.method in {"GET", "HEAD"} else 1
+    async def _fetch(self, url: str, changes: Mapping[str, str | None], signal: Any, tries: int) -> Any:
+        tries = tries if self._request.method in {"GET", "HEAD"} else 1
         for _ in range(tries - 1):
             try:
                 return await js.fetch(self._build(url, changes, signal))

@@ -9,10 +9,13 @@ from sluice.core.ports import Content, HeaderPairs, OriginResponse
 class SendToOrigin(Protocol):
     """Sends a visitor's own request, with its method and body, to this URL; `changes` replace headers, None removes one.
 
-    Raises TimedOut when no headers have come in time. Afterwards the body may take as long as it does.
+    Raises TimedOut when no headers have come in time. Afterwards the body may take as long as it does. One that is
+    `is_repeatable` may be sent again when its connection is lost.
     """
 
-    async def __call__(self, url: str, changes: Mapping[str, str | None], *, timeout_s: float) -> OriginResponse: ...
+    async def __call__(
+        self, url: str, changes: Mapping[str, str | None], *, timeout_s: float, is_repeatable: bool = True
+    ) -> OriginResponse: ...
 
 
 class Bodies(Protocol):

@@ -6,9 +6,11 @@ from sluice.core.preload.incidents import FetchRates, Finding, review_zone
 OPEN = Breaker(state="open", backoff_s=30)
 
 
-def review(attempts: int, failures: int, depth: int = 0, breaker: Breaker | None = None) -> dict[str, Finding]:
+def review(
+    attempts: int, failures: int, depth: int = 0, breaker: Breaker | None = None, looping: tuple[str, ...] = ()
+) -> dict[str, Finding]:
     rates = FetchRates(attempts=attempts, failures=failures, mean_ms=None, slowest_ms=None)
-    return {finding.kind: finding for finding in review_zone(rates, depth, breaker or Breaker())}
+    return {finding.kind: finding for finding in review_zone(rates, depth, breaker or Breaker(), looping)}
 
 
 def test_failure_rate():
@@ -28,3 +30,12 @@ def test_depth_and_breaker():
     assert (opened.level, opened.is_over) == ("critical", False)
     assert "pauses for 30 s" in (opened.message or "")
     assert review(0, 0)["breaker_open"].is_over
+
+
+def test_warming_loop():
+    """It begins when requests come back, names the host and the way out, and is over when none does any more."""
+    finding = review(1, 1, looping=("www.example.com",))["warming_loop"]
+    assert finding.level == "critical"
+    assert "www.example.com" in (finding.message or "")
+    assert "origin_url" in (finding.message or "")
+    assert review(1, 1)["warming_loop"].is_over

@@ -30,7 +30,8 @@ from sluice.services.preload.serving.copy_store import CopyStore
 from sluice.services.preload.serving.isolate_memory import IsolateMemory
 from sluice.services.preload.serving.misses import MissServer
 from sluice.services.preload.serving.observing import Observer
-from sluice.services.preload.serving.origin_requests import OriginRequests
+from sluice.services.preload.serving.origin_requests import OriginRequests, ZoneKeys
+from sluice.services.preload.serving.own_warming import OwnWarming
 from sluice.services.preload.serving.page_server import PageServer
 from sluice.services.preload.serving.refreshing import Refresher
 from sluice.services.preload.zone.calls import RemoteZone, SignedReply
@@ -209,8 +210,12 @@ class VisitorsOrigin:
     def __init__(self, origin: FakeOrigin) -> None:
         self.origin = origin
         self.sent: list[tuple[str, Mapping[str, str | None], float]] = []
+        self.is_repeatable: bool | None = None
 
-    async def send(self, url: str, changes: Mapping[str, str | None], *, timeout_s: float) -> OriginResponse:
+    async def send(
+        self, url: str, changes: Mapping[str, str | None], *, timeout_s: float, is_repeatable: bool = True
+    ) -> OriginResponse:
+        self.is_repeatable = is_repeatable
         self.sent.append((url, changes, timeout_s))
         headers = tuple((name, value) for name, value in changes.items() if value is not None)
         response = await self.origin(url, max_bytes=1, timeout_s=timeout_s, headers=headers, follow=False, fresh=True)
@@ -303,12 +308,13 @@ class World:
         config, clock, log, reader = self.zone_config, self.clock, self.log, self.build_reader(purges)
         index = PageIndex(self.database, ZONE)
         copies = CopyStore(ZONE, R2(self.bucket), self.edge, index, clock, reader)
+        keys = ZoneKeys(zone_id=ZONE, zone=self.zone, clock=clock, log=log, memory=memory)
         origin = OriginRequests(
-            zone_id=ZONE,
             config=config,
             clock=clock,
             send=send.send,
             zone=self.zone,
+            keys=keys,
             defer=defer,
             log=log,
             memory=memory,
@@ -350,6 +356,7 @@ class World:
                 memory=memory,
             ),
             make_zone=lambda: self.zone,
+            make_own_warming=lambda: OwnWarming(keys, clock, send.send),
             defer=defer,
             log=log,
             memory=memory,

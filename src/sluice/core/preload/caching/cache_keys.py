@@ -42,6 +42,13 @@ def canonical_url(url: str, config: ZoneConfig) -> str:
     return canonical
 
 
+def name_place(url: str) -> str:
+    """Host, path and query in one spelling, which no proxy on the way changes; raises Invalid for what is no address."""
+    host, parts = netloc_of(url), urlsplit(url)
+    query = f"?{_normalize_escapes(parts.query, _QUERY_SAFE)}" if parts.query else ""
+    return host + _normalize_path(parts.path, "keep") + query
+
+
 def list_variants(config: ZoneConfig) -> list[str]:
     """Every variant in which a page of the zone is stored; "" is the plain one."""
     languages = [f"lang:{language}" for language in config.cache_languages] or [""]

@@ -9,7 +9,7 @@ from urllib.parse import urljoin, urlsplit
 from sluice.core.headers import header_value
 from sluice.core.ports import HeaderPairs
 from sluice.core.preload.caching.request_rules import list_relevant_cookies
-from sluice.core.preload.request_signing import PROXY_HEADER
+from sluice.core.preload.request_signing import PROXY_HEADER, WARMING_HEADER
 from sluice.core.preload.zone_config import ZoneConfig
 
 CACHE_NAME: Final = "sluice"
@@ -25,12 +25,42 @@ NOT_FOR_VISITORS: Final = frozenset(
     | {"surrogate-capability", "surrogate-control", "surrogate-key"}
 )
 BROWSER_CHECKS_HTML: Final = "max-age=0, must-revalidate"
+# Headers for caches that Cloudflare's front door keeps for itself. They travel through it under another name.
+_KEPT_AT_THE_DOOR: Final = frozenset({"cache-tag", "cdn-cache-control", "cloudflare-cdn-cache-control"})
+_TRAVELLING: Final = "x-sluice-origin-"
+_QUOTED_VALUE: Final = re.compile(r'="(?:[^"\\]|\\.)*"')
 
 
 def is_from_ourselves(headers: Mapping[str, str]) -> bool:
     """Whether a request has passed this proxy already."""
-    via = headers.get("via", "")
-    return CACHE_NAME in via and any(CACHE_NAME in hop.split()[1:2] for hop in via.split(","))
+    return _is_in_via(headers.get("via", ""))
+
+
+def is_by_ourselves(headers: HeaderPairs) -> bool:
+    """Whether a reply names this cache: it has passed us, or is our own, and the origin may never have been asked."""
+    members = _QUOTED_VALUE.sub("", header_value(headers, "cache-status")).split(",")
+    names = {member.partition(";")[0].strip().strip('"') for member in members}
+    return CACHE_NAME in names or _is_in_via(header_value(headers, "via"))
+
+
+def _is_in_via(text: str) -> bool:
+    return CACHE_NAME in text and any(CACHE_NAME in hop.split()[1:2] for hop in text.split(","))
+
+
+def pack_reply_headers(headers: HeaderPairs) -> HeaderPairs:
+    """The headers of an origin's reply to a warming request, such that all of them arrive behind the front door."""
+    passed = tuple((name, value) for key, value in headers if (name := key.lower()) not in HOP_BY_HOP)
+    return (*passed, *((_TRAVELLING + name, value) for name, value in passed if name in _KEPT_AT_THE_DOOR))
+
+
+def unpack_reply_headers(headers: HeaderPairs) -> HeaderPairs:
+    """The headers as the origin sent them."""
+    packed = tuple((name.removeprefix(_TRAVELLING), value) for name, value in headers if name.startswith(_TRAVELLING))
+    if not packed:
+        return headers
+    names = {name for name, _ in packed}
+    plain = tuple(pair for pair in headers if pair[0] not in names and not pair[0].startswith(_TRAVELLING))
+    return (*plain, *(pair for pair in packed if pair[0] in _KEPT_AT_THE_DOOR))
 
 
 def change_request_headers(
@@ -42,8 +72,8 @@ def change_request_headers(
     changes: dict[str, str | None] = dict.fromkeys(unfit)
     changes["x-forwarded-host"] = host
     changes["x-forwarded-proto"] = scheme
-    if PROXY_HEADER in headers:
-        changes[PROXY_HEADER] = None  # a visitor must not bring a proof of his own
+    # A visitor must not bring a proof of his own.
+    changes |= dict.fromkeys({PROXY_HEADER, WARMING_HEADER} & headers.keys())
     changes["via"] = f"{headers['via']}, {VIA}" if headers.get("via") else VIA
     if client_ip := headers.get("cf-connecting-ip", "").strip():
         hops = [each.strip() for each in headers.get("x-forwarded-for", "").split(",") if each.strip()]

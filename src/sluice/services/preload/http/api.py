@@ -88,6 +88,7 @@ class PreloadApi:
         queue = self._handle(lambda zone: zone.show_queue())
         pause = self._handle(lambda zone: zone.pause())
         resume = self._handle(lambda zone: zone.resume())
+        check_origin = self._handle(lambda zone: zone.check_origin(), status=202)
         test_rules = self._handle_body(lambda zone, body: zone.test_rules(body))
         observed = self._handle(lambda zone: zone.list_observed())
         traffic = self._handle(lambda zone: zone.show_traffic())
@@ -104,6 +105,7 @@ class PreloadApi:
             Route("GET", f"{zone}/pages", self._list_rows("cached_pages", "stored_at", "pages")),
             Route("POST", f"{zone}/pause", pause),
             Route("POST", f"{zone}/resume", resume),
+            Route("POST", f"{zone}/origin/check", check_origin),
             Route("POST", f"{zone}/rules/test", test_rules),
             Route("GET", f"{zone}/observed", observed),
             Route("GET", f"{zone}/traffic", traffic),
@@ -207,9 +209,9 @@ class PreloadApi:
         zone = await self._admit(request)
         return Reply.json(await zone.list_failed(read_limit(request)), headers=NO_STORE)
 
-    def _handle(self, call: Call) -> Handler:
+    def _handle(self, call: Call, *, status: int = 200) -> Handler:
         async def handle(request: Request) -> Reply:
-            return Reply.json(await call(await self._admit(request)), headers=NO_STORE)
+            return Reply.json(await call(await self._admit(request)), status, NO_STORE)
 
         return handle
 

@@ -65,6 +65,12 @@ class HostDirectory:
             return await to_zone(zone)
         return await to_api() if await self._is_for_api(url) else await to_nobody()
 
+    async def find_zone_behind(self, url: str, origin_url: str) -> Zone | None:
+        """The zone whose page a URL is, if its origin is asked for the page on the host of `origin_url`."""
+        zone = await self.find_zone(url)
+        origin = zone and zone.config.origin_url
+        return zone if origin and netloc_of(origin) == netloc_of(origin_url) else None
+
     async def find_zone(self, url: str) -> Zone | None:
         """The zone whose page a URL is."""
         try:

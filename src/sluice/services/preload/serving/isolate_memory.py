@@ -34,12 +34,12 @@ class IsolateMemory:
     visits: dict[str, float] = field(default_factory=dict)
     held_bytes: int = 0
     tallies: dict[str, VisitTally] = field(default_factory=dict)
-    # The keys that prove to origins who asks, by zone, and until when each is valid.
-    proxy_keys: dict[str, tuple[float, str]] = field(default_factory=dict)
+    # The signing keys of each zone, and until when they are trusted.
+    keys: dict[str, tuple[float, tuple[str, ...]]] = field(default_factory=dict)
 
-    def find_proxy_key(self, zone_id: str, now: float) -> str | None:
-        until, key = self.proxy_keys.get(zone_id, (0.0, ""))
-        return key if until > now else None
+    def find_keys(self, zone_id: str, now: float) -> tuple[str, ...] | None:
+        until, keys = self.keys.get(zone_id, (0.0, ()))
+        return keys if until > now else None
 
     def count_visit(self, key: str) -> int:
         """Counts a visit of a page and returns the number of its visits so far."""

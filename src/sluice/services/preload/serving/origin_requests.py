@@ -18,15 +18,56 @@ STALE_PATIENCE_S: Final = 5.0  # how long a visitor waits for the origin while t
 SUGGEST_INTERVAL_S: Final = 600.0
 REPORT_INTERVAL_S: Final = 1.0
 KEY_KEPT_S: Final = 60.0
+KEYS_ANEW_S: Final = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ZoneKeys:
+    """The zone's signing keys as its object has them; an isolate remembers them for a while."""
+
+    zone_id: str
+    zone: ZoneCalls
+    clock: Clock
+    log: Log
+    memory: IsolateMemory
+
+    async def find_current(self) -> str:
+        """The key to sign with; "" where there is none."""
+        return next(iter(await self.list_all()), "")
+
+    async def list_all(self) -> tuple[str, ...]:
+        """The keys that may have signed, the current one first."""
+        now = self.clock.now()
+        keys = self.memory.find_keys(self.zone_id, now)
+        if keys is None:
+            keys = await self._load()
+            self.memory.keys[self.zone_id] = (now + KEY_KEPT_S, keys)
+        return keys
+
+    async def list_anew(self) -> tuple[str, ...]:
+        """The same as they are now: nobody can have the zone's object asked more often than once in a while."""
+        now = self.clock.now()
+        if self.memory.take_turn(f"keys {self.zone_id}", KEYS_ANEW_S, now):
+            self.memory.keys.pop(self.zone_id, None)
+        return await self.list_all()
+
+    async def _load(self) -> tuple[str, ...]:
+        try:
+            shown = await self.zone.show_proxy_key()
+        except SluiceError as error:
+            self.log.error("key.unknown", error)
+            return ()
+        # An object of the former version shows the current key alone.
+        return tuple(filter(None, map(str, shown.get("keys", [shown["key"]]))))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OriginRequests:
-    zone_id: str
     config: ZoneConfig
     clock: Clock
     send: SendToOrigin
     zone: ZoneCalls
+    keys: ZoneKeys
     defer: Defer
     log: Log
     memory: IsolateMemory
@@ -67,22 +108,11 @@ class OriginRequests:
 
     async def prove(self, host: str, forwarded_for: str | None) -> str | None:
         """The header by which the origin can believe X-Forwarded-*; None, which removes a visitor's own, without a key."""
-        now = self.clock.now()
-        key = self.memory.find_proxy_key(self.zone_id, now)
-        if key is None:
-            key = await self._ask_for_key()
-            self.memory.proxy_keys[self.zone_id] = (now + KEY_KEPT_S, key)
         client_ip = (forwarded_for or "").rpartition(",")[2].strip()
+        key = await self.keys.find_current()
         if not key:
             return None
-        return sign_proxy(key, host=host, proto=self.config.scheme, client_ip=client_ip, now=now)[1]
-
-    async def _ask_for_key(self) -> str:
-        try:
-            return str((await self.zone.show_proxy_key())["key"])
-        except SluiceError as error:
-            self.log.error("key.unknown", error)
-            return ""
+        return sign_proxy(key, host=host, proto=self.config.scheme, client_ip=client_ip, now=self.clock.now())[1]
 
     def suggest(self, url: str) -> None:
         """Has a page warmed by a request of our own, because this visitor's reply may be for him alone.

@@ -1,5 +1,7 @@
 """Requests for a host that no zone names: on Cloudflare the request's own address is the site's origin."""
 
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Final
 
 from sluice.core.errors import Invalid, SluiceError
@@ -10,20 +12,41 @@ from sluice.core.preload.caching.proxy_headers import (
     is_from_ourselves,
     select_visitor_headers,
 )
+from sluice.core.preload.request_signing import WARMING_HEADER
 from sluice.core.preload.zone_config import netloc_of
 from sluice.services.preload.ports import SendToOrigin
 from sluice.services.preload.serving.failure_pages import build_failure_reply, status_of
+from sluice.services.preload.serving.host_directory import Zone
+from sluice.services.preload.serving.own_warming import OwnWarming
 from sluice.services.preload.serving.replies import Served, build_passed_reply
 from sluice.web import Reply, Request
 
 TIMEOUT_S: Final = 100.0
 
 
-async def pass_to_own_address(request: Request, send: SendToOrigin) -> Reply:
+@dataclass(frozen=True, slots=True)
+class ReturnedWarming:
+    """Warming requests to an origin's own host, if a route brings those here as well."""
+
+    # Takes the URL of a page and that of the request; returns the zone that asks for the page there.
+    find_zone: Callable[[str, str], Awaitable[Zone | None]]
+    make_own_warming: Callable[[Zone], OwnWarming]
+
+    async def answer(self, request: Request) -> Reply | None:
+        """The origin's reply; None for a request that is not a zone's own."""
+        scheme, host = (request.headers.get(f"x-forwarded-{name}", "") for name in ("proto", "host"))
+        page_url = f"{scheme}://{host}/{request.url.partition('://')[2].partition('/')[2]}"
+        zone = await self.find_zone(page_url, request.url)
+        return await self.make_own_warming(zone).answer(request, page_url) if zone else None
+
+
+async def pass_to_own_address(request: Request, send: SendToOrigin, warming: ReturnedWarming) -> Reply:
     """The reply of the server behind the host; a configuration that is missing must not take a site down."""
     served = Served("ORIGIN", "BYPASS", describe_forward("bypass", detail="no-zone"))
     try:
         host = netloc_of(request.url)
+        if WARMING_HEADER in request.headers and (reply := await warming.answer(request)):
+            return reply
         if is_from_ourselves(request.headers):
             return build_failure_reply(request, 508, host)
         scheme = request.url.partition(":")[0]

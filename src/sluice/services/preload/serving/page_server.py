@@ -16,6 +16,7 @@ from sluice.core.preload.caching.proxy_headers import (
     list_changed_urls,
 )
 from sluice.core.preload.caching.request_rules import Lookup, Pass, decide_request, page_bypass_reason
+from sluice.core.preload.request_signing import WARMING_HEADER
 from sluice.core.preload.zone_config import ZoneConfig, netloc_of
 from sluice.services.preload.discovery.page_index import Page
 from sluice.services.preload.ports import Bodies
@@ -26,6 +27,7 @@ from sluice.services.preload.serving.isolate_memory import IsolateMemory
 from sluice.services.preload.serving.misses import Miss, MissServer
 from sluice.services.preload.serving.observing import Observer
 from sluice.services.preload.serving.origin_requests import OriginRequests
+from sluice.services.preload.serving.own_warming import OwnWarming
 from sluice.services.preload.serving.refreshing import Refresher
 from sluice.services.preload.serving.replies import Served, VisitTally, build_copy_reply, build_origin_reply
 from sluice.services.preload.zone.calls import ZoneCalls
@@ -49,6 +51,7 @@ class PageServer:
     make_misses: Callable[[], MissServer]
     make_observer: Callable[[], Observer]
     make_zone: Callable[[], ZoneCalls]
+    make_own_warming: Callable[[], OwnWarming]
     defer: Defer
     log: Log
     memory: IsolateMemory
@@ -56,6 +59,8 @@ class PageServer:
     async def handle(self, request: Request) -> Reply:
         """The reply to a visitor of one of the zone's hosts, whatever happens."""
         host, began_at = netloc_of(request.url), self.clock.now()
+        if WARMING_HEADER in request.headers and (reply := await self._answer_ourselves(request)):
+            return reply
         if is_from_ourselves(request.headers):
             return build_failure_reply(request, 508, host)
         try:
@@ -68,6 +73,15 @@ class PageServer:
         except Exception as error:  # noqa: BLE001 - this is the boundary: a defect must not show a visitor more than that
             self.log.error("serving.failed", error, url=request.url)
             return build_failure_reply(request, status_of(error), host)
+
+    async def _answer_ourselves(self, request: Request) -> Reply | None:
+        """The origin's reply to a warming request of our own that came back; None for a visitor's request."""
+        try:
+            page_url = f"{self.config.scheme}://{request.url.partition('://')[2]}"
+            return await self.make_own_warming().answer(request, page_url)
+        except Exception as error:  # noqa: BLE001 - as in `handle`; a visitor's request goes on without the header
+            self.log.error("warming.failed", error, url=request.url)
+            return None
 
     def _count_visit(self, decision: Pass | Lookup, reply: Reply, began_at: float) -> None:
         url = decision.url if isinstance(decision, Lookup) and reply.status == 200 else None

@@ -7,14 +7,20 @@ from sluice.core.errors import SluiceError
 from sluice.core.ports import Clock, Content, Fetch, FetchResponse, HeaderPairs, Log
 from sluice.core.preload.caching.cache_keys import key_hash
 from sluice.core.preload.caching.freshness import unshareable_reason
-from sluice.core.preload.request_signing import PROXY_HEADER
-from sluice.core.preload.zone_config import ZoneConfig, netloc_of
+from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.discovery.page_index import Page
 from sluice.services.preload.serving.copies import Copy, Validated, build_conditions, build_copy
 from sluice.services.preload.serving.copy_store import CopyStore
 from sluice.services.preload.serving.isolate_memory import IsolateMemory
 from sluice.services.preload.serving.origin_requests import OriginRequests
-from sluice.services.preload.warming.origin import MAX_PAGE_BYTES, TIMEOUT_S, origin_address, page_headers
+from sluice.services.preload.warming.origin import (
+    MAX_PAGE_BYTES,
+    TIMEOUT_S,
+    origin_address,
+    own_headers,
+    page_headers,
+    read_reply,
+)
 from sluice.services.preload.zone.calls import ZoneCalls
 
 LOOK_INTERVAL_S: Final = 5.0  # how often one isolate looks after the same stale page
@@ -64,8 +70,9 @@ class Refresher:
 
     async def _fetch_page(self, page: Page, conditions: HeaderPairs) -> FetchResponse:
         address, forwarded = origin_address(page.url, self.config)
-        proof = await self.origin.prove(netloc_of(page.url), None)
-        headers = (*page_headers(page.variant), *forwarded, *conditions, *(((PROXY_HEADER, proof),) if proof else ()))
-        return await self.fetch(
+        own = own_headers(page.url, await self.origin.keys.find_current(), self.clock.now())
+        headers = (*page_headers(page.variant), *forwarded, *conditions, *own)
+        response = await self.fetch(
             address, headers=headers, max_bytes=MAX_PAGE_BYTES, timeout_s=TIMEOUT_S, follow=False, fresh=True
         )
+        return read_reply(page.url, response)

@@ -94,7 +94,16 @@ class PageSettler:
         self.outbox.add_log(self.zone_id, entry.url, "failed", now=now, detail=CRASHES)
 
     def review_alerts(self, now: float) -> None:
-        self.alerts.review(now=now, breaker=self.state.breaker, new_id=self.new_id())
+        looping = self.state.looping_hosts
+        self.alerts.review(now=now, breaker=self.state.breaker, looping=looping, new_id=self.new_id())
+
+    def note_loop(self, host: str, now: float, *, loops: bool) -> None:
+        """Notes whether the requests to a host come back to us, and reports a change."""
+        before = self.state.looping_hosts
+        if loops == (host in before):
+            return
+        self.state.put(looping_hosts=[*before, host] if loops else [each for each in before if each != host])
+        self.review_alerts(now)
 
     def _update_known_page(self, entry: QueueEntry, config: ZoneConfig, attempt: Attempt, now: float) -> None:
         page = Page(entry.url, entry.variant)

@@ -31,6 +31,13 @@ OWN_TABLES: Final = (
 )
 
 
+# The values of the zone's state that go with it.
+OWN_VALUES: Final = (
+    *("config", "signing_keys", "mirrored", "mirrored_dead", "breaker", "hold_until", "paused"),
+    *("looping_hosts", "origin_check"),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class ConfigPublisher:
     zone_id: str
@@ -53,7 +60,8 @@ class ConfigPublisher:
         if before != config:
             version += 1
             unlinked = sorted(before.own_hosts - config.own_hosts) if before else []
-            self.state.put_config(config, version=version, unlinked=unlinked, published=0)
+            stale: dict[str, Any] = {"looping_hosts": [], "origin_check": None}
+            self.state.put_config(config, version=version, unlinked=unlinked, published=0, **stale)
         else:
             self.state.put(published=0)
         return version
@@ -98,7 +106,7 @@ class ConfigPublisher:
             await self.database.run(f"DELETE FROM {table} WHERE zone_id = ?", self.zone_id)  # noqa: S608
         for table in OWN_TABLES:
             self.sql.run(f"DELETE FROM {table}")  # noqa: S608
-        self.state.delete("config", "signing_keys", "mirrored", "mirrored_dead", "breaker", "hold_until", "paused")
+        self.state.delete(*OWN_VALUES)
         # Once more: the alarm may have published the configuration while it was being deleted.
         await self._erase(config)
 

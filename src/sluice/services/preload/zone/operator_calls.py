@@ -161,6 +161,13 @@ class OperatorCalls:
 
         return explain_rules(parse_model(RulesBody, body), self.services.config, self.services.now())
 
+    async def check_origin(self) -> Json:
+        """Has one request for the site's first page sent as pages are warmed; the status shows whether it reached the origin."""
+        self.services.require_registered()
+        self.services.origin_check.want()
+        await self.services.wake()
+        return await self.show_status()
+
     async def pause(self) -> Json:
         self.services.require_registered()
         self.services.state.put(paused=True)

@@ -25,6 +25,7 @@ from sluice.services.preload.traffic.visits import Traffic
 from sluice.services.preload.warming.drain import Drain
 from sluice.services.preload.warming.grant_store import GrantStore
 from sluice.services.preload.warming.origin import Origin
+from sluice.services.preload.warming.origin_check import OriginCheck
 from sluice.services.preload.warming.origin_cron import OriginCron
 from sluice.services.preload.warming.settle_page import PageSettler
 from sluice.services.preload.warming.warm_page import PageWarmer
@@ -91,11 +92,18 @@ class ZoneServices:
 
     @cached_property
     def origin(self) -> Origin:
-        return Origin(self.grants, self.alerts, self.clock, self.outside.fetch, self.proxy_key)
+        return Origin(self.grants, self.alerts, self.clock, self.outside.fetch, self.proxy_key, self._note_reply)
+
+    def _note_reply(self, host: str, is_own: bool) -> None:
+        self.settler.note_loop(host, self.now(), loops=is_own)
 
     @cached_property
     def origin_cron(self) -> OriginCron:
         return OriginCron(self.zone_id, self.origin, self.outbox, self.clock)
+
+    @cached_property
+    def origin_check(self) -> OriginCheck:
+        return OriginCheck(self.origin, self.state, self.clock)
 
     def list_keys(self) -> list[str]:
         """The keys that verify a site's signature, the current one first: the zone's own if it has any."""
@@ -135,7 +143,7 @@ class ZoneServices:
             warmer=self.warmer,
             settler=self.settler,
             subrequests=self.settings.subrequests,
-            is_interrupted=lambda: self.purger.is_waiting,
+            is_interrupted=lambda: self.purger.is_waiting or self.state.wants_origin_check,
         )
 
     @cached_property

@@ -67,5 +67,15 @@ class ZoneState:
         return int(self.get("version", default=0))
 
     @property
+    def looping_hosts(self) -> list[str]:
+        """The hosts whose requests came back to us the last time."""
+        return list(self.get("looping_hosts", default=[]))
+
+    @property
+    def wants_origin_check(self) -> bool:
+        """Whether a check of the way to the origin was asked for and has not begun."""
+        return (self.get("origin_check") or {}).get("state") == "pending"
+
+    @property
     def is_paused(self) -> bool:
         return bool(self.get("paused", default=False))

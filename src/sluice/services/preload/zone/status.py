@@ -41,6 +41,7 @@ class ZoneStatus:
             },
             "last_5_minutes": services.alerts.load_rates(now).as_json(),
             "alerts": services.alerts.list_active(),
+            "origin_check": services.origin_check.describe(),
             "batches": [self._describe(row, config) for row in services.batches.list_latest(MAX_BATCHES)],
             "note": "the edge cache is filled in one data centre; R2 is the copy that all of them read",
         }

@@ -51,8 +51,8 @@ class VisitorCalls:
         return {**services.marks.load().as_json(), "version": version, "config": config}
 
     async def show_proxy_key(self) -> Json:
-        """The key by which isolates prove to the origin who asks; it never leaves their memory."""
-        return {"key": self.services.proxy_key()}
+        """The keys by which isolates prove to the origin who asks, and know our own requests; they never leave their memory."""
+        return {"key": self.services.proxy_key(), "keys": self.services.list_keys()}
 
     async def show_breaker(self) -> Json:
         return {"open": self.services.state.breaker.at(self.services.now()).state == "open"}

@@ -83,7 +83,8 @@ class BackgroundWork:
         await services.origin_cron.call(services.config)
         ahead = self._look_ahead()
         await self._publish(has_rows=ahead.has_rows, tallies=ahead.tallies)
-        if ahead.has_pages or ahead.has_purges or ahead.sitemap_due_at is not None:
+        has_work = ahead.has_pages or ahead.has_purges or ahead.sitemap_due_at is not None
+        if has_work or services.state.wants_origin_check:
             await services.wake()
 
     async def _set_next_alarm(self, next_at: float | None, fallback_at: float) -> None:
@@ -106,6 +107,9 @@ class BackgroundWork:
             return self.services.now()
         if config is None:
             return None
+        if self.services.state.wants_origin_check:
+            await self.services.origin_check.run(config)
+            return self.services.now()
         sitemap_at = self._find_crawl_time(ahead, config)
         if sitemap_at is not None and sitemap_at <= self.services.now() and not self._has_crawled:
             # Sitemaps and pages have an invocation of their own each, because both need its subrequests.

@@ -218,7 +218,12 @@ ENQUEUE: Final = _operator(
 )
 PAUSE: Final = _operator("Pause the zone", "The zone's new status.", replies.StatusReply)
 RESUME: Final = _operator("Resume the zone", "The zone's new status.", replies.StatusReply)
-
+CHECK_ORIGIN: Final = _operator(
+    "Try whether warming reaches the origin",
+    "The zone's status: its `origin_check` is pending until one request, sent as pages are warmed, has its answer.",
+    replies.StatusReply,
+    status=202,
+)
 TEST_RULES: Final = _operator(
     "Explain what would happen with a request",
     "Whether a copy may answer it, and whether the response may be stored; with the reasons.",
@@ -282,6 +287,7 @@ ROUTES: Final[Documentation] = {
     ("PUT", "/api/v1/zones/:zone/pages"): LEARN,
     ("POST", "/api/v1/zones/:zone/pause"): PAUSE,
     ("POST", "/api/v1/zones/:zone/resume"): RESUME,
+    ("POST", "/api/v1/zones/:zone/origin/check"): CHECK_ORIGIN,
     ("POST", "/api/v1/zones/:zone/rules/test"): TEST_RULES,
     ("GET", "/api/v1/zones/:zone/observed"): OBSERVED,
     ("GET", "/api/v1/zones/:zone/traffic"): TRAFFIC,

@@ -101,6 +101,18 @@ class RatesReply(ReplyModel):
     slowest_latency_ms: float | None
 
 
+class OriginCheckReply(ReplyModel):
+    """One request for the site's first page, sent as pages are warmed."""
+
+    state: Annotated[
+        Literal["pending", "reached", "looped", "failed"],
+        Field(description="looped: it came back to the Worker, so no page can be warmed without an `origin_url`."),
+    ]
+    status: Annotated[int | None, Field(description="The status of the origin's reply.")]
+    detail: Annotated[str, Field(description="What went wrong, and the way out.")]
+    at: EpochS
+
+
 class StatusReply(ReplyModel):
     zone_id: str
     enabled: bool
@@ -116,6 +128,9 @@ class StatusReply(ReplyModel):
     limits: LimitsReply
     last_5_minutes: RatesReply
     alerts: Annotated[list[str], Field(description="The kinds of the active incidents.")]
+    origin_check: Annotated[
+        OriginCheckReply | None, Field(description="The latest since the configuration changed; null without one.")
+    ]
     batches: Annotated[list[Batch], Field(description="The latest first.")]
     note: str
 
@@ -199,7 +214,7 @@ class Learned(ReplyModel):
 class Incident(ReplyModel):
     incident_id: str
     zone_id: str
-    kind: Literal["failure_rate", "queue_depth", "breaker_open"]
+    kind: Literal["failure_rate", "queue_depth", "breaker_open", "warming_loop"]
     level: Literal["warning", "critical"]
     message: str
     raised_at: EpochS
