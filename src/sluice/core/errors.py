@@ -139,6 +139,13 @@ class TimedOut(PeerError):
     title = "Upstream timed out"
 
 
+class RedirectsToItself(PeerError):
+    """A page answers with its own address as the next one: whoever follows it goes in a circle."""
+
+    status = 508
+    title = "Loop detected"
+
+
 class Oversized(PeerError):
     """The response of a service is larger than the limit; trying again does not help."""
 

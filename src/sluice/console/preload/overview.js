@@ -30,8 +30,10 @@ export function Overview({ zone }) {
     <${Loaded} state=${history}>${(past) => html`<${History} log=${past.log} /><${PurgeCard} zone=${zone} /><${Alerts} alerts=${past.alerts} />`}<//>`;
 }
 
-function Warnings({ status: { enabled, paused, breaker, last_5_minutes: recent, queue_depth: depth, alerts } }) {
+function Warnings({ status: { enabled, paused, agent, breaker, last_5_minutes: recent, queue_depth: depth, alerts } }) {
   const texts = [
+    agent.away_since && ["bad", html`The site's agent is away since <${Ago} time=${agent.away_since * 1000} />: ${agent.reason}.`],
+    alerts.includes("redirect_circle") && ["bad", "A page of the site redirects to itself, so nobody can see it: the alerts below name it, and the way out."],
     breaker.state === "open" && ["bad", html`The circuit breaker is open: ${countOf(breaker.consecutive_failures, "request")} to the origin failed in a row. The next try is ${breaker.open_until ? html`<${Ago} time=${breaker.open_until * 1000} />` : "soon"}.`],
     breaker.state === "half-open" && ["warn", "The circuit breaker is half open: one page is being tried. If it succeeds, preloading continues."],
     alerts.includes("warming_loop") && ["bad", "Warming does not reach the origin: its requests come back to this Worker. Set origin_url under Settings to a host name of the origin that has no route to it."],

@@ -5,12 +5,17 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sluice.core.preload.circuit_breaker import Breaker
+from sluice.core.preload.site_agent import SiteAgent
 
 WINDOW_S: Final = 300.0
 MAX_FAILURE_RATE: Final = 0.10
 MIN_RESULTS: Final = 3  # one failed page on a quiet site is no trend
 MAX_DEPTH: Final = 5000
 LOOP_REMEDY: Final = "set the zone's origin_url to a host name of the origin that has no route to it"
+CIRCLE_REASONS: Final = (
+    "the site does not know by which host its visitors ask. Activate its plugin with the zone's signing key, "
+    "or let its server answer for that host"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +41,19 @@ class FetchRates:
         }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watched:
+    """What is watched beside the figures.
+
+    Requests to the hosts of `looping` come back to us; `circle_url` is a page that redirects to itself.
+    """
+
+    breaker: Breaker
+    agent: SiteAgent
+    looping: Sequence[str] = ()
+    circle_url: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """The state of one watched thing: `message` says what is wrong, None that nothing is.
@@ -49,8 +67,9 @@ class Finding:
     is_over: bool
 
 
-def review_zone(rates: FetchRates, depth: int, breaker: Breaker, looping: Sequence[str]) -> Iterator[Finding]:
+def review_zone(rates: FetchRates, depth: int, watched: Watched) -> Iterator[Finding]:
     """The state of everything that is watched."""
+    breaker, away = watched.breaker, watched.agent.explain()
     is_high = rates.failure_rate > MAX_FAILURE_RATE
     failing = f"{rates.failures} of {rates.attempts} fetches failed in the last 5 minutes"
     yield Finding(
@@ -65,5 +84,10 @@ def review_zone(rates: FetchRates, depth: int, breaker: Breaker, looping: Sequen
     pause = f"the origin fails: preload pauses for {breaker.backoff_s:g} s, then tries one page"
     is_closed = breaker.state == "closed"
     yield Finding("breaker_open", "critical", None if is_closed else pause, is_over=is_closed)
-    loop = f"requests for pages of {', '.join(looping)} come back to this Worker and are not warmed: {LOOP_REMEDY}"
-    yield Finding("warming_loop", "critical", loop if looping else None, is_over=not looping)
+    loop = (
+        f"requests for pages of {', '.join(watched.looping)} come back to this Worker and are not warmed: {LOOP_REMEDY}"
+    )
+    yield Finding("warming_loop", "critical", loop if watched.looping else None, is_over=not watched.looping)
+    yield Finding("agent_away", "critical", away, is_over=away is None)
+    circle = f"{watched.circle_url} redirects to itself: {CIRCLE_REASONS}" if watched.circle_url else None
+    yield Finding("redirect_circle", "critical", circle, is_over=circle is None)

@@ -14,7 +14,7 @@ ZONE_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _HOST: Final = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*(?::[0-9]{1,5})?")
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 _PARAM: Final = re.compile(r"[A-Za-z0-9_.\[\]-]{1,64}\*?")
-_CRON_PATH: Final = re.compile(r"/(?!/)[!$-;=?-\[\]_a-z~]*")  # ASCII without spaces, quotes, backslashes and fragments
+_SITE_PATH: Final = re.compile(r"/(?!/)[!$-;=?-\[\]_a-z~]*")  # ASCII without spaces, quotes, backslashes and fragments
 _COOKIE: Final = re.compile(r"[!#$%&'+.^_`|~0-9A-Za-z-]{1,128}\*?")
 _PATH: Final = re.compile(r"/[^\s?#\\]{0,511}")
 _HEADER: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
@@ -109,9 +109,7 @@ class ZoneConfig(BaseModel):
     @field_validator("origin_cron_path")
     @classmethod
     def _check_cron_path(cls, path: str | None) -> str | None:
-        if path is not None and not _CRON_PATH.fullmatch(path):
-            raise ValueError("must be a path with or without a query, such as /wp-cron.php?doing_wp_cron")
-        return path
+        return path if path is None else check_site_path(path)
 
     @field_validator("cache_kept_params", "cache_ignored_params", "cache_bypass_params")
     @classmethod
@@ -209,6 +207,12 @@ def parse_config(value: object) -> ZoneConfig:
 def config_as_json(config: ZoneConfig) -> dict[str, Any]:
     """The configuration with all defaults filled in."""
     return config.model_dump(mode="json")
+
+
+def check_site_path(path: str) -> str:
+    if not _SITE_PATH.fullmatch(path):
+        raise ValueError("must be a path with or without a query, such as /wp-cron.php?doing_wp_cron")
+    return path
 
 
 def check_zone_id(zone_id: str) -> str:

@@ -1,16 +1,25 @@
 """When an incident begins, and when it is over."""
 
 from sluice.core.preload.circuit_breaker import Breaker
-from sluice.core.preload.incidents import FetchRates, Finding, review_zone
+from sluice.core.preload.incidents import FetchRates, Finding, Watched, review_zone
+from sluice.core.preload.site_agent import SiteAgent
 
 OPEN = Breaker(state="open", backoff_s=30)
 
 
 def review(
-    attempts: int, failures: int, depth: int = 0, breaker: Breaker | None = None, looping: tuple[str, ...] = ()
+    attempts: int,
+    failures: int,
+    depth: int = 0,
+    breaker: Breaker | None = None,
+    *,
+    looping: tuple[str, ...] = (),
+    agent: SiteAgent | None = None,
+    circle_url: str | None = None,
 ) -> dict[str, Finding]:
     rates = FetchRates(attempts=attempts, failures=failures, mean_ms=None, slowest_ms=None)
-    return {finding.kind: finding for finding in review_zone(rates, depth, breaker or Breaker(), looping)}
+    watched = Watched(breaker=breaker or Breaker(), agent=agent or SiteAgent(), looping=looping, circle_url=circle_url)
+    return {finding.kind: finding for finding in review_zone(rates, depth, watched)}
 
 
 def test_failure_rate():
@@ -39,3 +48,14 @@ def test_warming_loop():
     assert "www.example.com" in (finding.message or "")
     assert "origin_url" in (finding.message or "")
     assert review(1, 1)["warming_loop"].is_over
+
+
+def test_agent_and_circle():
+    """An agent that is away and a page that redirects to itself are incidents, with the way out."""
+    away = review(0, 0, agent=SiteAgent().leave("deactivated", 7.0))["agent_away"]
+    assert (away.level, away.is_over) == ("critical", False)
+    assert "until it is active again" in (away.message or "")
+    circle = review(0, 0, circle_url="https://a.example/x/")["redirect_circle"]
+    assert (circle.message or "").startswith("https://a.example/x/ redirects to itself")
+    assert review(0, 0)["agent_away"].is_over
+    assert review(0, 0)["redirect_circle"].is_over

@@ -29,9 +29,9 @@ class Visits:
         self.memory = IsolateMemory(tallies={ZONE: VisitTally(told_at=inf)})  # no visit is told
 
     async def get(self, path: str = "/a", method: str = "GET", **headers: str) -> Reply:
-        server = self.world.build_page_server(self.origin, self.defer, self.memory)
+        config = await self.world.build_reader().read_config(self.world.zone_config)
+        server = self.world.build_page_server(self.origin, self.defer, self.memory, config=config)
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        await self.world.build_reader().read_config(self.world.zone_config)
         return await server.handle(Request(method, SITE + path, Headers(named)))
 
     async def read(self, path: str = "/a", **headers: str) -> bytes:

@@ -74,6 +74,7 @@ async def test_agent_sets_its_own_fields_only():
         "version": 2,
         "origin_cron_path": "/wp-cron.php",
         "preload_sitemap_url": f"{SITE}/wp-sitemap.xml",
+        "away_since": None,
     }
     await here.drain()
     published = await here.kv.get_json(f"config:{ZONE}")

@@ -303,9 +303,12 @@ class World:
         defer: Callable[[Awaitable[None]], object],
         memory: IsolateMemory,
         purges: PurgeMemory | None = None,
+        *,
+        config: ZoneConfig | None = None,
     ) -> PageServer:
         """What serves one visitor, as the Worker puts it together."""
-        config, clock, log, reader = self.zone_config, self.clock, self.log, self.build_reader(purges)
+        config = config or self.zone_config
+        clock, log, reader = self.clock, self.log, self.build_reader(purges)
         index = PageIndex(self.database, ZONE)
         copies = CopyStore(ZONE, R2(self.bucket), self.edge, index, clock, reader)
         keys = ZoneKeys(zone_id=ZONE, zone=self.zone, clock=clock, log=log, memory=memory)

@@ -9,6 +9,7 @@ from sluice.core.headers import header_value
 from sluice.core.http_dates import parse_http_date
 from sluice.core.ports import HeaderPairs
 from sluice.core.preload.caching.cache_control import Directives, parse_seconds
+from sluice.core.preload.caching.proxy_headers import redirects_to_itself
 from sluice.core.preload.caching.request_rules import find_path_rule, page_bypass_reason
 from sluice.core.preload.zone_config import ZoneConfig
 
@@ -76,6 +77,8 @@ def judge_response(
     """How long a response may be kept, or why it may not. `now` dates an Expires that comes without a Date."""
     if status not in FULL_STATUSES | BRIEF_STATUSES:
         return Unstorable("status", f"status {status}")
+    if redirects_to_itself(status, headers, url):
+        return Unstorable("circle", "it redirects to itself")
     if reason := page_bypass_reason(url, config):
         return Unstorable("path", reason)
     if header_value(headers, "set-cookie"):

@@ -10,6 +10,7 @@ from sluice.core.headers import header_value
 from sluice.core.ports import HeaderPairs
 from sluice.core.preload.caching.request_rules import list_relevant_cookies
 from sluice.core.preload.request_signing import PROXY_HEADER, WARMING_HEADER
+from sluice.core.preload.site_agent import AGENT_HEADER
 from sluice.core.preload.zone_config import ZoneConfig
 
 CACHE_NAME: Final = "sluice"
@@ -21,9 +22,12 @@ HOP_BY_HOP: Final = frozenset(
 )
 # Headers for caches, and those that only make sense in a request.
 NOT_FOR_VISITORS: Final = frozenset(
-    {"cache-tag", "cdn-cache-control", "cloudflare-cdn-cache-control", "host"}
+    {AGENT_HEADER, "cache-tag", "cdn-cache-control", "cloudflare-cdn-cache-control", "host"}
     | {"surrogate-capability", "surrogate-control", "surrogate-key"}
 )
+REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+# A redirect that sets a cookie, or asks to wait, may lead somewhere the second time.
+_MEANINGFUL: Final = ("set-cookie", "retry-after", "refresh")
 BROWSER_CHECKS_HTML: Final = "max-age=0, must-revalidate"
 # Headers for caches that Cloudflare's front door keeps for itself. They travel through it under another name.
 _KEPT_AT_THE_DOOR: Final = frozenset({"cache-tag", "cdn-cache-control", "cloudflare-cdn-cache-control"})
@@ -93,6 +97,14 @@ def list_changed_urls(url: str, headers: HeaderPairs) -> list[str]:
     """The URL of a request that changes something, and those on the same host that its response names (RFC 9111, 4.4)."""
     named = (urljoin(url, header_value(headers, name)) for name in ("location", "content-location"))
     return [url, *(each for each in named if urlsplit(each)[:2] == urlsplit(url)[:2] and each != url)]
+
+
+def redirects_to_itself(status: int, headers: HeaderPairs, url: str) -> bool:
+    """Whether a response sends whoever asked for a URL to the same URL, with nothing that could change its next reply."""
+    location = header_value(headers, "location")
+    if status not in REDIRECTS or not location or any(header_value(headers, name) for name in _MEANINGFUL):
+        return False
+    return urljoin(url, location).partition("#")[0] == url.partition("#")[0]
 
 
 def hide_origin(headers: HeaderPairs, config: ZoneConfig, host: str) -> HeaderPairs:

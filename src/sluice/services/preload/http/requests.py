@@ -1,6 +1,6 @@
 """The bodies of the API's requests."""
 
-from typing import Annotated, Final, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -8,7 +8,7 @@ from sluice.core.preload.caching.freshness import TAG
 from sluice.core.preload.entries import MAX_REQUEST_URLS
 from sluice.core.preload.priority import Trigger
 from sluice.core.preload.request_signing import check_any_key, check_preload_key, check_purge_key
-from sluice.core.preload.zone_config import ZONE_ID
+from sluice.core.preload.zone_config import ZONE_ID, check_site_path
 from sluice.web import QueryReader, Request
 
 MAX_BODY_BYTES: Final = 256 * 1024
@@ -139,6 +139,18 @@ class AgentBody(SiteBody):
 
     origin_cron_path: Annotated[str, Field(max_length=512)] | None = None
     preload_sitemap_url: Annotated[str, Field(max_length=2048)] | None = None
+    presence_path: (
+        Annotated[
+            str,
+            AfterValidator(check_site_path),
+            Field(max_length=512, description="Where the site answers with X-Sluice-Agent while its agent is there."),
+        ]
+        | None
+    ) = None
+    leaves: Annotated[
+        Literal["deactivated", "failed"] | None,
+        Field(description="Why the agent goes; from then on the site's own server answers every visitor."),
+    ] = None
 
 
 class IdsBody(BaseModel):

@@ -34,7 +34,7 @@ class KnownPurges:
 
     purges: PurgeList
     config: ZoneConfig
-    version: int
+    config_as_sent: dict[str, Any]
     asked_at: float
     is_checked: bool = True
 
@@ -147,11 +147,11 @@ class PurgeReader:
         before = self.memory.zones.get(self.zone_id)
         if before and asked_at <= before.asked_at:
             return
-        is_same = before is not None and before.version == value["version"]
+        is_same = before is not None and before.config_as_sent == value["config"]
         self.memory.zones[self.zone_id] = KnownPurges(
             purges=PurgeList.from_json(value),
             config=before.config if before and is_same else parse_config(value["config"]),
-            version=value["version"],
+            config_as_sent=value["config"],
             asked_at=asked_at,
         )
 

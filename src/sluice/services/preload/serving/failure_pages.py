@@ -3,7 +3,7 @@
 from html import escape
 from typing import Final
 
-from sluice.core.errors import SluiceError, TimedOut
+from sluice.core.errors import RedirectsToItself, SluiceError, TimedOut
 from sluice.core.preload.caching.proxy_headers import describe_forward
 from sluice.web import Reply, Request, build_problem
 
@@ -25,8 +25,8 @@ h1{{font-size:1.4rem}}p{{color:#555}}</style></head>
 
 def status_of(error: Exception) -> int:
     """Which status tells a visitor of an error: his request is never at fault."""
-    if isinstance(error, TimedOut):
-        return 504
+    if isinstance(error, TimedOut | RedirectsToItself):
+        return error.status
     return 502 if isinstance(error, SluiceError) else 503
 
 

@@ -4,9 +4,13 @@ from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from sluice.core.errors import PeerError, SluiceError, Unusable
+from sluice.core.errors import PeerError, RedirectsToItself, SluiceError, Unusable
 from sluice.core.ports import Clock, Defer, Log, OriginResponse
-from sluice.core.preload.caching.proxy_headers import change_request_headers
+from sluice.core.preload.caching.proxy_headers import (
+    change_request_headers,
+    hide_origin,
+    redirects_to_itself,
+)
 from sluice.core.preload.request_signing import PROXY_HEADER, sign_proxy
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.ports import SendToOrigin
@@ -19,6 +23,7 @@ SUGGEST_INTERVAL_S: Final = 600.0
 REPORT_INTERVAL_S: Final = 1.0
 KEY_KEPT_S: Final = 60.0
 KEYS_ANEW_S: Final = 1.0
+CIRCLE_INTERVAL_S: Final = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +109,17 @@ class OriginRequests:
             raise
         if response.status != 101 and not 200 <= response.status <= 599:
             raise Unusable(f"the origin answered with status {response.status}, which nobody can pass on")
+        self._refuse_circle(request, host, response)
         return response
+
+    def _refuse_circle(self, request: Request, host: str, response: OriginResponse) -> None:
+        """Raises RedirectsToItself for a reply that a browser could only follow until it gives up."""
+        shown = hide_origin(response.headers, self.config, host)
+        if request.method not in {"GET", "HEAD"} or not redirects_to_itself(response.status, shown, request.url):
+            return
+        if self.memory.take_turn(f"circle {self.zone_id}", CIRCLE_INTERVAL_S, self.clock.now()):
+            self._tell("report.failed", self.zone.report_circle(request.url))
+        raise RedirectsToItself(f"{request.url} redirects to itself")
 
     async def prove(self, host: str, forwarded_for: str | None) -> str | None:
         """The header by which the origin can believe X-Forwarded-*; None, which removes a visitor's own, without a key."""

@@ -73,7 +73,7 @@ class Drain:
     def _start_next(self) -> Stop | Wait | None:
         """Starts the next page and returns None, or returns what to wait for."""
         now, config = self.clock.now(), self.state.config
-        if config is None or self.state.is_paused:
+        if config is None or self.state.is_held:
             return Stop(None)
         if self.is_interrupted():
             return Stop(now)

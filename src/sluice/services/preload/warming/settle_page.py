@@ -11,6 +11,7 @@ from sluice.core.preload.caching.freshness import compute_freshness
 from sluice.core.preload.caching.request_rules import page_bypass_reason
 from sluice.core.preload.circuit_breaker import Breaker
 from sluice.core.preload.entries import QueueEntry, WantedPage
+from sluice.core.preload.incidents import CIRCLE_REASONS, Watched
 from sluice.core.preload.outcomes import (
     EdgeOnly,
     Failed,
@@ -38,6 +39,7 @@ from sluice.services.preload.zone.outbox import Outbox
 from sluice.services.preload.zone.state import ZoneState
 
 MAX_HOPS: Final = 5
+CIRCLE_KEPT_S: Final = 600.0  # so long after the last one that was seen
 MAX_HOLD_S: Final = 300.0  # the longest that one page's Retry-After stops the whole zone
 CRASHES: Final = "the Worker crashed on it too often"
 
@@ -93,9 +95,21 @@ class PageSettler:
         self._bury(entry, None, CRASHES, now)
         self.outbox.add_log(self.zone_id, entry.url, "failed", now=now, detail=CRASHES)
 
+    def note_circle(self, url: str, now: float) -> None:
+        """Notes a page that redirects to itself, for the operator."""
+        self.state.put(circle={"url": url[:500], "at": now})
+        self.review_alerts(now)
+
     def review_alerts(self, now: float) -> None:
-        looping = self.state.looping_hosts
-        self.alerts.review(now=now, breaker=self.state.breaker, looping=looping, new_id=self.new_id())
+        circle = self.state.get("circle")
+        circle_url = circle["url"] if circle and now - circle["at"] < CIRCLE_KEPT_S else None
+        watched = Watched(
+            breaker=self.state.breaker,
+            agent=self.state.agent,
+            looping=self.state.looping_hosts,
+            circle_url=circle_url,
+        )
+        self.alerts.review(now=now, watched=watched, new_id=self.new_id())
 
     def note_loop(self, host: str, now: float, *, loops: bool) -> None:
         """Notes whether the requests to a host come back to us, and reports a change."""
@@ -167,7 +181,10 @@ class PageSettler:
             target = canonical_url(urljoin(entry.url, redirect.to), config)
         except (Invalid, ValueError) as error:
             return Skipped(f"redirects to {redirect.to[:300]}: {error}")
-        if target != entry.url and entry.hops < MAX_HOPS and not page_bypass_reason(target, config):
+        if target == entry.url:
+            self.note_circle(entry.url, now)
+            return Failed(f"it redirects to itself: {CIRCLE_REASONS}")
+        if entry.hops < MAX_HOPS and not page_bypass_reason(target, config):
             wanted = WantedPage(
                 url=target,
                 variant=entry.variant,

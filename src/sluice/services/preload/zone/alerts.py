@@ -1,14 +1,12 @@
 """Incidents of a zone: reported once when they begin, and once when they are over."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from sluice.core.errors import Unavailable
 from sluice.core.ports import Fetch, Row, Sql
-from sluice.core.preload.circuit_breaker import Breaker
-from sluice.core.preload.incidents import WINDOW_S, FetchRates, Finding, review_zone
+from sluice.core.preload.incidents import WINDOW_S, FetchRates, Finding, Watched, review_zone
 from sluice.services.preload.zone.outbox import Outbox
 
 WEBHOOK_BYTES: Final = 64 * 1024
@@ -34,7 +32,7 @@ class ZoneAlerts:
         [row] = self.sql.rows(f"SELECT {RATES} FROM result WHERE at > ?", now - WINDOW_S)  # noqa: S608 - constant
         return _parse_rates(row)
 
-    def review(self, *, now: float, breaker: Breaker, looping: Sequence[str], new_id: str) -> None:
+    def review(self, *, now: float, watched: Watched, new_id: str) -> None:
         """Reports the incidents that have begun and those that are over; reads all in one statement, because most find nothing."""
         [row] = self.sql.rows(
             f"""SELECT {RATES}, (SELECT depth FROM queue_tally) AS depth,
@@ -43,7 +41,7 @@ class ZoneAlerts:
             now - WINDOW_S,
         )
         active = {kind: (incident_id, raised_at) for kind, incident_id, raised_at in json.loads(str(row["incidents"]))}
-        for finding in review_zone(_parse_rates(row), int(row["depth"] or 0), breaker, looping):
+        for finding in review_zone(_parse_rates(row), int(row["depth"] or 0), watched):
             if finding.message and finding.kind not in active:
                 incident_id = f"{self.zone_id}:{finding.kind}:{new_id}"
                 self.sql.run("INSERT INTO incident VALUES (?, ?, ?)", finding.kind, incident_id, now)

@@ -34,7 +34,7 @@ OWN_TABLES: Final = (
 # The values of the zone's state that go with it.
 OWN_VALUES: Final = (
     *("config", "signing_keys", "mirrored", "mirrored_dead", "breaker", "hold_until", "paused"),
-    *("looping_hosts", "origin_check"),
+    *("looping_hosts", "origin_check", "agent", "circle"),
 )
 
 

@@ -22,6 +22,7 @@ from sluice.services.preload.queue.queue import Queue
 from sluice.services.preload.serving.copy_store import CopyStore
 from sluice.services.preload.serving.purging import Purger
 from sluice.services.preload.traffic.visits import Traffic
+from sluice.services.preload.warming.agent_watch import AgentWatch
 from sluice.services.preload.warming.drain import Drain
 from sluice.services.preload.warming.grant_store import GrantStore
 from sluice.services.preload.warming.origin import Origin
@@ -104,6 +105,19 @@ class ZoneServices:
     @cached_property
     def origin_check(self) -> OriginCheck:
         return OriginCheck(self.origin, self.state, self.clock)
+
+    @cached_property
+    def agent_watch(self) -> AgentWatch:
+        return AgentWatch(
+            zone_id=self.zone_id,
+            state=self.state,
+            purger=self.purger,
+            origin=self.origin,
+            clock=self.clock,
+            log=self.log,
+            create_id=self.create_id,
+            review_alerts=self.settler.review_alerts,
+        )
 
     def list_keys(self) -> list[str]:
         """The keys that verify a site's signature, the current one first: the zone's own if it has any."""

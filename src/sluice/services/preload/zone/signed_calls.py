@@ -92,7 +92,7 @@ class SignedCalls:
         return SignedReply(reply, replayed=False)
 
     async def set_agent(self, signed: SignedRequest, body: Any) -> SignedReply:
-        """Changes the fields of the configuration that belong to the site; the alarm publishes them."""
+        """The agent comes or goes, and may change the fields that belong to the site; the alarm publishes them."""
         services, config = self.services, self.services.config
         self._verify(signed)
         wanted = parse_model(AgentBody, body)
@@ -100,11 +100,16 @@ class SignedCalls:
 
         def accept() -> Json:
             version = services.publisher.accept(new)
+            if wanted.leaves:
+                services.agent_watch.leave(wanted.leaves)
+            else:
+                services.agent_watch.introduce(wanted.presence_path)
             return {
                 "zone_id": services.zone_id,
                 "version": version,
                 "origin_cron_path": new.origin_cron_path,
                 "preload_sitemap_url": new.sitemap_url,
+                "away_since": services.state.agent.away_since,
             }
 
         return await self._run_once(signed, self._scope_key(signed, wanted), [ANY], accept)

@@ -10,6 +10,7 @@ from typing import Any
 from sluice.core.json_text import encode_json
 from sluice.core.ports import Sql
 from sluice.core.preload.circuit_breaker import Breaker
+from sluice.core.preload.site_agent import SiteAgent
 from sluice.core.preload.zone_config import ZoneConfig, config_as_json, parse_config
 
 
@@ -20,6 +21,7 @@ class ZoneState:
         self._values: dict[str, Any] = {str(row["name"]): json.loads(str(row["value"])) for row in rows}
         stored = self._values.get("config")
         self._config = None if stored is None else parse_config(stored)
+        self._agent = SiteAgent.from_json(self._values.get("agent"))
 
     def get(self, name: str, default: Any = None) -> Any:
         return self._values.get(name, default)
@@ -36,6 +38,8 @@ class ZoneState:
             self._values.pop(name, None)
         if "config" in names:
             self._config = None
+        if "agent" in names:
+            self._agent = SiteAgent()
 
     @property
     def config(self) -> ZoneConfig | None:
@@ -55,6 +59,14 @@ class ZoneState:
         """Stores the breaker if it has changed."""
         if breaker != self.breaker:
             self.put(breaker=breaker.as_json())
+
+    @property
+    def agent(self) -> SiteAgent:
+        return self._agent
+
+    def put_agent(self, agent: SiteAgent) -> None:
+        self.put(agent=agent.as_json())
+        self._agent = agent
 
     @property
     def is_published(self) -> bool:
@@ -79,3 +91,8 @@ class ZoneState:
     @property
     def is_paused(self) -> bool:
         return bool(self.get("paused", default=False))
+
+    @property
+    def is_held(self) -> bool:
+        """Whether nothing is warmed now: by the operator's order, or because the site's agent is away."""
+        return self.is_paused or self._agent.away_since is not None

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from sluice.core.ports import Row
 from sluice.core.preload.rate_limits import Limits
+from sluice.core.preload.site_agent import SiteAgent
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.queue.batches import batch_as_json
 from sluice.services.preload.zone.services import ZoneServices
@@ -24,6 +25,7 @@ class ZoneStatus:
             "zone_id": services.zone_id,
             "enabled": config.preload_enabled,
             "paused": services.state.is_paused,
+            "agent": _describe_agent(services.state.agent),
             "queue_depth": services.queue.depth,
             "hit_ratio": services.traffic.load_day(now).hit_ratio,
             "dead_letters": services.dead_letters.count,
@@ -55,7 +57,7 @@ class ZoneStatus:
     def _estimate_s(self, config: ZoneConfig) -> float | None:
         """Seconds until the whole queue is drained at the pace that the limits allow; None while it is not drained."""
         state, now = self.services.state, self.services.now()
-        if not config.preload_enabled or state.is_paused:
+        if not config.preload_enabled or state.is_held:
             return None
         breaker = state.breaker.at(now)
         pause_s = max(0.0, breaker.open_until - now) if breaker.state == "open" else 0.0
@@ -63,3 +65,7 @@ class ZoneStatus:
         depth = self.services.queue.depth
         pace_s = max(depth / limits.per_second, (depth - limits.per_minute) * 60 / limits.per_minute)
         return max(pause_s + pace_s, self.services.queue.find_last_retry(now) - now)
+
+
+def _describe_agent(agent: SiteAgent) -> dict[str, Any]:
+    return {"away_since": agent.away_since, "reason": agent.explain()}

@@ -44,11 +44,22 @@ class VisitorCalls:
         services.log.event("origin.unreachable", zone=services.zone_id, reason=reason)
         return {"breaker": services.state.breaker.state}
 
+    async def report_circle(self, url: str) -> Json:
+        """Notes a page that sends visitors back to itself."""
+        services, now = self.services, self.services.now()
+        services.require_registered()
+        services.settler.note_circle(url, now)
+        services.agent_watch.doubt()
+        services.log.event("origin.circle", zone=services.zone_id, url=url)
+        return {}
+
     async def show_purges(self) -> Json:
         """The purges that still count, and the configuration: what an isolate needs to know before it serves a copy."""
         services = self.services
-        config, version = config_as_json(services.config), services.state.version
-        return {**services.marks.load().as_json(), "version": version, "config": config}
+        config = config_as_json(services.config)
+        if services.state.agent.away_since is not None:
+            config["cache_enabled"] = False
+        return {**services.marks.load().as_json(), "config": config}
 
     async def show_proxy_key(self) -> Json:
         """The keys by which isolates prove to the origin who asks, and know our own requests; they never leave their memory."""

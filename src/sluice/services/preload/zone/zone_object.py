@@ -81,6 +81,7 @@ class BackgroundWork:
         await services.publisher.adopt_edits()
         await Housekeeping(services).run_due(services.config)
         await services.origin_cron.call(services.config)
+        await services.agent_watch.look_if_due(services.config)
         ahead = self._look_ahead()
         await self._publish(has_rows=ahead.has_rows, tallies=ahead.tallies)
         has_work = ahead.has_pages or ahead.has_purges or ahead.sitemap_due_at is not None
@@ -117,7 +118,7 @@ class BackgroundWork:
             await self._crawl_sitemaps(config)
             return self.services.now()
         self._has_crawled = False
-        page_at = None if self.services.state.is_paused else await self.services.build_drain().run()
+        page_at = None if self.services.state.is_held else await self.services.build_drain().run()
         latest = self.services.now() + INTERVAL_S
         return min((min(time, latest) for time in (sitemap_at, page_at) if time is not None), default=None)
 
@@ -140,7 +141,7 @@ class BackgroundWork:
     def _find_crawl_time(self, ahead: Ahead, config: ZoneConfig) -> float | None:
         """When the next sitemap may be read; None when there is none, or none is to be read now."""
         state = self.services.state
-        if ahead.sitemap_due_at is None or state.is_paused or not config.preload_enabled:
+        if ahead.sitemap_due_at is None or state.is_held or not config.preload_enabled:
             return None
         breaker = state.breaker.at(self.services.now())
         return breaker.open_until if breaker.state == "open" else ahead.sitemap_due_at

@@ -134,7 +134,8 @@ LEARN: Final = Doc(
 )
 AGENT: Final = Doc(
     summary="Set what the site itself knows best",
-    description="A field that is left out keeps its value, null resets it. `origin_cron_path` is asked for every minute.",
+    description="A field that is left out keeps its value, null resets it. `origin_cron_path` is asked for every minute, `presence_path` "
+    "now and then. An agent that `leaves`, or is missed there, has all copies purged: until it is back, the site's own server answers.",
     tag=SITES,
     params=ZONE,
     body=AgentBody,
@@ -142,6 +143,7 @@ AGENT: Final = Doc(
         "idempotency_key": f"agent-{_KEY}",
         "origin_cron_path": "/wp-cron.php",
         "preload_sitemap_url": "{site_url}/wp-sitemap.xml",
+        "presence_path": "/?sluice_preload_agent=1",
     },
     replies={200: ReplyDoc("The site's settings as they are now.", replies.AgentReply, _ONCE)},
     problems=(404, 409, 429),

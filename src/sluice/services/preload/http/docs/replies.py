@@ -47,6 +47,7 @@ class AgentReply(ReplyModel):
     version: Annotated[int, Field(description="The version of the zone's configuration.")]
     origin_cron_path: str | None
     preload_sitemap_url: str
+    away_since: Annotated[float | None, Field(description="Since when the agent is away; null while it is there.")]
 
 
 class CrawlAccepted(ReplyModel):
@@ -113,10 +114,18 @@ class OriginCheckReply(ReplyModel):
     at: EpochS
 
 
+class AgentStatus(ReplyModel):
+    """The site's own plugin: since when it is away, and why; null while it is there, or there is none."""
+
+    away_since: float | None
+    reason: str | None
+
+
 class StatusReply(ReplyModel):
     zone_id: str
     enabled: bool
     paused: bool
+    agent: AgentStatus
     queue_depth: Count
     hit_ratio: Annotated[
         float | None,
@@ -214,7 +223,7 @@ class Learned(ReplyModel):
 class Incident(ReplyModel):
     incident_id: str
     zone_id: str
-    kind: Literal["failure_rate", "queue_depth", "breaker_open", "warming_loop"]
+    kind: Literal["failure_rate", "queue_depth", "breaker_open", "warming_loop", "agent_away", "redirect_circle"]
     level: Literal["warning", "critical"]
     message: str
     raised_at: EpochS
