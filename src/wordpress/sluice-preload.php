@@ -2,7 +2,7 @@
 /**
  * Plugin Name:       Sluice Preload
  * Description:       After each change, purges and warms the pages that show it at the edge, without making the editor wait.
- * Version:           1.0.0
+ * Version:           1.1.0
  * Requires at least: 5.9
  * Requires PHP:      7.4
  * Author:            The Sluice contributors
@@ -18,151 +18,19 @@
 
 defined( 'ABSPATH' ) || exit;
 
-if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
-	define( 'SLUICE_PRELOAD_VERSION', '1.0.0' );
+if ( ! class_exists( 'Sluice_Preload_Proxy', false ) && is_readable( __DIR__ . '/sluice-preload-address.php' ) ) {
+	require __DIR__ . '/sluice-preload-address.php';
+}
 
-	/**
-	 * The Worker's address, the zone and the key. A constant beats its setting.
-	 */
-	final class Sluice_Preload_Settings {
-		const OPTION    = 'sluice_preload_settings';
-		const CONSTANTS = array(
-			'worker_url'  => 'SLUICE_WORKER_URL',
-			'zone_id'     => 'SLUICE_ZONE_ID',
-			'signing_key' => 'SLUICE_SIGNING_KEY',
-		);
-		// As the Worker has it: a shorter key counts as none.
-		const MIN_KEY_CHARS = 12;
-
-		/**
-		 * Returns one setting; an empty text when it is not set.
-		 *
-		 * @param string $name One of the keys of CONSTANTS.
-		 * @return string
-		 */
-		public static function get( $name ) {
-			if ( self::is_constant( $name ) ) {
-				$value = (string) constant( self::CONSTANTS[ $name ] );
-			} else {
-				$stored = get_option( self::OPTION );
-				$value  = is_array( $stored ) && isset( $stored[ $name ] ) ? (string) $stored[ $name ] : '';
-			}
-			return 'worker_url' === $name ? untrailingslashit( trim( $value ) ) : trim( $value );
+if ( ! class_exists( 'Sluice_Preload_Proxy', false ) ) {
+	add_action(
+		'admin_notices',
+		static function () {
+			printf( '<div class="notice notice-error"><p>%s</p></div>', esc_html__( 'Sluice Preload does nothing: its file sluice-preload-address.php is missing. Copy the whole folder of the plugin.', 'sluice-preload' ) );
 		}
-
-		/**
-		 * Whether wp-config.php sets this value.
-		 *
-		 * @param string $name One of the keys of CONSTANTS.
-		 * @return bool
-		 */
-		public static function is_constant( $name ) {
-			$constant = self::CONSTANTS[ $name ];
-			return defined( $constant ) && '' !== trim( (string) constant( $constant ) );
-		}
-
-		/**
-		 * Whether all three values are there.
-		 *
-		 * @return bool
-		 */
-		public static function is_complete() {
-			return '' !== self::get( 'worker_url' ) && '' !== self::get( 'zone_id' ) && '' !== self::get( 'signing_key' );
-		}
-
-		/**
-		 * A text that changes with any of the values and tells none of them.
-		 *
-		 * @return string
-		 */
-		public static function fingerprint() {
-			return wp_hash( implode( "\n", array_map( array( __CLASS__, 'get' ), array_keys( self::CONSTANTS ) ) ) );
-		}
-	}
-
-	/**
-	 * Believes X-Forwarded-* of the Worker, and of nobody else.
-	 */
-	final class Sluice_Preload_Proxy {
-		const MAX_AGE_S = 300;
-
-		/**
-		 * How this server was reached before anything was changed: address, port, and whether by TLS.
-		 *
-		 * @var array
-		 */
-		private static $reached = array();
-
-		/**
-		 * Takes over the visitor's host, scheme and address if X-Sluice-Proxy is right.
-		 */
-		public static function apply() {
-			$name          = self::server( 'SERVER_ADDR' );
-			$name          = '' === $name ? self::server( 'SERVER_NAME' ) : $name;
-			self::$reached = array(
-				'address' => filter_var( $name, FILTER_VALIDATE_IP ) ? $name : '',
-				'port'    => (int) self::server( 'SERVER_PORT' ),
-				'tls'     => ! in_array( strtolower( self::server( 'HTTPS' ) ), array( '', 'off', '0' ), true ),
-			);
-
-			$forwarded = explode( ',', self::server( 'HTTP_X_FORWARDED_FOR' ) );
-			$client_ip = trim( end( $forwarded ) );
-			$host      = self::server( 'HTTP_X_FORWARDED_HOST' );
-			$proto     = self::server( 'HTTP_X_FORWARDED_PROTO' );
-			$key       = Sluice_Preload_Settings::get( 'signing_key' );
-			if ( '' === $key || ! self::is_right( self::server( 'HTTP_X_SLUICE_PROXY' ), $host, $proto, $client_ip, $key, time() ) ) {
-				return;
-			}
-			if ( preg_match( '/^[A-Za-z0-9_.:\[\]-]+$/', $host ) ) {
-				$_SERVER['HTTP_HOST'] = $host;
-			}
-			if ( 'https' === $proto || 'http' === $proto ) {
-				$_SERVER['HTTPS'] = 'https' === $proto ? 'on' : 'off';
-			}
-			if ( filter_var( $client_ip, FILTER_VALIDATE_IP ) ) {
-				$_SERVER['REMOTE_ADDR'] = $client_ip;
-			}
-		}
-
-		/**
-		 * Whether a header proves that the Worker sent these values lately.
-		 *
-		 * @param string $header    X-Sluice-Proxy: t=UNIX,v=HEX.
-		 * @param string $host      X-Forwarded-Host.
-		 * @param string $proto     X-Forwarded-Proto.
-		 * @param string $client_ip The last address of X-Forwarded-For; empty when the Worker has no visitor.
-		 * @param string $key       The zone's key.
-		 * @param int    $now       Unix time.
-		 * @return bool
-		 */
-		public static function is_right( $header, $host, $proto, $client_ip, $key, $now ) {
-			if ( ! preg_match( '/^t=([0-9]{1,11}),v=([0-9a-f]{64})$/', $header, $parts ) ) {
-				return false;
-			}
-			$expected = hash_hmac( 'sha256', implode( "\n", array( 'proxy', $host, $proto, $client_ip, $parts[1] ) ), $key );
-			return hash_equals( $expected, $parts[2] ) && abs( $now - (int) $parts[1] ) <= self::MAX_AGE_S;
-		}
-
-		/**
-		 * Where this server reaches itself, without the Worker in between; empty when unknown.
-		 *
-		 * @return array
-		 */
-		public static function get_own_address() {
-			return '' !== self::$reached['address'] && self::$reached['port'] > 0 ? self::$reached : array();
-		}
-
-		/**
-		 * One variable of the request, as it was sent: signatures and addresses are compared byte by byte.
-		 *
-		 * @param string $name The variable's name.
-		 * @return string
-		 */
-		private static function server( $name ) {
-			// phpcs:ignore WordPress.Security.ValidatedSanitizedInput.InputNotSanitized -- validated by its users.
-			return isset( $_SERVER[ $name ] ) && is_string( $_SERVER[ $name ] ) ? wp_unslash( $_SERVER[ $name ] ) : '';
-		}
-	}
+	);
+} elseif ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
+	define( 'SLUICE_PRELOAD_VERSION', '1.1.0' );
 
 	/**
 	 * Signed requests to the Worker.
@@ -3170,6 +3038,136 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 	}
 
 	/**
+	 * Whether this plugin is there: it answers the Worker's question, and says when it goes. Until it is back the Worker passes every
+	 * visitor to WordPress and keeps no copy, because nobody would tell it of changes.
+	 */
+	final class Sluice_Preload_Presence {
+		const QUERY     = 'sluice_preload_agent';
+		const FORWARDED = 'sluice_preload_forwarded';
+		const FAILED    = 'sluice_preload_failed_at';
+		const TIMEOUT_S = 5;
+		const QUIET_S   = 30; // So long after a fatal error the Worker is not told of another one.
+		const FATAL     = array( E_ERROR, E_PARSE, E_CORE_ERROR, E_COMPILE_ERROR, E_USER_ERROR, E_RECOVERABLE_ERROR );
+
+		/**
+		 * Registers the hooks, and answers the Worker.
+		 */
+		public static function register() {
+			self::answer();
+			register_shutdown_function( array( __CLASS__, 'handle_shutdown' ) );
+			add_action( 'init', array( __CLASS__, 'note_forwarded' ) );
+		}
+
+		/**
+		 * Where the Worker asks.
+		 *
+		 * @return string
+		 */
+		public static function get_path() {
+			return wp_parse_url( home_url( '/' ), PHP_URL_PATH ) . '?' . self::QUERY . '=1';
+		}
+
+		/**
+		 * Tells the Worker, and nobody else, that this plugin is there.
+		 */
+		private static function answer() {
+			// phpcs:ignore WordPress.Security.NonceVerification -- the Worker proves itself, and nothing is changed.
+			if ( ! isset( $_GET[ self::QUERY ] ) || ! Sluice_Preload_Proxy::is_from_worker() || headers_sent() ) {
+				return;
+			}
+			header( 'X-Sluice-Agent: ' . SLUICE_PRELOAD_VERSION );
+			header( 'Cache-Control: private, no-store' );
+			http_response_code( 204 );
+			exit;
+		}
+
+		/**
+		 * Notes that WordPress knows its visitors' host only from the Worker.
+		 */
+		public static function note_forwarded() {
+			if ( Sluice_Preload_Proxy::is_host_forwarded() && ! get_option( self::FORWARDED ) ) {
+				update_option( self::FORWARDED, '1' );
+			}
+		}
+
+		/**
+		 * Says that this plugin goes, and waits for the reply: nobody could send it later.
+		 *
+		 * @param string $reason deactivated or failed.
+		 */
+		public static function leave( $reason ) {
+			if ( get_option( self::FORWARDED ) ) {
+				self::leave_address();
+			}
+			if ( Sluice_Preload_Settings::is_complete() ) {
+				$body = array(
+					'zone_id'         => Sluice_Preload_Settings::get( 'zone_id' ),
+					'idempotency_key' => 'agent-' . wp_generate_uuid4(),
+					'leaves'          => $reason,
+				);
+				Sluice_Preload_Client::request( 'PUT', Sluice_Preload_Client::get_zone_path( 'agent' ), $body, self::TIMEOUT_S );
+			}
+		}
+
+		/**
+		 * Looks whether this request ended with a fatal error of this plugin.
+		 */
+		public static function handle_shutdown() {
+			$error = error_get_last();
+			if ( ! $error || ! in_array( $error['type'], self::FATAL, true ) || ! self::is_own( $error ) ) {
+				return;
+			}
+			try {
+				if ( time() - (int) get_option( self::FAILED ) >= self::QUIET_S ) {
+					update_option( self::FAILED, time(), false );
+					self::leave( 'failed' );
+				}
+			} catch ( Throwable $failure ) {
+				return; // The Worker misses this plugin by itself.
+			}
+		}
+
+		/**
+		 * Whether an error happened in this plugin, or in something that it called.
+		 *
+		 * @param array $error As error_get_last returns it; the message of an exception has the calls that led to it.
+		 * @return bool
+		 */
+		private static function is_own( $error ) {
+			return __FILE__ === $error['file'] || false !== strpos( $error['message'], __FILE__ );
+		}
+
+		/**
+		 * Where a copy of the other file is left.
+		 *
+		 * @return string
+		 */
+		private static function get_left_file() {
+			return WPMU_PLUGIN_DIR . '/sluice-preload-address.php';
+		}
+
+		/**
+		 * Leaves what lets WordPress know its visitors' host. Where that is not allowed, the Worker tells its operator.
+		 */
+		private static function leave_address() {
+			$file = self::get_left_file();
+			if ( wp_mkdir_p( dirname( $file ) ) && wp_is_writable( dirname( $file ) ) ) {
+				copy( __DIR__ . '/sluice-preload-address.php', $file );
+			}
+		}
+
+		/**
+		 * Removes what was left: this plugin does the same. A must-use plugin stands beside it, and keeps it.
+		 */
+		public static function remove_address() {
+			$file = self::get_left_file();
+			if ( wp_normalize_path( __DIR__ ) !== wp_normalize_path( WPMU_PLUGIN_DIR ) && file_exists( $file ) ) {
+				wp_delete_file( $file );
+			}
+		}
+	}
+
+	/**
 	 * The address of the sitemap: WordPress' own, or that of the plugin that replaces it.
 	 *
 	 * @return string
@@ -3194,7 +3192,7 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 		if ( ! Sluice_Preload_Settings::is_complete() || wp_installing() ) {
 			return;
 		}
-		$wanted = Sluice_Preload_Settings::fingerprint() . md5( home_url( '/' ) );
+		$wanted = Sluice_Preload_Settings::fingerprint() . md5( home_url( '/' ) . SLUICE_PRELOAD_VERSION );
 		$known  = get_option( 'sluice_preload_introduced' );
 		if ( $known === $wanted ) {
 			return;
@@ -3205,6 +3203,7 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 			array(
 				'origin_cron_path'    => (string) wp_parse_url( site_url( '/wp-cron.php' ), PHP_URL_PATH ),
 				'preload_sitemap_url' => sluice_preload_get_sitemap_url(),
+				'presence_path'       => Sluice_Preload_Presence::get_path(),
 			)
 		);
 		Sluice_Preload_Outbox::add( 'sitemap', array( 'url' => sluice_preload_get_sitemap_url() ) );
@@ -3238,6 +3237,7 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 			);
 		}
 		Sluice_Preload_Outbox::create();
+		Sluice_Preload_Presence::remove_address();
 		delete_option( 'sluice_preload_introduced' );
 		sluice_preload_schedule();
 		sluice_preload_introduce();
@@ -3248,6 +3248,7 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 	 * Runs when the plugin is deactivated. What waits is kept.
 	 */
 	function sluice_preload_deactivate() {
+		Sluice_Preload_Presence::leave( 'deactivated' );
 		wp_clear_scheduled_hook( Sluice_Preload_Sender::HOOK );
 		delete_option( 'sluice_preload_introduced' );
 	}
@@ -3281,6 +3282,7 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 			$query['offset'] += $query['number'];
 		} while ( $sites );
 		sluice_preload_remove_data();
+		Sluice_Preload_Presence::remove_address();
 		delete_metadata( 'user', 0, Sluice_Preload_Admin::NOTICE, '', true );
 	}
 
@@ -3317,7 +3319,7 @@ if ( ! defined( 'SLUICE_PRELOAD_VERSION' ) ) {
 	 * Registers all hooks.
 	 */
 	function sluice_preload_start() {
-		Sluice_Preload_Proxy::apply();
+		Sluice_Preload_Presence::register();
 		Sluice_Preload_Sender::register();
 		Sluice_Preload_Watcher::register();
 		Sluice_Preload_Pages::register();

@@ -8,7 +8,7 @@ from typing import Any, Final
 import httpx
 
 from ports import find_free_port
-from runtime import PATIENCE_S, Runtime, until
+from runtime import PATIENCE_S, ROOT, Runtime, until
 from wordpress.blog import OUTBOX
 from wordpress.editor import Editor
 from wordpress.wordpress_site import WordPress
@@ -16,15 +16,19 @@ from wordpress.wordpress_site import WordPress
 ZONE: Final = "blog"
 KEY: Final = "the-key-of-the-real-worker-0123"
 TOKEN: Final = "the-operators-token"
+# The same Worker with a clock that a test can move.
+CLOCKWORK: Final = ("--config", str(ROOT / "tests/workerd/preload/wrangler.toml"))
 
 
 @contextmanager
-def run_behind_worker(wordpress: WordPress, state: Path) -> "Iterator[Edge]":
+def run_behind_worker(
+    wordpress: WordPress, state: Path, worker: tuple[str, ...] = ("--only", "edge-preload")
+) -> "Iterator[Edge]":
     """Starts the Worker, configures a zone and activates the plugin."""
     port = find_free_port()
     variables = ["ALLOW_PRIVATE_HOSTS=*", f"ADMIN_TOKEN={TOKEN}", f"SIGNING_KEY={KEY}-of-all-zones"]
     given = [part for each in variables for part in ("--var", each)]
-    options = ("--port", str(port), "--only", "edge-preload", "--route", "blog.localhost=edge-preload")
+    options = ("--port", str(port), *worker, "--route", "blog.localhost=edge-preload")
     runtime = Runtime(state, *options, *given)
     runtime.start()
     try:
@@ -64,6 +68,17 @@ class Edge:
         """A visitor's request, redirects not followed."""
         host = {"Host": self.url.partition("://")[2]}
         return httpx.get(self.runtime.url + url.removeprefix(self.url), headers=host | headers, timeout=PATIENCE_S)
+
+    def pass_minute(self) -> None:
+        """Moves the clock of CLOCKWORK, then runs the minute's cron. WordPress believes a clock for five minutes."""
+        host = {"Host": self.api.partition("://")[2]}
+        moved = httpx.put(f"{self.runtime.url}/test?advance_s=51", headers=host, timeout=PATIENCE_S)
+        assert moved.status_code == 200, moved.text
+        assert self.runtime.cron("edge-preload", "* * * * *").status_code == 200
+
+    def list_alerts(self) -> list[str]:
+        alerts: list[str] = self.ask_operator("GET", "status").json()["alerts"]
+        return alerts
 
     def publish(self, title: str, **fields: Any) -> dict[str, Any]:
         return self.editor.save("posts", title=title, content=f"Old words of {title}.", status="publish", **fields)

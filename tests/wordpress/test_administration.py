@@ -8,7 +8,7 @@ import pytest
 from runtime import until
 from wordpress.blog import PROBE, Blog
 from wordpress.recording_worker import KEY, ZONE, RecordingWorker
-from wordpress.wordpress_site import PLUGIN, WordPress
+from wordpress.wordpress_site import PLUGIN_FILES, WordPress
 
 PAGE = "/wp-admin/options-general.php?page=sluice-preload"
 LEFT_OVERS = (
@@ -162,7 +162,7 @@ def test_commands_purge_warm_and_tell(blog: Blog, monkeypatch: pytest.MonkeyPatc
 
 def test_loaded_twice_it_works_once(blog: Blog):
     """As a plugin and a must-use plugin at once, a change is still sent once."""
-    blog.configure(must_use=[PROBE, PLUGIN])
+    blog.configure(must_use=[PROBE, *PLUGIN_FILES])
     blog.wordpress.run("update_option( 'blogname', 'Twice ' . wp_rand() );")
     until(lambda: blog.recorder.accepted)
     blog.wait_until_sent()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from wordpress.wordpress_site import PHP, PLUGIN, WordPress
+from wordpress.wordpress_site import PHP, PLUGIN, PLUGIN_FILES, WordPress
 
 README = PLUGIN.parent / "readme.txt"
 # The doc comment of a function or hook of WordPress, and its name.
@@ -42,9 +42,10 @@ def test_the_readme_agrees_with_the_plugin():
 def test_no_syntax_of_a_newer_php(wordpress: WordPress):
     """PHP parses the file; PHP 7.4 does, too, where php-wasm is installed."""
     programs = wordpress.programs
-    subprocess.run([str(programs.php), "-n", "-l", str(PLUGIN)], env=programs.environment, check=True)
-    if tool := shutil.which("cli", path="node_modules/@php-wasm/cli/bin"):
-        subprocess.run([tool, "-l", str(PLUGIN)], env=os.environ | {"PHP": "7.4"}, check=True)
+    for file in PLUGIN_FILES:
+        subprocess.run([str(programs.php), "-n", "-l", str(file)], env=programs.environment, check=True)
+        if tool := shutil.which("cli", path="node_modules/@php-wasm/cli/bin"):
+            subprocess.run([tool, "-l", str(file)], env=os.environ | {"PHP": "7.4"}, check=True)
 
 
 def test_code_sniffer_finds_nothing(wordpress: WordPress):
@@ -53,7 +54,7 @@ def test_code_sniffer_finds_nothing(wordpress: WordPress):
     command = [str(programs.php), "-n", "-c", str(wordpress.php_settings)]
     command += ["-d", f"include_path={programs.root}/usr/share/php", str(programs.root / "usr/bin/phpcs")]
     done = subprocess.run(
-        [*command, "-q", "-s", f"--standard={PHP / 'rules.xml'}", str(PLUGIN)],
+        [*command, "-q", "-s", f"--standard={PHP / 'rules.xml'}", *map(str, PLUGIN_FILES)],
         env=programs.environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout.strip()) == (0, "")
@@ -62,7 +63,7 @@ def test_code_sniffer_finds_nothing(wordpress: WordPress):
 def test_nothing_that_the_oldest_wordpress_lacks(wordpress: WordPress):
     """Each function and hook of WordPress that the plugin uses was there in the version that it requires."""
     functions, hooks = _read_versions(wordpress.programs.core)
-    code = re.sub(r"/\*.*?\*/|//[^\n]*", "", PLUGIN.read_text(), flags=re.DOTALL)
+    code = re.sub(r"/\*.*?\*/|//[^\n]*", "", "\n".join(file.read_text() for file in PLUGIN_FILES), flags=re.DOTALL)
     called = {name: functions[name] for name in re.findall(r"(?<![>:\w$])(\w+)\(", code) if name in functions}
     named = {name: hooks[name] for name in re.findall(r"'(\w+)'", code) if name in hooks}
     assert len(called) > 100

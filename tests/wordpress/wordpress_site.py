@@ -19,6 +19,7 @@ from runtime import PATIENCE_S, ROOT, until
 from wordpress.programs import Programs
 
 PLUGIN: Final = ROOT / "src/wordpress/sluice-preload.php"
+PLUGIN_FILES: Final = (PLUGIN, PLUGIN.with_name("sluice-preload-address.php"))
 PHP: Final = Path(__file__).parent / "php"
 # Nothing needs to outlive the machine.
 DATABASE_OPTIONS: Final = (
@@ -112,7 +113,8 @@ class WordPress:
     def copy_plugin(self) -> None:
         folder = self.site / "wp-content/plugins/sluice-preload"
         folder.mkdir(exist_ok=True)
-        shutil.copy(PLUGIN, folder)
+        for file in PLUGIN_FILES:
+            shutil.copy(file, folder)
 
     def activate(self) -> None:
         """Installs the plugin as a site owner would, and runs its activation hook."""
@@ -155,7 +157,7 @@ class WordPress:
     def find_complaints(self) -> list[str]:
         """What PHP complained about in the plugin so far; an old WordPress on a new PHP has complaints of its own."""
         lines = self.log.read_text(errors="replace").splitlines() if self.log.exists() else []
-        return [line for line in lines if LOGGED.search(line) and PLUGIN.name in line]
+        return [line for line in lines if LOGGED.search(line) and PLUGIN.stem in line]
 
     def _ask_server(self, mode: str, text: str, path: str = "/") -> str:
         headers = {"Host": self.url.partition("://")[2]}

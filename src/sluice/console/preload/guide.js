@@ -39,7 +39,7 @@ function WordPressGuide({ zone }) {
   const constants = `define( 'SLUICE_WORKER_URL', '${location.origin}' );\ndefine( 'SLUICE_ZONE_ID', '${zone.id}' );\ndefine( 'SLUICE_SIGNING_KEY', '…' );`;
   return html`<${Card} title="2. WordPress: install the plugin">
     <ol class="plain">
-      <li>Copy sluice-preload.php (src/wordpress in the repository) to wp-content/plugins, and activate it.</li>
+      <li>Copy the two PHP files of src/wordpress in the repository to wp-content/plugins/sluice-preload, and activate the plugin.</li>
       <li>Under Settings → Sluice Preload enter this Worker's address, the zone and its signing key, or put them into wp-config.php:</li>
     </ol>
     <${Code} text=${constants} what="the constants" />

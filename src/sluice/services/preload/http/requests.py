@@ -142,8 +142,8 @@ class AgentBody(SiteBody):
     presence_path: (
         Annotated[
             str,
-            AfterValidator(check_site_path),
             Field(max_length=512, description="Where the site answers with X-Sluice-Agent while its agent is there."),
+            AfterValidator(check_site_path),
         ]
         | None
     ) = None
