@@ -117,7 +117,7 @@ class OriginRequests:
         shown = hide_origin(response.headers, self.config, host)
         if request.method not in {"GET", "HEAD"} or not redirects_to_itself(response.status, shown, request.url):
             return
-        if self.memory.take_turn(f"circle {self.zone_id}", CIRCLE_INTERVAL_S, self.clock.now()):
+        if self.memory.take_turn(f"circle {self.config.site_url}", CIRCLE_INTERVAL_S, self.clock.now()):
             self._tell("report.failed", self.zone.report_circle(request.url))
         raise RedirectsToItself(f"{request.url} redirects to itself")
 

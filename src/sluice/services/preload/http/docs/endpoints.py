@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.http.docs import replies
+from sluice.services.preload.http.docs.status_replies import StatusReply
 from sluice.services.preload.http.docs.traffic_replies import TrafficReply
 from sluice.services.preload.http.requests import (
     MIN_KEY_CHARS,
@@ -102,7 +103,7 @@ STATUS: Final = Doc(
     description="For the operator, and for a site that signs its requests.",
     tag=SITES,
     params=ZONE,
-    replies={200: ReplyDoc("Queue, hit ratio, origin, incidents and batches.", replies.StatusReply)},
+    replies={200: ReplyDoc("Queue, hit ratio, origin, incidents and batches.", StatusReply)},
     problems=(404, 409, 429),
     security=("admin", "signed"),
 )
@@ -218,12 +219,12 @@ ENQUEUE: Final = _operator(
     example={"urls": [_URL]},
     problems=(404, 409),
 )
-PAUSE: Final = _operator("Pause the zone", "The zone's new status.", replies.StatusReply)
-RESUME: Final = _operator("Resume the zone", "The zone's new status.", replies.StatusReply)
+PAUSE: Final = _operator("Pause the zone", "The zone's new status.", StatusReply)
+RESUME: Final = _operator("Resume the zone", "The zone's new status.", StatusReply)
 CHECK_ORIGIN: Final = _operator(
     "Try whether warming reaches the origin",
     "The zone's status: its `origin_check` is pending until one request, sent as pages are warmed, has its answer.",
-    replies.StatusReply,
+    StatusReply,
     status=202,
 )
 TEST_RULES: Final = _operator(
