@@ -181,6 +181,10 @@ def _choose_characters(moves: list[list[tuple[frozenset[str], int]]]) -> list[st
     return list(alike.values())
 
 
+def _is_other_than_dot(node: Node) -> bool:
+    return isinstance(node, Item) and node.literal not in {"", "."}
+
+
 @cache
 def _build_names() -> _Automaton:
     return _Automaton(parse_expression(_NAMES).alternatives)
@@ -190,6 +194,8 @@ def matches_every_name(source: str) -> bool:
     """Return whether the expression between the slashes matches every name; False if that cannot be told."""
     try:
         alternatives = parse_expression(source).alternatives
+        if len(alternatives) == 1 and any(map(_is_other_than_dot, alternatives[0])):
+            return False  # a name can do without any other character
         return not _Search(_build_names(), _Automaton(alternatives)).finds_name()
     except (re.error, _TooLargeError):
         return False
