@@ -1,27 +1,21 @@
 """Builds the schemas of all models, and puts a pydantic that only loads them in place of the Worker's pydantic.
 
 ./scripts/setup runs it on the folders of the vendored packages after every change of the sources. See `worker_pydantic`.
-With `--command-line` it makes a folder with the models of the commands alone, which so starts in half the time.
 """
 
 import importlib
-import importlib.resources
 import json
 import pkgutil
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-import pydantic_core
 from pydantic import BaseModel
 
 import sluice
-from sluice.core.filters.syntax.public_suffixes import prepare_public_suffixes
 
-_COMMANDS: Final = "sluice.cli.commands"
-_PUBLIC_SUFFIXES: Final = Path("publicsuffixlist/public_suffix_list.dat")
 PARTS: Final = {"pydantic": "worker_pydantic", "pydantic_core": "worker_pydantic_core"}
 # No Worker imports these, or they need a platform that is not here.
 _LEFT_OUT: Final = {"__main__", "cli", "docs", "openapi", "platform", "workers"}
@@ -29,9 +23,9 @@ _LEFT_OUT: Final = {"__main__", "cli", "docs", "openapi", "platform", "workers"}
 _DROPPED: Final = {"metadata", "generic_origin"}
 
 
-def build_schemas(modules: Iterable[str]) -> dict[str, Any]:
+def build_schemas() -> dict[str, Any]:
     """Return the schema of each model by its module and name, with references in place of classes and functions."""
-    for module in modules:
+    for module in list_modules():
         importlib.import_module(module)
     models = [model for model in walk_subclasses(BaseModel) if model.__module__.startswith("sluice.")]
     schemas = {name_of(model): encode(model.__pydantic_core_schema__) for model in models}
@@ -41,11 +35,6 @@ def build_schemas(modules: Iterable[str]) -> dict[str, Any]:
 def list_modules() -> list[str]:
     walked = pkgutil.walk_packages(sluice.__path__, "sluice.", onerror=None)
     return [module.name for module in walked if not _LEFT_OUT & set(module.name.split("."))]
-
-
-def list_commands() -> list[str]:
-    package = importlib.import_module(_COMMANDS)
-    return [module.name for module in pkgutil.iter_modules(package.__path__, f"{_COMMANDS}.")]
 
 
 def walk_subclasses(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
@@ -92,35 +81,11 @@ def replace_package(folder: Path, name: str, schemas: str) -> None:
         (package / "schemas.json").write_text(schemas, encoding="utf-8")
 
 
-def write_packages(folder: Path, modules: Iterable[str]) -> None:
-    schemas = json.dumps(build_schemas(modules), separators=(",", ":"))
+def main(folder: Path) -> None:
+    schemas = json.dumps(build_schemas(), separators=(",", ":"))
     for name in PARTS:
         replace_package(folder, name, schemas)
 
 
-def copy_compiled_part(folder: Path) -> None:
-    """Copy what this interpreter's own pydantic_core has compiled."""
-    for name in PARTS:
-        (folder / name).mkdir(parents=True, exist_ok=True)
-    for path in Path(pydantic_core.__file__).parent.glob("*.so"):
-        shutil.copy(path, folder / "pydantic_core")
-
-
-def copy_public_suffixes(folder: Path) -> None:
-    """Copy what is used of the list, as data of a package without code: the command line starts without other packages."""
-    package = folder / _PUBLIC_SUFFIXES.parent
-    package.mkdir()
-    (package / "__init__.py").touch()
-    text = Path(str(importlib.resources.files(package.name) / _PUBLIC_SUFFIXES.name)).read_text(encoding="utf-8")
-    (folder / _PUBLIC_SUFFIXES).write_text(prepare_public_suffixes(text), encoding="utf-8")
-
-
-def main(folder: Path, *, is_command_line: bool) -> None:
-    if is_command_line:
-        copy_compiled_part(folder)
-        copy_public_suffixes(folder)
-    write_packages(folder, list_commands() if is_command_line else list_modules())
-
-
 if __name__ == "__main__":
-    main(Path(sys.argv[-1]), is_command_line="--command-line" in sys.argv)
+    main(Path(sys.argv[1]))

@@ -2,7 +2,6 @@
 
 import io
 import json
-import os
 import signal
 import subprocess
 from http.server import BaseHTTPRequestHandler
@@ -11,7 +10,7 @@ from threading import Event
 from typing import Any
 
 from cli.sluice_process import COMMAND, ENVIRONMENT, host, sluice
-from runtime import PATIENCE_S, ROOT
+from runtime import PATIENCE_S
 from sluice.cli.main import run
 from sluice.cli.streams import Streams
 
@@ -86,20 +85,6 @@ def test_a_file_includes_an_address(tmp_path: Path):
         done = sluice("compile", "-c", "c.json", "-o", "-", folder=tmp_path)
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout.decode().split("\n")[-3:] == ["||a^", "||b^", "||z^"]
-
-
-def test_files_need_few_modules(tmp_path: Path):
-    """To import these takes longer than to compile a short list, so files are compiled without them."""
-    write(tmp_path, a="||a.example^")
-    command = [str(ROOT / "scripts/sluice"), "compile", "-i", "a.txt", "-o", "out.txt"]
-    environment = os.environ | {"PYTHONPROFILEIMPORTTIME": "1"}  # prints each import to standard error
-    done = subprocess.run(
-        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True, timeout=PATIENCE_S
-    )
-    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
-    assert "sluice.core.compiler.compile" in imported
-    assert imported.isdisjoint({"asyncio", "dataclasses", "inspect", "ipaddress", "pathlib", "random", "urllib.parse"})
-    assert (tmp_path / "out.txt").exists()
 
 
 def test_report_and_benchmark(tmp_path: Path):

@@ -5,48 +5,130 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 import tomllib
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from runtime import ROOT
-from sluice.cli.main import COMMANDS
 
 LOCKS = sorted((ROOT / "requirements").glob("*.txt"))
 
 
+def write_wheel(folder: Path, name: str, **files: str) -> Path:
+    """Write a wheel with these modules and facts about it."""
+    wheel = folder / f"{name}-1.0-py3-none-any.whl"
+    facts = {
+        "METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
+        "WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        "RECORD": "",
+    }
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for file, text in ({f"{name}-1.0.dist-info/{fact}": text for fact, text in facts.items()} | files).items():
+            archive.writestr(file, text)
+    return wheel
+
+
 @pytest.fixture(name="clone")
 def _clone(tmp_path: Path) -> Path:
-    """A project with one locked package, `made==1.0`, and a folder in place of a registry."""
-    clone = tmp_path / "clone"
+    """A project with one locked package, `made==1.0`, which builds it, and a folder in place of a registry."""
+    return make_clone(tmp_path)
+
+
+def make_clone(folder: Path) -> Path:
+    clone = folder / "clone"
     (clone / "requirements").mkdir(parents=True)
     (clone / "scripts").mkdir()
     shutil.copy(ROOT / "scripts/setup", clone / "scripts/setup")
-    wheel = tmp_path / "made-1.0-py3-none-any.whl"
-    with zipfile.ZipFile(wheel, "w") as archive:
-        archive.writestr("made.py", "MADE = 1\n")
-        archive.writestr("made-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: made\nVersion: 1.0\n")
-        archive.writestr("made-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-        archive.writestr("made-1.0.dist-info/RECORD", "")
+    (clone / "src/sluice").mkdir(parents=True)
+    command = {"sluice-1.0.dist-info/entry_points.txt": "[console_scripts]\nsluice = made:run\n"}
+    built = write_wheel(folder, "sluice", **command)
+    backend = f"""import shutil
+def build_editable(folder, config_settings=None, metadata_directory=None):
+    return shutil.copy({str(built)!r}, folder).rpartition("/")[2]
+def run():
+    print("runs")
+"""
+    wheel = write_wheel(folder, "made", **{"made.py": backend})
     digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
     (clone / "requirements/development.txt").write_text(f"made==1.0 \\\n    --hash=sha256:{digest}\n")
+    (clone / "pyproject.toml").write_text('[build-system]\nrequires = ["made"]\nbuild-backend = "made"\n')
     return clone
 
 
-def set_up(clone: Path) -> subprocess.CompletedProcess[str]:
+def set_up(clone: Path, **options: Any) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(clone.parent), "PIP_CONFIG_FILE": os.devnull}
     command = [str(clone / "scripts/setup"), "--python"]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, **options)
 
 
 def test_locked_packages_are_installed_once(clone: Path):
-    """Locked packages are installed, and a second call has nothing to do."""
+    """Locked packages and the project's own command are installed; a second call writes nothing, unless something is gone."""
     done = set_up(clone)
-    assert (done.returncode, done.stderr) == (0, "Setting up: virtual environment …\n")
-    subprocess.run([clone / ".venv/bin/python", "-c", "import made"], check=True)
+    assert (done.returncode, done.stderr) == (0, "Setting up: virtual environment …\nSetting up: command line …\n")
+    assert subprocess.run([clone / ".venv/bin/sluice"], capture_output=True, text=True, check=True).stdout == "runs\n"
+    before = snapshot(clone)
     assert set_up(clone).stderr == ""
+    assert snapshot(clone) == before  # so that others can use it too
+    (clone / ".venv/bin/sluice").unlink()
+    assert set_up(clone).stderr == "Setting up: command line …\n"
+    assert (clone / ".venv/bin/sluice").exists()
+
+
+def snapshot(folder: Path) -> dict[Path, int]:
+    """Return when each file and folder was changed; a file that was written and removed again changes its folder."""
+    return {path: path.lstat().st_mtime_ns for path in (folder, *folder.rglob("*"))}
+
+
+def test_a_folder_of_any_name(clone: Path):
+    """A clone that was moved is set up again, because its environment has the folder's name in it, and its command runs."""
+    set_up(clone)
+    moved = clone.rename(clone.with_name("-new comer 100% ü #1? it's a&b;c (x) [y] {z} * ~ 例え"))
+    done = set_up(moved)
+    assert (done.returncode, done.stderr) == (0, "Setting up: virtual environment …\nSetting up: command line …\n")
+    assert subprocess.run([moved / ".venv/bin/sluice"], capture_output=True, text=True, check=True).stdout == "runs\n"
+
+
+@pytest.fixture(name="shared")
+def _shared() -> Iterator[Path]:
+    """A clone in a folder that every user can reach."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield make_clone(Path(folder))
+
+
+def test_a_folder_that_cannot_be_written_to(shared: Path):
+    """One sentence says so and what to do, in place of the error of a program that was called."""
+    shared.chmod(0o555)
+    stranger = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
+    done = set_up(shared, **stranger)
+    shared.chmod(0o755)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(f"Nothing can be installed in {shared}, because you may not write there")
+    assert "clone the project into a folder of your own" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_file_in_place_of_the_folder_for_what_is_installed(clone: Path):
+    """The sentence is the same where `.cache` is no folder."""
+    (clone / ".cache").touch()
+    done = set_up(clone)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert ".cache is no folder" in done.stderr
+
+
+@pytest.mark.parametrize("character", [":", '"', "$", "`", "\\", "\t", "\n"])
+def test_a_folder_that_no_environment_can_be_in(clone: Path, character: str):
+    """A character that ends a path or a text for the shell is refused before anything is installed."""
+    strange = clone.rename(clone.with_name(f"a{character}b"))
+    done = set_up(strange)
+    assert done.returncode == 1
+    assert "rename the folder" in done.stderr
+    assert not (strange / ".venv").exists()
 
 
 def test_a_changed_byte_stops_the_set_up(clone: Path):
@@ -89,17 +171,11 @@ def test_the_workers_packages_are_those_of_the_tests():
 def test_the_lock_follows_pyproject():
     """Every requirement in pyproject.toml is locked with its version."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    groups = [project["project"]["dependencies"], *project["dependency-groups"].values()]
+    groups = [
+        project["build-system"]["requires"],
+        project["project"]["dependencies"],
+        *project["dependency-groups"].values(),
+    ]
     wanted = {requirement for group in groups for requirement in group if isinstance(requirement, str)}
     locked = {entry for lock in LOCKS for entry in re.findall(r"^[a-z0-9.-]+==[^ ]+", lock.read_text(), re.MULTILINE)}
     assert wanted - locked == set()
-
-
-def test_every_command_starts(tmp_path: Path):
-    """./scripts/sluice starts each command with the few packages that it has, and none of the virtual environment's."""
-    (tmp_path / "a.txt").write_text("||co.uk^\n||ads.example^\n")
-    calls = [*([name, "--help"] for name in COMMANDS), ["compile", "-i", "a.txt", "-o", "out.txt"]]
-    for arguments in calls:
-        done = subprocess.run([ROOT / "scripts/sluice", *arguments], cwd=tmp_path, capture_output=True, check=False)
-        assert done.returncode == 0, done.stderr
-    assert "||co.uk^" not in (tmp_path / "out.txt").read_text()

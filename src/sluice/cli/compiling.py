@@ -1,6 +1,7 @@
 """Runs the compiler on this machine: it reads files and URLs, and its limits protect only against accidents."""
 
 from collections.abc import Callable, Coroutine
+from random import random
 from typing import Any, TypeVar
 
 from sluice.cli.downloads import LIMITS, SystemClock, download
@@ -39,6 +40,4 @@ def run_compiler(configuration: object, work: Work[T], emit: Emit = ignore_event
 
 def draw() -> float:
     """Return the jitter of a retry."""
-    from random import random  # noqa: PLC0415 - delays the start, and only retries need it
-
     return random()  # noqa: S311 - no secret

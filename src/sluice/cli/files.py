@@ -1,4 +1,4 @@
-"""Reads and replaces files on this machine; without pathlib, which delays the start."""
+"""Reads and replaces files on this machine; without pathlib, which takes "" for a folder and raises no OSError for a loop of links."""
 
 import os
 import stat

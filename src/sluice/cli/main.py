@@ -71,22 +71,16 @@ def run(arguments: Sequence[str], streams: Streams) -> int:
         return FAILED
 
 
-def _format_help(prog: str) -> argparse.HelpFormatter:
-    """Format for 80 columns; to ask the terminal for its width takes as long as the rest of the parser."""
-    return argparse.HelpFormatter(prog, width=78)
-
-
 def _build_parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="sluice",
         description="Compile and transform filter lists, warm the cache of a site, and read the news.",
-        formatter_class=_format_help,
     )
     parser.add_argument("--version", action="version", version=f"sluice {__version__}")
-    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND", prog=parser.prog)
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     chosen = [name for name in COMMANDS if name in arguments[:1]]
     for name in chosen or COMMANDS:
-        command_parser = commands.add_parser(name, help=COMMANDS[name], formatter_class=_format_help)
+        command_parser = commands.add_parser(name, help=COMMANDS[name])
         if chosen:
             command = import_module(f"sluice.cli.commands.{name}")
             command.add_arguments(command_parser)

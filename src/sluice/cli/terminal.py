@@ -1,6 +1,7 @@
 """What the terminal shows while a list is compiled: progress bar, messages and stage table."""
 
 from collections.abc import Callable
+from shutil import get_terminal_size
 from typing import Any, Final, TextIO
 
 from sluice.core.compiler.events import Event
@@ -32,8 +33,6 @@ class ProgressBar:
 
     def _write(self, text: str) -> None:
         if self._is_visible:
-            from shutil import get_terminal_size  # noqa: PLC0415 - delays the start, and few runs have a terminal
-
             columns = get_terminal_size().columns
             self._stream.write(_CLEAR + f"{self._bar} {text}"[: columns - 1])
             self._stream.flush()

@@ -62,7 +62,7 @@ class _DoneOnce(Generic[T]):
 
 
 def run_without_loop(work: Coroutine[Any, Any, T]) -> T:
-    """Run work that never waits, and return its result. To import asyncio takes a quarter of a short run."""
+    """Run work that never waits, and return its result. To import asyncio takes a tenth of a short run."""
     try:
         work.send(None)
     except StopIteration as end:

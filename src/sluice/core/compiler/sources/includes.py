@@ -1,15 +1,13 @@
 """`!#include`: which file a line includes, where that file is, and how deep includes may nest."""
 
 import posixpath
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
+from urllib.parse import SplitResult, urljoin, urlsplit
 
 from sluice.core.compiler.limits import MAX_INCLUDE_DEPTH
 from sluice.core.compiler.sources.failures import BadSource, IncludeFailed
 from sluice.core.compiler.sources.line_origins import SourceFile
 from sluice.core.compiler.sources.locations import format_location, is_url, remove_secrets
-
-if TYPE_CHECKING:
-    from urllib.parse import SplitResult
 
 _INCLUDE: Final = "!#include"
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
@@ -67,8 +65,6 @@ def resolve_include(target: str, includer: str) -> str:
         raise BadSource("an !#include names no file")
     if not is_url(includer):
         return target if is_url(target) else posixpath.normpath(posixpath.join(posixpath.dirname(includer), target))
-    from urllib.parse import urljoin, urlsplit  # noqa: PLC0415 - delays the start, and files need none
-
     try:
         location = urljoin(includer, target)
         is_same_origin = _find_origin(urlsplit(location)) == _find_origin(urlsplit(includer))
@@ -79,5 +75,5 @@ def resolve_include(target: str, includer: str) -> str:
     return location
 
 
-def _find_origin(url: "SplitResult") -> tuple[str, str | None, int | None]:
+def _find_origin(url: SplitResult) -> tuple[str, str | None, int | None]:
     return url.scheme, url.hostname, url.port or _DEFAULT_PORTS.get(url.scheme)

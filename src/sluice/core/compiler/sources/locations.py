@@ -2,6 +2,7 @@
 
 import re
 from typing import Final
+from urllib.parse import urlsplit
 
 _MAX_SHOWN_CHARS: Final = 200  # of a name or address in a message
 # The user and password, and the query, of a URL.
@@ -21,8 +22,6 @@ def find_host(location: str) -> str:
     """Return the host of a URL in lower case; "" for a malformed one and for anything else."""
     if not is_url(location):
         return ""
-    from urllib.parse import urlsplit  # noqa: PLC0415 - delays the start, and files need none
-
     try:
         return urlsplit(location).hostname or ""
     except ValueError:

@@ -41,8 +41,8 @@ def load_public_suffixes() -> PublicSuffixes:
 def prepare_public_suffixes(text: str) -> str:
     """Return the rules of the ICANN section, the three kinds one after another, as `PublicSuffixes` has them.
 
-    One that is not in ASCII is there in both of its forms. To encode them takes most of the time, so the build stores a
-    prepared list with each Worker and with the command line; to prepare that again changes nothing.
+    One that is not in ASCII is there in both of its forms. The build stores a prepared list with each Worker; to prepare that
+    again changes nothing.
     """
     if text.startswith(_PREPARED):
         return text
@@ -52,7 +52,7 @@ def prepare_public_suffixes(text: str) -> str:
         )
     lines = [line.strip() for line in text.partition(_END)[0].splitlines()]
     written = [line for line in lines if line and not line.startswith("//")]
-    rules = dict.fromkeys([*written, *map(_encode, written)])
+    rules = dict.fromkeys([*written, *(_encode(rule) for rule in written if not rule.isascii())])
     plain = (f"||{rule}^" for rule in rules if rule[0] not in "*!")
     wildcards = (rule[2:] for rule in rules if rule.startswith("*."))
     exceptions = (rule[1:] for rule in rules if rule.startswith("!"))
