@@ -22,6 +22,7 @@ const LOG_MARK = /^([\u001d\u001e])(.*)\u001f$/; // names the Worker of a log li
 
 // A note of the local runtime itself has another mark, and no tail Worker gets it.
 const note = console.warn.bind(console, `\u001d${worker}\u001f`);
+const announce = console.log.bind(console, `\u001d${worker}\u001f`);
 const operations = new Operations();
 const keeper = new LimitKeeper(limits, namespaces, note, operations);
 keeper.guardGlobals();
@@ -122,6 +123,7 @@ try {
   failure = describeError(error);
 }
 delete crypto.getRandomValues;
+if (!failure) announce(`booted, heap ${Math.round(python._module.HEAPU8.length / 1e6)} MB`);
 
 // Handlers that may take fewer arguments than the platform passes; all others get exactly these arguments.
 const LENIENT = new Set(["fetch", "connect", "alarm", "webSocketMessage", "webSocketClose", "webSocketError", "run"]);
@@ -207,8 +209,7 @@ export function expose(className, kind) {
 // The check before the local runtime is ready: the module can be imported and exports all classes of the config.
 export class LocalBoot extends cloudflareWorkers.WorkerEntrypoint {
   async boot() {
-    const problem = failure ?? helper.find_missing_classes(main, JSON.stringify(classes));
-    return problem ? { problem } : { heapBytes: python._module.HEAPU8.length };
+    return { problem: failure ?? helper.find_missing_classes(main, JSON.stringify(classes)) };
   }
 
   async countOperations() {

@@ -1,4 +1,4 @@
-// Serves all Workers of the wrangler configs in one local workerd, on one port. `--help` lists the options.
+// Serves all Workers of the wrangler configs in one local workerd, on one port. scripts/run lists the options.
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync, watch } from "node:fs";
 import { createServer } from "node:net";
@@ -11,37 +11,13 @@ import { scheduleCrons } from "./cron.mjs";
 import { startDemo } from "./demo.mjs";
 import { PLANS } from "./limits.mjs";
 import { waitWhileLocked } from "./locks.mjs";
-import { printLine, printLog, printPlain, setFooter, useJson } from "./logs.mjs";
+import { printLog, printPlain, setFooter, useJson } from "./logs.mjs";
 import { applyMigrations } from "./migrations.mjs";
 import { Log, LogLevel, Miniflare } from "./miniflare.mjs";
 import { UserError } from "./user_error.mjs";
 import { resumeWorkflows } from "./workflows.mjs";
 
-const ROOT = resolve(dirname(new URL(import.meta.url).pathname), "../..");
-const HELP = `Usage: ./scripts/run [options]
-
-Serves all Workers on one local port, each at http://NAME.localhost:PORT.
-
-  --port N              port on 127.0.0.1 (default: 8787)
-  --state DIR           folder for KV, D1, R2, Durable Objects and Workflows (default: .wrangler/state)
-  --var NAME=VALUE      set a variable in every Worker; repeatable, overrides .dev.vars and the configs
-  --route HOST=WORKER   route a host name to a Worker; repeatable
-  --only WORKER,...     serve only these Workers
-  --cron                run the crons of the configs at their times; without it, run one by hand (see below)
-  --limits PLAN         enforce the limits of Cloudflare's plan "paid" (default) or "free"
-  --no-cache            let every request reach its Worker; without it, public replies are kept as their headers
-                        allow, for each Worker whose config enables the cache
-  --demo                start local sources for all services, load some content, print a tour and run the crons;
-                        the state is in .wrangler/demo
-  --json                print the logs as JSON, one object a line; so it is anyway when the output is no terminal
-  --no-watch            do not restart when a source file changes
-  --config FILE         serve this wrangler config instead of those in the root folder; repeatable
-  --help                show this help
-
-Run a cron by hand, with the Worker's name and an expression of its config:
-
-  curl 'http://127.0.0.1:8787/cdn-cgi/handler/scheduled?worker=worker-news-updater&cron=0+*+*+*+*'
-  curl 'http://edge-preload.localhost:8787/cdn-cgi/handler/scheduled?cron=*+*+*+*+*'`;
+const ROOT = resolve(import.meta.dirname, "../..");
 
 const parsePair = (option, text) => {
   const at = text.indexOf("=");
@@ -68,7 +44,6 @@ function parseOptions(args) {
         "no-watch": { type: "boolean", default: false },
         json: { type: "boolean", default: false },
         config: repeatable,
-        help: { type: "boolean", default: false },
       },
     }));
   } catch (error) {
@@ -135,14 +110,17 @@ function buildMiniflareOptions(configs, options) {
   };
 }
 
-async function bootAll(miniflare, configs) {
+// Each Worker has said by then that it has booted; one that could not says why.
+async function checkAll(miniflare, configs) {
   for (const { name, main } of configs) {
     const reply = await miniflare.dispatchFetch(`http://127.0.0.1/cdn-cgi/local/boot?worker=${name}`);
-    const { problem, heapBytes } = await reply.json();
+    const { problem } = await reply.json();
     if (problem) throw new UserError(`${name} cannot start (${relative(process.cwd(), main)}):\n${problem}`);
-    printLine(name, `booted, heap ${Math.round(heapBytes / 1e6)} MB`);
   }
 }
+
+const NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+const countWorkers = (count) => `${NUMBERS[count] ?? count} ${count === 1 ? "Worker" : "Workers"}`;
 
 async function serve(options) {
   const read = readConfigs(options.config.length ? options.config : listConfigs(ROOT));
@@ -153,7 +131,7 @@ async function serve(options) {
   if (demo) options = { ...options, var: [], demoVars: demo.vars, route: [...options.route, ...demo.routes] };
   let miniflare;
   const startWorkers = async () => {
-    await bootAll(miniflare, configs);
+    await checkAll(miniflare, configs);
     await resumeWorkflows(miniflare, configs);
   };
   const build = () => buildMiniflareOptions(configs, { ...options, onRestart: () => startWorkers().catch(printError) });
@@ -161,13 +139,19 @@ async function serve(options) {
     miniflare = new Miniflare(build());
     for (const signal of ["SIGINT", "SIGTERM"]) {
       process.removeAllListeners(signal); // Miniflare's own handler exits at once with an error status
-      process.once(signal, () => (printPlain("Stopping …"), miniflare.dispose()).then(() => process.exit(0), fail));
+      process.once(signal, () => {
+        isStopping = true;
+        printPlain("Stopping …");
+        miniflare.dispose().then(() => process.exit(0), (error) => (printError(error), process.exit(1)));
+      });
     }
     return miniflare.ready.catch(explainStart);
   };
+  printPlain(`Starting ${countWorkers(configs.length)} …`);
   const url = await waitWhileLocked(start, printPlain);
   await applyMigrations(miniflare, configs);
   await startWorkers();
+  if (isStopping) return;
   if (options.cron && !demo) scheduleCrons(miniflare, configs);
   if (options.watch) watchSources(miniflare, configs, build, startWorkers);
   printPlain(`Ready on http://127.0.0.1:${url.port}`);
@@ -229,7 +213,9 @@ const explainStart = (error) => {
 };
 
 const printError = (error) => console.error(error instanceof UserError ? error.message : (error.stack ?? error));
+let isStopping = false; // what was under way fails then
 const fail = (error) => {
+  if (isStopping) return;
   if (error.code === "ERR_RUNTIME_FAILURE") console.error(runtimeStderr.trim());
   printError(error);
   process.exit(1);
@@ -238,8 +224,7 @@ const fail = (error) => {
 try {
   const options = parseOptions(process.argv.slice(2));
   if (options.json) useJson();
-  if (options.help) console.log(HELP);
-  else serve(options).catch(fail);
+  serve(options).catch(fail);
 } catch (error) {
   fail(error);
 }

@@ -1,51 +1,54 @@
 """Measures the numbers in the README, with one command for each group."""
 
 import argparse
+import ast
 import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Final
 
-import capacity
-import compiling
-import cost
-import list_builds
-import list_crashes
-import news
-import outage
-import preload
-import purges
-import request_costs
-import saves
-import scale
-import service
-import startup
-import verdicts
-
-BENCHES = {
-    "capacity": capacity,
-    "compile": compiling,
-    "cost": cost,
-    "lists": list_builds,
-    "list-crashes": list_crashes,
-    "news": news,
-    "outage": outage,
-    "preload": preload,
-    "purges": purges,
-    "requests": request_costs,
-    "saves": saves,
-    "scale": scale,
-    "service": service,
-    "startup": startup,
-    "verdicts": verdicts,
+# Each is a module of this folder with `add_arguments` and `measure`. Only the one that runs is imported: the list of them
+# can be printed before anything is installed.
+BENCHES: Final = {
+    "capacity": "capacity",
+    "compile": "compiling",
+    "cost": "cost",
+    "lists": "list_builds",
+    "list-crashes": "list_crashes",
+    "news": "news",
+    "outage": "outage",
+    "preload": "preload",
+    "purges": "purges",
+    "requests": "request_costs",
+    "saves": "saves",
+    "scale": "scale",
+    "service": "service",
+    "startup": "startup",
+    "verdicts": "verdicts",
 }
 
 
-def main() -> int:
+def read_summary(module: str) -> str:
+    """Return the docstring of a module of this folder."""
+    source = Path(__file__).with_name(f"{module}.py").read_text(encoding="utf-8")
+    return ast.get_docstring(ast.parse(source)) or ""
+
+
+def build_parser(arguments: list[str]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="./scripts/bench", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="WHAT")
-    for name, bench in BENCHES.items():
-        command = commands.add_parser(name, help=bench.__doc__, description=bench.__doc__)
-        bench.add_arguments(command)
-        command.set_defaults(measure=bench.measure)
-    options = parser.parse_args()
+    for name, module in BENCHES.items():
+        summary = read_summary(module)
+        command = commands.add_parser(name, help=summary, description=summary)
+        if name in arguments[:1]:
+            bench = import_module(module)
+            bench.add_arguments(command)
+            command.set_defaults(measure=bench.measure)
+    return parser
+
+
+def main() -> int:
+    options = build_parser(sys.argv[1:]).parse_args()
     options.measure(options)
     return 0
 

@@ -3,7 +3,6 @@
 import argparse
 import http.server
 import json
-import os
 import shutil
 import subprocess
 import tempfile
@@ -148,10 +147,7 @@ def measure_command(command: list[str], folder: Path, runs: int) -> float:
     times = []
     for _ in range(runs):
         started_at = time.perf_counter()
-        environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-        subprocess.run(
-            [*command, "-o", str(folder / "out.txt")], cwd=folder, env=environment, capture_output=True, check=True
-        )
+        subprocess.run([*command, "-o", str(folder / "out.txt")], cwd=folder, capture_output=True, check=True)
         times.append(time.perf_counter() - started_at)
     return min(times)
 
