@@ -14,7 +14,7 @@ from sluice.core.errors import TooLarge
 from sluice.core.headers import Headers
 from sluice.core.ports import HeaderPairs
 from sluice.platform.background import run_in_background
-from sluice.platform.http.streams import read_chunks
+from sluice.platform.http.streams import open_chunks
 from sluice.web.messages import Native, Passthrough, Reply, Request
 
 MAX_DISCARDED_BYTES: Final = 8_000_000
@@ -34,10 +34,11 @@ def to_request(request: Any) -> Request:
             content: bytes = (await incoming.bytes()).to_bytes()
             return content
         body = bytearray()
-        async for chunk in read_chunks(incoming.body):
-            body += chunk
-            if len(body) > max_bytes:
-                raise TooLarge(f"the body is larger than the limit of {max_bytes} bytes")
+        async with open_chunks(incoming.body) as chunks:
+            async for chunk in chunks:
+                body += chunk
+                if len(body) > max_bytes:
+                    raise TooLarge(f"the body is larger than the limit of {max_bytes} bytes")
         return bytes(body)
 
     return Request(incoming.method, incoming.url, Headers(_with_client_encoding(headers, incoming)), read_body)
@@ -73,10 +74,11 @@ async def discard_body(request: Any) -> None:
 
 
 async def _read_until(body: Any, max_bytes: int) -> None:
-    async for chunk in read_chunks(body):
-        max_bytes -= len(chunk)
-        if max_bytes < 0:
-            return
+    async with open_chunks(body) as chunks:
+        async for chunk in chunks:
+            max_bytes -= len(chunk)
+            if max_bytes < 0:
+                return
 
 
 def to_response(reply: Reply, ctx: Any) -> Any:

@@ -10,7 +10,7 @@ from pyodide.ffi import JsException, to_js
 from sluice.core.errors import LimitReached, Refused
 from sluice.core.net.transport import TransportFailed, TransportLost, TransportRequest, TransportResponse
 from sluice.platform.failures import is_connection_lost, is_limit_reached
-from sluice.platform.http.streams import read_chunks
+from sluice.platform.http.streams import open_chunks
 
 # workerd reuses a connection that an HTTP/1.0 server, such as Python's own, has already closed: 7 of 20 requests in a row
 # failed this way (measured). Each failure drops one such connection.
@@ -44,7 +44,8 @@ async def _open_exchange(request: TransportRequest, tries: int) -> AsyncIterator
     try:
         response = await _fetch(request, tries, to_js(options, dict_converter=js.Object.fromEntries))
         headers = tuple((name, value) for name, value in response.headers)
-        yield TransportResponse(response.status, headers, read_chunks(response.body))
+        async with open_chunks(response.body) as chunks:
+            yield TransportResponse(response.status, headers, chunks)
     except JsException as error:
         if is_limit_reached(error):
             raise LimitReached(f"request to {js.URL.new(request.url).host}: {error.message}") from error
