@@ -11,6 +11,7 @@ import pytest
 from runtime import PATIENCE_S, ROOT, Runtime, until
 from sluice.services.compiler.limits.memory import MAX_PUBLISHED_BYTES, estimate_text_bytes
 from workerd.conftest import StartRuntime
+from workerd.made_lists import DEFAULT_LISTS
 from workerd.origin import Origin, local_origin
 
 WORKER = "adblock-compiler"
@@ -101,9 +102,38 @@ def test_too_large_list_is_refused(service: Runtime, origin: Origin):
     url = origin.serve("/too-large", make_hosts(300_000, "y"))
     for _ in range(3):
         refused = post(service, "/compile", {"configuration": configuration(url, "too large")})
-        assert refused.status_code >= 400
-        assert "split the list" in refused.json()["error"] or "more than" in refused.json()["error"]
+        assert refused.status_code == 413
+        assert "split the list" in refused.json()["error"]
     assert heap_bytes(service) <= MAX_HEAP_BYTES
+
+
+def test_wide_lists(service: Runtime, origin: Origin):
+    """Lists that are as wide as they may be: in one line, in many, in all of them, or in one that is as long as is allowed."""
+    rule = "||ads.some-name.example^$third-party"
+    texts = {
+        "a default list with an emoji": DEFAULT_LISTS[-1].write().decode(),
+        "an emoji in 100 lines": (f"{rule}\n" * 99 + "! \U0001f600\n") * 1_700,
+        "Cyrillic comments": f"! Комментарий к списку\n{rule}\n" * 105_000,
+        "long lines": "".join(f"{at}.example##.{'x' * 2_400}\n" for at in range(3_900)) + "! \U0001f600\n",
+        "a long wide line": f"||{'a' * 1_150_000}\U0001f600^\n||b.example^\n",
+        "a long line": f"||{'a' * 4_700_000}^\n||b.example^\n",
+        "no line end": "||a.example" * 105_000 + "\U0001f600",
+    }
+    heap: dict[str, int] = {}
+    for at, (what, text) in enumerate(texts.items()):
+        url = origin.serve(f"/wide{at}", text)
+        for transformations in ([], TRANSFORMATIONS):
+            body = {"configuration": configuration(url, what) | {"transformations": transformations}}
+            assert post(service, "/compile", body).status_code == 200, what
+        heap[what] = heap_bytes(service)
+    sent = {
+        "configuration": configuration("mine", "sent"),
+        "preFetchedContent": {"mine": f"\U0001f600{rule}\n" * 12_000},
+    }
+    assert post(service, "/compile", sent).status_code == 200
+    heap["sent"] = heap_bytes(service)
+    print("", *(f"{size / 1e6:6.1f} MB after {what}" for what, size in heap.items()), sep="\n")  # noqa: T201 - its output is the point
+    assert max(heap.values()) <= MAX_HEAP_BYTES, heap
 
 
 def test_largest_published_list(service: Runtime, origin: Origin):

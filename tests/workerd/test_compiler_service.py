@@ -177,7 +177,7 @@ def test_bad_configuration(client: httpx.Client, path: str, body: dict[str, Any]
         (Answer(LIST.encode() * 100, drop=True), (502, "did not answer")),
         (Answer(b"<!doctype html><title>Sorry", headers={"Content-Type": "text/html"}), (502, "web page")),
         (Answer(b"\0\1\2"), (502, "binary")),
-        (Answer(endless=True), (502, "more than 10000000 bytes")),
+        (Answer(endless=True), (413, "larger than 10,000,000 bytes")),
         (Answer(status=302, headers={"Location": "http://10.0.0.1/"}), (400, "not fetched")),
     ],
     ids=["missing", "failing", "dropped", "page", "binary", "endless", "inward"],

@@ -4,7 +4,8 @@
   - CallerError: the caller is at fault, and the same call will fail again
     - Invalid: a value is not valid; names each bad field
     - Unauthorized, Forbidden, NotFound, Conflict, PreconditionFailed
-    - TooLarge, UnsupportedMediaType, TooManyRequests
+    - TooLarge: the body, or what it asks for, is larger than a limit
+    - UnsupportedMediaType, TooManyRequests
     - Refused: an address or content that must not be fetched
       - Looped: a reply that is our own, because the request for it came back to us
   - PeerError: another service is at fault, and trying again may help
@@ -91,6 +92,8 @@ class PreconditionFailed(CallerError):
 
 
 class TooLarge(CallerError):
+    """The body, or what it asks for, is larger than a limit; it must be made smaller."""
+
     status = 413
     title = "Content too large"
 

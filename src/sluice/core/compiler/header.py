@@ -11,6 +11,7 @@ from sluice.core.compiler.configuration import Configuration, Source
 from sluice.core.compiler.credits import Credits
 from sluice.core.compiler.sources.line_splitting import flatten_to_one_line
 from sluice.core.compiler.sources.locations import remove_secrets
+from sluice.core.filters.syntax.line_chunks import cut_chunks
 from sluice.core.filters.syntax.lines import CREDITS
 
 _CHUNK_LINES: Final = 8_192  # hashed at a time, so that the whole text does not exist a second time
@@ -78,8 +79,8 @@ def compute_checksum(*parts: Sequence[str]) -> str:
     digest = hashlib.md5(usedforsecurity=False)
     separator = ""
     for lines in parts:
-        for start in range(0, len(lines), _CHUNK_LINES):
-            if filled := list(filter(None, lines[start : start + _CHUNK_LINES])):
+        for _, chunk in cut_chunks(lines, _CHUNK_LINES):
+            if filled := list(filter(None, chunk)):
                 digest.update((separator + "\n".join(filled)).encode())
                 separator = "\n"
     if parts and parts[-1] and not parts[-1][-1]:

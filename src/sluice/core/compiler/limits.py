@@ -3,11 +3,15 @@
 from typing import Final, NamedTuple
 
 from sluice.core.compiler.sources.line_splitting import count_lines
-from sluice.core.errors import Oversized
+from sluice.core.errors import TooLarge
 from sluice.core.filters.patterns.work import MAX_READING
 
 MAX_PARALLEL_DOWNLOADS: Final = 6  # as many connections as a Worker may have open at once
 MAX_INCLUDE_DEPTH: Final = 10
+
+
+class ListTooLarge(TooLarge):
+    """All sources of a list together exceed a limit, so no single one of them is at fault."""
 
 
 class Limits(NamedTuple):
@@ -22,7 +26,7 @@ class Limits(NamedTuple):
 
 
 class Budget:
-    """Counts what a running compilation uses; raises Oversized at the first limit it exceeds."""
+    """Counts what a running compilation uses; raises TooLarge at the first limit it exceeds, ListTooLarge if all share it."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -32,22 +36,30 @@ class Budget:
 
     def take_bytes(self, count: int) -> None:
         if count > self._limits.source_bytes:
-            raise Oversized(f"it is larger than {self._limits.source_bytes:,} bytes, the limit for one source")
+            raise self.refuse_source()
         self._bytes += count
         if self._bytes > self._limits.total_bytes:
-            raise Oversized(f"all sources together are larger than {self._limits.total_bytes:,} bytes: split the list")
+            raise ListTooLarge(
+                f"all sources together are larger than {self._limits.total_bytes:,} bytes: split the list"
+            )
+
+    def refuse_source(self) -> TooLarge:
+        """Return the error of a source that is too large by itself."""
+        return TooLarge(f"it is larger than {self._limits.source_bytes:,} bytes, the limit for one source")
 
     def check_lines(self, body: bytes | str) -> None:
         """Refuse a text with too many lines before it is split; a short one cannot have too many."""
         if len(body) >= self._limits.total_lines and count_lines(body) > self._limits.total_lines:
-            raise Oversized(f"it has more than {self._limits.total_lines:,} lines, the limit for a list")
+            raise TooLarge(f"it has more than {self._limits.total_lines:,} lines, the limit for a list")
 
     def take_lines(self, count: int) -> None:
         self._lines += count
         if self._lines > self._limits.total_lines:
-            raise Oversized(f"all sources together have more than {self._limits.total_lines:,} lines: split the list")
+            raise ListTooLarge(
+                f"all sources together have more than {self._limits.total_lines:,} lines: split the list"
+            )
 
     def take_includes(self, count: int) -> None:
         self._includes += count
         if self._includes > self._limits.includes:
-            raise Oversized(f"more than {self._limits.includes:,} files are included: split the list")
+            raise ListTooLarge(f"more than {self._limits.includes:,} files are included: split the list")

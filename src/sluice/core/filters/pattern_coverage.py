@@ -89,7 +89,7 @@ def _can_compare(text: str) -> bool:
 
 def _find_literals(texts: list[str], literals: Iterable[str]) -> Iterator[tuple[int, str]]:
     """Yield the number of each text with a literal that stands in it, as far as the work is bearable."""
-    body = "\n".join(texts).encode("utf-8", "surrogatepass")
+    body = b"\n".join([text.encode("utf-8", "surrogatepass") for text in texts])
     try:
         hits = list(number_lines(body, Literals(list(literals)).find_all(body, WorkBudget())))
     except Invalid:

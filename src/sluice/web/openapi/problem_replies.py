@@ -38,7 +38,7 @@ _REPLIES: Final[dict[int | None, tuple[str, str]]] = {
     404: ("NotFound", "There is nothing with this name or id."),
     409: ("Conflict", "The request conflicts with the current state; `detail` says how."),
     412: ("PreconditionFailed", "The caller's copy is out of date; read it again."),
-    413: ("TooLarge", "The body is larger than the limit."),
+    413: ("TooLarge", "The body, or what it asks for, is larger than a limit; `detail` names the limit."),
     415: ("UnsupportedMediaType", "The body must be sent as application/json."),
     426: ("UpgradeRequired", "This path requires another protocol."),
     429: ("TooManyRequests", "Too many requests; Retry-After says how long to wait."),

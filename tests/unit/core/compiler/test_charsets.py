@@ -43,6 +43,23 @@ def test_other_charsets():
     assert read("||a.com^\n||b.com^".encode("utf-16-be")) == ["||a.com^", "||b.com^"]
 
 
+@pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be", "shift_jis", "gb18030"])
+def test_long_texts(codec: str):
+    """A long text is converted a part at a time, and no character is lost where two parts meet."""
+    lines = [f"! {'x' * (number % 7)}広告{number}" for number in range(60_000)]
+    mark = {"utf-16-le": b"\xff\xfe", "utf-16-be": b"\xfe\xff"}.get(codec, b"")
+    if codec in {"gb18030", "utf-16-le", "utf-16-be"}:
+        lines[::1000] = ["! \U0001f600"] * 60
+    body = mark + "\n".join(lines).encode(codec)
+    assert split_lines(to_utf8(body, f"text/plain; charset={codec}", max_bytes=10_000_000)) == lines
+
+
+@pytest.mark.parametrize("charset", ["idna", "undefined", "hex", "zlib", "rot13"])
+def test_charsets_that_are_none(charset: str):
+    """What Python calls a codec and no page is written in is ignored, as an unknown charset is."""
+    assert read(b"! M\xfcnchen", f"text/plain; charset={charset}") == ["! München"]
+
+
 def test_broken_gzip():
     """A truncated, a broken and a far too large gzip file have failed."""
     whole = gzip.compress(TEXT.encode() * 3)

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.core.compiler.limits import Limits
-from sluice.core.compiler.sources.failures import SourceFailed
+from sluice.core.compiler.limits import Limits, ListTooLarge
 from sluice.core.errors import SluiceError
 from sluice.core.filters.pipeline import TRANSFORMATIONS
 from unit.core.compiler.scripted import body, compile_files, compiler, configuration
@@ -19,14 +18,14 @@ NAMES = [name for name in TRANSFORMATIONS if not name.startswith("Validate")] + 
 async def test_include_bomb():
     """Ten files that each include the next one a hundred times fail early, not after 100^10 lines."""
     files = {str(depth): f"!#include {depth + 1}\n" * 100 for depth in range(10)} | {"10": "||boom^"}
-    with pytest.raises(SourceFailed, match="files are included"):
+    with pytest.raises(ListTooLarge, match="files are included"):
         await compiler(files).compile(configuration("0"))
 
 
 async def test_line_bomb():
     """A few includes that expand to very many lines are refused before the lines exist."""
     files = {"a": "!#include b\n" * 1_000, "b": "||x^\n" * 10_000}
-    with pytest.raises(SourceFailed, match="together have more than 1,000,000 lines"):
+    with pytest.raises(ListTooLarge, match="together have more than 1,000,000 lines"):
         await compiler(files).compile(configuration("a"))
 
 

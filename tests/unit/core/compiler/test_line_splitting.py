@@ -1,12 +1,21 @@
 """Decoding a source and splitting it into lines."""
 
 import re
+import sys
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.core.compiler.sources.line_splitting import count_lines, flatten_to_one_line, number_lines, split_lines
+from sluice.core.compiler.sources.line_splitting import (
+    PIECE_BYTES,
+    count_lines,
+    cut_pieces,
+    flatten_to_one_line,
+    number_lines,
+    split_lines,
+)
 from sluice.core.filters.syntax.lines import WHITESPACE
 
 # Line breaks of all kinds, white space, and some letters.
@@ -49,6 +58,37 @@ def test_bytes_and_text_agree(text: str):
     """A source has the same lines as bytes and as text, and not more than were counted."""
     assert split_lines(text) == split_lines(text.encode()) == re.split(r"[\r\n]+", text.strip(WHITESPACE))
     assert len(split_lines(text)) <= count_lines(text) == count_lines(text.encode())
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r", "\n\n", "\r\r\n"])
+def test_pieces_end_at_lines(line_end: str):
+    """Whatever ends a line, no piece is much longer than the longest line beyond its size, and a line break stays whole."""
+    body = line_end.join(f"||{'x' * (number % 37)}{number}^" for number in range(40_000)).encode()
+    pieces = [piece for piece in cut_pieces(body) if isinstance(piece, bytes)]
+    assert b"".join(pieces) == body
+    assert len(pieces) > 2
+    assert max(map(len, pieces)) < PIECE_BYTES + 60
+    assert all(piece.endswith((b"\r", b"\n")) for piece in pieces[:-1])
+    assert not any(one.endswith(b"\r") and other.startswith(b"\n") for one, other in pairwise(pieces))
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+def test_pieces_of_a_text(line_end: str):
+    """A text of the caller is cut like the same bytes; a line that is not wide does not stay so because another one is."""
+    lines = [f"||{number}.example^" for number in range(60_000)]
+    lines[30_000] = "! \U0001f600"
+    text = line_end.join(lines)
+    assert split_lines(text) == split_lines(text.encode()) == lines
+    narrow = split_lines(line_end.join(lines[:30_000] + lines[30_001:]))
+    sizes = sum(map(sys.getsizeof, split_lines(text))) - sum(map(sys.getsizeof, narrow))
+    assert sizes == sys.getsizeof("! \U0001f600")
+
+
+def test_one_long_line():
+    """A line that is longer than a piece is a piece."""
+    long = f"||{'a' * 3 * PIECE_BYTES}\U0001f600^"
+    assert split_lines(f"! first\n{long}\n! last".encode()) == ["! first", long, "! last"]
+    assert split_lines(long.encode()) == [long]
 
 
 def test_long_sources():

@@ -3,10 +3,16 @@
 import pytest
 
 from fakes.clock import ManualClock
-from sluice.core.compiler.limits import MAX_INCLUDE_DEPTH, MAX_PARALLEL_DOWNLOADS, Limits
+from sluice.core.compiler.limits import MAX_INCLUDE_DEPTH, MAX_PARALLEL_DOWNLOADS, Limits, ListTooLarge
 from sluice.core.compiler.sources.backoff import backoff_s
-from sluice.core.compiler.sources.failures import BadSource, IncludeFailed, SourceFailed, SourceMissing
-from sluice.core.errors import Oversized, Refused, TimedOut, Unavailable
+from sluice.core.compiler.sources.failures import (
+    BadSource,
+    SourceFailed,
+    SourceMissing,
+    find_cause,
+    to_plain_error,
+)
+from sluice.core.errors import Oversized, Refused, SluiceError, TimedOut, TooLarge, Unavailable
 from unit.core.compiler.scripted import ScriptedDownload, body, compile_files, compiler, configuration
 
 BASE = "https://h.example"
@@ -157,11 +163,41 @@ def test_jitter():
     ],
 )
 async def test_limits(files: dict[str, str], limits: Limits):
-    """Bytes, lines and includes are limited, for one source and for all sources together."""
-    with pytest.raises(SourceFailed) as caught:
+    """Bytes, lines and includes are limited, for one source and for all sources together: that is for the caller to mend."""
+    with pytest.raises(SluiceError) as caught:
         await compiler(files, limits=limits).compile(configuration(*files))
-    cause = caught.value.cause
-    assert isinstance(cause.cause if isinstance(cause, IncludeFailed) else cause, Oversized)
+    assert isinstance(find_cause(caught.value), TooLarge)
+    plain = to_plain_error(caught.value)
+    assert (type(plain), plain.status, plain.retryable, str(plain)) == (TooLarge, 413, False, str(caught.value))
+
+
+async def test_limit_of_all_sources_names_none():
+    """Which source was the last one depends on the order in which they came, so none is named."""
+    files = dict.fromkeys("abc", "." * 60)
+    events: list[str] = []
+    with pytest.raises(ListTooLarge) as caught:
+        await compiler(files, limits=Limits(total_bytes=100), emit=lambda event: events.append(event.name)).compile(
+            configuration(*files)
+        )
+    assert str(caught.value) == "all sources together are larger than 100 bytes: split the list"
+    assert "source:error" not in events
+
+
+async def test_response_over_the_limit():
+    """A download that is stopped at the limit of one source is for the caller to mend too, and names the source."""
+    files: dict[str, str | Exception] = {"https://a.example/list": Oversized("it sent more than 100 bytes")}
+    with pytest.raises(SourceFailed, match=r"https://a\.example/list: it is larger than 100 bytes") as caught:
+        await compiler(files, limits=Limits(source_bytes=100)).compile(configuration(*files))
+    assert caught.value.status == 413
+
+
+async def test_content_in_the_request_over_a_limit():
+    """It is too large, and not merely invalid."""
+    with pytest.raises(SourceFailed) as caught:
+        await compiler({}, limits=Limits(source_bytes=100)).compile(
+            configuration("mine"), content={"mine": "||a.example^" * 10}
+        )
+    assert to_plain_error(caught.value).status == 413
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """A compilation of the service: how it downloads its sources, and what it records."""
 
+import gzip
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -8,14 +9,14 @@ import pytest
 from fakes.clock import ManualClock
 from sluice import __version__
 from sluice.core.compiler.events import ignore_event
-from sluice.core.errors import SluiceError, Unusable
+from sluice.core.errors import SluiceError, TooLarge, Unusable
 from sluice.core.net.addresses import AllowedHosts
 from sluice.core.net.transport import TransportRequest, TransportResponse
 from sluice.services.compiler.cache.list_compiler import compiler_factory, ignore_diagnostic
 from sluice.services.compiler.limits.allowance import FetchAllowance
 from sluice.services.compiler.limits.memory import MAX_TEXT_BYTES, TextBudget
 from sluice.services.compiler.limits.metered_download import Meter
-from sluice.services.compiler.limits.turns import CompilationTurns
+from sluice.services.compiler.limits.turns import PATIENCE_S, CompilationTurns
 from unit.services.compiler.world import URL, World, configuration
 
 
@@ -41,9 +42,15 @@ class Host:
             yield TransportResponse(200, (), chunks())
 
 
-async def download(host: Host, *urls: str, max_fetches: int = 100, turns: CompilationTurns | None = None) -> list[str]:
+async def download(
+    host: Host,
+    *urls: str,
+    max_fetches: int = 100,
+    turns: CompilationTurns | None = None,
+    clock: ManualClock | None = None,
+) -> list[str]:
     """Compiles the files as one list."""
-    clock = ManualClock()
+    clock = clock or ManualClock()
     make_compiler = compiler_factory(host, AllowedHosts.parse(""), clock, lambda: 0.0)
     async with (turns or CompilationTurns()).take(clock) as turn:
         meter = Meter(FetchAllowance(max_fetches), turn, TextBudget(MAX_TEXT_BYTES))
@@ -76,11 +83,32 @@ async def test_includes_are_fetches():
 
 
 async def test_memory_is_bounded():
-    """A text that would not fit into memory is refused, also if it is small as bytes: an emoji makes it four times as wide."""
+    """A text that would not fit into memory is refused, also if it is small as bytes: an emoji makes its line wide."""
     line = "||ads.example^$domain=example.com|example.org|example.net\n"
     assert len(await download(Host((line * 100_000).encode()), URL)) > 100_000
-    with pytest.raises(SluiceError, match="split the list, or compile it with the command line"):
-        await download(Host(("\U0001f600" + line * 120_000).encode()), URL)
+    assert len(await download(Host(("\U0001f600" + line * 120_000).encode()), URL)) > 120_000
+    with pytest.raises(TooLarge, match="split the list, or compile it with the command line"):
+        await download(Host(f"\U0001f600{line}".encode() * 90_000), URL)
+
+
+async def test_charsets_and_gzip():
+    """A source in UTF-16, or packed without saying so, is read as a published list reads it."""
+    text = "||ads.example^\n||bücher.example^\n"
+    for content in (text.encode("utf-16"), gzip.compress(text.encode())):
+        assert (await download(Host(content), URL))[-2:] == ["||ads.example^", "||bücher.example^"]
+
+
+async def test_unpacked_size_counts():
+    """A packed source is as large as what it holds, for the limits and for the turn."""
+    with pytest.raises(SluiceError, match="larger than 10,000,000 bytes") as caught:
+        await download(Host(gzip.compress(b"||ads.example^\n" * 800_000)), URL)
+    assert caught.value.status == 413
+    turns, clock = CompilationTurns(), ManualClock()
+    async with turns.take(clock) as other:
+        assert turns.take_large(other)
+        began_s = clock.now()
+        await download(Host(gzip.compress(b"||ads.example^\n" * 80_000)), URL, turns=turns, clock=clock)
+        assert clock.now() - began_s > PATIENCE_S
 
 
 async def test_success_is_recorded():

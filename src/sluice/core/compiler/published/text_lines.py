@@ -37,7 +37,14 @@ class TextLines(Sequence[str]):
         yield from decode(self._text[start:]).split("\n")
 
     def _split(self, start: int, end: int) -> list[str]:
-        return decode(self._text[self._starts[start] : self._starts[end] - 1]).split("\n") if start < end else []
+        if start >= end:
+            return []
+        text = self._text[self._starts[start] : self._starts[end] - 1]
+        if len(text) > _CHUNK_BYTES and not text.isascii():
+            return [
+                decode(line) for line in text.split(b"\n")
+            ]  # decoded at once it would be as wide as its widest line
+        return decode(text).split("\n")
 
 
 def decode(text: bytes) -> str:

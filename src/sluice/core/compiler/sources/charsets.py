@@ -3,6 +3,7 @@
 import codecs
 import re
 import zlib
+from collections.abc import Iterator
 from typing import Final
 
 from sluice.core.compiler.sources.failures import BadSource
@@ -21,7 +22,7 @@ def to_utf8(body: bytes, content_type: str | None, *, max_bytes: int) -> bytes:
     if body.startswith(_GZIP):
         body = _unpack(body, max_bytes)
     codec = _find_utf16(body) or (None if _is_utf8(body) else _find_declared(content_type))
-    return body if codec is None else _decode(body, codec).encode("utf-8", "replace")
+    return body if codec is None else b"".join(_convert(body, codec))
 
 
 def decode_line(line: bytes) -> str:
@@ -78,12 +79,18 @@ def _find_declared(content_type: str | None) -> str | None:
     declared = re.search(_CHARSET, content_type or "")
     try:
         codec = codecs.lookup(declared[1]).name if declared else "utf-8"
-        b"".decode(codec)
-    except LookupError:
+        b"a".decode(codec, "replace")
+        codecs.getincrementaldecoder(codec)
+    except (LookupError, UnicodeError):  # unknown, not for text, or one that no page is written in
         return None
     # By convention of the web, the two smallest charsets mean Windows-1252.
     return {"utf-8": None, "ascii": "cp1252", "iso8859-1": "cp1252"}.get(codec, codec)
 
 
-def _decode(body: bytes, codec: str) -> str:
-    return body.decode(codec, "replace").removeprefix("\ufeff")
+def _convert(body: bytes, codec: str) -> Iterator[bytes]:
+    """Yield the body in UTF-8, a part at a time for the same reason."""
+    decoder = codecs.getincrementaldecoder(codec)("replace")
+    for start in range(0, len(body), _CHUNK_BYTES):
+        end = start + _CHUNK_BYTES
+        text = decoder.decode(body[start:end], final=end >= len(body))
+        yield (text if start else text.removeprefix("\ufeff")).encode("utf-8", "replace")

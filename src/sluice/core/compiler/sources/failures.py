@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from sluice.core import errors
 from sluice.core.compiler.sources.locations import format_location
-from sluice.core.errors import Invalid, SluiceError, Unusable
+from sluice.core.errors import Invalid, SluiceError, TooLarge, Unusable
 
 
 class BadSource(Unusable):
@@ -36,8 +36,8 @@ class SourceFailed(_LocatedError):
 
     def __init__(self, label: str, cause: SluiceError, *, sent_by_caller: bool = False) -> None:
         super().__init__(f"Source {format_location(label)}: {cause}", cause)
-        if sent_by_caller:  # content in the request is the caller's responsibility
-            self.status = 400
+        if sent_by_caller and self.status != TooLarge.status:  # content in the request is the caller's responsibility
+            self.status = Invalid.status
 
 
 class IncludeFailed(_LocatedError):
@@ -50,14 +50,17 @@ class IncludeFailed(_LocatedError):
         super().__init__(f"{where}{cause}", cause)
 
 
+def find_cause(error: SluiceError) -> SluiceError:
+    """Return what failed, without where."""
+    while isinstance(error, _LocatedError):
+        error = error.cause
+    return error
+
+
 def to_plain_error(error: SluiceError) -> SluiceError:
     """Convert to an error of the common tree, which can be sent through a queue, a workflow step or an object."""
-    if isinstance(error, SourceFailed) and error.status == 400:
+    if isinstance(error, SourceFailed) and error.status == Invalid.status:
         return Invalid(str(error))
-    cause = error
-    while isinstance(cause, _LocatedError):
-        cause = cause.cause
-    if cause is error:
-        return error
+    cause = find_cause(error)
     leaf: type[SluiceError] = next(kind for kind in type(cause).__mro__ if kind.__module__ == errors.__name__)
-    return leaf(str(error))
+    return error if type(error) is leaf else leaf(str(error))

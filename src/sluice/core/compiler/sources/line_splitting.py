@@ -10,10 +10,11 @@ from sluice.core.compiler.sources.charsets import decode_line
 from sluice.core.filters.syntax.lines import WHITESPACE, is_blank
 
 _BREAKS: Final = re.compile(r"[\r\n]+")
-_BREAK: Final = re.compile(r"\r\n|\r|\n")
+_BREAK: Final = re.compile(r"\r\n?|\n")
+_BREAK_OF_BYTES: Final = re.compile(rb"\r\n?|\n")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 # Decoded at a time: a single emoji makes a whole text take four bytes per character, and lists are long.
-_CHUNK_BYTES: Final = 262_144
+PIECE_BYTES: Final = 262_144
 
 
 def decode_body(body: bytes | str) -> str:
@@ -46,21 +47,25 @@ def count_lines(body: bytes | str) -> int:
 def split_lines(body: bytes | str) -> list[str]:
     """Return the lines of a source; one empty line for an empty source."""
     lines: list[str] = []
-    for text in _decode_chunks(body):
-        lines += [line for line in text.replace("\r", "\n").split("\n") if line]
+    for piece in cut_pieces(body):
+        lines += split_piece(decode_body(piece))
     return _trim(lines) or [""]
 
 
-def _decode_chunks(body: bytes | str) -> Iterator[str]:
-    """Yield the decoded body in chunks that end at a line break."""
-    if isinstance(body, str):
-        yield replace_lone_surrogates(body)
-        return
+def cut_pieces(body: bytes | str) -> Iterator[bytes | str]:
+    """Yield the body in pieces that end at a line break; only a piece with a wide character is wide when it is decoded."""
     start = 0
     while start < len(body):
-        end = body.find(b"\n", start + _CHUNK_BYTES) + 1 or len(body)
-        yield decode_body(body[start:end])
+        after = start + PIECE_BYTES
+        found = _BREAK.search(body, after) if isinstance(body, str) else _BREAK_OF_BYTES.search(body, after)
+        end = found.end() if found else len(body)
+        yield body[start:end]
         start = end
+
+
+def split_piece(text: str) -> list[str]:
+    """Return the lines of a decoded piece that are not empty; each is as wide as its own widest character."""
+    return [line for line in text.replace("\r", "\n").split("\n") if line]
 
 
 def _trim(lines: list[str]) -> list[str]:
@@ -92,7 +97,8 @@ def number_lines(body: bytes | str) -> "array[int]":
 
 
 def _iterate_rows(body: bytes | str) -> Iterator[list[str]]:
-    """Yield all lines of each chunk, including empty ones."""
-    for text in _decode_chunks(body):
+    """Yield all lines of each piece, including empty ones."""
+    for piece in cut_pieces(body):
+        text = decode_body(piece)
         rows = _BREAK.split(text) if "\r" in text else text.split("\n")
         yield rows if rows[-1] else rows[:-1]

@@ -6,6 +6,7 @@ from sluice.core.compiler import events
 from sluice.core.compiler.configuration import Configuration, Source
 from sluice.core.compiler.context import CompilationContext
 from sluice.core.compiler.credits import read_credits
+from sluice.core.compiler.limits import ListTooLarge
 from sluice.core.compiler.sources.failures import SourceFailed
 from sluice.core.compiler.sources.line_buffer import LineBuffer
 from sluice.core.compiler.sources.line_origins import LineOrigins
@@ -45,6 +46,8 @@ class SourceCompiler:
         with self._context.tracing.operation("compileSource", source=label, index=index) as operation:
             try:
                 text = await self._transform(source, index, await self._read(source, index))
+            except ListTooLarge:
+                raise
             except SluiceError as error:
                 self._context.emit(events.source_error(source, index, self._total, error))
                 if isinstance(error, SourceFailed):

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Mapping, Sequence
 from itertools import zip_longest
 
-from sluice.core.compiler.limits import MAX_PARALLEL_DOWNLOADS, Budget
+from sluice.core.compiler.limits import MAX_PARALLEL_DOWNLOADS, Budget, ListTooLarge
 from sluice.core.compiler.sources.documents import Document, parse_document
 from sluice.core.compiler.sources.download import Download
 from sluice.core.compiler.sources.failures import BadSource, IncludeFailed, SourceFailed
@@ -13,7 +13,7 @@ from sluice.core.compiler.sources.line_origins import LineOrigins, SourceFiles
 from sluice.core.compiler.sources.list_check import check_is_no_prose, check_is_text
 from sluice.core.compiler.sources.locations import is_url
 from sluice.core.concurrency import Concurrency, run_side_by_side
-from sluice.core.errors import SluiceError
+from sluice.core.errors import Oversized, SluiceError
 
 
 class SourceReader:
@@ -46,7 +46,10 @@ class SourceReader:
         self._has_rules = False  # whether any list has some
 
     async def read_list(self, location: str, label: str) -> LineBuffer:
-        """Read a list of rules; raises SourceFailed also for a page or a message in its place, and for an empty download."""
+        """Read a list of rules; raises SourceFailed also for a page or a message in its place, and for an empty download.
+
+        Raises ListTooLarge if all sources together exceed a limit.
+        """
         try:
             document = await self._load_source(location)
             self._has_rules |= not document.is_empty
@@ -54,6 +57,8 @@ class SourceReader:
                 raise BadSource("it has no rules: check the address, or remove the source")
             text = await self._expand_includes(document, IncludeChain(label, (location,)))
             check_is_no_prose(text.lines)
+        except ListTooLarge:
+            raise
         except SluiceError as error:
             raise SourceFailed(label, error, sent_by_caller=location in self._content) from error
         return text
@@ -68,6 +73,8 @@ class SourceReader:
         """Read a file of patterns; raises SourceFailed, which names it and gives the reason."""
         try:
             return await self._expand_includes(await self._load_source(location), IncludeChain(location, (location,)))
+        except ListTooLarge:
+            raise
         except SluiceError as error:
             raise SourceFailed(location, error, sent_by_caller=location in self._content) from error
 
@@ -89,7 +96,10 @@ class SourceReader:
         if (content := self._content.get(location)) is not None:
             return self._parse(content)
         async with self._slots:
-            body = await self._download(location)
+            try:
+                body = await self._download(location)
+            except Oversized:
+                raise self._budget.refuse_source() from None
             if isinstance(body, bytes):
                 check_is_text(body)
             return self._parse(body)
@@ -116,7 +126,7 @@ class SourceReader:
         try:
             next_chain.check()
             return await self._expand_includes(await self._load_once(next_chain.location), next_chain)
-        except IncludeFailed:
+        except (IncludeFailed, ListTooLarge):
             raise
         except SluiceError as error:
             raise IncludeFailed(next_chain.locations, error) from error

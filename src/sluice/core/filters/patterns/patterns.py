@@ -13,6 +13,7 @@ from typing import Final, Protocol, Self
 from sluice.core.errors import BadField, Invalid
 from sluice.core.filters.patterns.literals import Literals
 from sluice.core.filters.patterns.work import CHECK_WORK, WorkBudget, is_regex
+from sluice.core.filters.syntax.line_chunks import cut_chunks
 from sluice.core.filters.transformations.drop_reasons import TransformationTrace, trace_selection
 
 _CHUNK_LINES: Final = 20_000  # searched at a time, so that the whole list does not exist a second time
@@ -80,8 +81,7 @@ class Patterns:
     def find(self, lines: list[str]) -> dict[int, str]:
         """Return a pattern for the index of each line that some pattern matches."""
         found: dict[int, str] = {}
-        for start in range(0, len(lines), _CHUNK_LINES):
-            chunk = lines[start : start + _CHUNK_LINES]
+        for start, chunk in cut_chunks(lines, _CHUNK_LINES):
             found.update((start + at, text) for at, text in self._find_in_chunk(chunk).items())
         return found
 

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from sluice.core.filters.syntax.line_chunks import cut_chunks
+
 # Joined and searched at a time, so that the whole list does not exist a second time.
 CHUNK_LINES = 10_000
 _OTHER: Final = "other"  # the group that matches one line of another form
@@ -24,8 +26,7 @@ def compile_run(expression: str) -> re.Pattern[str]:
 
 def find_runs(lines: list[str], run: re.Pattern[str]) -> Iterator[LineRun]:
     """Split the lines into runs; `run` comes from `compile_run`."""
-    for start in range(0, len(lines), CHUNK_LINES):
-        chunk = lines[start : start + CHUNK_LINES]
+    for start, chunk in cut_chunks(lines, CHUNK_LINES):
         text = "\n".join(chunk) + "\n"
         if text.count("\n") == len(chunk):
             yield from _find_in_text(text, run, start)

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final, Self
 
 from sluice.core.compiler.compilation_result import CompilationResult
+from sluice.core.filters.syntax.line_chunks import cut_chunks
 from sluice.core.filters.syntax.lines import is_blank, is_comment
 from sluice.core.json_text import encode_json, encode_utf8
 from sluice.services.compiler.cache.gzip_parts import Deflated, deflate_head, inflate_gzip
@@ -109,14 +110,16 @@ def count_rules(lines: Sequence[str]) -> int:
 
 def _encode_members(rules: Sequence[str], members: Mapping[str, Any]) -> Iterator[bytes]:
     yield b'"rules":['
-    for at in range(0, len(rules), _CHUNK_LINES):
-        yield encode_utf8(("," if at else "") + encode_json(rules[at : at + _CHUNK_LINES])[1:-1])
+    for at, chunk in cut_chunks(rules, _CHUNK_LINES):
+        yield b"," if at else b""
+        yield encode_utf8(encode_json(chunk))[1:-1]
     yield encode_utf8(f"],{encode_json(members)[1:]}")
 
 
 def _encode_lines(rules: Sequence[str]) -> Iterator[bytes]:
-    for at in range(0, len(rules), _CHUNK_LINES):
-        yield encode_utf8(("\n" if at else "") + "\n".join(rules[at : at + _CHUNK_LINES]))
+    for at, chunk in cut_chunks(rules, _CHUNK_LINES):
+        yield b"\n" if at else b""
+        yield encode_utf8("\n".join(chunk))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

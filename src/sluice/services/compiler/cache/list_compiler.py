@@ -11,7 +11,6 @@ from sluice.core.compiler.events import Emit, ignore_event
 from sluice.core.compiler.sources.failures import to_plain_error
 from sluice.core.compiler.sources.locations import format_location
 from sluice.core.errors import SluiceError
-from sluice.core.json_text import encode_utf8
 from sluice.core.net.addresses import AllowedHosts
 from sluice.core.net.transport import Transport
 from sluice.core.ports import Clock, Draw, Log
@@ -21,7 +20,13 @@ from sluice.services.compiler.cache.compiled_list import CompiledList
 from sluice.services.compiler.cache.list_cache import ListCache, cache_key, private_key
 from sluice.services.compiler.cache.version_diff import diff_versions
 from sluice.services.compiler.limits.allowance import FetchAllowance
-from sluice.services.compiler.limits.memory import MAX_REPORTED_BYTES, MAX_SENT_BYTES, MAX_TEXT_BYTES, TextBudget
+from sluice.services.compiler.limits.memory import (
+    MAX_REPORTED_BYTES,
+    MAX_SENT_BYTES,
+    MAX_TEXT_BYTES,
+    TextBudget,
+    estimate_sent_bytes,
+)
 from sluice.services.compiler.limits.metered_download import LIMITS, Meter, open_download
 from sluice.services.compiler.limits.turns import CompilationTurns
 
@@ -138,5 +143,5 @@ def _open_budget(content: Mapping[str, str], *, detailed: bool) -> TextBudget:
     """Returns the memory of a compilation, less what the caller has sent."""
     sent = TextBudget(MAX_REPORTED_BYTES if detailed else MAX_SENT_BYTES)
     for text in content.values():
-        sent.take(encode_utf8(text))
+        sent.take(estimate_sent_bytes(text))
     return TextBudget(MAX_REPORTED_BYTES if detailed else MAX_TEXT_BYTES, sent.used)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sluice.core.compiler.configuration import Configuration
-from sluice.core.errors import Invalid, Oversized
+from sluice.core.compiler.limits import ListTooLarge
+from sluice.core.errors import Invalid
 from sluice.core.net.transport import Transport, TransportRequest, TransportResponse
 
 MAX_FETCHES: Final = 100
@@ -32,7 +33,7 @@ class FetchAllowance:
 
     def take(self) -> None:
         if self.used >= self.limit:
-            raise Oversized(
+            raise ListTooLarge(
                 f"this needs more than {self.limit} fetches, with includes, redirects and retries:"
                 " that is all this request may cause; split it"
             )

@@ -4,12 +4,15 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from sluice.core.errors import Oversized
+from sluice.core.compiler.limits import ListTooLarge
+from sluice.core.compiler.sources.line_splitting import PIECE_BYTES, count_lines, cut_pieces, decode_body, split_piece
 
 # Python holds a text in one, two or four bytes for each character, after its widest one.
-_WIDE: Final = re.compile(rb"[\xf0-\xff]")
-_MIDDLE: Final = re.compile(rb"[\xc4-\xff]")
-_LINE_BYTES: Final = 60  # of a line besides its text
+_WIDE: Final = re.compile("[\U00010000-\U0010ffff]")
+_MIDDLE: Final = re.compile("[\u0100-\U0010ffff]")
+LINE_BYTES: Final = 60  # of a line besides its text
+# A longer line is copied as a whole while it is decoded and encoded; of others only a few are copied at a time.
+_COPIES_OF_LONG_LINE: Final = 5
 
 # A compilation needs two to three times its text, and a Worker has about 55 MB for it: the heap is 38 MB after the start,
 # grows in steps of a fifth, and must stay below 100. A report of every dropped line needs four times as much.
@@ -27,18 +30,38 @@ class TextBudget:
     limit: int
     used: int = 0
 
-    def take(self, body: bytes) -> None:
-        """Raises Oversized if the text does not fit any more."""
-        self.used += estimate_text_bytes(body)
+    def take(self, size: int) -> None:
+        """Raises ListTooLarge if so many bytes of text do not fit any more."""
+        self.used += size
         if self.used > self.limit:
-            raise Oversized(
+            raise ListTooLarge(
                 f"the sources need more than {self.limit:,} bytes of memory as text, the limit for one list here:"
                 " split the list, or compile it with the command line"
             )
 
 
-def estimate_text_bytes(body: bytes) -> int:
-    """Returns about how many bytes the lines of a text take in memory."""
-    # The widest texts count more than their four bytes: they are copied while they are decoded.
-    width = 6 if _WIDE.search(body) else 2 if _MIDDLE.search(body) else 1
-    return len(body) * width + body.count(b"\n") * _LINE_BYTES
+def estimate_text_bytes(body: bytes | str) -> int:
+    """Returns about how many bytes the lines of a text take in memory, each as wide as its own widest character."""
+    return count_lines(body) * LINE_BYTES + sum(map(_measure_piece, cut_pieces(body)))
+
+
+def estimate_sent_bytes(text: str) -> int:
+    """Returns the same for a text that came in a request: besides its lines it is in memory as a whole, while it is read too."""
+    return estimate_text_bytes(text) + len(text) * (_measure_width(text) - 1)
+
+
+def _measure_piece(piece: bytes | str) -> int:
+    if piece.isascii() and len(piece) < 2 * PIECE_BYTES:
+        return len(piece)
+    return sum(map(_measure_line, split_piece(decode_body(piece))))
+
+
+def _measure_line(line: str) -> int:
+    copies = _COPIES_OF_LONG_LINE if len(line) > PIECE_BYTES else 1
+    return len(line) * _measure_width(line) * copies
+
+
+def _measure_width(text: str) -> int:
+    if text.isascii() or _MIDDLE.search(text) is None:
+        return 1
+    return 4 if _WIDE.search(text) else 2

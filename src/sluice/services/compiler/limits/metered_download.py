@@ -5,12 +5,13 @@ from typing import Final
 
 from sluice import __version__
 from sluice.core.compiler.limits import Limits
+from sluice.core.compiler.sources.charsets import to_utf8
 from sluice.core.compiler.sources.download import Download, check_status
 from sluice.core.net.addresses import AllowedHosts
 from sluice.core.net.fetch import Fetcher
 from sluice.core.net.transport import Transport
 from sluice.services.compiler.limits.allowance import FetchAllowance
-from sluice.services.compiler.limits.memory import TextBudget
+from sluice.services.compiler.limits.memory import TextBudget, estimate_text_bytes
 from sluice.services.compiler.limits.turns import NeedsTurn, Turn
 
 SOURCE_TIMEOUT_S: Final = 30.0
@@ -48,8 +49,10 @@ def open_download(transport: Transport, allowed: AllowedHosts, meter: Meter) -> 
         finally:
             # At once: the frames of an error hold it until the next garbage collection.
             body.clear()
-        meter.budget.take(content)
-        return content
+        text = to_utf8(content, response.header("content-type"), max_bytes=LIMITS.source_bytes)
+        meter.turn.count(max(0, len(text) - len(content)))
+        meter.budget.take(estimate_text_bytes(text))
+        return text
 
     async def download(url: str) -> bytes:
         try:

@@ -18,7 +18,7 @@ from sluice.core.errors import SluiceError, Unusable
 from sluice.core.filters.syntax.lines import is_blank, is_comment
 from sluice.core.json_text import encode_utf8
 from sluice.core.ports import Clock
-from sluice.services.compiler.limits.memory import MAX_PUBLISHED_BYTES, TextBudget
+from sluice.services.compiler.limits.memory import MAX_PUBLISHED_BYTES, TextBudget, estimate_text_bytes
 from sluice.services.compiler.limits.metered_download import LIMITS
 from sluice.services.compiler.published.sources.bundles import Bundle
 
@@ -73,7 +73,7 @@ async def compile_rules(configuration: Configuration, library: FileLibrary, cloc
 
     async def download(url: str) -> bytes:
         body = await library.download(url)
-        budget.take(body)
+        budget.take(estimate_text_bytes(body))
         return body
 
     compiler = FilterCompiler(

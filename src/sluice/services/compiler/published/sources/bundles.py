@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import Final
 
+from sluice.core.filters.syntax.line_chunks import cut_chunks
 from sluice.core.json_text import encode_json, encode_utf8
 from sluice.core.ports import HeaderPairs
 from sluice.services.compiler.cache.gzip_parts import Deflated, inflate_gzip
@@ -97,8 +98,9 @@ def compress_lines(lines: Iterable[str]) -> bytes:
 def join_in_chunks(texts: Iterable[str]) -> Iterator[bytes]:
     """Yield the texts as bytes, many at a time."""
     rows = iter(texts)
-    while chunk := "".join(islice(rows, _CHUNK_LINES)):
-        yield encode_utf8(chunk)
+    while row := list(islice(rows, _CHUNK_LINES)):
+        for _, chunk in cut_chunks(row, _CHUNK_LINES):
+            yield encode_utf8("".join(chunk))
 
 
 def decompress(content: bytes) -> bytes:
