@@ -6,6 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from sluice.cli.downloads import LIMITS as COMMAND_LINE_LIMITS
+from sluice.core.errors import TooLarge
+from sluice.services.compiler.limits.memory import LINE_BYTES, MAX_PUBLISHED_BYTES, MAX_REPORTED_BYTES, MAX_TEXT_BYTES
+from sluice.services.compiler.limits.metered_download import LIMITS as WORKER_LIMITS
+
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")
 # `services/compiler/http/compile.py` or `…/compile.py: handle_compile, Class.method`, below src/sluice or the root.
@@ -59,6 +64,26 @@ def test_headers_are_found_in_any_case(document: str):
     """A command that looks for a header ignores its case: HTTP/2, and the local runtime, send names in small letters."""
     commands = re.findall(r"curl -\w*I[^`\n]*\| *grep [^`\n]*", (ROOT / document).read_text())
     assert all(re.search(r"\| *grep -\w*i", command) for command in commands), commands
+
+
+def test_limits_of_a_list():
+    """The limits that README names are those of the code, in megabytes of a million bytes."""
+    text = " ".join((ROOT / "README.md").read_text().split())
+    sentence = text.partition("In a Worker one source may have ")[2].partition(" ### ")[0]
+    named = [int(number.replace(",", "")) for number in re.findall(r"[0-9][0-9,]*[0-9]|[0-9]", sentence)]
+    mega = 1_000_000
+    assert named == [
+        WORKER_LIMITS.source_bytes // mega,
+        WORKER_LIMITS.total_bytes // mega,
+        WORKER_LIMITS.total_lines,
+        MAX_TEXT_BYTES // mega,
+        MAX_REPORTED_BYTES // mega,
+        MAX_PUBLISHED_BYTES // mega,
+        LINE_BYTES,
+        TooLarge.status,
+        COMMAND_LINE_LIMITS.source_bytes // mega,
+        COMMAND_LINE_LIMITS.total_bytes // mega,
+    ]
 
 
 def test_readme_fits_a_user():

@@ -111,6 +111,8 @@ class ListsApi:
         definition: ListDefinition = parse_definition(body)
         if is_preview:
             return Reply.json(describe_preview(name, await self.previews.preview(name, definition)))
+        self.operator.check_not_declared(name)
+        await self.previews.check_size(name, definition)
         is_new, build_id = await self.operator.put(name, body, self._find_origin(request))
         return self._build_accepted(request, name, build_id, 201 if is_new else 202)
 

@@ -39,12 +39,12 @@ class ListOperator:
 
     async def put(self, name: str, definition: Mapping[str, Any], origin: str) -> tuple[bool, str]:
         """Stores a definition and starts a build. Returns whether the list is new, and the id of the build."""
-        self._check_not_declared(name)
+        self.check_not_declared(name)
         return await self._put(name, definition, origin)
 
     async def delete(self, name: str) -> None:
         """Removes a list and everything that is stored of it."""
-        self._check_not_declared(name)
+        self.check_not_declared(name)
         await self.lists.load(name)
         await self.lists.delete(name)
         await self.publisher.remove_all(name)
@@ -106,7 +106,8 @@ class ListOperator:
         _, build_id = await self._put(name, definition, known.origin if known else "")
         return build_id
 
-    def _check_not_declared(self, name: str) -> None:
+    def check_not_declared(self, name: str) -> None:
+        """Raises Conflict for a list that cannot be changed by a request."""
         if name in self.load_declared():
             raise Conflict(f"list {name} is declared in lists.json or PUBLISHED_LISTS: change it there")
 

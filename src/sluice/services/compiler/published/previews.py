@@ -13,7 +13,8 @@ from sluice.services.compiler.published.differences import compare_rules, load_t
 from sluice.services.compiler.published.list_store import ListStore
 from sluice.services.compiler.published.sources.bundles import Bundle
 from sluice.services.compiler.published.sources.copy_store import CopyStore
-from sluice.services.compiler.published.sources.source_fetcher import SourceFetcher, SourceOutcome
+from sluice.services.compiler.published.sources.outcomes import SourceOutcome
+from sluice.services.compiler.published.sources.source_fetcher import SourceFetcher
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,8 +26,15 @@ class Previews:
     take_turn: TakeTurn
     clock: Clock
 
+    async def check_size(self, name: str, definition: ListDefinition) -> None:
+        """Raises TooLarge for a definition that can never be built, as far as its sources can be read now."""
+        await self.fetcher.check_size(definition, await self.copies.load_copies(name))
+
     async def preview(self, name: str, definition: ListDefinition) -> dict[str, Any]:
-        """Returns the rules that would be added and removed, and what each source would be taken from."""
+        """Returns the rules that would be added and removed, and what each source would be taken from.
+
+        Raises TooLarge as a build would.
+        """
         outcomes = await self.fetcher.fetch_all(definition, await self.copies.load_copies(name))
         described = describe_outcomes(definition, outcomes)
         async with self.take_turn():

@@ -1,5 +1,6 @@
 """Published lists over the strict fakes: sources under the test's control, and a crash at any operation."""
 
+import asyncio
 import zlib
 from collections.abc import Mapping
 from contextlib import asynccontextmanager
@@ -10,7 +11,7 @@ from fakes.binding import Crash, Fake
 from fakes.clock import ManualClock
 from fakes.r2 import FakeR2
 from fakes.workflows import FakeStep, FakeWorkflows, NonRetryableError
-from sluice.core.errors import SluiceError, Unavailable
+from sluice.core.errors import Oversized, SluiceError, Unavailable
 from sluice.core.ports import FetchResponse
 from sluice.platform.storage.d1 import D1
 from sluice.platform.storage.r2 import R2
@@ -33,18 +34,23 @@ from unit.services.compiler.workflow_bench import make_database
 
 HOOK = "https://hook.example/"
 TOKEN = "operator's"
+PART_BYTES = 500_000
 Answer = bytes | tuple[int, bytes] | SluiceError
 
 
 @dataclass
 class Sites:
-    """Answers by address: bytes, a status with bytes, or an error. Counts requests, and honours ETags if asked to."""
+    """Answers by address: bytes, a status with bytes, or an error. Counts requests, and honours ETags if asked to.
+
+    Bodies arrive a part at a time, beside each other; one that is held back so many parts later.
+    """
 
     answers: dict[str, Answer]
     has_etags: bool = False
     requests: list[tuple[str, dict[str, str]]] = field(default_factory=list)
     alerts: list[bytes] = field(default_factory=list)
     hook_status: int = 204
+    held_back: dict[str, int] = field(default_factory=dict)
 
     async def fetch(self, url: str, **options: Any) -> FetchResponse:
         headers = {name.lower(): value for name, value in options.get("headers", ())}
@@ -59,7 +65,13 @@ class Sites:
         tag = f'"{zlib.crc32(body)}"'
         if self.has_etags and headers.get("if-none-match") == tag:
             return FetchResponse(url, 304, (), b"")
-        options["sink"](body)
+        for _ in range(self.held_back.get(url, 0)):
+            await asyncio.sleep(0)
+        for at in range(0, len(body), PART_BYTES):
+            if at + PART_BYTES > options["max_bytes"] and len(body) > options["max_bytes"]:
+                raise Oversized(f"{url} answered with more than {options['max_bytes']} bytes")
+            options["sink"](body[at : at + PART_BYTES])
+            await asyncio.sleep(0)
         return FetchResponse(url, status, (("etag", tag),) if self.has_etags else (), b"")
 
 

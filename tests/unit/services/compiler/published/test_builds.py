@@ -345,15 +345,6 @@ async def test_crash_at_every_operation(fake: int, before: bool):
         assert (await bench.text(f"{NAME}.hosts")).count("0.0.0.0 ") == 170
 
 
-async def test_sources_share_their_room():
-    """Sources that are too large together fail one after another, with the way out; those that fit are published."""
-    big = make_list(3) + b"! " + b"x" * 6_000_000 + b"\n"
-    bench = await build({A: big, B: big, "https://c.example/list.txt": make_list(3)})
-    sources = (await bench.lists.load(NAME)).sources
-    assert sorted(source["state"] for source in sources) == ["failed", "ok", "ok"]
-    assert "split the list" in str([source["reason"] for source in sources])
-
-
 def test_long_differences():
     """A difference lists so many rules each way, and counts the others."""
     old, new = [f"||a{at}.example^" for at in range(5)], [f"||b{at}.example^" for at in range(MAX_LISTED + 7)]

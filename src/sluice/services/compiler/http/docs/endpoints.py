@@ -23,6 +23,8 @@ from sluice.services.compiler.http.docs.bodies import (
     WarmBody,
 )
 from sluice.services.compiler.http.docs.queries import EventsQuery, ResultQuery
+from sluice.services.compiler.limits.memory import MAX_REPORTED_BYTES, MAX_TEXT_BYTES
+from sluice.services.compiler.limits.metered_download import LIMITS
 from sluice.services.compiler.workflows.starter import PREFIXES, PUBLISHED_LIST
 from sluice.web.openapi.common_docs import describe_page
 from sluice.web.openapi.docs import Doc, Documentation, Media, Param, ReplyDoc
@@ -55,6 +57,12 @@ _EVENTS: Final = (
     "`cache`, `result` (what /compile answers, from `rules` on), and last `done` or `error`."
 )
 
+_LIMITS: Final = (
+    f"A source may have {LIMITS.source_bytes:,} bytes; all sources together {LIMITS.total_bytes:,} bytes, "
+    f"{LIMITS.total_lines:,} lines and {MAX_TEXT_BYTES:,} bytes of memory as text ({MAX_REPORTED_BYTES:,} with `report`). "
+    "What is larger is 413, and a job that fails for it is not tried again."
+)
+
 CATALOG: Final = Doc(
     summary="The endpoints, and an example to begin with",
     tag=_ABOUT,
@@ -74,7 +82,7 @@ COMPILE_NOW: Final = Doc(
     description="With `Accept: text/plain` the reply is the list itself. Equal requests share one compilation, and its "
     "result is cached for an hour; `Cache-Control: no-cache` compiles anew and replaces it. With `preFetchedContent`, "
     "`report` or `benchmark` the list is compiled for this caller alone. One request causes at most 100 fetches, with "
-    "includes, redirects and retries.",
+    f"includes, redirects and retries. {_LIMITS}",
     tag=_COMPILE,
     body=CompileBody,
     example=COMPILE,

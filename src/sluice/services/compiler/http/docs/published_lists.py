@@ -5,6 +5,7 @@ from typing import Any, Final
 from sluice.core.compiler.published.definition import ListDefinition
 from sluice.services.compiler.http.docs import published_replies
 from sluice.services.compiler.http.lists import RollbackRequest
+from sluice.services.compiler.published.sources.source_fetcher import CHECK_S
 from sluice.web.openapi.docs import Doc, Documentation, Media, Param, ReplyDoc
 
 _LISTS: Final = "Published lists"
@@ -43,7 +44,9 @@ ROUTES: Final[Documentation] = {
     ),
     ("PUT", "/lists/:name"): Doc(
         summary="Publish a list, or change it",
-        description="Stores the definition and starts a build. `mirrors` are other addresses of sources: texts, or objects "
+        description="Stores the definition and starts a build. The sources are looked at first: if they are too large together, "
+        "the reply is 413 with the sum and the limit, and nothing is stored. Sources that do not answer within "
+        f"{CHECK_S:g} seconds are left to the build, which fails for the same reason. `mirrors` are other addresses of sources: texts, or objects "
         "with `address` and `sha256`. A list of lists.json or PUBLISHED_LISTS cannot be changed here.",
         tag=_LISTS,
         params=_NAME,

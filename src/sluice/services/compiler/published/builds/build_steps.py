@@ -28,7 +28,8 @@ from sluice.services.compiler.published.keys import build_key, index_key, versio
 from sluice.services.compiler.published.list_store import ListStore, PublishedList
 from sluice.services.compiler.published.sources.bundles import Bundle, compress, compress_lines, decompress
 from sluice.services.compiler.published.sources.copy_store import CopyStore
-from sluice.services.compiler.published.sources.source_fetcher import SourceFetcher, SourceOutcome
+from sluice.services.compiler.published.sources.outcomes import SourceOutcome
+from sluice.services.compiler.published.sources.source_fetcher import SourceFetcher
 
 RULES: Final = "rules"
 INDEX: Final = "index"

@@ -10,7 +10,7 @@ from sluice.core.errors import SluiceError
 from sluice.core.ports import Bucket, Clock, Database
 from sluice.services.compiler.published.keys import copies_prefix, copy_key
 from sluice.services.compiler.published.sources.bundles import Bundle, PackedBundle, unpack_bundle
-from sluice.services.compiler.published.sources.source_fetcher import GoodCopy, SourceOutcome
+from sluice.services.compiler.published.sources.outcomes import GoodCopy, SourceOutcome
 
 _PUT: Final = (
     "insert or replace into published_copies (list, source, digest, rule_count, fetched_ms) values (?, ?, ?, ?, ?)"

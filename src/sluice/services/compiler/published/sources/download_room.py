@@ -1,31 +1,80 @@
-"""How many bytes of sources may be in memory at once: those of all sources of a list together."""
+"""How many bytes of sources may be in memory at once: as many as one source may have."""
 
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import TypeVar
 
-from sluice.core.errors import Oversized
+from sluice.core.compiler.limits import ListTooLarge
+
+T = TypeVar("T")
+
+
+class NoRoom(Exception):
+    """Other sources fill the room now. The source is read again after them."""
 
 
 @dataclass(slots=True)
 class DownloadRoom:
-    """Shared by all downloads of one build; one that fails gives its room back."""
+    """Shared by all sources that are read at the same time."""
 
     limit: int
     used: int = 0
+    _second_tries: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _released: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def open(self) -> "ReceivedBody":
-        return ReceivedBody(self)
+    async def read_in_turn(self, read: Callable[["SourceRoom"], Awaitable[T]]) -> T:
+        """Return what was read. What found no room is read again, one such source at a time: alone each has enough."""
+        with suppress(NoRoom):
+            return await self._read_once(read)
+        async with self._second_tries:
+            while True:
+                with suppress(NoRoom):
+                    return await self._read_once(read)
+                if self.used:
+                    await self._released.wait()
+
+    async def _read_once(self, read: Callable[["SourceRoom"], Awaitable[T]]) -> T:
+        """Hold the room of one source until its files are compressed or given up."""
+        room = SourceRoom(self)
+        try:
+            return await read(room)
+        finally:
+            room.give_back(room.held)
+            self._released.set()
+            self._released = asyncio.Event()
+
+
+@dataclass(slots=True)
+class SourceRoom:
+    """What one source holds, with what it includes."""
+
+    shared: DownloadRoom
+    held: int = 0
 
     def take(self, size: int) -> None:
-        if self.used + size > self.limit:
-            raise Oversized(f"all sources together are larger than {self.limit:,} bytes: split the list")
-        self.used += size
+        """Raise ListTooLarge if the source alone is too large, whatever the others hold; NoRoom if it must wait for them."""
+        if self.held + size > self.shared.limit:
+            raise ListTooLarge(f"it is larger than {self.shared.limit:,} bytes with what it includes: split it")
+        if self.shared.used + size > self.shared.limit:
+            raise NoRoom
+        self.held += size
+        self.shared.used += size
+
+    def give_back(self, size: int) -> None:
+        self.held -= size
+        self.shared.used -= size
+
+    def open_body(self) -> "ReceivedBody":
+        return ReceivedBody(self)
 
 
 @dataclass(slots=True)
 class ReceivedBody:
-    """The body of one response as it arrives."""
+    """The body of one response as it arrives; one that fails gives its room back."""
 
-    room: DownloadRoom
+    room: SourceRoom
     _body: bytearray = field(default_factory=bytearray)
 
     def write(self, chunk: bytes) -> None:
@@ -38,5 +87,5 @@ class ReceivedBody:
         return content
 
     def discard(self) -> None:
-        self.room.used -= len(self._body)
+        self.room.give_back(len(self._body))
         self._body.clear()

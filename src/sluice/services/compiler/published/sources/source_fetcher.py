@@ -3,69 +3,35 @@
 import asyncio
 import hashlib
 import posixpath
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Final
 
 from sluice import __version__
 from sluice.core.compiler.limits import Budget
 from sluice.core.compiler.published.definition import ListDefinition, Mirror
 from sluice.core.compiler.published.source_rules import check_is_whole, check_size, count_rules
-from sluice.core.compiler.published.texts import SourceNote, describe_copy
 from sluice.core.compiler.published.versions import SourceState
 from sluice.core.compiler.sources.backoff import backoff_s
 from sluice.core.compiler.sources.charsets import to_utf8
-from sluice.core.compiler.sources.download import check_status
-from sluice.core.compiler.sources.failures import BadSource, SourceFailed
+from sluice.core.compiler.sources.download import Download, check_status
+from sluice.core.compiler.sources.failures import BadSource, SourceFailed, find_cause
 from sluice.core.compiler.sources.locations import remove_secrets
 from sluice.core.compiler.sources.source_reader import SourceReader
-from sluice.core.errors import SluiceError
+from sluice.core.errors import SluiceError, TooLarge
 from sluice.core.ports import Clock, Draw, Fetch, HeaderPairs
 from sluice.services.compiler.limits.metered_download import LIMITS
 from sluice.services.compiler.published.sources.bundles import Bundle, PackedBundle, SourceFile
-from sluice.services.compiler.published.sources.download_room import DownloadRoom
+from sluice.services.compiler.published.sources.download_room import DownloadRoom, SourceRoom
+from sluice.services.compiler.published.sources.outcomes import GoodCopy, SourceOutcome, check_limits, list_addresses
+from sluice.services.compiler.published.sources.sizes import SourceSize, find_excess
 
 _RETRIES: Final = 2
 _RETRIES_WITH_COPY: Final = 1
 _MAX_REASON_CHARS: Final = 300
+CHECK_S: Final = 20.0  # a person waits
 _HEADERS: Final = (("User-Agent", f"sluice/{__version__}"),)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GoodCopy:
-    """The last good copy of a source."""
-
-    rule_count: int
-    fetched_s: float
-    packed: PackedBundle
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceOutcome:
-    """What is taken for a source. `packed` is None if there is nothing; `mirror` is the address that answered."""
-
-    source: str
-    state: SourceState
-    packed: PackedBundle | None
-    rule_count: int = 0
-    fetched_s: float | None = None
-    reason: str = ""
-    mirror: str = ""
-    is_patterns: bool = False
-
-    @property
-    def note(self) -> SourceNote | None:
-        """What the header says about it; nothing if the source is as it should be."""
-        match self.state:
-            case SourceState.OK:
-                return None
-            case SourceState.LAST_GOOD:
-                substitute = describe_copy(self.fetched_s or 0)
-            case SourceState.MIRROR:
-                substitute = f"mirror {remove_secrets(self.mirror)}"
-            case SourceState.FAILED:
-                substitute = "missing"
-        return SourceNote(self.source, substitute, self.reason)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,41 +40,65 @@ class SourceFetcher:
     clock: Clock
     draw: Draw
     timeout_s: float
+    retries: int = _RETRIES
 
     async def fetch_all(self, definition: ListDefinition, copies: Mapping[str, GoodCopy]) -> list[SourceOutcome]:
-        """Return an outcome for each source, and for each file of exclusions and inclusions; never raises for one."""
-        configuration = definition.configuration
-        parts = (configuration, *configuration.sources)
-        patterns = dict.fromkeys(file for part in parts for file in part.pattern_files)
-        addresses = dict.fromkeys(source.source for source in configuration.sources)
+        """Return an outcome for each source, and for each file of exclusions and inclusions; no outage raises an error.
+
+        Raises TooLarge if all of them exceed a limit together, or one alone of which there is no copy.
+        """
+        found: dict[str, SourceOutcome] = {}
+        await self.fetch_each(definition, copies, found)
+        return check_limits(definition, found)
+
+    async def check_size(self, definition: ListDefinition, copies: Mapping[str, GoodCopy]) -> None:
+        """Raise TooLarge as a build would, as far as the sources can be read soon; a build finds out about the others."""
+        found: dict[str, SourceOutcome] = {}
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CHECK_S):
+                await replace(self, retries=0).fetch_each(definition, copies, found)
+        check_limits(definition, found)
+
+    async def fetch_each(
+        self, definition: ListDefinition, copies: Mapping[str, GoodCopy], found: dict[str, SourceOutcome]
+    ) -> None:
+        """Add an outcome for each address, side by side."""
         room = DownloadRoom(LIMITS.total_bytes)
-        rounds = [
-            *(self._fetch_source(room, definition, source, copies.get(source)) for source in addresses),
-            *(self._fetch_patterns(room, file, copies.get(file)) for file in patterns if file not in addresses),
-        ]
-        return list(await asyncio.gather(*rounds))
+
+        async def fetch(address: str, *, is_patterns: bool) -> None:
+            async def read(own: SourceRoom) -> SourceOutcome:
+                if is_patterns:
+                    return await self._fetch_patterns(own, address, copies.get(address))
+                return await self._fetch_source(own, definition, address, copies.get(address))
+
+            outcome = found[address] = await room.read_in_turn(read)
+            if find_excess(one.size for one in found.values()):
+                found[address] = replace(outcome, packed=None)  # only the sum is wanted now
+
+        await asyncio.gather(*(fetch(address, is_patterns=one) for address, one in list_addresses(definition).items()))
 
     async def _fetch_source(
-        self, room: DownloadRoom, definition: ListDefinition, source: str, copy: GoodCopy | None
+        self, room: SourceRoom, definition: ListDefinition, source: str, copy: GoodCopy | None
     ) -> SourceOutcome:
         try:
             return await self._read(room, source, copy, definition.max_shrink)
         except SluiceError as error:
-            reason = describe_failure(error)
+            failures, reason = [error], describe_failure(error)
         for mirror in definition.mirrors_of(source):
             try:
                 found = await self._read(room, source, copy, definition.max_shrink, mirror)
             except SluiceError as error:
+                failures.append(error)
                 reason = _shorten(f"{reason}; mirror {remove_secrets(mirror.address)}: {describe_failure(error)}")
             else:
-                return _replace_state(found, SourceState.MIRROR, reason, mirror.address)
-        return _fall_back(source, copy, reason)
+                return replace(found, state=SourceState.MIRROR, reason=reason, mirror=mirror.address)
+        return await _fall_back(source, copy, failures, reason)
 
-    async def _fetch_patterns(self, room: DownloadRoom, file: str, copy: GoodCopy | None) -> SourceOutcome:
+    async def _fetch_patterns(self, room: SourceRoom, file: str, copy: GoodCopy | None) -> SourceOutcome:
         try:
             bundle, lines = await self._read_files(room, file, copy, None, is_patterns=True)
         except SluiceError as error:
-            return _fall_back(file, copy, describe_failure(error), is_patterns=True)
+            return await _fall_back(file, copy, [error], describe_failure(error), is_patterns=True)
         return SourceOutcome(
             source=file,
             state=SourceState.OK,
@@ -116,11 +106,12 @@ class SourceFetcher:
             rule_count=len(lines),
             fetched_s=self.clock.now(),
             is_patterns=True,
+            size=SourceSize.measure(bundle, len(lines)),
         )
 
     async def _read(
         self,
-        room: DownloadRoom,
+        room: SourceRoom,
         source: str,
         copy: GoodCopy | None,
         max_shrink: float,
@@ -128,7 +119,7 @@ class SourceFetcher:
     ) -> SourceOutcome:
         """Return the source as its address, or a mirror, has it; raises SluiceError if that cannot be used."""
         bundle, lines = await self._read_files(room, source, copy, mirror)
-        rules = count_rules(lines)
+        rules, size = count_rules(lines), SourceSize.measure(bundle, len(lines))
         del lines  # before the last copy is unpacked
         check_size(rules, copy.rule_count if copy else None, max_shrink)
         packed = _pack(bundle, copy)
@@ -137,12 +128,12 @@ class SourceFetcher:
             body = next(iter(bundle.files.values())).body
             check_is_whole(body, good.endswith((b"\n", b"\r")), len(good))
         return SourceOutcome(
-            source=source, state=SourceState.OK, packed=packed, rule_count=rules, fetched_s=self.clock.now()
+            source=source, state=SourceState.OK, packed=packed, rule_count=rules, fetched_s=self.clock.now(), size=size
         )
 
     async def _read_files(
         self,
-        room: DownloadRoom,
+        room: SourceRoom,
         source: str,
         copy: GoodCopy | None,
         mirror: Mirror | None,
@@ -153,8 +144,8 @@ class SourceFetcher:
         known = copy.packed.read_validators() if copy and mirror is None else {}
 
         async def download(url: str) -> bytes:
-            address, retries = _to_mirror(url, source, mirror), _RETRIES_WITH_COPY if copy else _RETRIES
-            found = await self._download(room, address, known.get(url, ()), retries=retries)
+            retries = min(self.retries, _RETRIES_WITH_COPY) if copy else self.retries
+            found = await self._download(room, _to_mirror(url, source, mirror), known.get(url, ()), retries=retries)
             if found is None and copy:
                 found = copy.packed.unpack().files[url]
             if found is None:
@@ -164,15 +155,11 @@ class SourceFetcher:
                 _check_pin(files[url].body, mirror.sha256)
             return files[url].body
 
-        reader = SourceReader(download, Budget(LIMITS), content={})
-        try:
-            text = await (reader.read_patterns(source) if is_patterns else reader.read_list(source, source))
-        finally:
-            await reader.close()
-        return Bundle({source: files.pop(source), **dict(sorted(files.items()))}), text.lines
+        lines = await _read_lines(download, source, is_patterns=is_patterns)
+        return Bundle({source: files.pop(source), **dict(sorted(files.items()))}), lines
 
     async def _download(
-        self, room: DownloadRoom, url: str, validators: HeaderPairs, *, retries: int
+        self, room: SourceRoom, url: str, validators: HeaderPairs, *, retries: int
     ) -> SourceFile | None:
         for attempt in range(retries):
             try:
@@ -183,9 +170,9 @@ class SourceFetcher:
             await self.clock.sleep(backoff_s(attempt, self.draw()))
         return await self._download_once(room, url, validators)
 
-    async def _download_once(self, room: DownloadRoom, url: str, validators: HeaderPairs) -> SourceFile | None:
+    async def _download_once(self, room: SourceRoom, url: str, validators: HeaderPairs) -> SourceFile | None:
         """Return the file; None if its server says that it has not changed."""
-        received = room.open()
+        received = room.open_body()
         try:
             response = await self.fetch(
                 url,
@@ -201,6 +188,7 @@ class SourceFetcher:
         finally:
             received.discard()
         body = to_utf8(content, response.header("content-type"), max_bytes=LIMITS.source_bytes)
+        room.take(max(0, len(body) - len(content)))
         return SourceFile(body, response.header("etag") or "", response.header("last-modified") or "")
 
 
@@ -220,28 +208,43 @@ def _shorten(text: str) -> str:
     return text if len(text) <= _MAX_REASON_CHARS else f"{text[:_MAX_REASON_CHARS]}…"
 
 
-def _replace_state(found: SourceOutcome, state: SourceState, reason: str, mirror: str) -> SourceOutcome:
-    return SourceOutcome(
-        source=found.source,
-        state=state,
-        packed=found.packed,
-        rule_count=found.rule_count,
-        fetched_s=found.fetched_s,
-        reason=reason,
-        mirror=mirror,
-    )
-
-
-def _fall_back(source: str, copy: GoodCopy | None, reason: str, *, is_patterns: bool = False) -> SourceOutcome:
-    return SourceOutcome(
+async def _fall_back(
+    source: str, copy: GoodCopy | None, failures: Sequence[SluiceError], reason: str, *, is_patterns: bool = False
+) -> SourceOutcome:
+    failed = SourceOutcome(
         source=source,
-        state=SourceState.LAST_GOOD if copy else SourceState.FAILED,
-        packed=copy.packed if copy else None,
-        rule_count=copy.rule_count if copy else 0,
-        fetched_s=copy.fetched_s if copy else None,
+        state=SourceState.FAILED,
+        packed=None,
         reason=reason,
         is_patterns=is_patterns,
+        is_too_large=any(isinstance(find_cause(failure), TooLarge) for failure in failures),
     )
+    if copy is None:
+        return failed
+    return replace(
+        failed,
+        state=SourceState.LAST_GOOD,
+        packed=copy.packed,
+        rule_count=copy.rule_count,
+        fetched_s=copy.fetched_s,
+        size=await _measure_copy(source, copy.packed.unpack(), is_patterns=is_patterns),
+    )
+
+
+async def _measure_copy(source: str, bundle: Bundle, *, is_patterns: bool) -> SourceSize:
+    async def download(url: str) -> bytes:
+        return bundle.files[url].body
+
+    return SourceSize.measure(bundle, len(await _read_lines(download, source, is_patterns=is_patterns)))
+
+
+async def _read_lines(download: Download, source: str, *, is_patterns: bool) -> list[str]:
+    reader = SourceReader(download, Budget(LIMITS), content={})
+    try:
+        text = await (reader.read_patterns(source) if is_patterns else reader.read_list(source, source))
+    finally:
+        await reader.close()
+    return text.lines
 
 
 def _check_pin(body: bytes, pin: str) -> None:
