@@ -21,7 +21,6 @@ from sluice.web import App, Cors, Request, Route, build_error_reply
 from sluice.web.app import close_unshared_reply
 from sluice.web.common_routes import add_common_routes
 from sluice.web.health import Check
-from sluice.web.problem_pages import fit_problem
 
 # One pacer for each namespace, shared by all requests of the isolate.
 _PACERS: Final[dict[str, WritePacer]] = {}
@@ -85,6 +84,8 @@ async def handle_request(
     try:
         app = _APPS.get(compose) or _build_app(worker.env, name, bindings, compose, check_more)
     except SluiceError as error:
+        from sluice.web.problem_pages import fit_problem  # noqa: PLC0415 - rare
+
         _log_failure(name, error, incoming)
         reply = fit_problem(build_error_reply(error, instance=incoming.path), incoming, has_home=False)
         return to_response(close_unshared_reply(reply), worker.ctx)

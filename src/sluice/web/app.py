@@ -8,7 +8,6 @@ from typing import Final
 from sluice.core.errors import NotFound, SluiceError
 from sluice.web.cors import Cors, is_preflight
 from sluice.web.messages import Passthrough, Reply, Request
-from sluice.web.problem_pages import fit_problem
 from sluice.web.problems import build_error_reply, build_internal_error_reply, build_problem
 from sluice.web.router import Resource, Route, Router, split_path
 
@@ -63,6 +62,8 @@ class App:
 
     def _finish_reply(self, reply: Reply, request: Request) -> Reply:
         if reply.status >= 400:
+            from sluice.web.problem_pages import fit_problem  # noqa: PLC0415 - rare
+
             reply = fit_problem(reply, request, has_home=self._has_home)
         reply = _with_length(close_unshared_reply(reply).with_header("X-Content-Type-Options", "nosniff"))
         if self._cors:
