@@ -16,6 +16,7 @@ from sluice.services.news.http.processor import processor_routes
 from sluice.services.news.process.analysts import choose_second_look, choose_speaker
 from sluice.services.news.process.article_store import ArticleStore
 from sluice.services.news.process.checkpoint_store import CheckpointStore
+from sluice.services.news.process.index_store import IndexStore
 from sluice.services.news.process.processor import Processor
 from sluice.services.news.process.publishing import Publisher
 from sluice.services.news.process.spoken import OneAnalyst
@@ -72,10 +73,17 @@ class NewsProcessorWorker(NewsWorker):
         return connect_leases(self.env, self.settings.lease_s)
 
     @cached_property
+    def indexes(self) -> IndexStore:
+        return IndexStore(
+            kv=self.writable_kv, leases=self.leases, clock=self.clock, log=self.log, settings=self.settings
+        )
+
+    @cached_property
     def checkpoints(self) -> CheckpointStore:
         return CheckpointStore(
             kv=self.writable_kv,
             leases=self.leases,
+            indexes=self.indexes,
             clock=self.clock,
             log=self.log,
             settings=self.settings,
@@ -85,7 +93,13 @@ class NewsProcessorWorker(NewsWorker):
     def processor(self) -> Processor:
         return Processor(
             checkpoints=self.checkpoints,
-            articles=ArticleStore(kv=self.writable_kv, leases=self.leases, clock=self.clock, settings=self.settings),
+            articles=ArticleStore(
+                kv=self.writable_kv,
+                leases=self.leases,
+                indexes=self.indexes,
+                clock=self.clock,
+                settings=self.settings,
+            ),
             stages=self.stages,
             publisher=Publisher(self.state, connect_news_api(self.env), self.log),
             second_look=choose_second_look(

@@ -25,6 +25,7 @@ from sluice.services.news.collect.updater import Updater
 from sluice.services.news.process.analysts import choose_second_look
 from sluice.services.news.process.article_store import ArticleStore
 from sluice.services.news.process.checkpoint_store import CheckpointStore
+from sluice.services.news.process.index_store import IndexStore
 from sluice.services.news.process.processor import Processor
 from sluice.services.news.process.publishing import Publisher
 from sluice.services.news.process.spoken import OneAnalyst, Speaker
@@ -258,8 +259,11 @@ class NewsHarness:
         )
         kv = self.store(PROCESSOR_WRITES)
         leases = self.leases("processor")
-        checkpoints = CheckpointStore(kv=kv, leases=leases, clock=self.clock, log=self.log, settings=self.settings)
-        articles = ArticleStore(kv=kv, leases=leases, clock=self.clock, settings=self.settings)
+        indexes = IndexStore(kv=kv, leases=leases, clock=self.clock, log=self.log, settings=self.settings)
+        checkpoints = CheckpointStore(
+            kv=kv, leases=leases, indexes=indexes, clock=self.clock, log=self.log, settings=self.settings
+        )
+        articles = ArticleStore(kv=kv, leases=leases, indexes=indexes, clock=self.clock, settings=self.settings)
         state = self.remote_state()
         return Processor(
             checkpoints=checkpoints,

@@ -34,7 +34,9 @@ class Gate:
 
 
 def run_gated(worker: Updater | Processor) -> Any:
-    holders: list[Any] = [worker.checkpoints, worker.articles] if isinstance(worker, Processor) else [worker]
+    holders: list[Any] = (
+        [worker.checkpoints, worker.articles, worker.articles.indexes] if isinstance(worker, Processor) else [worker]
+    )
     for holder in holders:
         object.__setattr__(holder, "kv", Gate(holder.kv))
     return worker.run()

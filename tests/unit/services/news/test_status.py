@@ -9,7 +9,7 @@ from sluice.core.errors import Unavailable
 from sluice.core.news.ai.failures import AiFault
 from sluice.services.news.http.docs.replies import ServiceStatus
 from sluice.services.news.http.status import CRASHED_MS, SILENT_PROCESSOR_MS, SILENT_UPDATER_MS, NewsStatus
-from sluice.services.news.storage.keys import CHECKPOINT, PENDING
+from sluice.services.news.storage.keys import CHECKPOINT, INDEX, PENDING
 from unit.services.news.harness import NewsHarness, article
 
 
@@ -106,6 +106,17 @@ async def test_corrupt_checkpoint():
     news = NewsHarness()
     await news.put(CHECKPOINT, "[]")
     assert "the checkpoint is corrupt: it is not an object" in (await read_status(news))["problem"]
+    await news.processor().run()
+    assert (await read_status(news))["status"] == "ok"
+
+
+async def test_corrupt_index():
+    """It is reported until the processor has mended it."""
+    news = NewsHarness()
+    await news.put(INDEX, '["a", 5]')
+    problem = (await read_status(news))["problem"]
+    assert "the index of articles is corrupt: 1 of its 2 entries are no ids; the next article" in problem
+    await news.put_pending("b")
     await news.processor().run()
     assert (await read_status(news))["status"] == "ok"
 

@@ -12,6 +12,7 @@ from sluice.core.news.pending_list import PendingEntry, parse_pending_list
 from sluice.core.ports import Clock, KvReader, Log
 from sluice.core.timestamps import iso
 from sluice.services.news.state.remote_state import RemoteNewsState
+from sluice.services.news.storage.article_index import ArticleIndex, CorruptIndex
 from sluice.services.news.storage.keys import CHECKPOINT, PENDING
 from sluice.services.news.storage.pending_metadata import PendingMetadata
 from sluice.web import Reply, Request, Route
@@ -30,7 +31,7 @@ _NOTHING_KNOWN: Final[dict[str, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class NewsStatus:
-    """Costs two reads and a call of the state object."""
+    """Costs three reads and a call of the state object."""
 
     kv: KvReader
     state: RemoteNewsState
@@ -43,6 +44,9 @@ class NewsStatus:
         metadata = PendingMetadata.from_json(pending.metadata if pending else None)
         checkpoint = parse_checkpoint(await self.kv.get_text(CHECKPOINT))
         known, problems = await self._read_state()
+        index = await ArticleIndex.read(self.kv)
+        if isinstance(index, CorruptIndex):
+            problems.append(f"the index of articles is corrupt: {index}; the next article that is processed mends it")
         if isinstance(checkpoint, CorruptCheckpoint):
             problems.append(f"the checkpoint is corrupt: {checkpoint}; the next run of the processor mends it")
             checkpoint = Checkpoint()

@@ -7,13 +7,12 @@ from sluice.core.json_text import encode_json, parse_stored_json
 from sluice.core.news.article import Article
 from sluice.core.news.pending_list import PendingEntry, parse_pending_list
 from sluice.core.ports import Clock, KvWriter
-from sluice.services.news.process.run import Run, StaleRead
-from sluice.services.news.run_lease.lease import Announcement, RunLeases, Trust
-from sluice.services.news.run_outcomes import Waiting
+from sluice.services.news.process.index_store import IndexStore
+from sluice.services.news.process.run import Run
+from sluice.services.news.run_lease.lease import Announcement, RunLeases
 from sluice.services.news.settings import ProcessorSettings
 from sluice.services.news.storage.article_index import ArticleIndex
 from sluice.services.news.storage.keys import INDEX, PENDING, article_key
-from sluice.services.news.storage.versions import read_version
 
 # The name under which the last article is announced. One is enough: the checkpoint holds what became of those before.
 LAST_ARTICLE: Final = "article"
@@ -31,6 +30,7 @@ class IndexChange:
 class ArticleStore:
     kv: KvWriter
     leases: RunLeases
+    indexes: IndexStore
     clock: Clock
     settings: ProcessorSettings
 
@@ -76,7 +76,7 @@ class ArticleStore:
         index = await self.read_index(run)
         if article_id in index.ids and not (rewrite or run.is_index_unwritten):
             return None
-        version = max(run.lease.next_version(INDEX, self._now_ms()), index.version + 1)
+        version = self.indexes.next_version(run.lease, index)
         return IndexChange(*index.add(article_id, max_size=self.settings.max_stored_articles, version=version))
 
     async def _announce(self, run: Run, change: IndexChange | None, article: Article | None = None) -> None:
@@ -95,7 +95,7 @@ class ArticleStore:
     async def _write_index(self, run: Run, change: IndexChange | None) -> None:
         if change is None:
             return
-        await change.index.write(self.kv, ttl_s=self.settings.ttl_s)
+        await self.indexes.write(change.index)
         run.index, run.is_index_unwritten = change.index, False
         for old in change.dropped if self.settings.delete_old_articles else ():
             await self.kv.delete(article_key(old))
@@ -119,21 +119,12 @@ class ArticleStore:
         return parse_pending_list(parse_stored_json(await self.kv.get_text(PENDING)))
 
     async def read_index(self, run: Run) -> ArticleIndex:
-        """Returns the index that was announced last if KV shows an older one."""
+        """Reads the index once in a run."""
         if run.index is None:
-            stored = await self.kv.get_with_metadata(INDEX)
-            run.was_index_present = stored is not None
-            run.index = ArticleIndex.from_kv(stored)
-            if run.lease.judge_read(INDEX, read_version(stored), self._now_ms()) is Trust.ANNOUNCED:
-                run.index = await self._recall_index(run)
+            stored = await self.indexes.read(run.lease)
+            run.index, run.was_index_present = stored.index, stored.was_present
+            run.is_index_unwritten = stored.is_unwritten
         return run.index
-
-    async def _recall_index(self, run: Run) -> ArticleIndex:
-        text = await self.leases.recall(INDEX)
-        if text is None:
-            raise StaleRead(Waiting("index"))
-        run.is_index_unwritten = True
-        return ArticleIndex.parse(text, run.lease.announced[INDEX].version)
 
     def _now_ms(self) -> int:
         return int(self.clock.now() * 1000)

@@ -9,6 +9,7 @@ from sluice.core.news.article import Article
 from sluice.core.news.checkpoint import Checkpoint, CorruptCheckpoint, parse_checkpoint, rebuild_checkpoint
 from sluice.core.news.checkpoint_transitions import Place
 from sluice.core.ports import Clock, KvText, KvWriter, Log
+from sluice.services.news.process.index_store import IndexStore
 from sluice.services.news.process.run import Run, StaleRead
 from sluice.services.news.run_lease.lease import Announcement, RunLease, RunLeases, Trust
 from sluice.services.news.run_lease.leased_run import run_with_lease
@@ -45,6 +46,7 @@ class CheckpointStore:
 
     kv: KvWriter
     leases: RunLeases
+    indexes: IndexStore
     clock: Clock
     log: Log
     settings: ProcessorSettings
@@ -99,16 +101,16 @@ class CheckpointStore:
             checkpoint = parse_checkpoint(announced)
         is_corrupt = isinstance(checkpoint, CorruptCheckpoint)
         if isinstance(checkpoint, CorruptCheckpoint):
-            checkpoint = await self._rebuild(stored.text, checkpoint)
+            checkpoint = await self._rebuild(lease, stored.text, checkpoint)
         # The announced one may never have been written.
         return Run(lease, checkpoint, was_present=was_present, has_unwritten_checkpoint=is_stale or is_corrupt)
 
-    async def _rebuild(self, text: str, error: CorruptCheckpoint) -> Checkpoint:
+    async def _rebuild(self, lease: RunLease, text: str, error: CorruptCheckpoint) -> Checkpoint:
         """Keeps the unreadable checkpoint under another key, and derives a new one from the stored articles."""
         now_ms = self.now_ms()
         await self.kv.put_text(CORRUPT, text, ttl_s=self.settings.ttl_s, metadata={"keptAt": now_ms})
         self.log.error("checkpoint.corrupt", error, alert="the checkpoint was rebuilt", kept_as=CORRUPT)
-        ids = (await ArticleIndex.read(self.kv)).ids
+        ids = (await self.indexes.read(lease)).index.ids
         articles = await read_articles(self.kv, ids[:_MAX_REBUILD_ARTICLES])
         rebuilt = rebuild_checkpoint(articles.values(), now_ms)
         unread = [article_id for article_id in ids if article_id not in articles]

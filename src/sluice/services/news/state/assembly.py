@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sluice.core.ports import Alarm, Clock, Fetch, KvReader, Log, NewId, Sql
+from sluice.core.ports import Alarm, Clock, Fetch, KvReader, KvWriter, Log, NewId, Sql
 from sluice.services.news.push.hub import Hub
 from sluice.services.news.push.push import Push
 from sluice.services.news.push.subscription_rows import SubscriptionRows
@@ -12,7 +12,7 @@ from sluice.services.news.state.outbox import Kind, Outbox
 from sluice.services.news.state.published_rows import PublishedRows
 from sluice.services.news.state.second_looks import SecondLooks
 from sluice.services.news.state.sender import AlertSender, Sender
-from sluice.services.news.state.snapshot_writer import SnapshotBuilder, SnapshotNamespace
+from sluice.services.news.state.snapshot_writer import SnapshotBuilder
 from sluice.services.news.state.source_rows import SourceRows
 from sluice.services.news.state.state_object import NewsState
 
@@ -24,7 +24,7 @@ class Surroundings:
     sql: Sql
     alarm: Alarm
     articles_kv: KvReader
-    snapshot_kv: SnapshotNamespace
+    snapshot_kv: KvWriter
     fetch: Fetch
     clock: Clock
     log: Log

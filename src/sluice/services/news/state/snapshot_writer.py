@@ -1,6 +1,6 @@
 """Builds the snapshot of the published articles and copies it to its KV namespace."""
 
-from typing import Any, Final, Protocol
+from typing import Final
 
 from sluice.core.news.article import Article
 from sluice.core.news.stories import StoryGrouper
@@ -12,10 +12,6 @@ from sluice.services.news.state.published_rows import PublishedRows
 from sluice.web import ETag
 
 TTL_S: Final = 30 * 24 * 3600  # the object writes them again when they are missing
-
-
-class SnapshotNamespace(KvWriter, Protocol):
-    async def put_bytes(self, key: str, value: bytes, *, ttl_s: int | None = None, metadata: Any = None) -> None: ...
 
 
 class SnapshotBuilder:
@@ -43,7 +39,7 @@ class SnapshotBuilder:
         return last
 
 
-async def write_snapshot(kv: SnapshotNamespace, snapshot: Snapshot, text: str) -> None:
+async def write_snapshot(kv: KvWriter, snapshot: Snapshot, text: str) -> None:
     """Writes the version last: whoever reads it finds at least that snapshot, once KV shows it everywhere."""
     body, next_cursor = first_page_body(snapshot)
     page = StoredPage(body, str(ETag.of(body)), snapshot.changed_at_ms, next_cursor)

@@ -10,7 +10,7 @@ from sluice.core.errors import SluiceError
 from sluice.core.json_text import encode_json, parse_stored_json
 from sluice.core.news.ai.failures import AiFault
 from sluice.core.news.article import Article
-from sluice.core.ports import Alarm, Clock, KvReader, Log
+from sluice.core.ports import Alarm, Clock, KvReader, KvWriter, Log
 from sluice.services.news.push.push import Push
 from sluice.services.news.serve.snapshot import parse_legacy_articles
 from sluice.services.news.state.ai_usage import AiUsage
@@ -18,15 +18,18 @@ from sluice.services.news.state.outbox import Kind
 from sluice.services.news.state.published_rows import PublishedRows, publishable
 from sluice.services.news.state.second_looks import SecondLooks
 from sluice.services.news.state.sender import Sender
-from sluice.services.news.state.snapshot_writer import SnapshotBuilder, SnapshotNamespace, write_snapshot
+from sluice.services.news.state.snapshot_writer import SnapshotBuilder, write_snapshot
 from sluice.services.news.state.source_rows import SourceRows
-from sluice.services.news.storage.article_index import ArticleIndex, read_articles
+from sluice.services.news.storage.article_index import ArticleIndex, CorruptIndex, read_articles
+from sluice.services.news.storage.index_recovery import recover_ids
 from sluice.services.news.storage.keys import LEGACY
 
 # A run that publishes also refreshes. The alarm does it for a run that crashed in between.
 REFRESH_DELAY_MS: Final = 10_000
 # KV documents a delay of a minute or more.
 SETTLED_MS: Final = 600_000
+# Served while the index cannot be read and nothing was served before.
+MAX_RECOVERED: Final = 500
 # After an alarm that failed.
 RETRY_DELAY_MS: Final = 60_000
 
@@ -43,7 +46,7 @@ class NewsState:
     sender: Sender
     push: Push
     articles_kv: KvReader
-    snapshot_kv: SnapshotNamespace
+    snapshot_kv: KvWriter
     alarm: Alarm
     clock: Clock
     log: Log
@@ -71,7 +74,9 @@ class NewsState:
     async def reconcile(self) -> bool:
         """Reads the articles of the pipeline, in case a change never arrived here; returns whether anything changed."""
         index = await ArticleIndex.read(self.articles_kv)
-        if not index.ids:
+        if isinstance(index, CorruptIndex):
+            await self._serve_without_index(index)
+        elif not index.ids:
             await self._adopt_legacy()
         elif index.version == 0 or index.version >= self.rows.index_version:
             # What was published lately is newer than KV may show.
@@ -175,6 +180,13 @@ class NewsState:
         set_at = await self.alarm.get()
         if set_at is None or at_ms < set_at * 1000:
             await self.alarm.set(max(at_ms, self._now_ms()) / 1000)
+
+    async def _serve_without_index(self, error: CorruptIndex) -> None:
+        """Keeps what is served; if nothing is, finds what is stored."""
+        self.log.error("index.corrupt", error, alert="the processor will rebuild the index of articles")
+        if not self.rows.list_ids():
+            ids = await recover_ids(self.articles_kv, error.readable, MAX_RECOVERED)
+            self._store(await read_articles(self.articles_kv, ids), ArticleIndex(ids), self._now_ms())
 
     async def _adopt_legacy(self) -> None:
         articles, changed_at_ms = parse_legacy_articles(parse_stored_json(await self.articles_kv.get_text(LEGACY)))

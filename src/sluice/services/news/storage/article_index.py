@@ -2,13 +2,27 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Final, Self
 
-from sluice.core.json_text import encode_json, parse_stored_json
+from sluice.core.errors import SluiceError
+from sluice.core.json_text import encode_json, parse_bounded_json, parse_stored_json
 from sluice.core.news.article import Article
 from sluice.core.ports import KvReader, KvText, KvWriter
-from sluice.services.news.storage.keys import INDEX, article_key
+from sluice.services.news.storage.keys import ARTICLE_PREFIX, INDEX, article_key
 from sluice.services.news.storage.versions import read_version
+
+# A key of KV has 512.
+MAX_ID_BYTES: Final = 512 - len(ARTICLE_PREFIX)
+# What stands in a text for bytes that are not UTF-8.
+_REPLACEMENT: Final = "\ufffd"
+
+
+class CorruptIndex(SluiceError):
+    """A stored index cannot be read, or only in part; `readable` are the ids that can be."""
+
+    def __init__(self, message: str, readable: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.readable = readable
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,17 +33,24 @@ class ArticleIndex:
     version: int = 0
 
     @classmethod
-    async def read(cls, kv: KvReader) -> Self:
-        """Reads the stored index; one that cannot be parsed counts as empty, because the articles are stored elsewhere."""
+    async def read(cls, kv: KvReader) -> Self | CorruptIndex:
         return cls.from_kv(await kv.get_with_metadata(INDEX))
 
     @classmethod
-    def from_kv(cls, stored: KvText | None) -> Self:
-        return cls(_parse_ids(stored.value), read_version(stored) or 0) if stored else cls()
+    def from_kv(cls, stored: KvText | None) -> Self | CorruptIndex:
+        return cls.parse(stored.value, read_version(stored) or 0) if stored else cls()
 
     @classmethod
-    def parse(cls, text: str, version: int) -> Self:
-        return cls(_parse_ids(text), version)
+    def parse(cls, text: str, version: int) -> Self | CorruptIndex:
+        try:
+            value = parse_bounded_json(text)
+        except ValueError as error:
+            return CorruptIndex(f"it is not JSON: {error}")
+        if not isinstance(value, list):
+            return CorruptIndex("it is not a list")
+        ids = tuple(dict.fromkeys(each for each in value if is_article_id(each)))
+        bad = sum(not is_article_id(each) for each in value)
+        return CorruptIndex(f"{bad} of its {len(value)} entries are no ids", ids) if bad else cls(ids, version)
 
     def encode(self) -> str:
         return encode_json(self.ids)
@@ -43,14 +64,19 @@ class ArticleIndex:
         return ArticleIndex(ids[:max_size], version), ids[max_size:]
 
 
+def is_article_id(value: Any) -> bool:
+    """Whether an article can be stored under this id."""
+    if not isinstance(value, str) or not value or _REPLACEMENT in value:
+        return False
+    try:
+        return len(value.encode()) <= MAX_ID_BYTES
+    except UnicodeEncodeError:
+        return False
+
+
 async def read_articles(kv: KvReader, ids: Iterable[str]) -> dict[str, Article]:
     """Reads articles, 100 in one operation; articles that are missing or cannot be parsed are left out."""
     wanted = list(ids)
     texts = await kv.get_many(article_key(each) for each in wanted)
     articles = {each: Article.from_json(each, parse_stored_json(texts.get(article_key(each)))) for each in wanted}
     return {each: article for each, article in articles.items() if article is not None}
-
-
-def _parse_ids(text: str) -> tuple[str, ...]:
-    value = parse_stored_json(text)
-    return tuple(dict.fromkeys(each for each in value if isinstance(each, str))) if isinstance(value, list) else ()

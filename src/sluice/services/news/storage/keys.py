@@ -6,14 +6,15 @@ PENDING: Final = "BTC_PENDING_LIST"
 CHECKPOINT: Final = "BTC_CHECKPOINT"
 INDEX: Final = "BTC_ID_INDEX"
 ARTICLE_PREFIX: Final = "article:"
-# The last checkpoint that could not be read.
+# The last checkpoint and the last index that could not be read.
 CORRUPT: Final = "BTC_CHECKPOINT_CORRUPT"
+CORRUPT_INDEX: Final = "BTC_ID_INDEX_CORRUPT"
 # The only key of the architecture before checkpoints: {articles: [...], ...}.
 LEGACY: Final = "BTC_ANALYZED_NEWS"
 
 # No two Workers write the same key. A name that ends in a colon stands for all keys that begin with it.
 UPDATER_WRITES: Final = (PENDING,)
-PROCESSOR_WRITES: Final = (CHECKPOINT, INDEX, ARTICLE_PREFIX, CORRUPT)
+PROCESSOR_WRITES: Final = (CHECKPOINT, INDEX, ARTICLE_PREFIX, CORRUPT, CORRUPT_INDEX)
 API_WRITES: Final = ()
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from sluice.core.errors import SluiceError
-from sluice.core.ports import KvText, KvWriter
+from sluice.core.ports import KvBytes, KvListing, KvText, KvWriter
 
 
 class OutsideWriteDomain(SluiceError):
@@ -26,6 +26,12 @@ class WriteDomain:
     async def get_with_metadata(self, key: str) -> KvText | None:
         return await self._kv.get_with_metadata(key)
 
+    async def get_bytes_with_metadata(self, key: str) -> KvBytes | None:
+        return await self._kv.get_bytes_with_metadata(key)
+
+    async def list(self, prefix: str = "", *, limit: int = 1000, cursor: str | None = None) -> KvListing:
+        return await self._kv.list(prefix, limit=limit, cursor=cursor)
+
     async def get_many(self, keys: Iterable[str]) -> dict[str, str | None]:
         return await self._kv.get_many(keys)
 
@@ -36,6 +42,10 @@ class WriteDomain:
     async def put_text(self, key: str, value: str, *, ttl_s: int | None = None, metadata: Any = None) -> None:
         self._check(key)
         await self._kv.put_text(key, value, ttl_s=ttl_s, metadata=metadata)
+
+    async def put_bytes(self, key: str, value: bytes, *, ttl_s: int | None = None, metadata: Any = None) -> None:
+        self._check(key)
+        await self._kv.put_bytes(key, value, ttl_s=ttl_s, metadata=metadata)
 
     async def delete(self, key: str) -> None:
         self._check(key)
