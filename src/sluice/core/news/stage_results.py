@@ -6,7 +6,7 @@ from typing import Final
 
 from sluice.core.errors import SluiceError
 from sluice.core.news.analysts.embedded import EmbeddedAnalyst
-from sluice.core.news.article import Article
+from sluice.core.news.article import Article, Stage
 from sluice.core.news.checkpoint_transitions import Outcome
 from sluice.core.news.retry import Attempt, plan_attempt
 
@@ -21,6 +21,7 @@ class Reason(StrEnum):
     FETCH_FAILED = "fetch_failed"
     MAX_RETRIES_REACHED = "max_retries_reached"
     NO_LINK = "no_link"
+    REMOVED = "removed_from_try_later"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,12 @@ def summary_impossible(article: Article, error: SluiceError, max_attempts: int, 
 
 def summary_out_of_attempts(article: Article, now_ms: int) -> StageResult:
     return _out_of_attempts(article.with_error(article.last_error or Reason.AI_ERROR), now_ms)
+
+
+def removed_by_operator(article: Article, now_ms: int) -> Article:
+    """Completes an article that the operator has removed from the try-later list, with what it has."""
+    judged = article.without_sentiment(Reason.REMOVED, now_ms) if article.stage is Stage.SENTIMENT else article
+    return judged if judged.stage is Stage.COMPLETE else _close_with_feed_text(judged, Reason.REMOVED, now_ms)
 
 
 def _complete_without_summary(article: Article, reason: str, now_ms: int) -> StageResult:

@@ -7,6 +7,7 @@ from typing import Final, TypeVar
 from sluice.core.json_text import encode_json
 from sluice.core.news.article import Article
 from sluice.core.news.checkpoint import Checkpoint, CorruptCheckpoint, parse_checkpoint, rebuild_checkpoint
+from sluice.core.news.checkpoint_edits import Edit, take_edit
 from sluice.core.news.checkpoint_transitions import Place
 from sluice.core.ports import Clock, KvText, KvWriter, Log
 from sluice.services.news.process.index_store import IndexStore
@@ -28,7 +29,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class StoredCheckpoint:
-    """The checkpoint as KV returned it; the version is None if there is none."""
+    """The checkpoint as KV returned it; the version is None if there is none, and 0 if a person wrote it."""
 
     text: str
     version: int | None
@@ -38,6 +39,11 @@ class StoredCheckpoint:
     def from_kv(cls, stored: KvText | None) -> "StoredCheckpoint":
         text = stored.value if stored else None
         return cls(text or "", read_version(stored), parse_checkpoint(text))
+
+    @property
+    def is_edited(self) -> bool:
+        """Whether a person has read, edited and written it; the documented reset has no time of its last update."""
+        return self.version == 0 and isinstance(self.checkpoint, Checkpoint) and self.checkpoint.updated_at_ms > 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,8 +108,21 @@ class CheckpointStore:
         is_corrupt = isinstance(checkpoint, CorruptCheckpoint)
         if isinstance(checkpoint, CorruptCheckpoint):
             checkpoint = await self._rebuild(lease, stored.text, checkpoint)
+        edit = await self._take_edit(lease, checkpoint) if stored.is_edited else Edit(checkpoint, ())
         # The announced one may never have been written.
-        return Run(lease, checkpoint, was_present=was_present, has_unwritten_checkpoint=is_stale or is_corrupt)
+        is_unwritten = is_stale or is_corrupt or stored.is_edited
+        return Run(
+            lease,
+            edit.checkpoint,
+            was_present=was_present,
+            has_unwritten_checkpoint=is_unwritten,
+            removed=edit.removed,
+        )
+
+    async def _take_edit(self, lease: RunLease, edited: Checkpoint) -> Edit:
+        text = await self.leases.recall(CHECKPOINT) if CHECKPOINT in lease.announced else None
+        last = parse_checkpoint(text)
+        return Edit(edited, ()) if text is None or isinstance(last, CorruptCheckpoint) else take_edit(edited, last)
 
     async def _rebuild(self, lease: RunLease, text: str, error: CorruptCheckpoint) -> Checkpoint:
         """Keeps the unreadable checkpoint under another key, and derives a new one from the stored articles."""

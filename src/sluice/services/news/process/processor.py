@@ -1,8 +1,8 @@
 """One run of the processor: takes an article, records the attempt, performs one stage, stores the result."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from sluice.core.errors import Conflict, NotFound
 from sluice.core.news.article import Article, Stage
@@ -10,7 +10,7 @@ from sluice.core.news.checkpoint import Checkpoint
 from sluice.core.news.checkpoint_transitions import Place, place_after
 from sluice.core.news.pending_list import PendingEntry, next_pending
 from sluice.core.news.retry import is_retry_due
-from sluice.core.news.stage_results import StageResult
+from sluice.core.news.stage_results import Reason, StageResult, removed_by_operator
 from sluice.core.ports import Log
 from sluice.services.news.process.article_store import ArticleStore
 from sluice.services.news.process.checkpoint_store import CheckpointStore, StoredCheckpoint
@@ -21,6 +21,7 @@ from sluice.services.news.process.stages import StageRunner
 from sluice.services.news.run_outcomes import Busy, Idle, Waiting
 from sluice.services.news.settings import ProcessorSettings
 
+T = TypeVar("T")
 _LOG_MESSAGES: Final = {
     Place.PROCESSED: "✓ Article fully processed",
     Place.TRY_LATER: "Moving article to try-later list",
@@ -59,11 +60,11 @@ class Processor:
         stored = await self.checkpoints.read()
         pending: list[PendingEntry] | None = None
         report: ProcessorReport | None = None
-        if isinstance(stored.checkpoint, Checkpoint) and stored.checkpoint.current is None:
+        if isinstance(stored.checkpoint, Checkpoint) and stored.checkpoint.current is None and not stored.is_edited:
             pending = await self.articles.read_pending_list()
             report = self._find_idle(stored.checkpoint, pending)
         if report is None:
-            report = await self.checkpoints.run_with_lease(lambda run: self._process_articles(run, pending), stored)
+            report = await self._run_with_lease(lambda run: self._process_articles(run, pending), stored)
         if isinstance(report, Idle) and self.second_look is not None:
             report = await self._look_again(self.second_look, stored) or report
         if isinstance(report, Processed):
@@ -78,7 +79,7 @@ class Processor:
             article = await self.articles.read_latest(run, await self._find(run, article_id))
             return await self._process_all_stages(run, article.reset() if force else article)
 
-        match await self.checkpoints.run_with_lease(process):
+        match await self._run_with_lease(process):
             case Busy():
                 raise Conflict("another run is under way; try again in a minute")
             case Waiting() as waiting:
@@ -86,6 +87,23 @@ class Processor:
             case Article() as article:
                 await self.publisher.refresh()
                 return article
+
+    async def _run_with_lease(
+        self, work: Callable[[Run], Awaitable[T]], stored: StoredCheckpoint | None = None
+    ) -> T | Busy | Waiting:
+        async def start(run: Run) -> T:
+            await self._close_removed(run)
+            return await work(run)
+
+        return await self.checkpoints.run_with_lease(start, stored)
+
+    async def _close_removed(self, run: Run) -> None:
+        """Completes what the operator has removed from the try-later list; the checkpoint has it as processed."""
+        for article in run.removed:
+            closed = removed_by_operator(article, self.checkpoints.now_ms())
+            await self.articles.write(closed)
+            await self._publish(run, closed)
+            self._add_step(run, Step(closed, Place.PROCESSED, Reason.REMOVED))
 
     async def _process_articles(self, run: Run, pending: list[PendingEntry] | None) -> Processed | Idle:
         run.pending = pending
@@ -120,7 +138,7 @@ class Processor:
 
         report: ProcessorReport | None
         try:
-            report = await self.checkpoints.run_with_lease(judge, stored)
+            report = await self._run_with_lease(judge, stored)
         except NotAnswered as error:
             self.log.error("second_look.unanswered", error, id=article_id)
             report = Idle("Workers AI did not answer")

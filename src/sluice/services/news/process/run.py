@@ -48,4 +48,6 @@ class Run:
     pending: list[PendingEntry] | None = None
     # Whether the checkpoint has changed since it was last written.
     has_unwritten_checkpoint: bool = False
+    # What a person has removed from the try-later list since the last run.
+    removed: tuple[Article, ...] = ()
     steps: list[Step] = field(default_factory=list)
