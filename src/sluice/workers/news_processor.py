@@ -17,6 +17,7 @@ from sluice.services.news.process.analysts import choose_second_look, choose_spe
 from sluice.services.news.process.article_store import ArticleStore
 from sluice.services.news.process.checkpoint_store import CheckpointStore
 from sluice.services.news.process.index_store import IndexStore
+from sluice.services.news.process.legacy_adoption import LegacyAdoption
 from sluice.services.news.process.processor import Processor
 from sluice.services.news.process.publishing import Publisher
 from sluice.services.news.process.spoken import OneAnalyst
@@ -90,15 +91,26 @@ class NewsProcessorWorker(NewsWorker):
         )
 
     @cached_property
+    def articles(self) -> ArticleStore:
+        return ArticleStore(
+            kv=self.writable_kv,
+            leases=self.leases,
+            indexes=self.indexes,
+            clock=self.clock,
+            settings=self.settings,
+        )
+
+    @cached_property
     def processor(self) -> Processor:
         return Processor(
             checkpoints=self.checkpoints,
-            articles=ArticleStore(
+            articles=self.articles,
+            legacy=LegacyAdoption(
                 kv=self.writable_kv,
-                leases=self.leases,
-                indexes=self.indexes,
-                clock=self.clock,
-                settings=self.settings,
+                checkpoints=self.checkpoints,
+                articles=self.articles,
+                state=self.state,
+                log=self.log,
             ),
             stages=self.stages,
             publisher=Publisher(self.state, connect_news_api(self.env), self.log),

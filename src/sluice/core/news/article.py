@@ -17,6 +17,21 @@ _PROCESSING_MEMBERS: Final = (
     *("processedAt", "inProgressSince", "secondLook"),
 )
 
+# An article is stored under "article:" and its id; a key of KV has 512 bytes.
+MAX_ID_BYTES: Final = 512 - len("article:")
+# What stands in a text for bytes that are not UTF-8.
+_REPLACEMENT: Final = "\ufffd"
+
+
+def is_article_id(value: object) -> bool:
+    """Whether an article can be stored under this id."""
+    if not isinstance(value, str) or not value or _REPLACEMENT in value:
+        return False
+    try:
+        return len(value.encode()) <= MAX_ID_BYTES
+    except UnicodeEncodeError:
+        return False
+
 
 class Stage(StrEnum):
     """What an article needs next, in this order."""

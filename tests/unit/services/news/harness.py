@@ -26,6 +26,7 @@ from sluice.services.news.process.analysts import choose_second_look
 from sluice.services.news.process.article_store import ArticleStore
 from sluice.services.news.process.checkpoint_store import CheckpointStore
 from sluice.services.news.process.index_store import IndexStore
+from sluice.services.news.process.legacy_adoption import LegacyAdoption
 from sluice.services.news.process.processor import Processor
 from sluice.services.news.process.publishing import Publisher
 from sluice.services.news.process.spoken import OneAnalyst, Speaker
@@ -268,6 +269,7 @@ class NewsHarness:
         return Processor(
             checkpoints=checkpoints,
             articles=articles,
+            legacy=LegacyAdoption(kv=kv, checkpoints=checkpoints, articles=articles, state=state, log=self.log),
             stages=stages,
             publisher=Publisher(state, state, self.log),
             second_look=choose_second_look(stages.speaker, state, self.upstream.scrape, checkpoints.now_ms, self.log),

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from fakes.kv import FakeKV
+from sluice.core.news.article import MAX_ID_BYTES
 from sluice.services.news.serve.snapshot import Snapshot
-from sluice.services.news.storage.article_index import MAX_ID_BYTES, ArticleIndex, CorruptIndex
+from sluice.services.news.storage.article_index import ArticleIndex, CorruptIndex
 from sluice.services.news.storage.keys import CHECKPOINT, CORRUPT_INDEX, INDEX, PENDING, article_key
 from unit.services.news.harness import NewsHarness, RecordedLog, article, open_state
 

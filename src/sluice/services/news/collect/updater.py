@@ -1,7 +1,7 @@
 """One run of the updater: reads the pending list and the checkpoint, fetches from all sources, and writes once."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -79,7 +79,7 @@ class Updater:
             text = await self.leases.recall(PENDING)
             if text is None:
                 return Waiting("pending list")
-        await self._load_feeds(is_list_missing=text is None)
+        known_state = await self._begin(is_list_missing=text is None)
         entries = parse_pending_list(parse_stored_json(text))
         checkpoint = await self._read_checkpoint()
         known = checkpoint.known_ids | {entry.article.id for entry in entries}
@@ -93,17 +93,20 @@ class Updater:
             max_size=self.settings.max_pending_list_size,
             now_ms=self._now_ms(),
         )
-        await self._write(lease, metadata, merge, results)
+        await self._write(lease, metadata, merge, results, legacy=known_state.get("legacy", metadata.legacy))
         await self._report(encode_report(results, self.feeds, has_surplus=bool(merge.surplus)))
         self._log_surplus(merge.surplus)
         return Updated(merge, results)
 
-    async def _load_feeds(self, *, is_list_missing: bool) -> None:
-        """Without the state object the feeds are read without conditions."""
+    async def _begin(self, *, is_list_missing: bool) -> Mapping[str, Any]:
+        """Returns what the state object knows. Without it the feeds are read without conditions."""
         try:
-            self.feeds.load(json.loads(await self.state.begin_update()), is_list_missing=is_list_missing)
+            known: dict[str, Any] = json.loads(await self.state.begin_update())
         except SluiceError as error:
             self.log.error("state.failed", error)
+            return {}
+        self.feeds.load(known["feeds"], is_list_missing=is_list_missing)
+        return known
 
     async def _report(self, report: str) -> None:
         """Best effort: the articles are stored already."""
@@ -127,13 +130,16 @@ class Updater:
             return Checkpoint()
         return checkpoint
 
-    async def _write(self, lease: RunLease, last: PendingMetadata, merge: Merge, results: SourceResults) -> None:
+    async def _write(
+        self, lease: RunLease, last: PendingMetadata, merge: Merge, results: SourceResults, *, legacy: str
+    ) -> None:
         now_ms = self._now_ms()
         metadata = PendingMetadata(
             version=max(lease.next_version(PENDING, now_ms), last.version + 1),
             incomplete=tuple(name for name, result in results if is_failure(result)),
             last_run=now_ms,
             added=len(merge.added),
+            legacy=legacy,
         )
         text = encode_json([entry.as_json() for entry in merge.entries])
         announcement = Announcement(key=PENDING, version=metadata.version, value=text, was_present=last.version > 0)

@@ -1,5 +1,6 @@
 """What the processor reads and writes besides the checkpoint: the articles, their index, and the pending list."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,6 +14,7 @@ from sluice.services.news.run_lease.lease import Announcement, RunLeases
 from sluice.services.news.settings import ProcessorSettings
 from sluice.services.news.storage.article_index import ArticleIndex
 from sluice.services.news.storage.keys import INDEX, PENDING, article_key
+from sluice.services.news.storage.pending_metadata import PendingMetadata
 
 # The name under which the last article is announced. One is enough: the checkpoint holds what became of those before.
 LAST_ARTICLE: Final = "article"
@@ -24,6 +26,14 @@ class IndexChange:
 
     index: ArticleIndex
     dropped: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PendingList:
+    """The pending list, and what the updater says with it."""
+
+    entries: list[PendingEntry]
+    metadata: PendingMetadata
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +81,16 @@ class ArticleStore:
             await self._announce(run, change)
             await self._write_index(run, change)
 
+    async def append_to_index(self, run: Run, ids: Sequence[str]) -> set[str]:
+        """Puts older articles behind all others, as far as there is room; returns which of them are in the index."""
+        index = await self.read_index(run)
+        wanted = tuple(dict.fromkeys((*index.ids, *ids)))[: max(self.settings.max_stored_articles, len(index.ids))]
+        if wanted != index.ids:
+            change = IndexChange(ArticleIndex(wanted, self.indexes.next_version(run.lease, index)), ())
+            await self._announce(run, change)
+            await self._write_index(run, change)
+        return set(wanted).intersection(ids)
+
     async def _plan_index(self, run: Run, article_id: str, *, rewrite: bool = False) -> IndexChange | None:
         """Returns the index with the article; None if it need not be written."""
         index = await self.read_index(run)
@@ -112,11 +132,13 @@ class ArticleStore:
 
     async def read_pending(self, run: Run) -> list[PendingEntry]:
         if run.pending is None:
-            run.pending = await self.read_pending_list()
+            run.pending = (await self.read_pending_list()).entries
         return run.pending
 
-    async def read_pending_list(self) -> list[PendingEntry]:
-        return parse_pending_list(parse_stored_json(await self.kv.get_text(PENDING)))
+    async def read_pending_list(self) -> PendingList:
+        stored = await self.kv.get_with_metadata(PENDING)
+        entries = parse_pending_list(parse_stored_json(stored.value if stored else None))
+        return PendingList(entries, PendingMetadata.from_json(stored.metadata if stored else None))
 
     async def read_index(self, run: Run) -> ArticleIndex:
         """Reads the index once in a run."""

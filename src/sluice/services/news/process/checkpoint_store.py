@@ -11,7 +11,7 @@ from sluice.core.news.checkpoint_edits import Edit, take_edit
 from sluice.core.news.checkpoint_transitions import Place
 from sluice.core.ports import Clock, KvText, KvWriter, Log
 from sluice.services.news.process.index_store import IndexStore
-from sluice.services.news.process.run import Run, StaleRead
+from sluice.services.news.process.run import LegacyMark, Run, StaleRead
 from sluice.services.news.run_lease.lease import Announcement, RunLease, RunLeases, Trust
 from sluice.services.news.run_lease.leased_run import run_with_lease
 from sluice.services.news.run_outcomes import Busy, Waiting
@@ -34,11 +34,15 @@ class StoredCheckpoint:
     text: str
     version: int | None
     checkpoint: Checkpoint | CorruptCheckpoint
+    legacy: LegacyMark
 
     @classmethod
     def from_kv(cls, stored: KvText | None) -> "StoredCheckpoint":
         text = stored.value if stored else None
-        return cls(text or "", read_version(stored), parse_checkpoint(text))
+        metadata = stored.metadata if stored and isinstance(stored.metadata, dict) else {}
+        adopted = metadata.get("legacy")
+        mark = LegacyMark(adopted if isinstance(adopted, str) else None)
+        return cls(text or "", read_version(stored), parse_checkpoint(text), mark)
 
     @property
     def is_edited(self) -> bool:
@@ -117,6 +121,7 @@ class CheckpointStore:
             was_present=was_present,
             has_unwritten_checkpoint=is_unwritten,
             removed=edit.removed,
+            legacy=stored.legacy,
         )
 
     async def _take_edit(self, lease: RunLease, edited: Checkpoint) -> Edit:
@@ -142,5 +147,6 @@ class CheckpointStore:
         text = encode_json(stamped.as_json())
         announcement = Announcement(key=CHECKPOINT, version=version, value=text, was_present=run.was_present)
         await self.leases.announce(run.lease, announcement)
-        await self.kv.put_text(CHECKPOINT, text, ttl_s=self.settings.ttl_s, metadata={"version": version})
+        mark = {} if run.legacy.adopted is None else {"legacy": run.legacy.adopted}
+        await self.kv.put_text(CHECKPOINT, text, ttl_s=self.settings.ttl_s, metadata={"version": version, **mark})
         run.checkpoint, run.has_unwritten_checkpoint = stamped, False

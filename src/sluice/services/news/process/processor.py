@@ -1,7 +1,7 @@
 """One run of the processor: takes an article, records the attempt, performs one stage, stores the result."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
 from sluice.core.errors import Conflict, NotFound
@@ -14,6 +14,7 @@ from sluice.core.news.stage_results import Reason, StageResult, removed_by_opera
 from sluice.core.ports import Log
 from sluice.services.news.process.article_store import ArticleStore
 from sluice.services.news.process.checkpoint_store import CheckpointStore, StoredCheckpoint
+from sluice.services.news.process.legacy_adoption import LegacyAdoption
 from sluice.services.news.process.publishing import Publisher
 from sluice.services.news.process.run import Run, Step
 from sluice.services.news.process.second_look import NotAnswered, SecondLook
@@ -48,6 +49,7 @@ class Processor:
 
     checkpoints: CheckpointStore
     articles: ArticleStore
+    legacy: LegacyAdoption
     stages: StageRunner
     publisher: Publisher
     # None without Workers AI.
@@ -58,11 +60,15 @@ class Processor:
     async def run(self) -> ProcessorReport:
         """Performs up to MAX_ARTICLES_PER_RUN stages. A run without work makes two reads and takes no lease."""
         stored = await self.checkpoints.read()
+        stored = replace(stored, legacy=await self.legacy.check(stored.legacy))
         pending: list[PendingEntry] | None = None
         report: ProcessorReport | None = None
-        if isinstance(stored.checkpoint, Checkpoint) and stored.checkpoint.current is None and not stored.is_edited:
-            pending = await self.articles.read_pending_list()
-            report = self._find_idle(stored.checkpoint, pending)
+        checkpoint = stored.checkpoint
+        if isinstance(checkpoint, Checkpoint) and checkpoint.current is None and not stored.is_edited:
+            found = await self.articles.read_pending_list()
+            pending = found.entries
+            stored = replace(stored, legacy=replace(stored.legacy, found=stored.legacy.found or found.metadata.legacy))
+            report = None if stored.legacy.is_waiting else self._find_idle(checkpoint, pending)
         if report is None:
             report = await self._run_with_lease(lambda run: self._process_articles(run, pending), stored)
         if isinstance(report, Idle) and self.second_look is not None:
@@ -107,6 +113,10 @@ class Processor:
 
     async def _process_articles(self, run: Run, pending: list[PendingEntry] | None) -> Processed | Idle:
         run.pending = pending
+        if run.legacy.is_waiting and (steps := await self.legacy.adopt(run)):
+            await self._publish(run, steps[0].article)
+            run.steps += steps
+            return Processed(run.steps)
         for _ in range(self.settings.max_articles_per_run):
             chosen = await self._choose_next(run)
             if chosen is None:

@@ -32,6 +32,19 @@ class Step:
         return {"id": self.article.id, "stage": self.article.stage, "place": self.place, "reason": self.reason}
 
 
+@dataclass(frozen=True, slots=True)
+class LegacyMark:
+    """Which older list the checkpoint says was adopted, None if it says nothing, and the one that was found, if any."""
+
+    adopted: str | None = None
+    found: str = ""
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a list is to be adopted."""
+        return bool(self.found) and self.found != self.adopted
+
+
 @dataclass(slots=True)
 class Run:
     """What the run has read so far. Only this run writes these keys, except the pending list, so each is read once."""
@@ -50,4 +63,5 @@ class Run:
     has_unwritten_checkpoint: bool = False
     # What a person has removed from the try-later list since the last run.
     removed: tuple[Article, ...] = ()
+    legacy: LegacyMark = LegacyMark()
     steps: list[Step] = field(default_factory=list)

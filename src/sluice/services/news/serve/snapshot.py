@@ -1,7 +1,7 @@
 """All articles that are served, grouped into stories, as one stored value."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -71,22 +71,6 @@ class Snapshot:
         """How many stories have each sentiment; the one that leads a story speaks for it."""
         sentiments = [story.lead.article.sentiment for story in self.stories]
         return {name: sentiments.count(name) for name in (*SENTIMENTS, UNKNOWN)}
-
-
-def parse_legacy_articles(stored: object) -> tuple[list[Article], int]:
-    """Returns the articles of the architecture before checkpoints, and when they last changed."""
-    if not isinstance(stored, Mapping):
-        return [], 0
-    entries, changed = stored.get("articles"), stored.get("lastUpdatedExternal")
-    articles = [_parse_legacy(each) for each in entries] if isinstance(entries, list) else []
-    return [each for each in articles if each is not None], changed if isinstance(changed, int) else 0
-
-
-def _parse_legacy(entry: Any) -> Article | None:
-    if not isinstance(entry, dict):
-        return None
-    article_id = entry.get("id") or entry.get("article_id") or entry.get("link")
-    return Article.from_json(str(article_id), entry) if article_id else None
 
 
 def _members(story: Story) -> list[PublishedArticle]:

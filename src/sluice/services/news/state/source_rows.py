@@ -42,11 +42,11 @@ class SourceRows:
         for statement in _TABLES:
             sql.run(statement)
 
-    def begin_update(self, now_ms: int) -> str:
+    def begin_update(self, now_ms: int) -> dict[str, Any]:
         """Notes that a run has started, and returns what is known of each feed."""
         self._sql.run("update updater_run set started_ms = ?", now_ms)
         feeds = self._sql.rows("select url, state from feed")
-        return encode_json({str(row["url"]): json.loads(str(row["state"])) for row in feeds})
+        return {str(row["url"]): json.loads(str(row["state"])) for row in feeds}
 
     def finish_update(self, report: str, now_ms: int) -> list[dict[str, Any]]:
         """Stores the report of a run; returns the alerts that it gives rise to."""

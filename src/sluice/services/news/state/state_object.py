@@ -7,12 +7,12 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from sluice.core.errors import SluiceError
-from sluice.core.json_text import encode_json, parse_stored_json
+from sluice.core.json_text import encode_json
 from sluice.core.news.ai.failures import AiFault
 from sluice.core.news.article import Article
+from sluice.core.news.legacy import digest_legacy, parse_legacy
 from sluice.core.ports import Alarm, Clock, KvReader, KvWriter, Log
 from sluice.services.news.push.push import Push
-from sluice.services.news.serve.snapshot import parse_legacy_articles
 from sluice.services.news.state.ai_usage import AiUsage
 from sluice.services.news.state.outbox import Kind
 from sluice.services.news.state.published_rows import PublishedRows, publishable
@@ -93,6 +93,10 @@ class NewsState:
             await self.reconcile()
         return self.snapshots.build().encode()
 
+    async def find_legacy(self) -> str:
+        """Identifies the list of the architecture before checkpoints; "" if there is none."""
+        return digest_legacy(await self.articles_kv.get_text(LEGACY))
+
     async def explain_ai_refusal(self, daily_neurons: int) -> str:
         return self.ai.explain_refusal(self._now_ms(), daily_neurons)
 
@@ -113,8 +117,9 @@ class NewsState:
         self.second_looks.give_back(article_id)
 
     async def begin_update(self) -> str:
-        """Called when a run of the updater starts; returns the state of the feeds."""
-        return self.sources.begin_update(self._now_ms())
+        """Called when a run of the updater starts; returns the state of the feeds, and whether there is an older list."""
+        feeds = self.sources.begin_update(self._now_ms())
+        return encode_json({"feeds": feeds, "legacy": await self.find_legacy()})
 
     async def finish_update(self, report: str) -> None:
         """Called when a run of the updater ends: stores the report, alerts, and reads what was missed."""
@@ -189,9 +194,10 @@ class NewsState:
             self._store(await read_articles(self.articles_kv, ids), ArticleIndex(ids), self._now_ms())
 
     async def _adopt_legacy(self) -> None:
-        articles, changed_at_ms = parse_legacy_articles(parse_stored_json(await self.articles_kv.get_text(LEGACY)))
-        self.rows.replace({each.id: publishable(each) for each in articles}, [each.id for each in articles], 0)
-        self.rows.describe(index_version=0, is_legacy=True, changed_at_ms=changed_at_ms)
+        legacy = parse_legacy(await self.articles_kv.get_text(LEGACY))
+        articles = {each.id: publishable(each) for each in legacy.articles}
+        self.rows.replace(articles, list(articles), 0)
+        self.rows.describe(index_version=0, is_legacy=True, changed_at_ms=legacy.changed_at_ms)
 
     def _store(self, articles: Mapping[str, Article], index: ArticleIndex, changed_at_ms: int) -> None:
         data = {article_id: publishable(article) for article_id, article in articles.items()}

@@ -2,19 +2,14 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final, Self
+from typing import Self
 
 from sluice.core.errors import SluiceError
 from sluice.core.json_text import encode_json, parse_bounded_json, parse_stored_json
-from sluice.core.news.article import Article
+from sluice.core.news.article import Article, is_article_id
 from sluice.core.ports import KvReader, KvText, KvWriter
-from sluice.services.news.storage.keys import ARTICLE_PREFIX, INDEX, article_key
+from sluice.services.news.storage.keys import INDEX, article_key
 from sluice.services.news.storage.versions import read_version
-
-# A key of KV has 512.
-MAX_ID_BYTES: Final = 512 - len(ARTICLE_PREFIX)
-# What stands in a text for bytes that are not UTF-8.
-_REPLACEMENT: Final = "\ufffd"
 
 
 class CorruptIndex(SluiceError):
@@ -62,16 +57,6 @@ class ArticleIndex:
         """Returns the index with the article in front, and the ids that it dropped."""
         ids = self.ids if article_id in self.ids else (article_id, *self.ids)
         return ArticleIndex(ids[:max_size], version), ids[max_size:]
-
-
-def is_article_id(value: Any) -> bool:
-    """Whether an article can be stored under this id."""
-    if not isinstance(value, str) or not value or _REPLACEMENT in value:
-        return False
-    try:
-        return len(value.encode()) <= MAX_ID_BYTES
-    except UnicodeEncodeError:
-        return False
 
 
 async def read_articles(kv: KvReader, ids: Iterable[str]) -> dict[str, Article]:

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from sluice.core.news.article import Article
+from sluice.core.news.article import Article, is_article_id
 from sluice.core.ports import KvReader
-from sluice.services.news.storage.article_index import is_article_id, read_articles
+from sluice.services.news.storage.article_index import read_articles
 from sluice.services.news.storage.keys import ARTICLE_PREFIX
 
 MAX_LISTED: Final = 10_000  # twice the largest index; ten operations, and a hundred that read them

@@ -9,26 +9,38 @@ _MAX_SOURCES: Final = 10  # names in KV metadata of 1,024 bytes
 
 @dataclass(frozen=True, slots=True)
 class PendingMetadata:
-    """`incomplete` names the sources that stopped before they reached a known article."""
+    """`incomplete` names the sources that stopped before they reached a known article.
+
+    `legacy` names the list of the architecture before checkpoints, if there is one.
+    """
 
     version: int = 0
     incomplete: tuple[str, ...] = ()
     last_run: Any = None
     added: int = 0
+    legacy: str = ""
 
     @classmethod
     def from_json(cls, value: object) -> Self:
         """Reads leniently: anything of another shape counts as missing."""
         if not isinstance(value, Mapping):
             return cls()
-        version, incomplete = value.get("version"), value.get("incomplete")
+        version, incomplete, legacy = value.get("version"), value.get("incomplete"), value.get("legacy")
         names = incomplete if isinstance(incomplete, list) else []
         return cls(
             version=version if isinstance(version, int) else 0,
             incomplete=tuple(str(name) for name in names),
             last_run=value.get("lastRun"),
+            legacy=legacy if isinstance(legacy, str) else "",
         )
 
     def as_json(self) -> dict[str, Any]:
         incomplete = list(self.incomplete[:_MAX_SOURCES])
-        return {"version": self.version, "incomplete": incomplete, "lastRun": self.last_run, "added": self.added}
+        legacy = {"legacy": self.legacy} if self.legacy else {}
+        return {
+            "version": self.version,
+            "incomplete": incomplete,
+            "lastRun": self.last_run,
+            "added": self.added,
+            **legacy,
+        }
