@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Self
 
 from sluice.core.news.article import Article
+from sluice.core.news.feeds.same_article import Fingerprint, KnownArticles, published_ms
 
 # After this wait an article goes before newer ones. Otherwise a steady stream of news would starve it.
 MAX_WAIT_MS: Final = 6 * 3600 * 1000
@@ -33,6 +34,14 @@ class PendingEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class ListedArticle:
+    """An article that a source lists, and what it is known by."""
+
+    article: Article
+    fingerprint: Fingerprint
+
+
+@dataclass(frozen=True, slots=True)
 class Merge:
     """The list after one update."""
 
@@ -40,7 +49,9 @@ class Merge:
     added: tuple[str, ...]
     trimmed: int
     # New articles without room; a later run adds them.
-    surplus: tuple[str, ...]
+    surplus: tuple[ListedArticle, ...]
+    # New ones that are older than the limit.
+    too_old: int
 
 
 def parse_pending_list(value: object) -> list[PendingEntry]:
@@ -50,22 +61,23 @@ def parse_pending_list(value: object) -> list[PendingEntry]:
 
 
 def merge_new_articles(
-    entries: Sequence[PendingEntry], fetched: Iterable[Article], *, processed: Collection[str], known: Collection[str],
-    max_size: int, now_ms: int
+    entries: Sequence[PendingEntry], fetched: Iterable[ListedArticle], *, processed: Collection[str],
+    known: KnownArticles, oldest_ms: int, max_size: int, now_ms: int
 ) -> Merge:  # fmt: skip
-    """Removes processed articles, then puts new ones in front as far as there is room."""
+    """Removes processed articles, then puts new ones in front as far as there is room. `known` learns the new ones."""
     done = set(processed)
     kept = [entry for entry in entries if entry.article.id not in done]
-    fresh = _select_new(fetched, {entry.article.id for entry in kept} | set(known))
+    fresh, too_old = _select_new(fetched, known, oldest_ms)
     room = max(0, max_size - len(kept))
     # The oldest are added first: the next run reads the newest first and stops at an article it knows.
     surplus = fresh[: len(fresh) - room] if room < len(fresh) else []
     accepted = fresh[len(surplus) :]
     return Merge(
-        entries=(*(PendingEntry(article, now_ms) for article in accepted), *kept),
-        added=tuple(article.id for article in accepted),
+        entries=(*(PendingEntry(each.article, now_ms) for each in accepted), *kept),
+        added=tuple(each.article.id for each in accepted),
         trimmed=len(entries) - len(kept),
-        surplus=tuple(article.id for article in surplus),
+        surplus=tuple(surplus),
+        too_old=too_old,
     )
 
 
@@ -79,9 +91,18 @@ def next_pending(entries: Sequence[PendingEntry], known: Collection[str], now_ms
     return (oldest if is_starving else free[0]).article
 
 
-def _select_new(fetched: Iterable[Article], known: Collection[str]) -> list[Article]:
-    new: dict[str, Article] = {}
-    for article in fetched:
-        if article.id not in known:
-            new.setdefault(article.id, article)
-    return list(new.values())
+def _select_new(
+    fetched: Iterable[ListedArticle], known: KnownArticles, oldest_ms: int
+) -> tuple[list[ListedArticle], int]:
+    """Returns the new articles, and how many are left out because they are too old."""
+    new: list[ListedArticle] = []
+    too_old = 0
+    for each in fetched:
+        if known.find(each.fingerprint) is not None:
+            continue
+        if 0 < published_ms(each.article) < oldest_ms:
+            too_old += 1
+            continue
+        new.append(each)
+        known.add(each.fingerprint)
+    return new, too_old

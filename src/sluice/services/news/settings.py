@@ -32,6 +32,7 @@ class UpdaterSettings:
     feeds: tuple[str, ...]
     source_rules: Mapping[str, SourceRules] = field(default_factory=dict)
     max_pages: int
+    max_article_age_days: int
     max_pending_list_size: int
     ttl_s: int
     lease_s: int
@@ -49,6 +50,7 @@ class UpdaterSettings:
             feeds=tuple(_read_feeds(variables)),
             source_rules=parse_source_rules(variables.text("NEWS_SOURCE_RULES"), "NEWS_SOURCE_RULES"),
             max_pages=variables.integer("MAX_PAGES", 15, minimum=1, maximum=100),
+            max_article_age_days=variables.integer("MAX_ARTICLE_AGE_DAYS", 30, minimum=1, maximum=36_500),
             max_pending_list_size=variables.integer("MAX_PENDING_LIST_SIZE", 500, minimum=1, maximum=5000),
             ttl_s=variables.integer("ID_INDEX_TTL", 2_592_000, minimum=60),
             lease_s=_lease_s(variables),

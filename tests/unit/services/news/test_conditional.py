@@ -194,8 +194,8 @@ def test_validators_of_a_removed_feed_are_forgotten():
     news = NewsHarness()
     state = {"etag": "x", "lastModified": "", "retryAtMs": 0}
     source = {"name": "a", "outcome": "read", "items": 1, "error": ""}
-    news.state.sources.finish_update(json.dumps({"sources": [source], "feeds": {"u1": state, "u2": state}}), 1)
-    news.state.sources.finish_update(json.dumps({"sources": [source | {"name": "b"}], "feeds": {"u2": state}}), 2)
+    news.state.sources.finish_update({"sources": [source], "feeds": {"u1": state, "u2": state}}, 1)
+    news.state.sources.finish_update({"sources": [source | {"name": "b"}], "feeds": {"u2": state}}, 2)
     assert list(news.state.sources.begin_update(3)) == ["u2"]
     assert [each["name"] for each in news.state.sources.describe()["sources"]] == ["b"]
 

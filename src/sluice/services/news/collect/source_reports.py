@@ -1,5 +1,6 @@
 """What a run tells the state object of each source."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from sluice.core.json_text import encode_json
@@ -25,11 +26,13 @@ def describe_outcome(result: SourceResult) -> str:
             return "failed"
 
 
-def encode_report(results: SourceResults, feeds: ConditionalFeeds, *, has_surplus: bool) -> str:
+def encode_report(
+    results: SourceResults, feeds: ConditionalFeeds, listed: Mapping[str, Any], *, has_surplus: bool
+) -> str:
     """Articles without room must be read again, so then the validators of the feeds are not stored."""
     sources = [_describe(name, result) for name, result in results]
     states = {} if has_surplus else {url: state.as_json() for url, state in feeds.found.items()}
-    return encode_json({"sources": sources, "feeds": states})
+    return encode_json({"sources": sources, "feeds": states, "listed": listed})
 
 
 def _describe(name: str, result: SourceResult) -> dict[str, Any]:

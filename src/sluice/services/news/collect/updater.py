@@ -7,13 +7,13 @@ from typing import Any, Final
 
 from sluice.core.errors import SluiceError
 from sluice.core.json_text import encode_json, parse_stored_json
-from sluice.core.news.article import Article
 from sluice.core.news.checkpoint import Checkpoint, CorruptCheckpoint, parse_checkpoint
 from sluice.core.news.feeds.source import Source, SourceResult
 from sluice.core.news.pending_list import Merge, merge_new_articles, parse_pending_list
 from sluice.core.ports import Clock, KvWriter, Log
 from sluice.services.news.collect.conditional import ConditionalFeeds
 from sluice.services.news.collect.fetch_all import SourceResults, fetch_all
+from sluice.services.news.collect.listing import Listing, Past
 from sluice.services.news.collect.source_reports import describe_outcome, encode_report, is_failure
 from sluice.services.news.run_lease.lease import Announcement, RunLease, RunLeases, Trust
 from sluice.services.news.run_lease.leased_run import run_with_lease
@@ -24,6 +24,7 @@ from sluice.services.news.storage.keys import CHECKPOINT, PENDING
 from sluice.services.news.storage.pending_metadata import PendingMetadata
 from sluice.services.news.storage.versions import read_version
 
+_DAY_MS: Final = 86_400_000
 _IDS_PER_LOG_LINE: Final = 50  # the log cuts longer lists
 
 
@@ -42,6 +43,7 @@ class Updated:
             "added": list(self.merge.added),
             "trimmed": self.merge.trimmed,
             "surplus": len(self.merge.surplus),
+            "tooOld": self.merge.too_old,
             "pending": len(self.merge.entries),
             "sources": {name: _describe(result) for name, result in self.results},
             "failed": failed,
@@ -82,20 +84,25 @@ class Updater:
         known_state = await self._begin(is_list_missing=text is None)
         entries = parse_pending_list(parse_stored_json(text))
         checkpoint = await self._read_checkpoint()
-        known = checkpoint.known_ids | {entry.article.id for entry in entries}
-        results = await fetch_all(self.sources, known, metadata.incomplete, self.clock)
+        # Without a pending list the operator has begun anew.
+        past = Past.collect(entries, checkpoint, [] if text is None else known_state.get("remembered", []))
+        results = await fetch_all(self.sources, past.ids, metadata.incomplete, self.clock)
         self._log_sources(results)
+        listing = Listing.read(results, self._now_ms())
+        known = listing.know(past)
         merge = merge_new_articles(
             entries,
-            _newest_first([article for _, result in results for article in result.articles]),
+            listing.newest_first(),
             processed=checkpoint.processed,
-            known=checkpoint.known_ids,
+            known=known,
+            oldest_ms=listing.now_ms - self.settings.max_article_age_days * _DAY_MS,
             max_size=self.settings.max_pending_list_size,
-            now_ms=self._now_ms(),
+            now_ms=listing.now_ms,
         )
         await self._write(lease, metadata, merge, results, legacy=known_state.get("legacy", metadata.legacy))
-        await self._report(encode_report(results, self.feeds, has_surplus=bool(merge.surplus)))
-        self._log_surplus(merge.surplus)
+        listed = listing.describe_known(known, merge)
+        await self._report(encode_report(results, self.feeds, listed, has_surplus=bool(merge.surplus)))
+        self._log_surplus([each.article.id for each in merge.surplus])
         return Updated(merge, results)
 
     async def _begin(self, *, is_list_missing: bool) -> Mapping[str, Any]:
@@ -148,7 +155,7 @@ class Updater:
 
     def _log_surplus(self, ids: Sequence[str]) -> None:
         for start in range(0, len(ids), _IDS_PER_LOG_LINE):
-            self.log.event("articles.surplus", ids=ids[start : start + _IDS_PER_LOG_LINE])
+            self.log.event("articles.surplus", ids=tuple(ids[start : start + _IDS_PER_LOG_LINE]))
 
     def _now_ms(self) -> int:
         return int(self.clock.now() * 1000)
@@ -158,7 +165,3 @@ def _describe(result: SourceResult) -> dict[str, Any]:
     warnings = {"warnings": list(result.warnings)} if result.warnings else {}
     outcome = describe_outcome(result)
     return {"articles": len(result.articles), "pages": result.pages, "outcome": outcome, **warnings}
-
-
-def _newest_first(articles: list[Article]) -> list[Article]:
-    return sorted(articles, key=lambda each: each.text("pubDate"), reverse=True)

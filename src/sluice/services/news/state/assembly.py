@@ -8,6 +8,7 @@ from sluice.services.news.push.push import Push
 from sluice.services.news.push.subscription_rows import SubscriptionRows
 from sluice.services.news.push.webhooks import Webhooks
 from sluice.services.news.state.ai_usage import AiUsage
+from sluice.services.news.state.listed_rows import ListedRows
 from sluice.services.news.state.outbox import Kind, Outbox
 from sluice.services.news.state.published_rows import PublishedRows
 from sluice.services.news.state.second_looks import SecondLooks
@@ -49,6 +50,7 @@ def build_news_state(outside: Surroundings) -> NewsState:
         second_looks=SecondLooks(outside.sql),
         ai=AiUsage(outside.sql),
         sources=SourceRows(outside.sql),
+        listed=ListedRows(outside.sql),
         sender=Sender(outbox=outbox, send_by_kind=send_by_kind, clock=outside.clock, log=outside.log),
         push=push,
         articles_kv=outside.articles_kv,

@@ -48,10 +48,9 @@ class SourceRows:
         feeds = self._sql.rows("select url, state from feed")
         return {str(row["url"]): json.loads(str(row["state"])) for row in feeds}
 
-    def finish_update(self, report: str, now_ms: int) -> list[dict[str, Any]]:
+    def finish_update(self, report: Mapping[str, Any], now_ms: int) -> list[dict[str, Any]]:
         """Stores the report of a run; returns the alerts that it gives rise to."""
-        stored = json.loads(report)
-        return self._sql.transaction(lambda: self._store(stored, now_ms))
+        return self._sql.transaction(lambda: self._store(report, now_ms))
 
     def next_check_ms(self) -> int | None:
         """Returns when the updater is overdue unless it runs; None if it never ran, or the operator knows."""

@@ -10,10 +10,12 @@ from sluice.core.errors import SluiceError
 from sluice.core.json_text import encode_json
 from sluice.core.news.ai.failures import AiFault
 from sluice.core.news.article import Article
+from sluice.core.news.feeds.same_article import Fingerprint
 from sluice.core.news.legacy import digest_legacy, parse_legacy
 from sluice.core.ports import Alarm, Clock, KvReader, KvWriter, Log
 from sluice.services.news.push.push import Push
 from sluice.services.news.state.ai_usage import AiUsage
+from sluice.services.news.state.listed_rows import ListedRows
 from sluice.services.news.state.outbox import Kind
 from sluice.services.news.state.published_rows import PublishedRows, publishable
 from sluice.services.news.state.second_looks import SecondLooks
@@ -43,6 +45,7 @@ class NewsState:
     ai: AiUsage
     second_looks: SecondLooks
     sources: SourceRows
+    listed: ListedRows
     sender: Sender
     push: Push
     articles_kv: KvReader
@@ -117,13 +120,19 @@ class NewsState:
         self.second_looks.give_back(article_id)
 
     async def begin_update(self) -> str:
-        """Called when a run of the updater starts; returns the state of the feeds, and whether there is an older list."""
+        """Called when a run of the updater starts; returns the state of the feeds, what is known of what they list,
+        and whether there is a list of the architecture before checkpoints.
+        """
         feeds = self.sources.begin_update(self._now_ms())
-        return encode_json({"feeds": feeds, "legacy": await self.find_legacy()})
+        published = [Fingerprint.of(Article(data)).as_json() for data in self.rows.read_all()]
+        remembered = [*self.listed.read(), *published]
+        return encode_json({"feeds": feeds, "remembered": remembered, "legacy": await self.find_legacy()})
 
     async def finish_update(self, report: str) -> None:
         """Called when a run of the updater ends: stores the report, alerts, and reads what was missed."""
-        self._add_alerts(self.sources.finish_update(report, self._now_ms()))
+        stored = json.loads(report)
+        self._add_alerts(self.sources.finish_update(stored, self._now_ms()))
+        self.listed.store(stored)
         await self.reconcile()
         await self._plan_alarm()
 

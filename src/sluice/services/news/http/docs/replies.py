@@ -256,6 +256,7 @@ class UpdaterRun(ReplyModel):
     added: Annotated[list[str], Field(description="Ids of new articles.")] | Absent = None
     trimmed: Annotated[int, Field(description="Processed articles that were removed from the list.")] | Absent = None
     surplus: Annotated[int, Field(description="New articles without room in the list yet.")] | Absent = None
+    too_old: Annotated[int, Field(description="New articles older than MAX_ARTICLE_AGE_DAYS.")] | Absent = None
     pending: int | Absent = None
     sources: dict[str, SourceCounts] | Absent = None
     failed: Annotated[dict[str, str], Field(description="The reason for each source that failed.")] | Absent = None

@@ -1,0 +1,65 @@
+"""What the sources list in one run, and what of it is known from earlier ones."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+from sluice.core.news.checkpoint import Checkpoint
+from sluice.core.news.feeds.same_article import Fingerprint, KnownArticles, list_fingerprints
+from sluice.core.news.pending_list import ListedArticle, Merge, PendingEntry
+from sluice.services.news.collect.fetch_all import SourceResults
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What must not be added again: what is pending or in the checkpoint, and what the state object remembers."""
+
+    fingerprints: tuple[Fingerprint, ...]
+    ids: frozenset[str]
+
+    @classmethod
+    def collect(
+        cls, entries: Iterable[PendingEntry], checkpoint: Checkpoint, remembered: Iterable[Sequence[Any]]
+    ) -> Self:
+        current = [checkpoint.current] if checkpoint.current else []
+        waiting = [entry.article for entry in checkpoint.try_later]
+        pending = [entry.article for entry in entries]
+        fingerprints = tuple(Fingerprint.from_json(each) for each in remembered)
+        known = (*fingerprints, *(Fingerprint.of(each) for each in (*current, *waiting, *pending)))
+        return cls(known, frozenset(checkpoint.known_ids | {each.id for each in known}))
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The articles of each source, by its name, with what they are known by."""
+
+    by_source: Sequence[tuple[str, Sequence[ListedArticle]]]
+    now_ms: int
+
+    @classmethod
+    def read(cls, results: SourceResults, now_ms: int) -> Self:
+        return cls([(name, _mark(result.articles, now_ms)) for name, result in results], now_ms)
+
+    def newest_first(self) -> list[ListedArticle]:
+        every = [each for _, articles in self.by_source for each in articles]
+        return sorted(every, key=lambda each: each.article.text("pubDate"), reverse=True)
+
+    def know(self, past: Past) -> KnownArticles:
+        listed = [each.fingerprint for _, articles in self.by_source for each in articles]
+        return KnownArticles(past.fingerprints, ids=past.ids, listed=listed, now_ms=self.now_ms)
+
+    def describe_known(self, known: KnownArticles, merge: Merge) -> Mapping[str, list[list[Any]]]:
+        """Returns what to remember of each source: all but the articles that a later run is to add."""
+        unaccepted = KnownArticles((each.fingerprint for each in merge.surplus), now_ms=self.now_ms)
+        described: dict[str, list[list[Any]]] = {}
+        for name, articles in self.by_source:
+            for each in articles:
+                time_ms = known.find(each.fingerprint)
+                if time_ms is not None and unaccepted.find(each.fingerprint) is None:
+                    described.setdefault(name, []).append(each.fingerprint.stand_for(time_ms).as_json())
+        return described
+
+
+def _mark(articles: Sequence[Any], now_ms: int) -> list[ListedArticle]:
+    marks = list_fingerprints(articles, now_ms)
+    return [ListedArticle(article, mark) for article, mark in zip(articles, marks, strict=True)]

@@ -1,0 +1,41 @@
+"""What the sources list and is known: remembered as long as they list it, so that it is not processed again."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from sluice.core.json_text import encode_json
+from sluice.core.ports import Sql
+
+MAX_PER_SOURCE: Final = 500  # a feed has 200 articles at most; the rest is what it listed before
+MAX_REMEMBERED: Final = 30_000  # of all sources together, 130 bytes each
+_TABLE: Final = "create table if not exists listed (source text primary key, items text not null) strict, without rowid"
+
+
+class ListedRows:
+    """One row for each source. A source that fails or has not changed keeps what it has."""
+
+    def __init__(self, sql: Sql) -> None:
+        self._sql = sql
+        sql.run(_TABLE)
+
+    def read(self) -> list[list[Any]]:
+        """Returns what is remembered, of each source the latest."""
+        rows = self._sql.rows("select items from listed")
+        share = MAX_REMEMBERED // max(1, len(rows))
+        return [item for row in rows for item in json.loads(str(row["items"]))[:share]]
+
+    def store(self, report: Mapping[str, Any]) -> None:
+        """Stores what a run of the updater has listed, and forgets sources that are no longer configured."""
+        for source, items in report.get("listed", {}).items():
+            self._merge(source, items)
+        names = [source["name"] for source in report["sources"]]
+        self._sql.run("delete from listed where source not in (select value from json_each(?))", encode_json(names))
+
+    def _merge(self, source: str, items: list[list[Any]]) -> None:
+        stored = self._sql.value("select items from listed where source = ?", source)
+        listed = {(item[0], item[1]) for item in items}
+        before = [item for item in json.loads(str(stored or "[]")) if (item[0], item[1]) not in listed]
+        text = encode_json([*items, *before][:MAX_PER_SOURCE])
+        if text != stored:
+            self._sql.run("insert or replace into listed values (?, ?)", source, text)
