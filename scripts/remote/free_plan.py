@@ -11,8 +11,8 @@ from typing import Final
 
 from worker_config import WorkerConfig
 
-# Isolates ask a zone's object so seldom that 100,000 requests a day are enough.
-VARIABLES: Final = {"edge-preload": {"PURGE_DELAY_S": "30"}}
+# Isolates ask a zone's object so seldom that 100,000 requests a day are enough, and an alarm makes as few as it may.
+VARIABLES: Final = {"edge-preload": {"PURGE_DELAY_S": "30", "PRELOAD_SUBREQUESTS": "50"}}
 CPU_MS: Final = 10  # what the plan gives one invocation
 
 
@@ -52,7 +52,11 @@ def without_paid_settings(config: WorkerConfig) -> Iterator[WorkerConfig]:
     text = re.sub(r"^\[limits\]\n(?:[^\[\n].*\n)*", "", config.path.read_text(), flags=re.MULTILINE)
     text = re.sub(r"^tail_consumers = .*\n", "", text, flags=re.MULTILINE)
     for name, value in VARIABLES.get(config.name, {}).items():
-        text += f'\n[vars]\n{name} = "{value}"\n'
+        line = f'{name} = "{value}"\n'
+        text, count = re.subn(rf"^{name} = .*\n", line, text, flags=re.MULTILINE)
+        if not count:
+            before, table, after = text.partition("[vars]\n")
+            text = before + (table or "\n[vars]\n") + line + after
     path = config.path.with_name(f".free-plan.{config.path.name}")
     path.write_text(text)
     try:

@@ -12,6 +12,7 @@ import pytest
 
 from runtime import Runtime, until
 from workerd.preload_site import Page, Service, Site, SiteRequest, site
+from workerd.recording_origin import RecordingOrigin, Sent, recording_origin
 
 
 @pytest.fixture(name="place")
@@ -87,6 +88,51 @@ def test_timeout(silent: tuple[Service, str]):
     assert "within 30 s" in row["detail"]
     service.advance(21)
     assert counts(service.wait_until_finished(batch)) == {"done": 1}
+
+
+def test_lost_connection(preload: Runtime, name: str):
+    """A page whose connection is always lost costs the site four requests; visitors keep the copy that there is."""
+    with recording_origin() as origin:
+        service = Service(preload, origin.address, name)
+        with service.standing_clock():
+            service.register()
+            service.warm("/a")
+            origin.received.clear()
+            origin.scripts["/a"] = Sent(drop=True)
+            batch = service.preload("/a")["preload_batch_id"]
+            for requests, delay_s in ((2, 25), (3, 125)):
+                until(partial(has_received, origin, requests))
+                until(partial(has_lines, service, requests + 1))
+                service.advance(delay_s)
+            assert counts(service.wait_until_finished(batch)) == {"failed": 1}
+            assert origin.count("/a") == 4
+        service.retire()
+
+
+def has_received(origin: RecordingOrigin, requests: int) -> bool:
+    return origin.count("/a") == requests
+
+
+def test_hanging_pages(place: tuple[Service, Site]):
+    """Six pages hang, before all others: these are warmed meanwhile, so visitors get them as HIT; then those that hung."""
+    service, control = place
+    service.register()
+    gate = threading.Event()
+    hanging, good = [f"/h{n}" for n in range(6)], [f"/g{n}" for n in range(30)]
+    control.pages |= {path: Page(gate=gate) for path in hanging}
+    batch = service.preload(*hanging, *good)["preload_batch_id"]
+    until(lambda: service.batch(batch)["done"] == len(good))
+    assert service.ask("status")["breaker"]["state"] == "closed"
+    assert max(control.counts[path] for path in hanging) <= 2
+    gate.set()
+
+    def is_finished() -> bool:
+        service.advance(5)
+        return bool(service.batch(batch)["state"] == "finished")
+
+    until(is_finished)
+    assert counts(service.batch(batch)) == {"done": 36}
+    assert {control.counts[path] for path in good} == {1}
 
 
 def test_bucket_fails(place: tuple[Service, Site]):

@@ -10,8 +10,9 @@
       - Looped: a reply that is our own, because the request for it came back to us
   - PeerError: another service is at fault, and trying again may help
     - Unavailable: it did not answer, or answered that it cannot serve now
-      - ConnectionLost: a reused connection turned out to be closed, so the same request may be sent again at once
+      - ConnectionLost: the connection was closed before the response was there
     - TimedOut: it did not answer in time
+      - GaveWay: it was not waited for any longer, because others waited
     - Oversized: its response is larger than the limit; trying again does not help
     - Unusable: its response cannot be used; trying again does not help
   - LimitReached: one invocation has done as much as the platform allows; trying again in it does not help
@@ -134,7 +135,7 @@ class Unavailable(PeerError):
 
 
 class ConnectionLost(Unavailable):
-    """A reused connection turned out to be closed; the same request may be sent again at once."""
+    """The connection was closed before the response was there; nobody can tell whether the request arrived."""
 
 
 class TimedOut(PeerError):
@@ -147,6 +148,10 @@ class RedirectsToItself(PeerError):
 
     status = 508
     title = "Loop detected"
+
+
+class GaveWay(TimedOut):
+    """A request was not waited for any longer, because others waited for its place."""
 
 
 class Oversized(PeerError):

@@ -39,8 +39,8 @@ def test_paid_settings_are_left_out(config: WorkerConfig, tmp_path: Path):
         expected = {key: value for key, value in config.content.items() if key not in {"limits", "tail_consumers"}}
         if variables := VARIABLES.get(config.name):
             assert config.name == "edge-preload"
-            assert variables == {"PURGE_DELAY_S": "30"}
-            expected["vars"] = variables
+            assert variables == {"PURGE_DELAY_S": "30", "PRELOAD_SUBREQUESTS": "50"}
+            expected["vars"] = config.content["vars"] | variables
         assert tomllib.loads(free.path.read_text()) == expected
         assert free.path.parent == path.parent
     assert list(tmp_path.iterdir()) == [path]

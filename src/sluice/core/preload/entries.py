@@ -13,6 +13,7 @@ MAX_REQUEST_URLS: Final = 100  # that one request may want
 READY: Final = 0
 WAITING: Final = 1  # for its next attempt, at `due_at`
 LEASED: Final = 2  # being fetched; the lease ends at `due_at`
+LATE: Final = 3  # ready, but behind all others, because its last request timed out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

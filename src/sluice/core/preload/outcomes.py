@@ -15,6 +15,7 @@ class Health(Enum):
     GOOD = "good"
     NEUTRAL = "neutral"
     TROUBLE = "trouble"
+    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +68,24 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """A failure that may pass. With `pauses_zone` the origin asks to be left alone with all of its pages."""
+    """A failure that may pass. With `pauses_zone` the origin asks to be left alone with all of its pages.
+
+    With `is_lost` the connection was lost. The first time it may have been a reused one that the server had closed before.
+    So the page is tried again at once, as its next attempt, and nothing is said about the origin.
+    """
 
     reason: str
     after_s: float | None = None
     pauses_zone: bool = False
+    is_lost: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TimedOutPage:
+    """No response in time: the page is tried again behind all others. With `gave_way` others did not wait any longer for it."""
+
+    reason: str
+    gave_way: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +98,7 @@ class Failed:
 # What the status of a response means.
 ResponseOutcome = Storable | Unchanged | Gone | Redirect | Skipped | Retry | Failed
 # How an attempt ends.
-Outcome = Stored | EdgeOnly | Unchanged | FetchAgain | Gone | Redirect | Skipped | Retry | Failed
+Outcome = Stored | EdgeOnly | Unchanged | FetchAgain | Gone | Redirect | Skipped | Retry | TimedOutPage | Failed
 
 
 def classify_response(status: int, headers: HeaderPairs, now: float) -> ResponseOutcome:
@@ -125,7 +139,7 @@ def detail_of(outcome: Outcome) -> str:
             return "edge only: R2 refused it"
         case Redirect():
             return outcome.to
-        case FetchAgain() | Gone() | Skipped() | Retry() | Failed():
+        case FetchAgain() | Gone() | Skipped() | Retry() | TimedOutPage() | Failed():
             return outcome.reason
         case _:
             assert_never(outcome)

@@ -3,6 +3,9 @@
 An origin never gets more requests at once, in a second or in a minute than the zone allows. A grant is the permission for one request. It counts against a window from the time it is granted until the window's length
 after its response has ended. The origin saw the request somewhere in between. So no window at the origin holds more
 requests than the limit, however long they travel.
+
+A request that timed out keeps its place for a while, because the origin may still be working on it. Such places and slow
+requests together take at most half of all, so that pages which hang do not stop those that do not.
 """
 
 from bisect import bisect_left, bisect_right
@@ -18,6 +21,7 @@ from sluice.core.preload.zone_config import ZoneConfig
 SETTLE_S: Final = 0.25
 # The origin may go on working long after we have stopped waiting for it.
 SETTLE_AFTER_TIMEOUT_S: Final = 15.0
+SLOW_S: Final = 2.0  # a request that takes so long may be slow
 # Two clocks and their rounding.
 MARGIN_S: Final = 0.02
 SECOND_S: Final = 1.0
@@ -34,6 +38,11 @@ class Limits:
     def from_config(cls, config: ZoneConfig) -> Self:
         return cls(config.preload_max_concurrency, config.preload_rps_limit, config.preload_rpm_limit)
 
+    @property
+    def slow_slots(self) -> int:
+        """How many of the places slow requests may take while others wait."""
+        return max(1, self.concurrency // 2)
+
 
 @dataclass(frozen=True, slots=True)
 class Grant:
@@ -42,6 +51,10 @@ class Grant:
     granted_at: float
     ended_at: float | None = None
     slot_until: float | None = None
+
+    @property
+    def has_timed_out(self) -> bool:
+        return self.slot_until is not None and self.slot_until - self.end > SETTLE_S + MARGIN_S
 
     @property
     def end(self) -> float:
@@ -63,7 +76,7 @@ def next_grant_wait_s(grants: Sequence[Grant], limits: Limits, now: float) -> fl
     under_way = len(grants) - bisect_left(grants, inf, key=_end)
     finished = grants[: len(grants) - under_way]
     waits = [
-        _slot_wait_s(finished, under_way, limits.concurrency, now),
+        _slot_wait_s(finished, grants[len(finished) :], limits, now),
         _window_wait_s(finished, under_way, limits.per_second, SECOND_S + MARGIN_S, now),
         _window_wait_s(finished, under_way, limits.per_minute, MINUTE_S + MARGIN_S, now),
     ]
@@ -75,11 +88,15 @@ def count_in_flight(grants: Sequence[Grant], now: float) -> int:
     return sum(grant.is_in_flight(now) for grant in grants)
 
 
-def _slot_wait_s(finished: Sequence[Grant], under_way: int, limit: int, now: float) -> float | None:
+def _slot_wait_s(finished: Sequence[Grant], under_way: Sequence[Grant], limits: Limits, now: float) -> float | None:
     # No slot is occupied for longer than this after its end.
     recent = finished[bisect_left(finished, now - SETTLE_AFTER_TIMEOUT_S, key=_end) :]
-    slots = sorted(grant.slot_until for grant in recent if grant.slot_until is not None and grant.slot_until > now)
-    excess = under_way + len(slots) - limit
+    held = [grant for grant in recent if grant.slot_until is not None and grant.slot_until > now]
+    timed_out = sorted(grant.slot_until or 0.0 for grant in held if grant.has_timed_out)
+    slow = sum(now - grant.granted_at >= SLOW_S for grant in under_way)
+    kept = timed_out[max(0, len(timed_out) - max(0, limits.slow_slots - slow)) :]
+    slots = sorted([*(grant.slot_until or 0.0 for grant in held if not grant.has_timed_out), *kept])
+    excess = len(under_way) + len(slots) - limits.concurrency
     if excess < 0:
         return 0.0
     return slots[excess] - now if excess < len(slots) else None

@@ -79,7 +79,7 @@ def test_leases():
     entry = queue.lease(100, 60)
     assert entry is not None
     assert queue.lease(100, 60) is None
-    assert queue.load_due_times() == DueTimes(is_ready=False, retry_at=None, lease_ends_at=160)
+    assert queue.load_due_times() == DueTimes(is_ready=False, has_late=False, retry_at=None, lease_ends_at=160)
     assert queue.reclaim(159) == []
     assert queue.lease(159, 60) is None
     queue.reclaim(160, held=[entry.id])
@@ -88,6 +88,34 @@ def test_leases():
     again = queue.lease(160, 60)
     assert again is not None
     assert again.id == entry.id
+
+
+def test_late_pages():
+    """A page that timed out stands behind all others, whatever its priority; once it is done and wanted again, no more."""
+    queue = build_queue()
+    add(queue, ("slow", 90), ("a", 10))
+    slow = queue.lease(0, 60)
+    assert slow is not None
+    queue.retry(slow, 5, 0, is_late=True)
+    queue.release_due_retries(5)
+    due = queue.load_due_times()
+    assert (due.is_ready, due.has_late) == (True, True)
+    first = queue.lease(5, 60)
+    assert first is not None
+    assert (first.url.endswith("/a"), queue.lease(5, 60)) == (True, None)
+    late = queue.lease_late(5, 60)
+    assert late is not None
+    assert (late.url.endswith("/slow"), late.attempt) == (True, 1)
+    queue.reclaim(65, held=[first.id])  # the Worker died
+    assert queue.lease(65, 60) is None
+    late = queue.lease_late(65, 60)
+    assert late is not None
+    add(queue, ("slow", 90), batch="second")
+    queue.finish(late, "done", 66)
+    again = queue.lease(66, 60)
+    assert again is not None
+    queue.finish(again, "done", 66)
+    assert queue.sql.rows("SELECT * FROM late") == []
 
 
 def test_retry_waits():

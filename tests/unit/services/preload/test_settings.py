@@ -11,7 +11,7 @@ from sluice.core.variables import Variables
 from sluice.services.preload.zone.alerts import AlertWebhook
 from sluice.services.preload.zone.services import format_uuid4
 from sluice.services.preload.zone.settings import (
-    FREE_SUBREQUESTS,
+    PAID_SUBREQUESTS,
     PreloadSettings,
     find_short_secrets,
     read_api_hosts,
@@ -27,7 +27,7 @@ def read(metadata: object = None, **values: str) -> PreloadSettings:
 
 def test_defaults():
     """Without variables there is no key and no webhook, and the free plan's subrequests are the limit."""
-    expected = PreloadSettings(signing_keys=(), subrequests=FREE_SUBREQUESTS, webhook_url="", deployment="")
+    expected = PreloadSettings(signing_keys=(), subrequests=PAID_SUBREQUESTS, webhook_url="", deployment="")
     assert read() == expected
 
 

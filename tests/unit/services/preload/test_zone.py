@@ -154,7 +154,7 @@ async def test_other_client_errors_are_final():
 
 
 async def test_lost_connection():
-    """A reused connection that was closed is no failure: the page is fetched again at once, within the limits."""
+    """A connection that is lost costs one attempt: it may have been a reused one, so the next attempt follows at once."""
     here = await register_zone()
     answers: list[OriginReply | Exception] = [
         ConnectionLost("x did not answer: Network connection lost."),
@@ -170,7 +170,23 @@ async def test_lost_connection():
     here.origin.scripts[f"{SITE}/a"] = page
     await here.enqueue("/a")
     await here.drain()
-    assert await here.statuses("/a") == ["warmed"]
+    assert await here.statuses("/a") == ["retry", "warmed"]
+    assert len({at for at, _, _ in here.origin.requests}) == 1
+    assert here.services.state.breaker.failing == ()
+
+
+async def test_lost_connections():
+    """A page whose connection is always lost gets four requests in all; three such pages open the breaker."""
+    here = await register_zone()
+    here.origin.scripts[f"{SITE}/a"] = ConnectionLost("lost")
+    batch = await here.enqueue("/a")
+    await here.drain()
+    assert here.origin.counts == {"/a": 4}
+    assert await load_counts(here, batch) == {"failed": 1}
+    here.origin.default = ConnectionLost("lost")
+    await here.enqueue("/b", "/c", "/d")
+    await here.ring_alarm()
+    assert here.services.state.breaker.state == "open"
 
 
 @pytest.mark.parametrize(("failures", "logged"), [(2, "warmed"), (3, "edge_only")])

@@ -255,8 +255,10 @@ class ListLog:
 class World:
     """A zone's object with fakes around it; calls go through the same encoding as over RPC."""
 
+    make_clock: type[PatientClock] = PatientClock
+
     def __init__(self, subrequests: int = 600, **config: Any) -> None:
-        self.clock = PatientClock()
+        self.clock = self.make_clock()
         self.storage = FakeStorage()
         self.d1 = FakeD1()
         for path in MIGRATIONS:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sluice.core.ports import Row, Scalar, Sql
-from sluice.core.preload.entries import LEASED, READY, WAITING, QueueEntry, WantedPage, order_key
+from sluice.core.preload.entries import LATE, LEASED, READY, WAITING, QueueEntry, WantedPage, order_key
 from sluice.core.preload.priority import MANUAL
 from sluice.services.preload.queue.batches import Batches, Count
 
@@ -17,6 +17,8 @@ MAX_CRASHES: Final = 5  # a page that takes the whole Worker down this often is 
 ORDER: Final = "priority DESC, enqueued_at, id"
 # The columns of Tallies, from queue_tally.
 TALLIES: Final = "depth, changes, (SELECT n FROM tally WHERE name = 'dead_changes') AS dead_changes"
+# The state of an entry that may be leased again.
+_READY_OR_LATE: Final = f"iif(EXISTS (SELECT 1 FROM late WHERE entry_id = entry.id), {LATE}, {READY})"  # noqa: S608
 REVERSE_ORDER: Final = "priority, enqueued_at DESC, id DESC"
 
 
@@ -44,9 +46,10 @@ class Tallies:
 
 @dataclass(frozen=True, slots=True)
 class DueTimes:
-    """Whether an entry is ready now, when the next retry is due, and when the next lease ends."""
+    """Whether an entry is ready now, and one behind the others; when the next retry is due, and when the next lease ends."""
 
     is_ready: bool
+    has_late: bool
     retry_at: float | None
     lease_ends_at: float | None
 
@@ -88,10 +91,20 @@ class Queue:
         ready = f"state = {READY}{_and_manual(by_hand)}"
         return self._lease(f"SELECT id FROM entry WHERE {ready} ORDER BY {ORDER} LIMIT 1", now + lease_s)  # noqa: S608
 
+    def lease_last(self, now: float, lease_s: float, *, by_hand: bool = False) -> QueueEntry | None:
+        """Takes the last ready entry, to learn whether other pages than the first ones work."""
+        ready = f"state = {READY}{_and_manual(by_hand)}"
+        return self._lease(f"SELECT id FROM entry WHERE {ready} ORDER BY {REVERSE_ORDER} LIMIT 1", now + lease_s)  # noqa: S608
+
+    def lease_late(self, now: float, lease_s: float, *, by_hand: bool = False) -> QueueEntry | None:
+        """Takes the first of the entries that stand behind all others."""
+        late = f"state = {LATE}{_and_manual(by_hand)}"
+        return self._lease(f"SELECT id FROM entry WHERE {late} ORDER BY {ORDER} LIMIT 1", now + lease_s)  # noqa: S608
+
     def lease_probe(self, now: float, lease_s: float, *, by_hand: bool = False) -> QueueEntry | None:
         """Takes the ready entry that says most about the origin: a page that has worked, else one that has not failed."""
-        ready = f"state = {READY}{_and_manual(by_hand)}"
-        first = f"SELECT * FROM entry WHERE {ready} ORDER BY {ORDER} LIMIT {PROBES}"  # noqa: S608
+        ready = f"state IN ({READY}, {LATE}){_and_manual(by_hand)}"
+        first = f"SELECT * FROM entry WHERE {ready} ORDER BY state, {ORDER} LIMIT {PROBES}"  # noqa: S608
         return self._lease(
             f"""SELECT id FROM ({first}) AS entry ORDER BY
                   EXISTS (SELECT 1 FROM page WHERE page.url = entry.url AND page.variant = entry.variant) DESC,
@@ -107,10 +120,12 @@ class Queue:
         manual = _and_manual(by_hand)
         [row] = self.sql.rows(
             f"""SELECT EXISTS (SELECT 1 FROM entry WHERE state = {READY}{manual}) AS is_ready,
+                  EXISTS (SELECT 1 FROM entry WHERE state = {LATE}{manual}) AS has_late,
                   (SELECT due_at FROM entry WHERE state = {WAITING}{manual} ORDER BY due_at LIMIT 1) AS retry_at,
                   (SELECT due_at FROM entry WHERE state = {LEASED} ORDER BY due_at LIMIT 1) AS lease_ends_at"""  # noqa: S608
         )
-        return DueTimes(bool(row["is_ready"]), _time(row["retry_at"]), _time(row["lease_ends_at"]))
+        is_ready, has_late = bool(row["is_ready"]), bool(row["has_late"])
+        return DueTimes(is_ready, has_late, _time(row["retry_at"]), _time(row["lease_ends_at"]))
 
     def find_last_retry(self, now: float) -> float:
         """When the last of the pages that wait for another attempt gets it; now without such a page."""
@@ -119,7 +134,7 @@ class Queue:
 
     def release_due_retries(self, now: float) -> None:
         """Makes entries ready whose backoff is over."""
-        self.sql.run(f"UPDATE entry SET state = {READY} WHERE state = {WAITING} AND due_at <= ?", now)  # noqa: S608
+        self.sql.run(f"UPDATE entry SET state = {_READY_OR_LATE} WHERE state = {WAITING} AND due_at <= ?", now)  # noqa: S608
 
     def reclaim(self, now: float, held: Collection[int] = ()) -> list[QueueEntry]:
         """Makes entries ready whose lease has ended, except those that are still held here.
@@ -127,7 +142,7 @@ class Queue:
         Returns those that have crashed the Worker too often.
         """
         rows = self.sql.rows(
-            f"""UPDATE entry SET state = {READY}, crashes = crashes + 1
+            f"""UPDATE entry SET state = {_READY_OR_LATE}, crashes = crashes + 1
                 WHERE state = {LEASED} AND due_at <= ? AND id NOT IN (SELECT value FROM json_each(?))
                 RETURNING *""",  # noqa: S608
             *(now, json.dumps(list(held))),
@@ -140,21 +155,31 @@ class Queue:
 
     def give_back(self, entry: QueueEntry) -> None:
         """Makes an entry ready again, without counting an attempt."""
-        self.sql.run(f"UPDATE entry SET state = {READY} WHERE id = ?", entry.id)  # noqa: S608
+        self.sql.run(f"UPDATE entry SET state = {_READY_OR_LATE} WHERE id = ?", entry.id)  # noqa: S608
+
+    def repeat(self, entry: QueueEntry) -> None:
+        """Makes an entry ready for its next attempt at once; it does not count as one that fails."""
+        self.sql.run(
+            f"UPDATE entry SET state = {_READY_OR_LATE}, attempt = attempt + 1, again = 0 WHERE id = ?",  # noqa: S608
+            entry.id,
+        )
 
     def finish(self, entry: QueueEntry, count: Count, now: float) -> None:
         """Removes an entry and settles it in its batches; one that was wanted again meanwhile is ready again instead."""
         if self.sql.rows("DELETE FROM entry WHERE id = ? AND again = 0 RETURNING id", entry.id):
             self.batches.settle(entry.id, count, now)
             return
+        self.sql.run("DELETE FROM late WHERE entry_id = ?", entry.id)
         self.sql.run(
             f"""UPDATE entry SET state = {READY}, again = 0, attempt = 0, crashes = 0, enqueued_at = ?
                 WHERE id = ?""",  # noqa: S608
             *(now, entry.id),
         )
 
-    def retry(self, entry: QueueEntry, due_at: float, now: float) -> None:
-        """Delays an entry after a failed attempt."""
+    def retry(self, entry: QueueEntry, due_at: float, now: float, *, is_late: bool = False) -> None:
+        """Delays an entry after a failed attempt; one that is late then stands behind all others."""
+        if is_late:
+            self.sql.run("INSERT OR IGNORE INTO late VALUES (?)", entry.id)
         self.sql.run(
             f"""UPDATE entry SET state = {WAITING}, attempt = attempt + 1, due_at = ?, again = 0,
                  first_failed_at = coalesce(first_failed_at, ?) WHERE id = ?""",  # noqa: S608
@@ -196,7 +221,7 @@ class Queue:
         """Drops the last `count` entries that are not leased; returns their URLs and how many were of the batch."""
         if count <= 0:
             return [], 0
-        candidates = [parse_entry(row) for state in (READY, WAITING) for row in self._load_lowest(state, count)]
+        candidates = [parse_entry(row) for state in (READY, WAITING, LATE) for row in self._load_lowest(state, count)]
         lowest = sorted(candidates, key=order_key, reverse=True)[:count]
         ids = json.dumps([entry.id for entry in lowest])
         dropped_of_batch = self.batches.settle_dropped(ids, batch_id, now)

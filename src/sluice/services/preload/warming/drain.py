@@ -1,4 +1,10 @@
-"""Draining the queue, one invocation at a time, within the limits of the origin and of the platform."""
+"""Draining the queue, one invocation at a time, within the limits of the origin and of the platform.
+
+Pages that hang must not stop those that do not. While others wait, slow requests take at most half of the zone's places: of
+any more the youngest gives way as soon as it is slow, and its page stands behind all others. There it is not
+interrupted any more, but such pages take half of the places at most, so that a new page finds one at once. While nothing but
+slow requests is heard of, one page from the end of the queue is tried: the first ones may be of the kind that hangs.
+"""
 
 import asyncio
 from collections.abc import Callable
@@ -6,10 +12,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from sluice.core.ports import Clock
-from sluice.core.preload.rate_limits import Limits
+from sluice.core.preload.entries import QueueEntry
+from sluice.core.preload.rate_limits import SLOW_S, Limits
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.queue.queue import DueTimes, Queue
 from sluice.services.preload.warming.grant_store import GrantStore
+from sluice.services.preload.warming.origin import TIMEOUT_S, OriginWait
 from sluice.services.preload.warming.settle_page import PageSettler
 from sluice.services.preload.warming.warm_page import PageWarmer
 from sluice.services.preload.zone.state import ZoneState
@@ -21,8 +29,12 @@ POLL_S: Final = 0.1  # how often a request of an earlier invocation is looked fo
 LEASE_S: Final = 90.0  # 30 s for the origin, the rest for storing, with room to spare
 PAGE_COST: Final = 6  # subrequests for one page: the origin, D1 twice, R2, the edge, and one to spare
 MAX_PAGES: Final = 150  # of one invocation: D1 allows it 1,000 queries even on the paid plan, and a page takes five
+MAX_RUN_S: Final = 300.0  # of one invocation, which the platform cuts off after 15 minutes
 MAX_CONNECTIONS: Final = 6  # that the platform lets wait for headers at once; more would only stand in its queue
 OVERHEAD: Final = 8  # subrequests for the log, the mirror and the alerts: two of each, and two to spare
+# A request is slow if it takes so many times what good ones take, and at least SLOW_S; without good ones, after so long.
+SLOW_FACTOR: Final = 10
+UNKNOWN_SLOW_S: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +51,18 @@ class Wait:
     seconds: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class Flight:
+    """A page under way; one that is late, or on its last attempt, gives way to nobody."""
+
+    entry: QueueEntry
+    began_at: float
+    wait: OriginWait
+    is_late: bool
+    gives_way: bool
+    is_probe: bool
+
+
 @dataclass(slots=True, kw_only=True)
 class Drain:
     clock: Clock
@@ -50,13 +74,13 @@ class Drain:
     subrequests: int
     # Whether something more urgent waits for the end of this invocation.
     is_interrupted: Callable[[], bool]
-    # Each page under way, with the id of its entry.
-    _tasks: dict[asyncio.Task[None], int] = field(default_factory=dict)
+    _tasks: dict[asyncio.Task[None], Flight] = field(default_factory=dict)
     _started: int = 0
+    _began_at: float = 0.0
 
     async def run(self) -> float | None:
         """Warms what may be warmed now; returns when to run again, None when there is no reason to."""
-        self._started = 0
+        self._started, self._began_at = 0, self.clock.now()
         while True:
             match self._start_next():
                 case Stop(until=until) if not self._tasks:
@@ -76,17 +100,19 @@ class Drain:
         if config is None or self.state.is_held:
             return Stop(None)
         if self.is_interrupted():
-            return Stop(now)
+            return self._finish_run(now, has_others=True)
         due = self._recover_due(now, by_hand=not config.preload_enabled)
-        if not due.is_ready and due.retry_at is None:
+        is_full = due.has_late and self._count_late() >= Limits.from_config(config).slow_slots
+        is_ready = due.is_ready or (due.has_late and not is_full)
+        if not is_ready and due.retry_at is None:
             return Wait(LOOK_S) if self._tasks else Stop(due.lease_ends_at)
-        if self._started >= self._max_pages:
-            return Stop(now)
-        due_at = 0.0 if due.is_ready else due.retry_at or 0.0
+        if self._started >= self._max_pages or now - self._began_at >= MAX_RUN_S:
+            return self._finish_run(now, has_others=due.is_ready)
+        due_at = 0.0 if is_ready else due.retry_at or 0.0
         earliest = max(due_at, self._held_until(now))
         if earliest > now:
-            return self._wait_until(earliest, now)
-        return self._start_page(config, now)
+            return self._wait_until(min(earliest, now + LOOK_S) if is_full else earliest, now)
+        return self._start_page(config, now, due)
 
     def _recover_due(self, now: float, *, by_hand: bool) -> DueTimes:
         """Makes entries ready whose backoff or lease is over; only those wanted by hand count in a zone that is switched off."""
@@ -96,7 +122,7 @@ class Drain:
         if retries:
             self.queue.release_due_retries(now)
         if ended:
-            for entry in self.queue.reclaim(now, self._tasks.values()):
+            for entry in self.queue.reclaim(now, [flight.entry.id for flight in self._tasks.values()]):
                 self.settler.give_up(entry, now)
         return self.queue.load_due_times(by_hand=by_hand) if retries or ended else due
 
@@ -111,23 +137,70 @@ class Drain:
             return Wait(earliest - now)
         return Stop(min(earliest, now + INTERVAL_S))
 
-    def _start_page(self, config: ZoneConfig, now: float) -> Stop | Wait | None:
-        breaker = self.state.breaker.at(now)
+    def _start_page(self, config: ZoneConfig, now: float, due: DueTimes) -> Stop | Wait | None:
+        breaker, limits = self.state.breaker.at(now), Limits.from_config(config)
         self.state.put_breaker(breaker)
         in_flight = self.grants.count_in_flight(now)
-        wait_s = self.grants.next_wait_s(Limits.from_config(config), now) if breaker.may_fetch(in_flight) else None
+        wait_s = self.grants.next_wait_s(limits, now) if breaker.may_fetch(in_flight) else None
         if wait_s is None or len(self._tasks) >= MAX_CONNECTIONS:
-            return Wait(None if self._tasks else POLL_S)
+            if not self._tasks:
+                return Wait(POLL_S)
+            can_make_way = due.is_ready and breaker.state == "closed"
+            return self._make_way(now, limits.slow_slots) if can_make_way else Wait(None)
         if wait_s > 0:
-            return self._wait_until(now + wait_s, now)
-        lease = self.queue.lease_probe if breaker.state == "half-open" else self.queue.lease
-        entry = lease(now, LEASE_S, by_hand=not config.preload_enabled)
+            # The more requests are slow, the fewer places are kept for those that timed out.
+            return Wait(min(wait_s, LOOK_S)) if self._tasks else self._wait_until(now + wait_s, now)
+        is_late, is_probe = not due.is_ready, breaker.state == "half-open" or self._is_stuck(now)
+        entry = self._lease(config, now, is_late=is_late, is_probe=is_probe)
         if entry is not None:
-            grant_id = self.grants.grant(now)
+            gives_way = breaker.state == "closed" and not is_late and entry.attempt < config.preload_retry_max
+            wait, grant_id = OriginWait(), self.grants.grant(now)
+            task = asyncio.ensure_future(self.warmer.warm(entry, config, grant_id, breaker.era, wait))
+            self._tasks[task] = Flight(entry, now, wait, is_late, gives_way, is_probe)
             self._started += 1
-            task = asyncio.ensure_future(self.warmer.warm(entry, config, grant_id, breaker.era))
-            self._tasks[task] = entry.id
         return None
+
+    def _lease(self, config: ZoneConfig, now: float, *, is_late: bool, is_probe: bool) -> QueueEntry | None:
+        by_hand, is_half_open = not config.preload_enabled, self.state.breaker.state == "half-open"
+        if is_half_open:
+            return self.queue.lease_probe(now, LEASE_S, by_hand=by_hand)
+        if is_late:
+            return self.queue.lease_late(now, LEASE_S, by_hand=by_hand)
+        lease = self.queue.lease_last if is_probe else self.queue.lease
+        return lease(now, LEASE_S, by_hand=by_hand)
+
+    def _count_late(self) -> int:
+        return sum(flight.is_late for flight in self._tasks.values())
+
+    def _make_way(self, now: float, slow_slots: int) -> Wait:
+        """Ends the wait for the youngest of the slow requests, if these take more than their share of the places."""
+        slow_s = self._find_slow_s(now)
+        flights = sorted(self._tasks.values(), key=lambda flight: flight.began_at)
+        slow = [flight for flight in flights if flight.wait.is_under_way and now - flight.began_at >= slow_s]
+        if len(slow) > slow_slots:
+            for flight in [flight for flight in slow[slow_slots:] if flight.gives_way][-1:]:
+                flight.wait.end()
+                return Wait(None)
+        next_s = [flight.began_at + slow_s - now for flight in flights if now - flight.began_at < slow_s]
+        return Wait(min(next_s, default=None))
+
+    def _finish_run(self, now: float, *, has_others: bool) -> Stop | Wait:
+        """Waits for the pages under way, for slow ones only if no others wait for the next invocation."""
+        if has_others and self._tasks:
+            return self._make_way(now, 0)
+        return Stop(now)
+
+    def _find_slow_s(self, now: float) -> float:
+        mean_ms = self.settler.alerts.load_good_latency_ms(now)
+        return min(TIMEOUT_S, max(SLOW_S, SLOW_FACTOR * mean_ms / 1000)) if mean_ms else UNKNOWN_SLOW_S
+
+    def _is_stuck(self, now: float) -> bool:
+        """Whether nothing but slow requests is heard of, and no page from elsewhere in the queue is being tried."""
+        oldest = min((flight.began_at for flight in self._tasks.values()), default=now)
+        if now - oldest < SLOW_S or any(flight.is_probe for flight in self._tasks.values()):
+            return False
+        slow_s = self._find_slow_s(now)
+        return now - oldest >= slow_s and not self.settler.alerts.has_answered_since(now - slow_s)
 
     async def _wait(self, seconds: float | None) -> None:
         sleep = None if seconds is None else asyncio.ensure_future(self.clock.sleep(seconds))

@@ -1,11 +1,13 @@
 """Requests to the zone's origin: each one has a grant, which is stored before the request is sent."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from types import TracebackType
 from typing import Final
 from urllib.parse import urlsplit
 
-from sluice.core.errors import ConnectionLost, Looped, SluiceError, TimedOut
+from sluice.core.errors import GaveWay, Looped, TimedOut
 from sluice.core.ports import Clock, Fetch, FetchResponse, HeaderPairs, Sink
 from sluice.core.preload.caching.cache_keys import name_place, variant_headers
 from sluice.core.preload.caching.proxy_headers import VIA, is_by_ourselves, unpack_reply_headers
@@ -18,9 +20,9 @@ from sluice.services.preload.zone.alerts import ZoneAlerts
 
 AGENT: Final = "sluice-preload"
 TIMEOUT_S: Final = 30.0
+GAVE_WAY: Final = "it had not answered yet when other pages needed its place; it is tried again behind them"
 MIN_HOLD_S: Final = 5.0
 MAX_PAGE_BYTES: Final = 10 * 1024 * 1024
-MAX_SENDS: Final = 3  # of one request whose connection is lost
 POLL_S: Final = 0.05  # how often the end of a request under way is looked for
 
 
@@ -57,6 +59,35 @@ def page_headers(variant: str) -> HeaderPairs:
     return (*variant_headers(variant, AGENT), ("cache-control", "no-cache"), ("pragma", "no-cache"))
 
 
+class OriginWait:
+    """The wait for one response of the origin, which others may end while it lasts."""
+
+    def __init__(self) -> None:
+        self._timeout: asyncio.Timeout | None = None
+
+    @property
+    def is_under_way(self) -> bool:
+        return self._timeout is not None and not self._timeout.expired()
+
+    def end(self) -> None:
+        """Ends the wait with GaveWay."""
+        if self._timeout is not None:
+            self._timeout.reschedule(asyncio.get_running_loop().time())
+
+    async def __aenter__(self) -> None:
+        self._timeout = await asyncio.timeout(None).__aenter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        timeout, self._timeout = self._timeout, None
+        try:
+            if timeout is not None:
+                await timeout.__aexit__(kind, error, trace)
+        except TimeoutError:
+            raise GaveWay(GAVE_WAY) from None
+
+
 @dataclass(frozen=True, slots=True)
 class Origin:
     grants: GrantStore
@@ -82,13 +113,14 @@ class Origin:
         max_bytes: int,
         sink: Sink | None = None,
         timeout_s: float = TIMEOUT_S,
+        wait: "OriginWait | None" = None,
     ) -> FetchResponse:
-        """Sends a request under its grant; one whose connection is lost is sent again under a new grant."""
+        """Sends a request under its grant, once: also one whose connection is lost may have reached the origin."""
         address, forwarded = origin_address(url, config)
-        for sends_left in reversed(range(MAX_SENDS)):
-            settle_s = SETTLE_S
-            own = own_headers(url, self.proxy_key(), self.clock.now())
-            try:
+        own = own_headers(url, self.proxy_key(), self.clock.now())
+        settle_s = SETTLE_S
+        try:
+            async with wait or OriginWait():
                 response = await self.fetch(
                     address,
                     headers=(*headers, *forwarded, *own),
@@ -98,17 +130,12 @@ class Origin:
                     fresh=True,
                     sink=sink,
                 )
-                return self._accept(url, address, response)
-            except ConnectionLost:
-                if not sends_left:
-                    raise
-            except TimedOut:
-                settle_s = SETTLE_AFTER_TIMEOUT_S
-                raise
-            finally:
-                self.grants.end(grant_id, self.clock.now(), settle_s=settle_s)
-            grant_id = await self.wait_for_grant(Limits.from_config(config))
-        raise SluiceError("the loop above returns or raises")
+        except TimedOut:
+            settle_s = SETTLE_AFTER_TIMEOUT_S
+            raise
+        finally:
+            self.grants.end(grant_id, self.clock.now(), settle_s=settle_s)
+        return self._accept(url, address, response)
 
     def _accept(self, url: str, address: str, response: FetchResponse) -> FetchResponse:
         host = netloc_of(address)

@@ -23,6 +23,7 @@ from sluice.core.preload.outcomes import (
     Retry,
     Skipped,
     Stored,
+    TimedOutPage,
     Unchanged,
     detail_of,
 )
@@ -83,7 +84,7 @@ class PageSettler:
             attempt=entry.attempt,
             detail=detail_of(attempt.outcome)[:500] or None,
         )
-        is_ok = not isinstance(attempt.outcome, Retry | Failed)
+        is_ok = not isinstance(attempt.outcome, Retry | TimedOutPage | Failed)
         self.alerts.count_result(now, ok=is_ok, latency_ms=attempt.latency_ms)
         self._update_breaker(attempt.health, config, era, now, entry)
         # While all is well a page changes nothing that is watched but the depth, which the cron looks at.
@@ -128,7 +129,7 @@ class PageSettler:
             case Unchanged():
                 lifetime_s = compute_freshness((), entry.url, config).lifetime_s
                 self.known_pages.renew(page, now=now, fresh_until=now + lifetime_s)
-            case Retry() | Failed():
+            case Retry() | TimedOutPage() | Failed():
                 pass
             case _:
                 self.known_pages.forget([page])
@@ -139,10 +140,10 @@ class PageSettler:
             case FetchAgain():
                 self.queue.give_back(entry)
                 return "again"
-            case Retry() as retry if entry.attempt < config.preload_retry_max:
-                self._delay(entry, retry, now)
+            case (Retry() | TimedOutPage()) as failure if entry.attempt < config.preload_retry_max:
+                self._delay(entry, failure, now)
                 return "retry"
-            case Retry(reason=reason) | Failed(reason=reason):
+            case Retry(reason=reason) | TimedOutPage(reason=reason) | Failed(reason=reason):
                 self._bury(entry, attempt.status, reason, now)
                 return "failed"
             case Stored():
@@ -169,10 +170,16 @@ class PageSettler:
         self.dead_letters.add(entry, status=status, reason=reason, now=now)
         self.queue.finish(entry, "failed", now)
 
-    def _delay(self, entry: QueueEntry, retry: Retry, now: float) -> None:
-        after_s = retry.after_s or 0
+    def _delay(self, entry: QueueEntry, failure: Retry | TimedOutPage, now: float) -> None:
+        if isinstance(failure, TimedOutPage):
+            self.queue.retry(entry, now + backoff_s(entry.attempt), now, is_late=True)
+            return
+        if failure.is_lost and not entry.attempt:
+            self.queue.repeat(entry)
+            return
+        after_s = failure.after_s or 0
         self.queue.retry(entry, now + max(backoff_s(entry.attempt), after_s), now)
-        if retry.pauses_zone:
+        if failure.pauses_zone:
             self.state.put(hold_until=now + min(MAX_HOLD_S, after_s))
 
     def _follow_redirect(self, entry: QueueEntry, config: ZoneConfig, redirect: Redirect, now: float) -> Outcome:
@@ -221,3 +228,5 @@ class PageSettler:
                 self.state.put_breaker(breaker.after_refusal())
             case Health.TROUBLE:
                 self._count_trouble(breaker, entry.url, config, now)
+            case Health.UNKNOWN:
+                pass

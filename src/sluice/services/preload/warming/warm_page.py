@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final, assert_never
 
-from sluice.core.errors import LimitReached, Oversized, Refused, SluiceError
+from sluice.core.errors import ConnectionLost, GaveWay, LimitReached, Oversized, Refused, SluiceError, TimedOut
 from sluice.core.ports import Clock, Content, FetchResponse, HeaderPairs
 from sluice.core.preload.caching.freshness import unshareable_reason
 from sluice.core.preload.entries import QueueEntry
@@ -19,6 +19,7 @@ from sluice.core.preload.outcomes import (
     Skipped,
     Storable,
     Stored,
+    TimedOutPage,
     Unchanged,
     classify_response,
     health_of,
@@ -28,13 +29,15 @@ from sluice.services.preload.discovery.known_pages import KnownPages
 from sluice.services.preload.discovery.page_index import Page
 from sluice.services.preload.serving.copies import Copy, Validated, build_copy
 from sluice.services.preload.serving.copy_store import CopyStore, StoreResult
-from sluice.services.preload.warming.origin import MAX_PAGE_BYTES, Origin, page_headers
+from sluice.services.preload.warming.origin import MAX_PAGE_BYTES, Origin, OriginWait, page_headers
 from sluice.services.preload.warming.settle_page import Attempt, PageSettler
 
 PURGED_MEANWHILE: Final = FetchAgain("it was purged while it was fetched")
 COPY_IS_MISSING: Final = FetchAgain("it has not changed, but its stored copy is missing")
 # It says nothing about the page or the origin, and the next alarm has limits of its own.
 OVER_LIMIT: Final = FetchAgain("this alarm has done as much as the platform allows")
+# What an attempt without a response leads to.
+NoResponse = Skipped | Failed | Retry | TimedOutPage | FetchAgain
 UNEXPECTED_304: Final = Skipped("status 304 to a request without conditions")
 
 
@@ -46,27 +49,29 @@ class PageWarmer:
     known_pages: KnownPages
     settler: PageSettler
 
-    async def warm(self, entry: QueueEntry, config: ZoneConfig, grant_id: int, era: int) -> None:
-        """Warms a leased page; its entry is settled whatever happens."""
+    async def warm(self, entry: QueueEntry, config: ZoneConfig, grant_id: int, era: int, wait: OriginWait) -> None:
+        """Warms a leased page; its entry is settled whatever happens. `wait` lets others end the wait for the origin."""
         fetched_at, seq = self.clock.now(), self.copies.latest_seq()
         page = Page(entry.url, entry.variant)
         validators = self.known_pages.load_validators(page)
-        response = await self._fetch_page(page, config, grant_id, validators)
+        response = await self._fetch_page(page, config, grant_id, validators, wait)
         latency_ms = round(max(0.0, self.clock.now() - fetched_at) * 1000, 1)  # the clock may step back
         if isinstance(response, FetchResponse):
             outcome, copy = await self._store_or_remove(page, config, response, Validated(validators, fetched_at, seq))
             attempt = Attempt(outcome, health_of(response.status), response.status, latency_ms, copy)
         else:
-            attempt = Attempt(response, _health_without_response(response), None, latency_ms, None)
+            is_alive = isinstance(response, TimedOutPage) and self.settler.alerts.has_answered_since(fetched_at)
+            health = Health.UNKNOWN if is_alive else _health_without_response(response, entry.attempt)
+            attempt = Attempt(response, health, None, latency_ms, None)
         self.settler.settle(entry, config, attempt, era=era, now=self.clock.now())
 
     async def _fetch_page(
-        self, page: Page, config: ZoneConfig, grant_id: int, validators: HeaderPairs
-    ) -> FetchResponse | Skipped | Failed | Retry | FetchAgain:
+        self, page: Page, config: ZoneConfig, grant_id: int, validators: HeaderPairs, wait: OriginWait
+    ) -> FetchResponse | NoResponse:
         headers = (*page_headers(page.variant), *validators)
         try:
             return await self.origin.fetch_granted(
-                page.url, config, grant_id=grant_id, headers=headers, max_bytes=MAX_PAGE_BYTES
+                page.url, config, grant_id=grant_id, headers=headers, max_bytes=MAX_PAGE_BYTES, wait=wait
             )
         except Oversized as error:
             return Skipped(str(error))
@@ -74,8 +79,10 @@ class PageWarmer:
             return Failed(str(error))
         except LimitReached:
             return OVER_LIMIT
+        except TimedOut as error:
+            return TimedOutPage(str(error), gave_way=isinstance(error, GaveWay))
         except SluiceError as error:
-            return Retry(str(error))
+            return Retry(str(error), is_lost=isinstance(error, ConnectionLost))
 
     async def _store_or_remove(
         self, page: Page, config: ZoneConfig, response: FetchResponse, validated: Validated
@@ -118,10 +125,14 @@ class PageWarmer:
                 return PURGED_MEANWHILE, None
 
 
-def _health_without_response(outcome: Skipped | Failed | Retry | FetchAgain) -> Health:
+def _health_without_response(outcome: NoResponse, attempt: int) -> Health:
     """A page that is too large, must not be fetched or was not asked for says nothing about the origin's health."""
     match outcome:
-        case Retry():
+        case TimedOutPage(gave_way=True):
+            return Health.UNKNOWN
+        case Retry(is_lost=True) if not attempt:
+            return Health.UNKNOWN
+        case Retry() | TimedOutPage():
             return Health.TROUBLE
         case Skipped() | Failed() | FetchAgain():
             return Health.NEUTRAL

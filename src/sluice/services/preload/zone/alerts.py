@@ -32,6 +32,15 @@ class ZoneAlerts:
         [row] = self.sql.rows(f"SELECT {RATES} FROM result WHERE at > ?", now - WINDOW_S)  # noqa: S608 - constant
         return _parse_rates(row)
 
+    def load_good_latency_ms(self, now: float) -> float:
+        """How long the good attempts of the last five minutes took on average; 0 without any."""
+        sql = "SELECT avg(latency_ms) FROM result WHERE at > ? AND ok = 1"
+        return float(self.sql.value(sql, now - WINDOW_S) or 0)
+
+    def has_answered_since(self, time: float) -> bool:
+        """Whether the origin has answered a request since then as it should."""
+        return bool(self.sql.value("SELECT EXISTS (SELECT 1 FROM result WHERE at >= ? AND ok = 1)", time))
+
     def review(self, *, now: float, watched: Watched, new_id: str) -> None:
         """Reports the incidents that have begun and those that are over; reads all in one statement, because most find nothing."""
         [row] = self.sql.rows(

@@ -26,7 +26,18 @@ def change_agent(config: ZoneConfig, changes: dict[str, Any]) -> ZoneConfig:
 
 # What the object knows of a zone; the numbers of purges stay, so that a zone of the same name never serves an old copy.
 OWN_TABLES: Final = (
-    *("entry", "membership", "batch", "crawl", "crawl_progress", "dead", "purge", "purge_url", "purge_progress"),
+    *(
+        "entry",
+        "late",
+        "membership",
+        "batch",
+        "crawl",
+        "crawl_progress",
+        "dead",
+        "purge",
+        "purge_url",
+        "purge_progress",
+    ),
     *("incident", "page", "observed", "visit", "page_visit", "result"),
 )
 

@@ -28,6 +28,10 @@ STATEMENTS: Final = (
     "CREATE INDEX IF NOT EXISTS entry_order ON entry (state, priority DESC, enqueued_at, id)",
     # Only for those that wait: an index of all would cost a write for every page.
     f"CREATE INDEX IF NOT EXISTS entry_waiting ON entry (due_at) WHERE state = {WAITING}",
+    # The entries whose last request timed out: they are few, so that others cost no row more.
+    "CREATE TABLE IF NOT EXISTS late (entry_id INTEGER PRIMARY KEY) STRICT",
+    """CREATE TRIGGER IF NOT EXISTS late_deleted AFTER DELETE ON entry BEGIN
+      DELETE FROM late WHERE entry_id = old.id; END""",
     # Counting rows would take longer the more there are.
     "CREATE TABLE IF NOT EXISTS tally (name TEXT PRIMARY KEY, n INTEGER NOT NULL) STRICT, WITHOUT ROWID",
     "INSERT OR IGNORE INTO tally VALUES ('dead_changes', 0), ('events', 0), ('purge_seq', 0)",
