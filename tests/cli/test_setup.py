@@ -1,5 +1,6 @@
 """./scripts/setup installs only locked packages."""
 
+import fcntl
 import hashlib
 import os
 import re
@@ -14,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from runtime import ROOT
+from runtime import PATIENCE_S, ROOT
 
 LOCKS = sorted((ROOT / "requirements").glob("*.txt"))
 
@@ -60,10 +61,15 @@ def run():
     return clone
 
 
+def choose_environment(clone: Path) -> dict[str, str]:
+    return os.environ | {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(clone.parent), "PIP_CONFIG_FILE": os.devnull}
+
+
 def set_up(clone: Path, **options: Any) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(clone.parent), "PIP_CONFIG_FILE": os.devnull}
     command = [str(clone / "scripts/setup"), "--python"]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, **options)
+    return subprocess.run(
+        command, env=choose_environment(clone), capture_output=True, text=True, check=False, **options
+    )
 
 
 def test_locked_packages_are_installed_once(clone: Path):
@@ -82,6 +88,27 @@ def test_locked_packages_are_installed_once(clone: Path):
 def snapshot(folder: Path) -> dict[Path, int]:
     """Return when each file and folder was changed; a file that was written and removed again changes its folder."""
     return {path: path.lstat().st_mtime_ns for path in (folder, *folder.rglob("*"))}
+
+
+def test_set_ups_at_once(clone: Path):
+    """Of three set-ups at once one installs; the others say that they wait, and find everything done."""
+    (clone / ".cache").mkdir()
+    lock = (clone / ".cache/setup.lock").open("w")
+    fcntl.flock(lock, fcntl.LOCK_EX)  # so that none is done before the last has begun
+    begun = [start_setup(clone) for _ in range(3)]
+    for process in begun:
+        assert process.stderr
+        assert "waiting for it" in process.stderr.readline()
+    lock.close()
+    told = "".join(process.communicate(timeout=PATIENCE_S)[1] for process in begun)
+    assert [process.returncode for process in begun] == [0, 0, 0], told
+    assert told.count("Setting up: virtual environment") == 1
+    assert (clone / ".venv/bin/sluice").exists()
+
+
+def start_setup(clone: Path) -> subprocess.Popen[str]:
+    command = [str(clone / "scripts/setup"), "--python"]
+    return subprocess.Popen(command, env=choose_environment(clone), stderr=subprocess.PIPE, text=True)
 
 
 def test_a_folder_of_any_name(clone: Path):
