@@ -3,7 +3,7 @@
 import pytest
 
 from fakes.public_cache import FakePublicCache
-from sluice.core.errors import Unavailable
+from sluice.core.errors import Invalid, Unavailable
 from sluice.platform.public_cache import PublicCache
 
 
@@ -21,5 +21,9 @@ async def test_many_tags_are_few_purges():
 
 
 async def test_without_a_cache_nothing_is_to_be_purged():
-    """A Worker without a cache in front has no copies."""
-    await PublicCache(None, dict).purge(["news"])
+    """A Worker without a cache in front has no copies; an empty tag is a mistake there, too."""
+    sent: list[object] = []
+    await PublicCache(None, sent.append).purge(["news"])
+    assert sent == []
+    with pytest.raises(Invalid):
+        await PublicCache(None, sent.append).purge([""])

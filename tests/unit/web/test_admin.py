@@ -13,8 +13,10 @@ def request(**headers: str) -> Request:
 
 @pytest.mark.parametrize("value", ["Bearer token", "bearer token", "Bearer  token "])
 def test_bearer(value: str):
-    """The right token is accepted, and the scheme is case-insensitive."""
+    """The right token is accepted, and no other; the scheme is case-insensitive."""
     require_admin(request(authorization=value), "token")
+    with pytest.raises(Unauthorized):
+        require_admin(request(authorization=value), "another token")
 
 
 @pytest.mark.parametrize("value", ["", "token", "Basic token", "Bearer", "Bearer tokem", "Bearer töken"])

@@ -153,8 +153,10 @@ def test_a_change_based_on_another_version_is_refused(headers, current):
     ],
 )
 def test_a_change_that_fits_goes_on(headers, current):
-    """A condition that holds or cannot be read changes nothing."""
+    """A condition that holds or cannot be read changes nothing; beside one that fails it does not help."""
     check_preconditions(call("PUT", headers=headers), current)
+    with pytest.raises(PreconditionFailed):
+        check_preconditions(call("PUT", headers={**headers, "If-Match": '"other"'}), current)
 
 
 def test_a_get_of_another_version_is_refused_too():

@@ -55,8 +55,9 @@ def test_every_field():
 @pytest.mark.parametrize("name", TRANSFORMATIONS)
 def test_every_transformation(name: str):
     """Each transformation may be named for the list and for a source."""
-    parse_configuration(configuration("a.txt", transformations=[name]))
-    parse_configuration(configuration({"source": "a.txt", "transformations": [name]}))
+    assert parse_configuration(configuration("a.txt", transformations=[name])).transformations == [name]
+    of_source = parse_configuration(configuration({"source": "a.txt", "transformations": [name]}))
+    assert (of_source.sources[0].transformations, of_source.transformations) == ([name], [])
 
 
 @pytest.mark.parametrize(
@@ -147,6 +148,6 @@ def test_patterns_that_take_long_are_not_read(monkeypatch, of_list: bool):
 def test_many_plain_patterns_are_read():
     """Thousands of names are fine, and so are a hundred regular expressions."""
     names = [f"ads{number}.example.com" for number in range(10_000)]
-    parse_configuration(
-        configuration("a", exclusions=names, inclusions=[f"/^ads{number}[.]/" for number in range(100)])
-    )
+    regexes = [f"/^ads{number}[.]/" for number in range(100)]
+    parsed = parse_configuration(configuration("a", exclusions=names, inclusions=regexes))
+    assert (parsed.exclusions, parsed.inclusions) == (names, regexes)

@@ -246,8 +246,9 @@ async def test_no_list(text: str):
     ],
 )  # fmt: skip
 async def test_lists_of_all_kinds(text: str):
-    """Rules of every kind are a list, whatever they look like."""
-    await compiler({f"{BASE}/a.txt": text.encode()}).compile(configuration(f"{BASE}/a.txt"))
+    """Rules of every kind are a list, whatever they look like, and all of them are in the result."""
+    result = await compiler({f"{BASE}/a.txt": text.encode()}).compile(configuration(f"{BASE}/a.txt"))
+    assert body(result) == text.splitlines()
 
 
 async def test_an_empty_file_beside_others():

@@ -58,5 +58,8 @@ def test_the_pipeline(lines, names, exclusions, inclusions, chance):
 @pytest.mark.parametrize("name", TRANSFORMATIONS)
 @given(text=st.text(alphabet=st.characters(), max_size=40))
 def test_any_text(name, text):
-    """No text makes a transformation fail, including lone surrogates and NUL."""
-    TRANSFORMATIONS[name].apply([text, "\ud800" + text, text + "\0"])
+    """Any text, including lone surrogates and NUL, is transformed alone as in the pipeline, and does not change what it is given."""
+    lines = [text, "\ud800" + text, text + "\0"]
+    given = list(lines)
+    assert TRANSFORMATIONS[name].apply(lines) == transform(given, [name])
+    assert lines == given

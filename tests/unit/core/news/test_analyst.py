@@ -153,8 +153,10 @@ LONG_TEXT = "The company spent more on the coin than ever before, its report of 
     ],
 )
 def test_pages_that_match(title: str, page_titles: list[str], text: str):
-    """A mismatch is rare: the page's own title or its text is enough."""
+    """A mismatch is rare: the page's own title or its text is enough, and what has neither is one."""
     check_match(title, page_titles, text)
+    with pytest.raises(Mismatch):
+        check_match(title, ["Ten recipes for autumn"], "Who likes pumpkins?")
 
 
 @pytest.mark.parametrize(

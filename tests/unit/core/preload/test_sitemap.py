@@ -95,9 +95,14 @@ def test_bombs():
 
 @given(st.binary(max_size=200))
 def test_anything(body: bytes):
-    """Any input is read or refused."""
-    with suppress(Refused):
-        read(body)
+    """Any input is read, the same in pieces of any size, or refused each time."""
+
+    def read_in(chunk: int) -> Sitemap | None:
+        with suppress(Refused):
+            return read(body, chunk=chunk)
+        return None
+
+    assert read_in(1) == read_in(7) == read_in(len(body) + 1)
 
 
 def test_dates():

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+import pytest
+
 from fakes.binding import JsError
 from fakes.workflows import FakeStep, NonRetryableError
 from sluice.core.compiler.configuration import Configuration
@@ -42,7 +44,11 @@ async def test_success():
     """All items are reported in order, without their rules."""
     bench = Workflow()
     outcome = await bench.outcome(params(*NAMES))
-    assert outcome.pop("totalDurationMs") >= 0
+    slow = Workflow()
+    slow.compiler.on_compiled = lambda: slow.clock.advance(1.5)
+    # Events of the same moment are a millisecond apart.
+    longer_ms = (await slow.outcome(params(*NAMES)))["totalDurationMs"] - outcome.pop("totalDurationMs")
+    assert longer_ms == pytest.approx(1_500 * len(NAMES), abs=20)
     assert outcome == {
         "success": True,
         "batchId": ID,

@@ -208,11 +208,12 @@ async def test_kv_decides_without_objects():
 
 
 async def test_silent_object_is_not_waited_for():
-    """An object that never answers delays the request for a moment and does not fail it."""
+    """An object that never answers delays the request for a moment and does not fail it: KV counts it."""
     clock, later = ManualClock(), Later()
+    kv = FakeKV(clock)
     limit = RateLimiter(
         object_named=Silent().get,
-        open_fallback=lambda: KvRateLimit(KV(FakeKV(clock), clock), clock, later),
+        open_fallback=lambda: KvRateLimit(KV(kv, clock), clock, later),
         background=later,
         recent=RecentCounts(),
         clock=clock,
@@ -221,6 +222,7 @@ async def test_silent_object_is_not_waited_for():
     )
     await limit.charge("a")
     await later.run()
+    assert (await KV(kv, clock).get_json("ratelimit:a"))["count"] == 1
 
 
 class BrokenKV(KV):

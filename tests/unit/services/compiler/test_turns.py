@@ -131,9 +131,12 @@ async def test_lost_turn_ends():
     lost = [turns.take(clock) for _ in range(MAX_AT_ONCE)]
     for place in lost:
         await place.__aenter__()
+    began_at = clock.now()
     clock.advance(TURN_S)
     async with turns.take(clock) as turn:
         turn.count(SMALL_BYTES + 1)
+        await turn.wait()  # for the place of the large one
+    assert clock.now() == began_at + TURN_S, "nobody was waited for"
 
 
 def test_fetches_of_a_batch():

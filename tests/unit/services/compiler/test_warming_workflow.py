@@ -5,6 +5,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import pytest
+
 from sluice.core.compiler.configuration import Configuration
 from sluice.core.errors import Unavailable
 from sluice.services.compiler.workflows.defaults import warm_configurations
@@ -48,9 +50,12 @@ async def test_fresh_entries_are_skipped():
     bench = Workflow()
     next_run_s = bench.clock.now() + NEXT_RUN_S
     bench.ends = {"fresh": next_run_s + 1, "ending": next_run_s}
+    bench.compiler.on_compiled = lambda: bench.clock.advance(1.5)
     outcome = await bench.outcome(params("fresh", "ending", "missing"))
     assert bench.compiler.compilations == {"ending": 1, "missing": 1}
-    assert outcome.pop("totalDurationMs") >= 0
+    at_once = await Workflow().outcome(params("ending", "missing"))
+    longer_ms = outcome.pop("totalDurationMs") - at_once["totalDurationMs"]
+    assert longer_ms == pytest.approx(1_500 * 2, abs=20)
     assert (outcome["success"], outcome["warmed"], outcome["failed"], outcome["skipped"]) == (True, 2, 0, 1)
     assert [(result["name"], result["success"]) for result in outcome["results"]] == [
         ("ending", True),

@@ -55,6 +55,7 @@ class FakeCompiler:
         self.fetches: list[int] = []
         self.benchmarks: list[str] = []
         self.most_at_once = 0
+        self.on_compiled: Callable[[], None] = lambda: None
         self._at_once = 0
 
     async def __call__(
@@ -78,6 +79,7 @@ class FakeCompiler:
             if failure := self.failures.get(configuration.name):
                 raise failure
             self.compilations[configuration.name] += 1
+            self.on_compiled()
         finally:
             self._at_once -= 1
         return ListSummary(
