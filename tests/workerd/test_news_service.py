@@ -125,6 +125,7 @@ def _news(start: StartRuntime) -> Iterator[News]:
             "ADMIN_TOKEN": TOKEN,
             "MAX_ARTICLES_PER_RUN": "50",
             "MAX_CONTENT_FETCH_ATTEMPTS": "1",
+            "MAX_ARTICLE_AGE_DAYS": "36500",
             "RUN_LEASE_S": "2",
             "CORS_ORIGINS": "https://ours.example",
         }
