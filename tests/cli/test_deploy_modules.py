@@ -1,16 +1,15 @@
 """An upload has the locked packages: wrangler completes them before it builds, or stops."""
 
-import hashlib
 import json
 import os
 import shutil
 import subprocess
-import zipfile
 from pathlib import Path
 
 import httpx
 import pytest
 
+from cli.made_packages import make_project
 from runtime import PATIENCE_S, ROOT, Runtime
 
 NOWHERE = "http://127.0.0.1:9/"
@@ -45,24 +44,19 @@ def run(folder: Path, *command: str, **environment: str) -> subprocess.Completed
     )
 
 
-def make_wheel(folder: Path, version: str) -> str:
-    """Make a wheel of the package `made` and return its line in a lock."""
-    wheel = folder / f"made-{version}-py3-none-any.whl"
-    info = f"made-{version}.dist-info"
-    with zipfile.ZipFile(wheel, "w") as archive:
-        archive.writestr("made.py", f"VERSION = {version!r}\n")
-        archive.writestr("pydantic/__init__.py", "")
-        archive.writestr("pydantic_core/__init__.py", "")
-        archive.writestr("publicsuffixlist/public_suffix_list.dat", "com\n// ===END ICANN DOMAINS===\nprivate.com\n")
-        archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: made\nVersion: {version}\n")
-        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-        archive.writestr(f"{info}/RECORD", "")
-    return f"made=={version} \\\n    --hash=sha256:{hashlib.sha256(wheel.read_bytes()).hexdigest()}\n"
+# What the build looks at of the vendored packages.
+VENDORED = {
+    "pydantic/__init__.py": "",
+    "pydantic_core/__init__.py": "",
+    "publicsuffixlist/public_suffix_list.dat": "com\n// ===END ICANN DOMAINS===\nprivate.com\n",
+}
 
 
 def note_pages(clone: Path) -> None:
     """Have the packages of the pages for installed: this project has none, and a registry for them is not at hand."""
     (clone / "src/sluice/console/libraries").mkdir(parents=True)
+    (clone / "node_modules/.bin").mkdir(parents=True)
+    (clone / "node_modules/.bin/node").touch()
     (clone / ".cache").mkdir()
     for name in ("package.json", "package-lock.json"):
         (clone / name).write_text("{}\n")
@@ -91,7 +85,7 @@ def _clone(tmp_path: Path) -> Path:
     (clone / "scripts/build/declared_lists.py").write_text("import sys\nopen(sys.argv[2], 'w').close()\n")
     (clone / "src/sluice/workers").mkdir(parents=True)
     note_pages(clone)
-    lock = make_wheel(tmp_path, "1.0")
+    lock = make_project(clone, VENDORED)
     for name in ("development", "worker"):
         (clone / f"requirements/{name}.txt").write_text(lock)
     return clone

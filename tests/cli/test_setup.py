@@ -1,37 +1,22 @@
 """./scripts/setup installs only locked packages."""
 
 import fcntl
-import hashlib
 import os
 import re
 import shutil
 import subprocess
 import tempfile
 import tomllib
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from cli.made_packages import make_project
 from runtime import PATIENCE_S, ROOT
 
 LOCKS = sorted((ROOT / "requirements").glob("*.txt"))
-
-
-def write_wheel(folder: Path, name: str, **files: str) -> Path:
-    """Write a wheel with these modules and facts about it."""
-    wheel = folder / f"{name}-1.0-py3-none-any.whl"
-    facts = {
-        "METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
-        "WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-        "RECORD": "",
-    }
-    with zipfile.ZipFile(wheel, "w") as archive:
-        for file, text in ({f"{name}-1.0.dist-info/{fact}": text for fact, text in facts.items()} | files).items():
-            archive.writestr(file, text)
-    return wheel
 
 
 @pytest.fixture(name="clone")
@@ -45,19 +30,7 @@ def make_clone(folder: Path) -> Path:
     (clone / "requirements").mkdir(parents=True)
     (clone / "scripts").mkdir()
     shutil.copy(ROOT / "scripts/setup", clone / "scripts/setup")
-    (clone / "src/sluice").mkdir(parents=True)
-    command = {"sluice-1.0.dist-info/entry_points.txt": "[console_scripts]\nsluice = made:run\n"}
-    built = write_wheel(folder, "sluice", **command)
-    backend = f"""import shutil
-def build_editable(folder, config_settings=None, metadata_directory=None):
-    return shutil.copy({str(built)!r}, folder).rpartition("/")[2]
-def run():
-    print("runs")
-"""
-    wheel = write_wheel(folder, "made", **{"made.py": backend})
-    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
-    (clone / "requirements/development.txt").write_text(f"made==1.0 \\\n    --hash=sha256:{digest}\n")
-    (clone / "pyproject.toml").write_text('[build-system]\nrequires = ["made"]\nbuild-backend = "made"\n')
+    (clone / "requirements/development.txt").write_text(make_project(clone, {}))
     return clone
 
 
@@ -156,6 +129,16 @@ def test_a_folder_that_no_environment_can_be_in(clone: Path, character: str):
     assert done.returncode == 1
     assert "rename the folder" in done.stderr
     assert not (strange / ".venv").exists()
+
+
+def test_a_project_that_cannot_be_built(clone: Path):
+    """What fails is said, and is tried again by the next call."""
+    (clone.parent / "sluice-1.0-py3-none-any.whl").unlink()
+    for _ in range(2):
+        done = set_up(clone)
+        assert done.returncode == 1
+        assert "The command line cannot be built: mend the error above." in done.stderr
+        assert "FileNotFoundError" in (clone / ".cache/setup.log").read_text()
 
 
 def test_a_changed_byte_stops_the_set_up(clone: Path):
