@@ -14,6 +14,8 @@ export const PLANS = {
   free: { fetches: 50, services: 1000, queries: 50, processorMs: 10 },
   paid: { fetches: 10_000, services: 10_000, queries: 1000, processorMs: 30_000 },
 };
+// The variables that a deployment on the plan sets; see scripts/remote/free_plan.py.
+export const PLAN_VARIABLES = { free: { PRELOAD_SUBREQUESTS: String(PLANS.free.fetches) }, paid: {} };
 const CONNECTIONS = 6; // waiting for response headers at once; workers/platform/limits#simultaneous-open-connections
 const KV_OPERATIONS = 1000; // for each invocation; kv/platform/limits
 const KV_WRITE_GAP_MS = 1000; // between two writes to one key; kv/platform/limits

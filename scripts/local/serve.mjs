@@ -9,7 +9,7 @@ import { buildFrontOptions, buildHostModules } from "./bundle.mjs";
 import { readConfigs, listConfigs, buildWorkerOptions } from "./config.mjs";
 import { scheduleCrons } from "./cron.mjs";
 import { startDemo } from "./demo.mjs";
-import { PLANS } from "./limits.mjs";
+import { PLANS, PLAN_VARIABLES } from "./limits.mjs";
 import { waitWhileLocked } from "./locks.mjs";
 import { printLog, printPlain, setFooter, useJson } from "./logs.mjs";
 import { applyMigrations } from "./migrations.mjs";
@@ -91,7 +91,7 @@ const checkPort = (port) =>
   });
 
 function buildMiniflareOptions(configs, options) {
-  const vars = readVariables(options.var, options.demoVars);
+  const vars = { ...PLAN_VARIABLES[options.limits], ...readVariables(options.var, options.demoVars) };
   return {
     host: "127.0.0.1",
     port: options.port,
