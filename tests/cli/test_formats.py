@@ -19,12 +19,20 @@ LIST: Final = b"""! Title: Judged
 ||hard.com^$important
 @@||hard.com^
 ||deep.open.tree.com^$important
+||solo.com^
+@@|alone.solo.com^
+@@||*.beneath.tree.com^
+@@||far.down.tree.com^
+0.0.0.0 inner.tree.com
+||xn--bcher-kva.de^
 """
 # What the list says of each name; a format may leave out what its report lists.
 BLOCKED: Final = ("tree.com", "a.tree.com", "exact.com", "a.below.com", "b.a.below.com", "host.com", "hard.com", "a.hard.com",
-                  "deep.open.tree.com")  # fmt: skip
+                  "deep.open.tree.com", "solo.com", "a.alone.solo.com", "beneath.tree.com", "down.tree.com", "a.down.tree.com", "a.inner.tree.com",
+                  "xn--bcher-kva.de")  # fmt: skip
 OPEN: Final = ("open.tree.com", "a.open.tree.com", "goodtree.com", "a.exact.com", "goodexact.com", "below.com", "goodbelow.com",
-               "a.host.com", "com", "tree.com.net", "hard.net")  # fmt: skip
+               "a.host.com", "com", "tree.com.net", "hard.net", "alone.solo.com", "a.beneath.tree.com", "far.down.tree.com",
+               "a.far.down.tree.com")  # fmt: skip
 
 
 def convert(folder: Path, name: str) -> tuple[Path, set[str]]:
@@ -51,7 +59,7 @@ def start_named(folder: Path, path: Path, port: int, upstream_port: int) -> tupl
 Start = Callable[[Path, Path, int, int], tuple[str, ...]]
 SERVERS: Final[dict[str, tuple[Start, set[str]]]] = {
     "dnsmasq": (start_dnsmasq, set()),
-    "unbound": (start_unbound, {"a.below.com", "b.a.below.com"}),
+    "unbound": (start_unbound, {"a.below.com", "b.a.below.com", "a.alone.solo.com"}),
     "rpz": (start_named, set()),
 }
 

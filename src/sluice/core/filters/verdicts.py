@@ -22,9 +22,11 @@ from sluice.core.filters.syntax.punycode import normalise_name
 from sluice.core.filters.syntax.rules import Rule, is_regex, modifier_name, parse_rule
 
 _PARTS: Final = {"*": ".*", "^": r"(?:[^a-z0-9_.%-]|$)"}
-# A text that stands in no `http://name`: a path, a query, or another character that no name has. A first `/` may stand there.
-_NO_NAME: Final = re.compile(r"(?<=[^:/*])/(?!$|\*)|[^a-z0-9_.:/*^|-]")
+# A text that stands in no `http://name`: a path, a query, another character that no name has, or one behind the name's end.
+# A first `/` may stand there.
+_NO_NAME: Final = re.compile(r"(?<=[^:/*])/(?!$|\*)|[^a-z0-9_.:/*^|-]|^\|\|[^^]*+\^[*^]*+[a-z0-9_.-]")
 _LITERAL: Final = re.compile(r"[a-z0-9_.-]+")
+_FIXED_END: Final = re.compile(r"([a-z0-9_.-]+)(?:\^\|?|\|)\Z")
 _CONDITIONS: Final = frozenset({"client", "ctag", "dnstype", "denyallow"})
 
 
@@ -53,7 +55,7 @@ class NameVerdicts:
     def __init__(self, lines: Sequence[str], *, any_client: bool = False, names: Iterable[str] = ()) -> None:
         self._budget = WorkBudget()
         self._entries: dict[tuple[bool, bool, Width, str], Entry] = {}
-        self._others: dict[tuple[bool, bool], list[_PatternRule]] = {}
+        self._others: dict[tuple[bool, bool], list[PatternRule]] = {}
         cancelled = find_cancelled(lines)
         asked_names = tuple(names)
         asked = "\n".join(asked_names)
@@ -66,9 +68,9 @@ class NameVerdicts:
                     key = (outcome.is_exception, outcome.is_important, outcome.width, outcome.name)
                     self._entries.setdefault(key, outcome)
             elif not (cancelled and to_canonical_text(outcome.text) in cancelled):
-                rule = _read_pattern_rule(outcome.line - 1, outcome.text, any_client=any_client)
+                rule = read_pattern_rule(outcome.line - 1, outcome.text, any_client=any_client)
                 if rule is not None and (not asked or rule.literal in asked):
-                    self._others.setdefault(rule.kind, []).append(rule)
+                    self._others.setdefault((rule.is_exception, rule.is_important), []).append(rule)
 
     def decide(self, name: str) -> Decision:
         """Return the verdict on a name as DNS has it; raises Invalid if too many names and patterns are compared."""
@@ -86,7 +88,7 @@ class NameVerdicts:
         rules = self._others.get((is_exception, is_important), ())
         return next((rule.line for rule in rules if self._matches(rule, name)), None)
 
-    def _matches(self, rule: "_PatternRule", name: str) -> bool:
+    def _matches(self, rule: "PatternRule", name: str) -> bool:
         if rule.literal not in name:
             return False
         self._budget.take(CHECK_WORK)
@@ -98,16 +100,24 @@ def is_inside(name: str, domain: str) -> bool:
     return name == domain or name.endswith(f".{domain}")
 
 
-class _PatternRule:
+class PatternRule:
     """A rule that is no plain name; every name it matches contains `literal`."""
 
     def __init__(self, line: int, rule: Rule) -> None:
         self.line = line
+        self.text = rule.format()
         self._pattern = rule.pattern if is_regex(rule.pattern) else normalise_pattern(rule.pattern)
-        self.kind = rule.exception, "important" in rule.modifiers
+        self.is_exception = rule.exception
+        self.is_important = "important" in rule.modifiers
         self.literal = "" if is_regex(rule.pattern) else _find_literal(self._pattern)
         allowed = next((value for value in rule.modifiers if value.startswith("denyallow=")), "")
         self.denyallow = tuple(map(normalise_name, filter(None, allowed.partition("=")[2].split("|"))))
+
+    @cached_property
+    def end(self) -> str:
+        """Return the text that ends each name it matches; "" if none is known."""
+        found = None if is_regex(self._pattern) else _FIXED_END.search(self._pattern)
+        return found[1] if found else ""
 
     @cached_property
     def matches(self) -> Callable[[str], bool]:
@@ -120,7 +130,7 @@ class _PatternRule:
         return lambda name: expression.search(f"http://{name}") is not None
 
 
-def _read_pattern_rule(line: int, text: str, *, any_client: bool) -> _PatternRule | None:
+def read_pattern_rule(line: int, text: str, *, any_client: bool) -> PatternRule | None:
     """Return the rule; None if a modifier narrows it or has no meaning for DNS, or if it matches no name."""
     rule = parse_rule(text)
     if rule is None:
@@ -130,12 +140,12 @@ def _read_pattern_rule(line: int, text: str, *, any_client: bool) -> _PatternRul
         return None
     if not is_regex(rule.pattern) and _NO_NAME.search(normalise_pattern(rule.pattern)):
         return None
-    return _PatternRule(line, rule)
+    return PatternRule(line, rule)
 
 
 def find_rule_literal(text: str) -> str | None:
     """Return a text that stands in each name that a rule which is no plain name matches; None if it decides on no name."""
-    rule = _read_pattern_rule(0, text, any_client=False)
+    rule = read_pattern_rule(0, text, any_client=False)
     return None if rule is None else rule.literal
 
 

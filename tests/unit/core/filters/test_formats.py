@@ -12,7 +12,7 @@ from sluice.core.errors import Invalid
 from sluice.core.filters.formats.entries import Width
 from sluice.core.filters.formats.table import FORMATS, PASSED_THROUGH
 from sluice.core.filters.formats.writer import write_list
-from unit.core.filters.brute_matcher import decide
+from unit.core.filters.brute_matcher import cancel, decide
 
 LIST = [
     "! Title: T", "! License: GPL", "||a.com^", "@@||x.a.com^", "|c.com^", "||*.d.com^", "0.0.0.0 e.com f.com", "g.com",
@@ -109,7 +109,8 @@ LONGEST_MATCH = {
 
 labels = st.sampled_from(["a", "b", "goodx", "x"])
 names = st.lists(labels, min_size=1, max_size=3).map(lambda parts: ".".join([*parts, "com"]))
-shapes = st.sampled_from(["||{}^", "||{}^", "|{}^", "||*.{}^", "{}", "0.0.0.0 {}", "@@||{}^", "@@|{}^", "@@||*.{}^", "||{}^$important",
+shapes = st.sampled_from(["@@|{}^|", "@@||a*.{}^", "@@||*b.{}^|", "@@{}^", "@@||x*{}^$important", "||{}^$important", "||{}^",
+                           "||{}^", "|{}^", "||*.{}^", "{}", "0.0.0.0 {}", "@@||{}^", "@@|{}^", "@@||*.{}^",
                           "||*.{}^$important", "|{}^$important", "@@||{}^$important", "@@|{}^$important", "@@||*.{}^$important",
                           "||{}^$badfilter", "@@||{}^$badfilter", "{}^", "||{}^$client=c"])  # fmt: skip
 rules = st.builds(lambda shape, name: shape.format(name), shapes, names)
@@ -124,7 +125,10 @@ def test_a_format_blocks_what_the_list_blocks(name, lines):
     reported = {skipped.line - 1 for skipped in write_list(lines, name).report.skipped}
     # What is not reported is blocked, whatever the reported lines do: they may only open names.
     expressible = [line for at, line in enumerate(lines) if at not in reported or line.startswith("@@")]
-    named = {word for line in expressible for word in re.findall(r"[a-z.]*\.com", line)}
+    ineffective = {line for line in lines if "badfilter" in line}
+    ineffective |= set(map(cancel, ineffective))
+    effective = [line for at, line in enumerate(lines) if at not in reported and line not in ineffective]
+    named = {word for line in effective for word in re.findall(r"[a-z.]*\.com", line)}
     for host in UNIVERSE:
         blocked = is_blocked(name, written, host)
         should = decide(lines, host) == "blocked"
@@ -175,6 +179,28 @@ def test_a_narrowed_block_is_reported():
     assert [line.reason for line in written.report.skipped] == [
         "the list allows x.a.com inside of it, which cannot be expressed: a.com is blocked without the names below it"
     ]
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS.keys() - set(PASSED_THROUGH)))
+def test_exceptions_that_are_patterns(name):
+    """No name is blocked that a wildcard exception opens; what is lost for it is reported, and nothing else is lost."""
+    lines = [
+        "||cdn1.a.com^",
+        "||a.com^",
+        "@@||cdn*.a.com^",
+        "||b.com^",
+        "||x.c.com^",
+        "@@|x.c.com^|",
+        "||d.com^$important",
+        "@@||x*.d.com^",
+    ]
+    written = body(lines, name)
+    assert not any(is_blocked(name, written, host) for host in ("cdn1.a.com", "cdn2.a.com", "x.c.com"))
+    assert is_blocked(name, written, "a.com") == (Width.EXACT in FORMATS[name].blocks)
+    assert all(is_blocked(name, written, host) for host in ("b.com", "d.com"))
+    reported = {skipped.text for skipped in write_list(lines, name).report.skipped}
+    assert {"||cdn1.a.com^", "@@||cdn*.a.com^"} <= reported
+    assert ("||a.com^" in reported) != (name in NAMES_ONLY)
 
 
 INTERNATIONAL = ["||bücher.de^", "0.0.0.0 МОСКВА.рф", "|faß.de^", "@@||x.bücher.de^", "||Ｗ.de^", "||xn--bcher-kva.de^", "||אa.com^", "||ok.de^", "||ök.de^",

@@ -28,6 +28,8 @@ from sluice.core.filters.verdicts import NameVerdicts
         (["*/ads.x."], "ads.x.com", "blocked"),
         (["/ads.x."], "badads.x.com", "none"),
         (["/ads/x."], "ads.x.com", "none"),
+        (["||x.com^*ad"], "x.com", "none"),
+        (["||x.com^^", "||*^x.com^"], "x.com", "blocked"),
         (["||bücher.de^"], "a.xn--bcher-kva.de", "blocked"),
         (["||BÜCHER.de^"], "xn--bcher-kva.de", "blocked"),
         (["0.0.0.0 бюро.рф"], "xn--90a0af9c.xn--p1ai", "blocked"),

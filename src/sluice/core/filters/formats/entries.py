@@ -37,7 +37,7 @@ class Width(StrEnum):
 
 _PATTERNS: Final = (
     (re.compile(r"\|\|([^*^|/]+)(?:\^(?:\||\*)?|/\*)"), Width.TREE),
-    (re.compile(r"(?:\||(?:https?)?://)([^*^|/]+)[|^]"), Width.EXACT),
+    (re.compile(r"(?:\||(?:https?)?://)([^*^|/]+)(?:\^\|?|\|)"), Width.EXACT),
     (re.compile(r"(?:\|\|)?\*\.([^*^|/]+)\^\|?|\*\.([^*^|/]+)|\.([^*^|/]+)\^"), Width.BELOW),
 )
 

@@ -7,9 +7,12 @@ never counts. A format knows at most that a longer name beats a shorter one.
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from sluice.core.filters.formats.entries import Entry, Width, iterate_wider
+
+if TYPE_CHECKING:
+    from sluice.core.filters.formats.pattern_exceptions import PatternExceptions
 
 
 class EntrySet:
@@ -51,17 +54,19 @@ class Resolution:
     def __init__(
         self,
         decisive: Sequence[Entry],
+        patterns: "PatternExceptions",
         writable: Collection[Width],
         *,
         can_narrow: bool = False,
         names_only: bool = False,
     ) -> None:
-        """`decisive` are all exceptions and `$important` blocks.
+        """`decisive` are all exceptions and `$important` blocks, without the exceptions that are `patterns`.
 
         Inside of a block, exceptions of the `writable` widths hold. For another one the block is left out, or with
         `can_narrow` becomes its name alone. With `names_only`, a block never reaches the names below it.
         """
         self._writable = frozenset(Width) if names_only else writable
+        self._patterns = patterns
         self._can_narrow = can_narrow
         self._names_only = names_only
         exceptions = [entry for entry in decisive if entry.is_exception]
@@ -77,15 +82,23 @@ class Resolution:
 
     def resolve(self, block: Entry) -> Remainder:
         """Return what is left of a block without all that exceptions open."""
-        if not self._lines:
+        if not self._lines and not self._patterns:
             return Remainder(block)
         left = _subtract(block, self._stronger if block.is_important else self._every)
         if left is None:
             return Remainder(None)
-        opened = left.width is not Width.EXACT and self._inside.get((left.name, left.is_important))
+        if left.width is not Width.BELOW and (opener := self._patterns.find_opener(left)):
+            return Remainder(None, f"the list allows it by {opener}, which cannot be expressed")
+        opened = self._find_inside(left)
         if left.name in self._asked:
             (self._narrowed if opened or self._names_only else self._covering).add(left)
         return self._narrow(left, opened) if opened else Remainder(left)
+
+    def _find_inside(self, block: Entry) -> str:
+        """Return what is opened below the name of a block and cannot be written; "" if nothing is."""
+        if block.width is Width.EXACT or self._names_only:
+            return ""
+        return self._inside.get((block.name, block.is_important)) or self._patterns.find_inside(block)
 
     def _narrow(self, block: Entry, opened: str) -> Remainder:
         reason = f"the list allows {opened} inside of it, which cannot be expressed"
@@ -104,7 +117,8 @@ class Resolution:
         """Yield the names that an exception does not open, where the block above them does not reach them."""
         for name, line in self._lines.items():
             entry = Entry(line, name, Width.EXACT)
-            if self._narrowed.covers(entry) and self._find_opened(name) in {None, Width.BELOW}:
+            is_blocked = self._narrowed.covers(entry) and self._find_opened(name) in {None, Width.BELOW}
+            if is_blocked and not self._patterns.find_opener(entry):
                 yield entry
 
     def _find_blocks_around(self) -> dict[tuple[str, bool], str]:

@@ -16,6 +16,7 @@ from sluice.core.filters.formats.entries import (
     read_decisive_entries,
     to_canonical_text,
 )
+from sluice.core.filters.formats.pattern_exceptions import PatternExceptions
 from sluice.core.filters.formats.resolution import Resolution, iterate_hidden
 from sluice.core.filters.formats.table import FORMATS, PASSED_THROUGH, Format
 from sluice.core.filters.syntax.lines import CREDITS, is_blank, is_comment
@@ -94,6 +95,7 @@ class FormatWriter:
         decisive = [entry for entry in read_decisive_entries(lines) if not self._is_cancelled(entry)]
         self._resolution = Resolution(
             decisive,
+            PatternExceptions(lines, self._cancelled),
             self._row.exceptions.keys(),
             can_narrow=Width.EXACT in self._row.blocks,
             names_only=self._row.names_only,
