@@ -87,10 +87,11 @@ function Work({ zone, status, refresh }) {
     refresh();
   };
   const { last_5_minutes: recent, limits, origin_check: check } = status;
-  // A zone whose configuration is new is tried once, without being asked.
+  // A zone whose configuration is new is tried once, without being asked; one that is paused is left alone.
+  const isUntried = check === null && !status.paused;
   useEffect(() => {
-    if (check === null) control("origin/check");
-  }, [check === null]);
+    if (isUntried) control("origin/check");
+  }, [isUntried]);
   const toggle = status.paused
     ? html`<${Button} icon="play" kind="primary" onClick=${() => control("resume", "Preloading continues.")}>Resume<//>`
     : html`<${Button} icon="stop" onClick=${() => control("pause", "Paused.")}>Pause<//>`;
@@ -114,7 +115,8 @@ function Work({ zone, status, refresh }) {
 }
 
 function describeCheck(check) {
-  if (!check || check.state === "pending") return "Warming is being tried …";
+  if (!check) return "Warming has not been tried.";
+  if (check.state === "pending") return "Warming is being tried …";
   const when = html`<${Ago} time=${check.at * 1000} />`;
   if (check.state === "reached") return html`Warming reaches the origin: it answered ${check.status}, ${when}.`;
   return html`Warming does not reach the origin, ${when}: ${check.detail}.`;
