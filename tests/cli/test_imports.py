@@ -21,8 +21,8 @@ MAX_MODULES: Final = {
     "edge-preload": 149,
     "sluice-tail": 60,
     "worker-api": 98,
-    "worker-news-processor": 106,
-    "worker-news-updater": 95,
+    "worker-news-processor": 108,
+    "worker-news-updater": 98,
 }
 # Only the Workers that take bodies import pydantic, and only the part of it that loads the schemas of models.
 TAKE_BODIES: Final = {"adblock-compiler", "edge-preload"}

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from sluice.core.news.checkpoint import Checkpoint
+from sluice.core.news.feeds.merging import ListedArticle, Merge
 from sluice.core.news.feeds.same_article import Fingerprint, KnownArticles, list_fingerprints
-from sluice.core.news.pending_list import ListedArticle, Merge, PendingEntry
+from sluice.core.news.pending_list import PendingEntry
 from sluice.services.news.collect.fetch_all import SourceResults
 
 

@@ -8,8 +8,9 @@ from typing import Any, Final
 from sluice.core.errors import SluiceError
 from sluice.core.json_text import encode_json, parse_stored_json
 from sluice.core.news.checkpoint import Checkpoint, CorruptCheckpoint, parse_checkpoint
+from sluice.core.news.feeds.merging import Merge, merge_new_articles
 from sluice.core.news.feeds.source import Source, SourceResult
-from sluice.core.news.pending_list import Merge, merge_new_articles, parse_pending_list
+from sluice.core.news.pending_list import parse_pending_list
 from sluice.core.ports import Clock, KvWriter, Log
 from sluice.services.news.collect.conditional import ConditionalFeeds
 from sluice.services.news.collect.fetch_all import SourceResults, fetch_all

@@ -7,7 +7,6 @@ from typing import Final, TypeVar
 from sluice.core.json_text import encode_json
 from sluice.core.news.article import Article
 from sluice.core.news.checkpoint import Checkpoint, CorruptCheckpoint, parse_checkpoint, rebuild_checkpoint
-from sluice.core.news.checkpoint_edits import Edit, take_edit
 from sluice.core.news.checkpoint_transitions import Place
 from sluice.core.ports import Clock, KvText, KvWriter, Log
 from sluice.services.news.process.index_store import IndexStore
@@ -112,22 +111,29 @@ class CheckpointStore:
         is_corrupt = isinstance(checkpoint, CorruptCheckpoint)
         if isinstance(checkpoint, CorruptCheckpoint):
             checkpoint = await self._rebuild(lease, stored.text, checkpoint)
-        edit = await self._take_edit(lease, checkpoint) if stored.is_edited else Edit(checkpoint, ())
+        removed: tuple[Article, ...] = ()
+        if stored.is_edited:
+            checkpoint, removed = await self._take_edit(lease, checkpoint)
         # The announced one may never have been written.
         is_unwritten = is_stale or is_corrupt or stored.is_edited
         return Run(
             lease,
-            edit.checkpoint,
+            checkpoint,
             was_present=was_present,
             has_unwritten_checkpoint=is_unwritten,
-            removed=edit.removed,
+            removed=removed,
             legacy=stored.legacy,
         )
 
-    async def _take_edit(self, lease: RunLease, edited: Checkpoint) -> Edit:
+    async def _take_edit(self, lease: RunLease, edited: Checkpoint) -> tuple[Checkpoint, tuple[Article, ...]]:
+        from sluice.core.news.checkpoint_edits import take_edit  # noqa: PLC0415 - rare
+
         text = await self.leases.recall(CHECKPOINT) if CHECKPOINT in lease.announced else None
         last = parse_checkpoint(text)
-        return Edit(edited, ()) if text is None or isinstance(last, CorruptCheckpoint) else take_edit(edited, last)
+        if text is None or isinstance(last, CorruptCheckpoint):
+            return edited, ()
+        edit = take_edit(edited, last)
+        return edit.checkpoint, edit.removed
 
     async def _rebuild(self, lease: RunLease, text: str, error: CorruptCheckpoint) -> Checkpoint:
         """Keeps the unreadable checkpoint under another key, and derives a new one from the stored articles."""

@@ -8,7 +8,6 @@ from sluice.services.news.run_lease.lease import Announcement, RunLease, RunLeas
 from sluice.services.news.run_outcomes import Waiting
 from sluice.services.news.settings import ProcessorSettings
 from sluice.services.news.storage.article_index import ArticleIndex, CorruptIndex
-from sluice.services.news.storage.index_recovery import recover_ids
 from sluice.services.news.storage.keys import CORRUPT_INDEX, INDEX
 from sluice.services.news.storage.versions import read_version
 
@@ -52,6 +51,8 @@ class IndexStore:
 
     async def _rebuild(self, lease: RunLease, error: CorruptIndex) -> ArticleIndex:
         """Keeps the unreadable index under another key, and writes one of the ids that are announced, readable or stored."""
+        from sluice.services.news.storage.index_recovery import recover_ids  # noqa: PLC0415 - rare
+
         await self._keep_corrupt()
         announced = await self._recall(lease) or ArticleIndex()
         ids = await recover_ids(self.kv, (*announced.ids, *error.readable), self.settings.max_stored_articles)

@@ -7,18 +7,20 @@ metadata of the checkpoint names the list that was adopted; without a marker the
 
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from sluice.core.errors import SluiceError
 from sluice.core.news.article import Article, Stage
 from sluice.core.news.checkpoint_transitions import Place
-from sluice.core.news.legacy import LegacyNews, parse_legacy
 from sluice.core.ports import KvWriter, Log
 from sluice.services.news.process.article_store import ArticleStore
 from sluice.services.news.process.checkpoint_store import CheckpointStore
 from sluice.services.news.process.run import LegacyMark, Run, Step
 from sluice.services.news.storage.article_index import read_articles
 from sluice.services.news.storage.keys import LEGACY
+
+if TYPE_CHECKING:
+    from sluice.core.news.legacy import LegacyNews
 
 MAX_ADOPTED: Final = 25  # in one run; each is a write
 # Articles to try later are part of the checkpoint, which must stay small enough for the run lease to keep it.
@@ -61,6 +63,8 @@ class LegacyAdoption:
 
     async def adopt(self, run: Run) -> list[Step]:
         """Adopts some articles; marks the list as adopted when none is left."""
+        from sluice.core.news.legacy import parse_legacy  # noqa: PLC0415 - rare
+
         legacy = parse_legacy(await self.kv.get_text(LEGACY))
         kept = await self.articles.append_to_index(run, [each.id for each in legacy.articles])
         known = run.checkpoint.known_ids
@@ -85,7 +89,7 @@ class LegacyAdoption:
         self.checkpoints.record(run, article, step.place, REASON)
         return step
 
-    def _finish(self, run: Run, legacy: LegacyNews, kept: set[str]) -> None:
+    def _finish(self, run: Run, legacy: "LegacyNews", kept: set[str]) -> None:
         run.legacy = LegacyMark(run.legacy.found)
         run.has_unwritten_checkpoint = True
         if not legacy.is_readable:

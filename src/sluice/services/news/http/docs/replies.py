@@ -248,7 +248,7 @@ class SourceCounts(ReplyModel):
     warnings: list[str] | Absent = None
 
 
-class UpdaterRun(ReplyModel):
+class UpdaterRun(CamelReplyModel):
     """The result of a run; a run that was busy or waiting has only a reason."""
 
     outcome: Annotated[Literal["ok", "failed", "busy", "waiting"], Field(description="`failed`: every source failed.")]
