@@ -135,6 +135,7 @@ async function serve(options) {
     await resumeWorkflows(miniflare, configs);
   };
   const build = () => buildMiniflareOptions(configs, { ...options, onRestart: () => startWorkers().catch(printError) });
+  let isAnnounced = false;
   const start = () => {
     miniflare = new Miniflare(build());
     for (const signal of ["SIGINT", "SIGTERM"]) {
@@ -145,9 +146,10 @@ async function serve(options) {
         miniflare.dispose().then(() => process.exit(0), (error) => (printError(error), process.exit(1)));
       });
     }
+    if (!isAnnounced) printPlain(`Starting ${countWorkers(configs.length)} …`); // whoever reads this may stop it
+    isAnnounced = true;
     return miniflare.ready.catch(explainStart);
   };
-  printPlain(`Starting ${countWorkers(configs.length)} …`);
   const url = await waitWhileLocked(start, printPlain);
   await applyMigrations(miniflare, configs);
   await startWorkers();

@@ -109,7 +109,7 @@ function Work({ zone, status, refresh }) {
     />
     <p class="hint">Limits: ${limits.concurrency} requests at once, ${formatNumber(limits.per_second)} per second, ${formatNumber(limits.per_minute)} per minute.</p>
     <p class="hint">
-      ${describeCheck(check)} <button type="button" class="link" disabled=${check?.state === "pending"} onClick=${() => control("origin/check")}>Try whether warming reaches the origin</button>
+      ${describeCheck(check)} <button type="button" class="link" disabled=${check?.state === "pending"} onClick=${() => control("origin/check")}>Try warming</button>
     </p>
   <//>`;
 }
