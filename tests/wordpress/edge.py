@@ -69,10 +69,10 @@ class Edge:
         host = {"Host": self.url.partition("://")[2]}
         return httpx.get(self.runtime.url + url.removeprefix(self.url), headers=host | headers, timeout=PATIENCE_S)
 
-    def pass_minute(self) -> None:
+    def pass_time(self, seconds: int = 51) -> None:
         """Moves the clock of CLOCKWORK, then runs the minute's cron. WordPress believes a clock for five minutes."""
         host = {"Host": self.api.partition("://")[2]}
-        moved = httpx.put(f"{self.runtime.url}/test?advance_s=51", headers=host, timeout=PATIENCE_S)
+        moved = httpx.put(f"{self.runtime.url}/test?advance_s={seconds}", headers=host, timeout=PATIENCE_S)
         assert moved.status_code == 200, moved.text
         assert self.runtime.cron("edge-preload", "* * * * *").status_code == 200
 

@@ -91,6 +91,7 @@ def test_nothing_may_be_left_behind(edge: Edge):
         page = until(lambda: (reply := edge.visit(post["link"], Accept="text/html")).status_code == 508 and reply)
         assert "leads back to itself" in page.text
         until(lambda: {"agent_away", "redirect_circle"} <= set(edge.list_alerts()))
+        assert edge.runtime.cron("edge-preload", "* * * * *").status_code == 200  # it writes down what has happened
         messages = {alert["message"] for alert in edge.ask_operator("GET", "alerts").json()["alerts"]}
         assert any(f"{post['link']} redirects to itself" in each and "Activate its plugin" in each for each in messages)
         edge.wordpress.activate()
@@ -112,7 +113,7 @@ def test_a_fatal_error_of_the_plugin(edge: Edge):
         broken.unlink()
     edit_past_the_plugin(edge, post["id"], "Edited while it failed.")
     assert wait_for_own_reply(edge, post["link"], "Edited while it failed.").status_code == 200
-    edge.pass_minute()
+    edge.pass_time()
     until(lambda: "agent_away" not in edge.list_alerts())
     find_left_file(edge).unlink(missing_ok=True)
     until(lambda: is_hit(reply := edge.visit(post["link"])) and "Edited while" in reply.text)
@@ -148,8 +149,8 @@ def test_deleted_without_a_word(edge: Edge):
         edge.visit(
             f"{post['link']}?nothing=cached"
         )  # a page without a copy redirects to itself: the Worker becomes doubtful
-        for _ in range(2):
-            edge.pass_minute()
+        edge.pass_time(111)
+        edge.pass_time()
         until(lambda: "agent_away" in edge.list_alerts())
         assert not is_hit(until(lambda: (reply := edge.visit(post["link"])).status_code == 508 and reply))
     finally:
@@ -158,6 +159,6 @@ def test_deleted_without_a_word(edge: Edge):
         "update_option( 'active_plugins', array_unique( array_merge( (array) get_option( 'active_plugins' ),"
         "array( 'sluice-preload/sluice-preload.php' ) ) ) );"
     )
-    edge.pass_minute()
+    edge.pass_time()
     until(lambda: "agent_away" not in edge.list_alerts())
     until(lambda: is_hit(edge.visit(post["link"])))
