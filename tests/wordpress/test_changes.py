@@ -30,15 +30,18 @@ def _blog(site: Blog) -> Iterator[Blog]:
 
 
 def test_activation_introduces_the_site(blog: Blog):
-    """Activation asks for the Worker's cron, names the sitemap and has it crawled, each with a key."""
+    """Deactivation is told at once; activation asks for the Worker's cron, names the sitemap and has it crawled, each with a key."""
     blog.wordpress.deactivate()
+    assert [each.body["leaves"] for each in blog.recorder.accepted if each.path.endswith("/agent")] == ["deactivated"]
     blog.wordpress.activate()
-    until(lambda: len(blog.recorder.accepted) >= 2)
+    # It is sent after the rest.
+    until(lambda: any(each.path.endswith("/sitemap") for each in blog.recorder.accepted))
     sitemap_url = f"{blog.wordpress.url}/wp-sitemap.xml"
     found = {(each.method, each.path): each.body for each in blog.recorder.accepted}
     agent = found["PUT", "/api/v1/zones/blog/agent"]
     assert agent["origin_cron_path"] == "/wp-cron.php"
     assert agent["preload_sitemap_url"] == sitemap_url
+    assert agent["presence_path"] == "/?sluice_preload_agent=1"
     assert found["POST", "/api/v1/zones/blog/sitemap"]["url"] == sitemap_url
     for body in found.values():
         assert uuid.UUID(body["idempotency_key"].partition("-")[2]).version == 4
