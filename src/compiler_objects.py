@@ -4,7 +4,10 @@ from typing import Any
 
 from workers import DurableObject
 
-from sluice.workers.compiler_objects import CompilerObjects
+from sluice.core.remote import answer_call
+from sluice.services.compiler.cache.remote_single_flight import CompilationCalls
+from sluice.services.compiler.guard.rate_limit_window import RateLimitCalls
+from sluice.workers.compiler import open_object
 
 __all__ = ["CompilationObject", "JobSweeper", "RateLimiter"]
 
@@ -12,7 +15,7 @@ __all__ = ["CompilationObject", "JobSweeper", "RateLimiter"]
 class _Object(DurableObject):
     def __init__(self, ctx: Any, env: Any) -> None:
         super().__init__(ctx, env)
-        self.parts = CompilerObjects(env, ctx)
+        self.parts = open_object(env, ctx)
 
     async def ping(self) -> str:
         return "pong"
@@ -21,15 +24,15 @@ class _Object(DurableObject):
 class CompilationObject(_Object):
     """One for each configuration: compiles it once for all callers at the same time."""
 
-    async def serve_list(self, configuration: str, options: Any) -> Any:
-        return await self.parts.compilation_server.serve_list(configuration, options)
+    async def call(self, name: str, message: Any) -> Any:
+        return await answer_call(self.parts.compilation_server, CompilationCalls, name, message)
 
 
 class RateLimiter(_Object):
     """One for each client: counts its requests."""
 
-    async def count_request(self, max_requests: int, window_s: int, cost: int = 1, owed: int = 0) -> Any:
-        return await self.parts.client_rate_limit.count_request(max_requests, window_s, cost, owed)
+    async def call(self, name: str, message: Any) -> Any:
+        return await answer_call(self.parts.client_rate_limit, RateLimitCalls, name, message)
 
     async def alarm(self) -> None:
         await self.parts.client_rate_limit.erase_if_over()
@@ -38,8 +41,10 @@ class RateLimiter(_Object):
 class JobSweeper(_Object):
     """One for all jobs: resends lost messages until every job is done."""
 
-    async def arm(self) -> Any:
-        return await self.parts.job_sweeper.arm()
+    async def call(self, name: str, message: Any) -> Any:
+        from sluice.services.compiler.jobs.sweeper import SweeperCalls  # noqa: PLC0415 - rare
+
+        return await answer_call(self.parts.job_sweeper, SweeperCalls, name, message)
 
     async def alarm(self) -> None:
         await self.parts.job_sweeper.sweep()

@@ -10,7 +10,7 @@ from compiler_objects import *
 from compiler_workflows import *
 from sluice.platform.bindings import Binding
 from sluice.platform.worker import handle_request
-from sluice.workers.compiler import CompilerWorker
+from sluice.workers.compiler import open_compiler, purge_copies
 
 # The runtime looks for every exported class here.
 __all__ = ["Default"] + compiler_objects.__all__ + compiler_workflows.__all__  # noqa: RUF005 - the form that tools read
@@ -41,17 +41,17 @@ BINDINGS = (
 class Default(WorkerEntrypoint):
     async def fetch(self, request: Any) -> Any:
         def find_checks() -> Any:
-            return CompilerWorker(self.env, self.ctx).variable_checks
+            return open_compiler(self.env, self.ctx).variable_checks
 
-        return await handle_request(self, request, NAME, BINDINGS, CompilerWorker, check_more=find_checks)
+        return await handle_request(self, request, NAME, BINDINGS, open_compiler, check_more=find_checks)
 
     async def purge_copies(self, tags: Any) -> bool:
-        return await CompilerWorker(self.env, self.ctx).purge_copies(tags)
+        return await purge_copies(self.ctx, tags)
 
     async def queue(self, batch: Any, _env: Any, _ctx: Any) -> None:
         from sluice.platform.queues import read_messages  # noqa: PLC0415 - rare
 
-        await CompilerWorker(self.env, self.ctx).queue_handler.handle_batch(batch.queue, read_messages(batch))
+        await open_compiler(self.env, self.ctx).queue_handler.handle_batch(batch.queue, read_messages(batch))
 
     async def scheduled(self, controller: Any, _env: Any, _ctx: Any) -> None:
-        await CompilerWorker(self.env, self.ctx).schedule.run(controller.cron, round(controller.scheduledTime))
+        await open_compiler(self.env, self.ctx).schedule.run(controller.cron, round(controller.scheduledTime))

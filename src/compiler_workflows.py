@@ -22,9 +22,9 @@ class _Workflow(WorkflowEntrypoint):
     async def run(self, event: Any, step: Any) -> Any:
         # A workflow is rarer than a request, so its modules do not delay the start of the Worker.
         from sluice.platform.workflows import Steps  # noqa: PLC0415 - rare
-        from sluice.workers.compiler_workflows import CompilerWorkflows  # noqa: PLC0415 - rare
+        from sluice.workers.compiler import open_compiler  # noqa: PLC0415 - rare
 
-        workflow = getattr(CompilerWorkflows(self.env, self.ctx), self.part)
+        workflow = getattr(open_compiler(self.env, self.ctx).workflows, self.part)
         return await workflow.run(event["instanceId"], event["payload"], Steps(step, NonRetryableError))
 
 

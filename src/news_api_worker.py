@@ -7,7 +7,7 @@ from workers import WorkerEntrypoint
 from news_state import NewsState
 from sluice.platform.bindings import Binding
 from sluice.platform.worker import handle_request
-from sluice.workers.news_api import NewsApiWorker
+from sluice.workers.news_api import open_news_api
 
 __all__ = ["Default", "NewsState"]
 
@@ -22,8 +22,8 @@ BINDINGS = (
 
 class Default(WorkerEntrypoint):
     async def fetch(self, request: Any) -> Any:
-        return await handle_request(self, request, NAME, BINDINGS, NewsApiWorker)
+        return await handle_request(self, request, NAME, BINDINGS, open_news_api)
 
     async def refresh(self) -> bool:
         """Called by the processor after a run: only this entry point can purge the cache before it."""
-        return await NewsApiWorker(self.env, self.ctx).refresh.run()
+        return await open_news_api(self.env, self.ctx).refresh.run()

@@ -4,7 +4,9 @@ from typing import Any
 
 from workers import DurableObject
 
-from sluice.workers.news_leases import open_run_lock
+from sluice.core.remote import Message, answer_call
+from sluice.platform.durable_objects import Sql
+from sluice.services.news.run_lease import run_lock
 
 __all__ = ["RunLock"]
 
@@ -14,23 +16,11 @@ class RunLock(DurableObject):  # type: ignore[misc]  # the SDK has no types
 
     def __init__(self, ctx: Any, env: Any) -> None:
         super().__init__(ctx, env)
-        self.lock = open_run_lock(ctx)
+        self.lock = run_lock.RunLock(Sql(ctx.storage))
 
-    async def acquire(self, token: str, now_ms: int, lease_ms: int) -> dict[str, Any]:
-        return self.lock.acquire(token, now_ms, lease_ms)
-
-    async def renew(self, token: str, until_ms: int) -> None:
-        self.lock.renew(token, until_ms)
-
-    async def announce(self, token: str, until_ms: int, announcements: list[dict[str, Any]]) -> None:
-        self.lock.announce(token, until_ms, announcements)
-
-    async def recall(self, key: str) -> str | None:
-        return self.lock.recall(key)
-
-    async def release(self, token: str) -> None:
-        self.lock.release(token)
+    async def call(self, name: str, message: Message) -> Message:
+        return await answer_call(self.lock, run_lock.RunLock, name, message)
 
     async def ping(self) -> bool:
         """Whether the object's database answers."""
-        return self.lock.is_healthy()
+        return await self.lock.is_healthy()

@@ -7,7 +7,7 @@ from workers import WorkerEntrypoint
 from news_objects import RunLock
 from sluice.platform.bindings import Binding
 from sluice.platform.worker import handle_request
-from sluice.workers.news_processor import NewsProcessorWorker
+from sluice.workers.news_processor import open_news_processor
 
 __all__ = ["Default", "RunLock"]
 
@@ -24,7 +24,7 @@ BINDINGS = (
 
 class Default(WorkerEntrypoint):
     async def fetch(self, request: Any) -> Any:
-        return await handle_request(self, request, NAME, BINDINGS, NewsProcessorWorker)
+        return await handle_request(self, request, NAME, BINDINGS, open_news_processor)
 
     async def scheduled(self, _controller: Any, _env: Any, _ctx: Any) -> None:
-        await NewsProcessorWorker(self.env, self.ctx).processor.run()
+        await open_news_processor(self.env, self.ctx).processor.run()

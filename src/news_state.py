@@ -4,7 +4,8 @@ from typing import Any
 
 from workers import DurableObject
 
-from sluice.services.news.state.calls import answer_call
+from sluice.core.remote import Message, answer_call
+from sluice.services.news.state.remote_state import RemoteNewsState
 
 __all__ = ["NewsState"]
 
@@ -19,8 +20,8 @@ class NewsState(DurableObject):  # type: ignore[misc]  # the SDK has no types
 
         self.state = open_news_state(ctx, env)
 
-    async def call(self, name: str, arguments: list[Any]) -> Any:
-        return await answer_call(self.state, name, arguments)
+    async def call(self, name: str, message: Message) -> Message:
+        return await answer_call(self.state, RemoteNewsState, name, message)
 
     async def alarm(self) -> None:
         await self.state.handle_alarm()

@@ -7,7 +7,7 @@ from workers import WorkerEntrypoint
 from news_objects import RunLock
 from sluice.platform.bindings import Binding
 from sluice.platform.worker import handle_request
-from sluice.workers.news_updater import NewsUpdaterWorker
+from sluice.workers.news_updater import open_news_updater
 
 __all__ = ["Default", "RunLock"]
 
@@ -22,7 +22,7 @@ BINDINGS = (
 
 class Default(WorkerEntrypoint):
     async def fetch(self, request: Any) -> Any:
-        return await handle_request(self, request, NAME, BINDINGS, NewsUpdaterWorker)
+        return await handle_request(self, request, NAME, BINDINGS, open_news_updater)
 
     async def scheduled(self, _controller: Any, _env: Any, _ctx: Any) -> None:
-        await NewsUpdaterWorker(self.env, self.ctx).updater.run()
+        await open_news_updater(self.env, self.ctx).updater.run()

@@ -6,7 +6,7 @@ from workers import DurableObject, WorkerEntrypoint
 
 from sluice.platform.bindings import Binding
 from sluice.platform.durable_objects import Sql
-from sluice.workers.preload import PreloadWorker, enter_worker
+from sluice.workers.preload import answer_request, enter_service, open_zone
 
 __all__ = ["Default", "PreloadQueue"]
 
@@ -25,14 +25,14 @@ class PreloadQueue(DurableObject):
 
     def __init__(self, ctx: Any, env: Any) -> None:
         super().__init__(ctx, env)
-        self.zone = PreloadWorker(env, ctx).zone_object
+        self.zone = open_zone(env, ctx)
 
     async def ping(self) -> bool:
         """Whether the object's own database answers."""
         return Sql(self.ctx.storage).value("select 1") == 1
 
-    async def call(self, zone_id: str, name: str, arguments: str) -> str:
-        return await self.zone.call(zone_id, name, arguments)
+    async def call(self, zone_id: str, name: str, message: str) -> Any:
+        return await self.zone.call(zone_id, name, message)
 
     async def alarm(self) -> None:
         await self.zone.handle_alarm()
@@ -40,7 +40,7 @@ class PreloadQueue(DurableObject):
 
 class Default(WorkerEntrypoint):
     async def fetch(self, request: Any) -> Any:
-        return await enter_worker(self.env, self.ctx).handle_request(self, request, BINDINGS)
+        return await answer_request(enter_service(self.env, self.ctx), self, request, BINDINGS)
 
     async def scheduled(self, _controller: Any, _env: Any, _ctx: Any) -> None:
-        await enter_worker(self.env, self.ctx).cron.run()
+        await enter_service(self.env, self.ctx).cron.run()

@@ -6,7 +6,7 @@ from workers import WorkerEntrypoint
 
 from sluice.platform.bindings import Binding
 from sluice.platform.worker import handle_request
-from sluice.workers.tail import TailWorker
+from sluice.workers.tail import open_tail
 
 __all__ = ["Default"]
 
@@ -16,7 +16,7 @@ BINDINGS = (Binding("ASSETS", "service"), Binding("TAIL_LOGS", "kv"))
 
 class Default(WorkerEntrypoint):
     async def fetch(self, request: Any) -> Any:
-        return await handle_request(self, request, NAME, BINDINGS, TailWorker)
+        return await handle_request(self, request, NAME, BINDINGS, open_tail)
 
     async def tail(self, items: Any, _env: Any = None, _ctx: Any = None) -> None:
-        await TailWorker(self.env, self.ctx).tail.handle_delivery(items)
+        await open_tail(self.env, self.ctx).tail.handle_delivery(items)

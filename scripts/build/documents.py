@@ -1,4 +1,4 @@
-"""Builds the OpenAPI document of each Worker into a folder, from the documentation of its routes.
+"""Builds the OpenAPI document of each Worker into a folder, from what its routes declare.
 
 ./scripts/setup runs it after every change of the sources. `uploads.py` puts each of them beside the pages of its Worker.
 """
@@ -6,33 +6,69 @@
 import ast
 import sys
 import tomllib
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self, cast
 
 from sluice import __version__
 from sluice.core.json_text import encode_json
-from sluice.services.compiler.http.docs import endpoints as compiler
-from sluice.services.news.http.docs import endpoints as news
-from sluice.services.preload.http.docs import endpoints as preload
-from sluice.services.tail.http.docs import endpoints as tail
-from sluice.web.openapi.common_docs import COMMON
-from sluice.web.openapi.docs import Documentation
-from sluice.web.openapi.document import build_document
+from sluice.core.variables import Variables
+from sluice.services.compiler.ports import CompilerPorts
+from sluice.services.compiler.service import CompilerService
+from sluice.services.news.collect.service import NewsUpdaterService
+from sluice.services.news.ports import RunPorts
+from sluice.services.news.process.service import NewsProcessorPorts, NewsProcessorService
+from sluice.services.news.serve.service import NewsApiPorts, NewsApiService
+from sluice.services.preload.service import PreloadPorts, PreloadService
+from sluice.services.tail.service import TailPorts, TailService
+from sluice.web import Route
+from sluice.web.api_document.document import build_document
+from sluice.web.common_routes import add_common_routes
 
 ROOT: Final = Path(__file__).parents[2]
-ROUTES: Final[dict[str, Documentation]] = {
-    "adblock-compiler": compiler.ROUTES,
-    "edge-preload": preload.ROUTES,
-    "sluice-tail": tail.ROUTES,
-    "worker-api": news.API,
-    "worker-news-processor": news.PROCESSOR,
-    "worker-news-updater": news.UPDATER,
+
+
+class Nothing:
+    """Stands for every port: a service is put together to look at its routes, and none of them is called."""
+
+    def __getattr__(self, _name: str) -> Self:
+        return self
+
+    def __call__(self, *_arguments: object) -> Self:
+        return self
+
+
+NOTHING: Final[Any] = Nothing()
+NO_VARIABLES: Final = Variables(lambda _name: None)
+
+
+ROUTES: Final[dict[str, Callable[[], Sequence[Route]]]] = {
+    "edge-preload": lambda: PreloadService(leave_out(PreloadPorts)).routes,
+    "adblock-compiler": lambda: CompilerService(leave_out(CompilerPorts)).routes,
+    "sluice-tail": lambda: TailService(leave_out(TailPorts)).routes,
+    "worker-api": lambda: NewsApiService(leave_out(NewsApiPorts)).routes,
+    "worker-news-processor": lambda: NewsProcessorService(leave_out(NewsProcessorPorts)).routes,
+    "worker-news-updater": lambda: NewsUpdaterService(leave_out(RunPorts)).routes,
 }
+WORKERS: Final = tuple(ROUTES)
+
+
+def leave_out(ports: Callable[..., Any]) -> Any:
+    """Return the ports of a service without adapters behind them; no variable is set."""
+    names = cast("Any", ports).__dataclass_fields__
+    return ports(**(dict.fromkeys(names, NOTHING) | {"variables": NO_VARIABLES}))
 
 
 def build_worker_document(worker: str) -> dict[str, Any]:
     """Return the document of a Worker."""
-    return build_document(worker, __version__, {**COMMON, **ROUTES[worker]}, about=describe_worker(worker))
+    return build_document(worker, __version__, list_routes(worker), about=describe_worker(worker))
+
+
+def list_routes(worker: str) -> list[Route]:
+    """Return all routes of a Worker."""
+    return add_common_routes(
+        ROUTES[worker](), name=worker, version=__version__, check_bindings=NOTHING, read_document=NOTHING
+    )
 
 
 def describe_worker(worker: str) -> str:
@@ -45,7 +81,7 @@ def describe_worker(worker: str) -> str:
 
 def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    for worker in ROUTES:
+    for worker in WORKERS:
         part = folder / f"{worker}.part"
         part.write_text(encode_json(build_worker_document(worker)), encoding="utf-8")
         part.replace(folder / f"{worker}.json")

@@ -31,24 +31,24 @@ def test_reading(visit: OpenPage):
     """Every operation is there with its parameters, body and replies, and can be linked to."""
     person = visit(WORKER, "/docs")
     page = person.page
-    expect(operation(page, "postCompile")).to_be_visible()
+    expect(operation(page, "compileList")).to_be_visible()
     told: dict[str, Any] = page.evaluate("fetch('/openapi.json').then((reply) => reply.json())")
     assert page.locator(".operation").count() == sum(len(methods) for methods in told["paths"].values())
     person.look("docs")
-    found = opened(page, "postCompile")
+    found = opened(page, "compileList")
     expect(found.get_by_text("configuration", exact=True)).to_be_visible()
     found.get_by_text("200 The list.").click()
     expect(found.get_by_text("text/plain").first).to_be_visible()
     person.look("docs-operation")
-    page.goto(f"{page.url.partition('#')[0]}#getQueueResultsById")
-    expect(operation(page, "getQueueResultsById").get_by_label("id (required)")).to_be_visible()
+    page.goto(f"{page.url.partition('#')[0]}#showJobResult")
+    expect(operation(page, "showJobResult").get_by_label("id (required)")).to_be_visible()
 
 
 def test_trying(visit: OpenPage):
     """The example is sent as it stands, and the reply is shown: JSON, the list itself, a stream, a problem."""
     person = visit(WORKER, "/docs", troubles=("404",))
     page = person.page
-    found = opened(page, "postCompile")
+    found = opened(page, "compileList")
     found.get_by_role("button", name="Send").click()
     expect(reply(found)).to_contain_text('"||ads.example.org^"')
     found.get_by_label("Reply as").select_option("text/plain")
@@ -58,37 +58,39 @@ def test_trying(visit: OpenPage):
     found.get_by_label("Body", exact=True).fill("{")
     found.get_by_role("button", name="Send").click()
     expect(found.get_by_role("alert")).to_contain_text("The body is not JSON")
-    stream = opened(page, "postCompileStream")
+    stream = opened(page, "streamCompilation")
     stream.get_by_role("button", name="Send").click()
     expect(reply(stream)).to_contain_text("event: done")
-    job = opened(page, "getQueueResultsById")
+    job = opened(page, "showJobResult")
     job.get_by_role("button", name="Send").click()
     expect(reply(job)).to_contain_text("there is no job")
-    expect(opened(page, "getWsCompile").get_by_text("needs a WebSocket, which this form cannot open")).to_be_visible()
+    expect(
+        opened(page, "openCompileSocket").get_by_text("needs a WebSocket, which this form cannot open")
+    ).to_be_visible()
 
 
 def test_finding(visit: OpenPage):
     """Words narrow the list."""
     page = visit(WORKER, "/docs").page
-    expect(operation(page, "postCompile")).to_be_visible()
+    expect(operation(page, "compileList")).to_be_visible()
     page.get_by_label("Find").fill("counters prometheus")
     expect(page.locator(".operation:visible")).to_have_count(1)
     page.get_by_label("Find").fill("nothing has these words")
     expect(page.get_by_text("No operation contains these words.")).to_be_visible()
     page.get_by_label("Find").fill("")
-    expect(operation(page, "postCompile")).to_be_visible()
+    expect(operation(page, "compileList")).to_be_visible()
 
 
 def test_keyboard(visit: OpenPage):
     """All of it works without a mouse, and what has the focus is seen to have it."""
     page = visit(WORKER, "/docs").page
-    found = operation(page, "getHealth")
+    found = operation(page, "showHealth")
     expect(found).to_be_visible()
     page.get_by_label("Find").focus()
     for _ in range(200):
         page.keyboard.press("Tab")
         assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
-        if page.evaluate("document.activeElement.parentElement.id") == "getHealth":
+        if page.evaluate("document.activeElement.parentElement.id") == "showHealth":
             break
     page.keyboard.press("Enter")
     send = found.get_by_role("button", name="Send")
@@ -174,13 +176,13 @@ def test_dead_service(visit: OpenPage):
     expect(page.get_by_role("alert")).to_contain_text("The service cannot be reached")
     page.unroute("**/openapi.json")
     page.get_by_role("button", name="Try again").click()
-    expect(operation(page, "postCompile")).to_be_visible()
+    expect(operation(page, "compileList")).to_be_visible()
 
 
 def test_code(visit: OpenPage):
     """Each request stands there as curl, Python and JavaScript, as the form would send it."""
     page = visit(WORKER, "/docs").page
-    found = opened(page, "postCompile")
+    found = opened(page, "compileList")
     code = found.get_by_role("region", name="Request as code")
     expect(code).to_contain_text("curl --compressed -X POST")
     found.get_by_role("tab", name="Python").click()

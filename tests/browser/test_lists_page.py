@@ -202,3 +202,20 @@ def test_a_failing_source(visit: OpenPage, origin: Origin, runtime: Runtime):
     expect(page.get_by_text("degraded", exact=True)).to_be_visible()
     expect(page.get_by_text("last good copy").first).to_be_visible()
     person.look("lists-degraded")
+
+
+def test_a_first_build_that_failed(visit: OpenPage, origin: Origin, runtime: Runtime):
+    """A list whose first build failed has no old version, and its page does not speak of one."""
+    name = f"never-{secrets.token_hex(4)}"
+    with runtime.client(WORKER) as client:
+        publish(client, name, origin.url(f"/{name}/gone.txt"))
+        until(lambda: (client.get(f"/lists/{name}").json()["lastBuild"] or {}).get("outcome"))
+    page = visit(WORKER, f"/#lists/{name}").page
+    expect(page.get_by_text("Mend its sources, then rebuild.")).to_be_visible()
+    expect(page.get_by_text("the old version is served")).to_have_count(0)
+
+
+def test_an_address_with_a_lone_percent_sign(visit: OpenPage):
+    """An address that a person has mistyped shows the page, not an empty one."""
+    page = visit(WORKER, "/#lists/100%", troubles=("status of 400",)).page
+    expect(page.get_by_role("tab", name="Lists")).to_be_visible()

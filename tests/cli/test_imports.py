@@ -17,12 +17,12 @@ MAINS: Final = {
 }
 # The most modules of this project that each Worker may import. A Worker that needs more shows it here, in a review.
 MAX_MODULES: Final = {
-    "adblock-compiler": 165,
-    "edge-preload": 149,
-    "sluice-tail": 60,
-    "worker-api": 98,
-    "worker-news-processor": 108,
-    "worker-news-updater": 98,
+    "adblock-compiler": 160,
+    "edge-preload": 146,
+    "sluice-tail": 58,
+    "worker-api": 89,
+    "worker-news-processor": 104,
+    "worker-news-updater": 94,
 }
 # Only the Workers that take bodies import pydantic, and only the part of it that loads the schemas of models.
 TAKE_BODIES: Final = {"adblock-compiler", "edge-preload"}

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from runtime import Runtime
-from sluice.services.news.http.docs.endpoints import ARTICLE_ID
+from sluice.services.news.http import ARTICLE_ID
 from workerd.api_walk import Walk
 from workerd.origin import Answer, Origin
 

@@ -4,7 +4,7 @@ import uuid
 from typing import Any
 
 from runtime import Runtime, until
-from sluice.services.preload.http.docs import endpoints as docs
+from sluice.services.preload.http import access, configure
 from unit.services.metric_rules import find_violations
 from workerd.api_walk import TOKEN, Walk, signature
 from workerd.origin import Answer, Origin
@@ -16,10 +16,12 @@ SITEMAP = "<urlset><url><loc>{}</loc></url></urlset>"
 
 def register(runtime: Runtime, origin: Origin) -> None:
     """Registers the zone of the examples, with its pages at the origin; it is paused, so that no example sends a request."""
-    zone = f"/api/v1/zones/{docs.ZONE['zone'].example}"
+    zone = f"/api/v1/zones/{access.ZONE.example}"
     with runtime.client("edge-preload") as client:
         client.headers["Authorization"] = f"Bearer {TOKEN}"
-        client.put(f"{zone}/config", json=docs.CONFIGURE.example | {"origin_url": origin.url("")}).raise_for_status()
+        client.put(
+            f"{zone}/config", json={**configure.CONFIGURE.example, "origin_url": origin.url("")}
+        ).raise_for_status()
         client.post(f"{zone}/pause").raise_for_status()
 
 

@@ -1,7 +1,7 @@
 """The Workers start over what earlier versions have stored, and go on with it.
 
-`upgrades/preload_queue.sql` is the storage of a zone's object as the code of version 1 left it; the other objects' tables are
-written out here. A table of an object may gain columns and companions, but must still be read in these forms.
+`upgrades/preload_queue.sql` is the storage of a zone's object as the code before the first release left it; the other objects' tables
+are written out here. A table of an object may gain columns and companions, but must still be read in these forms.
 """
 
 import json
@@ -50,11 +50,13 @@ PAST: dict[tuple[str, str], tuple[str, list[str]]] = {
         (name, "RunLock"): (
             "news",
             [
+                "create table holder (id integer primary key check (id = 1), token text not null, until_ms integer not null) strict",
+                "insert into holder values (1, '', 0)",
                 (
-                    "create table run_lock (id integer primary key check (id = 1), token text not null,"
-                    " until_ms integer not null, version integer not null, announced_at_ms integer not null)"
+                    "create table announced (key text primary key, version integer not null, first_at_ms integer not null,"
+                    " was_present integer not null, value text) strict, without rowid"
                 ),
-                "insert into run_lock values (1, '', 0, 1794000000000, 1794000000000)",
+                "insert into announced values ('BTC_CHECKPOINT', 1794000000000, 1794000000000, 1, null)",
             ],
         )
         for name in ("worker-news-processor", "worker-news-updater")
@@ -62,14 +64,13 @@ PAST: dict[tuple[str, str], tuple[str, list[str]]] = {
     ("worker-api", "NewsState"): (
         "news",
         [
-            (
-                "create table published_article (id text primary key, place integer not null, data text not null,"
-                " changed_at_ms integer not null) strict, without rowid"
-            ),
+            "create table article (id text primary key, data text not null, changed_at_ms integer not null) strict, without rowid",
             *(
-                f"insert into published_article values ('{article_id}', {place}, '{ARTICLES[article_id]}', 1794000000000)"  # noqa: S608 - ours
-                for place, article_id in enumerate(ARTICLES)
+                f"insert into article values ('{article_id}', '{ARTICLES[article_id]}', 1794000000000)"  # noqa: S608 - ours
+                for article_id in ARTICLES
             ),
+            "create table article_order (id integer primary key check (id = 1), ids text not null) strict",
+            f"insert into article_order values (1, '{json.dumps(list(ARTICLES))}')",  # noqa: S608 - ours
             (
                 "create table snapshot_state (id integer primary key check (id = 1), changes integer not null,"
                 " written integer not null, changed_at_ms integer not null, index_version integer not null,"

@@ -7,9 +7,14 @@ checks the nesting first.
 import json
 import math
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NoReturn
 
 from sluice.core.errors import Invalid
+
+# What a JSON text says.
+JsonValue = None | bool | int | float | str | Sequence["JsonValue"] | Mapping[str, "JsonValue"]
+JsonObject = Mapping[str, JsonValue]
 
 # Far above any real document; Python's own limit is about 1,000 frames, and less inside WebAssembly.
 MAX_DEPTH: Final = 64

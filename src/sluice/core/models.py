@@ -9,6 +9,7 @@ from pydantic_core import ErrorDetails
 
 from sluice.core.errors import BadField, Invalid
 from sluice.core.field_paths import format_step
+from sluice.core.json_text import parse_json
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -34,6 +35,11 @@ def parse_model(model: type[Model], value: object) -> Model:
         # Leave the input out: it may hold a secret, and the caller has it already.
         details = error.errors(include_url=False, include_input=False)
         raise Invalid.from_fields([_describe_error(detail, value) for detail in details]) from None
+
+
+def parse_text(model: type[Model], text: str) -> Model:
+    """Parse JSON text into the model; raises Invalid as `parse_model` does, and for what is not JSON."""
+    return parse_model(model, parse_json(text.encode()))
 
 
 def _describe_error(detail: ErrorDetails, value: object) -> BadField:

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, Literal, Protocol, TypeVar
 
 HeaderPairs = tuple[tuple[str, str], ...]
 Scalar = str | int | float | bytes | None
@@ -124,11 +124,19 @@ class StatementResult(Protocol):
     def changes(self) -> int: ...
 
 
+# The state of a workflow's instance.
+InstanceState = Literal[
+    "queued", "running", "paused", "waiting", "waitingForPause", "complete", "errored", "terminated", "unknown"
+]
+# What a statement selects, by the names of its columns.
+DatabaseRow = dict[str, Any]
+
+
 class Database(Protocol):
     """D1: SQLite over the network; a batch is one transaction."""
 
-    async def all(self, sql: str, *params: object) -> list[dict[str, Any]]: ...
-    async def first(self, sql: str, *params: object) -> dict[str, Any] | None: ...
+    async def all(self, sql: str, *params: object) -> list[DatabaseRow]: ...
+    async def first(self, sql: str, *params: object) -> DatabaseRow | None: ...
     async def value(self, sql: str, *params: object) -> Any: ...
     async def run(self, sql: str, *params: object) -> StatementResult: ...
     async def batch(self, statements: Sequence[Statement]) -> Sequence[StatementResult]: ...

@@ -1,8 +1,14 @@
 """Times in requests and replies: RFC 3339 in UTC with milliseconds."""
 
 from datetime import UTC, datetime
+from typing import Annotated
 
+from sluice.core.doc import Doc
 from sluice.core.errors import BadField, Invalid
+
+# Members of replies.
+Timestamp = Annotated[str, Doc("A time such as 2026-01-31T12:00:00.000Z.")]
+EpochMs = Annotated[int, Doc("Milliseconds since 1970.")]
 
 
 def iso(epoch_s: float) -> str:

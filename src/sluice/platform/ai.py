@@ -1,6 +1,7 @@
 """Workers AI: runs a model with a timeout."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from sluice.core.errors import TimedOut
@@ -29,3 +30,9 @@ class AI:
                 raise
             last_line = message.strip().rpartition("\n")[2]
             raise ModelFailed(f"AI model {model}: {last_line}", read_ai_code(message)) from error
+
+
+def open_ai(env: Any, *, timeout_s: float) -> Callable[[str, dict[str, Any]], Awaitable[Any]] | None:
+    """Return what runs a model, or None where Workers AI is not bound."""
+    binding = getattr(env, "AI", None)
+    return None if binding is None else AI(binding, timeout_s=timeout_s).run

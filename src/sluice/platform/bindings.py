@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 
 from sluice.core.errors import ConfigError
 from sluice.platform.failures import get_js_message, is_instance_missing
-from sluice.web.health import Check
+from sluice.web.common_routes import Check
 
 PROBE_TIMEOUT_S: Final = 5.0
 # No feature stores anything under this key or name.
@@ -40,7 +40,7 @@ class LazyBinding:
         self._name = name
 
     def __getattr__(self, attribute: str) -> Any:
-        return getattr(getattr(self._env, self._name), attribute)
+        return getattr(require_binding(self._env, self._name), attribute)
 
 
 async def probe(env: Any, bindings: Iterable[Binding], *, timeout_s: float = PROBE_TIMEOUT_S) -> dict[str, Check]:

@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from sluice.core.ports import Row, Scalar
+from sluice.core.remote import Message, Send
 from sluice.platform.failures import translate_errors
 from sluice.platform.values import check_parameters, to_plain
 
@@ -20,6 +21,16 @@ class DurableObjects:
     def get(self, name: str) -> "ObjectStub":
         """Return the stub of the object with this name."""
         return ObjectStub(lambda: self._namespace.getByName(name), name)
+
+    def send_to(self, name: str) -> Send:
+        """Return what carries calls to the object with this name, which answers them in its method `call`."""
+        stub = self.get(name)
+
+        async def send(call: str, message: Message) -> Message:
+            answer: Message = await stub.call(call, message)
+            return answer
+
+        return send
 
 
 class ObjectStub:

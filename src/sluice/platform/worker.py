@@ -13,14 +13,13 @@ from sluice.core.json_text import encode_json
 from sluice.core.variables import Variables
 from sluice.platform.bindings import Binding, LazyBinding, probe
 from sluice.platform.clock import SystemClock
-from sluice.platform.http.assets import read_file
+from sluice.platform.http.assets import Assets
 from sluice.platform.http.conversion import discard_body, to_request, to_response
 from sluice.platform.invocation import CurrentInvocation, enter_invocation
 from sluice.platform.storage.kv import KV, WritePacer
 from sluice.web import App, Cors, Request, Route, build_error_reply
 from sluice.web.app import close_unshared_reply
-from sluice.web.common_routes import add_common_routes
-from sluice.web.health import Check
+from sluice.web.common_routes import Check, add_common_routes
 
 # One pacer for each namespace, shared by all requests of the isolate.
 _PACERS: Final[dict[str, WritePacer]] = {}
@@ -105,7 +104,7 @@ def _build_app(env: Any, name: str, bindings: Sequence[Binding], compose: Compos
         name=name,
         version=__version__,
         check_bindings=check_all,
-        read_document=lambda: read_file(env, f"/openapi/{name}.json"),
+        read_document=lambda: Assets(env).read(f"/openapi/{name}.json"),
     )
     return _APPS.setdefault(compose, App(table, on_error=partial(_log_failure, name), cors=site.cors))
 

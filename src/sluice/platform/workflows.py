@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from sluice.core.errors import Conflict, Invalid, SluiceError, TimedOut
-from sluice.core.remote_errors import encode_error
+from sluice.core.ports import InstanceState
+from sluice.core.remote import encode_error
 from sluice.platform.failures import find_error, get_js_message, is_step_timeout, translate_errors
 from sluice.platform.values import measure_json, to_plain
 
@@ -20,9 +21,7 @@ Backoff = Literal["constant", "linear", "exponential"]
 
 @dataclass(frozen=True, slots=True)
 class InstanceStatus:
-    """The state of an instance: queued, running, paused, waiting, complete, errored, terminated or unknown."""
-
-    state: str
+    state: InstanceState
     output: Any
     error: str | None
 

@@ -4,14 +4,13 @@ from sluice.core.headers import Headers, HeadersLike
 from sluice.core.http_dates import format_http_date, parse_http_date
 from sluice.core.json_text import encode_json
 from sluice.web.app import App, OnError
-from sluice.web.bodies import read_json
 from sluice.web.caching import Sharing, share_reply
+from sluice.web.common_routes import Check, build_health_reply
 from sluice.web.conditional import ETag, Validators, apply_conditions, check_preconditions, parse_etags
 from sluice.web.cors import Cors
-from sluice.web.health import Check, build_health_reply
-from sluice.web.messages import Native, Passthrough, ReadBody, Reply, Request, read_bytes
+from sluice.web.messages import Native, Passthrough, ReadBody, Reply, Request, read_bytes, read_json
+from sluice.web.parameters import QueryReader
 from sluice.web.problems import build_error_reply, build_problem
-from sluice.web.query import QueryReader
 from sluice.web.router import Handler, Route
 
 __all__ = [

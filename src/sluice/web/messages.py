@@ -8,9 +8,9 @@ from types import MappingProxyType
 from typing import Any, Self
 from urllib.parse import parse_qsl
 
-from sluice.core.errors import Invalid, TooLarge
+from sluice.core.errors import Invalid, TooLarge, UnsupportedMediaType
 from sluice.core.headers import Headers, HeadersLike, check_header, to_pairs
-from sluice.core.json_text import encode_json, encode_utf8
+from sluice.core.json_text import encode_json, encode_utf8, parse_json
 from sluice.core.ports import HeaderPairs
 
 # Takes the limit in bytes; may raise TooLarge as soon as the body exceeds it.
@@ -19,6 +19,7 @@ ReadBody = Callable[[int], Awaitable[bytes]]
 # JavaScript's Response throws if a reply with one of these has a body.
 _BODILESS_STATUSES = frozenset({204, 205, 304})
 _LENGTH = re.compile(r"[0-9]{1,15}")
+_JSON_TYPE = re.compile(r"(?:application|text)/json|[^/\s]+/[^/\s]+\+json")
 
 
 async def _read_no_body(_max_bytes: int) -> bytes:
@@ -83,6 +84,14 @@ async def read_bytes(request: Request, *, max_bytes: int) -> bytes:
     if max(int(declared), len(content)) > max_bytes:
         raise TooLarge(f"the body is larger than the limit of {max_bytes} bytes")
     return content
+
+
+async def read_json(request: Request, *, max_bytes: int) -> Any:
+    """Return the body as a JSON value; raises Invalid, TooLarge or UnsupportedMediaType."""
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type and not _JSON_TYPE.fullmatch(media_type):
+        raise UnsupportedMediaType(f"send the body as Content-Type: application/json, not {media_type}")
+    return parse_json(await read_bytes(request, max_bytes=max_bytes))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,35 @@
 """Errors as `application/problem+json` (RFC 9457), with `success` and `error` for older clients."""
 
 from collections.abc import Sequence
+from typing import Annotated, Literal, NotRequired, TypedDict
 
+from sluice.core.doc import Doc
 from sluice.core.errors import BadField, Invalid, SluiceError, TooManyRequests, Unauthorized
 from sluice.core.headers import HeadersLike, to_pairs
 from sluice.core.ports import HeaderPairs
 from sluice.web.messages import Reply
 
 PROBLEM_TYPE = "application/problem+json"
+
+
+class FieldProblem(TypedDict):
+    """One invalid value: the field (`sources[2].url`) and the reason."""
+
+    path: str
+    reason: str
+
+
+class Problem(TypedDict):
+    """An error (RFC 9457), with `success` and `error` for older clients."""
+
+    type: Literal["about:blank"]
+    title: str
+    status: Annotated[int, Doc(minimum=400, maximum=599)]
+    detail: Annotated[str, Doc("One sentence for a person.")]
+    instance: Annotated[str, Doc("The path of the request.")]
+    success: Literal[False]
+    error: Annotated[str, Doc("The same as `detail`.")]
+    errors: NotRequired[Annotated[list[FieldProblem], Doc("Every invalid field.")]]
 
 
 def build_problem(
@@ -20,7 +42,7 @@ def build_problem(
     headers: HeadersLike = (),
 ) -> Reply:
     """Return a problem reply; `fields` become its `errors`."""
-    body: dict[str, object] = {
+    body: Problem = {
         "type": "about:blank",
         "title": title,
         "status": status,

@@ -1,266 +1,117 @@
-"""adblock-compiler, composed from its bindings."""
+"""adblock-compiler: its ports, made from the bindings. What is bound is looked up when it is used."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Final
+import random
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
-from sluice import __version__
+from sluice.platform.analytics import Analytics
 from sluice.platform.background import run_in_background
-from sluice.platform.durable_objects import DurableObjects
-from sluice.platform.http.assets import serve_page
+from sluice.platform.bindings import LazyBinding, require_binding
+from sluice.platform.clock import SystemClock
+from sluice.platform.durable_objects import Alarm, DurableObjects, ObjectStub, Sql, erase_storage
+from sluice.platform.http.assets import Assets
+from sluice.platform.http.streams import discard_stream, inflate_stream
+from sluice.platform.http.transport import send_request
 from sluice.platform.identity import generate_id
-from sluice.platform.worker import open_kv
-from sluice.services.compiler.guard.guard import Guard
-from sluice.services.compiler.guard.rate_limit import KvRateLimit, RateLimiter, RecentCounts
-from sluice.services.compiler.guard.turnstile import Turnstile
-from sluice.services.compiler.http.compile import CompileApi
-from sluice.services.compiler.http.hot_lists import HotListApi
-from sluice.services.compiler.http.routes import compiler_routes
-from sluice.web import Cors, Handler, Route
-from sluice.workers.compiler_parts import CLOCK, HOT_REPLIES, CompilerParts
+from sluice.platform.storage.d1 import D1
+from sluice.platform.storage.r2 import R2
+from sluice.platform.worker import open_kv, open_log, read_variables, to_js_object
+from sluice.services.compiler.parts import CompilerObject, IsolateMemory
+from sluice.services.compiler.ports import CompilerPorts, ObjectPorts
+from sluice.services.compiler.service import CompilerService
 
 if TYPE_CHECKING:
-    from sluice.services.compiler.http.jobs import QueueApi
-    from sluice.services.compiler.http.lists import ListsApi
-    from sluice.services.compiler.http.metrics import MetricsApi
-    from sluice.services.compiler.http.validate import ValidateApi
-    from sluice.services.compiler.http.workflows import WorkflowApi
-    from sluice.services.compiler.jobs.queue_handler import QueueHandler
-    from sluice.services.compiler.live.socket_api import SocketApi
-    from sluice.services.compiler.live.stream import StreamApi
-    from sluice.services.compiler.metrics.gauges import Gauges
-    from sluice.services.compiler.schedule import Schedule
-    from sluice.workers.compiler_lists import CompilerLists
+    from collections.abc import Sequence
 
-# One for all requests of an isolate.
-_RECENT_COUNTS: Final = RecentCounts()
-# For each compilation that a client may ask for: an editor validates while one types, and sockets are opened again.
-CHEAP_REQUESTS: Final = 3
+    from sluice.platform.queues import Producer
+    from sluice.platform.workflows import Workflows
+    from sluice.services.compiler.live.socket_api import Talk
+    from sluice.services.compiler.requests import Priority
+    from sluice.web import Reply
+
+NAME: Final = "adblock-compiler"
+_CLOCK: Final = SystemClock()
+_MEMORY: Final = IsolateMemory.begin(_CLOCK)
+_QUEUES: Final = {"high": "ADBLOCK_COMPILER_QUEUE_HIGH_PRIORITY", "standard": "ADBLOCK_COMPILER_QUEUE"}
 
 
-# Pages of other sites may call it.
-PUBLIC_API: Final = Cors(
-    origins=("*",),
-    allow_headers=("Authorization", "Cache-Control", "Content-Type"),
-    expose_headers=("Location", "Retry-After", "X-Cache", "X-Request-Deduplication"),
-)
+def open_compiler(env: Any, ctx: Any) -> CompilerService:
+    """Return the service of an invocation."""
+    return CompilerService(open_ports(env, ctx), _MEMORY)
 
 
-class CompilerWorker(CompilerParts):
-    """What handles requests, queue messages and crons."""
+def open_object(env: Any, ctx: Any) -> CompilerObject:
+    """Return what a Durable Object does; `ctx` is its state."""
+    storage = ctx.storage
+    return CompilerObject(
+        open_ports(env, ctx), _MEMORY, ObjectPorts(Sql(storage), Alarm(storage), partial(erase_storage, storage))
+    )
 
-    cors = PUBLIC_API
 
-    @cached_property
-    def turnstile(self) -> Turnstile:
-        return Turnstile(
-            secret=self.settings.turnstile_secret,
-            fetch=self.fetcher.fetch,
-            log=self.log,
-            verify_url=self.settings.turnstile_verify_url,
-        )
+def open_ports(env: Any, ctx: Any) -> CompilerPorts:
+    def send_to(name: str) -> Any:
+        return DurableObjects(LazyBinding(env, name)).send_to
 
-    @cached_property
-    def rate_limiter(self) -> RateLimiter:
-        background = partial(run_in_background, self.ctx)
-        return RateLimiter(
-            object_named=lambda client: DurableObjects(self.env.RATE_LIMITER).get(client),
-            open_fallback=lambda: KvRateLimit(open_kv(self.env, "RATE_LIMIT"), CLOCK, background),
-            clock=CLOCK,
-            log=self.log,
-            background=background,
-            recent=_RECENT_COUNTS,
-            max_requests=self.settings.rate_limit_max_requests,
-            window_s=self.settings.rate_limit_window_s,
-        )
+    log = open_log(NAME)
+    return CompilerPorts(
+        variables=read_variables(env),
+        database=D1(LazyBinding(env, "DB")),
+        bucket=R2(LazyBinding(env, "FILTER_STORAGE")),
+        compilation_cache=open_kv(env, "COMPILATION_CACHE"),
+        metrics=open_kv(env, "METRICS"),
+        rate_limit=open_kv(env, "RATE_LIMIT"),
+        analytics=Analytics(LazyBinding(env, "ANALYTICS_ENGINE"), log, to_js_object),
+        files=Assets(env),
+        send_to_compilation=send_to("COMPILATIONS"),
+        send_to_rate_limit=send_to("RATE_LIMITER"),
+        send_to_sweeper=send_to("JOB_SWEEPER"),
+        open_queue=partial(_open_queue, env),
+        open_instances=partial(_open_instances, env),
+        open_socket=partial(_open_socket, ctx),
+        # The cache before the Worker can be purged only by its entry point.
+        purge=ObjectStub(lambda: require_binding(env, "SELF"), NAME).purge_copies,
+        load_lists_file=_load_lists_file,
+        inflate=inflate_stream,
+        discard=discard_stream,
+        transport=send_request,
+        background=partial(run_in_background, ctx),
+        clock=_CLOCK,
+        draw=random.random,
+        new_id=generate_id,
+        log=log,
+    )
 
-    @cached_property
-    def guard(self) -> Guard:
-        return Guard(
-            limiter=self.rate_limiter,
-            turnstile=self.turnstile,
-            analytics=self.analytics,
-            pepper=self.settings.turnstile_secret,
-        )
 
-    @cached_property
-    def validate_api(self) -> ValidateApi:
-        from sluice.services.compiler.http.validate import ValidateApi
+async def purge_copies(ctx: Any, tags: Sequence[str]) -> bool:
+    """Called by the build of a list, through the entry point."""
+    from sluice.platform.public_cache import open_public_cache
 
-        return ValidateApi(self._open_guard("validate:"))
+    await open_public_cache(ctx).purge(tags)
+    return True
 
-    def _open_guard(self, scope: str) -> Guard:
-        """Returns a guard for what costs less than a compilation, with a limit of its own."""
-        from sluice.services.compiler.guard.turnstile import NO_TURNSTILE
 
-        limiter = replace(self.rate_limiter, max_requests=self.settings.rate_limit_max_requests * CHEAP_REQUESTS)
-        return Guard(
-            limiter=limiter,
-            turnstile=NO_TURNSTILE,
-            analytics=self.analytics,
-            pepper=self.settings.turnstile_secret,
-            scope=scope,
-        )
+# Rare, so their modules do not delay the start of the Worker.
+def _open_queue(env: Any, priority: Priority) -> Producer:
+    from sluice.platform.queues import Producer
 
-    @cached_property
-    def queue_handler(self) -> QueueHandler:
-        from sluice.services.compiler.jobs.consumer import QueueConsumer
-        from sluice.services.compiler.jobs.dead_letters import DeadLetters
-        from sluice.services.compiler.jobs.queue_handler import QueueHandler
-        from sluice.services.compiler.jobs.queue_stats import ISOLATE_TURN, QueueStatsPublisher
+    return Producer(LazyBinding(env, _QUEUES[priority]))
 
-        count = self.request_metrics.count
-        dead_letters = DeadLetters(jobs=self.jobs, store=self.dead_letter_store, log=self.log, count=count)
-        return QueueHandler(
-            consumer=QueueConsumer(
-                jobs=self.jobs,
-                items=self.items,
-                spent=self.spent_fetches,
-                dead_letters=dead_letters,
-                compile=self.lists.ensure_cached,
-                clock=CLOCK,
-                log=self.log,
-                count=count,
-            ),
-            dead_letters=dead_letters,
-            publisher=QueueStatsPublisher(
-                stats=self.queue_stats, published=open_kv(self.env, "METRICS"), log=self.log, turn=ISOLATE_TURN
-            ),
-        )
 
-    @cached_property
-    def schedule(self) -> Schedule:
-        from sluice.services.compiler.schedule import Schedule
-        from sluice.services.compiler.workflows.defaults import health_sources, warm_configurations
+def _open_instances(env: Any, kind: str) -> Workflows:
+    from sluice.platform.workflows import Workflows
 
-        return Schedule(
-            starter=self.starter,
-            jobs=self.jobs,
-            configurations=partial(warm_configurations, self.settings.warm_configurations),
-            sources=partial(health_sources, self.settings.health_sources),
-            stores=(
-                self.jobs,
-                self.dead_letter_store,
-                self.spent_fetches,
-                self.records,
-                self.items,
-                self.list_cache,
-                self.event_log,
-                self.health_store,
-                self.request_metrics,
-                self.published_lists.list_store,
-            ),
-            run_due_lists=self.published_lists.operator.run_due,
-            log=self.log,
-        )
+    return Workflows(LazyBinding(env, f"{kind.upper().replace('-', '_')}_WORKFLOW"))
 
-    @cached_property
-    def published_lists(self) -> CompilerLists:
-        from sluice.workers.compiler_lists import CompilerLists
 
-        return CompilerLists(self.env, self.ctx)
+def _open_socket(ctx: Any, talk: Talk) -> Reply:
+    from sluice.platform.http.sockets import open_socket
 
-    @cached_property
-    def lists_api(self) -> ListsApi:
-        return self.published_lists.api
+    return open_socket(talk, ctx)
 
-    @cached_property
-    def show_page(self) -> Handler:
-        return serve_page(self.env, "compiler")
 
-    @cached_property
-    def compile_api(self) -> CompileApi:
-        return CompileApi(guard=self.guard, lists=self.lists)
+def _load_lists_file() -> str:
+    from sluice.workers.declared_lists import LISTS_FILE
 
-    @cached_property
-    def hot_list_api(self) -> HotListApi:
-        return HotListApi(
-            guard=self.guard,
-            hot_replies=HOT_REPLIES,
-            count=self.request_metrics.count,
-            find_compiler=lambda: self.compile_api.compile,
-        )
-
-    @cached_property
-    def stream_api(self) -> StreamApi:
-        from sluice.services.compiler.live.stream import StreamApi
-
-        return StreamApi(
-            guard=self.guard, compiler=self.list_compiler, log=self.log, record=self.request_metrics.record
-        )
-
-    @cached_property
-    def socket_api(self) -> SocketApi:
-        from sluice.platform.http.sockets import open_socket
-        from sluice.services.compiler.live.socket_api import SocketApi
-
-        return SocketApi(
-            open_socket=partial(open_socket, ctx=self.ctx),
-            guard=self.guard,
-            connections=self._open_guard("socket:"),
-            compiler=self.list_compiler,
-            clock=CLOCK,
-            log=self.log,
-            new_id=generate_id,
-            version=__version__,
-        )
-
-    @cached_property
-    def queue_api(self) -> QueueApi:
-        from sluice.services.compiler.http.jobs import QueueApi
-        from sluice.services.compiler.workflows.workflow_jobs import find_workflow_job
-
-        return QueueApi(
-            guard=self.guard,
-            jobs=self.jobs,
-            items=self.items,
-            stats=self.queue_stats,
-            dead_letters=self.dead_letter_store,
-            admin_token=self.settings.admin_token,
-            cache=self.list_cache,
-            find_workflow_job=partial(find_workflow_job, self.starter),
-            clock=CLOCK,
-            new_id=generate_id,
-            count=self.request_metrics.count,
-        )
-
-    @cached_property
-    def workflow_api(self) -> WorkflowApi:
-        from sluice.platform.workflows import Workflows
-        from sluice.services.compiler.http.workflows import WorkflowApi
-        from sluice.services.compiler.workflows.defaults import health_sources, warm_configurations
-
-        return WorkflowApi(
-            guard=self.guard,
-            starter=self.starter,
-            builds=Workflows(self.env.PUBLISHED_LIST_WORKFLOW),
-            event_log=self.event_log,
-            health=self.health_store,
-            configurations=partial(warm_configurations, self.settings.warm_configurations),
-            sources=partial(health_sources, self.settings.health_sources),
-            admin_token=self.settings.admin_token,
-            clock=CLOCK,
-        )
-
-    @cached_property
-    def metrics_api(self) -> MetricsApi:
-        from sluice.services.compiler.http.metrics import MetricsApi
-
-        return MetricsApi(metrics=self.request_metrics, load_gauges=self.gauges.load, clock=CLOCK)
-
-    @cached_property
-    def gauges(self) -> Gauges:
-        from sluice.services.compiler.metrics.gauges import Gauges
-        from sluice.services.compiler.workflows.defaults import warm_configurations
-
-        return Gauges(
-            database=self.database,
-            clock=CLOCK,
-            configurations=partial(warm_configurations, self.settings.warm_configurations),
-        )
-
-    @cached_property
-    def routes(self) -> list[Route]:
-        return compiler_routes(self, self.settings)
+    return LISTS_FILE

@@ -1,61 +1,32 @@
-"""The composition of worker-api: bindings in, parts out."""
+"""worker-api: its ports, made from the bindings."""
 
-from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
-from sluice.core.net.addresses import AllowedHosts
-from sluice.platform.http.assets import serve_page
+from sluice.platform.clock import SystemClock
+from sluice.platform.http.assets import Assets
 from sluice.platform.public_cache import open_public_cache
-from sluice.platform.worker import open_kv, read_variables
-from sluice.services.news.http.api import EXPOSED_HEADERS, NewsApi
-from sluice.services.news.http.push import PushApi
-from sluice.services.news.serve.refreshing import SnapshotRefresh
-from sluice.services.news.serve.stored_snapshot import SnapshotMemory, StoredSnapshot
-from sluice.services.news.settings import ApiSettings
-from sluice.web import Cors, Route
-from sluice.workers.news_connections import SNAPSHOT_BINDING
-from sluice.workers.news_parts import NewsWorker
+from sluice.platform.worker import open_kv, open_log, read_variables
+from sluice.services.news.serve.service import NewsApiPorts, NewsApiService
+from sluice.services.news.serve.stored_snapshot import SnapshotMemory
+from sluice.services.news.state.remote_state import RemoteNewsState
+from sluice.workers.news_connections import ARTICLES, SNAPSHOTS, connect_object
 
-PREFLIGHT_AGE_S: Final = 86_400
+NAME: Final = "worker-api"
 # Shared by all requests of the isolate.
 _MEMORY: Final = SnapshotMemory()
 
 
-class NewsApiWorker(NewsWorker):
-    """Serves articles; reads every key and writes none."""
-
-    name = "worker-api"
-
-    @cached_property
-    def settings(self) -> ApiSettings:
-        return ApiSettings.read(read_variables(self.env))
-
-    @cached_property
-    def api(self) -> NewsApi:
-        return NewsApi(self.snapshots, self.clock, self.settings.public_url)
-
-    @cached_property
-    def snapshots(self) -> StoredSnapshot:
-        return StoredSnapshot(open_kv(self.env, SNAPSHOT_BINDING), self.state, self.clock, _MEMORY)
-
-    @cached_property
-    def refresh(self) -> SnapshotRefresh:
-        return SnapshotRefresh(self.state, open_public_cache(self.ctx), self.log, _MEMORY)
-
-    @cached_property
-    def push(self) -> PushApi:
-        return PushApi(
-            state=self.state,
-            allowed=AllowedHosts.parse(self.settings.allow_private_hosts),
-            admin_token=self.settings.admin_token,
-            public_url=self.settings.public_url,
+def open_news_api(env: Any, ctx: Any) -> NewsApiService:
+    return NewsApiService(
+        NewsApiPorts(
+            variables=read_variables(env),
+            articles=open_kv(env, ARTICLES),
+            snapshots=open_kv(env, SNAPSHOTS),
+            memory=_MEMORY,
+            state=connect_object(env, "NEWS_STATE", RemoteNewsState),
+            cache=open_public_cache(ctx),
+            files=Assets(env),
+            clock=SystemClock(),
+            log=open_log(NAME),
         )
-
-    @cached_property
-    def cors(self) -> Cors:
-        return Cors(origins=self.settings.cors_origins, expose_headers=EXPOSED_HEADERS, max_age_s=PREFLIGHT_AGE_S)
-
-    @cached_property
-    def routes(self) -> list[Route]:
-        page = Route("GET", "/", serve_page(self.env, "news"))
-        return [page, *self.api.routes(), *self.push.routes(), *self.status.routes()]
+    )

@@ -1,17 +1,21 @@
-"""How the three news Workers reach the state object and worker-api."""
+"""How the three news Workers reach their namespaces and objects, and worker-api."""
 
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from sluice.platform.bindings import require_binding
-from sluice.platform.durable_objects import ObjectStub
-from sluice.services.news.state.calls import StateCalls
+from sluice.core.remote import connect
+from sluice.platform.bindings import LazyBinding, require_binding
+from sluice.platform.durable_objects import DurableObjects, ObjectStub
 
-STATE_OBJECT: Final = "news"
-SNAPSHOT_BINDING: Final = "NEWS_SNAPSHOT"
+Calls = TypeVar("Calls")
+
+ARTICLES: Final = "CRYPTO_NEWS_CACHE"
+SNAPSHOTS: Final = "NEWS_SNAPSHOT"
+# Of each class there is one object.
+OBJECT: Final = "news"
 
 
-def connect_news_state(env: Any) -> StateCalls:
-    return StateCalls(ObjectStub(lambda: require_binding(env, "NEWS_STATE").getByName(STATE_OBJECT), STATE_OBJECT))
+def connect_object(env: Any, binding: str, calls: type[Calls]) -> Calls:
+    return connect(calls, DurableObjects(LazyBinding(env, binding)).send_to(OBJECT))
 
 
 def connect_news_api(env: Any) -> ObjectStub:

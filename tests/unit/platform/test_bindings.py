@@ -12,7 +12,7 @@ from fakes.queues import FakeQueue
 from fakes.r2 import FakeR2
 from fakes.workflows import FakeWorkflows
 from sluice.platform.bindings import PROBES, Binding, probe
-from sluice.web.health import Check
+from sluice.web.common_routes import Check
 
 
 class Pinged:

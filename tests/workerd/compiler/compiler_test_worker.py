@@ -11,7 +11,9 @@ from workers import Response
 import compiler_worker
 from fakes.files_crossed import files_crossed
 from sluice.core.errors import BadField, Invalid, SluiceError, TooManyRequests
-from sluice.services.compiler.remote_calls import encode_reply
+from sluice.core.remote import answer_call, encode_error
+from sluice.services.compiler.cache.compile_order import CompileOptions
+from sluice.services.compiler.cache.remote_single_flight import CompilationCalls, ListAnswer
 
 __all__ = compiler_worker.__all__
 
@@ -34,12 +36,19 @@ class Default(compiler_worker.Default):
 
 
 class CompilationObject(compiler_worker.CompilationObject):
-    async def serve_list(self, configuration: str, options: Any) -> Any:
-        failure = FAILURES.get(json.loads(configuration)["name"])
+    async def call(self, name: str, message: Any) -> Any:
+        failure = FAILURES.get(json.loads(json.loads(message)["configuration"])["name"])
         if failure is None:
-            return await super().serve_list(configuration, options)
-        return await encode_reply(_fail(failure))
+            return await super().call(name, message)
+        return await answer_call(Failing(failure), CompilationCalls, name, message)
 
 
-async def _fail(error: SluiceError) -> None:
-    raise error
+class Failing:
+    """A compilation that fails."""
+
+    def __init__(self, error: SluiceError) -> None:
+        self.error = error
+
+    async def serve_list(self, configuration: str, options: CompileOptions, max_fetches: int) -> ListAnswer:
+        del configuration, options, max_fetches
+        return ListAnswer(fetches=0, error=encode_error(self.error))

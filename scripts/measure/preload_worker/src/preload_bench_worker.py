@@ -8,13 +8,12 @@ from workers import DurableObject, Response, WorkerEntrypoint
 
 from sluice.core.ports import Row
 from sluice.core.preload.entries import WantedPage
-from sluice.platform.durable_objects import Sql
+from sluice.platform.durable_objects import Alarm, Sql
 from sluice.platform.http.edge_cache import EdgeCache
 from sluice.services.preload.queue.batches import Batches
 from sluice.services.preload.queue.queue import Queue
 from sluice.services.preload.zone.schema import create_tables
-from sluice.services.preload.zone.zone_object import ZoneObject
-from sluice.workers.preload import PreloadWorker
+from sluice.workers.preload import answer_request, open_preload
 
 __all__ = ["Default", "MeasuredQueue", "PreloadQueue"]
 
@@ -32,15 +31,14 @@ class CountedSql(Sql):
 class PreloadQueue(DurableObject):  # type: ignore[misc]
     def __init__(self, ctx: Any, env: Any) -> None:
         super().__init__(ctx, env)
-        worker = PreloadWorker(env, ctx)
         self.sql = CountedSql(ctx.storage)
-        self.zone = ZoneObject(self.sql, worker.alarm, worker.dependencies, worker.settings)
+        self.zone = open_preload(env, ctx).open_zone(self.sql, Alarm(ctx.storage))
 
     async def count(self) -> int:
         return self.sql.statements
 
-    async def call(self, zone_id: str, name: str, arguments: str) -> str:
-        return await self.zone.call(zone_id, name, arguments)
+    async def call(self, zone_id: str, name: str, message: str) -> Any:
+        return await self.zone.call(zone_id, name, message)
 
     async def alarm(self) -> None:
         await self.zone.handle_alarm()
@@ -91,7 +89,7 @@ class Default(WorkerEntrypoint):  # type: ignore[misc]
                 return Response.from_json(await self.env.MEASURED.getByName(query["name"]).push(*numbers))
             case "/bench/pop":
                 return Response.from_json(await self.env.MEASURED.getByName(query["name"]).pop(int(query["count"])))
-        return await PreloadWorker(self.env, self.ctx).handle_request(self, request, ())
+        return await answer_request(open_preload(self.env, self.ctx), self, request, ())
 
     async def scheduled(self, _controller: Any, _env: Any, _ctx: Any) -> None:
-        await PreloadWorker(self.env, self.ctx).cron.run()
+        await open_preload(self.env, self.ctx).cron.run()

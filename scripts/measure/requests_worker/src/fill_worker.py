@@ -14,10 +14,13 @@ from sluice.core.news.article import Article
 from sluice.core.news.checkpoint import Checkpoint
 from sluice.core.news.pending_list import PendingEntry
 from sluice.core.timestamps import iso
+from sluice.platform.clock import SystemClock
 from sluice.platform.http.edge_cache import EdgeCache
+from sluice.platform.worker import open_kv, read_variables
+from sluice.services.news.settings import ProcessorSettings
 from sluice.services.news.storage.article_index import ArticleIndex
 from sluice.services.news.storage.keys import CHECKPOINT, PENDING, article_key
-from sluice.workers.news_processor import NewsProcessorWorker
+from sluice.workers.news_connections import ARTICLES
 
 __all__ = ["Default"]
 
@@ -39,17 +42,17 @@ class Default(WorkerEntrypoint):  # type: ignore[misc]
         if url.path == "/forget":
             return Response.from_json(await EdgeCache().delete(query["url"][0]))
         count = int(query["count"][0])
-        worker = NewsProcessorWorker(self.env, self.ctx)
-        now_ms = int(worker.clock.now() * 1000)
+        kv, settings = open_kv(self.env, ARTICLES), ProcessorSettings.read(read_variables(self.env))
+        now_ms = int(SystemClock().now() * 1000)
         articles = [build_article(*each, now_ms) for each in enumerate(islice(product(WHO, DOES, WHAT, WHERE), count))]
         for article in articles:
-            await worker.kv.put_json(article_key(article.id), article.as_json())
+            await kv.put_json(article_key(article.id), article.as_json())
         ids = tuple(article.id for article in articles)
-        await ArticleIndex(ids, now_ms).write(worker.kv, ttl_s=worker.settings.ttl_s)
+        await ArticleIndex(ids, now_ms).write(kv, ttl_s=settings.ttl_s)
         checkpoint = Checkpoint(processed=ids, updated_at_ms=now_ms)
-        await worker.kv.put_json(CHECKPOINT, checkpoint.as_json())
+        await kv.put_json(CHECKPOINT, checkpoint.as_json())
         pending = [PendingEntry(article, now_ms).as_json() for article in articles[:LAST_HOUR]]
-        await worker.kv.put_json(PENDING, pending, metadata={"version": now_ms})
+        await kv.put_json(PENDING, pending, metadata={"version": now_ms})
         return Response.from_json({"articles": len(ids)})
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import js
 from workers import DurableObject, WorkerEntrypoint
 
-from sluice.workers.preload import PreloadWorker
+from sluice.workers.preload import answer_request, open_preload, open_zone
 
 __all__ = ["Default", "PreloadQueue"]
 
@@ -13,10 +13,10 @@ __all__ = ["Default", "PreloadQueue"]
 class PreloadQueue(DurableObject):  # type: ignore[misc]
     def __init__(self, ctx: Any, env: Any) -> None:
         super().__init__(ctx, env)
-        self.zone = PreloadWorker(env, ctx).zone_object
+        self.zone = open_zone(env, ctx)
 
-    async def call(self, zone_id: str, name: str, arguments: str) -> str:
-        return await self.zone.call(zone_id, name, arguments)
+    async def call(self, zone_id: str, name: str, message: str) -> Any:
+        return await self.zone.call(zone_id, name, message)
 
     async def alarm(self) -> None:
         await self.zone.handle_alarm()
@@ -32,7 +32,7 @@ class Renamed:
 class Default(WorkerEntrypoint):  # type: ignore[misc]
     async def fetch(self, request: Any) -> Any:
         asked = Renamed(request) if "//twin.test" in request.url else request
-        return await PreloadWorker(self.env, self.ctx).handle_request(self, asked, ())
+        return await answer_request(open_preload(self.env, self.ctx), self, asked, ())
 
     async def scheduled(self, _controller: Any, _env: Any, _ctx: Any) -> None:
-        await PreloadWorker(self.env, self.ctx).cron.run()
+        await open_preload(self.env, self.ctx).cron.run()

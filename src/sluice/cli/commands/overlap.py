@@ -2,12 +2,11 @@
 
 import argparse
 import json
-from typing import Any
 
 from sluice.cli.commands.compile import read_configuration
 from sluice.cli.compiling import run_compiler
 from sluice.cli.streams import Streams
-from sluice.core.compiler.published.overlap import OverlapCounter
+from sluice.core.compiler.published.overlap import Counts, OverlapCounter
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +27,7 @@ def run(options: argparse.Namespace, streams: Streams) -> int:
     return 0
 
 
-def _format(answer: dict[str, Any]) -> str:
+def _format(answer: Counts) -> str:
     rows = [
         f"{at['source']}: {at['rules']:,} rules, {at['unique']:,} of them in no other source"
         for at in answer["sources"]

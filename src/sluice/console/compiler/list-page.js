@@ -14,7 +14,12 @@ import { Subscribe } from "./list-subscribe.js";
 import { Versions } from "./list-versions.js";
 
 const SOURCE_STATES = { ok: ["good", "ok"], mirror: ["warn", "from a mirror"], "last-good": ["warn", "last good copy"], failed: ["bad", "failed"] };
-const OUTCOMES = { published: "a new version", unchanged: "no change", refused: "refused: the old version is served", failed: "failed: the old version is served" };
+const OUTCOMES = { published: "a new version", unchanged: "no change", refused: "refused", failed: "failed" };
+
+function describeOutcome(outcome, version) {
+  const told = OUTCOMES[outcome] ?? outcome;
+  return version && (outcome === "refused" || outcome === "failed") ? `${told}: the old version is served` : told;
+}
 
 export function ListPage({ name, onBack }) {
   const [isDeleting, setDeleting] = useState(false);
@@ -82,9 +87,9 @@ function Summary({ list, refresh, onDelete }) {
         ["Rebuilt", describeSchedule(list.schedule)],
       ]}
     />
-    ${list.state === "failed" && build?.endedAt && html`<${Banner}>${list.reason ?? "The last build failed."} ${list.version ? "The version before it is served." : "Mend its sources, then rebuild."}<//>`}
+    ${list.state === "failed" && build?.endedAt && html`<${Banner}>${(list.reason ?? "The last build failed").replace(/\.?$/, ".")} ${list.version ? "The version before it is served." : "Mend its sources, then rebuild."}<//>`}
     ${list.state === "degraded" && html`<${Banner} kind="warn">${countOf(troubles.length, "source")} could not be read. The list keeps their rules from the last good copy.<//>`}
-    ${build && html`<p class="hint">Last build: ${build.endedAt ? html`<${Ago} time=${build.endedAt} />, ${OUTCOMES[build.outcome] ?? build.outcome}` : html`running since <${Ago} time=${build.startedAt} />`}</p>`}
+    ${build && html`<p class="hint">Last build: ${build.endedAt ? html`<${Ago} time=${build.endedAt} />, ${describeOutcome(build.outcome, list.version)}` : html`running since <${Ago} time=${build.startedAt} />`}</p>`}
     <${ErrorBanner} error=${error} />${dialog}
   <//>`;
 }

@@ -2,9 +2,18 @@
 import { useEffect, useRef, useState } from "./draw.js";
 import { readToken } from "./api.js";
 
+// A person may type any address: a % that encodes nothing stands for itself.
+function decodeHash(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 // The part of the address after #, such as "lists/ads", and a function that goes there. The Back button returns.
 export function useHash() {
-  const read = () => decodeURIComponent(location.hash.slice(1));
+  const read = () => decodeHash(location.hash.slice(1));
   const [hash, setHash] = useState(read);
   useEffect(() => {
     const update = () => setHash(read());

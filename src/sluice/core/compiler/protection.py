@@ -1,23 +1,14 @@
 """Tells which excluded domains a list still blocks, and adds the exceptions that keep them open."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from sluice.core.compiler.report import BlockedDomain
 from sluice.core.filters.patterns.domain_patterns import DomainPattern
 from sluice.core.filters.verdicts import NameVerdicts, Verdict
 
 # Two names below a domain that have no label in common: a rule that blocks both blocks everything there.
 _PROBES: Final = ("q7x9jz", "m-m.0k")
-
-
-class BlockedDomain(NamedTuple):
-    """A domain that should be open, and the rule that blocks it."""
-
-    domain: str
-    rule: str
-
-    def as_json(self) -> dict[str, Any]:
-        return self._asdict()
 
 
 class Protection(NamedTuple):
@@ -45,7 +36,7 @@ def protect_domains(
         decisions = [verdicts.decide(name) for name in _choose_names(domain)]
         if any(decision.verdict is not Verdict.BLOCKED or decision.line is None for decision in decisions):
             continue
-        blocked = BlockedDomain(str(domain), lines[decisions[0].line or 0].strip())
+        blocked = BlockedDomain(domain=str(domain), rule=lines[decisions[0].line or 0].strip())
         if domain in to_open:
             is_important = any(decision.is_important for decision in decisions)
             protected[_format_exception(domain, is_important=is_important)] = blocked

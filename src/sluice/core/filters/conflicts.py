@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from sluice.core.filters.formats.entries import Width, iterate_wider
 from sluice.core.filters.patterns.domain_patterns import NamedRule, read_named_rule
@@ -18,14 +18,6 @@ class Conflict(NamedTuple):
     source: str
     exception: str
     exception_source: str
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "rule": self.rule,
-            "source": self.source,
-            "exception": self.exception,
-            "exceptionSource": self.exception_source,
-        }
 
 
 class _Named(NamedTuple):

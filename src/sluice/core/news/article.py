@@ -1,10 +1,13 @@
 """One article as it is stored: a JSON object whose unknown members are kept. Every change returns a copy."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final, Self
+from typing import Annotated, Any, Final, Literal, NotRequired, Self, TypedDict, cast
 
+from sluice.core.doc import Doc, other_members
+
+Sentiment = Literal["positive", "negative", "neutral", "unknown"]
 SENTIMENTS: Final = ("positive", "negative", "neutral")
 # What the embedded analyst says of a language that it does not know.
 UNKNOWN: Final = "unknown"
@@ -19,6 +22,9 @@ _PROCESSING_MEMBERS: Final = (
 
 # An article is stored under "article:" and its id; a key of KV has 512 bytes.
 MAX_ID_BYTES: Final = 512 - len("article:")
+Milliseconds = Annotated[int, Doc("Milliseconds since 1970.")]
+# What an article is known by, as it is stored: the members of its Fingerprint, in their order.
+Marks = Sequence[str | int]
 # What stands in a text for bytes that are not UTF-8.
 _REPLACEMENT: Final = "\ufffd"
 
@@ -45,6 +51,19 @@ class Stage(StrEnum):
 STAGES: Final = tuple(Stage)
 
 
+@other_members(allowed=True)
+class StoredArticle(TypedDict):
+    """An article as it is stored: all members of its source, and the state of its processing."""
+
+    id: str
+    title: str
+    description: NotRequired[str]
+    link: str
+    pubDate: NotRequired[str]
+    needsSentiment: bool
+    needsSummary: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Article:
     """`data` is what is stored; the properties read the members that the news service needs."""
@@ -63,8 +82,8 @@ class Article:
         }
         return cls({**value, **flags, "id": article_id})
 
-    def as_json(self) -> dict[str, Any]:
-        return dict(self.data)
+    def as_json(self) -> StoredArticle:
+        return cast("StoredArticle", dict(self.data))
 
     @property
     def id(self) -> str:
@@ -92,8 +111,8 @@ class Article:
         return self.text("pageTitle").splitlines()
 
     @property
-    def sentiment(self) -> str | None:
-        value = self.data.get("sentiment")
+    def sentiment(self) -> Sentiment | None:
+        value: Sentiment | None = self.data.get("sentiment")
         return value if value in (*SENTIMENTS, UNKNOWN) else None
 
     @property

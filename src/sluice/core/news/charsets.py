@@ -5,6 +5,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from sluice.core.charsets import find_codec, find_label
+
 _MARKS: Final = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -15,38 +17,9 @@ _MARKS: Final = (
 # "<" or "{" in UTF-16 without a mark.
 _BARE_UTF16: Final = {b"<\x00": "utf-16-le", b"{\x00": "utf-16-le", b"\x00<": "utf-16-be", b"\x00{": "utf-16-be"}
 _DECLARATION_BYTES: Final = 4096  # browsers do not look further either
-_IN_HEADER: Final = re.compile(r"charset\s*=\s*[\"']?([A-Za-z0-9_.:-]+)", re.IGNORECASE)
 _IN_BODY: Final = re.compile(
     rb"<(?:meta|\?xml)\b[^>]{0,500}?(?:charset|encoding)\s*=\s*[\"']?([A-Za-z0-9_.:-]+)", re.IGNORECASE
 )
-# Labels of the WHATWG's Encoding Standard that Python does not know.
-_MORE_LABELS: Final = {
-    **dict.fromkeys(("x-sjis", "windows-31j", "sjis-win", "x-ms-cp932"), "cp932"),
-    **dict.fromkeys(("x-gbk", "gb_2312-80", "csiso58gb231280"), "gb18030"),
-    **dict.fromkeys(("cn-big5", "x-x-big5"), "big5hkscs"),
-    **dict.fromkeys(("windows-949", "ksc_5601", "ksc5601"), "cp949"),
-    **{f"x-cp{number}": f"cp{number}" for number in range(1250, 1259)},
-    **dict.fromkeys(("x-euc-jp", "cseucpkdfmtjapanese"), "euc_jp"),
-    **dict.fromkeys(("unicode-1-1-utf-8", "x-unicode20utf8", "unicode11utf8"), "utf-8"),
-    **dict.fromkeys(("dos-874", "windows-874", "tis-620"), "cp874"),
-    **dict.fromkeys(("koi", "koi8", "cskoi8r"), "koi8-r"),
-    "x-mac-roman": "mac_roman",
-    "x-mac-cyrillic": "mac_cyrillic",
-}
-# Texts that name the smaller charset mean the larger one.
-_LARGER: Final = {
-    "ascii": "cp1252",
-    "big5": "big5hkscs",
-    "euc_kr": "cp949",
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "iso8859-1": "cp1252",
-    "iso8859-9": "cp1254",
-    "iso8859-11": "cp874",
-    "shift_jis": "cp932",
-    "shift_jis_2004": "cp932",
-    "utf-8-sig": "utf-8",
-}
 _WEB_NAMES: Final = {
     "big5hkscs": "big5",
     "cp874": "windows-874",
@@ -88,18 +61,6 @@ def decode_text(body: bytes, content_type: str = "") -> DecodedText:
     return DecodedText(text, name_charset(codec), agrees and _BAD not in text)
 
 
-def find_codec(label: str) -> str | None:
-    """Returns the Python codec that the web means by a label; None for an unknown one."""
-    name = label.strip().lower()
-    try:
-        codec = codecs.lookup(_MORE_LABELS.get(name, name))
-        # Codecs such as rot13 and zip are not charsets: they do not decode bytes to text.
-        b"a".decode(codec.name)
-    except (LookupError, UnicodeDecodeError):
-        return codec.name if name.startswith(("utf-16", "utf16", "utf-32")) else None
-    return _LARGER.get(codec.name, codec.name)
-
-
 def name_charset(codec: str) -> str:
     """Returns the web's name of a Python codec."""
     return _WEB_NAMES.get(codec, f"windows-{codec[2:]}" if codec.startswith("cp125") else codec.replace("_", "-"))
@@ -107,10 +68,10 @@ def name_charset(codec: str) -> str:
 
 def _find_labels(body: bytes, content_type: str) -> list[str]:
     """Returns what the header and the declaration say, in this order."""
-    named = _IN_HEADER.search(content_type)
+    named = find_label(content_type)
     # In UTF-16 every second byte of the declaration is zero.
     declared = _IN_BODY.search(body[:_DECLARATION_BYTES].replace(b"\x00", b""))
-    return [*([named[1]] if named else []), *([declared[1].decode("ascii")] if declared else [])]
+    return [*([named] if named else []), *([declared[1].decode("ascii")] if declared else [])]
 
 
 def _find_codec_by_bytes(body: bytes) -> str | None:
@@ -138,7 +99,7 @@ def _decode_as_declared(declared: list[str], body: bytes) -> tuple[str, str]:
     from sluice.core.news.charset_guess import guess_codec  # noqa: PLC0415 - rare
 
     guess = guess_codec(body)
-    codec = _LARGER.get(guess, guess)
+    codec = find_codec(guess) or guess
     wrong = next((name for name in declared if not name.startswith("utf-")), "")
     if wrong and codec == "cp1252":
         codec = wrong

@@ -2,20 +2,65 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final, Self
+from typing import Annotated, Final, Literal, NotRequired, Self, TypedDict, cast
 
-from sluice.core.news.article import Article, Stage
+from sluice.core.doc import Doc
+from sluice.core.news.article import Article, Milliseconds, Sentiment, Stage
 from sluice.core.news.dates import parse_time
 from sluice.core.news.feeds.normalise import canonical_url
 
-# The text of the page belongs to its publisher and is not served; the counters of attempts are internal.
-_SERVED_MEMBERS: Final = (
-    *("id", "title", "description", "link", "pubDate", "source_id", "source_name", "source_url", "source_icon"),
-    *("image_url", "language", "country", "category", "sentiment", "sentimentBy", "sentimentAt", "aiSummary"),
-    *("sentimentScore", "sentimentConfidence", "author", "changedAt", "tags", "entities", "importance"),
-    *("summaryBy", "summaryAt", "summaryError", "needsSentiment", "needsSummary", "queuedAt", "processedAt"),
-)
-_ALTERNATE_MEMBERS: Final = ("id", "title", "link", "source_name", "pubDate")
+
+class Alternate(TypedDict):
+    """The same story at another source."""
+
+    id: str
+    title: str
+    link: NotRequired[str]
+    source_name: NotRequired[str]
+    pubDate: NotRequired[str]
+
+
+class NewsArticle(TypedDict):
+    """One article; a member that is not known yet is missing."""
+
+    id: str
+    title: str
+    description: NotRequired[str]
+    link: Annotated[str, Doc("The source's own page.")]
+    pubDate: NotRequired[Annotated[str, Doc("RFC 3339, in UTC.")]]
+    source_id: NotRequired[str]
+    source_name: NotRequired[str]
+    source_url: NotRequired[str]
+    source_icon: NotRequired[str]
+    image_url: NotRequired[str]
+    language: NotRequired[str]
+    country: NotRequired[list[str]]
+    category: NotRequired[list[str]]
+    sentiment: NotRequired[Sentiment]
+    sentimentBy: NotRequired[Annotated[str, Doc("workers-ai, embedded or provider.")]]
+    sentimentAt: NotRequired[Milliseconds]
+    aiSummary: NotRequired[str]
+    sentimentScore: NotRequired[Annotated[float, Doc("From -1 to 1, by the embedded analyst.")]]
+    sentimentConfidence: NotRequired[Annotated[float, Doc("From 0 to 1, by the embedded analyst.")]]
+    author: NotRequired[str]
+    changedAt: NotRequired[Milliseconds]
+    tags: NotRequired[Annotated[list[str], Doc("What it is about, from a fixed list.")]]
+    entities: NotRequired[Annotated[list[str], Doc("Whom and what it names.")]]
+    importance: NotRequired[
+        Annotated[float, Doc("How much it matters; a story told by many sources, more.", minimum=0, maximum=1)]
+    ]
+    summaryBy: NotRequired[Annotated[str, Doc("workers-ai or embedded.")]]
+    summaryAt: NotRequired[Milliseconds]
+    summaryError: NotRequired[Annotated[str, Doc("Why there is no summary.")]]
+    needsSentiment: bool
+    needsSummary: bool
+    queuedAt: NotRequired[Milliseconds]
+    processedAt: NotRequired[Milliseconds]
+    status: Literal["complete", "pending"]
+
+
+# In the order in which they are served. The text of the page belongs to its publisher; the counters of attempts are internal.
+_SERVED_MEMBERS: Final = tuple(name for name in NewsArticle.__annotations__ if name != "status")
 # The first Bitcoin block: the time of an article whose own time is unknown.
 _EARLIEST: Final = datetime(2009, 1, 3, tzinfo=UTC)
 _MAX_TIME_MS: Final = 10**13
@@ -61,13 +106,14 @@ class PublishedArticle:
     def is_complete(self) -> bool:
         return self.article.stage is Stage.COMPLETE
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> NewsArticle:
         """Returns the members that the API serves."""
         data = self.article.data
         served = {name: data[name] for name in _SERVED_MEMBERS if data.get(name) not in (None, "")}
-        return {**served, "status": "complete" if self.is_complete else "pending"}
+        return cast("NewsArticle", {**served, "status": "complete" if self.is_complete else "pending"})
 
-    def as_alternate_json(self) -> dict[str, Any]:
+    def as_alternate_json(self) -> Alternate:
         """Returns the members that are served of an article beside the one that leads a story."""
-        served = self.as_json()
-        return {name: served[name] for name in _ALTERNATE_MEMBERS if name in served}
+        data = self.article.data
+        served = {name: data[name] for name in Alternate.__annotations__ if data.get(name) not in (None, "")}
+        return cast("Alternate", served)

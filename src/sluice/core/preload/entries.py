@@ -7,6 +7,7 @@ same operations and compares the results.
 from dataclasses import dataclass, replace
 from typing import Final
 
+from sluice.core.preload.members import AnyTrigger
 from sluice.core.preload.priority import MANUAL
 
 MAX_REQUEST_URLS: Final = 100  # that one request may want
@@ -22,7 +23,7 @@ class WantedPage:
 
     url: str
     priority: float
-    trigger: str
+    trigger: AnyTrigger
     variant: str = ""
     post_id: int | None = None
     hops: int = 0
@@ -38,7 +39,7 @@ class QueueEntry:
     variant: str
     priority: float
     enqueued_at: float
-    trigger: str
+    trigger: AnyTrigger
     post_id: int | None
     attempt: int
     hops: int

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Final, Literal, TypedDict
 
+from sluice.core.doc import Doc
 from sluice.core.preload.circuit_breaker import Breaker
+from sluice.core.preload.members import Amount, EpochS
 from sluice.core.preload.site_agent import SiteAgent
 
 WINDOW_S: Final = 300.0
@@ -16,6 +18,28 @@ CIRCLE_REASONS: Final = (
     "the site does not know by which host its visitors ask. Activate its plugin with the zone's signing key, "
     "or let its server answer for that host"
 )
+
+
+Kind = Literal["failure_rate", "queue_depth", "breaker_open", "warming_loop", "agent_away", "redirect_circle"]
+Level = Literal["warning", "critical"]
+
+
+class Incident(TypedDict):
+    incident_id: str
+    zone_id: str
+    kind: Kind
+    level: Level
+    message: str
+    raised_at: EpochS
+    resolved_at: Annotated[float | None, Doc("null while it is active.")]
+
+
+class RatesReply(TypedDict):
+    attempts: Amount
+    failures: Amount
+    failure_rate: Annotated[float, Doc(minimum=0, maximum=1)]
+    mean_latency_ms: float | None
+    slowest_latency_ms: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +55,7 @@ class FetchRates:
     def failure_rate(self) -> float:
         return round(self.failures / self.attempts, 4) if self.attempts else 0.0
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> RatesReply:
         return {
             "attempts": self.attempts,
             "failures": self.failures,
@@ -61,8 +85,8 @@ class Finding:
     Without a message `is_over` tells whether an open incident of this kind may be resolved.
     """
 
-    kind: str
-    level: str
+    kind: Kind
+    level: Level
     message: str | None
     is_over: bool
 

@@ -7,7 +7,7 @@ covers it, so who knows an old number fetches once too often, but never serves o
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Final, Self
+from typing import Final, Self, TypedDict
 
 from sluice.core.preload.purges import Purge, is_below
 
@@ -30,17 +30,24 @@ class Mark:
     hard_seq: int
 
 
+class PurgeListJson(TypedDict):
+    """The numbers of each scope: of its latest purge, and of the latest that was not soft."""
+
+    seq: int
+    marks: list[tuple[str, int, int]]
+
+
 @dataclass(frozen=True, slots=True)
 class PurgeList:
     seq: int
     marks: Mapping[str, Mark]
 
     @classmethod
-    def from_json(cls, value: dict[str, Any]) -> Self:
+    def from_json(cls, value: PurgeListJson) -> Self:
         return cls(value["seq"], {scope: Mark(seq, hard) for scope, seq, hard in value["marks"]})
 
-    def as_json(self) -> dict[str, Any]:
-        return {"seq": self.seq, "marks": [[scope, each.seq, each.hard_seq] for scope, each in self.marks.items()]}
+    def as_json(self) -> PurgeListJson:
+        return {"seq": self.seq, "marks": [(scope, each.seq, each.hard_seq) for scope, each in self.marks.items()]}
 
     def judge(self, url: str, tags: Collection[str], seq: int) -> Verdict:
         """What the purges say about a copy of a page that carries this number."""

@@ -3,7 +3,7 @@
 import hmac
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final, Self
 
@@ -45,13 +45,6 @@ class SignedRequest:
                 raise Unauthorized(f"the header {name} is missing or malformed; see the signing scheme in the README")
             values.append(value)
         return cls(method, path, values[0], values[1], sha256(body).hexdigest(), values[2])
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, str]) -> Self:
-        return cls(**value)
-
-    def as_json(self) -> dict[str, str]:
-        return asdict(self)
 
     @property
     def text(self) -> str:

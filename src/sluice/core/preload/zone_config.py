@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from sluice.core.doc import Doc
 from sluice.core.errors import Invalid
 from sluice.core.models import parse_model
 
@@ -204,7 +205,11 @@ def parse_config(value: object) -> ZoneConfig:
     return parse_model(ZoneConfig, value)
 
 
-def config_as_json(config: ZoneConfig) -> dict[str, Any]:
+# A configuration as plain values.
+ConfigJson = Annotated[dict[str, Any], Doc(model=ZoneConfig)]
+
+
+def config_as_json(config: ZoneConfig) -> ConfigJson:
     """The configuration with all defaults filled in."""
     return config.model_dump(mode="json")
 

@@ -1,6 +1,7 @@
 """The bodies that callers and producers send, validated before anything starts."""
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -8,6 +9,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
 from sluice.core.compiler.configuration import MAX_LOCATION_CHARS, Configuration
+from sluice.core.json_text import JsonValue
 
 MAX_BODY_BYTES: Final = 4_000_000
 MAX_SYNC_BATCH: Final = 10
@@ -16,6 +18,9 @@ MAX_ID_CHARS: Final = 128
 MAX_CONTENTS: Final = 100
 
 Priority = Literal["standard", "high"]
+SentPriority = Annotated[
+    Any, Field(description='"high" goes before the others; anything else is standard.', examples=["high"])
+]
 Content = Annotated[
     dict[Annotated[str, Field(min_length=1, max_length=MAX_LOCATION_CHARS)], str], Field(max_length=MAX_CONTENTS)
 ]
@@ -34,8 +39,10 @@ class _Job(_Strict):
 
 
 class CompileRequest(_Job):
+    """`sources` are URLs, or keys of `preFetchedContent`, which is compiled for this caller alone."""
+
     configuration: Configuration
-    priority: Any = "standard"
+    priority: SentPriority = "standard"
     report: bool = False
 
 
@@ -54,7 +61,7 @@ def _check_unique_ids(items: list[BatchItem]) -> None:
 
 class BatchRequest(_Strict):
     requests: Annotated[list[BatchItem], Field(min_length=1, max_length=MAX_SYNC_BATCH)]
-    priority: Any = "standard"
+    priority: SentPriority = "standard"
 
     @model_validator(mode="after")
     def _check_distinct(self) -> Self:
@@ -66,6 +73,19 @@ class AsyncBatchRequest(BatchRequest):
     requests: Annotated[list[BatchItem], Field(min_length=1, max_length=MAX_ASYNC_BATCH)]
 
 
-def parse_priority(value: object) -> Priority:
+def parse_priority(value: JsonValue) -> Priority:
     """Returns "high" for "high"; anything else, mistakes included, is standard."""
     return "high" if value == "high" else "standard"
+
+
+# Examples for the API document: valid as they are, and without need of the network.
+CONFIGURATION_EXAMPLE: Final[Mapping[str, Any]] = {
+    "name": "My list",
+    "sources": [{"source": "rules.txt"}],
+    "transformations": ["RemoveComments", "Compress", "Validate", "Deduplicate"],
+}
+COMPILE_EXAMPLE: Final[Mapping[str, Any]] = {
+    "configuration": CONFIGURATION_EXAMPLE,
+    "preFetchedContent": {"rules.txt": "! a comment\n||ads.example.org^\n0.0.0.0 tracker.example.net"},
+}
+BATCH_EXAMPLE: Final[Mapping[str, Any]] = {"requests": [{"id": "mine", **COMPILE_EXAMPLE}]}

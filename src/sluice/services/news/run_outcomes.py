@@ -1,25 +1,20 @@
 """How a run ends when it does no work, and why."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal, TypedDict
+
+
+class NoRun(TypedDict):
+    outcome: Literal["busy", "waiting"]
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Busy:
     """Another run holds the lease."""
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> NoRun:
         return {"outcome": "busy", "reason": "another run is under way"}
-
-
-@dataclass(frozen=True, slots=True)
-class Idle:
-    """There was nothing to do."""
-
-    reason: str
-
-    def as_json(self) -> dict[str, Any]:
-        return {"outcome": "idle", "reason": self.reason, "steps": []}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +23,7 @@ class Waiting:
 
     stale: str
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> NoRun:
         return {"outcome": "waiting", "reason": self.reason}
 
     @property

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from sluice.core.errors import ConfigError
-from sluice.core.news.feeds.source_rules import SourceRules, parse_source_rules
 from sluice.core.variables import Variables
-from sluice.services.news.run_lease.leased_run import DEFAULT_LEASE_S
+
+if TYPE_CHECKING:
+    from sluice.core.news.feeds.source_rules import SourceRules
 
 PROVIDERS: Final = ("newsdata", "apitube")
 _NEWSDATA_URL: Final = "https://newsdata.io/api/1/crypto"
@@ -15,6 +16,8 @@ _APITUBE_URL: Final = "https://api.apitube.io/v1/news/everything"
 # It keeps to a schema and does not spend its tokens on reasoning.
 DEFAULT_MODEL: Final = "@cf/google/gemma-4-26b-a4b-it"
 MAX_FEED_VARIABLES: Final = 10
+# Short, so that the next minute's run continues after a crash.
+DEFAULT_LEASE_S: Final = 20
 FREE_NEURONS: Final = 10_000  # a day, on every plan
 _YES: Final = frozenset({"1", "true", "yes", "on"})
 _NO: Final = frozenset({"", "0", "false", "no", "off"})
@@ -30,7 +33,7 @@ class UpdaterSettings:
     apitube_key: str
     apitube_url: str
     feeds: tuple[str, ...]
-    source_rules: Mapping[str, SourceRules] = field(default_factory=dict)
+    source_rules: Mapping[str, "SourceRules"] = field(default_factory=dict)
     max_pages: int
     max_article_age_days: int
     max_pending_list_size: int
@@ -41,6 +44,9 @@ class UpdaterSettings:
 
     @classmethod
     def read(cls, variables: Variables) -> Self:
+        # Only the updater needs it.
+        from sluice.core.news.feeds.source_rules import parse_source_rules  # noqa: PLC0415
+
         settings = cls(
             provider=variables.text("NEWS_PROVIDER", "newsdata"),
             newsdata_key=variables.text("NEWSDATA_API_KEY"),

@@ -1,30 +1,19 @@
 """The minute's cron: every zone in turn, and once an hour the deletion of old rows in D1."""
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from sluice.core.errors import NotFound, SluiceError
 from sluice.core.ports import Clock, Database, Log
 from sluice.core.timestamps import iso
-from sluice.services.preload.zone.calls import Zones
+from sluice.services.preload.zone.calls import ZoneList, Zones
 
 AT_ONCE: Final = 6  # zones: a site whose timers hang delays few others
 REMEMBERED_S: Final = 300.0
 LOG_KEPT_S: Final = 30 * 86_400
 PURGES_KEPT_S: Final = 90 * 86_400
 ALERTS_KEPT_S: Final = 90 * 86_400
-
-
-@dataclass(slots=True)
-class ZoneList:
-    """The ids of all zones as one isolate remembers them, until that time."""
-
-    ids: list[str] = field(default_factory=list)
-    until: float = 0.0
-
-    def clear(self) -> None:
-        self.until = 0.0
 
 
 @dataclass(frozen=True, slots=True)

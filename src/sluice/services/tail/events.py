@@ -1,15 +1,42 @@
 """One invocation of another Worker as the tail sees it: whether it failed, and the record that is stored of it."""
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Annotated, Final, TypedDict
+
+from sluice.core.doc import Doc
 
 MAX_LOGS: Final = 100  # per event; the platform keeps at most 256 KB of logs for one request
 MAX_TEXT_CHARS: Final = 4_000  # of one message: a traceback fits, a dumped body does not
 
+EpochMs = Annotated[int, Doc("Milliseconds since 1970.")]
+
 # A visitor who disconnects is not a failure of the Worker.
 SUCCESSFUL_OUTCOMES: Final = frozenset({"ok", "canceled", "responseStreamDisconnected"})
 WORKFLOW_CALL: Final = "run"
+
+
+class LoggedLine(TypedDict):
+    level: str
+    message: str
+    timestamp: EpochMs
+
+
+class LoggedException(TypedDict):
+    name: str
+    message: str
+    timestamp: EpochMs
+
+
+class Record(TypedDict):
+    """One invocation of a Worker; url and method only for a request."""
+
+    timestamp: EpochMs
+    scriptName: str
+    outcome: str
+    url: str | None
+    method: str | None
+    logs: list[LoggedLine]
+    exceptions: list[LoggedException]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +47,9 @@ class LogLine:
     message: str
     timestamp: int
 
+    def as_json(self) -> LoggedLine:
+        return {"level": self.level, "message": _shorten(self.message), "timestamp": self.timestamp}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UncaughtException:
@@ -28,6 +58,9 @@ class UncaughtException:
     name: str
     message: str
     timestamp: int
+
+    def as_json(self) -> LoggedException:
+        return {"name": self.name, "message": _shorten(self.message), "timestamp": self.timestamp}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +96,7 @@ class TailEvent:
         """Whether it succeeded without logging anything: not worth a write."""
         return not (self.is_failure or self.logs)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Record:
         """Returns the documented record, of bounded size."""
         return {
             "timestamp": self.timestamp,
@@ -71,13 +104,9 @@ class TailEvent:
             "outcome": self.outcome,
             "url": self.url,
             "method": self.method,
-            "logs": _limit_entries(self.logs),
-            "exceptions": _limit_entries(self.exceptions),
+            "logs": [line.as_json() for line in self.logs[:MAX_LOGS]],
+            "exceptions": [each.as_json() for each in self.exceptions[:MAX_LOGS]],
         }
-
-
-def _limit_entries(entries: Sequence[LogLine | UncaughtException]) -> list[dict[str, Any]]:
-    return [asdict(entry) | {"message": _shorten(entry.message)} for entry in entries[:MAX_LOGS]]
 
 
 def _shorten(text: str) -> str:

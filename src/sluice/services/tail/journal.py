@@ -3,10 +3,10 @@
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from sluice.core.ports import Kv
-from sluice.services.tail.events import TailEvent
+from sluice.services.tail.events import Record, TailEvent
 
 PREFIX: Final = "log:"
 # KV lists keys in ascending order; counting down from this time puts the newest first. It lasts until the year 2286.
@@ -21,7 +21,7 @@ class Journal:
     retention_s: int
     stores_successes: bool = False
 
-    async def store_events(self, events: Iterable[TailEvent], *, now_ms: int, unique: str) -> list[dict[str, Any]]:
+    async def store_events(self, events: Iterable[TailEvent], *, now_ms: int, unique: str) -> list[Record]:
         """Writes a batch as one value, because KV charges for writes. Returns the stored records."""
         records = [event.as_json() for event in events if self._is_stored(event)]
         if records:
@@ -32,9 +32,9 @@ class Journal:
     def _is_stored(self, event: TailEvent) -> bool:
         return event.is_failure or (self.stores_successes and not event.is_silent)
 
-    async def newest_records(self, limit: int) -> list[dict[str, Any]]:
+    async def newest_records(self, limit: int) -> list[Record]:
         listing = await self.kv.list(PREFIX, limit=limit)
         keys = [key.name for key in listing.keys]
         batches = await self.kv.get_many(keys)
-        records = [record for key in keys for record in reversed(json.loads(batches[key] or "[]"))]
+        records: list[Record] = [record for key in keys for record in reversed(json.loads(batches[key] or "[]"))]
         return records[:limit]

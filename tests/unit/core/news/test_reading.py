@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sluice.core.charsets import find_codec
 from sluice.core.news.charset_guess import guess_codec
-from sluice.core.news.charsets import decode_text, find_codec
+from sluice.core.news.charsets import decode_text
 from sluice.core.news.dates import parse_time
 from sluice.core.news.reading import FeedDocument, read_feed
 from sluice.core.news.reading.document import MAX_ITEMS, Warn
@@ -79,6 +80,8 @@ def test_codecs_of_this_interpreter(codec: str, text: str):
         ("x-gbk", "gb18030"),
         ("ks_c_5601-1987", "cp949"),
         ("rot13", None),
+        ("utf-16", "utf-16"),
+        ("utf-16-but-not-really", None),
         ("x-unknown", None),
         ("", None),
     ],

@@ -5,9 +5,8 @@ import pytest
 from sluice.core.news.article import Article
 from sluice.core.news.published_article import PublishedArticle
 from sluice.core.news.stories import Story
-from sluice.core.news.topics.describe import describe_topics
+from sluice.core.news.topics.describe import describe_topics, weigh_article
 from sluice.core.news.topics.entities import find_entities
-from sluice.core.news.topics.importance import weigh_article
 from sluice.core.news.topics.tags import TAGS, find_tags
 
 

@@ -1,46 +1,111 @@
-"""The API documentation of adblock-compiler, checked without a runtime."""
+"""The API document of adblock-compiler, and what is declared at its routes."""
+
+import json
+import re
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from pydantic import BaseModel
 
+from documents import build_worker_document, list_routes
+from sluice.core.errors import Invalid
 from sluice.core.models import parse_model
-from sluice.services.compiler.health.workflow import HealthRequest
-from sluice.services.compiler.http.docs import bodies as api_bodies
-from sluice.services.compiler.http.docs.endpoints import ROUTES
-from sluice.services.compiler.http.routes import compiler_routes
-from sluice.services.compiler.requests import AsyncBatchRequest, BatchRequest, CompileRequest
-from sluice.services.compiler.workflows.warming import WarmRequest
-from sluice.web.openapi.docs import Doc
-from unit.services.compiler.test_routes import SETTINGS, Apis
+from sluice.services.compiler.cache.compile_order import CompileOrder
+from sluice.services.compiler.cache.compiled_list import FRESH_HEAD, SHARED_HEAD
+from sluice.services.compiler.cache.list_cache import SYNC_TTL_S
+from sluice.services.compiler.guard.turnstile import MAX_TOKEN_CHARS
+from sluice.services.compiler.http.list_operations import NAME
+from sluice.web.operations import Operation, find_operation
+from unit.services.compiler.published.list_bench import ListBench, make_list
+from unit.services.compiler.published.test_lists_api import ADMIN, Client, read
+from unit.services.compiler.world import LIST, URL, World, configuration
+from workerd.api_document import ApiDocument
 
-SERVING: dict[type[BaseModel], type[BaseModel]] = {
-    api_bodies.CompileBody: CompileRequest,
-    api_bodies.BatchBody: BatchRequest,
-    api_bodies.AsyncBatchBody: AsyncBatchRequest,
-    api_bodies.WarmBody: WarmRequest,
-    api_bodies.HealthBody: HealthRequest,
-}
+OPERATIONS = {operation.name: operation for operation in map(find_operation, list_routes("adblock-compiler"))}
+DOCUMENT = ApiDocument(build_worker_document("adblock-compiler"))
+GUARDED = {operation.name for operation in OPERATIONS.values() if operation.body_extras}
 
 
-@pytest.mark.parametrize("doc", ROUTES.values(), ids=map(" ".join, ROUTES))
-def test_example_is_valid(doc: Doc):
+@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=OPERATIONS)
+def test_example_is_valid(operation: Operation):
     """Every documented body has an example that the model of the handler accepts."""
-    assert doc.summary
-    assert (doc.body is None) == (doc.example is None)
-    if doc.body:
-        parse_model(SERVING.get(doc.body, doc.body), doc.example)
+    assert operation.summary
+    assert (operation.body is None) == (operation.example is None)
+    if operation.body:
+        assert issubclass(operation.body, BaseModel)
+        parse_model(operation.body, dict(operation.example))
 
 
-@pytest.mark.parametrize(("documented", "handled"), SERVING.items(), ids=lambda model: model.__name__)
-def test_body_matches_the_handler(documented: type[BaseModel], handled: type[BaseModel]):
-    """The documented body has the fields of the model of the handler, and the Turnstile token."""
-    assert documented.model_fields.keys() - handled.model_fields.keys() == {"turnstileToken"}
-    assert issubclass(documented, handled)
-    names = [name for name in handled.model_fields if name != "priority"]
-    assert all(documented.model_fields[name].annotation == handled.model_fields[name].annotation for name in names)
+def test_bodies_of_compilations_may_have_a_token():
+    """What passes the guard is documented with the Turnstile token that the guard takes out; nothing else is."""
+    assert {
+        "compileList",
+        "compileBatch",
+        "streamCompilation",
+        "queueList",
+        "queueBatch",
+        "startCompilation",
+        "startBatch",
+        "startCacheWarming",
+        "startHealthCheck",
+    } == GUARDED
+    schemas = DOCUMENT.told["components"]["schemas"]
+    with_token = {name for name, schema in schemas.items() if "turnstileToken" in schema.get("properties", {})}
+    assert with_token == {"AsyncBatchRequest", "BatchRequest", "CompileRequest", "HealthRequest", "WarmRequest"}
+    assert schemas["CompileRequest"]["properties"]["turnstileToken"]["maxLength"] == MAX_TOKEN_CHARS
 
 
-def test_every_route_is_documented():
-    """Every route has a documentation, every documentation has a route, and no route is listed twice."""
-    routes = [(route.method, route.pattern) for route in compiler_routes(Apis(), SETTINGS)]
-    assert sorted(routes) == sorted(ROUTES)
+async def test_stored_list_is_as_documented():
+    """The bytes that are stored of a compiled list are those of the documented reply, with all that may be in it."""
+    world = World({URL: [LIST, f"{LIST}||other.example^\n@@||x.example^"]})
+    order = CompileOrder(configuration=configuration(URL), trigger="sync")
+    await world.compiler.store(await world.compiler.compile(order), SYNC_TTL_S)
+    compiled = await world.compiler.compile(replace(order, detailed=True))
+    check("POST", "/compile", json.loads(FRESH_HEAD + compiled.members.inflate()), {"report", "previousVersion"})
+    measured = await world.compiler.compile(replace(order, benchmark=True))
+    check("POST", "/compile", json.loads(SHARED_HEAD + measured.members.inflate()), {"metrics", "deduplicated"})
+
+
+async def test_published_list_is_as_documented():
+    """So is what builds have stored of a published list."""
+    sources = ["https://a.example/list.txt", "https://b.example/list.txt"]
+    client = Client(ListBench({sources[0]: make_list(20), sources[1]: make_list(10)}))
+    value = {"configuration": {"name": "L", "sources": [{"source": each} for each in sources]}, "formats": ["hosts"]}
+    check("PUT", "/lists/{name}", read(await client("PUT", "/lists/my-list?dryRun=1", value, ADMIN)), {"sources"})
+    await client("PUT", "/lists/my-list", value, ADMIN)
+    await client.bench.run_all()
+    client.bench.sites.answers[sources[0]] = make_list(21)
+    await client.bench.rebuild("my-list")
+    for path, members in {
+        "": {"sources", "formats", "lastBuild"},
+        "/overlap": {"sources", "pairs"},
+        "/versions": {"versions"},
+        "/diff?from=1&to=2": {"added"},
+        "/why?domain=a1.example": {"sources"},
+    }.items():
+        reply = read(await client("GET", f"/lists/my-list{path}"))
+        assert all(reply[member] for member in members), path
+        check("GET", f"/lists/{{name}}{path.partition('?')[0]}", reply, members)
+
+
+def check(method: str, path: str, reply: dict[str, Any], members: set[str]) -> None:
+    """A reply has these members, and all of it is documented."""
+    assert members <= reply.keys()
+    told = DOCUMENT.operation(method, path).told["responses"]["200"]["content"]["application/json"]
+    assert DOCUMENT.mistakes(told["schema"], reply, closed=True) == []
+
+
+@pytest.mark.parametrize("name", ["a", "0", "my-list", "a" * 64, "patches-2"])
+def test_documented_name_is_taken(name: str):
+    """A name that fits the documented pattern is none that is refused, and the other way round."""
+    assert re.search(NAME.schema["pattern"], name)
+    assert NAME.parse(name) == name
+
+
+@pytest.mark.parametrize("name", ["", "A", "-a", "a-", "a" * 65, "patches", "a.txt"])
+def test_refused_name_is_not_documented(name: str):
+    """Nor does a name that is refused fit the pattern."""
+    assert not re.search(NAME.schema["pattern"], name)
+    with pytest.raises(Invalid):
+        NAME.parse(name)

@@ -7,16 +7,17 @@ from sluice.core.compiler.configuration import Configuration
 from sluice.core.errors import Unavailable
 from sluice.services.compiler.workflows.batch_items import MAX_ERROR_CHARS, RETENTION_S, Item, ItemOutcome
 from unit.services.compiler.workflow_bench import Bench, FakeCompiler, configuration
+from unit.services.compiler.world import order
 
 NAMES = ("a", "b", "c", "d", "e")
 
 
 def items(*names: str) -> list[Item]:
-    return [Item(name, Configuration.model_validate(configuration(name))) for name in names]
+    return [Item(name, order(Configuration.model_validate(configuration(name)), ttl_s=60)) for name in names]
 
 
 async def run(bench: Bench, *names: str) -> list[ItemOutcome]:
-    return await bench.items.run("owner", items(*names), ttl_s=60, trigger="sync")
+    return await bench.items.run("owner", items(*names))
 
 
 async def test_outcomes_come_in_order():
@@ -26,7 +27,7 @@ async def test_outcomes_come_in_order():
     assert [(outcome.id, outcome.success, outcome.cache_key, outcome.rule_count) for outcome in outcomes] == [
         (name, True, f"cache:{name}", 7) for name in NAMES
     ]
-    assert {(call["ttl_s"], call["trigger"]) for call in bench.compiler.calls} == {(60, "sync")}
+    assert {(order.ttl_s, order.trigger) for order in bench.compiler.orders} == {(60, "sync")}
 
 
 async def test_three_at_once():
@@ -68,7 +69,7 @@ async def test_owners_do_not_mix():
     """The same id belongs to each owner separately."""
     bench = Bench()
     await run(bench, "a")
-    await bench.items.run("other", items("a"), ttl_s=60, trigger="sync")
+    await bench.items.run("other", items("a"))
     assert bench.compiler.compilations == {"a": 2}
 
 

@@ -10,10 +10,11 @@ from fakes.workflows import FakeStep, NonRetryableError
 from sluice.core.compiler.configuration import Configuration
 from sluice.core.errors import Unavailable
 from sluice.platform.workflows import Steps
-from sluice.services.compiler.workflows.batch import ALL_FAILED, BatchCompilationWorkflow
+from sluice.services.compiler.workflows.batch import ALL_FAILED
 from sluice.services.compiler.workflows.batch_items import Item
 from sluice.services.compiler.workflows.params_store import MAX_INLINE_BYTES
 from unit.services.compiler.workflow_bench import Bench, FakeCompiler, configuration, crash_points, find_repeated
+from unit.services.compiler.world import order
 
 ID = "wf-batch-1-abc"
 NAMES = ("a", "b", "c", "d")
@@ -28,9 +29,7 @@ class Workflow(Bench):
     def __init__(self, compiler: FakeCompiler | None = None) -> None:
         super().__init__(compiler or FakeCompiler())
         self.compiled_before: dict[str, int] = {}
-        self.workflow = BatchCompilationWorkflow(
-            items=self.items, params_store=self.params_store, reporter=self.reporter
-        )
+        self.workflow = self.service.workflows.batch
 
     async def on_crash(self) -> None:
         names = [item.removeprefix("id-") for item in await self.items.load_outcomes(ID)]
@@ -67,7 +66,7 @@ async def test_success():
             for name in NAMES
         ],
     }
-    assert {(call["ttl_s"], call["trigger"]) for call in bench.compiler.calls} == {(86_400, "workflow")}
+    assert {(order.ttl_s, order.trigger) for order in bench.compiler.orders} == {(86_400, "workflow")}
 
 
 async def test_steps_and_events():
@@ -122,7 +121,7 @@ async def test_none_valid():
     assert (outcome["success"], outcome["error"], outcome["failed"]) == (False, ALL_FAILED, 2)
     assert [result["id"] for result in outcome["results"]] == ["x", "y"]
     assert (await bench.types(ID))[-1] == "workflow:failed"
-    assert bench.compiler.calls == []
+    assert bench.compiler.orders == []
 
 
 async def test_malformed_envelope():
@@ -137,7 +136,7 @@ async def test_content_goes_with_its_item():
     sent = params("a", "b")
     sent["requests"][1]["preFetchedContent"] = {"x": "||x^"}
     await bench.outcome(sent)
-    assert {call["name"]: call["content"] for call in bench.compiler.calls} == {"a": {}, "b": {"x": "||x^"}}
+    assert {order.configuration.name: order.content for order in bench.compiler.orders} == {"a": {}, "b": {"x": "||x^"}}
 
 
 async def test_large_batch():
@@ -163,8 +162,8 @@ async def test_failed_chunk_does_not_affect_the_others():
 
             def fail_step(_work: Any) -> Any:
                 async def run() -> Any:
-                    item = Item("id-a", Configuration.model_validate(configuration("a")))
-                    await bench.items.run(ID, [item], ttl_s=1, trigger="sync")
+                    item = Item("id-a", order(Configuration.model_validate(configuration("a"))))
+                    await bench.items.run(ID, [item])
                     raise JsError("PythonError: Traceback\nsluice.core.errors.Unavailable: D1 is down")
 
                 return run
@@ -203,4 +202,4 @@ async def test_benchmark():
     sent = params("a", "b")
     sent["requests"][1]["benchmark"] = True
     await bench.outcome(sent)
-    assert bench.compiler.benchmarks == ["b"]
+    assert [order.configuration.name for order in bench.compiler.orders if order.benchmark] == ["b"]

@@ -15,11 +15,10 @@ from sluice.core.compiler.events import Emit
 from sluice.core.compiler.sources.failures import SourceMissing, to_plain_error
 from sluice.core.errors import SluiceError, TimedOut, Unavailable
 from sluice.platform.workflows import Steps
-from sluice.services.compiler.cache.compilation_records import Trigger
+from sluice.services.compiler.cache.compile_order import CompileOrder
 from sluice.services.compiler.cache.compiled_list import CompiledList
 from sluice.services.compiler.cache.handover import StepHandover
 from sluice.services.compiler.cache.list_cache import cache_key
-from sluice.services.compiler.limits.allowance import FetchAllowance
 from sluice.services.compiler.workflows.compilation import CompilationWorkflow
 from sluice.services.compiler.workflows.params_store import MAX_INLINE_BYTES
 from unit.core.compiler.scripted import compiler
@@ -61,20 +60,11 @@ class FakeListCompiler:
         self.fetches: list[int] = []
         self.on_compiled: Callable[[], None] = lambda: None
 
-    async def compile(
-        self,
-        configuration: Configuration,
-        *,
-        trigger: Trigger,
-        content: Mapping[str, str],
-        emit: Emit,
-        benchmark: bool,
-        allowance: FetchAllowance,
-    ) -> CompiledList:
-        del benchmark
-        self.fetches.append(allowance.left)
-        allowance.used += 30
-        assert trigger == "workflow"
+    async def compile(self, order: CompileOrder, *, emit: Emit) -> CompiledList:
+        configuration, content = order.configuration, order.content
+        self.fetches.append(order.allowance.left)
+        order.allowance.used += 30
+        assert order.trigger == "workflow"
         try:
             result = await compiler(self.files, emit=emit).compile_with_metrics(configuration, content=content)
         except SluiceError as error:

@@ -1,7 +1,6 @@
 """The stored events of a workflow: none lost, none stored twice, and the figures of the whole run."""
 
 import asyncio
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -10,7 +9,7 @@ from hypothesis import strategies as st
 from fakes.binding import Crash
 from sluice.core.errors import Invalid
 from sluice.core.timestamps import iso, parse_iso_ms
-from sluice.services.compiler.workflows.event_log import EVENTS_TTL_S, RUNS_TTL_S
+from sluice.services.compiler.workflows.event_log import EVENTS_TTL_S, RUNS_TTL_S, RunEvents
 from sluice.services.compiler.workflows.events import (
     Run,
     RunEvent,
@@ -30,7 +29,7 @@ def loose(number: int) -> RunEvent:
     return RunEvent(type="source:fetch:started", data={"number": number})
 
 
-async def log_of(bench: Bench, since_ms: int | None = None) -> dict[str, Any]:
+async def log_of(bench: Bench, since_ms: int | None = None) -> RunEvents:
     log = await bench.event_log.read(RUN.id, since_ms)
     assert log is not None
     return log

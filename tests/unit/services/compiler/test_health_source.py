@@ -11,10 +11,10 @@ from sluice.core.net.addresses import AllowedHosts
 from sluice.core.net.fetch import Fetcher
 from sluice.core.net.transport import TransportRequest
 from sluice.services.compiler.health.source import (
+    CheckedSource,
     HealthSource,
     ListReader,
     SourceCheck,
-    SourceHealth,
     Validators,
     is_page,
     summarize,
@@ -51,7 +51,7 @@ async def test_healthy():
     """Status, time and rules are reported, with the validators of this version."""
     web = Web(Scripted(200, TAGGED, BODY), took_s=1.5)
     health = await web.check(SOURCE, None)
-    assert health == SourceHealth(
+    assert health == CheckedSource(
         name="A",
         url=URL,
         healthy=True,
@@ -170,7 +170,12 @@ def test_rule_count(lines: list[str], end: str, size: int):
 
 def test_summary():
     """Counts and the average of the response times."""
-    results = [{"healthy": True, "responseTimeMs": 100}, {"healthy": False, "responseTimeMs": 201}]
+    results = [
+        CheckedSource(
+            name="A", url="https://a", healthy=healthy, status_code=200, response_ms=took_ms, rule_count=1
+        ).as_json()
+        for healthy, took_ms in ((True, 100), (False, 201))
+    ]
     assert summarize(results) == {"total": 2, "healthy": 1, "unhealthy": 1, "avgResponseTimeMs": 150}
     assert summarize([]) == {"total": 0, "healthy": 0, "unhealthy": 0, "avgResponseTimeMs": 0}
 

@@ -8,7 +8,7 @@ import pytest
 
 from fakes.objects import FakeObjects, FakeStorage
 from sluice.core.errors import TooManyRequests
-from sluice.platform.durable_objects import Alarm, DurableObjects, Sql, erase_storage
+from sluice.platform.durable_objects import Alarm, Sql, erase_storage
 from sluice.services.compiler.cache.hot_replies import (
     FRESH_S,
     MAX_BYTES,
@@ -24,15 +24,20 @@ from sluice.services.compiler.guard.rate_limit import (
     RateLimiter,
     RecentCounts,
 )
-from sluice.services.compiler.guard.rate_limit_window import ClientRateLimit, RateLimitWindow
+from sluice.services.compiler.guard.rate_limit_window import (
+    ClientRateLimit,
+    RateLimitCalls,
+    RateLimitDecision,
+    RateLimitWindow,
+)
 from sluice.services.compiler.guard.turnstile import Turnstile
 from sluice.services.compiler.http.compile import CompileApi
 from sluice.services.compiler.http.hot_lists import HotListApi
-from sluice.services.compiler.remote_calls import RemoteReply
 from sluice.web import Headers, Reply, Request
 from unit.services.compiler.listeners import ListAnalytics
+from unit.services.compiler.remote_objects import Answering, connect_named
 from unit.services.compiler.test_rate_limit import Later
-from unit.services.compiler.world import URL, World, configuration
+from unit.services.compiler.world import URL, World, order
 from unit.web.calls import content
 
 BODY = json.dumps({"configuration": {"name": "T", "sources": [{"source": URL}]}}).encode()
@@ -44,11 +49,11 @@ class Service:
     def __init__(self, world: World | None = None, objects: FakeObjects | None = None, *, secret: str = "") -> None:
         self.world = world or World()
         clock = self.world.clock
-        self.objects = objects or FakeObjects(lambda _client: CountedLimit(self.world))
+        self.objects = objects or FakeObjects(lambda _client: Answering(RateLimitCalls, CountedLimit(self.world)))
         self.later = Later()
         self.recent = RecentCounts()
         limiter = RateLimiter(
-            object_named=DurableObjects(self.objects).get,
+            object_named=connect_named(RateLimitCalls, self.objects),
             open_fallback=lambda: KvRateLimit(self.world.cache.store, clock, self.later),
             clock=clock,
             log=self.world.log,
@@ -86,11 +91,13 @@ class CountedLimit(ClientRateLimit):
     def __init__(self, world: World) -> None:
         storage = FakeStorage()
         super().__init__(RateLimitWindow(Sql(storage), world.clock), Alarm(storage), lambda: erase_storage(storage))
-        self.calls = 0
+        self.count = 0
 
-    async def count_request(self, max_requests: int, window_s: int, cost: int = 1, owed: int = 0) -> RemoteReply:
-        self.calls += 1
-        return await super().count_request(max_requests, window_s, cost, owed)
+    async def count_request(
+        self, max_requests: int, window_s: int, *, cost: int = 1, owed: int = 0
+    ) -> RateLimitDecision:
+        self.count += 1
+        return await super().count_request(max_requests, window_s, cost=cost, owed=owed)
 
 
 @pytest.fixture(name="make")
@@ -138,7 +145,7 @@ async def test_new_version_replaces_it(make: Make):
     service = make(World({URL: ["||old.example^\n", "||new.example^\n"]}))
     for _ in range(3):
         assert b"old.example" in content(await service.post())
-    await service.world.lists.refresh(configuration(), content={}, ttl_s=60, trigger="sync")
+    await service.world.lists.refresh(order(ttl_s=60))
     assert b"new.example" in content(await service.post())
 
 
@@ -183,10 +190,10 @@ async def test_hits_are_reported_in_one_call(make: Make):
     service = make()
     for _ in range(8):
         await service.post()
-    limit = service.objects.objects["192.0.2.1"]
-    calls = limit.calls
+    limit = service.objects.objects["192.0.2.1"].handlers
+    calls = limit.count
     await service.later.run()
-    assert limit.calls == calls + 1
+    assert limit.count == calls + 1
     other = make(service.world, service.objects)
     for _ in range(2):
         await other.post()
@@ -230,12 +237,12 @@ async def test_a_burst_after_a_pause_is_one_call(make: Make):
     for _ in range(3):
         await service.post()
     await service.later.run()
-    calls = service.objects.objects["192.0.2.1"].calls
+    calls = service.objects.objects["192.0.2.1"].handlers.count
     service.world.clock.advance(20)
     for _ in range(5):
         await service.post()
     await service.later.run()
-    assert service.objects.objects["192.0.2.1"].calls == calls + 1
+    assert service.objects.objects["192.0.2.1"].handlers.count == calls + 1
 
 
 async def test_memory_is_not_used_with_turnstile(make: Make):

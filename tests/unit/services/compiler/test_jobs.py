@@ -14,7 +14,7 @@ from sluice.services.compiler.jobs.job_store import LEASE_S
 from sluice.services.compiler.jobs.messages import BatchMessage, CompileMessage
 from sluice.services.compiler.jobs.queue_stats import QueueStats
 from sluice.services.compiler.requests import BatchItem
-from unit.services.compiler.world import LIST, URL, World, configuration
+from unit.services.compiler.world import LIST, URL, World, configuration, order
 
 CONFIGURATION = configuration().model_dump(mode="json", exclude_unset=True)
 
@@ -37,20 +37,11 @@ class Delivered:
 
 
 def consumer(world: World) -> QueueConsumer:
-    return QueueConsumer(
-        jobs=world.jobs,
-        items=world.items,
-        spent=world.spent,
-        dead_letters=dead_letters(world),
-        compile=world.lists.ensure_cached,
-        clock=world.clock,
-        log=world.log,
-        count=world.count,
-    )
+    return world.service.queue_handler.consumer
 
 
 def dead_letters(world: World) -> DeadLetters:
-    return DeadLetters(jobs=world.jobs, store=world.dead_letters, log=world.log, count=world.count)
+    return world.service.queue_handler.dead_letters
 
 
 def message(request_id: str = "j1", **more: Any) -> CompileMessage:
@@ -222,7 +213,7 @@ async def test_warming_message():
     body = {"type": "cache-warm", "configurations": [CONFIGURATION]}
     assert (await deliver(world, body)).answer == "ack"
     assert await state(world, "message-m1") == "completed"
-    assert (await world.lists.serve(configuration(), form="summary", ttl_s=60, trigger="sync")).origin == "cached"
+    assert (await world.lists.serve(order())).origin == "cached"
 
 
 @pytest.mark.parametrize(
@@ -388,13 +379,13 @@ async def test_all_attempts_share_the_fetches(in_batch: bool):
     assert answers[:2] == ["retry", "retry"]
     assert 88 <= len(world.download.requests) <= 100
     assert await state(world) == "failed"
-    assert "more than 100 fetches" in str(await letters(world))
+    assert "fetches, with includes, redirects and retries" in str(await letters(world))
 
 
 async def test_benchmark_of_an_item():
     """An item with `benchmark` is compiled anew, and its list has the figures."""
     world = World()
-    await world.lists.serve(configuration(), form="summary", ttl_s=60, trigger="sync")
+    await world.lists.serve(order())
     await world.jobs.accept(
         BatchMessage(request_id="b1", requests=[BatchItem(id="a", configuration=CONFIGURATION, benchmark=True)])
     )
@@ -430,7 +421,7 @@ async def test_content_of_a_failed_job_ends_with_it(monkeypatch, text: str, larg
     await deliver(world, world.sent[0][1])
     assert await state(world) == "failed"
     world.clock.advance(8 * 24 * 3600)
-    for store in (world.jobs, world.dead_letters, world.spent, world.records, world.items):
+    for store in (world.jobs, world.dead_letters, world.spent, world.service.records, world.items):
         await store.delete_expired()
     assert SECRET[:20] not in await stored_text(world)
 

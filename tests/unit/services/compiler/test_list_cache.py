@@ -11,8 +11,9 @@ from fakes.clock import ManualClock
 from sluice.core.compiler.configuration import parse_configuration
 from sluice.services.compiler.cache import list_cache as caching
 from sluice.services.compiler.cache.compiled_list import CompiledList
+from sluice.services.compiler.cache.handover import StepHandover
 from sluice.services.compiler.cache.list_cache import cache_key, list_key
-from unit.services.compiler.world import LIST, URL, World, configuration
+from unit.services.compiler.world import LIST, URL, World, configuration, order
 
 TEXT = st.text(min_size=1, max_size=5)
 
@@ -39,7 +40,7 @@ def test_key_is_of_the_whole_configuration(data: st.DataObject):
 
 
 async def compile_list(world: World) -> CompiledList:
-    return await world.compiler.compile(configuration(), trigger="sync")
+    return await world.compiler.compile(order())
 
 
 async def test_hit_is_the_stored_reply():
@@ -112,7 +113,7 @@ async def test_metadata_fits():
     """The longest name in the widest characters fits into KV metadata."""
     world = World()
     wanted = configuration(name="𝔛" * 256)
-    result = await world.compiler.compile(wanted, trigger="sync")
+    result = await world.compiler.compile(order(wanted))
     await world.cache.put(result, 3600)
     assert await world.cache.find_reply(result.summary.cache_key) is not None
 
@@ -130,5 +131,6 @@ async def test_list_survives_storage():
     world = World()
     result = await compile_list(world)
     assert CompiledList.from_bytes(result.to_bytes()) == result
-    await world.handover.put("wf-1", result)
-    assert await world.handover.get("wf-1") == result
+    handover = StepHandover(bucket=world.bucket, clock=world.clock)
+    await handover.put("wf-1", result)
+    assert await handover.get("wf-1") == result

@@ -17,7 +17,7 @@ from sluice.services.compiler.limits.allowance import FetchAllowance
 from sluice.services.compiler.limits.memory import MAX_TEXT_BYTES, TextBudget
 from sluice.services.compiler.limits.metered_download import Meter
 from sluice.services.compiler.limits.turns import PATIENCE_S, CompilationTurns
-from unit.services.compiler.world import URL, World, configuration
+from unit.services.compiler.world import URL, World, configuration, order
 
 
 class Host:
@@ -114,7 +114,7 @@ async def test_unpacked_size_counts():
 async def test_success_is_recorded():
     """A row, a data point, a count and a log line say what asked for the list."""
     world = World()
-    await world.compiler.compile(configuration(), trigger="stream")
+    await world.compiler.compile(order(trigger="stream"))
     [row] = await world.database.all("select * from compilation_metadata")
     assert (row["path"], row["success"], row["error"]) == ("stream", 1, None)
     assert world.points.written == ["compilation_success"]
@@ -126,7 +126,7 @@ async def test_failure_is_recorded():
     """A failure is recorded with its reason and raised."""
     world = World({URL: Unusable("gone")})
     with pytest.raises(Unusable, match="gone"):
-        await world.compiler.compile(configuration(), trigger="queue")
+        await world.compiler.compile(order(trigger="queue"))
     [row] = await world.database.all("select * from compilation_metadata")
     assert (row["path"], row["success"]) == ("queue", 0)
     assert "gone" in str(row["error"])

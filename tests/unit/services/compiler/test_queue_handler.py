@@ -96,7 +96,7 @@ async def test_priority_chooses_the_queue():
             self.bodies.append(body)
 
     high, standard = Sender(), Sender()
-    queues = PriorityQueues(high=high, standard=standard)
+    queues = PriorityQueues({"high": high, "standard": standard}.__getitem__)
     await queues.send("high", {"a": 1})
     await queues.send("standard", {"b": 2})
     assert (high.bodies, standard.bodies) == ([{"a": 1}], [{"b": 2}])

@@ -1,7 +1,7 @@
 """A fixed window for each client: exact in its object, lenient while only KV is available."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from itertools import pairwise
 from typing import Any
 
@@ -13,12 +13,18 @@ from fakes.clock import ManualClock
 from fakes.kv import FakeKV
 from fakes.objects import FakeObjects, FakeStorage
 from sluice.core.errors import TooManyRequests, Unavailable
-from sluice.platform.durable_objects import Alarm, DurableObjects, Sql, erase_storage
+from sluice.platform.durable_objects import Alarm, Sql, erase_storage
 from sluice.platform.storage.kv import KV
 from sluice.services.compiler.guard.rate_limit import KvRateLimit, RateLimiter, RecentCounts, client_key
-from sluice.services.compiler.guard.rate_limit_window import ClientRateLimit, RateLimitWindow, decide
-from sluice.services.compiler.remote_calls import RemoteReply, unwrap_reply
+from sluice.services.compiler.guard.rate_limit_window import (
+    ClientRateLimit,
+    RateLimitCalls,
+    RateLimitDecision,
+    RateLimitWindow,
+    decide,
+)
 from unit.services.compiler.listeners import ListLog
+from unit.services.compiler.remote_objects import Answering, connect_named
 
 
 def window(clock: ManualClock, storage: FakeStorage | None = None) -> RateLimitWindow:
@@ -43,9 +49,11 @@ class Later:
             await self.work.pop(0)
 
 
-def limiter(clock: ManualClock, objects: Any, kv: Any, later: Later, log: ListLog | None = None) -> RateLimiter:
+def limiter(
+    clock: ManualClock, object_named: Callable[[str], RateLimitCalls], kv: Any, later: Later, log: ListLog | None = None
+) -> RateLimiter:
     return RateLimiter(
-        object_named=objects.get,
+        object_named=object_named,
         open_fallback=lambda: KvRateLimit(KV(kv, clock), clock, later),
         clock=clock,
         log=log or ListLog(),
@@ -70,22 +78,25 @@ async def count_allowed(limit: RateLimiter, client: str, tries: int, later: Late
     return count
 
 
-class Unreachable:
+def no_object(_client: str) -> RateLimitCalls:
     """Objects that cannot be reached."""
-
-    def get(self, _client: str) -> Any:
-        raise Unavailable("no object today")
+    raise Unavailable("no object today")
 
 
 class Silent:
-    """Objects that never answer."""
+    """An object that never answers."""
 
-    def get(self, _client: str) -> "Silent":
-        return self
-
-    async def count_request(self, _max_requests: int, _window_s: int, _cost: int, _owed: int) -> RemoteReply:
+    async def count_request(
+        self, _max_requests: int, _window_s: int, *, cost: int = 1, owed: int = 0
+    ) -> RateLimitDecision:
+        del cost, owed
         await asyncio.Event().wait()
         raise AssertionError("unreachable")
+
+
+def open_limits(clock: ManualClock) -> Callable[[str], RateLimitCalls]:
+    objects = FakeObjects(lambda _name: Answering(RateLimitCalls, client_limit(clock, FakeStorage())))
+    return connect_named(RateLimitCalls, objects)
 
 
 def test_limit_is_exact():
@@ -142,15 +153,15 @@ async def test_object_is_erased():
     """Some time after the window the alarm erases the object; before that, the count stays."""
     clock, storage = ManualClock(), FakeStorage()
     limit = client_limit(clock, storage)
-    reply = await limit.count_request(1, 60)
-    assert storage.alarm_ms == (unwrap_reply(reply)["reset_at"] + 60) * 1000
+    decision = await limit.count_request(1, 60)
+    assert storage.alarm_ms == (decision.reset_at + 60) * 1000
     await limit.erase_if_over()
-    assert not unwrap_reply(await limit.count_request(1, 60))["allowed"]
+    assert not (await limit.count_request(1, 60)).allowed
     clock.advance(121)
     await limit.erase_if_over()
     assert Sql(storage).rows("select name from sqlite_master") == []
     assert storage.alarm_ms is None
-    assert unwrap_reply(await limit.count_request(1, 60))["allowed"]
+    assert (await limit.count_request(1, 60)).allowed
 
 
 async def test_alarm_follows_the_window():
@@ -168,8 +179,7 @@ async def test_alarm_follows_the_window():
 async def test_clients_are_limited_separately():
     """Twenty clients have ten requests each."""
     clock = ManualClock()
-    objects = DurableObjects(FakeObjects(lambda _name: client_limit(clock, FakeStorage())))
-    limit = limiter(clock, objects, FakeKV(clock), Later())
+    limit = limiter(clock, open_limits(clock), FakeKV(clock), Later())
     clients = [f"198.51.100.{number}" for number in range(20)]
     assert [await count_allowed(limit, client, 12) for client in clients] == [10] * 20
 
@@ -177,8 +187,7 @@ async def test_clients_are_limited_separately():
 async def test_refusal_tells_when_to_come_back():
     """The refusal says the limit and the seconds until the reset."""
     clock = ManualClock()
-    objects = DurableObjects(FakeObjects(lambda _name: client_limit(clock, FakeStorage())))
-    limit = limiter(clock, objects, FakeKV(clock), Later())
+    limit = limiter(clock, open_limits(clock), FakeKV(clock), Later())
     assert await count_allowed(limit, "a", 10) == 10
     clock.advance(20.5)
     with pytest.raises(TooManyRequests, match=r"^Rate limit exceeded. Maximum 10 requests per minute.$") as refusal:
@@ -192,7 +201,7 @@ async def test_kv_decides_without_objects():
     """While no object answers, the count in KV limits, in the documented form."""
     clock, later, log = ManualClock(), Later(), ListLog()
     kv = FakeKV(clock)
-    limit = limiter(clock, Unreachable(), kv, later, log)
+    limit = limiter(clock, no_object, kv, later, log)
     began = clock.now()
     for _ in range(10):
         await limit.charge("203.0.113.9")
@@ -212,7 +221,7 @@ async def test_silent_object_is_not_waited_for():
     clock, later = ManualClock(), Later()
     kv = FakeKV(clock)
     limit = RateLimiter(
-        object_named=Silent().get,
+        object_named=lambda _client: Silent(),
         open_fallback=lambda: KvRateLimit(KV(kv, clock), clock, later),
         background=later,
         recent=RecentCounts(),
@@ -251,7 +260,7 @@ async def test_failing_kv_lets_everyone_pass(hang: bool):
     clock, later = ManualClock(), Later()
     fallback = KvRateLimit(BrokenKV(hang=hang), clock, later, patience_s=0)
     limit = RateLimiter(
-        object_named=Unreachable().get,
+        object_named=no_object,
         open_fallback=lambda: fallback,
         clock=clock,
         log=ListLog(),

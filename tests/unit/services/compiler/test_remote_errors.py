@@ -1,20 +1,28 @@
 """Errors of the service's own Durable Objects reach the caller with everything they carry."""
 
-from typing import Any
+from collections.abc import Callable
 
 import pytest
 
 from fakes.objects import FakeObjects, FakeStorage
 from sluice.core.errors import BadField, Invalid, SluiceError, TooManyRequests, Unavailable, Unusable
-from sluice.platform.durable_objects import Alarm, DurableObjects
+from sluice.core.remote import encode_error
+from sluice.platform.durable_objects import Alarm
 from sluice.services.compiler.cache import remote_single_flight
-from sluice.services.compiler.cache.remote_single_flight import CompilationServer, RemoteSingleFlight
+from sluice.services.compiler.cache.compile_order import CompileOptions
+from sluice.services.compiler.cache.compiled_list import CACHED_HEAD
+from sluice.services.compiler.cache.remote_single_flight import (
+    CompilationCalls,
+    CompilationServer,
+    ListAnswer,
+    RemoteSingleFlight,
+)
 from sluice.services.compiler.cache.served_list import ListForm, ServedList
 from sluice.services.compiler.cache.single_flight import SingleFlight
-from sluice.services.compiler.jobs.sweeper import INTERVAL_S, Sweeper
+from sluice.services.compiler.jobs.sweeper import INTERVAL_S, Sweeper, SweeperCalls
 from sluice.services.compiler.limits.allowance import FetchAllowance
-from sluice.services.compiler.remote_calls import encode_reply, unwrap_reply
-from unit.services.compiler.world import URL, World, configuration
+from unit.services.compiler.remote_objects import Answering, connect_named
+from unit.services.compiler.world import URL, World, order
 
 ERRORS = [
     TooManyRequests("slow down", retry_after_s=42),
@@ -24,13 +32,18 @@ ERRORS = [
 ]
 
 
-def remote(world: World) -> RemoteSingleFlight:
-    objects = FakeObjects(lambda _key: CompilationServer(SingleFlight(world.compiler)))
-    return RemoteSingleFlight(object_named=DurableObjects(objects).get, compiler=world.compiler, log=world.log)
+def remote(world: World, make: Callable[[str], object] | None = None) -> RemoteSingleFlight:
+    def make_server(_key: str) -> object:
+        return Answering(CompilationCalls, CompilationServer(SingleFlight(world.compiler)))
+
+    objects = connect_named(CompilationCalls, FakeObjects(make or make_server))
+    return RemoteSingleFlight(object_named=objects, compiler=world.compiler, log=world.log)
 
 
-async def serve(flight: RemoteSingleFlight, form: ListForm = "json") -> ServedList:
-    return await flight.serve(configuration(), form=form, ttl_s=3600, trigger="sync", allowance=FetchAllowance())
+async def serve(
+    flight: RemoteSingleFlight, form: ListForm = "json", allowance: FetchAllowance | None = None
+) -> ServedList:
+    return await flight.serve(order(form=form, allowance=allowance or FetchAllowance()))
 
 
 class Failing:
@@ -39,21 +52,19 @@ class Failing:
     def __init__(self, error: SluiceError) -> None:
         self.error = error
 
-    async def serve_list(self, *_arguments: object) -> Any:
-        return await encode_reply(self._fail())
-
-    async def _fail(self) -> None:
-        raise self.error
+    async def serve_list(self, configuration: str, options: CompileOptions, max_fetches: int) -> ListAnswer:
+        del configuration, options, max_fetches
+        return ListAnswer(fetches=3, error=encode_error(self.error))
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
 async def test_error_survives_the_call(error: SluiceError):
-    """Kind, text, Retry-After and fields are the same on the caller's side, and nothing is compiled twice."""
-    world = World()
-    objects = DurableObjects(FakeObjects(lambda _key: Failing(error)))
-    flight = RemoteSingleFlight(object_named=objects.get, compiler=world.compiler, log=world.log)
+    """Kind, text, Retry-After, fields and what was fetched arrive on the caller's side, and nothing is compiled twice."""
+    world, allowance = World(), FetchAllowance()
+    flight = remote(world, lambda _key: Answering(CompilationCalls, Failing(error)))
     with pytest.raises(type(error)) as raised:
-        await serve(flight)
+        await serve(flight, allowance=allowance)
+    assert allowance.used == 3
     assert str(raised.value) == str(error)
     assert vars(raised.value) == vars(error)
     assert world.download.requests == []
@@ -74,17 +85,18 @@ async def test_list_comes_through_the_object():
     flight = remote(world)
     first, second = await serve(flight), await serve(flight)
     assert (first.origin, second.origin) == ("fresh", "cached")
+    cached = await world.lists.serve(order(form="json"))
+    assert second == cached
     assert first.file is not None
+    assert cached.file is not None
+    assert first.file.with_head(CACHED_HEAD) == cached.file
     assert world.download.requests == [URL]
 
 
 async def test_unreachable_object():
     """If the object cannot be called, the caller compiles itself."""
     world = World()
-    flight = RemoteSingleFlight(
-        object_named=DurableObjects(FakeObjects(lambda _key: object())).get, compiler=world.compiler, log=world.log
-    )
-    assert (await serve(flight)).origin == "fresh"
+    assert (await serve(remote(world, lambda _key: object()))).origin == "fresh"
     assert "flight.alone" in world.log.names()
 
 
@@ -106,9 +118,9 @@ async def test_sweeper():
     """Arming sets the alarm once; an error of the object's storage reaches the caller as it is."""
     world, storage = World(), FakeStorage()
     sweeper = Sweeper(world.jobs, Alarm(storage), world.clock)
-    stub = DurableObjects(FakeObjects(lambda _name: sweeper)).get("jobs")
+    sweepers = connect_named(SweeperCalls, FakeObjects(lambda _name: Answering(SweeperCalls, sweeper)))
     for _ in range(2):
-        unwrap_reply(await stub.arm())
+        await sweepers("jobs").arm()
     assert storage.alarm_ms == (world.clock.now() + INTERVAL_S) * 1000
     assert storage.operations.count(("alarm", "set")) == 1
 

@@ -14,7 +14,7 @@ from sluice.core.timestamps import iso
 from sluice.core.variables import Variables
 from sluice.platform.storage.d1 import D1
 from sluice.services.compiler.cache.list_cache import cache_key
-from sluice.services.compiler.http.metrics import MetricsApi, show_turnstile
+from sluice.services.compiler.http.metrics import MetricsApi, serve_turnstile
 from sluice.services.compiler.metrics.gauges import Gauge, Gauges
 from sluice.services.compiler.metrics.prometheus import METRICS, format_counters
 from sluice.services.compiler.metrics.request_metrics import (
@@ -23,6 +23,7 @@ from sluice.services.compiler.metrics.request_metrics import (
     MAX_ERRORS,
     MAX_PENDING,
     OTHER_ERRORS,
+    Counter,
     PendingMetrics,
     RequestMetrics,
 )
@@ -286,7 +287,9 @@ async def test_prometheus_page():
 
 def test_metrics_are_named_as_prometheus_wants():
     """Every counter that the service has, and one that it does not know, has a name and a description by the rules."""
-    rows = [{"name": name, "labels": '["a", "b"]', "value": 1.5} for name in sorted([*METRICS, "unknown"])]
+    rows: list[Counter] = [
+        {"name": name, "labels": '["a", "b"]', "value": 1.5} for name in sorted([*METRICS, "unknown"])
+    ]
     assert find_violations(format_counters(rows)) == []
 
 
@@ -300,7 +303,7 @@ def test_labels_cannot_break_out():
 async def test_turnstile_config(key: str, site_key: str | None):
     """Everyone may see whether a challenge is required, and cache that for an hour."""
     settings = Settings.read(Variables({"TURNSTILE_SITE_KEY": key, "TURNSTILE_SECRET_KEY": key}.get))
-    reply = await show_turnstile(settings, get("/api/turnstile-config"))
+    reply = await serve_turnstile(settings)(get("/api/turnstile-config"))
     assert parsed(reply) == {"siteKey": site_key, "enabled": bool(key)}
     assert reply.header("Cache-Control") == "public, max-age=3600"
 

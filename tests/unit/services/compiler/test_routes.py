@@ -46,14 +46,14 @@ class Part:
     ("method", "path", "parts", "answer"),
     [
         ("GET", "/", ["show_page"], "show_page"),
-        ("POST", "/compile", ["request_metrics", "hot_list_api"], "/compile measured: hot_list_api.compile"),
+        ("POST", "/compile", ["hot_list_api", "request_metrics"], "/compile measured: hot_list_api.compile"),
         ("GET", "/ws/compile", ["socket_api"], "socket_api.connect"),
         ("GET", "/queue/stats", ["queue_api"], "queue_api.show_stats"),
-        ("DELETE", "/queue/cancel/:id", ["queue_api"], "queue_api.cancel"),
+        ("DELETE", "/queue/cancel/:id", ["queue_api"], "queue_api.cancel_by_delete"),
         (
             "POST",
             "/workflow/batch",
-            ["request_metrics", "workflow_api"],
+            ["workflow_api", "request_metrics"],
             "/workflow/batch measured: workflow_api.start_batch",
         ),
         ("GET", "/metrics/prometheus", ["metrics_api"], "metrics_api.show_prometheus"),

@@ -9,12 +9,11 @@ import pytest
 from sluice.core.errors import Unavailable, Unusable
 from sluice.services.compiler.cache.served_list import ServedList
 from sluice.services.compiler.cache.single_flight import SingleFlight
-from sluice.services.compiler.limits.allowance import FetchAllowance
-from unit.services.compiler.world import LIST, URL, World, configuration
+from unit.services.compiler.world import LIST, URL, World, configuration, order
 
 
 async def serve(world: World, form: str = "json") -> ServedList:
-    return await world.lists.serve(configuration(), form=form, ttl_s=3600, trigger="sync")  # type: ignore[arg-type]
+    return await world.lists.serve(order(form=form))
 
 
 async def test_burst_compiles_once():
@@ -49,15 +48,8 @@ async def test_first_caller_leaves():
     """If the caller who started the compilation leaves, the others still get the list."""
     world = World()
     single_flight = SingleFlight(world.compiler)
-    first = asyncio.ensure_future(
-        single_flight.serve(configuration(), form="json", ttl_s=3600, trigger="sync", allowance=FetchAllowance())
-    )
-    others = [
-        asyncio.ensure_future(
-            single_flight.serve(configuration(), form="json", ttl_s=3600, trigger="sync", allowance=FetchAllowance())
-        )
-        for _ in range(3)
-    ]
+    first = asyncio.ensure_future(single_flight.serve(order(form="json")))
+    others = [asyncio.ensure_future(single_flight.serve(order(form="json"))) for _ in range(3)]
     for _ in range(3):
         await asyncio.sleep(0)
     first.cancel()
@@ -82,21 +74,9 @@ async def test_content_is_private():
     world = World()
     wanted = configuration("given")
     for _ in range(2):
-        summary = await world.lists.ensure_cached(
-            wanted, content={"given": "||own.example^"}, ttl_s=3600, trigger="sync"
-        )
+        summary = await world.lists.ensure_cached(order(wanted, content={"given": "||own.example^"}))
         world.clock.advance(2)
     assert "private" in summary.cache_key
     assert world.counts["compilations", "success"] == 2
     with pytest.raises(Exception, match="unexpected download"):
-        await world.lists.serve(wanted, form="json", ttl_s=3600, trigger="sync")
-
-
-def test_served_list_survives_the_call():
-    """A served list is the same on both sides of a call."""
-
-    async def carry() -> None:
-        served = await serve(World())
-        assert ServedList.from_plain(served.as_plain()) == served
-
-    asyncio.run(carry())
+        await world.lists.serve(order(wanted, form="json"))

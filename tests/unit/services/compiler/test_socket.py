@@ -13,10 +13,16 @@ from hypothesis import strategies as st
 from sluice.core.compiler.events import Emit, Event
 from sluice.core.errors import BadField, Invalid, TooManyRequests
 from sluice.core.timestamps import iso
+from sluice.services.compiler.cache.compiled_list import FilterList
 from sluice.services.compiler.live import conversation
 from sluice.services.compiler.live.conversation import MAX_BAD_MESSAGES, Conversation
 from sluice.services.compiler.live.outbox import MAX_WAITING
-from sluice.services.compiler.live.socket_messages import MAX_MESSAGE_BYTES, BadMessage, parse_message
+from sluice.services.compiler.live.socket_messages import (
+    MAX_MESSAGE_BYTES,
+    BadMessage,
+    CompileMessage,
+    parse_message,
+)
 from unit.services.compiler.listeners import ListLog
 
 CONFIGURATION = {"name": "T", "sources": [{"source": "https://lists.test/a"}]}
@@ -102,23 +108,22 @@ class Compiler:
     """Compiles when the test says so; records what runs and what was stopped."""
 
     def __init__(self) -> None:
-        self.running: dict[str, asyncio.Future[Mapping[str, Any]]] = {}
+        self.running: dict[str, asyncio.Future[Any]] = {}
         self.stopped: list[str] = []
         self.emit: Emit = lambda _event: None
-        self.arguments: dict[str, Any] = {}
+        self.requests: list[CompileMessage] = []
 
-    async def __call__(
-        self, configuration: Any, *, content: Mapping[str, str], benchmark: bool, emit: Emit
-    ) -> Mapping[str, Any]:
-        name = configuration.get("name", "")
+    async def __call__(self, request: CompileMessage, emit: Emit) -> FilterList:
+        name = request.configuration.get("name", "")
         self.emit = emit
-        self.arguments = {"configuration": configuration, "content": content, "benchmark": benchmark}
+        self.requests.append(request)
         self.running[name] = asyncio.get_running_loop().create_future()
         try:
-            return await self.running[name]
+            result: FilterList = await self.running[name]
         except asyncio.CancelledError:
             self.stopped.append(name)
             raise
+        return result
 
 
 class Connection:
@@ -178,8 +183,8 @@ async def test_compile():
     await connection.compile("a", preFetchedContent={"k": "||a^"}, benchmark=True, turnstileToken="t")
     assert connection.client.last() == {"type": "compile:started", "sessionId": "a", "configurationName": "a"}
     assert connection.admitted[0]["turnstileToken"] == "t"
-    assert connection.compiler.arguments["content"] == {"k": "||a^"}
-    assert connection.compiler.arguments["benchmark"] is True
+    assert connection.compiler.requests[0].pre_fetched_content == {"k": "||a^"}
+    assert connection.compiler.requests[0].benchmark is True
     for number in range(3):
         connection.compiler.emit(Event("progress", {"current": number}))
     connection.compiler.running["a"].set_result(RESULT)

@@ -6,12 +6,14 @@ import pytest
 
 from sluice.core.compiler.events import Event
 from sluice.core.errors import Invalid, TooManyRequests
+from sluice.core.json_text import JsonObject
 from sluice.services.compiler.guard.guard import Guard
 from sluice.services.compiler.live.socket_api import SocketApi, Talk, compile_for_socket
+from sluice.services.compiler.live.socket_messages import CompileMessage
 from sluice.web import Reply
 from unit.services.compiler.listeners import ListAnalytics
 from unit.services.compiler.test_guard import Gates
-from unit.services.compiler.world import URL, World, configuration
+from unit.services.compiler.world import URL, World, configuration, order
 from unit.web.calls import get, parsed
 
 CONFIGURATION = configuration().model_dump(mode="json", exclude_unset=True)
@@ -35,9 +37,15 @@ def socket_api(world: World, opened: list[Talk], connections: Gates | None = Non
     )
 
 
-async def compile_configuration(world: World, value: object, **content: str) -> Any:
+async def compile_configuration(world: World, value: JsonObject, **content: str) -> Any:
     events: list[Event] = []
-    return await compile_for_socket(world.compiler, value, content=content, benchmark=False, emit=events.append)
+    return await compile_for_socket(
+        world.compiler,
+        CompileMessage.model_validate(
+            {"type": "compile", "sessionId": "a", "configuration": value, "preFetchedContent": content}
+        ),
+        events.append,
+    )
 
 
 async def test_upgrade():
@@ -71,7 +79,7 @@ async def test_list_is_compiled_anew_and_stored():
     members = await compile_configuration(world, CONFIGURATION)
     assert world.download.requests == [URL, URL]
     assert members["rules"][-1] == "||track.example^"
-    assert (await world.lists.serve(configuration(), form="summary", ttl_s=60, trigger="sync")).origin == "cached"
+    assert (await world.lists.serve(order())).origin == "cached"
 
 
 async def test_private_list_is_not_stored():

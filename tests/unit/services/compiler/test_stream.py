@@ -11,7 +11,7 @@ from sluice.core.errors import Unavailable, Unusable
 from sluice.services.compiler.live import stream as stream_module
 from sluice.services.compiler.live.stream import StreamApi
 from sluice.web import Request
-from unit.services.compiler.world import URL, World, configuration
+from unit.services.compiler.world import URL, World, configuration, order
 
 BODY = {"configuration": configuration().model_dump(mode="json", exclude_unset=True)}
 
@@ -21,10 +21,7 @@ async def open_stream(world: World, **more: Any) -> AsyncIterator[bytes]:
         del request, max_bytes, optional_body
         return {**BODY, **more}
 
-    def record(_endpoint: str, _began_s: float, status: int, _error: str) -> None:
-        world.counts["stream", str(status)] += 1
-
-    api = StreamApi(guard=guard, compiler=world.compiler, log=world.log, record=record)
+    api = StreamApi(guard=guard, compiler=world.compiler, log=world.log, record=world.service.request_metrics.record)
     reply = await api.stream(Request("POST", "https://sluice.example/compile/stream"))
     assert not isinstance(reply.body, bytes | None)
     return aiter(reply.body)  # type: ignore[arg-type]
@@ -47,7 +44,7 @@ async def test_ends_with_the_list():
     assert [name_of(chunk) for chunk in chunks[-3:]] == ["cache", "result", "done"]
     result = json.loads(chunks[-2].decode().split("data: ")[1])
     assert result["rules"][-1] == "||track.example^"
-    served = await world.lists.serve(configuration(), form="summary", ttl_s=60, trigger="sync")
+    served = await world.lists.serve(order())
     assert served.origin == "cached"
 
 
@@ -104,7 +101,7 @@ async def test_client_leaves(monkeypatch):
 async def test_failure_in_a_stream_is_counted():
     """The reply has begun with 200, but the request counts as failed."""
     failed, done = World({URL: Unusable("gone")}), World()
-    for world in (failed, done):
+    for world, expected in ((failed, (0, 1)), (done, (1, 0))):
         await collect(world)
-    assert (failed.counts["stream", "200"], done.counts["stream", "200"]) == (0, 1)
-    assert sum(count for (name, _), count in failed.counts.items() if name == "stream") == 1
+        [counts] = world.pending_metrics.endpoints.values()
+        assert (counts.success, counts.failed) == expected

@@ -61,7 +61,7 @@ async def test_fresh_entries_are_skipped():
         ("ending", True),
         ("missing", True),
     ]
-    assert {(call["ttl_s"], call["trigger"]) for call in bench.compiler.calls} == {(86_400, "warming")}
+    assert {(order.ttl_s, order.trigger) for order in bench.compiler.orders} == {(86_400, "warming")}
 
 
 async def test_all_fresh():

@@ -3,7 +3,8 @@
 import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,21 +14,19 @@ from fakes.d1 import FakeD1
 from fakes.kv import FakeKV
 from fakes.r2 import FakeR2
 from fakes.workflows import FakeStep, FakeWorkflows, NonRetryableError
-from sluice.core.compiler.configuration import Configuration
 from sluice.core.errors import SluiceError
 from sluice.platform.storage.d1 import D1
 from sluice.platform.storage.kv import KV
 from sluice.platform.storage.r2 import R2
 from sluice.platform.workflows import Steps, Workflows
-from sluice.services.compiler.cache.compilation_records import Trigger
+from sluice.services.compiler.cache.compile_order import CompileOrder
 from sluice.services.compiler.cache.compiled_list import ListSummary
-from sluice.services.compiler.limits.allowance import FetchAllowance
-from sluice.services.compiler.limits.spent_fetches import SpentFetches
+from sluice.services.compiler.ports import CompilerPorts
+from sluice.services.compiler.service import CompilerService
 from sluice.services.compiler.workflows.batch_items import ItemRunner
-from sluice.services.compiler.workflows.event_log import WorkflowEventLog
-from sluice.services.compiler.workflows.params_store import ParamsStore
-from sluice.services.compiler.workflows.run_reporter import RunReporter
+from sluice.services.compiler.workflows.event_log import WorkflowEvent
 from unit.services.compiler.listeners import ListAnalytics, ListLog
+from unit.services.compiler.service_ports import make_ports
 
 MIGRATIONS = sorted((Path(__file__).parents[4] / "migrations").glob("*.sql"))
 
@@ -51,27 +50,14 @@ class FakeCompiler:
     def __init__(self, failures: Mapping[str, SluiceError] | None = None) -> None:
         self.failures = dict(failures or {})
         self.compilations: Counter[str] = Counter()
-        self.calls: list[dict[str, Any]] = []
-        self.fetches: list[int] = []
-        self.benchmarks: list[str] = []
+        self.orders: list[CompileOrder] = []
         self.most_at_once = 0
         self.on_compiled: Callable[[], None] = lambda: None
         self._at_once = 0
 
-    async def __call__(
-        self,
-        configuration: Configuration,
-        *,
-        content: Mapping[str, str],
-        ttl_s: int,
-        trigger: Trigger,
-        benchmark: bool = False,
-        allowance: FetchAllowance | None = None,
-    ) -> ListSummary:
-        self.fetches.append(allowance.left if allowance else 0)
-        if benchmark:
-            self.benchmarks.append(configuration.name)
-        self.calls.append({"name": configuration.name, "content": dict(content), "ttl_s": ttl_s, "trigger": trigger})
+    async def __call__(self, order: CompileOrder) -> ListSummary:
+        configuration = order.configuration
+        self.orders.append(order)
         self._at_once += 1
         self.most_at_once = max(self.most_at_once, self._at_once)
         try:
@@ -92,6 +78,18 @@ class FakeCompiler:
         )
 
 
+class Service(CompilerService):
+    """The service, whose items are compiled by name."""
+
+    def __init__(self, ports: CompilerPorts, compiler: FakeCompiler) -> None:
+        super().__init__(ports)
+        self._compiler = compiler
+
+    @cached_property
+    def items(self) -> ItemRunner:
+        return replace(super().items, compile=self._compiler)
+
+
 @dataclass
 class Bench:
     compiler: FakeCompiler = field(default_factory=FakeCompiler)
@@ -104,17 +102,20 @@ class Bench:
         self.engine = FakeWorkflows()
         self.step = FakeStep()
         self.log, self.analytics = ListLog(), ListAnalytics()
-        self.database = D1(self.d1)
-        self.metrics = KV(self.kv, self.clock)
-        self.bucket = R2(self.r2)
         self.instances = Workflows(self.engine)
-        self.event_log = WorkflowEventLog(database=self.database, clock=self.clock)
-        self.params_store = ParamsStore(bucket=self.bucket, clock=self.clock)
-        self.reporter = RunReporter(
-            event_log=self.event_log, published=self.metrics, analytics=self.analytics, log=self.log
+        ports = make_ports(
+            database=D1(self.d1),
+            bucket=R2(self.r2),
+            metrics=KV(self.kv, self.clock),
+            open_instances=lambda _kind: self.instances,
+            analytics=self.analytics,
+            clock=self.clock,
+            log=self.log,
         )
-        self.spent = SpentFetches(database=self.database, clock=self.clock)
-        self.items = ItemRunner(database=self.database, spent=self.spent, compile=self.compiler, clock=self.clock)
+        self.database, self.metrics, self.bucket = ports.database, ports.metrics, ports.bucket
+        self.service = service = Service(ports, self.compiler)
+        self.event_log, self.params_store = service.event_log, service.params_store
+        self.spent, self.items, self.reporter = service.spent_fetches, service.items, service.workflows.reporter
 
     @property
     def fakes(self) -> dict[str, Fake]:
@@ -132,7 +133,7 @@ class Bench:
     async def on_crash(self) -> None:
         """For tests that look at the state after a crash."""
 
-    async def events(self, workflow_id: str) -> list[dict[str, Any]]:
+    async def events(self, workflow_id: str) -> list[WorkflowEvent]:
         log = await self.event_log.read(workflow_id)
         assert log is not None
         return list(log["events"])
@@ -156,7 +157,7 @@ def crash_points(operations: Mapping[str, int]) -> Iterator[tuple[str, int, bool
             yield name, number, False
 
 
-def find_repeated(events: list[dict[str, Any]]) -> list[tuple[str, str | None]]:
+def find_repeated(events: list[WorkflowEvent]) -> list[tuple[str, str | None]]:
     """Returns events of steps and of the whole run that were stored twice."""
     counts = Counter((event["type"], event.get("step")) for event in events)
     lasting = ("workflow:st", "workflow:completed", "workflow:failed", "cache:", "health:")

@@ -1,13 +1,17 @@
 """The service over fake bindings, composed as the Worker does it."""
 
+import json
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from fakes.clock import ManualClock
 from fakes.d1 import FakeD1
 from fakes.kv import FakeKV
+from fakes.objects import FakeObjects
 from fakes.r2 import FakeR2
 from sluice.core.compiler.compile import FilterCompiler
 from sluice.core.compiler.configuration import Configuration, parse_configuration
@@ -16,23 +20,22 @@ from sluice.core.compiler.events import Emit
 from sluice.platform.storage.d1 import D1
 from sluice.platform.storage.kv import KV
 from sluice.platform.storage.r2 import R2
-from sluice.services.compiler.cache.compilation_records import CompilationRecords, Trigger
-from sluice.services.compiler.cache.handover import StepHandover
+from sluice.services.compiler.cache.compile_order import CompileOrder
 from sluice.services.compiler.cache.hot_replies import HotReplies
-from sluice.services.compiler.cache.list_cache import ListCache
-from sluice.services.compiler.cache.list_compiler import ListCompiler
-from sluice.services.compiler.cache.list_provider import ListProvider
-from sluice.services.compiler.cache.served_list import ListForm, ServedList
+from sluice.services.compiler.cache.list_compiler import ListCompiler, MakeCompiler
+from sluice.services.compiler.cache.remote_single_flight import CompilationCalls, CompilationServer
 from sluice.services.compiler.cache.single_flight import SingleFlight
-from sluice.services.compiler.jobs.dead_letter_store import DeadLetterStore
-from sluice.services.compiler.jobs.job_store import JobStore
-from sluice.services.compiler.limits.allowance import FetchAllowance
+from sluice.services.compiler.guard.rate_limit import RecentCounts
+from sluice.services.compiler.jobs.sweeper import SweeperCalls
 from sluice.services.compiler.limits.metered_download import Meter
-from sluice.services.compiler.limits.spent_fetches import SpentFetches
 from sluice.services.compiler.limits.turns import CompilationTurns
-from sluice.services.compiler.remote_calls import RemoteReply
-from sluice.services.compiler.workflows.batch_items import ItemRunner
+from sluice.services.compiler.metrics.request_metrics import PendingMetrics
+from sluice.services.compiler.parts import IsolateMemory
+from sluice.services.compiler.ports import CompilerPorts
+from sluice.services.compiler.service import CompilerService
 from unit.core.compiler.scripted import Script, ScriptedDownload
+from unit.services.compiler.remote_objects import Answering
+from unit.services.compiler.service_ports import make_ports, send_to
 
 MIGRATIONS = sorted((Path(__file__).parents[4] / "migrations").glob("*.sql"))
 URL = "https://lists.example/a"
@@ -70,6 +73,10 @@ def configuration(*urls: str, name: str = "T", **more: Any) -> Configuration:
     return parse_configuration({"name": name, "sources": [{"source": url} for url in urls or (URL,)], **more})
 
 
+def order(wanted: Configuration | None = None, **more: Any) -> CompileOrder:
+    return CompileOrder(**{"configuration": wanted or configuration(), "trigger": "sync", **more})
+
+
 class World:
     """All bindings, and the parts that most tests use; `start` makes them anew, as after a restart."""
 
@@ -85,7 +92,7 @@ class World:
         self.armed = 0
         self.log = SilentLog()
         self.points = Points()
-        self.counts: Counter[tuple[str, str]] = Counter()
+        self.pending_metrics = PendingMetrics()
         self.start()
 
     def start(self) -> "World":
@@ -93,46 +100,36 @@ class World:
         self.database = D1(self.d1_fake)
         self.bucket = R2(self.r2_fake)
         self.hot_replies = HotReplies(self.clock)
-        self.cache = ListCache(
-            store=KV(self.kv_fake, self.clock),
-            bucket=self.bucket,
-            clock=self.clock,
-            log=self.log,
-            forget=self.hot_replies.forget,
-        )
-        self.handover = StepHandover(bucket=self.bucket, clock=self.clock)
-        self.records = CompilationRecords(
-            database=self.database, analytics=self.points, clock=self.clock, log=self.log, count=self.count
-        )
-        self.compiler = ListCompiler(
-            make_compiler=self._make_compiler,
-            turns=CompilationTurns(),
-            cache=self.cache,
-            records=self.records,
-            clock=self.clock,
-            log=self.log,
-        )
-        self.single_flights: dict[str, SingleFlight] = {}
-        self.lists = ListProvider(
-            compiler=self.compiler, cache=self.cache, shared_compiler=self, log=self.log, count=self.count
-        )
-        self.spent = SpentFetches(database=self.database, clock=self.clock)
-        self.dead_letters = DeadLetterStore(database=self.database, clock=self.clock)
-        self.items = ItemRunner(
-            database=self.database, spent=self.spent, compile=self.lists.ensure_cached, clock=self.clock
-        )
-        self.jobs = JobStore(
-            database=self.database,
-            bucket=self.bucket,
-            send=self._send,
-            arm_sweeper=self._arm_sweeper,
-            clock=self.clock,
-            log=self.log,
-        )
+        memory = IsolateMemory(self.hot_replies, self.pending_metrics, CompilationTurns(), RecentCounts())
+        self.service = service = Service(self._make_ports(), memory, self._make_compiler)
+        self.cache, self.compiler, self.lists = service.list_cache, service.list_compiler, service.lists
+        self.spent, self.items, self.jobs = service.spent_fetches, service.items, service.jobs
+        self.dead_letters = service.dead_letter_store
+        self.count = service.request_metrics.count
         return self
 
-    def count(self, name: str, label: str) -> None:
-        self.counts[name, label] += 1
+    @property
+    def counts(self) -> Counter[tuple[str, str]]:
+        """What was counted, by the name of the counter and its label."""
+        counters = self.pending_metrics.counters.items()
+        return Counter({(name, json.loads(labels)[0]): round(value) for (name, labels), value in counters})
+
+    def _make_ports(self) -> CompilerPorts:
+        return make_ports(
+            database=self.database,
+            bucket=self.bucket,
+            compilation_cache=KV(self.kv_fake, self.clock),
+            analytics=self.points,
+            send_to_compilation=send_to(FakeObjects(self._make_object)),
+            send_to_sweeper=send_to(FakeObjects(lambda _name: Answering(SweeperCalls, self))),
+            open_queue=lambda priority: Sent(priority, self.sent),
+            background=lambda work: work.close(),
+            clock=self.clock,
+            log=self.log,
+        )
+
+    def _make_object(self, _key: str) -> Answering[CompilationCalls]:
+        return Answering(CompilationCalls, CompilationServer(SingleFlight(self.compiler)))
 
     def _make_compiler(self, emit: Emit, notify: Notify, meter: Meter) -> FilterCompiler:
         async def download(location: str) -> bytes | str:
@@ -141,26 +138,29 @@ class World:
 
         return FilterCompiler(download=download, clock=self.clock, draw=lambda: 0.0, emit=emit, notify=notify)
 
-    async def serve(
-        self,
-        configuration: Configuration,
-        *,
-        form: ListForm,
-        ttl_s: int,
-        trigger: Trigger,
-        allowance: FetchAllowance,
-        fresh: bool = False,
-    ) -> ServedList:
-        """Stands for the single-flight objects."""
-        key = configuration.model_dump_json()
-        single_flight = self.single_flights.setdefault(key, SingleFlight(self.compiler))
-        return await single_flight.serve(
-            configuration, form=form, ttl_s=ttl_s, trigger=trigger, allowance=allowance, fresh=fresh
-        )
-
-    async def _send(self, priority: str, body: Mapping[str, Any]) -> None:
-        self.sent.append((priority, body))
-
-    async def _arm_sweeper(self) -> RemoteReply:
+    async def arm(self) -> None:
+        """Stands for the sweeper."""
         self.armed += 1
-        return RemoteReply(result=None, error=None)
+
+
+class Service(CompilerService):
+    """The service, whose sources are scripted."""
+
+    def __init__(self, ports: CompilerPorts, memory: IsolateMemory, make_compiler: MakeCompiler) -> None:
+        super().__init__(ports, memory)
+        self._make_compiler = make_compiler
+
+    @cached_property
+    def list_compiler(self) -> ListCompiler:
+        return replace(super().list_compiler, make_compiler=self._make_compiler)
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A queue whose messages the test looks at."""
+
+    priority: str
+    bodies: list[tuple[str, Mapping[str, Any]]]
+
+    async def send(self, body: Any) -> None:
+        self.bodies.append((self.priority, body))

@@ -2,44 +2,43 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Collection, Generator, Iterable, Sequence
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Any
+from typing import Any, cast
 
 from fakes.binding import Crash, Fake
 from fakes.clock import ManualClock
 from fakes.kv import FakeKV
 from fakes.objects import FakeObjects, FakeStorage
 from sluice.core.errors import SluiceError, Unavailable
+from sluice.core.net.transport import Transport, TransportRequest, TransportResponse
+from sluice.core.news.analysts import Analyst
 from sluice.core.news.article import Article
 from sluice.core.news.feeds.source import SourceResult
 from sluice.core.news.scrape import ScrapedPage
 from sluice.core.ports import Fetch, FetchResponse, Log
+from sluice.core.remote import Message, answer_call, connect
 from sluice.core.variables import Variables
 from sluice.platform.durable_objects import Alarm, DurableObjects, Sql
 from sluice.platform.storage.kv import KV
-from sluice.services.news.collect.conditional import ConditionalFeeds
+from sluice.services.news.collect.service import NewsUpdaterService
 from sluice.services.news.collect.updater import Updater
-from sluice.services.news.process.analysts import choose_second_look
-from sluice.services.news.process.article_store import ArticleStore
-from sluice.services.news.process.checkpoint_store import CheckpointStore
-from sluice.services.news.process.index_store import IndexStore
-from sluice.services.news.process.legacy_adoption import LegacyAdoption
+from sluice.services.news.ports import RunPorts
 from sluice.services.news.process.processor import Processor
-from sluice.services.news.process.publishing import Publisher
-from sluice.services.news.process.spoken import OneAnalyst, Speaker
-from sluice.services.news.process.stages import StageRunner
-from sluice.services.news.run_lease.lease import Announcement, RunLeases
-from sluice.services.news.run_lease.object_leases import ObjectRunLeases
+from sluice.services.news.process.service import NewsProcessorPorts, NewsProcessorService
+from sluice.services.news.process.spoken import Speaker
+from sluice.services.news.process.workers_ai import RunModel
+from sluice.services.news.run_lease.lease import RunLeases
 from sluice.services.news.run_lease.run_lock import RunLock
+from sluice.services.news.serve.service import NewsApiPorts, NewsApiService
+from sluice.services.news.serve.stored_snapshot import SnapshotMemory
 from sluice.services.news.settings import ProcessorSettings, UpdaterSettings
-from sluice.services.news.state.assembly import Surroundings, build_news_state
-from sluice.services.news.state.calls import StateCalls, answer_call
+from sluice.services.news.state.assembly import NewsStatePorts, build_news_state
+from sluice.services.news.state.remote_state import RemoteNewsState
 from sluice.services.news.state.state_object import NewsState
-from sluice.services.news.storage.keys import CHECKPOINT, INDEX, PENDING, PROCESSOR_WRITES, UPDATER_WRITES, article_key
-from sluice.services.news.storage.write_domain import WriteDomain
+from sluice.services.news.storage.keys import CHECKPOINT, INDEX, PENDING, article_key
 
 CONTENT = "Bitcoin rose on Monday. Analysts were glad. " * 10
 
@@ -58,53 +57,34 @@ class CountedKV(FakeKV):
             yield
 
 
-class FakeRunLock:
-    """The Durable Object as the entry modules export it."""
+@dataclass(frozen=True)
+class FakeObject:
+    """A Durable Object as the entry modules export it."""
 
-    def __init__(self, _name: str) -> None:
-        self.lock = RunLock(Sql(FakeStorage()))
+    answers: Any
+    calls: type
 
-    async def acquire(self, *args: Any) -> Any:
-        return self.lock.acquire(*args)
-
-    async def renew(self, *args: Any) -> None:
-        self.lock.renew(*args)
-
-    async def recall(self, *args: Any) -> Any:
-        return self.lock.recall(*args)
-
-    async def announce(self, *args: Any) -> None:
-        self.lock.announce(*args)
-
-    async def release(self, *args: Any) -> None:
-        self.lock.release(*args)
+    async def call(self, name: str, message: Message) -> Message:
+        return await answer_call(self.answers, self.calls, name, message)
 
 
-@dataclass
+def open_lock(_name: str) -> FakeObject:
+    return FakeObject(RunLock(Sql(FakeStorage())), RunLock)
+
+
 class CountedLeases:
-    """Lease operations are effects too: the run may crash before and after each."""
+    """Lease operations are effects too: the run may crash before and after each. Renewals go on beside the run."""
 
-    leases: RunLeases
-    steps: Fake
+    def __init__(self, leases: RunLeases, steps: Fake) -> None:
+        self._leases = leases
+        self._steps = steps
 
-    async def acquire(self) -> Any:
-        with self.steps.operation("lease", "acquire"):
-            return await self.leases.acquire()
+    def __getattr__(self, name: str) -> Any:
+        async def call(*args: Any) -> Any:
+            with nullcontext() if name == "renew" else self._steps.operation("lease", name):
+                return await getattr(self._leases, name)(*args)
 
-    async def renew(self, lease: Any) -> None:
-        await self.leases.renew(lease)
-
-    async def announce(self, lease: Any, *announcements: Announcement) -> None:
-        with self.steps.operation("lease", "announce"):
-            await self.leases.announce(lease, *announcements)
-
-    async def recall(self, key: str) -> str | None:
-        with self.steps.operation("lease", "recall"):
-            return await self.leases.recall(key)
-
-    async def release(self, lease: Any) -> None:
-        with self.steps.operation("lease", "release"):
-            await self.leases.release(lease)
+        return call
 
 
 @dataclass
@@ -190,105 +170,146 @@ def article(name: str, **changes: Any) -> Article:
     return Article({**base, **changes})
 
 
+class RecordedCache:
+    """Remembers what was purged; `error` is raised instead."""
+
+    def __init__(self, error: SluiceError | None = None) -> None:
+        self.purged: list[str] = []
+        self.error = error
+
+    async def purge(self, tags: Iterable[str]) -> None:
+        if self.error:
+            raise self.error
+        self.purged += tags
+
+
 async def refuse_fetch(url: str, **_options: Any) -> FetchResponse:
     raise Unavailable(f"nothing is served at {url}")
 
 
-def open_state(kv: FakeKV, snapshot_kv: FakeKV, clock: ManualClock, log: Log, fetch: Fetch = refuse_fetch) -> NewsState:
+def serve_web(find_fetch: Callable[[], Fetch]) -> Transport:
+    """Returns a network in which a fetch answers."""
+
+    @asynccontextmanager
+    async def send(request: TransportRequest) -> AsyncIterator[TransportResponse]:
+        options = {"method": request.method, "headers": request.headers, "body": request.body}
+        found: Any = find_fetch()
+        response = await found(request.url, **options, max_bytes=0, timeout_s=0)
+        yield TransportResponse(response.status, response.headers, _stream(response.body))
+
+    return send
+
+
+async def _stream(body: bytes) -> AsyncIterator[bytes]:
+    yield body
+
+
+def open_state(
+    articles: FakeKV, snapshots: FakeKV, clock: ManualClock, log: Log, find_fetch: Callable[[], Fetch]
+) -> NewsState:
     """Returns the state object over a database of its own."""
     storage = FakeStorage()
     ids = (f"{number:032x}" for number in count(1))
     return build_news_state(
-        Surroundings(
+        NewsStatePorts(
+            variables=Variables({"ALERT_WEBHOOK_URL": "https://alerts.example/hook"}.get),
             sql=Sql(storage),
             alarm=Alarm(storage),
-            articles_kv=WriteDomain(KV(kv, clock), ()),
-            snapshot_kv=KV(snapshot_kv, clock),
-            fetch=fetch,
+            articles=KV(articles, clock),
+            snapshots=KV(snapshots, clock),
+            transport=serve_web(find_fetch),
+            new_id=lambda: next(ids),
             clock=clock,
             log=log,
-            new_id=lambda: next(ids),
-            alert_webhook_url="https://alerts.example/hook",
         )
     )
 
 
-@dataclass
-class FakeStateObject:
-    """The Durable Object as the entry module exports it."""
-
-    state: NewsState
-
-    async def call(self, name: str, arguments: list[Any]) -> Any:
-        return await answer_call(self.state, name, arguments)
-
-
 class NewsHarness:
-    def __init__(self, *, stale_s: float = 0, **settings: Any) -> None:
-        self.clock = ManualClock()
+    def __init__(self, *, stale_s: float = 0, start: float | None = None, **settings: Any) -> None:
+        self.clock = ManualClock() if start is None else ManualClock(start)
         self.steps = Fake()
         self.kv = CountedKV(self.clock, self.steps, stale_s=stale_s)
         self.upstream = ScriptedUpstream(self.steps)
+        # What the state object, and the updater without `source`, fetch from.
+        self.web: Fetch = refuse_fetch
         # Who is asked instead of the upstream, and once all attempts are used up.
-        self.speaker: Speaker | None = None
+        self.analyst: Analyst = self.upstream
         self.fallback: Speaker | None = None
-        self.source = ListedSource()
+        self.run_model: RunModel | None = None
+        self.source: ListedSource = ListedSource()
         self.log = RecordedLog()
+        self.cache = RecordedCache()
         self.settings = replace(ProcessorSettings(retry_delay_s=0), **settings)
-        self.objects = {"updater": FakeObjects(FakeRunLock), "processor": FakeObjects(FakeRunLock)}
+        self.objects = {"updater": FakeObjects(open_lock), "processor": FakeObjects(open_lock)}
         self.snapshot_kv = FakeKV(self.clock)
-        self.state = open_state(self._uncounted(), self.snapshot_kv, self.clock, self.log)
+        self.state = open_state(self._uncounted(), self.snapshot_kv, self.clock, self.log, lambda: self.web)
         self._tokens = 0
 
-    def store(self, writes: Sequence[str]) -> WriteDomain:
-        """Returns the namespace as a fresh isolate sees it."""
-        return WriteDomain(KV(self.kv, self.clock), writes)
+    @property
+    def remote_state(self) -> RemoteNewsState:
+        objects = FakeObjects(lambda _name: FakeObject(self.state, RemoteNewsState))
+        return connect(RemoteNewsState, DurableObjects(objects).send_to("news"))
 
-    def leases(self, worker: str) -> CountedLeases:
-        stub = DurableObjects(self.objects[worker]).get("news")
-        return CountedLeases(ObjectRunLeases(stub, self._token, self.clock, self.settings.lease_s), self.steps)
+    def api(self, **variables: str) -> NewsApiService:
+        """Returns worker-api as a fresh isolate."""
+        no_files: Any = None
+        return NewsApiService(
+            NewsApiPorts(
+                variables=Variables(variables.get),
+                articles=KV(self._uncounted(), self.clock),
+                snapshots=KV(self.snapshot_kv, self.clock),
+                memory=SnapshotMemory(),
+                state=self.remote_state,
+                cache=self.cache,
+                files=no_files,
+                clock=self.clock,
+                log=self.log,
+            )
+        )
 
-    def remote_state(self) -> StateCalls:
-        return StateCalls(DurableObjects(FakeObjects(lambda _name: FakeStateObject(self.state))).get("news"))
+    def processor_service(self) -> NewsProcessorService:
+        ports = NewsProcessorPorts(
+            **self._run_ports("processor"), run_model=self.run_model, refresher=self.remote_state
+        )
+        service = NewsProcessorService(ports)
+        service.settings, service.analyst, service.scrape = self.settings, self.analyst, self.upstream.scrape
+        service.leases = self._count(service.leases)
+        service.stages = replace(service.stages, fallback=self.fallback or service.stages.fallback)
+        return service
 
     def processor(self) -> Processor:
-        stages = StageRunner(
-            speaker=self.speaker or OneAnalyst(self.upstream),
-            fallback=self.fallback,
-            scrape=self.upstream.scrape,
-            max_attempts=self.settings.max_attempts,
-        )
-        kv = self.store(PROCESSOR_WRITES)
-        leases = self.leases("processor")
-        indexes = IndexStore(kv=kv, leases=leases, clock=self.clock, log=self.log, settings=self.settings)
-        checkpoints = CheckpointStore(
-            kv=kv, leases=leases, indexes=indexes, clock=self.clock, log=self.log, settings=self.settings
-        )
-        articles = ArticleStore(kv=kv, leases=leases, indexes=indexes, clock=self.clock, settings=self.settings)
-        state = self.remote_state()
-        return Processor(
-            checkpoints=checkpoints,
-            articles=articles,
-            legacy=LegacyAdoption(kv=kv, checkpoints=checkpoints, articles=articles, state=state, log=self.log),
-            stages=stages,
-            publisher=Publisher(state, state, self.log),
-            second_look=choose_second_look(stages.speaker, state, self.upstream.scrape, checkpoints.now_ms, self.log),
-            log=self.log,
-            settings=self.settings,
-        )
+        return self.processor_service().processor
+
+    def updater_service(self, **changes: Any) -> NewsUpdaterService:
+        service = NewsUpdaterService(RunPorts(**self._run_ports("updater")))
+        service.settings = replace(UpdaterSettings.read(Variables(lambda _name: None)), **changes)
+        service.leases = self._count(service.leases)
+        if not service.settings.feeds:
+            service.sources = [self.source]
+        return service
 
     def updater(self, **changes: Any) -> Updater:
-        settings = replace(UpdaterSettings.read(Variables(lambda _name: None)), **changes)
-        return Updater(
-            kv=self.store(UPDATER_WRITES),
-            leases=self.leases("updater"),
-            sources=[self.source],
-            feeds=ConditionalFeeds(refuse_fetch, self.clock),
-            state=self.remote_state(),
-            clock=self.clock,
-            log=self.log,
-            settings=settings,
-        )
+        return self.updater_service(**changes).updater
+
+    def leases(self, worker: str) -> RunLeases:
+        return self.processor_service().leases if worker == "processor" else self.updater_service().leases
+
+    def _count(self, leases: RunLeases) -> RunLeases:
+        return cast("RunLeases", CountedLeases(leases, self.steps))
+
+    def _run_ports(self, worker: str) -> dict[str, Any]:
+        """Returns the namespace and the lock as a fresh isolate sees them."""
+        return {
+            "variables": Variables(lambda _name: None),
+            "articles": KV(self.kv, self.clock),
+            "state": self.remote_state,
+            "lock": connect(RunLock, DurableObjects(self.objects[worker]).send_to("news")),
+            "transport": serve_web(lambda: self.web),
+            "new_id": self._token,
+            "clock": self.clock,
+            "log": self.log,
+        }
 
     def _token(self) -> str:
         self._tokens += 1

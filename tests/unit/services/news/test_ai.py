@@ -1,8 +1,8 @@
 """Workers AI that fails: who answers instead, how many runs that costs, and what is counted."""
 
 import asyncio
-import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,7 +15,6 @@ from sluice.core.news.analysts.analyst import UnusableAnswer
 from sluice.core.news.analysts.embedded import EmbeddedAnalyst
 from sluice.core.variables import Variables
 from sluice.platform.ai import AI
-from sluice.services.news.process.analysts import choose_speaker
 from sluice.services.news.process.spoken import OneAnalyst
 from sluice.services.news.process.workers_ai import parse_sentiment, parse_summary
 from sluice.services.news.settings import DEFAULT_MODEL, ProcessorSettings
@@ -56,12 +55,8 @@ class FakeAi:
 
 
 def bind_ai(news: NewsHarness, ai: FakeAi, **settings: Any) -> None:
-    state = news.remote_state()
-    embedded = EmbeddedAnalyst()
-    news.speaker = choose_speaker(
-        ai, lambda bound: AI(bound, timeout_s=0).run, embedded, state, ProcessorSettings(**settings)
-    )
-    news.fallback = OneAnalyst(embedded)
+    news.run_model, news.analyst = AI(ai, timeout_s=0).run, EmbeddedAnalyst()
+    news.settings = replace(news.settings, **settings)
 
 
 async def count_runs(news: NewsHarness) -> int:
@@ -152,7 +147,7 @@ async def test_second_look():
     await news.run_until_idle()
     before = news.stored_article("a")
     assert (before["sentimentBy"], before["aiSummary"]) == ("embedded", "")
-    assert json.loads(await news.state.describe())["secondLooks"] == 2
+    assert (await news.state.describe())["secondLooks"] == 2
     ai.respond = say("good")
     news.clock.advance(PASSING_OPEN_MS / 1000)
     news.kv.operations.clear()
@@ -166,7 +161,7 @@ async def test_second_look():
         assert (stored["sentiment"], stored["sentimentBy"], stored["summaryBy"]) == ("negative", *["workers-ai"] * 2)
         assert not stored.keys() & {"secondLook", "sentimentScore", "extractedContent"}
         assert (stored["aiSummary"], stored["needsSummary"]) == (SUMMARY["summary"], False)
-    assert json.loads(await news.state.describe())["secondLooks"] == 0
+    assert (await news.state.describe())["secondLooks"] == 0
     assert (await news.state.read_snapshot()).count("workers-ai") == 4
 
 
@@ -214,7 +209,7 @@ async def test_second_look_without_the_state_object(monkeypatch: pytest.MonkeyPa
     news = NewsHarness()
     bind_ai(news, FakeAi(say("good")))
 
-    async def refuse(*_args: object) -> str:
+    async def refuse(*_args: object, **_named: object) -> str:
         raise Unavailable("not now")
 
     monkeypatch.setattr(type(news.state), "claim_second_look", refuse)
@@ -303,8 +298,10 @@ def test_both_shapes_of_answers(wrap: Callable[[object], object]):
 
 def test_choice_of_the_speaker():
     """Without a binding the embedded analyst speaks; the model is that of AI_MODEL."""
-    embedded, use = EmbeddedAnalyst(), NewsHarness().state
-    assert choose_speaker(None, lambda bound: bound.run, embedded, use, ProcessorSettings()) == OneAnalyst(embedded)
-    settings = ProcessorSettings.read(Variables({"AI_MODEL": "@cf/x", "AI_DAILY_NEURONS": "5"}.get))
-    speaker: Any = choose_speaker(FakeAi(say("good")), lambda bound: bound.run, embedded, use, settings)
+    news = NewsHarness()
+    news.analyst = EmbeddedAnalyst()
+    assert news.processor_service().stages.speaker == OneAnalyst(news.analyst)
+    bind_ai(news, FakeAi(say("good")))
+    news.settings = ProcessorSettings.read(Variables({"AI_MODEL": "@cf/x", "AI_DAILY_NEURONS": "5"}.get))
+    speaker: Any = news.processor_service().stages.speaker
     assert (speaker.ai.model, speaker.daily_neurons) == ("@cf/x", 5)

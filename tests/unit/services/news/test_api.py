@@ -10,16 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakes.clock import ManualClock
-from fakes.kv import FakeKV
-from sluice.platform.storage.kv import KV
-from sluice.services.news.http.api import EXPOSED_HEADERS, NewsApi
-from sluice.services.news.http.status import NewsStatus
-from sluice.services.news.serve.stored_snapshot import FIRST_PAGE_KEY, REMEMBERED_S, StoredSnapshot
+from sluice.core.news.article import Article
+from sluice.services.news.serve.stored_snapshot import FIRST_PAGE_KEY, REMEMBERED_S
+from sluice.services.news.storage.article_index import ArticleIndex
 from sluice.services.news.storage.keys import INDEX, LEGACY, article_key
-from sluice.services.news.storage.write_domain import WriteDomain
-from sluice.web import App, Cors, Reply
-from unit.services.news.harness import RecordedLog, open_state
+from sluice.web import App, Reply
+from unit.services.news.harness import NewsHarness
 from unit.web.calls import call, content, parsed
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC).timestamp()
@@ -50,20 +46,12 @@ def make_stored_article(n: int, **changes: Any) -> dict[str, Any]:
 
 class Site:
     def __init__(self) -> None:
-        self.clock = ManualClock(NOW)
-        self.kv = FakeKV(self.clock)
-        store = WriteDomain(KV(self.kv, self.clock), ())
-        self.snapshot_kv = FakeKV(self.clock)
-        self.state = open_state(self.kv, self.snapshot_kv, self.clock, RecordedLog())
-        snapshots = StoredSnapshot(KV(self.snapshot_kv, self.clock), self.state, self.clock)
-        routes = [
-            *NewsApi(snapshots, self.clock).routes(),
-            *NewsStatus(store, self.state, self.clock, RecordedLog()).routes(),
-        ]
-        errors: list[Exception] = []
-        self.errors = errors
-        cors = Cors(origins=("https://ours.example",), expose_headers=EXPOSED_HEADERS)
-        self.app = App(routes, on_error=lambda error, _request: errors.append(error), cors=cors)
+        news = NewsHarness(start=NOW)
+        self.clock, self.state, self.snapshot_kv = news.clock, news.state, news.snapshot_kv
+        self.kv = news._uncounted()
+        service = news.api(CORS_ORIGINS="https://ours.example")
+        self.errors: list[Exception] = []
+        self.app = App(service.routes, on_error=lambda error, _request: self.errors.append(error), cors=service.cors)
 
     async def put(self, *articles: dict[str, Any]) -> None:
         for article in articles:
@@ -74,7 +62,7 @@ class Site:
         index = json.dumps([*ids, *json.loads(old or "[]")])
         await self.kv.put(INDEX, index, {"metadata": {"version": 1}})
         for article in articles:
-            await self.state.publish(json.dumps(article), index, 1)
+            await self.state.publish(Article(article), ArticleIndex(tuple(json.loads(index)), 1))
         await self.state.refresh()
         self.kv.operations.clear()
         self.snapshot_kv.operations.clear()

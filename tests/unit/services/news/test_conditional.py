@@ -1,19 +1,19 @@
 """Feeds that have not changed, sources that ask to wait, and alerts of sources that fail."""
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from fakes.clock import ManualClock
 from sluice.core.errors import Unavailable
-from sluice.core.news.feeds.feed_source import FeedSource
 from sluice.core.ports import FetchResponse, HeaderPairs
 from sluice.services.news.collect.conditional import ConditionalFeeds
 from sluice.services.news.collect.updater import Updated
 from sluice.services.news.state.outbox import MAX_ATTEMPTS
+from sluice.services.news.state.remote_state import SourceReport, StoredFeed, UpdateReport
 from sluice.services.news.state.source_rows import OVERDUE_MS
 from sluice.services.news.storage.keys import PENDING
-from unit.services.news.harness import NewsHarness, open_state
+from unit.services.news.harness import NewsHarness
 
 FEED = "https://feed.example/rss"
 RSS = b"<rss version='2.0'><channel><title>F</title><item><title>Bitcoin %d</title><link>https://e.example/%d</link></item></channel></rss>"
@@ -38,11 +38,10 @@ class FeedServer:
         return FetchResponse(url, self.status, (("etag", etag), *self.headers), body)
 
 
-async def run(news: NewsHarness, server: FeedServer, **changes: Any) -> dict[str, Any]:
+async def run(news: NewsHarness, server: FeedServer, **changes: Any) -> Any:
     """Makes one run of the updater with this feed alone, and returns its report."""
-    feeds = ConditionalFeeds(server, news.clock)
-    updater = replace(news.updater(**changes), sources=[FeedSource(feeds.fetch_for(FEED), FEED)], feeds=feeds)
-    report = await updater.run()
+    news.web = server
+    report = await news.updater(feeds=(FEED,), **changes).run()
     assert isinstance(report, Updated)
     news.clock.advance(2)
     return report.as_json()
@@ -108,7 +107,7 @@ async def test_outage_of_the_state_object(monkeypatch: Any):
     """Without the state object feeds are read without conditions."""
     news, server = NewsHarness(), FeedServer()
 
-    async def fail(*_args: object) -> str:
+    async def fail(*_args: object, **_named: object) -> str:
         raise Unavailable("not now")
 
     monkeypatch.setattr(type(news.state), "begin_update", fail)
@@ -129,8 +128,7 @@ class AlertReceiver:
 
 
 def watch_alerts(news: NewsHarness) -> AlertReceiver:
-    receiver = AlertReceiver()
-    news.state = open_state(news._uncounted(), news.snapshot_kv, news.clock, news.log, receiver)
+    news.web = receiver = AlertReceiver()
     return receiver
 
 
@@ -192,10 +190,10 @@ async def test_silent_updater_is_reported():
 def test_validators_of_a_removed_feed_are_forgotten():
     """Nothing is kept of a feed that is no longer configured."""
     news = NewsHarness()
-    state = {"etag": "x", "lastModified": "", "retryAtMs": 0}
-    source = {"name": "a", "outcome": "read", "items": 1, "error": ""}
-    news.state.sources.finish_update({"sources": [source], "feeds": {"u1": state, "u2": state}}, 1)
-    news.state.sources.finish_update({"sources": [source | {"name": "b"}], "feeds": {"u2": state}}, 2)
+    state: StoredFeed = {"etag": "x", "lastModified": "", "retryAtMs": 0}
+    one, other = (SourceReport(name=name, outcome="read", items=1, error="") for name in ("a", "b"))
+    news.state.sources.finish_update(UpdateReport([one], {"u1": state, "u2": state}), 1)
+    news.state.sources.finish_update(UpdateReport([other], {"u2": state}), 2)
     assert list(news.state.sources.begin_update(3)) == ["u2"]
     assert [each["name"] for each in news.state.sources.describe()["sources"]] == ["b"]
 

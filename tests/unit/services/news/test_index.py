@@ -10,7 +10,7 @@ from sluice.core.news.article import MAX_ID_BYTES
 from sluice.services.news.serve.snapshot import Snapshot
 from sluice.services.news.storage.article_index import ArticleIndex, CorruptIndex
 from sluice.services.news.storage.keys import CHECKPOINT, CORRUPT_INDEX, INDEX, PENDING, article_key
-from unit.services.news.harness import NewsHarness, RecordedLog, article, open_state
+from unit.services.news.harness import NewsHarness, RecordedLog, article, open_state, refuse_fetch
 
 NAMES = ["a", "b", "c", "d", "e", "f", "g"]
 BROKEN: list[str | bytes] = [
@@ -108,7 +108,7 @@ async def test_api_while_the_index_is_corrupt():
     await news.state.reconcile()
     assert await read_ids(news) == before == NAMES[::-1]
     log = RecordedLog()
-    fresh = open_state(news._uncounted(), FakeKV(news.clock), news.clock, log)
+    fresh = open_state(news._uncounted(), FakeKV(news.clock), news.clock, log, lambda: refuse_fetch)
     assert sorted(each["id"] for each in json.loads(await fresh.read_snapshot())["articles"]) == NAMES
     alerts = [fields["alert"] for name, fields in log.events if name == "index.corrupt"]
     assert alerts == ["the processor will rebuild the index of articles"]

@@ -5,6 +5,7 @@ import pytest
 from sluice.core.errors import NotFound, Refused
 from sluice.core.news.article import Stage
 from sluice.core.news.pending_list import MAX_WAIT_MS
+from sluice.platform.storage.kv import KV
 from sluice.services.news.process.spoken import OneAnalyst
 from sluice.services.news.storage.keys import (
     CHECKPOINT,
@@ -14,7 +15,7 @@ from sluice.services.news.storage.keys import (
     PROCESSOR_WRITES,
     UPDATER_WRITES,
 )
-from sluice.services.news.storage.write_domain import OutsideWriteDomain
+from sluice.services.news.storage.write_domain import OutsideWriteDomain, WriteDomain
 from unit.services.news.harness import NewsHarness, article
 
 RESET = '{"currentArticleId":null,"currentArticle":null,"processedIds":[],"tryLater":[],"lastUpdate":null}'
@@ -308,7 +309,7 @@ async def test_write_domains():
     """A Worker cannot write a key of another Worker."""
     news = NewsHarness()
     for writes, foreign in ((UPDATER_WRITES, CHECKPOINT), (PROCESSOR_WRITES, PENDING), ((), INDEX)):
-        store = news.store(writes)
+        store = WriteDomain(KV(news.kv, news.clock), writes)
         with pytest.raises(OutsideWriteDomain, match="belongs to another Worker"):
             await store.put_json(foreign, [])
         with pytest.raises(OutsideWriteDomain):

@@ -13,11 +13,11 @@ import pytest
 from sluice.core.errors import TooManyRequests
 from sluice.core.net.addresses import AllowedHosts
 from sluice.core.ports import FetchResponse, HeaderPairs
-from sluice.services.news.http.push import PushApi
 from sluice.services.news.push import subscription_rows
-from sluice.services.news.push.hub_request import DEFAULT_LEASE_S, MAX_LEASE_S, HubRequest, encode_request
+from sluice.services.news.push.hub_request import DEFAULT_LEASE_S, MAX_LEASE_S, parse_hub_request
+from sluice.services.news.state.remote_state import HubRequest
 from sluice.web import App, Reply
-from unit.services.news.harness import NewsHarness, open_state
+from unit.services.news.harness import NewsHarness
 from unit.web.calls import call, parsed
 
 HOME = "https://news.example"
@@ -52,13 +52,10 @@ class Service:
 
     def __init__(self) -> None:
         self.news = NewsHarness(max_articles_per_run=3)
-        self.receiver = Receiver()
-        self.news.state = open_state(
-            self.news._uncounted(), self.news.snapshot_kv, self.news.clock, self.news.log, self.receiver
-        )
-        api = PushApi(state=self.news.remote_state(), allowed=AllowedHosts(), admin_token=TOKEN, public_url=HOME)
+        self.news.web = self.receiver = Receiver()
+        routes = self.news.api(ADMIN_TOKEN=TOKEN, PUBLIC_URL=HOME).routes
         self.errors: list[Exception] = []
-        self.app = App(api.routes(), on_error=lambda error, _request: self.errors.append(error))
+        self.app = App(routes, on_error=lambda error, _request: self.errors.append(error))
 
     async def ring(self) -> None:
         """Lets the alarm ring if it is due."""
@@ -204,7 +201,7 @@ async def test_wrong_requests(changes: dict[str, str], field: str):
 def test_leases_are_bounded():
     """A lease is at most thirty days."""
     form = {"hub.mode": "subscribe", "hub.topic": TOPIC, "hub.callback": CALLBACK, "hub.lease_seconds": "99999999999"}
-    assert HubRequest.parse(form, topics=[TOPIC], allowed=AllowedHosts()).lease_s == MAX_LEASE_S
+    assert parse_hub_request(form, topics=[TOPIC], allowed=AllowedHosts())["lease_s"] == MAX_LEASE_S
 
 
 async def test_too_many_subscriptions(monkeypatch: pytest.MonkeyPatch):
@@ -216,7 +213,7 @@ async def test_too_many_subscriptions(monkeypatch: pytest.MonkeyPatch):
     assert (reply.status, reply.header("Retry-After") is not None) == (429, True)
     request = HubRequest(mode="subscribe", topic=TOPIC, callback=CALLBACK, lease_s=1, secret="")
     with pytest.raises(TooManyRequests):
-        await service.news.state.accept_hub_request(encode_request(request))
+        await service.news.state.accept_hub_request(request)
 
 
 async def test_webhook():

@@ -6,16 +6,17 @@ from typing import Any
 import pytest
 
 from sluice.core.errors import Unavailable
-from sluice.core.news.article import Article
+from sluice.core.news.article import Article, Marks
 from sluice.services.news.collect.conditional import NotModified
 from sluice.services.news.state.listed_rows import MAX_PER_SOURCE, MAX_REMEMBERED
+from sluice.services.news.state.remote_state import SourceReport, UpdateReport
 from sluice.services.news.storage.keys import CHECKPOINT, INDEX, PENDING
 from unit.services.news.harness import ListedSource, NewsHarness, article
 
 DAY_S = 86_400
 
 
-async def update(news: NewsHarness, **settings: Any) -> dict[str, Any]:
+async def update(news: NewsHarness, **settings: Any) -> Any:
     report = await news.updater(**settings).run()
     news.clock.advance(60)
     return report.as_json()
@@ -185,9 +186,9 @@ async def test_memory_is_bounded():
     assert len(remembered) == MAX_PER_SOURCE
     assert set(remembered[:200]) == {f"n{n}" for n in range(800, 1000)}
     sources = range(MAX_REMEMBERED // MAX_PER_SOURCE * 2)
-    items = [[f"i{n}", "", "", "", 0, 0] for n in range(MAX_PER_SOURCE)]
-    report = {"sources": [{"name": f"s{n}"} for n in sources], "listed": {f"s{n}": items for n in sources}}
-    news.state.listed.store(report)
+    items: list[Marks] = [[f"i{n}", "", "", "", 0, 0] for n in range(MAX_PER_SOURCE)]
+    reports = [SourceReport(name=f"s{n}", outcome="read", items=0, error="") for n in sources]
+    news.state.listed.store(UpdateReport(reports, {}, {f"s{n}": items for n in sources}))
     assert len(news.state.listed.read()) == MAX_REMEMBERED
 
 

@@ -1,6 +1,7 @@
 """The run lease: one holder at a time, expiry, renewal, and announced values."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,65 +10,66 @@ from fakes.objects import FakeStorage
 from sluice.core.errors import Conflict
 from sluice.platform.durable_objects import Sql
 from sluice.services.news.run_lease import leased_run
-from sluice.services.news.run_lease.lease import SETTLE_MS, Announced, RunLease, Trust
+from sluice.services.news.run_lease.lease import SETTLE_MS, Announced, Announcement, Grant, RunLease, Trust
 from sluice.services.news.run_lease.run_lock import MAX_VALUE_BYTES, RunLock
 from unit.services.news.harness import NewsHarness
 
 
-def is_granted(lock: RunLock, token: str, now_ms: int) -> bool:
-    return bool(lock.acquire(token, now_ms, 100)["isGranted"])
+async def is_granted(lock: RunLock, token: str, now_ms: int) -> bool:
+    return (await lock.acquire(token, now_ms, 100)).is_granted
 
 
-def announcement(**changes: Any) -> dict[str, Any]:
-    return {"key": "k", "version": 7, "value": "{}", "wasPresent": False, "nowMs": 50} | changes
+def announcement(**changes: Any) -> Announcement:
+    return replace(Announcement(key="k", version=7, value="{}", was_present=False), **changes)
 
 
-def test_one_holder():
+async def test_one_holder():
     """While one run holds the lease, no other acquires it; after the release it is free."""
     lock = RunLock(Sql(FakeStorage()))
-    assert lock.acquire("a", 0, 100) == {"isGranted": True, "announced": {}}
-    assert lock.acquire("b", 99, 100) == {"isGranted": False, "waitMs": 1}
-    lock.release("b")
-    assert not is_granted(lock, "b", 99)
-    lock.release("a")
-    assert is_granted(lock, "b", 99)
+    assert await lock.acquire("a", 0, 100) == Grant(is_granted=True)
+    assert await lock.acquire("b", 99, 100) == Grant(is_granted=False, wait_ms=1)
+    await lock.release("b")
+    assert not await is_granted(lock, "b", 99)
+    await lock.release("a")
+    assert await is_granted(lock, "b", 99)
 
 
-def test_lease_ends():
+async def test_lease_ends():
     """After a crash the lease expires, another run acquires it, and the first may not write any more."""
     lock = RunLock(Sql(FakeStorage()))
-    lock.acquire("a", 0, 100)
-    lock.announce("a", 150, [announcement()])
-    assert not is_granted(lock, "b", 149)
-    granted = lock.acquire("b", 150, 100)
-    assert granted["announced"] == {"k": {"version": 7, "firstAtMs": 50, "wasPresent": 0}}
+    await lock.acquire("a", 0, 100)
+    await lock.announce("a", 150, 50, [announcement()])
+    assert not await is_granted(lock, "b", 149)
+    granted = await lock.acquire("b", 150, 100)
+    assert granted.announced == {"k": Announced(7, 50, was_present=False)}
     with pytest.raises(Conflict, match="longer than its lease"):
-        lock.announce("a", 250, [announcement(version=8)])
-    lock.release("a")
-    assert not is_granted(lock, "c", 160)
+        await lock.announce("a", 250, 50, [announcement(version=8)])
+    await lock.release("a")
+    assert not await is_granted(lock, "c", 160)
 
 
-def test_renewed_lease_lasts():
+async def test_renewed_lease_lasts():
     """A run that renews its lease keeps it."""
     lock = RunLock(Sql(FakeStorage()))
-    lock.acquire("a", 0, 100)
-    lock.renew("a", 190)
-    assert not is_granted(lock, "b", 189)
-    assert is_granted(lock, "b", 190)
+    await lock.acquire("a", 0, 100)
+    await lock.renew("a", 190)
+    assert not await is_granted(lock, "b", 189)
+    assert await is_granted(lock, "b", 190)
 
 
-def test_state_outlives_the_object():
+async def test_state_outlives_the_object():
     """The announced value is stored, also over the table of the version before."""
     storage = FakeStorage()
     Sql(storage).run("create table run_lock (id integer primary key, token text)")
-    RunLock(Sql(storage)).acquire("a", 0, 100)
-    RunLock(Sql(storage)).announce("a", 100, [announcement(value="first")])
-    RunLock(Sql(storage)).announce("a", 100, [announcement(version=9, value="second", wasPresent=True, nowMs=80)])
+    await RunLock(Sql(storage)).acquire("a", 0, 100)
+    await RunLock(Sql(storage)).announce("a", 100, 50, [announcement(value="first")])
+    await RunLock(Sql(storage)).announce("a", 100, 80, [announcement(version=9, value="second", was_present=True)])
     lock = RunLock(Sql(storage))
-    assert lock.recall("k") == "second"
-    assert lock.acquire("b", 1000, 100)["announced"] == {"k": {"version": 9, "firstAtMs": 50, "wasPresent": 1}}
-    lock.announce("b", 2000, [announcement(value="x" * (MAX_VALUE_BYTES + 1))])
-    assert lock.recall("k") is None
+    assert await lock.recall("k") == "second"
+    granted = await lock.acquire("b", 1000, 100)
+    assert granted.announced == {"k": Announced(9, 50, was_present=True)}
+    await lock.announce("b", 2000, 50, [announcement(value="x" * (MAX_VALUE_BYTES + 1))])
+    assert await lock.recall("k") is None
 
 
 NEW, SEEN = Announced(10, 1000, was_present=False), Announced(10, 1000, was_present=True)
@@ -119,6 +121,6 @@ async def test_lease_is_renewed_while_work_goes_on(monkeypatch: pytest.MonkeyPat
     with monkeypatch.context() as patch:
         patch.setattr("sluice.services.news.run_lease.leased_run.asyncio.sleep", pass_time)
         await leased_run.run_with_lease(leases, 20, lambda _lease: renewed.wait())
-    lock = next(iter(news.objects["processor"].objects.values())).lock
+    lock = next(iter(news.objects["processor"].objects.values())).answers
     assert lock._sql.value("select until_ms from holder") == 0
     assert news.clock.now() > begun + 100

@@ -1,17 +1,11 @@
 """The state object: what it publishes, and that it finds what it missed."""
 
-import json
-from collections.abc import Iterable
 from typing import Any
 
 from fakes.kv import FakeKV
-from fakes.objects import FakeStorage
-from sluice.core.errors import SluiceError, Unavailable
-from sluice.platform.durable_objects import Sql
-from sluice.services.news.serve.refreshing import SnapshotRefresh
+from sluice.core.errors import Unavailable
 from sluice.services.news.serve.snapshot import Snapshot
-from sluice.services.news.serve.stored_snapshot import SnapshotMemory
-from sluice.services.news.state.published_rows import PublishedRows
+from sluice.services.news.storage.article_index import ArticleIndex
 from sluice.services.news.storage.keys import INDEX, article_key
 from unit.services.news.harness import NewsHarness, article
 
@@ -34,20 +28,6 @@ async def test_every_stage_is_published():
     assert seen == [("positive", "", False), ("positive", "", False), ("positive", "Summary of a.", True)]
 
 
-def test_articles_of_the_first_version_are_taken_over():
-    """Articles that were stored with their places keep their order, also when the object starts once more."""
-    sql = Sql(FakeStorage())
-    sql.run(
-        "create table published_article (id text primary key, place integer not null, data text not null,"
-        " changed_at_ms integer not null) strict, without rowid"
-    )
-    for place, name in enumerate(["c", "a", "b"]):
-        sql.run("insert into published_article values (?, ?, ?, ?)", name, place, json.dumps({"id": name}), 7 + place)
-    for _ in range(2):
-        rows = PublishedRows(sql)
-        assert rows.read_all() == [{"id": name, "changedAt": 7 + place} for place, name in enumerate(["c", "a", "b"])]
-
-
 async def test_unchanged_snapshot_is_not_written():
     """One snapshot for each change, and none without."""
     news = NewsHarness()
@@ -61,8 +41,7 @@ async def test_unchanged_snapshot_is_not_written():
 async def test_alarm_finishes_a_crashed_run():
     """A run that crashes between publishing and refreshing leaves an alarm that writes the snapshot."""
     news = NewsHarness()
-    data = dict(article("a").data)
-    await news.state.publish(json.dumps(data), '["a"]', 1)
+    await news.state.publish(article("a"), ArticleIndex(("a",), 1))
     assert await news.state.alarm.get() is not None
     await news.state.handle_alarm()
     assert await read_titles(news) == ["a"]
@@ -72,7 +51,7 @@ async def test_outage_of_the_object_does_not_stop_the_pipeline(monkeypatch):
     """Articles are processed while the object cannot be reached; it finds them when it reconciles."""
     news = NewsHarness()
 
-    async def fail(*_args: object) -> None:
+    async def fail(*_args: object, **_named: object) -> None:
         raise Unavailable("not now")
 
     with monkeypatch.context() as patch:
@@ -91,7 +70,7 @@ async def test_deleted_index():
     await news.put_pending("a", "b")
     await news.run_until_idle()
     assert sorted(await read_titles(news)) == ["a", "b"]
-    await news.state.publish(json.dumps(dict(article("c").data)), '["c"]', 10**13)
+    await news.state.publish(article("c"), ArticleIndex(("c",), 10**13))
     await news.state.refresh()
     assert await read_titles(news) == ["c"]
 
@@ -103,7 +82,7 @@ async def test_stale_index_drops_nothing():
     await news.run_until_idle()
     version = news.state.rows.index_version
     await news.put(article_key("b"), dict(article("b").data))
-    await news.state.publish(json.dumps(dict(article("b").data)), '["b", "a"]', version + 1)
+    await news.state.publish(article("b"), ArticleIndex(("b", "a"), version + 1))
     assert await news.state.reconcile() is True
     assert news.index() == ["a"]
     assert await read_titles(news) == ["b", "a"]
@@ -123,7 +102,7 @@ async def test_an_article_costs_few_rows():
     sql: Any = news.state.rows._sql
     storage = sql._storage
     storage.operations.clear()
-    await news.state.publish(json.dumps(dict(article("new").data)), json.dumps(["new", *ids]), 2)
+    await news.state.publish(article("new"), ArticleIndex(("new", *ids), 2))
     await news.state.refresh()
     statements = [sql for name, sql in storage.operations if name == "sql"]
     assert len(await read_titles(news)) == 301
@@ -131,34 +110,19 @@ async def test_an_article_costs_few_rows():
     assert not [sql for sql in statements if "from article" in sql and "where" not in sql]
 
 
-class RecordedCache:
-    """Remembers what was purged; `error` is raised instead."""
-
-    def __init__(self, error: SluiceError | None = None) -> None:
-        self.purged: list[str] = []
-        self.error = error
-
-    async def purge(self, tags: Iterable[str]) -> None:
-        if self.error:
-            raise self.error
-        self.purged += tags
-
-
 async def test_a_new_snapshot_purges_the_copies():
     """The copies of the older snapshot are purged when there is a newer one, and only then."""
     news = NewsHarness()
-    cache = RecordedCache()
-    await news.state.publish(json.dumps(dict(article("a").data)), '["a"]', 1)
-    refresh = SnapshotRefresh(news.state, cache, news.log, SnapshotMemory())
+    await news.state.publish(article("a"), ArticleIndex(("a",), 1))
+    refresh = news.api().refresh
     assert [await refresh.run(), await refresh.run()] == [True, False]
-    assert cache.purged == ["news"]
+    assert news.cache.purged == ["news"]
 
 
 async def test_failed_purge_is_logged():
     """Copies that cannot be purged expire by themselves; the run does not fail."""
     news = NewsHarness()
-    await news.state.publish(json.dumps(dict(article("a").data)), '["a"]', 1)
-    assert await SnapshotRefresh(
-        news.state, RecordedCache(Unavailable("too many purges")), news.log, SnapshotMemory()
-    ).run()
+    news.cache.error = Unavailable("too many purges")
+    await news.state.publish(article("a"), ArticleIndex(("a",), 1))
+    assert await news.api().refresh.run()
     assert [fields["error"] for name, fields in news.log.events if name == "purge.failed"] == ["too many purges"]

@@ -7,15 +7,15 @@ import pytest
 
 from sluice.core.errors import Unavailable
 from sluice.core.news.ai.failures import AiFault
-from sluice.services.news.http.docs.replies import ServiceStatus
-from sluice.services.news.http.status import CRASHED_MS, SILENT_PROCESSOR_MS, SILENT_UPDATER_MS, NewsStatus
+from sluice.services.news.http.status import CRASHED_MS, SILENT_PROCESSOR_MS, SILENT_UPDATER_MS
 from sluice.services.news.storage.keys import CHECKPOINT, INDEX, PENDING
 from unit.services.news.harness import NewsHarness, article
+from unit.services.news.test_replies import find_mistakes
 
 
-async def read_status(news: NewsHarness) -> dict[str, Any]:
-    report = await NewsStatus(news.store(()), news.remote_state(), news.clock, news.log).report()
-    assert ServiceStatus.model_validate(report).model_dump(by_alias=True) == report
+async def read_status(news: NewsHarness) -> Any:
+    report = await news.api().status.report()
+    assert find_mistakes("worker-api", "ServiceStatus", report) == []
     return report
 
 

@@ -15,7 +15,7 @@ def ids(news: NewsHarness) -> list[str]:
     return [entry["id"] for entry in news.read(PENDING)]
 
 
-async def run(news: NewsHarness, **settings: Any) -> dict[str, Any]:
+async def run(news: NewsHarness, **settings: Any) -> Any:
     report = await news.updater(**settings).run()
     news.clock.advance(3600)
     return report.as_json()

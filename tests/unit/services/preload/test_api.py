@@ -7,63 +7,65 @@ from typing import Any
 import pytest
 
 from fakes.clock import ManualClock
-from sluice.core.errors import NotFound, NotReady, Refused, Unauthorized
+from sluice.core.errors import NotFound, NotReady, Unauthorized
 from sluice.core.preload.request_signing import sign_request
-from sluice.services.preload.http.api import PreloadApi
-from sluice.services.preload.http.operator_gate import OperatorGate, WrongTokens
-from sluice.services.preload.zone.calls import RemoteZone, ZoneCalls
+from sluice.core.remote import Message
+from sluice.core.variables import Variables
+from sluice.services.preload.http.operator_gate import OperatorGate
+from sluice.services.preload.service import PreloadPorts, PreloadService
+from sluice.services.preload.serving.isolate_memory import WrongTokens
 from sluice.web import App, Headers, Reply, Request
-from unit.services.preload.world import KEY
+from sluice.web.operations import SERVICE, find_operation
+from unit.services.preload.world import KEY, UNUSED, ListLog
 
-ADMIN = {"authorization": "Bearer token"}
+TOKEN = "the-token-of-the-operator"
+ADMIN = {"authorization": f"Bearer {TOKEN}"}
 
 
 class NoZones:
-    """Zones of which none is registered; records the calls."""
+    """A service without a zone in it, although one is known; records the calls."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, str]] = []
 
-    def get(self, zone_id: str) -> ZoneCalls:
-        return RemoteZone(zone_id, self._send, lambda: None)
+    async def get_text(self, key: str) -> str | None:
+        return "{}" if key == "config:known" else None
 
-    async def _send(self, zone_id: str, name: str, arguments: str) -> str:
-        assert isinstance(json.loads(arguments), dict)
+    async def send(self, zone_id: str, name: str, message: Message) -> Message:
+        assert isinstance(message, str)
+        assert isinstance(json.loads(message), dict)
         self.calls.append((zone_id, name))
         raise NotFound("not registered")
 
-    async def list_ids(self) -> list[str]:
-        return []
-
-    async def forget(self, zone_id: str) -> None:
-        self.calls.append((zone_id, "forget"))
-
-    async def is_registered(self, zone_id: str) -> bool:
-        return zone_id == "known"
-
-
-def refuse_private(url: str) -> None:
-    if "10.0.0.1" in url:
-        raise Refused("10.0.0.1 is not a public address")
-
-
-def build_api(zones: NoZones) -> PreloadApi:
-    return PreloadApi(
-        zones=zones,
-        database=None,  # type: ignore[arg-type]  # no route of these tests uses it
-        clock=ManualClock(1_700_000_000),
-        defer=lambda _work: None,
-        gate=OperatorGate("token", None, ManualClock(), WrongTokens()),
-        signing_keys=(KEY,),
-        check_url=refuse_private,
-    )
+    def open(self) -> PreloadService:
+        kv: Any = self
+        variables = {"ADMIN_TOKEN": TOKEN, "SIGNING_KEY": KEY}
+        ports = PreloadPorts(
+            variables=Variables(variables.get),
+            version_id="",
+            database=UNUSED,
+            kv=kv,
+            bucket=UNUSED,
+            edge=UNUSED,
+            edge_texts=UNUSED,
+            bodies=UNUSED,
+            files=UNUSED,
+            send_to_zone=self.send,
+            open_fetch=UNUSED,
+            open_webhook_fetch=UNUSED,
+            clock=ManualClock(1_700_000_000),
+            new_id=UNUSED,
+            defer=lambda _work: None,
+            log=ListLog(),
+        )
+        return PreloadService(ports)
 
 
 def handle(zones: NoZones, request: Request) -> Reply:
     def on_error(error: Exception, _request: Request) -> None:
         raise AssertionError from error
 
-    return asyncio.run(App(build_api(zones).build_routes(), on_error=on_error).handle(request))
+    return asyncio.run(App(zones.open().routes, on_error=on_error).handle(request))
 
 
 def request(method: str, path: str, body: bytes = b"", **headers: str) -> Request:
@@ -75,7 +77,9 @@ def request(method: str, path: str, body: bytes = b"", **headers: str) -> Reques
 
 
 @pytest.mark.parametrize(
-    "route", build_api(NoZones()).build_routes(), ids=lambda route: f"{route.method} {route.pattern}"
+    "route",
+    [route for route in NoZones().open().routes if find_operation(route).tag != SERVICE],
+    ids=lambda route: f"{route.method} {route.pattern}",
 )
 def test_guarded(route: Any):
     """Without a signature or the operator's token no route does anything."""

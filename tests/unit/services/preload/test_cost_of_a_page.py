@@ -7,16 +7,13 @@ import pytest
 
 from fakes.files_crossed import files_crossed
 from sluice.core.preload.request_signing import sign_request
-from sluice.services.preload.http.api import PreloadApi
-from sluice.services.preload.http.operator_gate import OperatorGate, WrongTokens
 from sluice.services.preload.serving.isolate_memory import IsolateMemory
-from sluice.services.preload.zone.calls import RemoteZones
 from sluice.web import App, Headers, Reply, Request
 from unit.services.preload.world import KEY, SITE, ZONE, VisitorsOrigin, World
 
 PATH = "/api/v1/preload"
 MAX_STATEMENTS = 35
-MAX_FILES = 51
+MAX_FILES = 57
 
 
 class Service:
@@ -25,17 +22,8 @@ class Service:
     def __init__(self) -> None:
         self.world = World()
         self.deferred: list[Awaitable[None]] = []
-        world = self.world
         self.app = App(
-            PreloadApi(
-                zones=RemoteZones(world.kv, world.database, world._send, lambda: None),
-                database=world.database,
-                clock=world.clock,
-                defer=self.deferred.append,
-                gate=OperatorGate("token", None, world.clock, WrongTokens()),
-                signing_keys=(KEY,),
-                check_url=lambda _url: None,
-            ).build_routes(),
+            self.world.open_service(self.deferred.append).routes,
             on_error=lambda error, _request: pytest.fail(str(error)),
         )
 
@@ -105,7 +93,7 @@ async def test_statements(capsys: pytest.CaptureFixture[str]):
 
 
 async def test_files_crossed(capsys: pytest.CaptureFixture[str]):
-    """From the signed POST over the alarm, the log and the mirror to the served reply, a page crosses at most 51 files."""
+    """From the signed POST over the alarm, the log and the mirror to the served reply, a page crosses at most 57 files, those that put the parts together included."""
     service = await start()
     with files_crossed() as files:
         reply = await service.warm_and_visit("/a", 2)

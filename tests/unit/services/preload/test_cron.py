@@ -1,12 +1,15 @@
 """The minute's cron: every zone once, old rows once an hour, and a zone that fails stops nobody."""
 
+from functools import partial
 from typing import Any
 
 from fakes.clock import ManualClock
 from sluice.core.errors import NotFound, Unavailable
 from sluice.core.ports import Statement
-from sluice.services.preload.cron import REMEMBERED_S, PreloadCron, ZoneList
-from sluice.services.preload.zone.calls import RemoteZone, ZoneCalls
+from sluice.core.remote import Message, connect
+from sluice.services.preload.cron import REMEMBERED_S, PreloadCron
+from sluice.services.preload.zone.calls import ZoneList
+from sluice.services.preload.zone.zone_object import ZoneCalls
 from unit.services.preload.world import ListLog
 
 
@@ -19,7 +22,7 @@ class TwoZones:
         self.listings = 0
 
     def get(self, zone_id: str) -> ZoneCalls:
-        return RemoteZone(zone_id, self._send, lambda: None)
+        return connect(ZoneCalls, partial(self._send, zone_id))
 
     async def list_ids(self) -> list[str]:
         self.listings += 1
@@ -31,11 +34,11 @@ class TwoZones:
     async def forget(self, zone_id: str) -> None:
         self.ticks.append((zone_id, "forget"))
 
-    async def _send(self, zone_id: str, name: str, _arguments: str) -> str:
+    async def _send(self, zone_id: str, name: str, _message: Message) -> Message:
         self.ticks.append((zone_id, name))
         if zone_id == "a":
             raise self.error
-        return '{"reply": null}'
+        return '{"result": null}'
 
 
 class StatementList:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from sluice.core.json_text import encode_json
 from sluice.services.preload.discovery.sitemap_crawl import SLICE
 from unit.services.preload.world import SITE, OriginReply, World
 
@@ -18,7 +19,7 @@ def build_sitemap(*urls: str) -> bytes:
 
 async def serve_sitemap(here: World, body: bytes) -> str:
     here.origin.scripts[f"{SITE}/sitemap.xml"] = OriginReply(body=body)
-    return str((await here.zone.crawl_sitemap({}))["preload_batch_id"])
+    return str((await here.zone.crawl_sitemap(encode_json({})))["preload_batch_id"])
 
 
 async def large_site(**config: Any) -> tuple[World, str]:

@@ -10,9 +10,11 @@ import pytest
 
 from sluice.core.errors import TimedOut, Unavailable
 from sluice.core.headers import header_value
+from sluice.core.json_text import encode_json
 from sluice.core.ports import Content, HeaderPairs
 from sluice.services.preload.serving.isolate_memory import IsolateMemory
 from sluice.services.preload.serving.replies import VisitTally
+from sluice.services.preload.zone.operator_calls import RulesReply
 from sluice.web import Headers, Reply, Request, format_http_date
 from sluice.web.messages import Native
 from unit.services.preload.world import SITE, ZONE, OriginReply, VisitorsOrigin, World, read_data
@@ -642,7 +644,10 @@ async def test_observe():
 async def test_explained_rules():
     """The operator learns what would happen with a request, and why."""
     here = await start(cache_exclude_paths=["/live/*"], cache_ttl_by_path={"/news/*": 60})
-    explain = here.world.zone.test_rules
+
+    async def explain(request: dict[str, Any]) -> RulesReply:
+        return await here.world.zone.test_rules(encode_json(request))
+
     passed = await explain({"url": f"{SITE}/live/1"})
     assert (passed["decision"], passed["detail"], passed["stored"]) == ("pass", "excluded", False)
     stored = await explain({"url": f"{SITE}/news/1", "response_headers": {"Cache-Control": "max-age=9"}})

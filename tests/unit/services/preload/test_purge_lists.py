@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from sluice.core.errors import Unavailable
+from sluice.core.json_text import encode_json
 from sluice.core.ports import Content
 from sluice.core.preload.purge_list import MAX_MARKS, Mark, PurgeList, Verdict, list_scopes
 from sluice.core.preload.purges import Purge
@@ -13,7 +14,7 @@ from sluice.core.preload.zone_config import parse_config
 from sluice.platform.storage.r2 import R2
 from sluice.services.preload.discovery.page_index import Page, PageIndex
 from sluice.services.preload.purge_lists.marks import KEPT_S
-from sluice.services.preload.purge_lists.reader import PurgeMemory, PurgeReader
+from sluice.services.preload.purge_lists.reader import PurgeMemory, PurgeReader, ShownPurges
 from sluice.services.preload.serving.copies import build_copy
 from sluice.services.preload.serving.copy_store import CopyStore
 from unit.services.preload.world import SITE, ZONE, World
@@ -51,7 +52,7 @@ async def accept(here: World, **what: Any) -> None:
     """Accepts a purge without removing anything yet."""
     key = f"purge-7f6c4a3e-0000-4000-8000-{int(here.clock.now() * 1000) % 10**12:012d}"
     body = {"zone_id": ZONE, "idempotency_key": key, **what}
-    await here.zone.purge(here.sign(body, "/api/v1/purge"), body)
+    await here.zone.purge(here.sign(body, "/api/v1/purge"), encode_json(body))
 
 
 async def meet(**config: Any) -> tuple[World, Isolate, Isolate]:
@@ -108,7 +109,7 @@ async def test_object_is_asked_seldom():
     here = await World().register()
     asked: list[float] = []
 
-    async def load() -> dict[str, Any]:
+    async def load() -> ShownPurges:
         asked.append(here.clock.now())
         return await here.zone.show_purges()
 
@@ -168,7 +169,7 @@ async def test_configuration_travels_with_the_list():
     old = here.zone_config
     assert (await first.reader.read_config(old)).cache_enabled is True
     here.clock.advance(1)
-    await here.zone.configure({**here.config, "cache_enabled": False})
+    await here.zone.configure(encode_json({**here.config, "cache_enabled": False}))
     here.clock.advance(2)
     assert (await first.reader.read_config(old)).cache_enabled is False
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from sluice.core.json_text import encode_json
 from sluice.core.ports import Content, HeaderPairs
 from sluice.platform.storage.r2 import R2
 from sluice.services.preload.discovery.page_index import Page, PageIndex
 from sluice.services.preload.purge_lists.marks import KEPT_S
-from sluice.services.preload.purge_lists.reader import PurgeMemory, PurgeReader
+from sluice.services.preload.purge_lists.reader import PurgeMemory, PurgeReader, ShownPurges
 from sluice.services.preload.serving.copies import build_copy
 from sluice.services.preload.serving.copy_store import CopyStore
 from sluice.services.preload.serving.isolate_memory import IsolateMemory
@@ -24,6 +25,7 @@ from unit.services.preload.world import (
     VisitorsOrigin,
     World,
     read_data,
+    read_reply,
 )
 
 PAGE = Page(f"{SITE}/", "")
@@ -47,7 +49,6 @@ class Site:
         ):
             for name in names:
                 self._delay(part, name)
-        here.zone._send = here._send
 
     def _delay(self, part: Any, name: str) -> None:
         """Lets other tasks run before and after each call to the platform, a random number of steps."""
@@ -84,7 +85,9 @@ class Site:
         await self.pause()
         self.edition += 1
         body = {"zone_id": ZONE, "idempotency_key": f"purge-7f6c4a3e-0000-4000-8000-{self.edition:012d}", **what}
-        await self.here.zone.purge(self.here.sign(body, "/api/v1/purge"), body | ({"soft": True} if soft else {}))
+        await self.here.zone.purge(
+            self.here.sign(body, "/api/v1/purge"), encode_json(body | ({"soft": True} if soft else {}))
+        )
         await self.here.zone.settle()
 
     async def read(self) -> str:
@@ -103,7 +106,7 @@ async def test_every_order(seed: int):
         await site.visit(*isolates[0])
     for _ in range(2):
         here.clock.advance(chance.choice((0, 0.5, 3)))
-        await here.zone.enqueue({"urls": [PAGE.url]})
+        await here.zone.enqueue(encode_json({"urls": [PAGE.url]}))
         scope, soft = chance.choice(SCOPES), chance.random() < 0.4
         await asyncio.gather(
             site.change(scope, soft=soft),
@@ -116,7 +119,7 @@ async def test_every_order(seed: int):
         assert await read_body(reply) == str(site.edition)
     here.services.state.put(paused=True)
     while here.services.purger.load_next():
-        await here.object.handlers(ZONE).background.carry_out_purges()
+        await here.object.calls(ZONE).background.carry_out_purges()
     here.edge.stored.clear()
     for _ in range(3):
         here.clock.advance(KEPT_S + 1)
@@ -151,7 +154,7 @@ async def test_list_that_arrives_after_the_origin_was_asked():
     copies = open_copies(here)
     load, answer = reader_of(copies).load, asyncio.Event()
 
-    async def load_slowly() -> dict[str, Any]:
+    async def load_slowly() -> ShownPurges:
         await answer.wait()
         return await load()
 
@@ -179,7 +182,7 @@ async def test_purge_at_the_same_tick_of_the_clock():
 
     async def purge_meanwhile(_headers: HeaderPairs) -> OriginReply:
         here.origin.default = OriginReply(headers=TAGGED, body=b"new")
-        await here.zone.purge(here.sign(body, "/api/v1/purge"), body)
+        await here.zone.purge(here.sign(body, "/api/v1/purge"), encode_json(body))
         return OriginReply(headers=TAGGED, body=b"old")
 
     here.origin.default = purge_meanwhile
@@ -241,7 +244,7 @@ async def test_newer_copy_stays():
     copies = open_copies(here)
     await store(here, copies, 0)
     body = {"zone_id": ZONE, "idempotency_key": "purge-7f6c4a3e-0000-4000-8000-000000000001", "urls": [PAGE.url]}
-    purge_id = (await here.zone.purge(here.sign(body, "/api/v1/purge"), body)).reply["purge_id"]
+    purge_id = read_reply(await here.zone.purge(here.sign(body, "/api/v1/purge"), encode_json(body))).reply["purge_id"]
     await store(here, copies, 1)
     await here.drain()
     assert await open_copies(here).load_from_bucket(PAGE)
@@ -275,7 +278,7 @@ async def test_purged_each_second():
         if tick % 10 == 0:
             await site.change({"global": True}, soft=False)
             while here.services.purger.load_next():
-                await here.object.handlers(ZONE).background.carry_out_purges()
+                await here.object.calls(ZONE).background.carry_out_purges()
             held.append((now + here.zone_config.cache_purge_delay_s, site.edition))
         oldest = max((edition for at, edition in held if at <= now), default=1)
         for isolate in isolates:

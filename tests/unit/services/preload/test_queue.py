@@ -10,7 +10,7 @@ from fakes.objects import FakeStorage
 from sluice.core.preload.entries import WantedPage
 from sluice.platform.durable_objects import Sql
 from sluice.services.preload.queue.batches import Batches
-from sluice.services.preload.queue.queue import DueTimes, Queue, entries_as_json
+from sluice.services.preload.queue.queue import DueTimes, Queue, entry_as_json
 from sluice.services.preload.zone.schema import create_tables
 
 URL = "https://example.com/"
@@ -153,7 +153,7 @@ def test_mirror_shape():
     queue.batches.open("b", "post-purge", 0)
     page = WantedPage(url=f"{URL}blog/my-post/", priority=85, trigger="post-purge", post_id=123)
     queue.enqueue([page], "b", now=1_700_000_000.25, max_depth=10)
-    assert entries_as_json(queue.list_in_order(10)) == [
+    assert [entry_as_json(entry) for entry in queue.list_in_order(10)] == [
         {
             "url": f"{URL}blog/my-post/",
             "priority": 85,

@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 from sluice.core.errors import ConfigError, Unavailable
+from sluice.core.json_text import encode_json
 from sluice.core.ports import FetchResponse
+from sluice.core.preload.incidents import Incident
 from sluice.core.variables import Variables
 from sluice.services.preload.zone.alerts import AlertWebhook
 from sluice.services.preload.zone.services import format_uuid4
@@ -20,9 +22,19 @@ from sluice.services.preload.zone.settings import (
     read_version_id,
 )
 
+ALERT: Incident = {
+    "incident_id": "z:breaker_open:1",
+    "zone_id": "z",
+    "kind": "breaker_open",
+    "level": "critical",
+    "message": "the origin fails",
+    "raised_at": 1.0,
+    "resolved_at": None,
+}
 
-def read(metadata: object = None, **values: str) -> PreloadSettings:
-    return PreloadSettings.from_variables(Variables(values.get), metadata)
+
+def read(version_id: str = "", **values: str) -> PreloadSettings:
+    return PreloadSettings.from_variables(Variables(values.get), version_id)
 
 
 def test_defaults():
@@ -34,10 +46,10 @@ def test_defaults():
 def test_variables():
     """Both keys are valid, and DEPLOYMENT_ID comes before the version of the Worker."""
     settings = read(
-        {"id": "v1"}, SIGNING_KEY="the-new-key-of-all", SIGNING_KEY_PREVIOUS="the-old-key-of-all", DEPLOYMENT_ID="d1"
+        "v1", SIGNING_KEY="the-new-key-of-all", SIGNING_KEY_PREVIOUS="the-old-key-of-all", DEPLOYMENT_ID="d1"
     )
     assert (settings.signing_keys, settings.deployment) == (("the-new-key-of-all", "the-old-key-of-all"), "d1")
-    assert read({"id": "v1"}).deployment == "v1"
+    assert read("v1").deployment == "v1"
 
 
 def test_mistakes():
@@ -68,14 +80,17 @@ class FakeWebhook:
 async def test_webhook():
     """An alert is posted as JSON; a response that is no success is an error; without a URL nothing is sent."""
     fetch = FakeWebhook(204)
-    await AlertWebhook("https://hooks.example.com/", fetch).post({"kind": "breaker_open"})
+    await AlertWebhook("https://hooks.example.com/", fetch).post(ALERT)
     [(url, options)] = fetch.requests
     assert (url, options["method"], options["body"]) == (
-        *("https://hooks.example.com/", "POST", b'{"kind": "breaker_open"}'),
+        *("https://hooks.example.com/", "POST", encode_json(ALERT).encode()),
     )
-    with pytest.raises(Unavailable, match="the alert webhook answered 500"):
-        await AlertWebhook("https://hooks.example.com/", FakeWebhook(500)).post({})
-    await AlertWebhook("", fetch).post({})
+    with pytest.raises(Unavailable, match="the webhook answered 500 to alert"):
+        await AlertWebhook("https://hooks.example.com/", FakeWebhook(500)).post(ALERT)
+    assert ("Idempotency-Key", "z:breaker_open:1") in options["headers"]
+    await AlertWebhook("https://hooks.example.com/", fetch).post({**ALERT, "resolved_at": 2.0})
+    assert ("Idempotency-Key", "z:breaker_open:1-resolved") in fetch.requests.pop()[1]["headers"]
+    await AlertWebhook("", fetch).post(ALERT)
     assert len(fetch.requests) == 1
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from sluice.core.errors import Conflict, Invalid, NotFound, Unauthorized
 from sluice.core.headers import header_value
+from sluice.core.json_text import encode_json
 from sluice.core.preload.request_signing import SignedRequest, compute_signature, sign_request
-from sluice.services.preload.zone.calls import SignedReply
-from unit.services.preload.world import KEY, SITE, ZONE, OriginReply, World
+from unit.services.preload.world import KEY, SITE, ZONE, Answer, OriginReply, World, read_reply
 
 CALLS = {"crawl_for_site": ("POST", "sitemap"), "learn_from_site": ("PUT", "pages"), "set_agent": ("PUT", "agent")}
 SITEMAP = b"<urlset><url><loc>https://www.example.com/a</loc></url></urlset>"
@@ -26,10 +26,10 @@ def sign(here: World, method: str, route: str, content: bytes = b"", key: str = 
     return SignedRequest.from_request(method, path, {name.lower(): value for name, value in headers.items()}, content)
 
 
-async def send(here: World, call: str, body: dict[str, Any], key: str = KEY) -> SignedReply:
+async def send(here: World, call: str, body: dict[str, Any], key: str = KEY) -> Answer:
     method, route = CALLS[call]
-    reply: SignedReply = await getattr(here.zone, call)(sign(here, method, route, repr(body).encode(), key), body)
-    return reply
+    signed = sign(here, method, route, repr(body).encode(), key)
+    return read_reply(await getattr(here.zone, call)(signed, encode_json(body)))
 
 
 async def facts_of(here: World, path: str) -> tuple[Any, ...]:
@@ -57,11 +57,13 @@ async def test_pages_are_merged():
         here, "learn_from_site", {"idempotency_key": new_key(), "pages": [{"url": url, "monthly_pageviews": 900}]}
     )
     await send(here, "learn_from_site", {"idempotency_key": new_key(), "pages": [{"url": url, "post_id": 12}]})
-    await here.zone.learn_pages({"pages": [{"url": url, "published_at": 1_700_000_000}, {"url": f"{SITE}/b"}]})
+    await here.zone.learn_pages(
+        encode_json({"pages": [{"url": url, "published_at": 1_700_000_000}, {"url": f"{SITE}/b"}]})
+    )
     assert await facts_of(here, "/a") == (900, 1_700_000_000, 12)
     assert await facts_of(here, "/b") == (0, None, None)
     with pytest.raises(Invalid, match=r"pages\[1\]\.url"):
-        await here.zone.learn_pages({"pages": [{"url": url}, {"url": "https://other.example/"}]})
+        await here.zone.learn_pages(encode_json({"pages": [{"url": url}, {"url": "https://other.example/"}]}))
 
 
 async def test_agent_sets_its_own_fields_only():
@@ -140,12 +142,13 @@ async def test_status_for_the_site():
     """A signed status has the queue's depth and the hit ratio of the last 24 hours."""
     here = await World().register()
     await here.enqueue("/a", "/b")
-    status = await here.zone.show_to_site(sign(here, "GET", "status"), "status", "")
+    status: Any = await here.zone.show_to_site(sign(here, "GET", "status"), "status", "")
     assert (status["queue_depth"], status["hit_ratio"]) == (2, None)
     counts = {"edge": (6, 600, 12), "r2": (2, 200, 8), "origin": (2, 9, 200)}
     here.services.traffic.add(counts, {}, here.clock.now())
     here.services.traffic.add({"edge": (90, 0, 0)}, {}, here.clock.now() - 2 * 86_400)
-    assert (await here.zone.show_to_site(sign(here, "GET", "status"), "status", ""))["hit_ratio"] == 0.8
+    status = await here.zone.show_to_site(sign(here, "GET", "status"), "status", "")
+    assert status["hit_ratio"] == 0.8
     with pytest.raises(Unauthorized):
         await here.zone.show_to_site(sign(here, "GET", "status", key="wrong-wrong-wrong"), "status", "")
 
@@ -156,7 +159,7 @@ async def test_purge_progress():
     await here.enqueue("/a", "/b")
     await here.drain()
     purge_id = (await here.purge(**{"global": True})).reply["purge_id"]
-    progress = await here.zone.show_to_site(sign(here, "GET", f"purges/{purge_id}"), "purge", purge_id)
+    progress: Any = await here.zone.show_to_site(sign(here, "GET", f"purges/{purge_id}"), "purge", purge_id)
     assert (progress["purge_id"], progress["state"], progress["pages_removed"]) == (purge_id, "done", 2)
     assert await here.zone.show_purge(purge_id) == progress
     with pytest.raises(NotFound, match="no purge"):
@@ -179,7 +182,7 @@ async def test_cron_path():
 async def test_proof_for_the_origin(own_key: str | None):
     """Each request to the origin proves by the zone's key which host and protocol were asked for."""
     here = World(origin_url="https://origin.example.net")
-    await here.zone.configure(here.config, own_key)
+    await here.zone.configure(encode_json(here.config), own_key)
     await here.enqueue("/a")
     await here.drain()
     [(at, _, headers)] = here.origin.requests

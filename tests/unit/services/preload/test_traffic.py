@@ -5,10 +5,12 @@ from typing import Any
 
 import pytest
 
+from sluice.core.json_text import encode_json
 from sluice.platform.storage.r2 import R2
 from sluice.services.preload.http.prometheus import format_figures
 from sluice.services.preload.serving.isolate_memory import IsolateMemory
 from sluice.services.preload.zone.housekeeping import FACTS_KEPT_S, FORGET_INTERVAL_S
+from sluice.services.preload.zone.operator_calls import TrafficReply
 from sluice.web import Headers, Reply, Request
 from unit.services.metric_rules import find_violations
 from unit.services.preload.world import SITE, ZONE, OriginReply, VisitorsOrigin, World
@@ -105,7 +107,7 @@ async def test_coverage():
     here, isolate = await start(preload_rpm_limit=2, preload_rps_limit=1, preload_schedule_interval_s=2_592_000)
     for path in ("/a", "/b"):
         await isolate.visit(path)
-    await here.zone.learn_pages({"pages": [{"url": f"{SITE}/told", "monthly_pageviews": 9}]})
+    await here.zone.learn_pages(encode_json({"pages": [{"url": f"{SITE}/told", "monthly_pageviews": 9}]}))
     traffic = await here.zone.show_traffic()
     assert traffic["coverage"] == {"pages": 3, "warm": 2, "stale": 0, "cold": 1}
     assert traffic["keep_warm"] == {"capacity": 120, "is_enough": True}
@@ -119,7 +121,7 @@ async def test_prometheus():
     await isolate.visit("/a")
     traffic = await here.zone.show_traffic()
     traffic["layers"]["origin"]["mean_ttfb_ms"] = 12.3
-    other = {**traffic, "zone_id": "other"}
+    other: TrafficReply = {**traffic, "zone_id": "other"}
     page = format_figures([traffic, other])
     assert find_violations(page) == []
     assert f'sluice_preload_time_to_first_byte_seconds{{zone="{ZONE}",layer="origin"}} 0.0123\n' in page
@@ -184,7 +186,7 @@ async def test_purge_by_hand():
     here, isolate = await start(preload_post_purge=False)
     await isolate.visit("/a")
     here.clock.advance(1)
-    reply = await here.zone.purge_by_hand({"urls": [f"{SITE}/a"]})
+    reply = await here.zone.purge_by_hand(encode_json({"urls": [f"{SITE}/a"]}))
     assert reply["estimated_completion_ms"] == 2000
     await here.drain()
     assert (await here.zone.show_purge(reply["purge_id"]))["pages_removed"] == 1
@@ -198,5 +200,5 @@ async def test_delay_of_the_free_plan():
     object.__setattr__(here.object._settings, "purge_delay_s", 30)
     await here.register()
     assert (await here.zone.show_config())["config"]["cache_purge_delay_s"] == 30
-    await here.zone.configure({**here.config, "cache_purge_delay_s": 5})
+    await here.zone.configure(encode_json({**here.config, "cache_purge_delay_s": 5}))
     assert (await here.zone.show_config())["config"]["cache_purge_delay_s"] == 5

@@ -7,6 +7,7 @@ import pytest
 
 from sluice.core.errors import Conflict, Invalid, NotFound, TooManyRequests, Unauthorized
 from sluice.core.headers import header_value
+from sluice.core.json_text import encode_json
 from sluice.core.ports import HeaderPairs
 from unit.services.preload.world import KEY, SITE, ZONE, OriginReply, World
 
@@ -103,7 +104,7 @@ async def test_purge_survives_a_crash():
     here = await register_zone()
     await warm(here, "/a", tags="post:1")
     body = {"zone_id": ZONE, "idempotency_key": "purge-7f6c4a3e-0000-4000-8000-000000000000", "tags": ["post:1"]}
-    await here.zone.purge(here.sign(body, "/api/v1/purge"), body)
+    await here.zone.purge(here.sign(body, "/api/v1/purge"), encode_json(body))
     here.restart()
     await here.drain()
     assert here.origin.counts == {"/a": 1}
@@ -114,7 +115,7 @@ async def test_schedule():
     here = await register_zone()
     await warm(here, "/old", "/busy", "/young")
     facts = [{"url": f"{SITE}/busy", "monthly_pageviews": 1000, "post_id": 7}]
-    assert await here.zone.learn_pages({"pages": facts}) == {"learned": 1}
+    assert await here.zone.learn_pages(encode_json({"pages": facts})) == {"learned": 1}
     here.clock.advance(1700)
     await here.zone.tick()
     assert (await here.zone.show_status())["queue_depth"] == 0
@@ -186,7 +187,7 @@ async def test_sitemap():
         f"{SITE}/1.xml", f"{SITE}/sitemap.xml", "https://other.com/2.xml", "http://127.0.0.1/3.xml", kind="sitemap"
     )
     here.origin.scripts[f"{SITE}/1.xml"] = sitemap(f"{SITE}/a", f"{SITE}/b?utm_x=1", f"{SITE}/b", "https://other.com/c")
-    reply = await here.zone.crawl_sitemap({})
+    reply = await here.zone.crawl_sitemap(encode_json({}))
     await here.drain()
     assert here.origin.counts == {"/sitemap.xml": 1, "/1.xml": 1, "/a": 1, "/b": 1}
     batch = await here.batch(reply["preload_batch_id"])
@@ -199,11 +200,11 @@ async def test_sitemap_respects_lastmod():
     here = await register_zone()
     await warm(here, "/a", "/b")
     here.origin.scripts[f"{SITE}/sitemap.xml"] = sitemap(f"{SITE}/a", lastmod="2020-01-01")
-    await here.zone.crawl_sitemap({})
+    await here.zone.crawl_sitemap(encode_json({}))
     await here.drain()
     assert here.origin.counts == {"/sitemap.xml": 1}
     here.origin.scripts[f"{SITE}/sitemap.xml"] = sitemap(f"{SITE}/a", lastmod="2099-01-01")
-    await here.zone.crawl_sitemap({})
+    await here.zone.crawl_sitemap(encode_json({}))
     await here.drain()
     assert here.origin.counts == {"/sitemap.xml": 2, "/a": 1}
 
@@ -217,7 +218,7 @@ async def test_sitemap_is_found(place: str):
     if place == "/from-robots.xml":
         here.origin.scripts[f"{SITE}/robots.txt"] = OriginReply(body=f"Sitemap: {SITE}{place}".encode())
     here.origin.scripts[f"{SITE}/a"] = OriginReply()
-    await here.zone.crawl_sitemap({})
+    await here.zone.crawl_sitemap(encode_json({}))
     await here.drain()
     assert here.origin.counts["/a"] == 1
 
@@ -229,14 +230,14 @@ async def test_sitemap_failures():
     here.origin.scripts[f"{SITE}/down.xml"] = OriginReply(503)
     here.origin.scripts[f"{SITE}/moved.xml"] = OriginReply(301, (("location", "/bomb.xml"),))
     for path in ("/bomb.xml", "/down.xml", "/moved.xml"):
-        reply = await here.zone.crawl_sitemap({"url": SITE + path})
+        reply = await here.zone.crawl_sitemap(encode_json({"url": SITE + path}))
         await here.drain()
         assert (await here.batch(reply["preload_batch_id"]))["state"] == "finished"
     assert here.origin.counts["/down.xml"] == 4
     rows = await here.rows("SELECT url, detail FROM preload_log WHERE status = 'sitemap_failed' ORDER BY id")
     assert "document type" in rows[0]["detail"]
     with pytest.raises(Invalid, match="not on one of the zone's hosts"):
-        await here.zone.crawl_sitemap({"url": "http://127.0.0.1/sitemap.xml"})
+        await here.zone.crawl_sitemap(encode_json({"url": "http://127.0.0.1/sitemap.xml"}))
 
 
 async def test_sitemap_on_activation():
@@ -244,7 +245,7 @@ async def test_sitemap_on_activation():
     here = await register_zone()
     here.origin.scripts[f"{SITE}/sitemap.xml"] = sitemap(f"{SITE}/a")
     here.config["preload_sitemap_crawl_enabled"] = True
-    await here.zone.configure(here.config)
+    await here.zone.configure(encode_json(here.config))
     await here.drain()
     assert here.origin.counts["/sitemap.xml"] == 1
     for advanced, count in ((3600, 1), (86_400, 2)):
@@ -321,7 +322,7 @@ async def test_own_key():
     """A zone with its own key accepts only that one; after a change the former key is valid for five minutes."""
     here = await register_zone()
     for key in ("first-key-of-the-zone", "second-key-of-the-zone"):
-        await here.zone.configure(here.config, signing_key=key)
+        await here.zone.configure(encode_json(here.config), signing_key=key)
     await here.preload("/a", key="second-key-of-the-zone")
     await here.preload("/a", key="first-key-of-the-zone")
     with pytest.raises(Unauthorized):
@@ -361,7 +362,7 @@ async def test_bad_requests(more: dict[str, Any], field: str):
 async def test_priorities():
     """A given priority is used as it is; otherwise the trigger, the date and the traffic decide."""
     here = await register_zone()
-    await here.zone.learn_pages({"pages": [{"url": f"{SITE}/a", "published_at": here.clock.now() - 3600}]})
+    await here.zone.learn_pages(encode_json({"pages": [{"url": f"{SITE}/a", "published_at": here.clock.now() - 3600}]}))
     await here.zone.pause()
     await here.preload("/a", "/b", trigger="post-purge")
     await here.preload("/c", priority=7)
@@ -390,7 +391,7 @@ async def test_mirror_stops():
 async def test_configuration():
     """A configuration is published to KV and D1; an earlier one can be restored."""
     here = await register_zone()
-    await here.zone.configure(here.config | {"preload_rps_limit": 5, "hosts": ["www2.example.com"]})
+    await here.zone.configure(encode_json(here.config | {"preload_rps_limit": 5, "hosts": ["www2.example.com"]}))
     assert json.loads(await here.kv.get_text(f"config:{ZONE}") or "")["preload_rps_limit"] == 5
     assert await here.kv.get_text("host:www2.example.com") == ZONE
     versions = (await here.zone.list_versions())["versions"]
@@ -418,7 +419,7 @@ async def test_host_of_another_zone():
     """A host belongs to the zone that named it last, also after another zone is unregistered."""
     here = await register_zone()
     await here.kv.put_text("host:taken.example.com", "another")
-    await here.zone.configure(here.config | {"hosts": ["taken.example.com"]})
+    await here.zone.configure(encode_json(here.config | {"hosts": ["taken.example.com"]}))
     assert await here.kv.get_text("host:taken.example.com") == ZONE
     here.clock.advance(2)
     await here.kv.put_text("host:taken.example.com", "another")
@@ -439,7 +440,7 @@ async def test_unregister():
         assert await here.kv.get_text(key) is None
     with pytest.raises(NotFound):
         await here.zone.show_status()
-    assert (await here.zone.configure(here.config))["version"] == 2
+    assert (await here.zone.configure(encode_json(here.config)))["version"] == 2
     status = await here.zone.show_status()
     assert (status["queue_depth"], status["dead_letters"], here.origin.counts) == (0, 0, {"/a": 1})
 

@@ -7,6 +7,7 @@ import pytest
 
 from sluice.core.errors import Conflict, ConnectionLost, Refused, TimedOut
 from sluice.core.headers import header_value
+from sluice.core.json_text import encode_json
 from sluice.core.ports import HeaderPairs
 from sluice.services.preload.queue.queue import MAX_CRASHES
 from unit.services.preload.world import SITE, ZONE, OriginReply, World
@@ -17,7 +18,7 @@ async def register_zone(**config: Any) -> World:
 
 
 async def load_counts(here: World, batch_id: str) -> dict[str, int]:
-    batch = await here.batch(batch_id)
+    batch: dict[str, Any] = {**await here.batch(batch_id)}
     results = ("done", "failed", "gone", "skipped", "dropped", "cancelled")
     assert batch["total"] == batch["queued"] + sum(batch[name] for name in results)
     return {name: batch[name] for name in ("queued", *results) if batch[name]}
@@ -286,7 +287,9 @@ async def test_breaker_cycle():
     backoffs = []
     for _ in range(9):
         before = len(here.origin.requests)
-        here.clock.advance((await here.zone.show_status())["breaker"]["open_until"] - here.clock.now() + 1)
+        open_until = (await here.zone.show_status())["breaker"]["open_until"]
+        assert open_until is not None
+        here.clock.advance(open_until - here.clock.now() + 1)
         await here.object.handle_alarm()
         assert len(here.origin.requests) == before + 1
         backoffs.append((await here.zone.show_status())["breaker"]["backoff_s"])
@@ -420,11 +423,11 @@ async def test_failed_by_hand():
     await here.drain()
     listed = (await here.zone.list_failed(100))["failed"]
     here.origin.default = OriginReply()
-    assert await here.zone.replay_failed({"ids": [listed[1]["id"]]}) == {"replayed": 1}
+    assert await here.zone.replay_failed(encode_json({"ids": [listed[1]["id"]]})) == {"replayed": 1}
     await here.drain()
     assert (await here.zone.list_failed(100))["count"] == 2
-    assert await here.zone.delete_failed({"ids": [listed[0]["id"]]}) == {"deleted": 1}
-    assert await here.zone.delete_failed({}) == {"deleted": 1}
+    assert await here.zone.delete_failed(encode_json({"ids": [listed[0]["id"]]})) == {"deleted": 1}
+    assert await here.zone.delete_failed(encode_json({})) == {"deleted": 1}
 
 
 async def test_alerts():
@@ -567,7 +570,7 @@ async def test_disabled():
     here.services.state.put(paused=True)
     await here.enqueue("/before", "/both", trigger="sitemap")
     here.services.state.put(paused=False)
-    await here.zone.configure({**here.config, "preload_enabled": False})
+    await here.zone.configure(encode_json({**here.config, "preload_enabled": False}))
     with pytest.raises(Conflict, match="preload_enabled is false"):
         await here.enqueue("/a", trigger="scheduled")
     with pytest.raises(Conflict, match="trigger manual"):

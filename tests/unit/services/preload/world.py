@@ -16,30 +16,30 @@ from fakes.kv import FakeKV
 from fakes.objects import FakeStorage
 from fakes.r2 import FakeR2
 from sluice.core.errors import Unavailable
+from sluice.core.json_text import encode_json
 from sluice.core.ports import NO_CONTENT, Content, FetchResponse, HeaderPairs, OriginResponse
 from sluice.core.preload.request_signing import SignedRequest, sign_request
 from sluice.core.preload.zone_config import ZoneConfig, parse_config
+from sluice.core.remote import Message
+from sluice.core.variables import Variables
 from sluice.platform.durable_objects import Alarm, Sql
 from sluice.platform.storage.d1 import D1
 from sluice.platform.storage.kv import KV
 from sluice.platform.storage.r2 import R2
-from sluice.services.preload.discovery.page_index import PageIndex
 from sluice.services.preload.ports import CachedResponse
 from sluice.services.preload.purge_lists.reader import PurgeMemory, PurgeReader
-from sluice.services.preload.serving.copy_store import CopyStore
+from sluice.services.preload.queue.batches import Batch
+from sluice.services.preload.service import PreloadPorts, PreloadService, Remembered
+from sluice.services.preload.serving.host_directory import Zone
 from sluice.services.preload.serving.isolate_memory import IsolateMemory
-from sluice.services.preload.serving.misses import MissServer
-from sluice.services.preload.serving.observing import Observer
-from sluice.services.preload.serving.origin_requests import OriginRequests, ZoneKeys
-from sluice.services.preload.serving.own_warming import OwnWarming
 from sluice.services.preload.serving.page_server import PageServer
-from sluice.services.preload.serving.refreshing import Refresher
-from sluice.services.preload.zone.calls import RemoteZone, SignedReply
-from sluice.services.preload.zone.services import Dependencies, ZoneServices
-from sluice.services.preload.zone.settings import PreloadSettings
+from sluice.services.preload.zone.services import ZoneServices
+from sluice.services.preload.zone.signed_calls import SignedReply
 from sluice.services.preload.zone.zone_object import ZoneObject
 
 MIGRATIONS = sorted((Path(__file__).parents[4] / "migrations").glob("*_preload_*.sql"))
+# A port that no test of these asks for.
+UNUSED: Any = None
 KEY = "a-signing-key-of-all-zones"
 SITE = "https://www.example.com"
 ZONE = "abc123xyz"
@@ -252,6 +252,18 @@ class ListLog:
         self.lines.append((name, fields | {"error": error}))
 
 
+@dataclass(frozen=True)
+class Answer:
+    """What a site is told."""
+
+    reply: dict[str, Any]
+    replayed: bool
+
+
+def read_reply(signed: SignedReply) -> Answer:
+    return Answer(json.loads(signed.text), signed.replayed)
+
+
 class World:
     """A zone's object with fakes around it; calls go through the same encoding as over RPC."""
 
@@ -274,30 +286,37 @@ class World:
         self.subrequests = subrequests
         self.deployment = ""
         self.purges = PurgeMemory()
-        self.zone = RemoteZone(ZONE, self._send, lambda: None)
+        self.zone = self.open_service().zones.get(ZONE)
         self.object = self.restart()
 
     def restart(self) -> ZoneObject:
         """Starts the object again on the same storage."""
-        outside = Dependencies(
-            clock=self.clock,
+        self.object = self.open_service().open_zone(self.sql, Alarm(self.storage))
+        return self.object
+
+    def open_service(
+        self, defer: Callable[[Awaitable[None]], object] | None = None, remembered: Remembered | None = None
+    ) -> PreloadService:
+        """The service of one isolate; without `defer` it answers no visitor."""
+        ports = PreloadPorts(
+            variables=Variables(self._read_variable),
+            version_id="",
             database=self.database,
             kv=self.kv,
             bucket=R2(self.bucket),
             edge=self.edge,
-            fetch=self.origin,
-            fetch_webhook=self._post_webhook,
+            edge_texts=self.edge,
+            bodies=PlainBodies(),
+            files=UNUSED,
+            send_to_zone=self._forward,
+            open_fetch=lambda _allowed: self.origin,
+            open_webhook_fetch=lambda _allowed: self._post_webhook,
+            clock=self.clock,
             new_id=lambda: random.randbytes(16).hex(),
+            defer=defer or UNUSED,
             log=self.log,
         )
-        settings = PreloadSettings(
-            signing_keys=(KEY, "the-previous-key-of-all-zones"),
-            subrequests=self.subrequests,
-            webhook_url="https://hooks.example.com/alerts",
-            deployment=self.deployment,
-        )
-        self.object = ZoneObject(self.sql, Alarm(self.storage), outside, settings)
-        return self.object
+        return PreloadService(ports, remembered)
 
     def build_page_server(
         self,
@@ -308,74 +327,22 @@ class World:
         *,
         config: ZoneConfig | None = None,
     ) -> PageServer:
-        """What serves one visitor, as the Worker puts it together."""
-        config = config or self.zone_config
-        clock, log, reader = self.clock, self.log, self.build_reader(purges)
-        index = PageIndex(self.database, ZONE)
-        copies = CopyStore(ZONE, R2(self.bucket), self.edge, index, clock, reader)
-        keys = ZoneKeys(zone_id=ZONE, zone=self.zone, clock=clock, log=log, memory=memory)
-        origin = OriginRequests(
-            config=config,
-            clock=clock,
-            send=send.send,
-            zone=self.zone,
-            keys=keys,
-            defer=defer,
-            log=log,
-            memory=memory,
-        )
-        return PageServer(
-            config=config,
-            copies=copies,
-            clock=clock,
-            bodies=PlainBodies(),
-            make_origin=lambda: origin,
-            make_refresher=lambda: Refresher(
-                config=config,
-                copies=copies,
-                clock=clock,
-                fetch=self.origin,
-                log=log,
-                memory=memory,
-                zone=self.zone,
-                origin=origin,
-            ),
-            make_misses=lambda: MissServer(
-                config=config,
-                copies=copies,
-                clock=clock,
-                origin=origin,
-                bodies=PlainBodies(),
-                defer=defer,
-                log=log,
-                memory=memory,
-            ),
-            make_observer=lambda: Observer(
-                config=config,
-                clock=clock,
-                origin=origin,
-                bodies=PlainBodies(),
-                zone=self.zone,
-                defer=defer,
-                log=log,
-                memory=memory,
-            ),
-            make_zone=lambda: self.zone,
-            make_own_warming=lambda: OwnWarming(keys, clock, send.send),
-            defer=defer,
-            log=log,
-            memory=memory,
-        )
+        """What serves one visitor; each has its own short memory of hot pages."""
+        remembered = Remembered(visits=memory, purges=self.purges if purges is None else purges)
+        zone = Zone(ZONE, config or self.zone_config)
+        return self.open_service(defer, remembered).visit(zone, send.send).page_server
 
     def build_reader(self, purges: PurgeMemory | None = None) -> PurgeReader:
-        return PurgeReader(
-            zone_id=ZONE,
-            texts=self.edge,
-            clock=self.clock,
-            log=self.log,
-            memory=self.purges if purges is None else purges,
-            load=self.zone.show_purges,
-        )
+        return self.open_service(remembered=Remembered(purges=purges or self.purges)).purge_reader(ZONE)
+
+    def _read_variable(self, name: str) -> str | None:
+        return {
+            "SIGNING_KEY": KEY,
+            "SIGNING_KEY_PREVIOUS": "the-previous-key-of-all-zones",
+            "PRELOAD_SUBREQUESTS": str(self.subrequests),
+            "ALERT_WEBHOOK_URL": "https://hooks.example.com/alerts",
+            "DEPLOYMENT_ID": self.deployment,
+        }.get(name)
 
     @property
     def sql(self) -> Sql:
@@ -383,21 +350,25 @@ class World:
 
     @property
     def services(self) -> ZoneServices:
-        return self.object.handlers(ZONE).services
+        return self.object.calls(ZONE).services
 
     @property
     def zone_config(self) -> ZoneConfig:
         return parse_config(self.config)
 
-    async def _send(self, zone_id: str, name: str, arguments: str) -> str:
-        return await self.object.call(zone_id, name, arguments)
+    async def _forward(self, zone_id: str, name: str, message: Message) -> Message:
+        # Looked up for each call, because a test may put something in its place.
+        return await self._send(zone_id, name, message)
+
+    async def _send(self, zone_id: str, name: str, message: Message) -> Message:
+        return await self.object.call(zone_id, name, message)
 
     async def _post_webhook(self, url: str, *, body: bytes | None = None, **_: object) -> FetchResponse:
         self.webhook.append(json.loads(body or b""))
         return FetchResponse(url, 200, (), b"")
 
     async def register(self) -> Self:
-        await self.zone.configure(self.config)
+        await self.zone.configure(encode_json(self.config))
         return self
 
     def sign(self, body: dict[str, Any], path: str, *, key: str = KEY, nonce: str | None = None) -> SignedRequest:
@@ -407,7 +378,7 @@ class World:
         lowered = {name.lower(): value for name, value in headers.items()}
         return SignedRequest.from_request("POST", path, lowered, content)
 
-    async def preload(self, *paths: str, **more: Any) -> SignedReply:
+    async def preload(self, *paths: str, **more: Any) -> Answer:
         key = {name: more.pop(name) for name in ("key", "nonce") if name in more}
         body = {
             "zone_id": ZONE,
@@ -415,22 +386,22 @@ class World:
             "urls": [SITE + path for path in paths],
             **more,
         }
-        return await self.zone.preload(self.sign(body, "/api/v1/preload", **key), body)
+        return read_reply(await self.zone.preload(self.sign(body, "/api/v1/preload", **key), encode_json(body)))
 
-    async def purge(self, **what: Any) -> SignedReply:
+    async def purge(self, **what: Any) -> Answer:
         body = {
             "zone_id": ZONE,
             "idempotency_key": f"purge-{uuid.UUID(int=random.getrandbits(128), version=4)}",
             **what,
         }
-        reply = await self.zone.purge(self.sign(body, "/api/v1/purge"), body)
+        reply = await self.zone.purge(self.sign(body, "/api/v1/purge"), encode_json(body))
         await self.zone.settle()
         while self.services.purger.load_next():
-            await self.object.handlers(ZONE).background.carry_out_purges()
-        return reply
+            await self.object.calls(ZONE).background.carry_out_purges()
+        return read_reply(reply)
 
     async def enqueue(self, *paths: str, **more: Any) -> str:
-        reply = await self.zone.enqueue({"urls": [SITE + path for path in paths], **more})
+        reply = await self.zone.enqueue(encode_json({"urls": [SITE + path for path in paths], **more}))
         return str(reply["preload_batch_id"])
 
     async def ring_alarm(self) -> None:
@@ -448,7 +419,7 @@ class World:
             await self.ring_alarm()
         raise AssertionError("the alarm rings forever")
 
-    async def batch(self, batch_id: str) -> dict[str, Any]:
+    async def batch(self, batch_id: str) -> Batch:
         return await self.zone.show_batch(batch_id)
 
     async def rows(self, sql: str, *params: object) -> list[dict[str, Any]]:

@@ -9,9 +9,8 @@ from fakes.clock import ManualClock
 from fakes.kv import FakeKV
 from sluice.core.ports import FetchResponse
 from sluice.platform.storage.kv import KV
+from sluice.services.tail.delivery import Tail, parse_trace_items
 from sluice.services.tail.journal import Journal
-from sluice.services.tail.tail import Tail
-from sluice.services.tail.trace_items import parse_trace_items
 
 
 class RecordedLog:

@@ -6,9 +6,8 @@ from typing import Any
 
 from sluice.core.errors import TimedOut
 from sluice.core.ports import FetchResponse
+from sluice.services.tail.delivery import MAX_REPORTS, parse_trace_items, report_failures
 from sluice.services.tail.events import TailEvent
-from sluice.services.tail.trace_items import parse_trace_items
-from sluice.services.tail.webhook import MAX_REPORTS, report_failures
 
 HOOK = "https://hook.example/x"
 

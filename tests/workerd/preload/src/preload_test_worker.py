@@ -8,24 +8,26 @@ GET /test/heap                 the size of Python's heap, which never shrinks
 """
 
 import time
-from functools import cached_property
+from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pyodide_js
 from workers import DurableObject, Response, WorkerEntrypoint
 
-from sluice.core.ports import Alarm, Bucket
+from sluice.core.ports import Alarm
 from sluice.platform.bindings import Binding
 from sluice.platform.clock import SystemClock
 from sluice.platform.durable_objects import Alarm as ObjectAlarm
 from sluice.platform.durable_objects import Sql
 from sluice.platform.http.edge_cache import EdgeCache
 from sluice.platform.storage.r2 import R2
-from sluice.workers.preload import PreloadWorker
+from sluice.services.preload.service import PreloadService, Remembered
+from sluice.workers.preload import answer_request, make_ports
 
 __all__ = ["Default", "PreloadQueue"]
 
+REMEMBERED = Remembered()
 BINDINGS = (Binding("PRELOAD_QUEUE", "durable-object"),)
 # One isolate runs the Worker and its objects, so they all see what a test has set.
 SETTINGS: dict[str, Any] = {"ahead_s": 0.0, "stands_at": None, "stands_for": "", "bucket_failures": 0}
@@ -97,32 +99,24 @@ class FailingBucket:
         return await self._bucket.put(key, body, options)
 
 
-class PreloadTestWorker(PreloadWorker):
-    @cached_property
-    def clock(self) -> MovedClock:
-        return MovedClock()
-
-    @cached_property
-    def alarm(self) -> Alarm:
-        return MovedAlarm(ObjectAlarm(self.ctx.storage), self.clock)
-
-    @cached_property
-    def bucket(self) -> Bucket:
-        return R2(FailingBucket(self.env.CACHE_BUCKET))
+def open_test_preload(env: Any, ctx: Any, clock: MovedClock | None = None) -> PreloadService:
+    bucket = R2(FailingBucket(env.CACHE_BUCKET))
+    return PreloadService(replace(make_ports(env, ctx), clock=clock or MovedClock(), bucket=bucket), REMEMBERED)
 
 
 class PreloadQueue(DurableObject):  # type: ignore[misc]
     def __init__(self, ctx: Any, env: Any) -> None:
         super().__init__(ctx, env)
-        self.worker = PreloadTestWorker(env, ctx)
-        self.zone = self.worker.zone_object
+        self.clock = MovedClock()
+        alarm = MovedAlarm(ObjectAlarm(ctx.storage), self.clock)
+        self.zone = open_test_preload(env, ctx, self.clock).open_zone(Sql(ctx.storage), alarm)
 
     async def ping(self) -> bool:
         return Sql(self.ctx.storage).value("select 1") == 1
 
-    async def call(self, zone_id: str, name: str, arguments: str) -> str:
-        self.worker.clock.zone_id = zone_id
-        return await self.zone.call(zone_id, name, arguments)
+    async def call(self, zone_id: str, name: str, message: str) -> Any:
+        self.clock.zone_id = zone_id
+        return await self.zone.call(zone_id, name, message)
 
     async def alarm(self) -> None:
         await self.zone.handle_alarm()
@@ -138,7 +132,8 @@ class Default(WorkerEntrypoint):  # type: ignore[misc]
         if url.path == "/test":
             change_settings(dict(parse_qsl(url.query, keep_blank_values=True)))
             return Response.from_json(SETTINGS)
-        return await PreloadTestWorker(self.env, self.ctx).handle_request(self, request, BINDINGS)
+        service = open_test_preload(self.env, self.ctx)
+        return await answer_request(service, self, request, BINDINGS, open_test_preload)
 
     async def scheduled(self, _controller: Any, _env: Any, _ctx: Any) -> None:
-        await PreloadTestWorker(self.env, self.ctx).cron.run()
+        await open_test_preload(self.env, self.ctx).cron.run()

@@ -9,7 +9,10 @@ from sluice.core.errors import BadField, Invalid
 MAX_NAME_CHARS: Final = 64
 RESERVED: Final = frozenset({"patches"})
 _NAME: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?")
+# The same with its length and without what is reserved, for a JSON schema.
+NAME_PATTERN: Final = f"(?!(?:{'|'.join(RESERVED)})$)[a-z0-9](?:[a-z0-9-]{{0,{MAX_NAME_CHARS - 2}}}[a-z0-9])?"
 _ID_CHARS: Final = 16
+PATCH_ID_PATTERN: Final = f"[a-z]{{{_ID_CHARS}}}"
 _ALPHABET: Final = "abcdefghijklmnopqrstuvwxyz"
 
 

@@ -3,9 +3,28 @@
 from collections import Counter
 from collections.abc import Iterable
 from itertools import combinations
-from typing import Any
+from typing import Annotated, TypedDict
 
+from sluice.core.compiler.metrics import Amount
+from sluice.core.doc import Doc
 from sluice.core.filters.syntax.lines import is_blank, is_comment
+
+
+class SourceRules(TypedDict):
+    source: str
+    rules: Amount
+    unique: Annotated[int, Doc("Rules that no other source has.", minimum=0)]
+
+
+class PairOverlap(TypedDict):
+    a: str
+    b: str
+    shared: Amount
+
+
+class Counts(TypedDict):
+    sources: list[SourceRules]
+    pairs: list[PairOverlap]
 
 
 class OverlapCounter:
@@ -22,7 +41,7 @@ class OverlapCounter:
             if not is_blank(line) and not is_comment(line):
                 self._holders[line] = self._holders.get(line, 0) | bit
 
-    def count(self) -> dict[str, Any]:
+    def count(self) -> Counts:
         """Return the counts of each source, and of each pair of sources."""
         sets = Counter(self._holders.values())
         return {
@@ -33,7 +52,7 @@ class OverlapCounter:
             ],
         }
 
-    def _describe_source(self, at: int, label: str, sets: "Counter[int]") -> dict[str, Any]:
+    def _describe_source(self, at: int, label: str, sets: "Counter[int]") -> SourceRules:
         bit = 1 << at
         total = sum(count for holders, count in sets.items() if holders & bit)
         return {"source": label, "rules": total, "unique": sets[bit]}

@@ -9,7 +9,8 @@ from typing import Final
 MAX_VERSIONS: Final = 30
 RESOURCE: Final = "list"
 _MINUTES_OF_DAY: Final = 24 * 60
-_PATCH: Final = re.compile(r"[0-9]{4}\.[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{1,6}-m-[0-9]{1,12}-[0-9]{1,9}\.patch")
+PATCH_PATTERN: Final = r"[0-9]{4}\.[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{1,6}-m-[0-9]{1,12}-[0-9]{1,9}\.patch"
+_PATCH: Final = re.compile(PATCH_PATTERN)
 
 
 class ListState(StrEnum):

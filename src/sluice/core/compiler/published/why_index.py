@@ -7,12 +7,12 @@ name in the general shard. The rules of a name's shards decide as the whole list
 import json
 import zlib
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, TypedDict
 
 from sluice.core.filters.formats.entries import iterate_wider, read_badfilter, read_entries
-from sluice.core.filters.verdicts import NameVerdicts, find_rule_literal
+from sluice.core.filters.verdicts import NameVerdicts, Verdict, find_rule_literal
 from sluice.core.json_text import encode_json, encode_utf8
 
 _RULES_PER_SHARD: Final = 500
@@ -24,6 +24,23 @@ PackedPlace = tuple[int, int]
 FindPlaces = Callable[[int, str], Iterable[PackedPlace]]
 
 
+class Shards(TypedDict):
+    shards: int
+    files: list[list[str]]
+
+
+class RulePlace(TypedDict):
+    source: str
+    file: str
+    line: int
+
+
+class Explanation(TypedDict):
+    verdict: Verdict
+    rule: str | None
+    sources: list[RulePlace]
+
+
 @dataclass(frozen=True, slots=True)
 class ShardDirectory:
     """What is needed to find the shard of a name, and to read places: source and file by the number of the file."""
@@ -31,11 +48,11 @@ class ShardDirectory:
     shards: int
     files: Sequence[tuple[str, str]]
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Shards:
         return {"shards": self.shards, "files": [list(file) for file in self.files]}
 
     @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> "ShardDirectory":
+    def from_json(cls, value: Shards) -> "ShardDirectory":
         return cls(value["shards"], [(source, file) for source, file in value["files"]])
 
     def shard_of(self, name: str) -> int:
@@ -89,7 +106,7 @@ def _cut(name: str, labels: int) -> str:
     return ".".join(name.rsplit(".", labels)[-labels:])
 
 
-def explain(directory: ShardDirectory, name: str, shards: Iterable[bytes], general: bytes) -> dict[str, Any]:
+def explain(directory: ShardDirectory, name: str, shards: Iterable[bytes], general: bytes) -> Explanation:
     """Return the verdict on a name as DNS has it, the rule that decides, and every place of it."""
     concerns = _build_filter(name)
     rows = (row for shard in shards for row in json.loads(shard) if concerns(row[1].lower()))
@@ -100,7 +117,7 @@ def explain(directory: ShardDirectory, name: str, shards: Iterable[bytes], gener
     if decision.line is None:
         return {"verdict": decision.verdict, "rule": None, "sources": []}
     rule, packed = known[numbers[decision.line]]
-    places = [
+    places: list[RulePlace] = [
         {"source": directory.files[file][0], "file": directory.files[file][1], "line": line}
         for file, line in zip(packed[::2], packed[1::2], strict=True)
     ]

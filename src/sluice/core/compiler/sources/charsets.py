@@ -1,7 +1,6 @@
 """Turns the bytes of a download into UTF-8: unpacks unlabelled gzip, and decodes other charsets."""
 
 import codecs
-import re
 import zlib
 from collections.abc import Iterator
 from typing import Final
@@ -11,7 +10,6 @@ from sluice.core.errors import Oversized, Unavailable
 
 _GZIP: Final = b"\x1f\x8b\x08"
 _UTF16: Final = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
-_CHARSET: Final = r"(?i)charset\s*=\s*[\"']?([A-Za-z0-9_.:-]+)"
 _LOOKED_AT_BYTES: Final = 1_000
 _LEAST_UTF16_BYTES: Final = 8
 _CHUNK_BYTES: Final = 262_144
@@ -76,15 +74,16 @@ def _is_utf8(body: bytes) -> bool:
 
 
 def _find_declared(content_type: str | None) -> str | None:
-    declared = re.search(_CHARSET, content_type or "")
+    """Return the charset of a body that is not UTF-8; None if none is named, or one that no page is written in."""
+    from sluice.core.charsets import find_codec, find_label  # noqa: PLC0415 - rare
+
+    label = find_label(content_type or "")
+    codec = find_codec(label) if label else None
     try:
-        codec = codecs.lookup(declared[1]).name if declared else "utf-8"
-        b"a".decode(codec, "replace")
-        codecs.getincrementaldecoder(codec)
-    except (LookupError, UnicodeError):  # unknown, not for text, or one that no page is written in
+        codecs.getincrementaldecoder(codec or "utf-8")
+    except LookupError:
         return None
-    # By convention of the web, the two smallest charsets mean Windows-1252.
-    return {"utf-8": None, "ascii": "cp1252", "iso8859-1": "cp1252"}.get(codec, codec)
+    return None if codec == "utf-8" else codec
 
 
 def _convert(body: bytes, codec: str) -> Iterator[bytes]:

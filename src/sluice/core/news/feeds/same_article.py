@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import Any, Final, Self
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from sluice.core.news.article import Article
+from sluice.core.news.article import Article, Marks
 from sluice.core.news.dates import parse_time
 
 SAME_TITLE_MS: Final = 48 * 3600 * 1000
@@ -56,14 +56,15 @@ class Fingerprint:
         )
 
     @classmethod
-    def from_json(cls, value: Sequence[Any]) -> Self:
-        return cls(*value)
+    def from_json(cls, value: Marks) -> Self:
+        members: Sequence[Any] = value
+        return cls(*members)
 
     def stand_for(self, time_ms: int) -> Self:
         """Returns it with the time of the article that it is, so that a daily title is not taken for that of the day before."""
         return replace(self, time_ms=time_ms or self.time_ms)
 
-    def as_json(self) -> list[Any]:
+    def as_json(self) -> Marks:
         return [self.id, self.link, self.title, self.place, self.time_ms, self.seen_ms]
 
 

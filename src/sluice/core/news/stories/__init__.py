@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from sluice.core.news.published_article import PublishedArticle
-from sluice.core.news.stories.story import Story, single_article_story
+from sluice.core.news.stories.story import NewsStory, Story, single_article_story
 
 if TYPE_CHECKING:
     from sluice.core.news.stories.comparisons import Comparisons
 
-__all__ = ["GroupIntoStories", "Story", "StoryGrouper", "group_into_stories", "single_article_story"]
+__all__ = ["GroupIntoStories", "NewsStory", "Story", "StoryGrouper", "group_into_stories", "single_article_story"]
 
 GroupIntoStories = Callable[[Iterable[PublishedArticle]], list[Story]]
 

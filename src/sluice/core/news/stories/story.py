@@ -3,11 +3,19 @@
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from math import log10
-from typing import Any, Final
+from typing import Annotated, Final, TypedDict
 
-from sluice.core.news.published_article import PublishedArticle
+from sluice.core.doc import Doc
+from sluice.core.news.published_article import Alternate, NewsArticle, PublishedArticle
 
 _FOR_TEN_SOURCES: Final = 0.35
+
+
+class NewsStory(NewsArticle, TypedDict):
+    """The article that leads a story, and the others that tell the same story."""
+
+    storyId: Annotated[str, Doc("The id of the first article of the story.")]
+    alternates: list[Alternate]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +34,7 @@ class Story:
         sources = len({each.source for each in members})
         return round(min(1.0, best + _FOR_TEN_SOURCES * log10(sources)), 2)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> NewsStory:
         alternates = [article.as_alternate_json() for article in self.alternates]
         return {**self.lead.as_json(), "importance": self.importance, "storyId": self.id, "alternates": alternates}
 

@@ -3,13 +3,18 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Final, Self
+from typing import Annotated, Any, Final, NotRequired, Self, TypedDict
 
 from sluice.core.compiler.compilation_result import CompilationResult
+from sluice.core.compiler.metrics import Amount, CompileMetrics
+from sluice.core.compiler.report import DropReport
+from sluice.core.doc import Doc
 from sluice.core.filters.syntax.line_chunks import cut_chunks
 from sluice.core.filters.syntax.lines import is_blank, is_comment
 from sluice.core.json_text import encode_json, encode_utf8
+from sluice.core.timestamps import Timestamp
 from sluice.services.compiler.cache.gzip_parts import Deflated, deflate_head, inflate_gzip
+from sluice.services.compiler.cache.version_diff import PreviousVersion
 
 # The first members of a JSON reply say where the list came from.
 FRESH_HEAD: Final = b'{"success":true,'
@@ -17,6 +22,21 @@ CACHED_HEAD: Final = b'{"success":true,"cached":true,'
 SHARED_HEAD: Final = b'{"success":true,"deduplicated":true,'
 _CHUNK_LINES: Final = 4096
 MAX_NAME_CHARS: Final = 64  # of a list's name in KV metadata, which may hold 1,024 bytes in all
+
+
+class ListMembers(TypedDict):
+    ruleCount: Amount
+    metrics: NotRequired[CompileMetrics]
+    report: NotRequired[DropReport]
+    previousVersion: NotRequired[PreviousVersion]
+    compiledAt: Timestamp
+    cacheKey: str
+
+
+class FilterList(ListMembers):
+    """A compiled list; `report` is present on request, `previousVersion` if there is one."""
+
+    rules: Annotated[list[str], Doc("The lines of the list, including its header.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,21 +71,15 @@ class CompiledList:
         cache_key: str,
         name: str,
         compiled_at: str,
-        previous: Mapping[str, Any] | None = None,
+        previous: PreviousVersion | None = None,
         detailed: bool = False,
         benchmark: bool = False,
     ) -> Self:
         """Compresses the result of a compilation; the plain rules are not needed afterwards."""
         metrics = result.metrics
         rule_count = count_rules(result.rules)
-        members: dict[str, Any] = {"ruleCount": rule_count}
-        if metrics and benchmark:
-            members["metrics"] = metrics.as_json()
-        if detailed:
-            members["report"] = result.report.as_json()
-        if previous:
-            members["previousVersion"] = previous
-        members |= {"compiledAt": compiled_at, "cacheKey": cache_key}
+        facts = _describe_compilation(result, previous, detailed=detailed, benchmark=benchmark)
+        members: ListMembers = {"ruleCount": rule_count, **facts, "compiledAt": compiled_at, "cacheKey": cache_key}
         summary = ListSummary(
             cache_key=cache_key,
             name=name[:MAX_NAME_CHARS],
@@ -97,10 +111,29 @@ class CompiledList:
             text=Deflated(rest[length:], *text),
         )
 
-    def reply_members(self) -> dict[str, Any]:
+    def reply_members(self) -> FilterList:
         """Returns the members of the JSON reply as values."""
-        values: dict[str, Any] = json.loads(b"{" + self.members.inflate())
+        values: FilterList = json.loads(b"{" + self.members.inflate())
         return values
+
+
+class _Details(TypedDict, total=False):
+    metrics: CompileMetrics
+    report: DropReport
+    previousVersion: PreviousVersion
+
+
+def _describe_compilation(
+    result: CompilationResult, previous: PreviousVersion | None, *, detailed: bool, benchmark: bool
+) -> _Details:
+    details: _Details = {}
+    if result.metrics and benchmark:
+        details["metrics"] = result.metrics.as_json()
+    if detailed:
+        details["report"] = result.report.as_json()
+    if previous:
+        details["previousVersion"] = previous
+    return details
 
 
 def count_rules(lines: Sequence[str]) -> int:
@@ -108,7 +141,7 @@ def count_rules(lines: Sequence[str]) -> int:
     return sum(1 for line in lines if not is_blank(line) and not is_comment(line))
 
 
-def _encode_members(rules: Sequence[str], members: Mapping[str, Any]) -> Iterator[bytes]:
+def _encode_members(rules: Sequence[str], members: ListMembers) -> Iterator[bytes]:
     yield b'"rules":['
     for at, chunk in cut_chunks(rules, _CHUNK_LINES):
         yield b"," if at else b""

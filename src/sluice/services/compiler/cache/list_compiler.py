@@ -2,10 +2,8 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
 
 from sluice.core.compiler.compile import FilterCompiler
-from sluice.core.compiler.configuration import Configuration
 from sluice.core.compiler.diagnostics import Diagnostic, Notify
 from sluice.core.compiler.events import Emit, ignore_event
 from sluice.core.compiler.sources.failures import to_plain_error
@@ -15,11 +13,11 @@ from sluice.core.net.addresses import AllowedHosts
 from sluice.core.net.transport import Transport
 from sluice.core.ports import Clock, Draw, Log
 from sluice.core.timestamps import iso
-from sluice.services.compiler.cache.compilation_records import CompilationRecords, Trigger
+from sluice.services.compiler.cache.compilation_records import CompilationRecords
+from sluice.services.compiler.cache.compile_order import CompileOrder
 from sluice.services.compiler.cache.compiled_list import CompiledList
 from sluice.services.compiler.cache.list_cache import ListCache, cache_key, private_key
-from sluice.services.compiler.cache.version_diff import diff_versions
-from sluice.services.compiler.limits.allowance import FetchAllowance
+from sluice.services.compiler.cache.version_diff import PreviousVersion, diff_versions
 from sluice.services.compiler.limits.memory import (
     MAX_REPORTED_BYTES,
     MAX_SENT_BYTES,
@@ -29,8 +27,6 @@ from sluice.services.compiler.limits.memory import (
 )
 from sluice.services.compiler.limits.metered_download import LIMITS, Meter, open_download
 from sluice.services.compiler.limits.turns import CompilationTurns
-
-NO_CONTENT: Final[Mapping[str, str]] = {}
 
 # Makes a compiler that reports its events to the first callback and its diagnostics to the second, within the meter.
 MakeCompiler = Callable[[Emit, Notify, Meter], FilterCompiler]
@@ -62,23 +58,11 @@ class ListCompiler:
     log: Log
 
     async def compile(
-        self,
-        configuration: Configuration,
-        *,
-        trigger: Trigger,
-        content: Mapping[str, str] = NO_CONTENT,
-        emit: Emit = ignore_event,
-        notify: Notify = ignore_diagnostic,
-        detailed: bool = False,
-        benchmark: bool = False,
-        allowance: FetchAllowance | None = None,
+        self, order: CompileOrder, *, emit: Emit = ignore_event, notify: Notify = ignore_diagnostic
     ) -> CompiledList:
-        """Compiles now. A list made from the caller's own content is private: it is not compared with other versions.
-
-        So is one with the figures of a benchmark, which are of this compilation alone.
-        """
-        is_private = bool(content) or benchmark
-        key = private_key(configuration, content) if is_private else cache_key(configuration)
+        """Compiles now. A private list is not compared with other versions."""
+        configuration, content = order.configuration, order.content
+        key = private_key(configuration, content) if order.is_private else cache_key(configuration)
         diagnostics: list[Diagnostic] = []
 
         def collect(diagnostic: Diagnostic) -> None:
@@ -86,36 +70,37 @@ class ListCompiler:
             notify(diagnostic)
 
         began_s = self.clock.now()
-        self._log_configuration(configuration, trigger)
+        self._log_configuration(order)
         try:
             async with self.turns.take(self.clock) as turn:
-                meter = Meter(allowance or FetchAllowance(), turn, _open_budget(content, detailed=detailed))
+                meter = Meter(order.allowance, turn, _open_budget(content, detailed=order.detailed))
                 result = await self.make_compiler(emit, collect, meter).compile_with_metrics(
-                    configuration, content=content, detailed=detailed
+                    configuration, content=content, detailed=order.detailed
                 )
                 compiled = CompiledList.compress(
                     result,
                     cache_key=key,
                     name=configuration.name,
                     compiled_at=iso(self.clock.now()),
-                    previous=None if is_private else await self._describe_previous(key, result.rules),
-                    detailed=detailed,
-                    benchmark=benchmark,
+                    previous=None if order.is_private else await self._describe_previous(key, result.rules),
+                    detailed=order.detailed,
+                    benchmark=order.benchmark,
                 )
         except SluiceError as error:
             failure = to_plain_error(error)
             await self.records.record_failure(
-                configuration, failure, key=key, trigger=trigger, began_s=began_s, diagnostics=diagnostics
+                configuration, failure, key=key, trigger=order.trigger, began_s=began_s, diagnostics=diagnostics
             )
             raise failure from error
-        await self.records.record_success(compiled.summary, trigger, diagnostics)
+        await self.records.record_success(compiled.summary, order.trigger, diagnostics)
         return compiled
 
-    def _log_configuration(self, configuration: Configuration, trigger: Trigger) -> None:
+    def _log_configuration(self, order: CompileOrder) -> None:
+        configuration = order.configuration
         self.log.event(
             "compilation.start",
             list=configuration.name,
-            path=trigger,
+            path=order.trigger,
             sources=[format_location(source.source) for source in configuration.sources],
             transformations=list(configuration.transformations),
         )
@@ -123,7 +108,7 @@ class ListCompiler:
     async def store(self, compiled: CompiledList, ttl_s: int) -> None:
         await self.cache.put(compiled, ttl_s)
 
-    async def _describe_previous(self, key: str, rules: list[str]) -> dict[str, Any] | None:
+    async def _describe_previous(self, key: str, rules: list[str]) -> PreviousVersion | None:
         """Returns the previous version and the difference to it; an unreadable one does not fail the new list."""
         try:
             previous = await self.cache.find_previous(key)

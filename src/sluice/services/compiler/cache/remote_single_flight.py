@@ -1,83 +1,73 @@
 """Single-flight across isolates: one Durable Object for each configuration runs the compilation."""
 
 import json
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import Any, Final, NotRequired, Protocol, TypedDict
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from typing import Final, Protocol
 
-from sluice.core.compiler.configuration import Configuration, parse_configuration
+from sluice.core.compiler.configuration import parse_configuration
 from sluice.core.errors import SluiceError, Unavailable
 from sluice.core.ports import Log
-from sluice.services.compiler.cache.compilation_records import Trigger
+from sluice.core.remote import decode_error, encode_error
+from sluice.services.compiler.cache.compile_order import CompileOptions, CompileOrder
 from sluice.services.compiler.cache.list_cache import cache_key
 from sluice.services.compiler.cache.list_compiler import ListCompiler
 from sluice.services.compiler.cache.served_list import ListForm, ServedList, find_cached
 from sluice.services.compiler.cache.single_flight import SingleFlight
 from sluice.services.compiler.limits.allowance import FetchAllowance
-from sluice.services.compiler.remote_calls import RemoteReply, encode_reply, unwrap_reply
 
 # A call between Workers carries 32 MiB; a larger list is read from the cache.
 MAX_CARRIED_BYTES: Final = 30 * 1024 * 1024
 
 
-class ListOptions(TypedDict):
-    """How the list is wanted."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListAnswer:
+    """The list, or the text of the error; a failed compilation is a value, because it has cost fetches too.
 
-    form: ListForm
-    ttl_s: int
-    trigger: Trigger
-    max_fetches: int
-    fresh: bool
+    `fetches` is how many the caller has caused; none if it shared a compilation.
+    """
+
+    fetches: int
+    served: ServedList | None = None
+    error: str | None = None
+
+    def unwrap(self) -> ServedList:
+        """Returns the list, or raises the error of the compilation."""
+        if self.served is None:
+            raise decode_error(self.error or "")
+        return self.served
 
 
-class ListReply(RemoteReply):
-    """`fetches` is how many the caller has caused; none if it shared a compilation."""
+class CompilationCalls(Protocol):
+    """What the Durable Object of one configuration does; the configuration is JSON text."""
 
-    fetches: NotRequired[int]
-
-
-class CompilationStub(Protocol):
-    """The Durable Object of one configuration, as its callers see it; the configuration is JSON text."""
-
-    def serve_list(self, configuration: str, options: ListOptions, /) -> Awaitable[ListReply]: ...
+    async def serve_list(self, configuration: str, options: CompileOptions, max_fetches: int) -> ListAnswer: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoteSingleFlight:
     """The caller's side; `object_named` returns the object of a cache key."""
 
-    object_named: Callable[[str], CompilationStub]
+    object_named: Callable[[str], CompilationCalls]
     compiler: ListCompiler
     log: Log
 
-    async def serve(
-        self,
-        configuration: Configuration,
-        *,
-        form: ListForm,
-        ttl_s: int,
-        trigger: Trigger,
-        allowance: FetchAllowance,
-        fresh: bool = False,
-    ) -> ServedList:
+    async def serve(self, order: CompileOrder) -> ServedList:
         """Compiles in the object; raises the error of a failed compilation as the object raised it.
 
         The fetches of a failed compilation are taken from the allowance too.
         """
-        key = cache_key(configuration)
-        text = configuration.model_dump_json(exclude_unset=True)
-        options = ListOptions(form=form, ttl_s=ttl_s, trigger=trigger, max_fetches=allowance.left, fresh=fresh)
+        key = cache_key(order.configuration)
+        text = order.configuration.model_dump_json(exclude_unset=True)
         try:
-            reply = await self.object_named(key).serve_list(text, options)
+            answer = await self.object_named(key).serve_list(text, order, order.allowance.left)
         except SluiceError as error:
             # The object cannot be reached: compiling twice is better than failing.
-            self.log.error("flight.alone", error, list=configuration.name)
-            return await SingleFlight(self.compiler).serve(
-                configuration, form=form, ttl_s=ttl_s, trigger=trigger, allowance=allowance, fresh=fresh
-            )
-        allowance.used += reply.get("fetches", 0)
-        served = ServedList.from_plain(unwrap_reply(reply))
-        return served if served.file or form == "summary" else await self._read_cache(key, form)
+            self.log.error("flight.alone", error, list=order.configuration.name)
+            return await SingleFlight(self.compiler).serve(order)
+        order.allowance.used += answer.fetches
+        served = answer.unwrap()
+        return served if served.file or order.form == "summary" else await self._read_cache(key, order.form)
 
     async def _read_cache(self, key: str, form: ListForm) -> ServedList:
         cached = await find_cached(self.compiler.cache, key, form)
@@ -92,23 +82,13 @@ class CompilationServer:
 
     single_flight: SingleFlight
 
-    async def serve_list(self, configuration: str, options: ListOptions) -> ListReply:
-        """Returns a failed compilation as a value, so that the caller can tell it from a failure of the object."""
-        allowance = FetchAllowance(options["max_fetches"])
-        reply = await encode_reply(self._serve(configuration, options, allowance))
-        return ListReply(result=reply["result"], error=reply["error"], fetches=allowance.used)
-
-    async def _serve(self, text: str, options: ListOptions, allowance: FetchAllowance) -> dict[str, Any]:
-        configuration = parse_configuration(json.loads(text))
-        served = await self.single_flight.serve(
-            configuration,
-            form=options["form"],
-            ttl_s=options["ttl_s"],
-            trigger=options["trigger"],
-            allowance=allowance,
-            fresh=options["fresh"],
-        )
-        values = served.as_plain()
-        if len(values.get("content", b"")) > MAX_CARRIED_BYTES:
-            del values["content"], values["about"]
-        return values
+    async def serve_list(self, configuration: str, options: CompileOptions, max_fetches: int) -> ListAnswer:
+        allowance = FetchAllowance(max_fetches)
+        try:
+            parsed = parse_configuration(json.loads(configuration))
+            order = CompileOrder(**asdict(options), configuration=parsed, allowance=allowance)
+            served = await self.single_flight.serve(order)
+        except SluiceError as error:
+            return ListAnswer(fetches=allowance.used, error=encode_error(error))
+        is_carried = served.file is None or len(served.file.content) <= MAX_CARRIED_BYTES
+        return ListAnswer(fetches=allowance.used, served=served if is_carried else replace(served, file=None))

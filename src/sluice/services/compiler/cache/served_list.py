@@ -1,7 +1,7 @@
 """A list in the form the caller asked for, and how it was obtained."""
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 from sluice.services.compiler.cache.compiled_list import (
     FRESH_HEAD,
@@ -36,16 +36,6 @@ class ServedList:
                 return cls(summary, origin, GzippedList.assemble(summary, compiled.text))
             case "summary":
                 return cls(summary, origin)
-
-    def as_plain(self) -> dict[str, Any]:
-        """Returns plain values for a call between Workers; the content stays bytes."""
-        values: dict[str, Any] = {"origin": self.origin, "compiled": self.summary.as_json()}
-        return values | ({"about": self.file.metadata(), "content": self.file.content} if self.file else {})
-
-    @classmethod
-    def from_plain(cls, values: dict[str, Any]) -> "ServedList":
-        file = GzippedList.from_metadata(values["about"], bytes(values["content"])) if "about" in values else None
-        return cls(ListSummary(**values["compiled"]), values["origin"], file)
 
 
 async def find_cached(cache: ListCache, key: str, form: ListForm) -> ServedList | None:

@@ -3,28 +3,17 @@
 import asyncio
 from typing import Protocol
 
-from sluice.core.compiler.configuration import Configuration
-from sluice.services.compiler.cache.compilation_records import Trigger
+from sluice.services.compiler.cache.compile_order import CompileOrder
 from sluice.services.compiler.cache.compiled_list import CompiledList
 from sluice.services.compiler.cache.list_cache import cache_key
 from sluice.services.compiler.cache.list_compiler import ListCompiler
-from sluice.services.compiler.cache.served_list import ListForm, ListOrigin, ServedList, find_cached
-from sluice.services.compiler.limits.allowance import FetchAllowance
+from sluice.services.compiler.cache.served_list import ListOrigin, ServedList, find_cached
 
 
 class SharedCompiler(Protocol):
     """Compiles a configuration once for all callers who ask at the same time."""
 
-    async def serve(
-        self,
-        configuration: Configuration,
-        *,
-        form: ListForm,
-        ttl_s: int,
-        trigger: Trigger,
-        allowance: FetchAllowance,
-        fresh: bool = False,
-    ) -> ServedList: ...
+    async def serve(self, order: CompileOrder) -> ServedList: ...
 
 
 class SingleFlight:
@@ -38,38 +27,30 @@ class SingleFlight:
         # ended since.
         self._looking = asyncio.Lock()
 
-    async def serve(
-        self,
-        configuration: Configuration,
-        *,
-        form: ListForm,
-        ttl_s: int,
-        trigger: Trigger,
-        allowance: FetchAllowance,
-        fresh: bool = False,
-    ) -> ServedList:
+    async def serve(self, order: CompileOrder) -> ServedList:
         """Reads the cache again before compiling: the caller may have seen an old copy of it.
 
         A compilation that may fetch less than this caller is not shared: it could fail where this one would not.
         """
         async with self._looking:
             origin: ListOrigin = "shared"
-            if self._running is None or self._max_fetches < allowance.left:
-                if not fresh and (cached := await find_cached(self._compiler.cache, cache_key(configuration), form)):
+            if self._running is None or self._max_fetches < order.allowance.left:
+                if not order.fresh and (cached := await self._find_cached(order)):
                     return cached
                 origin = "fresh"
-                self._max_fetches = allowance.left
-                self._running = asyncio.ensure_future(self._compile(configuration, ttl_s, trigger, allowance))
+                self._max_fetches = order.allowance.left
+                self._running = asyncio.ensure_future(self._compile(order))
                 self._running.add_done_callback(self._clear_running)
             running = self._running
         # Shielded, so that a caller who leaves does not cancel the compilation of the others.
-        return ServedList.from_compiled(await asyncio.shield(running), form, origin)
+        return ServedList.from_compiled(await asyncio.shield(running), order.form, origin)
 
-    async def _compile(
-        self, configuration: Configuration, ttl_s: int, trigger: Trigger, allowance: FetchAllowance
-    ) -> CompiledList:
-        compiled = await self._compiler.compile(configuration, trigger=trigger, allowance=allowance)
-        await self._compiler.store(compiled, ttl_s)
+    async def _find_cached(self, order: CompileOrder) -> ServedList | None:
+        return await find_cached(self._compiler.cache, cache_key(order.configuration), order.form)
+
+    async def _compile(self, order: CompileOrder) -> CompiledList:
+        compiled = await self._compiler.compile(order)
+        await self._compiler.store(compiled, order.ttl_s)
         return compiled
 
     def _clear_running(self, task: asyncio.Task[CompiledList]) -> None:

@@ -1,12 +1,31 @@
 """The difference between two versions of a list: counts, and the first of the rules."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Final, TypedDict
+
+from sluice.core.compiler.metrics import Amount
+from sluice.core.timestamps import Timestamp
 
 MAX_SHOWN: Final = 200
 
 
-def diff_versions(old: Iterable[str], new: Iterable[str]) -> dict[str, Any]:
+class VersionDiff(TypedDict):
+    """The difference between two versions, with the first 200 rules of each kind."""
+
+    added: Amount
+    removed: Amount
+    unchanged: Amount
+    addedRules: list[str]
+    removedRules: list[str]
+
+
+class PreviousVersion(TypedDict):
+    ruleCount: Amount
+    compiledAt: Timestamp
+    diff: VersionDiff
+
+
+def diff_versions(old: Iterable[str], new: Iterable[str]) -> VersionDiff:
     """Compares the rules of two versions. Comments do not count: the date in the header differs every time.
 
     The old lines are read once and not kept: two long lists in memory would be too much.

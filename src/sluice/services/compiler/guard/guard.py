@@ -7,13 +7,25 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from sluice.core.errors import BadField, Invalid, TooManyRequests
+from sluice.core.json_text import JsonValue
 from sluice.services.compiler.guard.rate_limit import client_key
-from sluice.services.compiler.guard.turnstile import FIELD, TokenCheck
+from sluice.services.compiler.guard.turnstile import FIELD, MAX_TOKEN_CHARS, TokenCheck
 from sluice.services.compiler.limits.allowance import count_charges
 from sluice.services.compiler.ports import Analytics
 from sluice.web import Request, read_bytes, read_json
+from sluice.web.parameters import Schema
 
 MAX_NUMBER: Final = 2**53 - 2
+
+# For the API document: why a request is refused, and the member of its body that is not for its handler.
+REFUSED: Final = (403, 429)
+TOKEN: Final[Mapping[str, Schema]] = {
+    FIELD: {
+        "type": "string",
+        "maxLength": MAX_TOKEN_CHARS,
+        "description": "Required if GET /api/turnstile-config says enabled.",
+    }
+}
 
 
 class Limiter(Protocol):
@@ -40,7 +52,7 @@ class Guard:
         value = await (_read_optional_json if optional_body else read_json)(request, max_bytes=max_bytes)
         return await self._check_token(request, value)
 
-    async def check_message(self, request: Request, value: Any) -> Any:
+    async def check_message(self, request: Request, value: JsonValue) -> JsonValue:
         """Does the same for a message on the WebSocket that the request opened."""
         await self._charge(request)
         return await self._check_token(request, value)
@@ -79,7 +91,7 @@ class Guard:
             )
             raise
 
-    async def _check_token(self, request: Request, value: Any) -> Any:
+    async def _check_token(self, request: Request, value: JsonValue) -> JsonValue:
         check_numbers(value)
         if not isinstance(value, Mapping):
             await self.turnstile.check(None, request.client_ip)
@@ -93,9 +105,9 @@ def hash_client(client: str, pepper: str) -> str:
     return hmac.new(pepper.encode(), client.encode(), hashlib.sha256).hexdigest()[:32]
 
 
-def check_numbers(value: Any) -> None:
+def check_numbers(value: JsonValue) -> None:
     """Raises Invalid for integers that JavaScript cannot hold, since queues and workflows cannot carry them."""
-    waiting: list[tuple[str, Any]] = [("", value)]
+    waiting: list[tuple[str, JsonValue]] = [("", value)]
     while waiting:
         field, member = waiting.pop()
         if isinstance(member, dict):
@@ -107,8 +119,9 @@ def check_numbers(value: Any) -> None:
             raise Invalid(f"{field} {reason}".strip(), [BadField(field, reason)])
 
 
-async def _read_optional_json(request: Request, *, max_bytes: int) -> Any:
+async def _read_optional_json(request: Request, *, max_bytes: int) -> JsonValue:
     content = await read_bytes(request, max_bytes=max_bytes)
     if not content.strip():
         return {}
-    return await read_json(request.with_body(content), max_bytes=max_bytes)
+    value: JsonValue = await read_json(request.with_body(content), max_bytes=max_bytes)
+    return value

@@ -8,15 +8,14 @@ decides. It is visible late and takes one write per second, so it allows some re
 import asyncio
 import ipaddress
 import math
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from sluice.core.errors import TooManyRequests
 from sluice.core.ports import Clock, Kv, Log
-from sluice.services.compiler.guard.rate_limit_window import RateLimitDecision, decide
-from sluice.services.compiler.remote_calls import RemoteReply, unwrap_reply
+from sluice.services.compiler.guard.rate_limit_window import RateLimitCalls, RateLimitDecision, decide
 
 MAX_REQUESTS: Final = 10
 WINDOW_S: Final = 60
@@ -31,12 +30,6 @@ _TTL_MARGIN_S: Final = 10
 _MIN_TTL_S: Final = 60  # KV refuses a shorter one
 
 Background = Callable[[Coroutine[Any, Any, None]], None]
-
-
-class RateLimitStub(Protocol):
-    """The Durable Object of one client, as its callers see it."""
-
-    def count_request(self, max_requests: int, window_s: int, cost: int, owed: int, /) -> Awaitable[RemoteReply]: ...
 
 
 @dataclass(slots=True)
@@ -110,7 +103,7 @@ class KvRateLimit:
 class RateLimiter:
     """Counts one request of a client, or raises TooManyRequests; `object_named` returns the object of a client."""
 
-    object_named: Callable[[str], RateLimitStub]
+    object_named: Callable[[str], RateLimitCalls]
     open_fallback: Callable[[], KvRateLimit]
     clock: Clock
     log: Log
@@ -147,8 +140,8 @@ class RateLimiter:
         owed = known.take_owed()
         try:
             async with asyncio.timeout(self.patience_s):
-                reply = await self.object_named(client).count_request(self.max_requests, self.window_s, cost, owed)
-            decision = RateLimitDecision(**unwrap_reply(reply))
+                counts = self.object_named(client)
+                decision = await counts.count_request(self.max_requests, self.window_s, cost=cost, owed=owed)
         except Exception as error:  # noqa: BLE001 - a broken limiter must not stop the service
             self.log.error("rate_limit.degraded", error)
             fallback = self.open_fallback()

@@ -1,11 +1,10 @@
 """The rate-limit window: a fixed window for each client, counted exactly inside the client's Durable Object."""
 
 from collections.abc import Callable, Coroutine
-from dataclasses import asdict, dataclass
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
 
 from sluice.core.ports import Alarm, Clock, Sql
-from sluice.services.compiler.remote_calls import RemoteReply, encode_reply
 
 # How long after its end a window is deleted. A client that comes back earlier would only create it again.
 _LINGER_S: Final = 60
@@ -18,6 +17,14 @@ class RateLimitDecision:
     allowed: bool
     count: int
     reset_at: float
+
+
+class RateLimitCalls(Protocol):
+    """What the Durable Object of one client does."""
+
+    async def count_request(
+        self, max_requests: int, window_s: int, *, cost: int = 1, owed: int = 0
+    ) -> RateLimitDecision: ...
 
 
 def decide(
@@ -82,9 +89,16 @@ class ClientRateLimit:
         self._alarm = alarm
         self._erase = erase
 
-    async def count_request(self, max_requests: int, window_s: int, cost: int = 1, owed: int = 0) -> RemoteReply:
+    async def count_request(
+        self, max_requests: int, window_s: int, *, cost: int = 1, owed: int = 0
+    ) -> RateLimitDecision:
         """Counts a request that costs `cost`, and the `owed` ones that the caller has served already."""
-        return await encode_reply(self._count_request(max_requests, window_s, cost, owed))
+        end_before = self._window.find_end()
+        decision = self._window.count_request(max_requests, window_s, cost=cost, owed=owed)
+        if decision.reset_at != end_before:
+            # Nothing was awaited since the row was written, so the platform stores row and alarm together.
+            await self._alarm.set(decision.reset_at + _LINGER_S)
+        return decision
 
     async def erase_if_over(self) -> None:
         """Erases the object after its window. Otherwise every address that ever called would keep an object."""
@@ -94,11 +108,3 @@ class ClientRateLimit:
             await self._erase()
         else:
             await self._alarm.set(ends_at + _LINGER_S)
-
-    async def _count_request(self, max_requests: int, window_s: int, cost: int, owed: int) -> dict[str, Any]:
-        end_before = self._window.find_end()
-        decision = self._window.count_request(max_requests, window_s, cost=cost, owed=owed)
-        if decision.reset_at != end_before:
-            # Nothing was awaited since the row was written, so the platform stores row and alarm together.
-            await self._alarm.set(decision.reset_at + _LINGER_S)
-        return asdict(decision)

@@ -1,13 +1,12 @@
 """Turnstile: proof that a person makes the request, checked if the operator has set a secret."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 from urllib.parse import urlencode
 
 from sluice.core.errors import Forbidden, SluiceError
-from sluice.core.json_text import parse_json
+from sluice.core.json_text import JsonObject, JsonValue, parse_json
 from sluice.core.ports import Fetch, Log
 
 FIELD: Final = "turnstileToken"
@@ -26,7 +25,7 @@ class TokenCheck(Protocol):
     @property
     def is_enabled(self) -> bool: ...
 
-    async def check(self, token: object, address: str | None) -> None: ...
+    async def check(self, token: JsonValue, address: str | None) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +41,7 @@ class Turnstile:
     def is_enabled(self) -> bool:
         return bool(self.secret)
 
-    async def check(self, token: object, address: str | None) -> None:
+    async def check(self, token: JsonValue, address: str | None) -> None:
         """Raises Forbidden for a bad token, and also if the verifier cannot be reached, since nothing is proven then."""
         if not self.is_enabled:
             return
@@ -50,7 +49,7 @@ class Turnstile:
         if verdict.get("success") is not True:
             raise Forbidden(self._explain_refusal(verdict.get("error-codes")))
 
-    async def _verify(self, token: str, address: str | None) -> Mapping[str, Any]:
+    async def _verify(self, token: str, address: str | None) -> JsonObject:
         form = {"secret": self.secret, "response": token} | ({"remoteip": address} if address else {})
         try:
             response = await self.fetch(
@@ -67,7 +66,7 @@ class Turnstile:
             raise Forbidden("Turnstile cannot be reached to verify your token; try again in a moment") from None
         return value if isinstance(value, dict) else {}
 
-    def _explain_refusal(self, error_codes: object) -> str:
+    def _explain_refusal(self, error_codes: JsonValue) -> str:
         texts = [code for code in error_codes if isinstance(code, str)] if isinstance(error_codes, list) else []
         codes = [code for code in texts[:_MAX_CODES] if _CODE.fullmatch(code)]
         if _SECRET_CODES.intersection(codes):
@@ -83,14 +82,14 @@ class NoTurnstile:
 
     is_enabled: bool = False
 
-    async def check(self, token: object, address: str | None) -> None:
+    async def check(self, token: JsonValue, address: str | None) -> None:
         """Lets every request pass."""
 
 
 NO_TURNSTILE: Final = NoTurnstile()
 
 
-def _require_token(token: object) -> str:
+def _require_token(token: JsonValue) -> str:
     if token is None or token == "":
         raise Forbidden(f"a Turnstile token is required: send it as {FIELD}")
     if not isinstance(token, str) or len(token) > MAX_TOKEN_CHARS:

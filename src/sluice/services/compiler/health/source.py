@@ -2,12 +2,13 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Final
+from typing import Annotated, Final, NotRequired, TypedDict
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from sluice.core.compiler.metrics import Amount
 from sluice.core.errors import SluiceError, TimedOut
 from sluice.core.ports import Clock, Fetch, FetchResponse, Sink
 from sluice.core.timestamps import elapsed_ms
@@ -52,8 +53,27 @@ class Validators:
     rule_count: int
 
 
+class SourceHealth(TypedDict):
+    """The result of one check; a status of 0 means that there was no response."""
+
+    name: str
+    url: str
+    healthy: bool
+    statusCode: Amount
+    responseTimeMs: Amount
+    ruleCount: Amount
+    error: NotRequired[str]
+
+
+class SourcesSummary(TypedDict):
+    total: Amount
+    healthy: Amount
+    unhealthy: Amount
+    avgResponseTimeMs: Amount
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SourceHealth:
+class CheckedSource:
     """The result of one check; a status of 0 means that there was no response."""
 
     name: str
@@ -66,9 +86,8 @@ class SourceHealth:
     etag: str | None = None
     last_modified: str | None = None
 
-    def as_json(self) -> dict[str, Any]:
-        """Returns the documented members."""
-        values: dict[str, Any] = {
+    def as_json(self) -> SourceHealth:
+        values: SourceHealth = {
             "name": self.name,
             "url": self.url,
             "healthy": self.healthy,
@@ -76,10 +95,12 @@ class SourceHealth:
             "responseTimeMs": self.response_ms,
             "ruleCount": self.rule_count,
         }
-        return values | ({} if self.error is None else {"error": self.error})
+        if self.error is not None:
+            values["error"] = self.error
+        return values
 
 
-def summarize(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def summarize(results: Sequence[SourceHealth]) -> SourcesSummary:
     """Counts the healthy sources and averages the response times."""
     healthy = sum(result["healthy"] for result in results)
     total_ms = sum(result["responseTimeMs"] for result in results)
@@ -112,7 +133,7 @@ class SourceCheck:
     fetch: Fetch
     clock: Clock
 
-    async def __call__(self, source: HealthSource, known: Validators | None = None) -> SourceHealth:
+    async def __call__(self, source: HealthSource, known: Validators | None = None) -> CheckedSource:
         """Sends HEAD first: if nothing changed since a healthy check, the body is not downloaded."""
         comparable = known and (known.etag or known.last_modified)
         if known and comparable and (unchanged := await self._check_unchanged(source, known)):
@@ -128,7 +149,7 @@ class SourceCheck:
             return _build_health(source, 0, self._since_ms(began_s), error=reason)
         return _assess_response(source, response, self._since_ms(began_s), reader.rules, reader.head)
 
-    async def _check_unchanged(self, source: HealthSource, known: Validators) -> SourceHealth | None:
+    async def _check_unchanged(self, source: HealthSource, known: Validators) -> CheckedSource | None:
         """Returns None if HEAD fails or the source changed; GET decides then."""
         began_s = self.clock.now()
         try:
@@ -171,7 +192,7 @@ def _is_same(known: str | None, now: str | None) -> bool | None:
 
 def _assess_response(
     source: HealthSource, response: FetchResponse, took_ms: int, rules: int, head: bytes = b""
-) -> SourceHealth:
+) -> CheckedSource:
     error = None
     if response.status != 200:
         error, rules = f"Status {response.status} instead of 200", 0
@@ -192,8 +213,8 @@ def _build_health(
     rules: int = 0,
     error: str | None = None,
     response: FetchResponse | None = None,
-) -> SourceHealth:
-    return SourceHealth(
+) -> CheckedSource:
+    return CheckedSource(
         name=source.name,
         url=source.url,
         healthy=error is None,

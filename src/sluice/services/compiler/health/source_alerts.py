@@ -3,15 +3,13 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, Literal, TypedDict
 
-from sluice.core.errors import Unavailable
-from sluice.core.json_text import encode_json, encode_utf8
+from sluice.core.json_text import encode_json
+from sluice.core.net.webhook import post_alert
 from sluice.core.ports import Clock, Database, Fetch
 from sluice.core.timestamps import iso
-
-TIMEOUT_S: Final = 10.0
-MAX_REPLY_BYTES: Final = 64 * 1024
+from sluice.services.compiler.health.source import SourceHealth
 
 # The index of open alerts refuses a second one for the same source.
 _OPEN: Final = """
@@ -25,6 +23,26 @@ _UNTOLD_ENDS: Final = (
 _RESOLVE: Final = "update health_alerts set resolved_ms = ? where source = ? and resolved_ms is null"
 
 
+class SourceName(TypedDict):
+    name: str
+    url: str
+
+
+class SourceAlert(TypedDict):
+    """What the webhook is told of a source."""
+
+    type: Literal["source-unhealthy"]
+    alertId: str
+    runId: str
+    timestamp: str
+    source: SourceName
+    consecutiveFailures: int
+    statusCode: int
+    responseTimeMs: int
+    ruleCount: int
+    error: str | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceAlerts:
     """`url` is the webhook; without one, alerts are only stored."""
@@ -35,8 +53,8 @@ class SourceAlerts:
     url: str
 
     async def open_alerts(
-        self, run_id: str, failing: Mapping[str, int], results: Sequence[Mapping[str, Any]]
-    ) -> list[dict[str, Any]]:
+        self, run_id: str, failing: Mapping[str, int], results: Sequence[SourceHealth]
+    ) -> list[SourceAlert]:
         """Opens an alert for each failing source without one. Returns the alerts of this run, also from before a crash."""
         now_ms = self._now_ms()
         for at, result in enumerate(results):
@@ -64,7 +82,7 @@ class SourceAlerts:
         """Delivers every open alert, and every end of one, that was not delivered yet. Returns the ids of the alerts."""
         rows = await self.database.all(f"select id, payload {_UNDELIVERED} order by opened_ms") if self.url else []
         for row in rows:
-            await self._post(row["id"], row["payload"])
+            await post_alert(self.fetch, self.url, row["payload"], row["id"])
             await self.database.run("update health_alerts set delivered_ms = ? where id = ?", self._now_ms(), row["id"])
         return [row["id"] for row in rows] + await self._deliver_ends()
 
@@ -75,31 +93,17 @@ class SourceAlerts:
             payload = json.loads(row["payload"])
             ended = {name: payload[name] for name in ("alertId", "source")} | {"openedAt": payload["timestamp"]}
             ended |= {"type": "source-recovered", "timestamp": iso(row["resolved_ms"] / 1000)}
-            await self._post(f"{row['id']}-resolved", encode_json(ended))
+            await post_alert(self.fetch, self.url, encode_json(ended), f"{row['id']}-resolved")
             await self.database.run(
                 "update health_alerts set resolution_delivered_ms = ? where id = ?", self._now_ms(), row["id"]
             )
         return [row["id"] for row in rows]
 
-    async def _post(self, alert_id: str, payload: str) -> None:
-        # A crash after the response repeats the request; the idempotency key marks it as the same alert.
-        headers = (("Content-Type", "application/json"), ("Idempotency-Key", alert_id))
-        response = await self.fetch(
-            self.url,
-            method="POST",
-            headers=headers,
-            body=encode_utf8(payload),
-            max_bytes=MAX_REPLY_BYTES,
-            timeout_s=TIMEOUT_S,
-        )
-        if not 200 <= response.status < 300:
-            raise Unavailable(f"the webhook answered {response.status} to alert {alert_id}: check ALERT_WEBHOOK_URL")
-
     def _now_ms(self) -> int:
         return round(self.clock.now() * 1000)
 
 
-def _payload(alert_id: str, run_id: str, now_ms: int, result: Mapping[str, Any], failures: int) -> dict[str, Any]:
+def _payload(alert_id: str, run_id: str, now_ms: int, result: SourceHealth, failures: int) -> SourceAlert:
     return {
         "type": "source-unhealthy",
         "alertId": alert_id,

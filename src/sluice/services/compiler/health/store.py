@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Final, TypedDict
 
-from sluice.core.ports import Clock, Database
-from sluice.core.timestamps import iso
-from sluice.services.compiler.health.source import SourceHealth, Validators, summarize
+from sluice.core.doc import Doc
+from sluice.core.ports import Clock, Database, DatabaseRow
+from sluice.core.timestamps import Timestamp, iso
+from sluice.services.compiler.health.source import CheckedSource, SourceHealth, SourcesSummary, Validators, summarize
 
 RETENTION_S: Final = 30 * 24 * 3600
 ALERT_AFTER: Final = 3  # failures in a row
@@ -55,12 +56,27 @@ where ran.run_id = ? group by ran.source order by ran.position
 """
 
 
+class SourcesHistory(TypedDict):
+    """The times of the last runs, and for each source by name whether it was healthy; null if it was not checked."""
+
+    timestamps: list[Timestamp]
+    sourceResults: dict[str, list[bool | None]]
+    consecutiveFailures: Annotated[int, Doc("The highest number of any source.", minimum=0)]
+
+
+class CheckReport(TypedDict):
+    timestamp: Timestamp
+    runId: str
+    results: list[SourceHealth]
+    summary: SourcesSummary
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HealthStore:
     database: Database
     clock: Clock
 
-    async def find_attempt(self, run_id: str, source: str) -> SourceHealth | None:
+    async def find_attempt(self, run_id: str, source: str) -> CheckedSource | None:
         """Returns the check of this run if it is stored already."""
         row = await self.database.first("select * from source_attempts where run_id = ? and source = ?", run_id, source)
         return _health_from_row(row) if row else None
@@ -70,7 +86,7 @@ class HealthStore:
         row = await self.database.first(_VALIDATORS, source)
         return Validators(**row) if row else None
 
-    async def record_attempt(self, run_id: str, position: int, health: SourceHealth, *, recheck: bool) -> None:
+    async def record_attempt(self, run_id: str, position: int, health: CheckedSource, *, recheck: bool) -> None:
         """Stores a check and the new state of its source in one transaction."""
         now_ms = self._now_ms()
         row = (
@@ -99,7 +115,7 @@ class HealthStore:
         )
         return {row["source"]: row["consecutive_failures"] for row in rows}
 
-    async def load_history(self, sources: Mapping[str, str]) -> dict[str, Any]:
+    async def load_history(self, sources: Mapping[str, str]) -> SourcesHistory:
         """Returns the times and results of the last runs of the sources (URL to name); null if a run had no check."""
         oldest_ms = self._now_ms() - RETENTION_S * 1000
         if not sources:
@@ -111,20 +127,19 @@ class HealthStore:
             oldest_ms,
             MAX_HISTORY_RUNS * len(sources),
         )
-        runs: dict[str, dict[str, Any]] = {}
+        times_ms: dict[str, int] = {}
+        found: dict[str, dict[str, bool]] = {}
         for row in reversed(rows):
-            run = runs.setdefault(row["run_id"], {"at_ms": row["at_ms"], "results": {}})
-            run["results"][row["source"]] = bool(row["success"])
-        last_runs = list(runs.values())[-MAX_HISTORY_RUNS:]
+            times_ms.setdefault(row["run_id"], row["at_ms"])
+            found.setdefault(row["run_id"], {})[row["source"]] = bool(row["success"])
+        last_runs = list(found)[-MAX_HISTORY_RUNS:]
         return {
-            "timestamps": [iso(run["at_ms"] / 1000) for run in last_runs],
-            "sourceResults": {
-                name: [run["results"].get(source) for run in last_runs] for source, name in sources.items()
-            },
+            "timestamps": [iso(times_ms[run] / 1000) for run in last_runs],
+            "sourceResults": {name: [found[run].get(source) for run in last_runs] for source, name in sources.items()},
             "consecutiveFailures": max((await self.count_failures(list(sources))).values(), default=0),
         }
 
-    async def load_latest(self) -> dict[str, Any] | None:
+    async def load_latest(self) -> CheckReport | None:
         """Returns the last full report, updated by later rechecks."""
         run = await self.database.first(_LAST_RUN)
         if run is None:
@@ -153,8 +168,8 @@ def _placeholders(values: Sequence[str] | Mapping[str, str]) -> str:
     return ", ".join("?" * len(values))
 
 
-def _health_from_row(row: Mapping[str, Any]) -> SourceHealth:
-    return SourceHealth(
+def _health_from_row(row: DatabaseRow) -> CheckedSource:
+    return CheckedSource(
         name=row["name"],
         url=row["source"],
         healthy=bool(row["success"]),

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Final, Self, TypedDict
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -13,9 +13,17 @@ from sluice.core.errors import SluiceError
 from sluice.core.models import parse_model
 from sluice.core.ports import Clock, Kv
 from sluice.core.timestamps import iso
-from sluice.services.compiler.health.source import HealthSource, SourceCheck, SourceHealth, check_distinct, summarize
-from sluice.services.compiler.health.source_alerts import SourceAlerts
-from sluice.services.compiler.health.store import ALERT_AFTER, HealthStore
+from sluice.services.compiler.health.source import (
+    CheckedSource,
+    HealthSource,
+    SourceCheck,
+    SourceHealth,
+    SourcesSummary,
+    check_distinct,
+    summarize,
+)
+from sluice.services.compiler.health.source_alerts import SourceAlert, SourceAlerts
+from sluice.services.compiler.health.store import ALERT_AFTER, HealthStore, SourcesHistory
 from sluice.services.compiler.limits.allowance import FetchAllowance, share_fetches
 from sluice.services.compiler.ports import Instances, Steps
 from sluice.services.compiler.workflows.events import (
@@ -47,11 +55,11 @@ _CHECKED: Final = 70
 _ANALYZED: Final = 75
 
 
-Check = Callable[[], Awaitable[SourceHealth]]
+Check = Callable[[], Awaitable[CheckedSource]]
 
 
 class HealthRequest(BaseModel):
-    """What to check; without sources, the default sources."""
+    """What to check; without sources, the operator's. A check of your own sources is answered and forgotten."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -65,6 +73,33 @@ class HealthRequest(BaseModel):
         except ValueError as error:
             raise PydanticCustomError("twice", "{reason}", {"reason": str(error)}) from None
         return self
+
+
+class LoadedSources(TypedDict):
+    sources: list[dict[str, Any]]
+
+
+class Analysis(TypedDict):
+    """`alerts` are those that this run has opened; `undelivered` counts the alerts of any run."""
+
+    summary: SourcesSummary
+    alerts: list[SourceAlert]
+    undelivered: int
+
+
+class Delivered(TypedDict):
+    delivered: list[str]
+
+
+class StoredRun(TypedDict):
+    runId: str
+    timestamp: str
+    recheck: bool
+    results: list[SourceHealth]
+    summary: SourcesSummary
+    history: SourcesHistory
+    alerts: list[str]
+    totalDurationMs: int
 
 
 class HealthParams(HealthRequest):
@@ -104,14 +139,14 @@ class HealthMonitoringWorkflow:
             request = self._request(params)
             if request.recheck:
                 await runner.sleep("wait-before-recheck", self.recheck_delay_s)
-            return {"success": True} | await self._check_sources(run, runner, request)
+            return {"success": True, **await self._check_sources(run, runner, request)}
         except SluiceError as error:
             runner.current_step = runner.current_step or "load-health-history"
             return {"success": False, "runId": workflow_id} | await self.reporter.report_failure(
                 run, runner, str(error), _clean_up
             )
 
-    async def _check_sources(self, run: Run, runner: StepRunner, request: HealthParams) -> dict[str, Any]:
+    async def _check_sources(self, run: Run, runner: StepRunner, request: HealthParams) -> StoredRun:
         loaded = await runner.do("load-health-history", HISTORY, partial(self._load, run, request))
         sources = [HealthSource.model_validate(source) for source in loaded["sources"]]
         results = []
@@ -128,10 +163,9 @@ class HealthMonitoringWorkflow:
         analysis = await runner.do("analyze-results", ANALYZE, partial(self._analyze, run, request, results))
         alert_failure = await self._send_alerts(run, runner, sources, analysis)
         store = partial(self._store, run, request, results, analysis, alert_failure)
-        stored: dict[str, Any] = await runner.do("store-results", STORE, store)
-        return stored
+        return await runner.do("store-results", STORE, store)
 
-    async def _load(self, run: Run, request: HealthParams) -> dict[str, Any]:
+    async def _load(self, run: Run, request: HealthParams) -> LoadedSources:
         """Fixes the sources for this run, even if the variables change later, and reports their failures so far."""
         self.reporter.report_start(run)
         sources = request.sources or self.load_defaults()
@@ -149,14 +183,14 @@ class HealthMonitoringWorkflow:
         source: HealthSource,
         progress: int,
         check: Check,
-    ) -> dict[str, Any]:
+    ) -> SourceHealth:
         step = f"check-source-{number}"
         await self.reporter.emit(run, check_started(step, name=source.name, url=source.url))
         health = await check()
         await self.reporter.emit(run, check_completed(step, progress, **health.as_json()))
         return health.as_json()
 
-    async def _check_once(self, run: Run, number: int, source: HealthSource, *, recheck: bool) -> SourceHealth:
+    async def _check_once(self, run: Run, number: int, source: HealthSource, *, recheck: bool) -> CheckedSource:
         """Returns the stored check of this run, or checks and stores."""
         health = await self.store.find_attempt(run.id, source.url)
         if health is None:
@@ -164,10 +198,10 @@ class HealthMonitoringWorkflow:
             await self.store.record_attempt(run.id, number, health, recheck=recheck)
         return health
 
-    async def _check_privately(self, source: HealthSource, max_fetches: int) -> SourceHealth:
+    async def _check_privately(self, source: HealthSource, max_fetches: int) -> CheckedSource:
         return await self.open_check(FetchAllowance(max_fetches))(source)
 
-    async def _analyze(self, run: Run, request: HealthParams, results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    async def _analyze(self, run: Run, request: HealthParams, results: Sequence[SourceHealth]) -> Analysis:
         """Resolves alerts of healthy sources and opens new ones. Returns the alerts that this run has opened."""
         counts = summarize(results)
         if request.private:
@@ -176,7 +210,8 @@ class HealthMonitoringWorkflow:
         resolved = await self.alerts.resolve([result["url"] for result in results if result["healthy"]])
         failures = await self.store.count_failures([result["url"] for result in results if not result["healthy"]])
         flagged = {url: times for url, times in failures.items() if times >= ALERT_AFTER}
-        raised, undelivered = [], 0
+        raised: list[SourceAlert] = []
+        undelivered = 0
         if request.alertOnFailure and not request.recheck:
             raised = await self.alerts.open_alerts(run.id, flagged, results)
         if request.alertOnFailure or request.recheck:
@@ -186,7 +221,7 @@ class HealthMonitoringWorkflow:
         return {"summary": counts, "alerts": raised, "undelivered": undelivered}
 
     async def _send_alerts(
-        self, run: Run, runner: StepRunner, sources: Sequence[HealthSource], analysis: Mapping[str, Any]
+        self, run: Run, runner: StepRunner, sources: Sequence[HealthSource], analysis: Analysis
     ) -> str | None:
         """Delivers the alerts. Returns the error of a failed webhook, which must not fail the run."""
         if not analysis["alerts"] and not analysis["undelivered"]:
@@ -198,8 +233,8 @@ class HealthMonitoringWorkflow:
         return None
 
     async def _deliver_alerts(
-        self, run: Run, sources: Sequence[HealthSource], raised: Sequence[Mapping[str, Any]]
-    ) -> dict[str, Any]:
+        self, run: Run, sources: Sequence[HealthSource], raised: Sequence[SourceAlert]
+    ) -> Delivered:
         if raised:
             publication = self.published.put_json(f"health:alerts:{run.id}", list(raised), ttl_s=ALERTS_TTL_S)
             await self.reporter.attempt("alerts", publication)
@@ -220,10 +255,10 @@ class HealthMonitoringWorkflow:
         self,
         run: Run,
         request: HealthParams,
-        results: Sequence[Mapping[str, Any]],
-        analysis: Mapping[str, Any],
+        results: Sequence[SourceHealth],
+        analysis: Analysis,
         alert_failure: str | None,
-    ) -> dict[str, Any]:
+    ) -> StoredRun:
         """Publishes the checks, which are stored already, and ends the run."""
         counts = analysis["summary"]
         failures = [step_failed("send-alerts", alert_failure)] if alert_failure else []

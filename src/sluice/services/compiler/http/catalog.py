@@ -1,10 +1,12 @@
 """GET /api: the endpoints, the transformations and an example."""
 
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any, Final, TypedDict
 
 from sluice import __version__
 from sluice.core.filters.pipeline import TRANSFORMATIONS
 from sluice.web import Reply, Request, Sharing, share_reply
+from sluice.web.operations import Operation, ReplyDoc, describe
 
 ENDPOINTS: Final = {
     "GET /api": "this overview",
@@ -58,8 +60,25 @@ EXAMPLE: Final[dict[str, Any]] = {
 }
 
 
+class Catalog(TypedDict):
+    name: str
+    version: str
+    endpoints: Mapping[str, str]
+    transformations: list[str]
+    example: Mapping[str, Any]
+
+
+SHOW_CATALOG: Final = Operation(
+    "showCatalog",
+    "The endpoints, and an example to begin with",
+    {200: ReplyDoc("The endpoints, the transformations, an example.", Catalog)},
+    tag="About",
+)
+
+
+@describe(SHOW_CATALOG)
 async def show_catalog(_request: Request) -> Reply:
-    catalog = {
+    catalog: Catalog = {
         "name": "Sluice compiler",
         "version": __version__,
         "endpoints": ENDPOINTS,

@@ -3,27 +3,30 @@
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Annotated, Final, Literal, NotRequired, TypedDict
 
 from sluice.core.compiler.configuration import parse_configuration
+from sluice.core.doc import Doc
 from sluice.core.errors import Invalid, SluiceError
 from sluice.core.models import parse_model
 from sluice.core.ports import HeaderPairs
-from sluice.services.compiler.cache.compiled_list import CACHED_HEAD, FRESH_HEAD, SHARED_HEAD, GzippedList
-from sluice.services.compiler.cache.list_cache import SYNC_TTL_S
+from sluice.services.compiler.cache.compile_order import CompileOrder
+from sluice.services.compiler.cache.compiled_list import CACHED_HEAD, FRESH_HEAD, SHARED_HEAD, FilterList, GzippedList
 from sluice.services.compiler.cache.list_provider import ListProvider
 from sluice.services.compiler.cache.served_list import ListForm, ListOrigin, ServedList
+from sluice.services.compiler.guard.guard import REFUSED, TOKEN
 from sluice.services.compiler.limits.allowance import (
-    FetchAllowance,
     count_sent_files,
     count_sent_sources,
     share_fetches,
 )
 from sluice.services.compiler.ports import CountingGuard
-from sluice.services.compiler.requests import MAX_BODY_BYTES, BatchItem, BatchRequest, CompileRequest
+from sluice.services.compiler.requests import BATCH_EXAMPLE, MAX_BODY_BYTES, BatchItem, BatchRequest, CompileRequest
 from sluice.web import Reply, Request, encode_json
 from sluice.web.negotiate import accepts_gzip, choose_media_type
+from sluice.web.operations import Operation, ReplyDoc, describe
+from sluice.web.problems import FieldProblem
 
 MAX_CONCURRENT: Final = 3
 # A longer list is sent in chunks to a client that does not accept gzip.
@@ -35,6 +38,45 @@ _ORIGIN_HEADERS: Final[Mapping[ListOrigin, HeaderPairs]] = {
     "shared": (("X-Cache", "MISS"), ("X-Request-Deduplication", "HIT")),
 }
 _MEDIA_TYPES: Final[Mapping[ListForm, str]] = {"json": "application/json", "text": "text/plain; charset=utf-8"}
+
+
+class CompiledList(FilterList, TypedDict):
+    """`cached` if the list was in the cache, `deduplicated` if another request compiled it at the same time."""
+
+    success: Literal[True]
+    cached: NotRequired[Literal[True]]
+    deduplicated: NotRequired[Literal[True]]
+
+
+class BatchItemList(CompiledList):
+    id: str
+
+
+class BatchItemError(TypedDict):
+    id: str
+    success: Literal[False]
+    error: str
+    status: Annotated[int, Doc("The status that the same request would have had alone.")]
+    errors: NotRequired[list[FieldProblem]]
+
+
+class BatchReply(TypedDict):
+    success: Literal[True]
+    results: Annotated[list[BatchItemList | BatchItemError], Doc("In the order of the requests.")]
+
+
+COMPILE_BATCH: Final = Operation(
+    "compileBatch",
+    "Compile 1 to 10 lists",
+    {200: ReplyDoc("A result for each request.", BatchReply)},
+    "Each list is compiled separately: one that fails does not affect the others. Together they cause at most "
+    "100 fetches, and for the rate limit a batch counts as one request for each ten sources begun.",
+    tag="Compile",
+    body=BatchRequest,
+    body_extras=TOKEN,
+    example=BATCH_EXAMPLE,
+    problems=REFUSED,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +92,7 @@ class CompileApi:
         served = await self._serve(body, form, fresh=wants_fresh(request))
         return build_list_reply(request, served, form), served
 
+    @describe(COMPILE_BATCH)
     async def compile_batch(self, request: Request) -> Reply:
         """Serves every item separately and replies in the order of the items, while the later ones are compiled."""
         body = parse_model(BatchRequest, await self.guard(request, max_bytes=MAX_BODY_BYTES))
@@ -78,44 +121,27 @@ class CompileApi:
 
     async def _serve(self, body: CompileRequest, form: ListForm, *, fresh: bool) -> ServedList:
         """A list from the caller's own content, with a report or with a benchmark is made for this caller alone."""
-        configuration, content = body.configuration, body.pre_fetched_content
-        if content or body.report or body.benchmark:
-            return await self.lists.compile_private(
-                configuration,
-                form=form,
-                content=content,
-                detailed=body.report,
-                benchmark=body.benchmark,
-                trigger="sync",
-            )
-        return await self.lists.serve(configuration, form=form, ttl_s=SYNC_TTL_S, trigger="sync", fresh=fresh)
+        order = CompileOrder.of(body, body.configuration, trigger="sync")
+        return await self._serve_order(replace(order, form=form, detailed=body.report, fresh=fresh))
 
     async def _serve_item(self, item: BatchItem, max_fetches: int) -> ServedList | SluiceError:
-        allowance = FetchAllowance(max_fetches)
         try:
             configuration = parse_configuration(item.configuration)
-            if item.pre_fetched_content or item.benchmark:
-                return await self.lists.compile_private(
-                    configuration,
-                    form="json",
-                    content=item.pre_fetched_content,
-                    detailed=False,
-                    benchmark=item.benchmark,
-                    trigger="batch",
-                    allowance=allowance,
-                )
-            return await self.lists.serve(
-                configuration, form="json", ttl_s=SYNC_TTL_S, trigger="batch", allowance=allowance
-            )
+            order = CompileOrder.of(item, configuration, trigger="batch", max_fetches=max_fetches)
+            return await self._serve_order(replace(order, form="json"))
         except SluiceError as error:
             return error
 
+    async def _serve_order(self, order: CompileOrder) -> ServedList:
+        serve = self.lists.compile_private if order.is_for_caller_alone else self.lists.serve
+        return await serve(order)
+
 
 def _encode_item(item_id: str, outcome: ServedList | SluiceError) -> Iterator[bytes]:
-    yield f'{{"id":{encode_json(item_id)},'.encode()
     if isinstance(outcome, SluiceError):
-        yield encode_json(_failure_as_json(outcome))[1:].encode()
+        yield encode_json(_describe_failure(item_id, outcome)).encode()
         return
+    yield f'{{"id":{encode_json(item_id)},'.encode()
     assert outcome.file  # noqa: S101 - the form "json" has a file
     yield _HEADS[outcome.origin][1:]
     yield from outcome.file.body.inflate_chunks()
@@ -147,8 +173,8 @@ async def _send_chunks(file: GzippedList) -> AsyncIterator[bytes]:
         yield chunk
 
 
-def _failure_as_json(error: SluiceError) -> dict[str, Any]:
-    values: dict[str, Any] = {"success": False, "error": str(error), "status": error.status}
+def _describe_failure(item_id: str, error: SluiceError) -> BatchItemError:
+    values: BatchItemError = {"id": item_id, "success": False, "error": str(error), "status": error.status}
     if isinstance(error, Invalid) and error.fields:
         values["errors"] = [{"path": field.field, "reason": field.reason} for field in error.fields]
     return values

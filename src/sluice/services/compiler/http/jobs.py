@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from sluice.core.errors import Conflict, NotFound
 from sluice.core.models import parse_model
@@ -10,21 +10,118 @@ from sluice.core.ports import Clock, NewId
 from sluice.services.compiler.cache.compilation_records import Count
 from sluice.services.compiler.cache.list_cache import ListCache
 from sluice.services.compiler.cache.served_list import ServedList
+from sluice.services.compiler.guard.guard import REFUSED, TOKEN
 from sluice.services.compiler.http.compile import build_list_reply
+from sluice.services.compiler.http.job_replies import (
+    BatchSize,
+    DeadLetters,
+    JobAccepted,
+    JobCancelled,
+    JobHead,
+    JobList,
+    JobStatus,
+    build_status,
+    describe_job,
+)
 from sluice.services.compiler.jobs.dead_letter_store import DeadLetterStore
 from sluice.services.compiler.jobs.job_store import Job, JobStore
-from sluice.services.compiler.jobs.messages import BatchMessage, CompileMessage, Message
-from sluice.services.compiler.jobs.queue_stats import QueueStats
+from sluice.services.compiler.jobs.messages import MAX_ID_CHARS, BatchMessage, CompileMessage, Message
+from sluice.services.compiler.jobs.queue_stats import QueueCounts, QueueHistory, QueueStats
 from sluice.services.compiler.limits.allowance import count_sent_files, count_sent_sources, share_fetches
 from sluice.services.compiler.ports import CountingGuard
-from sluice.services.compiler.requests import MAX_BODY_BYTES, AsyncBatchRequest, CompileRequest, parse_priority
+from sluice.services.compiler.requests import (
+    BATCH_EXAMPLE,
+    COMPILE_EXAMPLE,
+    MAX_BODY_BYTES,
+    AsyncBatchRequest,
+    CompileRequest,
+    parse_priority,
+)
 from sluice.services.compiler.workflows.batch_items import ItemRunner
-from sluice.web import QueryReader, Reply, Request, encode_json
+from sluice.web import Reply, Request, encode_json
 from sluice.web.admin import is_operator, require_admin
 from sluice.web.negotiate import choose_media_type
+from sluice.web.operations import Media, Operation, ReplyDoc, describe
+from sluice.web.parameters import PathParameter, Query, text
 
 _NOTE: Final = (
     "The result is at /queue/results/{id}, and POST /compile with the same configuration finds it in the cache."
+)
+
+JOB: Final = PathParameter(
+    "id",
+    str,
+    {"type": "string", "minLength": 1, "maxLength": MAX_ID_CHARS},
+    "The `requestId` of a job, or the `workflowId` of a workflow. Whoever knows it owns the job.",
+    "compile-1790000000000-0123456789abcdef0123456789abcdef",
+)
+ITEM: Final = text("item", about="The id of an item of a batch: the reply is its list.")
+
+
+COMPILE_ASYNC: Final = Operation(
+    "queueList",
+    "Compile a list in the background",
+    {202: ReplyDoc("The job is queued.", JobAccepted, {"Location": "The URL of its result."})},
+    tag="Compile",
+    body=CompileRequest,
+    body_extras=TOKEN,
+    example=COMPILE_EXAMPLE,
+    problems=REFUSED,
+)
+COMPILE_BATCH_ASYNC: Final = Operation(
+    "queueBatch",
+    "Compile 1 to 100 lists in the background",
+    {202: ReplyDoc("The job is queued.", JobAccepted, {"Location": "The URL of its results."})},
+    tag="Compile",
+    body=AsyncBatchRequest,
+    body_extras=TOKEN,
+    example=BATCH_EXAMPLE,
+    problems=REFUSED,
+)
+SHOW_STATS: Final = Operation(
+    "showQueueStats",
+    "Statistics of the queues",
+    {200: ReplyDoc("Counts and times of the last 24 hours, and the history.", QueueCounts)},
+    tag="Queue",
+)
+SHOW_HISTORY: Final = Operation(
+    "showQueueHistory",
+    "The last jobs, and the depth over time",
+    {200: ReplyDoc("The last 50 jobs and 100 depths.", QueueHistory)},
+    "Without the ids and names of jobs, which are for the operator: with the token they are there.",
+    tag="Queue",
+)
+LIST_DEAD_LETTERS: Final = Operation(
+    "listDeadLetters",
+    "The jobs that failed for good",
+    {200: ReplyDoc("The newest 100.", DeadLetters)},
+    "And the items of batches, each with its reason: the queue gave them up, or no retry could help. They are kept "
+    "for a week.",
+    tag="Queue",
+    security=("admin",),
+)
+SHOW_RESULT: Final = Operation(
+    "showJobResult",
+    "The status of a job, and its list",
+    {
+        200: ReplyDoc(
+            "The list of a completed job, else its status.",
+            (JobList, JobStatus, Media("text/plain", "The list, a rule on each line.")),
+        )
+    },
+    tag="Queue",
+    path=(JOB,),
+    query=Query(ITEM),
+    problems=(404,),
+)
+CANCEL_JOB: Final = Operation(
+    "cancelJob",
+    "Cancel a job",
+    {200: ReplyDoc("The job is cancelled.", JobCancelled)},
+    "POST and DELETE do the same.",
+    tag="Queue",
+    path=(JOB,),
+    problems=(404, 409),
 )
 
 
@@ -42,6 +139,7 @@ class QueueApi:
     new_id: NewId
     count: Count
 
+    @describe(COMPILE_ASYNC)
     async def submit(self, request: Request) -> Reply:
         body = parse_model(CompileRequest, await self.guard(request, max_bytes=MAX_BODY_BYTES))
         message = CompileMessage(
@@ -54,6 +152,7 @@ class QueueApi:
         )
         return await self._accept(message, {})
 
+    @describe(COMPILE_BATCH_ASYNC)
     async def submit_batch(self, request: Request) -> Reply:
         body = parse_model(AsyncBatchRequest, await self.guard(request, max_bytes=MAX_BODY_BYTES))
         share_fetches([count_sent_files(item.configuration) for item in body.requests])
@@ -66,40 +165,49 @@ class QueueApi:
         )
         return await self._accept(message, {"batchSize": len(body.requests)})
 
+    @describe(SHOW_STATS)
     async def show_stats(self, _request: Request) -> Reply:
         history, depths = await self.stats.load_history(), await self.stats.load_depths()
-        values = await self.stats.load_counts() | {"history": history, "depthHistory": depths}
-        return Reply.json(values)
+        stats: QueueCounts = {**await self.stats.load_counts(), "history": history, "depthHistory": depths}
+        return Reply.json(stats)
 
+    @describe(SHOW_HISTORY)
     async def show_history(self, request: Request) -> Reply:
         """Shows ids and names to the operator alone: whoever holds an id owns the job."""
         is_named = is_operator(request, self.admin_token)
         history = await (self.stats.load_named_history() if is_named else self.stats.load_history())
-        values = {"history": history, "depthHistory": await self.stats.load_depths()}
-        return Reply.json(values)
+        return Reply.json(QueueHistory(history=history, depthHistory=await self.stats.load_depths()))
 
+    @describe(LIST_DEAD_LETTERS)
     async def show_dead_letters(self, request: Request) -> Reply:
         """Replies to the operator alone: letters hold ids, names and sources of callers."""
         require_admin(request, self.admin_token)
-        return Reply.json({"deadLetters": [letter.as_json() for letter in await self.dead_letters.load_newest()]})
+        letters = await self.dead_letters.load_newest()
+        return Reply.json(DeadLetters(deadLetters=[letter.as_json() for letter in letters]))
 
+    @describe(SHOW_RESULT)
     async def show_result(self, request: Request) -> Reply:
-        item = read_item(request)
-        job = await self._find_job(request.params["id"])
+        item = SHOW_RESULT.read(request)[ITEM]
+        job = await self._find_job(JOB.read(request))
         if job.kind != "compile":
             return await self._build_batch_reply(request, job, item)
         if job.state != "completed" or job.cache_key is None:
-            return Reply.json(_job_as_json(job))
+            return Reply.json(build_status(job))
         return await self._build_list_reply(request, job, job.cache_key)
 
+    @describe(CANCEL_JOB)
     async def cancel(self, request: Request) -> Reply:
-        request_id = request.params["id"]
+        request_id = JOB.read(request)
         if await self.jobs.cancel(request_id):
             self.count("jobs", "cancelled")
             note = "A job that had not begun never will; the result of one under way is dropped."
-            return Reply.json({"success": True, "message": f"Job {request_id} is cancelled", "note": note})
+            return Reply.json(JobCancelled(success=True, message=f"Job {request_id} is cancelled", note=note))
         job = await self._find_job(request_id)
         raise Conflict(f"job {request_id} is {job.state} already")
+
+    @describe(CANCEL_JOB._replace(name="cancelJobByDelete"))
+    async def cancel_by_delete(self, request: Request) -> Reply:
+        return await self.cancel(request)
 
     async def _find_job(self, request_id: str) -> Job:
         """Finds a job by its id, which is all that its owner needs."""
@@ -108,19 +216,19 @@ class QueueApi:
             raise NotFound(f"there is no job {request_id}")
         return job
 
-    async def _accept(self, message: Message, extra: dict[str, Any]) -> Reply:
+    async def _accept(self, message: Message, size: BatchSize) -> Reply:
         await self.jobs.accept(message)
         self.count("jobs", "enqueued")
         request_id = str(message.request_id)
-        values = {
+        accepted: JobAccepted = {
             "success": True,
             "message": "The job is queued",
             "note": _NOTE.format(id=request_id),
             "requestId": request_id,
-            **extra,
+            **size,
             "priority": message.priority,
         }
-        return Reply.json(values, 202, {"Location": f"/queue/results/{request_id}"})
+        return Reply.json(accepted, 202, {"Location": f"/queue/results/{request_id}"})
 
     async def _build_list_reply(self, request: Request, job: Job, key: str) -> Reply:
         """Replies with the stored list, as text or under a head that describes the job."""
@@ -129,9 +237,8 @@ class QueueApi:
             return build_list_reply(request, ServedList(text.summary, "cached", text), "text")
         if (file := await self.cache.find_reply(key)) is None:
             error = "The result is no longer in the cache; compile it again"
-            values = {"success": False, "status": "cache_miss", "error": error, "jobInfo": _info_as_json(job)}
-            return Reply.json(values)
-        head = {"success": True, "status": "completed", "jobInfo": _info_as_json(job)}
+            return Reply.json(JobStatus(success=False, status="cache_miss", error=error, jobInfo=describe_job(job)))
+        head = JobHead(success=True, status="completed", jobInfo=describe_job(job))
         job_file = file.with_head((encode_json(head)[:-1] + ",").encode())
         return build_list_reply(request, ServedList(file.summary, "cached", job_file), "json")
 
@@ -143,7 +250,7 @@ class QueueApi:
                 raise NotFound(f"job {job.request_id} has no list for the item {item[:80]}")
             return await self._build_list_reply(request, job, outcome.cache_key)
         results = [outcome.as_json() for outcome in outcomes.values()]
-        return Reply.json(_job_as_json(job) | {"results": results})
+        return Reply.json({**build_status(job), "results": results})
 
     def _new_request_id(self, kind: str) -> str:
         """Returns an id that nobody can guess: whoever knows it owns the job."""
@@ -151,28 +258,3 @@ class QueueApi:
 
     def _now_ms(self) -> int:
         return round(self.clock.now() * 1000)
-
-
-def read_item(request: Request) -> str | None:
-    """Return `?item=`, the id of an item of a batch."""
-    query = QueryReader(request)
-    item = query.text("item")
-    query.check()
-    return item
-
-
-def _job_as_json(job: Job) -> dict[str, Any]:
-    is_completed = job.state == "completed"
-    values = {"success": is_completed, "status": job.state, "jobInfo": _info_as_json(job)}
-    return values | ({"error": job.error} if job.error and not is_completed else {})
-
-
-def _info_as_json(job: Job) -> dict[str, Any]:
-    return {
-        "requestId": job.request_id,
-        "configName": job.config_name,
-        "priority": job.priority,
-        "attempts": job.attempts,
-        "duration": job.duration_ms,
-        "timestamp": job.finished_ms or job.created_ms,
-    }

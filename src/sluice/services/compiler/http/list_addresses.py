@@ -1,12 +1,11 @@
 """The addresses that people subscribe to: stored bytes from one object in R2, and nothing else."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from sluice.core.errors import NotFound
 from sluice.core.http_dates import format_http_date
 from sluice.core.ports import Bucket, FileStream
 from sluice.web import ETag, Native, Reply, Request, Sharing, apply_conditions, share_reply
@@ -14,15 +13,12 @@ from sluice.web.negotiate import accepts_gzip
 from sluice.web.problems import build_problem
 
 PREFIX: Final = "published/at/"
-PATCH_PREFIX: Final = "published/patches/"
 RETRY_AFTER_S: Final = 120
 _FRESH_S: Final = 300
 _STALE_S: Final = 24 * 3600
 _GZIP_MARK: Final = "-gzip"
 _KNOWN: Final = re.compile(rf'(?:W/)?"([0-9a-f]{{32}})(?:{_GZIP_MARK})?"')
 _CONDITIONS: Final = ("if-none-match", "if-modified-since", "if-match", "if-unmodified-since")
-_PATCH_TYPE: Final = "text/plain; charset=utf-8"
-
 # Gives up a stream that nobody reads; None is no stream.
 Discard = Callable[[Any], None]
 # Returns the stream, which is compressed, as one of its plain content of this length.
@@ -69,15 +65,6 @@ class ListAddresses:
             return reply
         return replace(reply, body=Native(stream, is_encoded=True) if is_gzip else Native(self.inflate(stream, length)))
 
-    async def serve_patch(self, request: Request) -> Reply:
-        """Returns the patch from one version to the next; 404 while there is no next version."""
-        folder, file = request.params["id"], request.params["file"]
-        content = await self.bucket.get_bytes(f"{PATCH_PREFIX}{folder}/{file}") if _is_plain(folder, file) else None
-        if content is None:
-            raise NotFound("there is no patch here yet: the list has no newer version")
-        reply = Reply(200, (("Content-Type", _PATCH_TYPE),), content)
-        return share_reply(reply, Sharing(max_age_s=_FRESH_S, tags=(f"patches-{folder}",)))
-
 
 def _find_known_etag(request: Request) -> str | None:
     """Return the ETag of the only version that the client has; None if it names another number of them, or conditions."""
@@ -87,11 +74,7 @@ def _find_known_etag(request: Request) -> str | None:
     return known[1] if known else None
 
 
-def _is_plain(folder: str, file: str) -> bool:
-    return folder.isascii() and folder.isalpha() and len(file) <= 64 and "/" not in file
-
-
-def _build_headers(facts: Any, *, gzip: bool) -> tuple[tuple[str, str], ...]:
+def _build_headers(facts: Mapping[str, str], *, gzip: bool) -> tuple[tuple[str, str], ...]:
     modified = format_http_date(datetime.fromtimestamp(int(facts["modified"]), UTC))
     headers = (
         ("Content-Type", facts["type"]),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from sluice.services.compiler.settings import Settings
 from sluice.web import Handler, Reply, Request, Route
+from sluice.web.operations import FoundLater, Operation, find_operation
 
 if TYPE_CHECKING:
     from sluice.services.compiler.http.compile import CompileApi
@@ -53,8 +54,8 @@ class CompilerApis(Protocol):
 
 
 def compiler_routes(apis: CompilerApis, settings: Settings) -> list[Route]:
-    def measure(path: str, find_handler: Callable[[], Handler]) -> Route:
-        return _route("POST", path, lambda: apis.request_metrics.measure(path, find_handler()))
+    def measure(path: str, find: Callable[[], Handler]) -> Route:
+        return Route("POST", path, FoundLater(find, lambda handler: apis.request_metrics.measure(path, handler)))
 
     return [
         _route("GET", "/", lambda: apis.show_page),
@@ -71,7 +72,7 @@ def compiler_routes(apis: CompilerApis, settings: Settings) -> list[Route]:
         _route("GET", "/queue/dead-letters", lambda: apis.queue_api.show_dead_letters),
         _route("GET", "/queue/results/:id", lambda: apis.queue_api.show_result),
         _route("POST", "/queue/cancel/:id", lambda: apis.queue_api.cancel),
-        _route("DELETE", "/queue/cancel/:id", lambda: apis.queue_api.cancel),
+        _route("DELETE", "/queue/cancel/:id", lambda: apis.queue_api.cancel_by_delete),
         measure("/workflow/compile", lambda: apis.workflow_api.start_compilation),
         measure("/workflow/batch", lambda: apis.workflow_api.start_batch),
         measure("/workflow/cache-warm", lambda: apis.workflow_api.start_warming),
@@ -84,7 +85,7 @@ def compiler_routes(apis: CompilerApis, settings: Settings) -> list[Route]:
         _route("GET", "/metrics/prometheus", lambda: apis.metrics_api.show_prometheus),
         _route("GET", "/api/turnstile-config", lambda: _find_turnstile(settings)),
         _route("GET", "/lists", lambda: apis.lists_api.show_all),
-        Route("GET", "/lists/:name", partial(_serve_list, apis)),
+        Route("GET", "/lists/:name", _ListOrFacts(apis)),
         _route("PUT", "/lists/:name", lambda: apis.lists_api.put),
         _route("DELETE", "/lists/:name", lambda: apis.lists_api.delete),
         _route("POST", "/lists/:name/rebuild", lambda: apis.lists_api.rebuild),
@@ -93,17 +94,27 @@ def compiler_routes(apis: CompilerApis, settings: Settings) -> list[Route]:
         _route("GET", "/lists/:name/diff", lambda: apis.lists_api.show_difference),
         _route("GET", "/lists/:name/why", lambda: apis.lists_api.explain),
         _route("GET", "/lists/:name/overlap", lambda: apis.lists_api.show_overlap),
-        _route("GET", "/lists/patches/:id/:file", lambda: apis.list_addresses.serve_patch),
+        _route("GET", "/lists/patches/:id/:file", lambda: _find_patches(apis)),
     ]
 
 
-async def _serve_list(apis: CompilerApis, request: Request) -> Reply:
+@dataclass(frozen=True, slots=True)
+class _ListOrFacts:
     """A name with a dot is an address that people subscribe to; a name alone shows the list's facts."""
-    name, dot, extension = request.params["name"].partition(".")
-    if dot:
-        reply = await apis.list_addresses.serve(request, name, extension)
-        return reply or apis.lists_api.show_missing(request, name, extension)
-    return await apis.lists_api.show(request)
+
+    apis: CompilerApis
+
+    @property
+    def operation(self) -> Operation:
+        """What the handler of the facts declares: it covers both, and its module is not needed for an address."""
+        return find_operation(_route("GET", "/lists/:name", lambda: self.apis.lists_api.show))
+
+    async def __call__(self, request: Request) -> Reply:
+        name, dot, extension = request.params["name"].partition(".")
+        if dot:
+            reply = await self.apis.list_addresses.serve(request, name, extension)
+            return reply or self.apis.lists_api.show_missing(request, name, extension)
+        return await self.apis.lists_api.show(request)
 
 
 # Rare, so their modules do not delay the start of the Worker.
@@ -113,14 +124,17 @@ def _find_catalog() -> Handler:
     return show_catalog
 
 
+def _find_patches(apis: CompilerApis) -> Handler:
+    from sluice.services.compiler.http.list_patches import serve_patches  # noqa: PLC0415 - rare
+
+    return serve_patches(apis.list_addresses.bucket)
+
+
 def _find_turnstile(settings: Settings) -> Handler:
-    from sluice.services.compiler.http.metrics import show_turnstile  # noqa: PLC0415 - rare
+    from sluice.services.compiler.http.metrics import serve_turnstile  # noqa: PLC0415 - rare
 
-    return partial(show_turnstile, settings)
+    return serve_turnstile(settings)
 
 
-def _route(method: str, path: str, find_handler: Callable[[], Handler]) -> Route:
-    async def handle(request: Request) -> Reply:
-        return await find_handler()(request)
-
-    return Route(method, path, handle)
+def _route(method: str, path: str, find: Callable[[], Handler]) -> Route:
+    return Route(method, path, FoundLater(find))

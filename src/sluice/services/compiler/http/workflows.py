@@ -1,17 +1,28 @@
 """Workflows over HTTP: start, status, events, figures, and the last health report on the sources."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from sluice.core.compiler.configuration import Configuration
 from sluice.core.errors import Invalid
 from sluice.core.models import parse_model
 from sluice.core.ports import Clock
 from sluice.core.timestamps import iso, parse_iso_ms
+from sluice.services.compiler.guard.guard import REFUSED, TOKEN
 from sluice.services.compiler.health.source import HealthSource
 from sluice.services.compiler.health.store import HealthStore
 from sluice.services.compiler.health.workflow import HealthRequest
+from sluice.services.compiler.http.workflow_replies import (
+    LatestHealth,
+    StartedAmount,
+    WorkflowEvents,
+    WorkflowKind,
+    WorkflowMetrics,
+    WorkflowStarted,
+    WorkflowStatus,
+    build_accepted,
+)
 from sluice.services.compiler.limits.allowance import (
     count_files,
     count_sent_files,
@@ -19,21 +30,125 @@ from sluice.services.compiler.limits.allowance import (
     share_fetches,
 )
 from sluice.services.compiler.ports import CountingGuard, Instances
-from sluice.services.compiler.requests import MAX_BODY_BYTES, AsyncBatchRequest, CompileRequest
+from sluice.services.compiler.requests import (
+    BATCH_EXAMPLE,
+    COMPILE_EXAMPLE,
+    MAX_BODY_BYTES,
+    AsyncBatchRequest,
+    CompileRequest,
+)
 from sluice.services.compiler.workflows.event_log import WorkflowEventLog
-from sluice.services.compiler.workflows.events import WorkflowType
-from sluice.services.compiler.workflows.starter import PUBLISHED_LIST, ApiType, WorkflowStarter
+from sluice.services.compiler.workflows.starter import PREFIXES, PUBLISHED_LIST, WorkflowStarter
 from sluice.services.compiler.workflows.warming import WarmRequest
-from sluice.web import QueryReader, Reply, Request
+from sluice.web import Reply, Request
 from sluice.web.admin import is_operator
+from sluice.web.operations import Operation, ReplyDoc, describe
+from sluice.web.parameters import PathParameter, Query, text
 
-# The names of the figures of each type.
-_FIGURE_NAMES: Final[Mapping[WorkflowType, str]] = {
-    "compilation": "compilation",
-    "batch": "batchCompilation",
-    "cache-warming": "cacheWarming",
-    "health-monitoring": "healthMonitoring",
-}
+KINDS: Final[Sequence[WorkflowKind]] = (*PREFIXES, PUBLISHED_LIST)
+
+
+def _parse_kind(text: str) -> WorkflowKind:
+    for kind in KINDS:
+        if kind == text:
+            return kind
+    raise Invalid(f"{text[:40]!r} is not a workflow type; the types are {', '.join(KINDS)}")
+
+
+KIND: Final = PathParameter(
+    "type", _parse_kind, {"type": "string", "enum": list(KINDS)}, "The type of a workflow.", "compilation"
+)
+RUN: Final = PathParameter(
+    "id",
+    str,
+    {"type": "string", "pattern": "^[A-Za-z0-9_][A-Za-z0-9_-]{0,99}$"},
+    "The `workflowId` of a run.",
+    "wf-compile-1790000000000-0123456789abcdef0123456789abcdef",
+)
+SINCE: Final = text("since", about="Only events after this time.", example="2026-01-31T12:00:00.000Z")
+
+
+_STARTED: Final = {202: ReplyDoc("The workflow is started.", WorkflowStarted)}
+START_COMPILATION: Final = Operation(
+    "startCompilation",
+    "Compile a list as a workflow",
+    _STARTED,
+    "After a crash it continues after its last finished step.",
+    tag="Workflows",
+    body=CompileRequest,
+    body_extras=TOKEN,
+    example=COMPILE_EXAMPLE,
+    problems=REFUSED,
+)
+START_BATCH: Final = Operation(
+    "startBatch",
+    "Compile 1 to 100 lists as a workflow",
+    _STARTED,
+    tag="Workflows",
+    body=AsyncBatchRequest,
+    body_extras=TOKEN,
+    example=BATCH_EXAMPLE,
+    problems=REFUSED,
+)
+START_WARMING: Final = Operation(
+    "startCacheWarming",
+    "Compile popular lists ahead of requests",
+    _STARTED,
+    tag="Workflows",
+    body=WarmRequest,
+    body_required=False,
+    body_extras=TOKEN,
+    example={
+        "configurations": [{"name": "EasyList", "sources": [{"source": "https://easylist.to/easylist/easylist.txt"}]}]
+    },
+    problems=REFUSED,
+)
+START_HEALTH_CHECK: Final = Operation(
+    "startHealthCheck",
+    "Check whether sources are available and complete",
+    _STARTED,
+    "The check of a stranger is answered and forgotten. Only a check of all sources with the operator's token is "
+    "stored, replaces the last report and raises alerts.",
+    tag="Workflows",
+    body=HealthRequest,
+    body_required=False,
+    body_extras=TOKEN,
+    example={
+        "sources": [
+            {"name": "EasyList", "url": "https://easylist.to/easylist/easylist.txt", "expectedMinRules": 50_000}
+        ]
+    },
+    problems=(401, *REFUSED),
+)
+SHOW_STATUS: Final = Operation(
+    "showWorkflowStatus",
+    "The status of a workflow, and its result",
+    {200: ReplyDoc("Its state and its result.", WorkflowStatus)},
+    tag="Workflows",
+    path=(KIND, RUN),
+    problems=(404,),
+)
+LIST_EVENTS: Final = Operation(
+    "listWorkflowEvents",
+    "The events of a workflow",
+    {200: ReplyDoc("The events, the earliest first.", WorkflowEvents)},
+    "The last 100 events, kept for an hour. An unknown run has none.",
+    tag="Workflows",
+    path=(RUN,),
+    query=Query(SINCE),
+)
+SHOW_METRICS: Final = Operation(
+    "showWorkflowMetrics",
+    "Figures of the workflow runs",
+    {200: ReplyDoc("Figures for each type.", WorkflowMetrics)},
+    tag="Workflows",
+)
+SHOW_LATEST_HEALTH: Final = Operation(
+    "showLatestHealth",
+    "The last check of the sources",
+    {200: ReplyDoc("The report, updated by later rechecks.", LatestHealth)},
+    tag="Workflows",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,22 +165,25 @@ class WorkflowApi:
     admin_token: str
     clock: Clock
 
+    @describe(START_COMPILATION)
     async def start_compilation(self, request: Request) -> Reply:
         body = await self.guard(request, max_bytes=MAX_BODY_BYTES)
         parse_model(CompileRequest, body)
         workflow_id = await self.starter.start_requested("compilation", "requestId", body)
-        return _build_accepted("Compilation workflow started", "compilation", workflow_id)
+        return build_accepted("Compilation workflow started", "compilation", workflow_id, {})
 
+    @describe(START_BATCH)
     async def start_batch(self, request: Request) -> Reply:
         body = await self.guard(request, max_bytes=MAX_BODY_BYTES)
         requests = parse_model(AsyncBatchRequest, body).requests
         share_fetches([count_sent_files(item.configuration) for item in requests])
         await self.guard.charge_sources(request, sum(count_sent_sources(item.configuration) for item in requests))
         workflow_id = await self.starter.start_requested("batch-compilation", "batchId", body)
-        return _build_accepted(
-            "Batch compilation workflow started", "batch-compilation", workflow_id, batchSize=len(requests)
+        return build_accepted(
+            "Batch compilation workflow started", "batch-compilation", workflow_id, {"batchSize": len(requests)}
         )
 
+    @describe(START_WARMING)
     async def start_warming(self, request: Request) -> Reply:
         body = await self.guard(request, max_bytes=MAX_BODY_BYTES, optional_body=True)
         requested = parse_model(WarmRequest, body).configurations
@@ -74,11 +192,14 @@ class WorkflowApi:
             await self.guard.charge_sources(request, sum(len(one.sources) for one in requested))
         chosen = [configuration.model_dump(exclude_unset=True) for configuration in requested or self.configurations()]
         workflow_id = await self.starter.start_requested("cache-warming", "runId", {"configurations": chosen})
-        count = len(requested) if requested else "default"
-        return _build_accepted(
-            "Cache warming workflow started", "cache-warming", workflow_id, configurationsCount=count
+        return build_accepted(
+            "Cache warming workflow started",
+            "cache-warming",
+            workflow_id,
+            {"configurationsCount": len(requested) if requested else "default"},
         )
 
+    @describe(START_HEALTH_CHECK)
     async def start_health_check(self, request: Request) -> Reply:
         body = await self.guard(request, max_bytes=MAX_BODY_BYTES, optional_body=True)
         check = parse_model(HealthRequest, body)
@@ -88,56 +209,53 @@ class WorkflowApi:
         chosen = [source.model_dump() for source in check.sources or self.sources()]
         params = {"sources": chosen, "alertOnFailure": check.alertOnFailure, "private": is_private}
         workflow_id = await self.starter.start_requested("health-monitoring", "runId", params)
-        count = len(check.sources) if check.sources else "default"
-        return _build_accepted("Health check workflow started", "health-monitoring", workflow_id, sourcesCount=count)
+        amount: StartedAmount = {"sourcesCount": len(check.sources) if check.sources else "default"}
+        return build_accepted("Health check workflow started", "health-monitoring", workflow_id, amount)
 
+    @describe(SHOW_STATUS)
     async def show_status(self, request: Request) -> Reply:
-        kind, workflow_id = request.params["type"], request.params["id"]
-        instances: list[tuple[str, Instances]] = [*self.starter.instances.items(), (PUBLISHED_LIST, self.builds)]
-        instances_of_kind = next((of_kind for name, of_kind in instances if name == kind), None)
-        if instances_of_kind is None:
-            types = ", ".join(name for name, _ in instances)
-            raise Invalid(f"{kind[:40]!r} is not a workflow type; the types are {types}")
-        status = await instances_of_kind.status(workflow_id)
-        values = {"status": status.state, "output": status.output, "error": status.error}
-        return _build_reply({"workflowId": workflow_id, "workflowType": kind, **values})
+        kind, workflow_id = KIND.read(request), RUN.read(request)
+        instances = self.builds if kind == PUBLISHED_LIST else self.starter.instances[kind]
+        status = await instances.status(workflow_id)
+        values: WorkflowStatus = {
+            "success": True,
+            "workflowId": workflow_id,
+            "workflowType": kind,
+            "status": status.state,
+            "output": status.output,
+            "error": status.error,
+        }
+        return Reply.json(values)
 
+    @describe(LIST_EVENTS)
     async def show_events(self, request: Request) -> Reply:
-        workflow_id = request.params["id"]
-        since = read_since(request)
+        workflow_id = RUN.read(request)
+        since = LIST_EVENTS.read(request)[SINCE]
         log = await self.event_log.read(workflow_id, None if since is None else parse_iso_ms(since, "since"))
         if log is None:
             message = "No events: the id is unknown, or the workflow has not started"
             log = {"workflowId": workflow_id, "progress": 0, "isComplete": False, "events": [], "message": message}
-        return _build_reply(log)
+        return Reply.json(WorkflowEvents(success=True, **log))
 
+    @describe(SHOW_METRICS)
     async def show_metrics(self, _request: Request) -> Reply:
         figures = await self.event_log.load_metrics()
-        by_name = {name: figures.get(kind) for kind, name in _FIGURE_NAMES.items()}
-        return _build_reply({"timestamp": iso(self.clock.now()), "workflows": by_name})
+        metrics: WorkflowMetrics = {
+            "success": True,
+            "timestamp": iso(self.clock.now()),
+            "workflows": {
+                "compilation": figures.get("compilation"),
+                "batchCompilation": figures.get("batch"),
+                "cacheWarming": figures.get("cache-warming"),
+                "healthMonitoring": figures.get("health-monitoring"),
+            },
+        }
+        return Reply.json(metrics)
 
+    @describe(SHOW_LATEST_HEALTH)
     async def show_latest_health(self, _request: Request) -> Reply:
         report = await self.health.load_latest()
-        if report:
-            report["history"] = await self.health.load_history(
-                {result["url"]: result["name"] for result in report["results"]}
-            )
-        note = {} if report else {"message": "No health check has been completed yet"}
-        return _build_reply({"data": report} | note)
-
-
-def read_since(request: Request) -> str | None:
-    """Return `?since=`, a time."""
-    query = QueryReader(request)
-    since = query.text("since")
-    query.check()
-    return since
-
-
-def _build_accepted(message: str, kind: ApiType, workflow_id: str, **extra: object) -> Reply:
-    values = {"success": True, "message": message, "workflowId": workflow_id, "workflowType": kind, **extra}
-    return Reply.json(values, 202)
-
-
-def _build_reply(values: Mapping[str, Any]) -> Reply:
-    return Reply.json({"success": True, **values})
+        if report is None:
+            return Reply.json(LatestHealth(success=True, data=None, message="No health check has been completed yet"))
+        history = await self.health.load_history({result["url"]: result["name"] for result in report["results"]})
+        return Reply.json(LatestHealth(success=True, data={**report, "history": history}))

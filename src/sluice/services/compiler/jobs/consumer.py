@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Coroutine, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 
 from sluice.core.compiler.configuration import parse_configuration
@@ -11,8 +11,8 @@ from sluice.core.errors import Invalid, SluiceError, Unavailable, Unusable
 from sluice.core.ports import Clock, Log
 from sluice.core.timestamps import elapsed_ms
 from sluice.services.compiler.cache.compilation_records import Count, Trigger
+from sluice.services.compiler.cache.compile_order import CompileOrder
 from sluice.services.compiler.cache.compiled_list import ListSummary
-from sluice.services.compiler.cache.list_cache import SYNC_TTL_S
 from sluice.services.compiler.jobs.backoff import retry_delay_s
 from sluice.services.compiler.jobs.chunk_log import ChunkLog
 from sluice.services.compiler.jobs.dead_letters import DeadLetters
@@ -136,16 +136,9 @@ class QueueConsumer:
 
     async def _compile(self, message: Message, request_id: str, allowance: FetchAllowance) -> ListSummary | None:
         match await self.jobs.load_content(message):
-            case CompileMessage(configuration=sent, pre_fetched_content=content, benchmark=benchmark):
-                configuration = parse_configuration(sent)
-                return await self.compile(
-                    configuration,
-                    content=content,
-                    ttl_s=SYNC_TTL_S,
-                    trigger="queue",
-                    benchmark=benchmark,
-                    allowance=allowance,
-                )
+            case CompileMessage() as wanted:
+                order = CompileOrder.of(wanted, parse_configuration(wanted.configuration), trigger="queue")
+                return await self.compile(replace(order, allowance=allowance))
             case BatchMessage(requests=requests):
                 shares = share_fetches([count_sent_files(item.configuration) for item in requests])
                 await self._compile_items(request_id, requests, shares, "queue")
@@ -165,10 +158,11 @@ class QueueConsumer:
             except Invalid as error:
                 await self.items.record_rejection(owner, item.id, str(error))
             else:
-                valid.append(Item(item.id, configuration, item.pre_fetched_content, max_fetches, item.benchmark))
+                order = CompileOrder.of(item, configuration, trigger=trigger, max_fetches=max_fetches)
+                valid.append(Item(item.id, order))
         self.log.event("batch.start", request_id=owner, requests=len(sent), valid=len(valid))
         watch = ChunkLog(self.log, owner, len(valid))
-        outcomes = await self.items.run(owner, valid, ttl_s=SYNC_TTL_S, trigger=trigger, watch=watch)
+        outcomes = await self.items.run(owner, valid, watch=watch)
         failed = [outcome for outcome in outcomes if not outcome.success]
         self.log.event("batch.done", request_id=owner, successful=len(valid) - len(failed), failed=len(failed))
         if len(valid) < len(sent) or any(outcome.permanent for outcome in failed):

@@ -1,11 +1,13 @@
 """The dead letters: jobs and items of batches that failed for good, each with its reason, for the operator."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, NotRequired, TypedDict
 
-from sluice.core.ports import Clock, Database
-from sluice.services.compiler.jobs.job_store import RETENTION_S
+from sluice.core.compiler.metrics import Amount
+from sluice.core.ports import Clock, Database, DatabaseRow
+from sluice.core.timestamps import EpochMs
+from sluice.services.compiler.jobs.job_store import RETENTION_S, JobKind
 
 MAX_SHOWN: Final = 100
 
@@ -28,20 +30,36 @@ on conflict do nothing returning *
 """
 
 
+class _Item(TypedDict, total=False):
+    itemId: str
+
+
+class DeadLetter(TypedDict):
+    """`itemId` names the item of a batch."""
+
+    requestId: str
+    itemId: NotRequired[str]
+    type: JobKind
+    configName: str
+    error: str
+    attempts: Amount
+    timestamp: EpochMs
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeadLetter:
+class StoredLetter:
     """`item_id` is "" for a whole job."""
 
     request_id: str
     item_id: str
-    kind: str
+    kind: JobKind
     config_name: str
     reason: str
     attempts: int
     failed_ms: int
 
-    def as_json(self) -> dict[str, Any]:
-        item = {"itemId": self.item_id} if self.item_id else {}
+    def as_json(self) -> DeadLetter:
+        item: _Item = {"itemId": self.item_id} if self.item_id else {}
         return {
             "requestId": self.request_id,
             **item,
@@ -60,18 +78,18 @@ class DeadLetterStore:
     database: Database
     clock: Clock
 
-    async def add_job(self, request_id: str, reason: str | None = None) -> list[DeadLetter]:
+    async def add_job(self, request_id: str, reason: str | None = None) -> list[StoredLetter]:
         """Adds a failed job, or each failed item of a batch; without a reason, with its last error. Returns the new ones."""
         now_ms = self._now_ms()
         statements = [(_ADD_JOB, (request_id, now_ms, reason)), (_ADD_FAILED_ITEMS, (request_id, now_ms))]
         added = await self.database.batch(statements)
         return _letters([row for each in added for row in each.rows])
 
-    async def add_hopeless_items(self, request_id: str) -> list[DeadLetter]:
+    async def add_hopeless_items(self, request_id: str) -> list[StoredLetter]:
         """Adds the items of a batch that no retry can help, while the others go on. Returns the new ones."""
         return _letters((await self.database.run(_ADD_HOPELESS_ITEMS, request_id, self._now_ms())).rows)
 
-    async def load_newest(self) -> list[DeadLetter]:
+    async def load_newest(self) -> list[StoredLetter]:
         query = f"select * from dead_letters order by failed_ms desc, item_id limit {MAX_SHOWN}"  # noqa: S608 - a constant
         return _letters(await self.database.all(query))
 
@@ -84,5 +102,5 @@ class DeadLetterStore:
         return round(self.clock.now() * 1000)
 
 
-def _letters(rows: Sequence[Mapping[str, Any]]) -> list[DeadLetter]:
-    return [DeadLetter(**row) for row in rows]
+def _letters(rows: Sequence[DatabaseRow]) -> list[StoredLetter]:
+    return [StoredLetter(**row) for row in rows]

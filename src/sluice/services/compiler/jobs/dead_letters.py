@@ -7,7 +7,7 @@ from typing import Final
 from sluice.core.errors import SluiceError
 from sluice.core.ports import Log
 from sluice.services.compiler.cache.compilation_records import Count
-from sluice.services.compiler.jobs.dead_letter_store import DeadLetter, DeadLetterStore
+from sluice.services.compiler.jobs.dead_letter_store import DeadLetterStore, StoredLetter
 from sluice.services.compiler.jobs.delivery import Delivery
 from sluice.services.compiler.jobs.job_store import JobStore
 from sluice.services.compiler.jobs.messages import MalformedMessage, UnknownMessage, parse_message
@@ -46,7 +46,7 @@ class DeadLetters:
         """Records the items of a batch that no retry can help."""
         self._log_letters(await self.store.add_hopeless_items(request_id))
 
-    def _log_letters(self, letters: Sequence[DeadLetter]) -> None:
+    def _log_letters(self, letters: Sequence[StoredLetter]) -> None:
         for letter in letters:
             item = {"item": letter.item_id} if letter.item_id else {}
             self.log.error(

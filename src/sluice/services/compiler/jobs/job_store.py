@@ -5,17 +5,16 @@ queued or running.
 """
 
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Final, Literal, Self
+from typing import Final, Literal, Self
 
 from sluice.core.errors import SluiceError
-from sluice.core.json_text import encode_json, encode_utf8
-from sluice.core.ports import Bucket, Clock, Database, Log
+from sluice.core.json_text import JsonObject, encode_json, encode_utf8
+from sluice.core.ports import Bucket, Clock, Database, DatabaseRow, Log, Scalar
 from sluice.services.compiler.cache.compiled_list import MAX_NAME_CHARS, ListSummary
 from sluice.services.compiler.cache.list_cache import JOB_CONTENT_PREFIX
 from sluice.services.compiler.jobs.messages import MalformedMessage, Message, UnknownMessage, parse_message
-from sluice.services.compiler.remote_calls import RemoteReply, unwrap_reply
 from sluice.services.compiler.requests import Priority, parse_priority
 
 MAX_TRIES: Final = 5
@@ -55,7 +54,7 @@ order by created_ms limit {_RESENT_AT_ONCE}
 
 JobKind = Literal["compile", "batch-compile", "cache-warm"]
 JobState = Literal["queued", "running", "completed", "failed", "cancelled"]
-Send = Callable[[Priority, Mapping[str, Any]], Awaitable[None]]
+Send = Callable[[Priority, JsonObject], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +74,7 @@ class Job:
     finished_ms: int | None
 
     @classmethod
-    def from_row(cls, row: Mapping[str, Any]) -> Self:
+    def from_row(cls, row: DatabaseRow) -> Self:
         return cls(**{name: row[name] for name in cls.__slots__})
 
 
@@ -86,13 +85,13 @@ class JobStore:
     database: Database
     bucket: Bucket
     send: Send
-    arm_sweeper: Callable[[], Awaitable[RemoteReply]]
+    arm_sweeper: Callable[[], Awaitable[None]]
     clock: Clock
     log: Log
 
     async def accept(self, message: Message) -> None:
         """Stores and sends a job. Once this returns, the job will run: if sending fails, the sweep sends it."""
-        unwrap_reply(await self.arm_sweeper())
+        await self.arm_sweeper()
         body = await self._message_body(message)
         priority = parse_priority(message.priority)
         row = (_id(message), message.type, priority, message.name[:MAX_NAME_CHARS], encode_json(body), self._now_ms())
@@ -202,14 +201,14 @@ class JobStore:
         before_ms = self._now_ms() - RETENTION_S * 1000
         await self.database.run("delete from compile_jobs where finished_ms < ?", before_ms)
 
-    async def _finish(self, request_id: str, sql: str, *params: object) -> bool:
+    async def _finish(self, request_id: str, sql: str, *params: Scalar) -> bool:
         """Ends a job and deletes what its caller has sent; False if it was over. What a crash leaves in R2 expires."""
         is_changed = (await self.database.run(sql, *params)).changes > 0
         if is_changed:
             await self.bucket.delete(JOB_CONTENT_PREFIX + request_id)
         return is_changed
 
-    async def _resend(self, row: Mapping[str, Any]) -> None:
+    async def _resend(self, row: DatabaseRow) -> None:
         """Fails a job that can never be sent, so that it does not block later ones."""
         try:
             await self._dispatch(row["request_id"], row["priority"], json.loads(row["message"]))
@@ -218,13 +217,13 @@ class JobStore:
             if not error.retryable:
                 await self.fail(row["request_id"], str(error))
 
-    async def _dispatch(self, request_id: str, priority: Priority, body: Mapping[str, Any]) -> None:
+    async def _dispatch(self, request_id: str, priority: Priority, body: JsonObject) -> None:
         await self.send(priority, body)
         await self.database.run(
             "update compile_jobs set sent_ms = ?, sends = sends + 1 where request_id = ?", self._now_ms(), request_id
         )
 
-    async def _message_body(self, message: Message) -> dict[str, Any]:
+    async def _message_body(self, message: Message) -> JsonObject:
         """Returns the message, or a short one with the key of its content."""
         body = message.model_dump(mode="json", by_alias=True, exclude_defaults=True) | {"type": message.type}
         if len(content := encode_utf8(encode_json(body))) <= MAX_MESSAGE_BYTES:

@@ -10,6 +10,7 @@ from pydantic.alias_generators import to_camel
 from sluice.services.compiler.requests import MAX_ASYNC_BATCH, BatchItem, Content
 
 MAX_WARMED = 50
+MAX_ID_CHARS = 128
 _MAX_TYPE_CHARS = 80
 
 
@@ -18,7 +19,7 @@ class _Message(BaseModel):
 
     model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, frozen=True)
 
-    request_id: Annotated[str, Field(min_length=1, max_length=128)] | None = None
+    request_id: Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARS)] | None = None
     timestamp: float | None = None
     priority: Any = "standard"
     content_key: str | None = None

@@ -1,6 +1,6 @@
 """What the Worker does with a batch from any of its queues."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -30,13 +30,11 @@ class QueueSender(Protocol):
     async def send(self, body: object) -> None: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class PriorityQueues:
-    """The two queues that jobs are sent to."""
+    """The two queues that jobs are sent to; each is opened when it is used."""
 
-    high: QueueSender
-    standard: QueueSender
+    open: Callable[[Priority], QueueSender]
 
     async def send(self, priority: Priority, body: Mapping[str, Any]) -> None:
-        queue = self.high if priority == "high" else self.standard
-        await queue.send(dict(body))
+        await self.open(priority).send(dict(body))

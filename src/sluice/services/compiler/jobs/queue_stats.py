@@ -2,12 +2,16 @@
 
 import json
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Final, NotRequired, TypedDict
 
+from sluice.core.compiler.metrics import Amount, Duration
+from sluice.core.doc import Doc
 from sluice.core.errors import SluiceError
-from sluice.core.ports import Clock, Database, Kv, Log
-from sluice.core.timestamps import iso
+from sluice.core.ports import Clock, Database, DatabaseRow, Kv, Log
+from sluice.core.timestamps import EpochMs, Timestamp, iso
+from sluice.services.compiler.jobs.job_store import JobKind, JobState
 from sluice.services.compiler.metrics.request_metrics import ALL_COUNTERS
+from sluice.services.compiler.requests import Priority
 
 HISTORY: Final = 50
 DEPTHS: Final = 100
@@ -41,22 +45,77 @@ select at_ms, change from (
 """  # noqa: S608 - only constants
 
 
+class NamedJob(TypedDict):
+    """A job; its id and name are there for the operator's token alone."""
+
+    requestId: NotRequired[str]
+    configName: NotRequired[str]
+    type: JobKind
+    priority: Priority
+    status: JobState
+    ruleCount: Amount | None
+    duration: Duration | None
+    attempts: Amount
+    timestamp: EpochMs
+
+
+class Depth(TypedDict):
+    """How many jobs were waiting or running from a time on."""
+
+    timestamp: EpochMs
+    depth: Amount
+
+
+class JobCounts(TypedDict):
+    """The jobs of the last 24 hours; times in milliseconds, the rate for each minute."""
+
+    pending: Amount
+    processing: Amount
+    completed: Amount
+    failed: Amount
+    cancelled: Amount
+    enqueued: Amount
+    processingRate: Amount
+    totalProcessingTime: Amount
+    averageProcessingTime: Amount
+    queueLag: Amount
+    unknownMessages: Amount
+    malformedMessages: Amount
+    retriedMessages: Amount
+    lastUpdate: Timestamp
+
+
+class QueueHistory(TypedDict):
+    history: Annotated[list[NamedJob], Doc("The last 50 jobs, the latest first.")]
+    depthHistory: Annotated[list[Depth], Doc("The last 100 changes, the earliest first.")]
+
+
+class QueueCounts(JobCounts, QueueHistory):
+    """The jobs of the last 24 hours; times in milliseconds, the rate for each minute."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueStats:
     database: Database
     clock: Clock
 
-    async def load_counts(self) -> dict[str, Any]:
+    async def load_counts(self) -> JobCounts:
         """Counts the jobs of the last 24 hours."""
         now_ms = round(self.clock.now() * 1000)
         job_counts, messages = await self.database.batch(
             [(_COUNTS, (now_ms,)), (f"select labels, value from ({ALL_COUNTERS}) where name = 'queue_messages'", ())]  # noqa: S608
         )
         counts = job_counts.rows[0]
-        total_ms, oldest_ms = counts.pop("total_ms"), counts.pop("oldest_ms")
+        total_ms, oldest_ms = counts["total_ms"], counts["oldest_ms"]
         by_outcome = {json.loads(row["labels"])[0]: row["value"] for row in messages.rows}
         return {
-            **counts,
+            "pending": counts["pending"],
+            "processing": counts["processing"],
+            "completed": counts["completed"],
+            "failed": counts["failed"],
+            "cancelled": counts["cancelled"],
+            "enqueued": counts["enqueued"],
+            "processingRate": counts["processingRate"],
             "totalProcessingTime": total_ms,
             "averageProcessingTime": round(total_ms / counts["completed"]) if counts["completed"] else 0,
             "queueLag": now_ms - oldest_ms if oldest_ms else 0,
@@ -66,22 +125,22 @@ class QueueStats:
             "lastUpdate": iso(self.clock.now()),
         }
 
-    async def load_history(self) -> list[dict[str, Any]]:
+    async def load_history(self) -> list[NamedJob]:
         """Returns the last 50 jobs, the latest first, without ids and content: anybody may see this."""
         return [_job_as_json(row) for row in await self.database.all(_HISTORY)]
 
-    async def load_named_history(self) -> list[dict[str, Any]]:
+    async def load_named_history(self) -> list[NamedJob]:
         """Returns the same jobs with their ids and names, which are for the operator alone."""
         return [
             {"requestId": row["request_id"], "configName": row["config_name"], **_job_as_json(row)}
             for row in await self.database.all(_HISTORY)
         ]
 
-    async def load_depths(self) -> list[dict[str, Any]]:
+    async def load_depths(self) -> list[Depth]:
         """Returns how many jobs were unfinished after each of the last 100 changes, the earliest first."""
         changes = await self.database.all(_CHANGES)
         depth = await self.database.value("select count(*) from compile_jobs where finished_ms is null")
-        depths = []
+        depths: list[Depth] = []
         for change in changes:
             depths.append({"timestamp": change["at_ms"], "depth": max(depth, 0)})
             depth -= change["change"]
@@ -124,7 +183,7 @@ class QueueStatsPublisher:
             self.log.error("stats.unpublished", error)
 
 
-def _job_as_json(row: dict[str, Any]) -> dict[str, Any]:
+def _job_as_json(row: DatabaseRow) -> NamedJob:
     return {
         "type": row["kind"],
         "priority": row["priority"],

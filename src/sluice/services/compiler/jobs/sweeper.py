@@ -1,20 +1,18 @@
 """Resends lost jobs on an alarm of its own, which survives every crash."""
 
-from collections.abc import Awaitable
 from typing import Final, Protocol
 
 from sluice.core.ports import Alarm, Clock
 from sluice.services.compiler.jobs.job_store import JobStore
-from sluice.services.compiler.remote_calls import RemoteReply, encode_reply
 
 INTERVAL_S: Final = 15.0
 OBJECT_NAME: Final = "jobs"  # there is one object
 
 
-class SweeperStub(Protocol):
-    """The one sweeper object, as its callers see it."""
+class SweeperCalls(Protocol):
+    """What the one sweeper object does."""
 
-    def arm(self) -> Awaitable[RemoteReply]: ...
+    async def arm(self) -> None: ...
 
 
 class Sweeper:
@@ -26,9 +24,11 @@ class Sweeper:
         self._clock = clock
         self._armed_at: float | None = None  # by a caller of this instance
 
-    async def arm(self) -> RemoteReply:
+    async def arm(self) -> None:
         """Sets the alarm. The caller stores the row of its job a little later."""
-        return await encode_reply(self._arm())
+        self._armed_at = self._clock.now()
+        if await self._alarm.get() is None:
+            await self._alarm.set(self._clock.now() + INTERVAL_S)
 
     async def sweep(self) -> None:
         """Sets the next alarm first, so that a failure of this sweep is repaired by the next."""
@@ -36,8 +36,3 @@ class Sweeper:
         if armed_lately or await self._jobs.has_unfinished():
             await self._alarm.set(self._clock.now() + INTERVAL_S)
             await self._jobs.resend_lost()
-
-    async def _arm(self) -> None:
-        self._armed_at = self._clock.now()
-        if await self._alarm.get() is None:
-            await self._alarm.set(self._clock.now() + INTERVAL_S)

@@ -4,11 +4,12 @@ import math
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from sluice.core.compiler.configuration import Configuration
 from sluice.core.compiler.limits import ListTooLarge
 from sluice.core.errors import Invalid
+from sluice.core.json_text import JsonObject, JsonValue
 from sluice.core.net.transport import Transport, TransportRequest, TransportResponse
 
 MAX_FETCHES: Final = 100
@@ -55,23 +56,23 @@ def count_files(configuration: Configuration) -> int:
     return len(configuration.sources) + sum(len(part.pattern_files) for part in filters)
 
 
-def count_sent_files(sent: Mapping[str, Any]) -> int:
+def count_sent_files(sent: JsonObject) -> int:
     """Does the same for a configuration that is not validated yet; an invalid one is never compiled."""
     filters = (sent, *_list_sources(sent))
     return count_sent_sources(sent) + sum(_length(part.get(name)) for part in filters for name in _PATTERN_FILES)
 
 
-def count_sent_sources(sent: Mapping[str, Any]) -> int:
+def count_sent_sources(sent: JsonObject) -> int:
     """Returns how many sources a configuration has that is not validated yet."""
     return len(_list_sources(sent))
 
 
-def _list_sources(sent: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _list_sources(sent: JsonObject) -> list[JsonObject]:
     sources = sent.get("sources")
     return [source for source in sources if isinstance(source, Mapping)] if isinstance(sources, list) else []
 
 
-def _length(value: object) -> int:
+def _length(value: JsonValue) -> int:
     return len(value) if isinstance(value, list) else 0
 
 

@@ -2,15 +2,17 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from sluice.core.compiler.events import Emit, Event
 from sluice.core.errors import SluiceError, TooLarge
+from sluice.core.json_text import JsonObject
 from sluice.core.ports import Clock, Log
 from sluice.core.timestamps import iso
+from sluice.services.compiler.cache.compiled_list import FilterList
 from sluice.services.compiler.live.outbox import Outbox
 from sluice.services.compiler.live.socket_messages import (
     BadMessage,
@@ -42,16 +44,10 @@ class Socket(Protocol):
     def __aiter__(self) -> AsyncIterator[str]: ...
 
 
-class Compile(Protocol):
-    """Compiles a list and returns the members of the reply: rules, ruleCount, metrics, compiledAt."""
-
-    async def __call__(
-        self, configuration: object, *, content: Mapping[str, str], benchmark: bool, emit: Emit
-    ) -> Mapping[str, Any]: ...
-
-
+# Compiles a list and returns the members of the reply: rules, ruleCount, metrics, compiledAt.
+Compile = Callable[[CompileMessage, Emit], Awaitable[FilterList]]
 # Charges the members of a message and checks their Turnstile token; raises if the message is not allowed.
-Admit = Callable[[Mapping[str, Any]], Awaitable[object]]
+Admit = Callable[[JsonObject], Awaitable[object]]
 
 
 @dataclass(slots=True)
@@ -142,7 +138,7 @@ class Conversation:
     def _is_idle(self, now: float) -> bool:
         return now - self._received_at >= IDLE_TIMEOUT_S or now - self._used_at >= UNUSED_TIMEOUT_S
 
-    def _handle_message(self, message: Message, members: Mapping[str, Any]) -> None:
+    def _handle_message(self, message: Message, members: JsonObject) -> None:
         match message:
             case CompileMessage():
                 self._start(message, members)
@@ -153,7 +149,7 @@ class Conversation:
             case _:
                 self._send("pong")
 
-    def _start(self, request: CompileMessage, members: Mapping[str, Any]) -> None:
+    def _start(self, request: CompileMessage, members: JsonObject) -> None:
         session_id = request.session_id
         if session_id in self._sessions:
             raise BadMessage("DUPLICATE_SESSION", "a compilation runs under this sessionId already", session_id)
@@ -174,17 +170,12 @@ class Conversation:
         session.is_cancelled = True
         session.task.cancel()
 
-    async def _compile_session(self, request: CompileMessage, members: Mapping[str, Any]) -> str:
+    async def _compile_session(self, request: CompileMessage, members: JsonObject) -> str:
         """Returns the message with the result."""
         await self._admit(members)
         session_id = request.session_id
         self._send("compile:started", sessionId=session_id, configurationName=request.configuration.get("name"))
-        result = await self._compile(
-            request.configuration,
-            content=request.content,
-            benchmark=request.benchmark,
-            emit=partial(self._send_event, session_id),
-        )
+        result = await self._compile(request, partial(self._send_event, session_id))
         text = self._message("compile:complete", sessionId=session_id, **result)
         if len(text) > MAX_RESULT_CHARS:
             raise TooLarge("the list is too long for one message; get it with POST /compile")
@@ -230,7 +221,7 @@ class Conversation:
         return encode_json({"type": kind, **members, "timestamp": iso(self._clock.now())})
 
 
-async def _stop_tasks(tasks: list[asyncio.Future[Any]]) -> None:
+async def _stop_tasks(tasks: "list[asyncio.Future[None] | asyncio.Future[str]]") -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

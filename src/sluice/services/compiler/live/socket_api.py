@@ -1,25 +1,39 @@
 """GET /ws/compile: compilations over a WebSocket."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from sluice.core.compiler.configuration import parse_configuration
 from sluice.core.compiler.events import Emit
 from sluice.core.errors import TooLarge
 from sluice.core.ports import Clock, Log, NewId
-from sluice.services.compiler.cache.list_cache import SYNC_TTL_S
+from sluice.services.compiler.cache.compile_order import CompileOrder
+from sluice.services.compiler.cache.compiled_list import FilterList
 from sluice.services.compiler.cache.list_compiler import ListCompiler
 from sluice.services.compiler.guard.guard import Guard
 from sluice.services.compiler.live.conversation import Conversation, Socket
+from sluice.services.compiler.live.socket_messages import CompileMessage
 from sluice.web import Reply, Request, build_problem
+from sluice.web.operations import Operation, ReplyDoc, describe
 
 MAX_RESULT_BYTES: Final = 4_000_000
 
 Talk = Callable[[Socket], Awaitable[None]]
 # Returns the reply that opens a socket, and runs the talk on it.
 OpenSocket = Callable[[Talk], Reply]
+
+
+CONNECT: Final = Operation(
+    "openCompileSocket",
+    "Compile lists over a WebSocket",
+    {101: ReplyDoc("The connection becomes a WebSocket.")},
+    'Send JSON objects: `{"type": "compile", "sessionId", "configuration", "preFetchedContent"?}`, '
+    '`{"type": "cancel", "sessionId"}`, `{"type": "ping"}`. Three compilations may run at once.',
+    tag="Compile",
+    problems=(426, 429),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +49,7 @@ class SocketApi:
     new_id: NewId
     version: str
 
+    @describe(CONNECT)
     async def connect(self, request: Request) -> Reply:
         """Opens a WebSocket, or explains how to ask for one."""
         if not is_upgrade(request):
@@ -65,15 +80,12 @@ def is_upgrade(request: Request) -> bool:
     return request.headers.get("upgrade", "").strip().lower() == "websocket"
 
 
-async def compile_for_socket(
-    compiler: ListCompiler, configuration: object, *, content: Mapping[str, str], benchmark: bool, emit: Emit
-) -> Mapping[str, Any]:
+async def compile_for_socket(compiler: ListCompiler, request: CompileMessage, emit: Emit) -> FilterList:
     """Compiles anew and stores the list, unless it is made from the caller's own content."""
-    compiled = await compiler.compile(
-        parse_configuration(configuration), trigger="socket", content=content, emit=emit, benchmark=benchmark
-    )
-    if not content and not benchmark:
-        await compiler.store(compiled, SYNC_TTL_S)
+    order = CompileOrder.of(request, parse_configuration(request.configuration), trigger="socket")
+    compiled = await compiler.compile(order, emit=emit)
+    if not order.is_for_caller_alone:
+        await compiler.store(compiled, order.ttl_s)
     if compiled.members.size > MAX_RESULT_BYTES:
         raise TooLarge(f"the list is longer than {MAX_RESULT_BYTES:,} bytes, the limit of a message: use POST /compile")
     return compiled.reply_members()

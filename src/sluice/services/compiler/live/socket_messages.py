@@ -1,14 +1,15 @@
 """The messages of the compiler's WebSocket: JSON objects with a `type`, in both directions."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, NotRequired, TypedDict
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from sluice.core.errors import Invalid, SluiceError, TooManyRequests
-from sluice.core.json_text import encode_utf8, parse_json
+from sluice.core.json_text import JsonObject, encode_utf8, parse_json
 from sluice.core.models import parse_model
 from sluice.services.compiler.requests import Content
+from sluice.web.problems import FieldProblem
 
 MAX_MESSAGE_BYTES: Final = 1024 * 1024
 MAX_SESSION_CHARS: Final = 128
@@ -60,7 +61,7 @@ class UnsupportedMessage(SessionMessage):
 
 class CompileMessage(SessionMessage):
     configuration: dict[str, Any]
-    content: Content = Field(default_factory=dict, alias="preFetchedContent")
+    pre_fetched_content: Content = Field(default_factory=dict, alias="preFetchedContent")
     benchmark: bool = False
     # Checked by the guard.
     turnstile_token: Any = Field(default=None, alias="turnstileToken")
@@ -75,7 +76,7 @@ KINDS: Final[Mapping[str, type[Message]]] = {
 }
 
 
-def parse_message(text: str) -> tuple[Message, dict[str, Any]]:
+def parse_message(text: str) -> tuple[Message, JsonObject]:
     """Returns the message and its plain members; raises BadMessage with what is wrong."""
     content = encode_utf8(text)
     if len(content) > MAX_MESSAGE_BYTES:
@@ -100,9 +101,18 @@ def parse_message(text: str) -> tuple[Message, dict[str, Any]]:
         raise BadMessage("INVALID_MESSAGE", str(error), _find_session_id(value)) from None
 
 
-def error_details(error: SluiceError) -> dict[str, Any]:
-    """Returns the members of an error message besides its text."""
-    details: dict[str, Any] = {"title": error.title, "status": error.status, "retryable": error.retryable}
+class ErrorDetails(TypedDict):
+    """The members of an error message besides its text."""
+
+    title: str
+    status: int
+    retryable: bool
+    retryAfter: NotRequired[int]
+    errors: NotRequired[list[FieldProblem]]
+
+
+def error_details(error: SluiceError) -> ErrorDetails:
+    details: ErrorDetails = {"title": error.title, "status": error.status, "retryable": error.retryable}
     if isinstance(error, TooManyRequests):
         details["retryAfter"] = error.retry_after_s
     if isinstance(error, Invalid) and error.fields:
@@ -110,6 +120,6 @@ def error_details(error: SluiceError) -> dict[str, Any]:
     return details
 
 
-def _find_session_id(value: Mapping[str, Any]) -> str | None:
+def _find_session_id(value: JsonObject) -> str | None:
     session_id = value.get("sessionId")
     return session_id[:MAX_SESSION_CHARS] if isinstance(session_id, str) else None

@@ -2,27 +2,46 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, Final
+from typing import Final
 
 from sluice.core.compiler.diagnostics import Diagnostic
 from sluice.core.compiler.events import Event
 from sluice.core.errors import SluiceError
+from sluice.core.json_text import JsonObject
 from sluice.core.models import parse_model
 from sluice.core.ports import Log
+from sluice.services.compiler.cache.compile_order import CompileOrder
 from sluice.services.compiler.cache.compiled_list import CompiledList
-from sluice.services.compiler.cache.list_cache import SYNC_TTL_S
 from sluice.services.compiler.cache.list_compiler import ListCompiler
+from sluice.services.compiler.guard.guard import REFUSED, TOKEN
 from sluice.services.compiler.metrics.request_metrics import RecordRequest, describe_error
 from sluice.services.compiler.ports import ReadGuardedBody
-from sluice.services.compiler.requests import MAX_BODY_BYTES, CompileRequest
+from sluice.services.compiler.requests import COMPILE_EXAMPLE, MAX_BODY_BYTES, CompileRequest
 from sluice.web import Reply, Request, encode_json
+from sluice.web.operations import Media, Operation, ReplyDoc, describe
 from sluice.web.sse import SseComment, SseEvent, SseLongEvent, StreamItem, stream_events
 
 # Often enough that a client who left is noticed soon, and that no proxy takes the silence for the end.
 HEARTBEAT_S: Final = 5.0
 PATH: Final = "/compile/stream"
+_EVENTS: Final = (
+    "Server-Sent Events, each with a JSON object: `log`, `source:start`, `source:complete`, `source:error`, "
+    "`transformation:start`, `transformation:complete`, `progress`, `compilation:complete`, `diagnostic`, `network`, "
+    "`cache`, `result` (what /compile answers, from `rules` on), and last `done` or `error`."
+)
+STREAM: Final = Operation(
+    "streamCompilation",
+    "Compile a list and report its progress",
+    {200: ReplyDoc("Events, and the list at the end.", Media("text/event-stream", _EVENTS))},
+    "Always compiles anew.",
+    tag="Compile",
+    body=CompileRequest,
+    body_extras=TOKEN,
+    example=COMPILE_EXAMPLE,
+    problems=REFUSED,
+)
 _EVENT_NAMES: Final = {"download": "network"}
 
 
@@ -33,6 +52,7 @@ class StreamApi:
     log: Log
     record: RecordRequest
 
+    @describe(STREAM)
     async def stream(self, request: Request) -> Reply:
         """Counts the request when its stream ends: a failure inside the stream is a failure."""
         began_s = self.compiler.clock.now()
@@ -62,25 +82,18 @@ class StreamApi:
         self, body: CompileRequest, queue: "asyncio.Queue[SseEvent | SseLongEvent]", began_s: float
     ) -> None:
         diagnostics: list[Diagnostic] = []
+        order = replace(CompileOrder.of(body, body.configuration, trigger="stream"), detailed=body.report)
 
         def emit(event: Event) -> None:
             queue.put_nowait(_build_event(event.name, event.data))
 
         try:
-            compiled = await self.compiler.compile(
-                body.configuration,
-                trigger="stream",
-                content=body.pre_fetched_content,
-                emit=emit,
-                notify=diagnostics.append,
-                detailed=body.report,
-                benchmark=body.benchmark,
-            )
+            compiled = await self.compiler.compile(order, emit=emit, notify=diagnostics.append)
             for diagnostic in diagnostics:
                 name = _EVENT_NAMES.get(diagnostic.category, "diagnostic")
                 queue.put_nowait(_build_event(name, diagnostic.as_json()))
-            if not (body.pre_fetched_content or body.report or body.benchmark):
-                queue.put_nowait(await self._store(compiled))
+            if not order.is_for_caller_alone:
+                queue.put_nowait(await self._store(compiled, order.ttl_s))
         except SluiceError as error:
             self.record(PATH, began_s, error.status, describe_error(error))
             queue.put_nowait(_build_event("error", {"error": str(error), "status": error.status}))
@@ -93,15 +106,15 @@ class StreamApi:
             queue.put_nowait(SseLongEvent(chain([b"{"], compiled.members.inflate_chunks()), name="result"))
             queue.put_nowait(_build_event("done", {}))
 
-    async def _store(self, compiled: CompiledList) -> SseEvent:
+    async def _store(self, compiled: CompiledList, ttl_s: int) -> SseEvent:
         """Stores the list; if that fails, the client still gets the list and a warning."""
         try:
-            await self.compiler.store(compiled, SYNC_TTL_S)
+            await self.compiler.store(compiled, ttl_s)
         except SluiceError as error:
             self.log.error("cache.unwritable", error)
             return _build_event("log", {"level": "warn", "message": f"The list is not cached: {error}"})
-        entry = {"operation": "write", "key": compiled.summary.cache_key, "size": compiled.members.size}
-        return _build_event("cache", entry)
+        key, size = compiled.summary.cache_key, compiled.members.size
+        return _build_event("cache", {"operation": "write", "key": key, "size": size})
 
 
 async def _drain(
@@ -120,5 +133,5 @@ async def _drain(
             next_event.cancel()
 
 
-def _build_event(name: str, data: Any) -> SseEvent:
+def _build_event(name: str, data: JsonObject) -> SseEvent:
     return SseEvent(encode_json(dict(data)), name=name)

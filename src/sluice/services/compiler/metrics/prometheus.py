@@ -7,10 +7,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from sluice.services.compiler.metrics.gauges import Gauge
+    from sluice.services.compiler.metrics.request_metrics import Counter
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 _NOT_IN_NAMES: Final = re.compile(r"[^a-zA-Z0-9_]")
@@ -41,8 +42,8 @@ METRICS: Final[Mapping[str, Metric]] = {
 }
 
 
-def format_counters(counters: Iterable[Mapping[str, Any]]) -> str:
-    """Returns the page for counters of the form {name, labels, value}, sorted by name."""
+def format_counters(counters: Iterable[Counter]) -> str:
+    """Returns the page for counters, sorted by name."""
     lines = [line for name, rows in groupby(counters, lambda row: row["name"]) for line in _format_metric(name, rows)]
     return "".join(f"{line}\n" for line in lines)
 
@@ -61,7 +62,7 @@ def _format_label(gauge: Gauge) -> str:
     return f'{{{gauge.label[0]}="{_escape(gauge.label[1], quotes=True)}"}}' if gauge.label else ""
 
 
-def _format_metric(name: str, rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+def _format_metric(name: str, rows: Iterable[Counter]) -> Iterator[str]:
     metric = METRICS.get(name) or Metric(
         f"sluice_{_NOT_IN_NAMES.sub('_', name)}_total", f"Counts of {name}.", ("kind",)
     )

@@ -4,13 +4,15 @@ Every isolate collects its own numbers and stores them in D1 every few seconds, 
 here can fail a request.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, Final
+from typing import Annotated, Any, Final, TypedDict
 
+from sluice.core.compiler.metrics import Amount, Duration
+from sluice.core.doc import Doc
 from sluice.core.errors import SluiceError, TooManyRequests
-from sluice.core.ports import Clock, Database, Log
+from sluice.core.ports import Clock, Database, DatabaseRow, Log
 from sluice.core.timestamps import elapsed_ms
 from sluice.services.compiler.ports import Analytics
 from sluice.web import Handler, Reply, Request, encode_json
@@ -55,6 +57,22 @@ on conflict do update set value = value + excluded.value
 # Counts a request by its endpoint, when it began, its status and the kind of its error.
 RecordRequest = Callable[[str, float, int, str], None]
 Background = Callable[[Coroutine[Any, Any, None]], None]
+
+
+class EndpointMetrics(TypedDict):
+    count: Amount
+    success: Amount
+    failed: Amount
+    avgDuration: Duration
+    errors: Annotated[dict[str, int], Doc("How often each error occurred.")]
+
+
+class Counter(TypedDict):
+    """The value of a counter; `labels` is a JSON array of texts."""
+
+    name: str
+    labels: str
+    value: float
 
 
 @dataclass(slots=True)
@@ -183,7 +201,7 @@ class RequestMetrics:
             self.pending.put_back(pending)
             self._log_failure(error)
 
-    async def load_endpoints(self) -> dict[str, dict[str, Any]]:
+    async def load_endpoints(self) -> dict[str, EndpointMetrics]:
         """Returns the last half hour by endpoint, including the newest requests of this isolate."""
         await self.flush()
         since = self._oldest_window()
@@ -191,10 +209,11 @@ class RequestMetrics:
         failures = await self.database.all(_ERRORS, since, OTHER_ERRORS)
         return {str(row["endpoint"]): _summarize(row, failures) for row in usage}
 
-    async def load_counters(self) -> list[dict[str, Any]]:
-        """Returns every counter as {name, labels, value}, including the newest counts of this isolate."""
+    async def load_counters(self) -> list[Counter]:
+        """Returns every counter, including the newest counts of this isolate."""
         await self.flush()
-        return await self.database.all(ALL_COUNTERS)
+        rows = await self.database.all(ALL_COUNTERS)
+        return [{"name": row["name"], "labels": row["labels"], "value": row["value"]} for row in rows]
 
     async def delete_expired(self) -> None:
         """Adds the counts of old rows to the counters and deletes the rows, in one transaction."""
@@ -249,7 +268,7 @@ def _encode_labels(labels: tuple[str, ...]) -> str:
     return encode_json(labels)
 
 
-def _summarize(row: Mapping[str, Any], failures: list[dict[str, Any]]) -> dict[str, Any]:
+def _summarize(row: DatabaseRow, failures: Sequence[DatabaseRow]) -> EndpointMetrics:
     count = row["success"] + row["failed"]
     errors: dict[str, int] = {}
     for failure in failures:

@@ -2,18 +2,17 @@
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
 
 from sluice.core.compiler.published.definition import MAX_LISTS, parse_definition
 from sluice.core.compiler.published.names import check_name
 from sluice.core.errors import ConfigError, Invalid
-from sluice.core.json_text import parse_json
+from sluice.core.json_text import JsonObject, JsonValue, parse_json
 
 _FORM = "a JSON object with a definition for each name"
 
 
 @lru_cache(maxsize=2)
-def read_declared_lists(variable: str, file: str = "") -> dict[str, dict[str, Any]]:
+def read_declared_lists(variable: str, file: str = "") -> dict[str, JsonObject]:
     """Returns the definitions by name; the variable PUBLISHED_LISTS adds to, and wins over, the file."""
     declared = {**_parse("lists.json", file), **_parse("PUBLISHED_LISTS", variable)}
     if len(declared) > MAX_LISTS:
@@ -21,7 +20,7 @@ def read_declared_lists(variable: str, file: str = "") -> dict[str, dict[str, An
     return declared
 
 
-def _parse(origin: str, text: str) -> dict[str, dict[str, Any]]:
+def _parse(origin: str, text: str) -> dict[str, JsonObject]:
     if not text.strip():
         return {}
     try:
@@ -35,7 +34,7 @@ def _parse(origin: str, text: str) -> dict[str, dict[str, Any]]:
     return dict(values)
 
 
-def _check(origin: str, name: str, definition: object) -> None:
+def _check(origin: str, name: str, definition: JsonValue) -> None:
     try:
         check_name(name)
         parse_definition(definition)

@@ -4,8 +4,10 @@ import hashlib
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Annotated, Final, NotRequired, TypedDict
 
+from sluice.core.compiler.metrics import Amount
+from sluice.core.doc import Doc
 from sluice.core.errors import NotFound
 from sluice.core.filters.syntax.lines import is_blank, is_comment
 from sluice.core.json_text import encode_utf8
@@ -16,6 +18,19 @@ from sluice.services.compiler.published.sources.bundles import decompress
 MAX_LISTED: Final = 20_000  # rules that were added, and as many that were removed
 _HASH_BYTES: Final = 8
 
+_Rules = Annotated[list[str], Doc(maximum=MAX_LISTED)]
+
+
+class UnlistedRules(TypedDict):
+    added: Amount
+    removed: Amount
+
+
+class Difference(TypedDict):
+    added: _Rules
+    removed: _Rules
+    unlisted: NotRequired[Annotated[UnlistedRules, Doc("How many more there are, if not all are listed.")]]
+
 
 async def load_text(bucket: Bucket, name: str, version: int) -> bytes:
     content = await bucket.get_bytes(version_key(name, version))
@@ -24,7 +39,7 @@ async def load_text(bucket: Bucket, name: str, version: int) -> bytes:
     return decompress(content)
 
 
-def compare_rules(old: Iterable[str], new: Iterable[str]) -> dict[str, Any]:
+def compare_rules(old: Iterable[str], new: Iterable[str]) -> Difference:
     """Return the added and the removed rules, each once and in the order of its text; both texts are read twice.
 
     `unlisted` counts those beyond the first ones, if there are any.
@@ -32,8 +47,10 @@ def compare_rules(old: Iterable[str], new: Iterable[str]) -> dict[str, Any]:
     old_hashes, new_hashes = _hash_rules(old), _hash_rules(new)
     added, more_added = _select_missing(new, old_hashes)
     removed, more_removed = _select_missing(old, new_hashes)
-    unlisted = {"unlisted": {"added": more_added, "removed": more_removed}} if more_added or more_removed else {}
-    return {"added": added, "removed": removed, **unlisted}
+    difference: Difference = {"added": added, "removed": removed}
+    if more_added or more_removed:
+        difference["unlisted"] = {"added": more_added, "removed": more_removed}
+    return difference
 
 
 def _select_missing(lines: Iterable[str], known: "array[int]") -> tuple[list[str], int]:

@@ -3,13 +3,17 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Final, NotRequired, TypedDict
 
+from sluice.core.compiler.metrics import Amount
 from sluice.core.compiler.published.definition import MAX_LISTS, ListDefinition, parse_definition
-from sluice.core.compiler.published.versions import MAX_VERSIONS, VersionStamp, stamp_version
+from sluice.core.compiler.published.versions import MAX_VERSIONS, ListState, VersionStamp, stamp_version
+from sluice.core.compiler.published.why_index import Shards
+from sluice.core.doc import Doc
 from sluice.core.errors import Conflict, NotFound
-from sluice.core.json_text import encode_json
-from sluice.core.ports import Clock, Database, Statement
+from sluice.core.json_text import JsonObject, encode_json
+from sluice.core.ports import Clock, Database, DatabaseRow, Statement
+from sluice.services.compiler.published.sources.outcomes import SourceFacts
 
 COUNTS_KEPT_MS: Final = 90 * 24 * 3600 * 1000
 _SHOWN_COUNTS: Final = 1_000  # of all sources of a list together
@@ -36,17 +40,52 @@ _DELETE: Final = (
 )
 
 
+class FormatCount(TypedDict):
+    format: str
+    entries: Amount
+    skipped: Annotated[int, Doc("Rules that the format cannot express.", minimum=0)]
+
+
+class IndexDirectory(Shards, TypedDict):
+    """`parts` are the beginning and the length of each part, `version` the one whose index it is."""
+
+    parts: dict[str, list[int]]
+    version: NotRequired[int]
+
+
+class SourceNotes(TypedDict):
+    """What a version's header says of its sources; `input` and `signature` tell whether anything has changed."""
+
+    input: str
+    signature: list[list[str]]
+    notes: list[list[str]]
+    state: ListState
+
+
+class VersionRecord(SourceNotes):
+    """What is kept of a version; `stamp` is its number, its time in seconds and its minute."""
+
+    stamp: list[int]
+    headerLines: int
+    patch: str
+    ruleCount: int
+    digest: str
+    definition: str
+    index: IndexDirectory
+    formats: NotRequired[list[FormatCount]]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedList:
-    """One list: its definition as it was sent, and what is published of it."""
+    """One list: its definition as it was sent, and what is published of it; nothing before the first version."""
 
     name: str
     definition: ListDefinition
     origin: str
     version: int
-    published: Mapping[str, Any]
-    sources: Sequence[Mapping[str, Any]]
-    state: str
+    published: VersionRecord
+    sources: Sequence[SourceFacts]
+    state: ListState
     reason: str | None
     stamp: VersionStamp | None
     stamp_build: str | None
@@ -60,7 +99,7 @@ class StoredVersion:
     version: int
     created_s: int
     rule_count: int
-    facts: Mapping[str, Any]
+    facts: VersionRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +107,7 @@ class ListStore:
     database: Database
     clock: Clock
 
-    async def put(self, name: str, definition: Mapping[str, Any], origin: str) -> bool:
+    async def put(self, name: str, definition: JsonObject, origin: str) -> bool:
         """Stores a definition; returns whether the list is new. Raises Conflict if there are too many lists."""
         known = await self.database.value("select count(*) from published_lists where name = ?", name)
         now_ms = self._now_ms()
@@ -156,7 +195,7 @@ class ListStore:
         return round(self.clock.now() * 1000)
 
 
-def _to_list(row: Mapping[str, Any]) -> PublishedList:
+def _to_list(row: DatabaseRow) -> PublishedList:
     stamp = VersionStamp(row["stamp_version"], row["stamp_s"], row["stamp_minute"]) if row["stamp_version"] else None
     return PublishedList(
         name=row["name"],
@@ -165,7 +204,7 @@ def _to_list(row: Mapping[str, Any]) -> PublishedList:
         version=row["version"],
         published=json.loads(row["published"]),
         sources=json.loads(row["sources"]),
-        state=row["state"],
+        state=ListState(row["state"]),
         reason=row["reason"],
         stamp=stamp,
         stamp_build=row["stamp_build"],

@@ -1,15 +1,16 @@
 """What the operator and the cron do with lists: put, delete, rebuild, roll back, and start what is due."""
 
 import gc
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
 from sluice.core.compiler.published.definition import ListDefinition, parse_definition
 from sluice.core.compiler.published.schedule import own_minute
 from sluice.core.errors import Conflict, NotFound, SluiceError
+from sluice.core.json_text import JsonObject
 from sluice.core.ports import Bucket, Clock, Log
 from sluice.services.compiler.limits.turns import CompilationTurns
 from sluice.services.compiler.ports import Instances
@@ -33,11 +34,11 @@ class ListOperator:
     publisher: Publisher
     bucket: Bucket
     instances: Instances
-    load_declared: Callable[[], Mapping[str, Mapping[str, Any]]]
+    load_declared: Callable[[], Mapping[str, JsonObject]]
     clock: Clock
     log: Log
 
-    async def put(self, name: str, definition: Mapping[str, Any], origin: str) -> tuple[bool, str]:
+    async def put(self, name: str, definition: JsonObject, origin: str) -> tuple[bool, str]:
         """Stores a definition and starts a build. Returns whether the list is new, and the id of the build."""
         self.check_not_declared(name)
         return await self._put(name, definition, origin)
@@ -89,7 +90,7 @@ class ListOperator:
         if old:
             await self.bucket.delete(old)
 
-    async def _put(self, name: str, definition: Mapping[str, Any], origin: str) -> tuple[bool, str]:
+    async def _put(self, name: str, definition: JsonObject, origin: str) -> tuple[bool, str]:
         parsed: ListDefinition = parse_definition(definition)
         is_new = await self.lists.put(name, definition, origin)
         await self.publisher.reserve_addresses(name, list_formats(parsed))
@@ -125,7 +126,7 @@ class ListOperator:
     async def _create(self, build_id: str, name: str, rollback_to: int | None) -> None:
         await self.instances.create(build_id, {"list": name, "rollbackTo": rollback_to})
 
-    async def _attempt(self, work: Any) -> None:
+    async def _attempt(self, work: Awaitable[object]) -> None:
         try:
             await work
         except SluiceError as error:

@@ -1,20 +1,31 @@
 """What a definition would publish, without publishing it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal, TypedDict
 
+from sluice.core.compiler.metrics import Amount
 from sluice.core.compiler.published.definition import ListDefinition
 from sluice.core.compiler.published.text_lines import TextLines
+from sluice.core.compiler.published.versions import ListState
 from sluice.core.ports import Bucket, Clock
 from sluice.services.compiler.published.builds.build_steps import TakeTurn, describe_outcomes
 from sluice.services.compiler.published.builds.list_compiler import FileLibrary, compile_rules, digest_rules
-from sluice.services.compiler.published.differences import compare_rules, load_text
+from sluice.services.compiler.published.differences import Difference, compare_rules, load_text
 from sluice.services.compiler.published.list_store import ListStore
 from sluice.services.compiler.published.sources.bundles import Bundle
 from sluice.services.compiler.published.sources.copy_store import CopyStore
-from sluice.services.compiler.published.sources.outcomes import SourceOutcome
+from sluice.services.compiler.published.sources.outcomes import SourceFacts, SourceOutcome
 from sluice.services.compiler.published.sources.source_fetcher import SourceFetcher
+
+
+class Preview(Difference, TypedDict):
+    name: str
+    dryRun: Literal[True]
+    ruleCount: Amount
+    state: ListState
+    wouldBeRefused: bool
+    sources: list[SourceFacts]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +41,7 @@ class Previews:
         """Raises TooLarge for a definition that can never be built, as far as its sources can be read now."""
         await self.fetcher.check_size(definition, await self.copies.load_copies(name))
 
-    async def preview(self, name: str, definition: ListDefinition) -> dict[str, Any]:
+    async def preview(self, name: str, definition: ListDefinition) -> Preview:
         """Returns the rules that would be added and removed, and what each source would be taken from.
 
         Raises TooLarge as a build would.
@@ -44,6 +55,8 @@ class Previews:
             old = await load_text(self.bucket, name, known.version) if known and known.version else b""
             changes = compare_rules(TextLines(old), rules)
         return {
+            "name": name,
+            "dryRun": True,
             **changes,
             "ruleCount": count,
             "state": described["state"],
@@ -59,7 +72,3 @@ def _open_library(outcomes: Iterable[SourceOutcome]) -> FileLibrary:
         return packed[source].unpack()
 
     return FileLibrary(packed, load)
-
-
-def describe_preview(name: str, preview: Mapping[str, Any]) -> dict[str, Any]:
-    return {"name": name, "dryRun": True, **preview}

@@ -2,14 +2,15 @@
 
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 
 from sluice.core.compiler.published.text_lines import TextLines
-from sluice.core.compiler.published.why_index import ShardDirectory, explain
+from sluice.core.compiler.published.why_index import Explanation, ShardDirectory, explain
 from sluice.core.errors import NotFound
 from sluice.core.ports import Bucket
 from sluice.services.compiler.published.builds.build_steps import OVERLAP, TakeTurn, read_index_part
-from sluice.services.compiler.published.differences import compare_rules, load_text
+from sluice.services.compiler.published.builds.list_compiler import Overlap
+from sluice.services.compiler.published.differences import Difference, compare_rules, load_text
 from sluice.services.compiler.published.list_store import ListStore, PublishedList
 
 
@@ -19,7 +20,7 @@ class ListQueries:
     bucket: Bucket
     take_turn: TakeTurn
 
-    async def compare_versions(self, name: str, old: int, new: int) -> dict[str, Any]:
+    async def compare_versions(self, name: str, old: int, new: int) -> Difference:
         await self.lists.load(name)
         known = {one.version for one in await self.lists.load_versions(name)}
         for version in (old, new):
@@ -29,7 +30,7 @@ class ListQueries:
             before, after = [TextLines(await load_text(self.bucket, name, version)) for version in (old, new)]
             return compare_rules(before, after)
 
-    async def explain(self, name: str, domain: str) -> dict[str, Any]:
+    async def explain(self, name: str, domain: str) -> Explanation:
         """Returns what the list says of a name, which rule says so, and where that rule stands."""
         known = await self._load_published(name)
         directory = ShardDirectory.from_json(known.published["index"])
@@ -37,8 +38,11 @@ class ListQueries:
         general = await read_index_part(self.bucket, known, "general")
         return explain(directory, domain, shards, general)
 
-    async def show_overlap(self, name: str) -> Any:
-        return json.loads(await read_index_part(self.bucket, await self._load_published(name), OVERLAP))
+    async def show_overlap(self, name: str) -> Overlap:
+        """Returns what the build has counted."""
+        return cast(
+            "Overlap", json.loads(await read_index_part(self.bucket, await self._load_published(name), OVERLAP))
+        )
 
     async def _load_published(self, name: str) -> PublishedList:
         known = await self.lists.load(name)

@@ -8,6 +8,7 @@ from typing import Any, Final
 from sluice.core.compiler.configuration import parse_configuration
 from sluice.core.errors import Invalid, SluiceError
 from sluice.core.models import parse_model
+from sluice.services.compiler.cache.compile_order import CompileOrder
 from sluice.services.compiler.cache.list_cache import WORKFLOW_TTL_S
 from sluice.services.compiler.limits.allowance import count_sent_files, share_fetches
 from sluice.services.compiler.ports import Steps
@@ -20,6 +21,7 @@ from sluice.services.compiler.workflows.batch_items import (
     Outcomes,
     find_outcome,
 )
+from sluice.services.compiler.workflows.chunks import PREPARED, ChunkPlan, complete_outcomes, run_chunks
 from sluice.services.compiler.workflows.events import (
     Run,
     step_completed,
@@ -34,13 +36,11 @@ from sluice.services.compiler.workflows.run_reporter import RunReporter
 from sluice.services.compiler.workflows.step_runner import StepPolicy, StepRunner
 
 VALIDATE: Final = StepPolicy(1, 1, "linear", 30)
-CHUNK: Final = StepPolicy(2, 5, "exponential", 600)
+CHUNKS: Final = ChunkPlan("compile-chunk", MAX_CONCURRENT, StepPolicy(2, 5, "exponential", 600), done=80)
 TRIGGER: Final = "workflow"
 ALL_FAILED: Final = "All failed: no configuration of the batch is valid"
 # The parameters of the engine that are not part of the request.
 ENVELOPE: Final = ("batchId", "queuedAt")
-_VALIDATED: Final = 10
-_COMPILED: Final = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +60,8 @@ class BatchCompilationWorkflow:
         if not batch["valid"]:
             summary = _summarize(batch, {}, {})
             return {"batchId": batch_id} | summary | await self._fail(run, runner, params, ALL_FAILED)
-        known, failed_steps = await self._compile_chunks(run, runner, params, batch["valid"])
+        compile_chunk = partial(self._compile_chunk, run, params)
+        known, failed_steps = await run_chunks(runner, CHUNKS, batch["valid"], compile_chunk)
         update = partial(self._update, run, params, batch, known, failed_steps)
         ended = await self.reporter.run_last_step(run, runner, "update-batch-metrics", update)
         return {"batchId": batch_id} | _summarize(batch, known, failed_steps) | ended
@@ -78,34 +79,18 @@ class BatchCompilationWorkflow:
         }
         if valid:
             counts = {"validCount": len(valid), "rejectedCount": len(rejected)}
-            await self.reporter.emit(run, step_completed("validate-batch", _VALIDATED, **counts))
+            await self.reporter.emit(run, step_completed("validate-batch", PREPARED, **counts))
         return {"order": [item_id for item_id, _ in problems], "valid": valid, "rejected": rejected}
 
-    async def _compile_chunks(
-        self, run: Run, runner: StepRunner, params: Mapping[str, Any], ids: Sequence[str]
-    ) -> tuple[Outcomes, dict[str, str]]:
-        """Compiles all chunks in turn. Returns the outcomes, and the errors of failed steps."""
-        chunks = [ids[at : at + MAX_CONCURRENT] for at in range(0, len(ids), MAX_CONCURRENT)]
-        known: Outcomes = {}
-        failed_steps: dict[str, str] = {}
-        for number, chunk in enumerate(chunks, 1):
-            progress = _VALIDATED + round((_COMPILED - _VALIDATED) * number / len(chunks))
-            step = f"compile-chunk-{number}"
-            try:
-                known |= await runner.do(step, CHUNK, partial(self._compile_chunk, run, step, params, chunk, progress))
-            except SluiceError as error:
-                failed_steps[step] = str(error)
-        return known, failed_steps
-
     async def _compile_chunk(
-        self, run: Run, step: str, params: Mapping[str, Any], ids: Sequence[str], progress: int
+        self, run: Run, params: Mapping[str, Any], step: str, ids: Sequence[str], progress: int
     ) -> Outcomes:
         await self.reporter.emit(run, step_started(step, itemCount=len(ids)))
         requests = (await self._request(params)).requests
         fetches = share_fetches([count_sent_files(item.configuration) for item in requests])
         shares = {item.id: (item, share) for item, share in zip(requests, fetches, strict=True)}
         items = [_item(*shares[item_id]) for item_id in ids]
-        outcomes = await self.items.run(run.id, items, ttl_s=WORKFLOW_TTL_S, trigger=TRIGGER)
+        outcomes = await self.items.run(run.id, items)
         succeeded = sum(outcome.success for outcome in outcomes)
         counts = {"chunkSuccess": succeeded, "chunkFailed": len(outcomes) - succeeded}
         await self.reporter.emit(run, step_completed(step, progress, **counts))
@@ -117,11 +102,9 @@ class BatchCompilationWorkflow:
         params: Mapping[str, Any],
         batch: Mapping[str, Any],
         known: Outcomes,
-        failed_steps: Mapping[str, str],
+        failed_steps: dict[str, str],
     ) -> dict[str, Any]:
-        """Some items of a failed step may be compiled: their rows say so."""
-        recorded = await self.items.load_outcomes(run.id) if failed_steps else {}
-        known = {item_id: outcome.as_json() for item_id, outcome in recorded.items()} | known
+        known = await complete_outcomes(self.items, run.id, known, failed_steps)
         summary = _summarize(batch, known, failed_steps)
         counts = {name: summary[name] for name in ("totalRequests", "successful", "failed")}
         failures = [step_failed(step, error) for step, error in failed_steps.items()]
@@ -151,7 +134,8 @@ def _find_problem(item: BatchItem) -> str | None:
 
 def _item(request: BatchItem, max_fetches: int) -> Item:
     configuration = parse_configuration(request.configuration)
-    return Item(request.id, configuration, request.pre_fetched_content, max_fetches, request.benchmark)
+    order = CompileOrder.of(request, configuration, trigger=TRIGGER, ttl_s=WORKFLOW_TTL_S, max_fetches=max_fetches)
+    return Item(request.id, order)
 
 
 def _summarize(batch: Mapping[str, Any], known: Outcomes, failed_steps: Mapping[str, str]) -> dict[str, Any]:

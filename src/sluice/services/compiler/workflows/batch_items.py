@@ -1,17 +1,17 @@
 """The items of a batch: each outcome is stored as soon as it is known, so that a repeated run compiles only the rest."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, NotRequired, Protocol, TypedDict
 
-from sluice.core.compiler.configuration import Configuration
+from sluice.core.compiler.metrics import Amount, Duration
 from sluice.core.errors import SluiceError
 from sluice.core.parallel import run_in_parallel
-from sluice.core.ports import Clock, Database
-from sluice.services.compiler.cache.compilation_records import Trigger
+from sluice.core.ports import Clock, Database, DatabaseRow
+from sluice.services.compiler.cache.compile_order import CompileOrder
 from sluice.services.compiler.cache.compiled_list import ListSummary
-from sluice.services.compiler.limits.allowance import MAX_FETCHES, FetchAllowance
+from sluice.services.compiler.limits.allowance import FetchAllowance
 from sluice.services.compiler.limits.spent_fetches import SpentFetches
 
 MAX_CONCURRENT: Final = 3
@@ -30,25 +30,25 @@ on conflict (owner, item_id) do update set
 where compile_items.success = 0
 """
 
+
+class JobItem(TypedDict):
+    """One list of a batch: its cache key and count, or its error."""
+
+    id: str
+    success: bool
+    durationMs: Duration
+    ruleCount: NotRequired[Amount]
+    cacheKey: NotRequired[str]
+    cached: NotRequired[bool]
+    error: NotRequired[str]
+
+
 # Outcomes as JSON values, by the ids of their items.
-Outcomes = dict[str, dict[str, Any]]
+Outcomes = dict[str, JobItem]
 
 
-class CompileOne(Protocol):
-    """Makes sure that the list of a configuration is in the cache; whether a cached list is enough is up to the
-    implementation.
-    """
-
-    async def __call__(
-        self,
-        configuration: Configuration,
-        *,
-        content: Mapping[str, str],
-        ttl_s: int,
-        trigger: Trigger,
-        benchmark: bool = False,
-        allowance: FetchAllowance | None = None,
-    ) -> ListSummary: ...
+# Makes sure that the list of an order is in the cache; whether a cached list is enough is up to the implementation.
+CompileOne = Callable[[CompileOrder], Awaitable[ListSummary]]
 
 
 class ItemWatch(Protocol):
@@ -71,10 +71,7 @@ class Item:
     """One list to compile; the id is unique among the items of its owner."""
 
     id: str
-    configuration: Configuration
-    content: Mapping[str, str] = field(default_factory=dict)
-    max_fetches: int = MAX_FETCHES
-    benchmark: bool = False
+    order: CompileOrder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,11 +92,11 @@ class ItemOutcome:
         """Returns the outcome of an item that never ran."""
         return cls(id=item_id, success=False, duration_ms=0, error=error[:MAX_ERROR_CHARS], permanent=True)
 
-    def as_json(self) -> dict[str, Any]:
-        values: dict[str, Any] = {"id": self.id, "success": self.success, "durationMs": self.duration_ms}
+    def as_json(self) -> JobItem:
+        values: JobItem = {"id": self.id, "success": self.success, "durationMs": self.duration_ms}
         if not self.success:
-            return values | {"error": self.error}
-        return values | {"ruleCount": self.rule_count, "cacheKey": self.cache_key, "cached": self.cached}
+            return {**values, "error": self.error or ""}
+        return {**values, "ruleCount": self.rule_count or 0, "cacheKey": self.cache_key or "", "cached": self.cached}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,9 +108,7 @@ class ItemRunner:
     compile: CompileOne
     clock: Clock
 
-    async def run(
-        self, owner: str, items: Sequence[Item], *, ttl_s: int, trigger: Trigger, watch: ItemWatch = NOBODY
-    ) -> list[ItemOutcome]:
+    async def run(self, owner: str, items: Sequence[Item], *, watch: ItemWatch = NOBODY) -> list[ItemOutcome]:
         """Returns all outcomes in the order of the items. Items that are done or hopeless are not compiled again.
 
         Only a SluiceError counts as the failure of an item; any other exception ends the run.
@@ -128,8 +123,8 @@ class ItemRunner:
                 return earlier
             async with slots:
                 watch.begin(place)
-                allowance = FetchAllowance(item.max_fetches, spent.get(item.id, 0))
-                outcome = await self._compile(item, allowance, ttl_s, trigger)
+                allowance = FetchAllowance(item.order.allowance.limit, spent.get(item.id, 0))
+                outcome = await self._compile(item.id, replace(item.order, allowance=allowance))
                 if not outcome.success and not outcome.permanent:
                     await self.spent.add(owner, item.id, allowance.used - spent.get(item.id, 0))
                 await self._record(owner, outcome)
@@ -152,28 +147,21 @@ class ItemRunner:
         before_ms = self._now_ms() - RETENTION_S * 1000
         await self.database.run("delete from compile_items where recorded_ms < ?", before_ms)
 
-    async def _compile(self, item: Item, allowance: FetchAllowance, ttl_s: int, trigger: Trigger) -> ItemOutcome:
+    async def _compile(self, item_id: str, order: CompileOrder) -> ItemOutcome:
         began_ms = self._now_ms()
         try:
-            summary = await self.compile(
-                item.configuration,
-                content=item.content,
-                ttl_s=ttl_s,
-                trigger=trigger,
-                benchmark=item.benchmark,
-                allowance=allowance,
-            )
+            summary = await self.compile(order)
         except SluiceError as error:
             took_ms = max(self._now_ms() - began_ms, 0)
             return ItemOutcome(
-                id=item.id,
+                id=item_id,
                 success=False,
                 duration_ms=took_ms,
                 error=str(error)[:MAX_ERROR_CHARS],
                 permanent=not error.retryable,
             )
         return ItemOutcome(
-            id=item.id,
+            id=item_id,
             success=True,
             duration_ms=max(self._now_ms() - began_ms, 0),
             cache_key=summary.cache_key,
@@ -200,13 +188,13 @@ class ItemRunner:
         return round(self.clock.now() * 1000)
 
 
-def find_outcome(item_id: str, known: Outcomes, failed_steps: Mapping[str, str]) -> dict[str, Any]:
+def find_outcome(item_id: str, known: Outcomes, failed_steps: Mapping[str, str]) -> JobItem:
     """Returns the outcome of an item; an item without one belonged to one of the failed steps."""
     reason = "; ".join(f"{step}: {error}" for step, error in failed_steps.items()) or "not compiled"
     return known.get(item_id) or ItemOutcome.rejection(item_id, reason).as_json()
 
 
-def _outcome_from_row(row: Mapping[str, Any]) -> ItemOutcome:
+def _outcome_from_row(row: DatabaseRow) -> ItemOutcome:
     return ItemOutcome(
         id=row["item_id"],
         success=bool(row["success"]),

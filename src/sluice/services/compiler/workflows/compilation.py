@@ -1,16 +1,15 @@
 """CompilationWorkflow: validates, compiles, caches and reports one list, each in a step of its own."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, Protocol
 
-from sluice.core.compiler.configuration import Configuration
 from sluice.core.compiler.events import Emit
 from sluice.core.errors import SluiceError
 from sluice.core.models import parse_model
 from sluice.core.ports import Clock
-from sluice.services.compiler.cache.compilation_records import Trigger
+from sluice.services.compiler.cache.compile_order import CompileOrder
 from sluice.services.compiler.cache.compiled_list import CompiledList, ListSummary
 from sluice.services.compiler.cache.list_cache import WORKFLOW_TTL_S
 from sluice.services.compiler.limits.allowance import MAX_FETCHES, FetchAllowance
@@ -41,16 +40,7 @@ ENVELOPE: Final = ("requestId", "queuedAt")
 class Compiler(Protocol):
     """Compiles without reading the cache, and stores lists on request."""
 
-    async def compile(
-        self,
-        configuration: Configuration,
-        *,
-        trigger: Trigger,
-        content: Mapping[str, str],
-        emit: Emit,
-        benchmark: bool,
-        allowance: FetchAllowance,
-    ) -> CompiledList: ...
+    async def compile(self, order: CompileOrder, *, emit: Emit) -> CompiledList: ...
 
     async def store(self, compiled: CompiledList, ttl_s: int) -> None: ...
 
@@ -135,14 +125,8 @@ class CompilationWorkflow:
         spent = (await self.spent.load(run.id)).get("", 0)
         allowance = FetchAllowance(MAX_FETCHES, spent)
         try:
-            return await self.compiler.compile(
-                request.configuration,
-                trigger=TRIGGER,
-                content=request.pre_fetched_content,
-                emit=emit,
-                benchmark=request.benchmark,
-                allowance=allowance,
-            )
+            order = CompileOrder.of(request, request.configuration, trigger=TRIGGER, ttl_s=WORKFLOW_TTL_S)
+            return await self.compiler.compile(replace(order, allowance=allowance), emit=emit)
         except SluiceError:
             await self.spent.add(run.id, "", allowance.used - spent)
             raise

@@ -6,14 +6,15 @@ stores its events again; readers see the first of each key.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, NotRequired, TypedDict
 
+from sluice.core.compiler.metrics import Amount, Duration
 from sluice.core.json_text import encode_json
-from sluice.core.ports import Clock, Database, Statement
-from sluice.core.timestamps import iso
-from sluice.services.compiler.workflows.events import Run, RunEvent, WorkflowType
+from sluice.core.ports import Clock, Database, DatabaseRow, Statement
+from sluice.core.timestamps import Timestamp, iso
+from sluice.services.compiler.workflows.events import EventMembers, EventType, Progress, Run, RunEvent, WorkflowType
 
 MAX_EVENTS: Final = 100
 EVENTS_TTL_S: Final = 3600
@@ -49,6 +50,38 @@ from workflow_runs where started_ms > ?1 group by type
 """
 
 
+class WorkflowEvent(EventMembers, TypedDict):
+    type: EventType
+    workflowId: str
+    workflowType: WorkflowType
+    timestamp: Timestamp
+
+
+class RunEvents(TypedDict):
+    """`message` says why there are no events."""
+
+    workflowId: str
+    workflowType: NotRequired[WorkflowType]
+    startedAt: NotRequired[Timestamp]
+    completedAt: NotRequired[Timestamp]
+    progress: Progress
+    isComplete: bool
+    events: list[WorkflowEvent]
+    message: NotRequired[str]
+
+
+class WorkflowFigures(TypedDict):
+    """The runs of the last 30 days."""
+
+    totalRuns: Amount
+    completed: Amount
+    failed: Amount
+    unfinished: Amount
+    avgDurationMs: Duration | None
+    maxDurationMs: Duration | None
+    lastRunAt: Timestamp
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkflowEventLog:
     database: Database
@@ -59,7 +92,7 @@ class WorkflowEventLog:
         for at in range(0, len(events), _MAX_PAGE):
             await self.database.batch(self._statements(run, events[at : at + _MAX_PAGE]))
 
-    async def read(self, workflow_id: str, since_ms: int | None = None) -> dict[str, Any] | None:
+    async def read(self, workflow_id: str, since_ms: int | None = None) -> RunEvents | None:
         """Returns the events after a time, and the progress and end of the whole run; None if the run is unknown."""
         run = await self.database.first("select * from workflow_runs where id = ?", workflow_id)
         if run is None:
@@ -68,22 +101,23 @@ class WorkflowEventLog:
         since_ms = oldest_ms if since_ms is None else since_ms
         pages = await self.database.all(_READ, workflow_id)
         events = [event for event in _unique_events(pages) if event.at_ms > oldest_ms][-MAX_EVENTS:]
-        ended = {} if run["completed_ms"] is None else {"completedAt": iso(run["completed_ms"] / 1000)}
-        return {
+        log: RunEvents = {
             "workflowId": workflow_id,
             "workflowType": run["type"],
             "startedAt": iso(run["started_ms"] / 1000),
-            **ended,
             "progress": max(run["progress"], *(page["progress"] for page in pages), 0),
-            "isComplete": bool(ended),
+            "isComplete": run["completed_ms"] is not None,
             "events": [event.as_json(workflow_id, run["type"]) for event in events if event.at_ms > since_ms],
         }
+        if log["isComplete"]:
+            log["completedAt"] = iso(run["completed_ms"] / 1000)
+        return log
 
     async def load_duration_ms(self, run: Run) -> int:
         """Returns how long a finished run took."""
         return int(await self.database.value("select duration_ms from workflow_runs where id = ?", run.id) or 0)
 
-    async def load_metrics(self) -> dict[WorkflowType, dict[str, Any]]:
+    async def load_metrics(self) -> dict[WorkflowType, WorkflowFigures]:
         """Returns figures of the runs of the last 30 days, for each type that had a run."""
         rows = await self.database.all(_METRICS, self._now_ms() - RUNS_TTL_S * 1000)
         return {row["type"]: _metrics_as_json(row) for row in rows}
@@ -126,15 +160,20 @@ class WorkflowEventLog:
 @dataclass(frozen=True, slots=True)
 class StoredEvent:
     at_ms: int
-    type: str
-    body: Mapping[str, Any]
+    type: EventType
+    body: EventMembers
 
-    def as_json(self, workflow_id: str, workflow_type: str) -> dict[str, Any]:
-        head = {"type": self.type, "workflowId": workflow_id, "workflowType": workflow_type}
-        return {**head, "timestamp": iso(self.at_ms / 1000), **self.body}
+    def as_json(self, workflow_id: str, workflow_type: WorkflowType) -> WorkflowEvent:
+        return {
+            "type": self.type,
+            "workflowId": workflow_id,
+            "workflowType": workflow_type,
+            "timestamp": iso(self.at_ms / 1000),
+            **self.body,
+        }
 
 
-def _unique_events(pages: Sequence[Mapping[str, Any]]) -> Iterator[StoredEvent]:
+def _unique_events(pages: Sequence[DatabaseRow]) -> Iterator[StoredEvent]:
     """Yields the events of all pages in order; of those with the same key, the first."""
     seen: set[str] = set()
     for page in pages:
@@ -144,7 +183,7 @@ def _unique_events(pages: Sequence[Mapping[str, Any]]) -> Iterator[StoredEvent]:
             seen.update({key} - {None})
 
 
-def _metrics_as_json(row: Mapping[str, Any]) -> dict[str, Any]:
+def _metrics_as_json(row: DatabaseRow) -> WorkflowFigures:
     return {
         "totalRuns": row["runs"],
         "completed": row["completed"],

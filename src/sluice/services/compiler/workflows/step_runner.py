@@ -2,11 +2,10 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
 
 from sluice.core.compiler.sources.failures import to_plain_error
 from sluice.core.errors import SluiceError
-from sluice.services.compiler.ports import Backoff, Steps
+from sluice.services.compiler.ports import Backoff, Result, Steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +25,11 @@ class StepRunner:
         self._steps = steps
         self.current_step = ""
 
-    async def do(self, name: str, policy: StepPolicy, work: Callable[[], Awaitable[Any]]) -> Any:
+    async def do(self, name: str, policy: StepPolicy, work: Callable[[], Awaitable[Result]]) -> Result:
         """Returns the result of the step, from before a restart if it had finished by then."""
         self.current_step = name
 
-        async def run_work() -> Any:
+        async def run_work() -> Result:
             try:
                 return await work()
             except SluiceError as error:

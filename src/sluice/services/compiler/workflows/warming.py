@@ -11,10 +11,12 @@ from sluice.core.compiler.configuration import Configuration
 from sluice.core.errors import ConfigError, SluiceError
 from sluice.core.models import parse_model
 from sluice.core.ports import Clock
+from sluice.services.compiler.cache.compile_order import CompileOrder
 from sluice.services.compiler.cache.list_cache import WORKFLOW_TTL_S
-from sluice.services.compiler.limits.allowance import OPERATOR_FETCHES, count_files, share_fetches
+from sluice.services.compiler.limits.allowance import OPERATOR_FETCHES, FetchAllowance, count_files, share_fetches
 from sluice.services.compiler.ports import Steps
 from sluice.services.compiler.workflows.batch_items import Item, ItemOutcome, ItemRunner, Outcomes, find_outcome
+from sluice.services.compiler.workflows.chunks import PREPARED, ChunkPlan, complete_outcomes, run_chunks
 from sluice.services.compiler.workflows.events import (
     Run,
     step_completed,
@@ -29,17 +31,13 @@ from sluice.services.compiler.workflows.run_reporter import RunReporter
 from sluice.services.compiler.workflows.step_runner import StepPolicy, StepRunner
 
 CHECK: Final = StepPolicy(1, 1, "linear", 30)
-CHUNK: Final = StepPolicy(2, 30, "exponential", 900)
 MAX_CONFIGURATIONS: Final = 50
-MAX_CONCURRENT: Final = 2
 TRIGGER: Final = "warming"
 # The parameters of the engine that are not part of the request.
 ENVELOPE: Final = ("runId", "queuedAt")
 NEXT_RUN_S: Final = 6 * 3600  # an entry that lives longer is still there at the next scheduled run
 ITEM_PAUSE_S: Final = 2.0
-CHUNK_PAUSE_S: Final = 10.0
-_CHECKED: Final = 10
-_WARMED: Final = 85
+CHUNKS: Final = ChunkPlan("warm-chunk", 2, StepPolicy(2, 30, "exponential", 900), done=85, pause_s=10.0)
 
 # Returns when the cache entry of a configuration expires, in epoch seconds; None if there is none.
 FindExpiry = Callable[[Configuration], Awaitable[float | None]]
@@ -78,7 +76,8 @@ class CacheWarmingWorkflow:
             clean_up = partial(self.params_store.delete, params)
             failure = await self.reporter.report_failure(run, runner, str(error), clean_up)
             return {"success": False, "runId": run_id} | failure
-        known, failed_steps = await self._warm_chunks(run, runner, params, status["stale"])
+        stale = [item["id"] for item in status["stale"]]
+        known, failed_steps = await run_chunks(runner, CHUNKS, stale, partial(self._warm_chunk, run, params))
         update = partial(self._update, run, params, status, known, failed_steps)
         ended = await self.reporter.run_last_step(run, runner, "update-warming-metrics", update)
         return {"runId": run_id} | _summarize(status, known, failed_steps) | ended
@@ -99,31 +98,12 @@ class CacheWarmingWorkflow:
         ]
         skipped = len(configurations) - len(stale)
         await self.reporter.emit(
-            run, step_completed("check-cache-status", _CHECKED, toWarm=len(stale), skipped=skipped)
+            run, step_completed("check-cache-status", PREPARED, toWarm=len(stale), skipped=skipped)
         )
         return {"stale": stale, "skipped": skipped}
 
-    async def _warm_chunks(
-        self, run: Run, runner: StepRunner, params: Mapping[str, Any], stale: Sequence[Mapping[str, str]]
-    ) -> tuple[Outcomes, dict[str, str]]:
-        """Warms all chunks with a pause between them. Returns the outcomes, and the errors of failed steps."""
-        chunks = [stale[at : at + MAX_CONCURRENT] for at in range(0, len(stale), MAX_CONCURRENT)]
-        known: Outcomes = {}
-        failed_steps: dict[str, str] = {}
-        for number, chunk in enumerate(chunks, 1):
-            if number > 1:
-                await runner.sleep(f"pause-before-chunk-{number}", CHUNK_PAUSE_S)
-            progress = _CHECKED + round((_WARMED - _CHECKED) * number / len(chunks))
-            step = f"warm-chunk-{number}"
-            try:
-                work = partial(self._warm_chunk, run, step, params, [item["id"] for item in chunk], progress)
-                known |= await runner.do(step, CHUNK, work)
-            except SluiceError as error:
-                failed_steps[step] = str(error)
-        return known, failed_steps
-
     async def _warm_chunk(
-        self, run: Run, step: str, params: Mapping[str, Any], ids: Sequence[str], progress: int
+        self, run: Run, params: Mapping[str, Any], step: str, ids: Sequence[str], progress: int
     ) -> Outcomes:
         await self.reporter.emit(run, step_started(step, configurationCount=len(ids)))
         configurations = self._configurations(await self._request(params))
@@ -132,8 +112,13 @@ class CacheWarmingWorkflow:
         for item_id in ids:
             if outcomes:
                 await self.clock.sleep(ITEM_PAUSE_S)
-            item = Item(item_id, configurations[int(item_id)], max_fetches=fetches[int(item_id)])
-            outcomes += await self.items.run(run.id, [item], ttl_s=WORKFLOW_TTL_S, trigger=TRIGGER)
+            order = CompileOrder(
+                configuration=configurations[int(item_id)],
+                trigger=TRIGGER,
+                ttl_s=WORKFLOW_TTL_S,
+                allowance=FetchAllowance(fetches[int(item_id)]),
+            )
+            outcomes += await self.items.run(run.id, [Item(item_id, order)])
         warmed = sum(outcome.success for outcome in outcomes)
         counts = {"warmed": warmed, "failed": len(outcomes) - warmed}
         await self.reporter.emit(run, step_completed(step, progress, **counts))
@@ -145,10 +130,9 @@ class CacheWarmingWorkflow:
         params: Mapping[str, Any],
         status: Mapping[str, Any],
         known: Outcomes,
-        failed_steps: Mapping[str, str],
+        failed_steps: dict[str, str],
     ) -> dict[str, Any]:
-        recorded = await self.items.load_outcomes(run.id) if failed_steps else {}
-        known = {item_id: outcome.as_json() for item_id, outcome in recorded.items()} | known
+        known = await complete_outcomes(self.items, run.id, known, failed_steps)
         summary = _summarize(status, known, failed_steps)
         counts = {name: summary[name] for name in ("warmed", "failed", "skipped")}
         failures = [step_failed(step, error) for step, error in failed_steps.items()]

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from sluice.core.errors import SluiceError
 from sluice.core.http_dates import parse_http_date
 from sluice.core.ports import Clock, Fetch, FetchResponse, HeaderPairs, Sink
 from sluice.core.timestamps import iso
+from sluice.services.news.state.remote_state import StoredFeed
 
 _MAX_WAIT_S: Final = 24 * 3600.0
 _MAX_VALIDATOR_CHARS: Final = 500
@@ -31,10 +32,10 @@ class FeedState:
     retry_at_ms: int = 0
 
     @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Self:
+    def from_json(cls, value: StoredFeed) -> Self:
         return cls(etag=value["etag"], last_modified=value["lastModified"], retry_at_ms=value["retryAtMs"])
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> StoredFeed:
         return {"etag": self.etag, "lastModified": self.last_modified, "retryAtMs": self.retry_at_ms}
 
     @property
@@ -52,7 +53,7 @@ class ConditionalFeeds:
     known: dict[str, FeedState] = field(default_factory=dict)
     found: dict[str, FeedState] = field(default_factory=dict)
 
-    def load(self, states: Mapping[str, Any], *, is_list_missing: bool) -> None:
+    def load(self, states: Mapping[str, StoredFeed], *, is_list_missing: bool) -> None:
         """Without a pending list, what the feeds still offer is read again; a Retry-After counts all the same."""
         for url, value in states.items():
             state = FeedState.from_json(value)

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
+from sluice.core.news.article import Article, Marks
 from sluice.core.news.checkpoint import Checkpoint
 from sluice.core.news.feeds.merging import ListedArticle, Merge
 from sluice.core.news.feeds.same_article import Fingerprint, KnownArticles, list_fingerprints
@@ -19,9 +20,7 @@ class Past:
     ids: frozenset[str]
 
     @classmethod
-    def collect(
-        cls, entries: Iterable[PendingEntry], checkpoint: Checkpoint, remembered: Iterable[Sequence[Any]]
-    ) -> Self:
+    def collect(cls, entries: Iterable[PendingEntry], checkpoint: Checkpoint, remembered: Iterable[Marks]) -> Self:
         current = [checkpoint.current] if checkpoint.current else []
         waiting = [entry.article for entry in checkpoint.try_later]
         pending = [entry.article for entry in entries]
@@ -49,10 +48,10 @@ class Listing:
         listed = [each.fingerprint for _, articles in self.by_source for each in articles]
         return KnownArticles(past.fingerprints, ids=past.ids, listed=listed, now_ms=self.now_ms)
 
-    def describe_known(self, known: KnownArticles, merge: Merge) -> Mapping[str, list[list[Any]]]:
+    def describe_known(self, known: KnownArticles, merge: Merge) -> Mapping[str, list[Marks]]:
         """Returns what to remember of each source: all but the articles that a later run is to add."""
         unaccepted = KnownArticles((each.fingerprint for each in merge.surplus), now_ms=self.now_ms)
-        described: dict[str, list[list[Any]]] = {}
+        described: dict[str, list[Marks]] = {}
         for name, articles in self.by_source:
             for each in articles:
                 time_ms = known.find(each.fingerprint)
@@ -61,6 +60,6 @@ class Listing:
         return described
 
 
-def _mark(articles: Sequence[Any], now_ms: int) -> list[ListedArticle]:
+def _mark(articles: Sequence[Article], now_ms: int) -> list[ListedArticle]:
     marks = list_fingerprints(articles, now_ms)
     return [ListedArticle(article, mark) for article, mark in zip(articles, marks, strict=True)]

@@ -1,12 +1,12 @@
 """What a run tells the state object of each source."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
 
-from sluice.core.json_text import encode_json
+from sluice.core.news.article import Marks
 from sluice.core.news.feeds.source import SourceResult
 from sluice.services.news.collect.conditional import ConditionalFeeds, NotModified, Postponed
 from sluice.services.news.collect.fetch_all import SourceResults
+from sluice.services.news.state.remote_state import Outcome, SourceReport, UpdateReport
 
 
 def is_failure(result: SourceResult) -> bool:
@@ -14,7 +14,7 @@ def is_failure(result: SourceResult) -> bool:
     return result.error is not None and not isinstance(result.error, NotModified | Postponed)
 
 
-def describe_outcome(result: SourceResult) -> str:
+def describe_outcome(result: SourceResult) -> Outcome:
     match result.error:
         case None:
             return "read"
@@ -26,15 +26,15 @@ def describe_outcome(result: SourceResult) -> str:
             return "failed"
 
 
-def encode_report(
-    results: SourceResults, feeds: ConditionalFeeds, listed: Mapping[str, Any], *, has_surplus: bool
-) -> str:
+def build_report(
+    results: SourceResults, feeds: ConditionalFeeds, listed: Mapping[str, Sequence[Marks]], *, has_surplus: bool
+) -> UpdateReport:
     """Articles without room must be read again, so then the validators of the feeds are not stored."""
     sources = [_describe(name, result) for name, result in results]
     states = {} if has_surplus else {url: state.as_json() for url, state in feeds.found.items()}
-    return encode_json({"sources": sources, "feeds": states, "listed": listed})
+    return UpdateReport(sources, states, listed)
 
 
-def _describe(name: str, result: SourceResult) -> dict[str, Any]:
+def _describe(name: str, result: SourceResult) -> SourceReport:
     error = " ".join(str(result.error).split())[:300] if is_failure(result) else ""
     return {"name": name, "outcome": describe_outcome(result), "items": len(result.articles), "error": error}

@@ -1,10 +1,10 @@
 """One run of the updater: reads the pending list and the checkpoint, fetches from all sources, and writes once."""
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Final, Literal, NotRequired, TypedDict
 
+from sluice.core.doc import Doc
 from sluice.core.errors import SluiceError
 from sluice.core.json_text import encode_json, parse_stored_json
 from sluice.core.news.checkpoint import Checkpoint, CorruptCheckpoint, parse_checkpoint
@@ -15,18 +15,39 @@ from sluice.core.ports import Clock, KvWriter, Log
 from sluice.services.news.collect.conditional import ConditionalFeeds
 from sluice.services.news.collect.fetch_all import SourceResults, fetch_all
 from sluice.services.news.collect.listing import Listing, Past
-from sluice.services.news.collect.source_reports import describe_outcome, encode_report, is_failure
+from sluice.services.news.collect.source_reports import build_report, describe_outcome, is_failure
 from sluice.services.news.run_lease.lease import Announcement, RunLease, RunLeases, Trust
 from sluice.services.news.run_lease.leased_run import run_with_lease
 from sluice.services.news.run_outcomes import Busy, Waiting
 from sluice.services.news.settings import UpdaterSettings
-from sluice.services.news.state.remote_state import RemoteNewsState
+from sluice.services.news.state.remote_state import Outcome, PastUpdates, RemoteNewsState, UpdateReport
 from sluice.services.news.storage.keys import CHECKPOINT, PENDING
 from sluice.services.news.storage.pending_metadata import PendingMetadata
 from sluice.services.news.storage.versions import read_version
 
 _DAY_MS: Final = 86_400_000
 _IDS_PER_LOG_LINE: Final = 50  # the log cuts longer lists
+
+
+class SourceCounts(TypedDict):
+    articles: int
+    pages: int
+    outcome: Outcome
+    warnings: NotRequired[list[str]]
+
+
+class UpdaterRun(TypedDict):
+    """The result of a run; a run that was busy or waiting has only a reason."""
+
+    outcome: Annotated[Literal["ok", "failed", "busy", "waiting"], Doc("`failed`: every source failed.")]
+    reason: NotRequired[str]
+    added: NotRequired[Annotated[list[str], Doc("Ids of new articles.")]]
+    trimmed: NotRequired[Annotated[int, Doc("Processed articles that were removed from the list.")]]
+    surplus: NotRequired[Annotated[int, Doc("New articles without room in the list yet.")]]
+    tooOld: NotRequired[Annotated[int, Doc("New articles older than MAX_ARTICLE_AGE_DAYS.")]]
+    pending: NotRequired[int]
+    sources: NotRequired[dict[str, SourceCounts]]
+    failed: NotRequired[Annotated[dict[str, str], Doc("The reason for each source that failed.")]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +57,9 @@ class Updated:
     merge: Merge
     results: SourceResults
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> UpdaterRun:
         failed = {name: str(result.error) for name, result in self.results if is_failure(result)}
-        no_source = {"reason": "no source is configured: set NEWSDATA_API_KEY, APITUBE_API_KEY or NEWS_FEEDS"}
-        return {
+        run: UpdaterRun = {
             "outcome": "failed" if failed and len(failed) == len(self.results) else "ok",
             "added": list(self.merge.added),
             "trimmed": self.merge.trimmed,
@@ -48,7 +68,10 @@ class Updated:
             "pending": len(self.merge.entries),
             "sources": {name: _describe(result) for name, result in self.results},
             "failed": failed,
-        } | ({} if self.results else no_source)
+        }
+        if not self.results:
+            run["reason"] = "no source is configured: set NEWSDATA_API_KEY, APITUBE_API_KEY or NEWS_FEEDS"
+        return run
 
 
 UpdaterReport = Busy | Waiting | Updated
@@ -82,11 +105,11 @@ class Updater:
             text = await self.leases.recall(PENDING)
             if text is None:
                 return Waiting("pending list")
-        known_state = await self._begin(is_list_missing=text is None)
+        last = await self._begin(is_list_missing=text is None)
         entries = parse_pending_list(parse_stored_json(text))
         checkpoint = await self._read_checkpoint()
         # Without a pending list the operator has begun anew.
-        past = Past.collect(entries, checkpoint, [] if text is None else known_state.get("remembered", []))
+        past = Past.collect(entries, checkpoint, last.remembered if last and text is not None else ())
         results = await fetch_all(self.sources, past.ids, metadata.incomplete, self.clock)
         self._log_sources(results)
         listing = Listing.read(results, self._now_ms())
@@ -100,23 +123,23 @@ class Updater:
             max_size=self.settings.max_pending_list_size,
             now_ms=listing.now_ms,
         )
-        await self._write(lease, metadata, merge, results, legacy=known_state.get("legacy", metadata.legacy))
+        await self._write(lease, metadata, merge, results, legacy=last.legacy if last else metadata.legacy)
         listed = listing.describe_known(known, merge)
-        await self._report(encode_report(results, self.feeds, listed, has_surplus=bool(merge.surplus)))
+        await self._report(build_report(results, self.feeds, listed, has_surplus=bool(merge.surplus)))
         self._log_surplus([each.article.id for each in merge.surplus])
         return Updated(merge, results)
 
-    async def _begin(self, *, is_list_missing: bool) -> Mapping[str, Any]:
+    async def _begin(self, *, is_list_missing: bool) -> PastUpdates | None:
         """Returns what the state object knows. Without it the feeds are read without conditions."""
         try:
-            known: dict[str, Any] = json.loads(await self.state.begin_update())
+            last = await self.state.begin_update()
         except SluiceError as error:
             self.log.error("state.failed", error)
-            return {}
-        self.feeds.load(known["feeds"], is_list_missing=is_list_missing)
-        return known
+            return None
+        self.feeds.load(last.feeds, is_list_missing=is_list_missing)
+        return last
 
-    async def _report(self, report: str) -> None:
+    async def _report(self, report: UpdateReport) -> None:
         """Best effort: the articles are stored already."""
         try:
             await self.state.finish_update(report)
@@ -162,7 +185,9 @@ class Updater:
         return int(self.clock.now() * 1000)
 
 
-def _describe(result: SourceResult) -> dict[str, Any]:
-    warnings = {"warnings": list(result.warnings)} if result.warnings else {}
+def _describe(result: SourceResult) -> SourceCounts:
     outcome = describe_outcome(result)
-    return {"articles": len(result.articles), "pages": result.pages, "outcome": outcome, **warnings}
+    counts: SourceCounts = {"articles": len(result.articles), "pages": result.pages, "outcome": outcome}
+    if result.warnings:
+        counts["warnings"] = list(result.warnings)
+    return counts

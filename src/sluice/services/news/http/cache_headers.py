@@ -7,8 +7,18 @@ from sluice.core.http_dates import format_http_date
 from sluice.services.news.serve.snapshot import Snapshot
 from sluice.services.news.serve.stored_snapshot import CACHE_TAGS, StoredPage
 from sluice.web import ETag, Reply, Sharing, share_reply
+from sluice.web.operations import ReplyDoc
 
 MAX_AGE_S: Final = 60
+# What the documents say of the replies that are made of the snapshot.
+CACHED: Final = {
+    "ETag": "Identifies this version of the reply.",
+    "Last-Modified": "When the data last changed.",
+    "Cache-Control": "Fresh for a minute, and usable for five more while it is revalidated.",
+}
+UNCHANGED: Final = ReplyDoc("The caller's copy is current.")
+# Of a request that can be conditional, while there may be no articles yet.
+PROBLEMS: Final = (412, 503)
 _SHARING: Final = Sharing(MAX_AGE_S, tags=CACHE_TAGS, stale_s=300)
 
 
@@ -17,6 +27,10 @@ def with_cache_headers(reply: Reply, snapshot: Snapshot | None) -> Reply:
     content = reply.body if isinstance(reply.body, bytes) else b""
     reply = share_reply(reply.with_header("ETag", str(ETag.of(content))), _SHARING)
     return reply.with_header("Last-Modified", format_http_date(snapshot.changed_at)) if snapshot else reply
+
+
+def build_reply(body: object, snapshot: Snapshot | None) -> Reply:
+    return with_cache_headers(Reply.json(body), snapshot)
 
 
 def build_page_reply(page: StoredPage) -> Reply:

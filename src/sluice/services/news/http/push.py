@@ -1,20 +1,99 @@
 """The routes of worker-api that push: the WebSub hub, and the operator's webhooks."""
 
-import json
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Final, Literal, NotRequired, TypedDict
 from urllib.parse import parse_qsl
 
+from sluice.core.doc import Doc, other_members
 from sluice.core.errors import BadField, Invalid, NotFound
 from sluice.core.net.addresses import AllowedHosts
-from sluice.services.news.push.hub_request import HubRequest, encode_request, find_callback_mistakes
+from sluice.services.news.http import ARTICLE_ID
+from sluice.services.news.push.hub_request import (
+    DEFAULT_LEASE_S,
+    MAX_CALLBACK_CHARS,
+    find_callback_mistakes,
+    parse_hub_request,
+)
 from sluice.services.news.push.topics import HUB_PATH, list_topics
-from sluice.services.news.state.remote_state import RemoteNewsState
+from sluice.services.news.state.remote_state import CreatedWebhook, ListedWebhook, RemoteNewsState
 from sluice.web import Reply, Request, Route, read_bytes, read_json
 from sluice.web.admin import require_admin
+from sluice.web.operations import Media, Operation, ReplyDoc, describe
+from sluice.web.parameters import PathParameter
 
 _MAX_BODY_BYTES: Final = 16 * 1024
 _FORM: Final = "application/x-www-form-urlencoded"
+
+HubBody = TypedDict(
+    "HubBody",
+    {
+        "hub.mode": Literal["subscribe", "unsubscribe"],
+        "hub.topic": Annotated[str, Doc("The address or path of a feed, without a query.")],
+        "hub.callback": Annotated[str, Doc("The https address that receives the feed.")],
+        "hub.lease_seconds": NotRequired[
+            Annotated[str, Doc("Ten days if it is not given.", more=(("default", str(DEFAULT_LEASE_S)),))]
+        ],
+        "hub.secret": NotRequired[Annotated[str, Doc("Signs what is sent.")]],
+    },
+)
+
+
+@other_members(allowed=False)
+class WebhookBody(TypedDict):
+    url: Annotated[str, Doc("The https address that receives new stories.", more=(("maxLength", MAX_CALLBACK_CHARS),))]
+
+
+class WebhookList(TypedDict):
+    webhooks: list[ListedWebhook]
+
+
+WEBHOOK: Final = PathParameter(
+    "id", str, {"type": "string", "minLength": 1}, about="The id of a webhook.", example=ARTICLE_ID
+)
+ASK_HUB: Final = Operation(
+    "subscribeToFeed",
+    "Subscribe to a feed (WebSub)",
+    {202: ReplyDoc("The callback will be asked.", Media("text/plain"))},
+    (
+        "Send a form (`application/x-www-form-urlencoded`), as the standard has it, or JSON. The callback is asked to confirm "
+        "afterwards. Each change is then posted to it as the whole feed, signed if there is a secret."
+    ),
+    tag="Feeds",
+    body=HubBody,
+    example={
+        "hub.mode": "subscribe",
+        "hub.topic": "/api/v1/feed.atom",
+        "hub.callback": "https://reader.example.com/news",
+    },
+    problems=(429,),
+)
+LIST_WEBHOOKS: Final = Operation(
+    "listWebhooks",
+    "The webhooks for new stories",
+    {200: ReplyDoc("All of them, without their secrets.", WebhookList)},
+    tag="Feeds",
+    security=("admin",),
+)
+ADD_WEBHOOK: Final = Operation(
+    "addWebhook",
+    "Send new stories to an address",
+    {201: ReplyDoc("The webhook and its secret.", CreatedWebhook)},
+    "Each message is signed as in the Standard Webhooks specification.",
+    tag="Feeds",
+    body=WebhookBody,
+    example={"url": "https://app.example.com/stories"},
+    problems=(429,),
+    security=("admin",),
+)
+REMOVE_WEBHOOK: Final = Operation(
+    "removeWebhook",
+    "Send no more stories to an address",
+    {204: ReplyDoc("It is removed.")},
+    tag="Feeds",
+    path=(WEBHOOK,),
+    problems=(404,),
+    security=("admin",),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,30 +113,35 @@ class PushApi:
             Route("DELETE", "/api/v1/webhooks/:id", self._remove_webhook),
         ]
 
+    @describe(ASK_HUB)
     async def _handle_hub_request(self, request: Request) -> Reply:
         """Answers before the callback is asked, as the standard demands."""
         form, home = await _read_form(request), find_home(request, self.public_url)
         if form.get("hub.topic", "").startswith("/"):
             form["hub.topic"] = home + form["hub.topic"]
-        hub_request = HubRequest.parse(form, topics=list_topics(home), allowed=self.allowed)
-        await self.state.accept_hub_request(encode_request(hub_request))
+        hub_request = parse_hub_request(form, topics=list_topics(home), allowed=self.allowed)
+        await self.state.accept_hub_request(hub_request)
         return Reply.text("The callback will be asked to confirm this.\n", 202)
 
+    @describe(LIST_WEBHOOKS)
     async def _list_webhooks(self, request: Request) -> Reply:
         require_admin(request, self.admin_token)
-        return Reply.json({"webhooks": json.loads(await self.state.list_webhooks())})
+        return Reply.json(WebhookList(webhooks=await self.state.list_webhooks()))
 
+    @describe(ADD_WEBHOOK)
     async def _add_webhook(self, request: Request) -> Reply:
         require_admin(request, self.admin_token)
-        url = _read_url(await read_json(request, max_bytes=_MAX_BODY_BYTES))
+        url = await _read_url(request)
         if mistakes := find_callback_mistakes("url", url, self.allowed):
             raise Invalid.from_fields(mistakes)
-        return Reply.json(json.loads(await self.state.add_webhook(url)), 201)
+        return Reply.json(await self.state.add_webhook(url), 201)
 
+    @describe(REMOVE_WEBHOOK)
     async def _remove_webhook(self, request: Request) -> Reply:
         require_admin(request, self.admin_token)
-        if not await self.state.remove_webhook(request.params["id"]):
-            raise NotFound(f"no webhook has the id {request.params['id']!r}")
+        webhook_id = WEBHOOK.read(request)
+        if not await self.state.remove_webhook(webhook_id):
+            raise NotFound(f"no webhook has the id {webhook_id!r}")
         return Reply.empty()
 
 
@@ -79,7 +163,8 @@ async def _read_form(request: Request) -> dict[str, str]:
     return value
 
 
-def _read_url(body: Any) -> str:
+async def _read_url(request: Request) -> str:
+    body = await read_json(request, max_bytes=_MAX_BODY_BYTES)
     if not isinstance(body, dict) or not isinstance(body.get("url"), str):
         raise Invalid.from_fields([BadField("url", "is required: the address that receives new stories")])
     if unknown := [name for name in body if name != "url"]:

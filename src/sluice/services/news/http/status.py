@@ -1,32 +1,80 @@
 """GET /status of all three news Workers: whether the service works and why not, the backlog, the sources and the last runs."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Final, Literal, TypedDict
 
+from sluice.core.doc import Doc
 from sluice.core.errors import SluiceError
 from sluice.core.json_text import parse_stored_json
+from sluice.core.news.article import Milliseconds, Stage
 from sluice.core.news.checkpoint import Checkpoint, CorruptCheckpoint, TryLaterEntry, parse_checkpoint
 from sluice.core.news.pending_list import PendingEntry, parse_pending_list
 from sluice.core.ports import Clock, KvReader, Log
 from sluice.core.timestamps import iso
-from sluice.services.news.state.remote_state import RemoteNewsState
+from sluice.services.news.state.remote_state import AiState, RemoteNewsState, SourceState, StateReport
 from sluice.services.news.storage.article_index import ArticleIndex, CorruptIndex
 from sluice.services.news.storage.keys import CHECKPOINT, PENDING
 from sluice.services.news.storage.pending_metadata import PendingMetadata
 from sluice.web import Reply, Request, Route
+from sluice.web.operations import Operation, ReplyDoc, describe
 
 # A run with a hundred feeds takes less than two minutes; the updater is due every hour, the processor every minute.
 CRASHED_MS: Final = 3 * 60_000
 SILENT_UPDATER_MS: Final = 150 * 60_000
 SILENT_PROCESSOR_MS: Final = 10 * 60_000
-_NOTHING_KNOWN: Final[dict[str, Any]] = {
+_NOTHING_KNOWN: Final[StateReport] = {
     "updater": {"startedAt": 0, "finishedAt": 0, "sources": []},
     "ai": {"isOpen": False, "reason": None, "today": {"neurons": 0.0, "answers": 0, "failures": 0}},
     "waitingDeliveries": 0,
     "secondLooks": 0,
 }
+
+
+class CurrentArticle(TypedDict):
+    id: str
+    stage: Stage
+
+
+class TryLaterArticle(TypedDict):
+    id: str
+    title: str
+    reason: str
+    attempts: int
+    failedAt: Milliseconds
+
+
+class Progress(TypedDict):
+    backlog: Annotated[int, Doc("Articles that wait to be processed.")]
+    oldestPendingAgeSeconds: int | None
+    current: CurrentArticle | None
+    processed: int
+    tryLater: list[TryLaterArticle]
+
+
+class LastRuns(TypedDict):
+    processor: Milliseconds | None
+    updater: Milliseconds | None
+    failedSources: list[str]
+
+
+class ServiceStatus(Progress, TypedDict):
+    status: Literal["ok", "degraded"]
+    problem: Annotated[str, Doc("The first of `problems`.")] | None
+    problems: Annotated[list[str], Doc("Why the service is degraded, and what to do.")]
+    lastRun: LastRuns
+    sources: list[SourceState]
+    ai: AiState
+    waitingDeliveries: Annotated[int, Doc("Alerts and messages that wait to be sent.")]
+    secondLooks: Annotated[int, Doc("Articles that the embedded analyst has judged for Workers AI.")]
+
+
+STATUS: Final = Operation(
+    "getStatus",
+    "The state of the news service",
+    {200: ReplyDoc("The backlog, the articles to try later and why, and the last runs.", ServiceStatus)},
+    tag="Processing",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +86,7 @@ class NewsStatus:
     clock: Clock
     log: Log
 
-    async def report(self) -> dict[str, Any]:
+    async def report(self) -> ServiceStatus:
         pending = await self.kv.get_with_metadata(PENDING)
         entries = parse_pending_list(parse_stored_json(pending.value if pending else None))
         metadata = PendingMetadata.from_json(pending.metadata if pending else None)
@@ -69,20 +117,21 @@ class NewsStatus:
         }
 
     def routes(self) -> list[Route]:
+        @describe(STATUS)
         async def get_status(_request: Request) -> Reply:
             return Reply.json(await self.report())
 
         return [Route("GET", "/status", get_status)]
 
-    async def _read_state(self) -> tuple[dict[str, Any], list[str]]:
+    async def _read_state(self) -> tuple[StateReport, list[str]]:
         try:
-            return json.loads(await self.state.describe()), []
+            return await self.state.describe(), []
         except SluiceError as error:
             self.log.error("state.failed", error)
             return _NOTHING_KNOWN, [f"the state object does not answer: {error}"]
 
     def _find_problems(
-        self, known: dict[str, Any], metadata: PendingMetadata, checkpoint: Checkpoint, backlog: list[PendingEntry]
+        self, known: StateReport, metadata: PendingMetadata, checkpoint: Checkpoint, backlog: list[PendingEntry]
     ) -> Iterator[str]:
         now_ms = self._now_ms()
         updater = known["updater"]
@@ -100,12 +149,12 @@ class NewsStatus:
         if known["ai"]["isOpen"]:
             yield f"Workers AI is not asked for now, the embedded analyst serves: {known['ai']['reason']}"
 
-    def _describe_progress(self, backlog: list[PendingEntry], checkpoint: Checkpoint) -> dict[str, Any]:
+    def _describe_progress(self, backlog: list[PendingEntry], checkpoint: Checkpoint) -> Progress:
         oldest_ms = min((entry.added_at_ms for entry in backlog), default=None)
         return {
             "backlog": len(backlog),
             "oldestPendingAgeSeconds": None if oldest_ms is None else max(0, self._now_ms() - oldest_ms) // 1000,
-            "current": checkpoint.current and {"id": checkpoint.current.id, "stage": checkpoint.current.stage},
+            "current": {"id": current.id, "stage": current.stage} if (current := checkpoint.current) else None,
             "processed": len(checkpoint.processed),
             "tryLater": [_describe_entry(entry) for entry in checkpoint.try_later],
         }
@@ -114,7 +163,7 @@ class NewsStatus:
         return int(self.clock.now() * 1000)
 
 
-def _describe_entry(entry: TryLaterEntry) -> dict[str, Any]:
+def _describe_entry(entry: TryLaterEntry) -> TryLaterArticle:
     return {
         "id": entry.article.id,
         "title": entry.article.title,

@@ -5,9 +5,9 @@ as adopted once the checkpoint knows it, so a run after a crash goes on with tho
 metadata of the checkpoint names the list that was adopted; without a marker the state object says whether there is one.
 """
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from sluice.core.errors import SluiceError
 from sluice.core.news.article import Article, Stage
@@ -16,6 +16,7 @@ from sluice.core.ports import KvWriter, Log
 from sluice.services.news.process.article_store import ArticleStore
 from sluice.services.news.process.checkpoint_store import CheckpointStore
 from sluice.services.news.process.run import LegacyMark, Run, Step
+from sluice.services.news.state.remote_state import RemoteNewsState
 from sluice.services.news.storage.article_index import read_articles
 from sluice.services.news.storage.keys import LEGACY
 
@@ -32,12 +33,6 @@ NOTHING: Final = "none"
 _MAX_PLACES: Final = 20  # in one log line
 
 
-class LegacyFinder(Protocol):
-    """The state object, which looks for the older list."""
-
-    def find_legacy(self) -> Awaitable[str]: ...
-
-
 class UnreadableLegacy(SluiceError):
     """The older list has another shape."""
 
@@ -47,7 +42,7 @@ class LegacyAdoption:
     kv: KvWriter
     checkpoints: CheckpointStore
     articles: ArticleStore
-    state: LegacyFinder
+    state: RemoteNewsState
     log: Log
 
     async def check(self, mark: LegacyMark) -> LegacyMark:

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from sluice.core.errors import Conflict, NotFound
 from sluice.core.news.article import Article, Stage
@@ -16,10 +16,10 @@ from sluice.services.news.process.article_store import ArticleStore
 from sluice.services.news.process.checkpoint_store import CheckpointStore, StoredCheckpoint
 from sluice.services.news.process.legacy_adoption import LegacyAdoption
 from sluice.services.news.process.publishing import Publisher
-from sluice.services.news.process.run import Run, Step
+from sluice.services.news.process.run import Idle, ProcessorRun, Run, Step
 from sluice.services.news.process.second_look import NotAnswered, SecondLook
 from sluice.services.news.process.stages import StageRunner
-from sluice.services.news.run_outcomes import Busy, Idle, Waiting
+from sluice.services.news.run_outcomes import Busy, Waiting
 from sluice.services.news.settings import ProcessorSettings
 
 T = TypeVar("T")
@@ -36,7 +36,7 @@ class Processed:
 
     steps: Sequence[Step]
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> ProcessorRun:
         return {"outcome": "ok", "steps": [step.as_json() for step in self.steps]}
 
 

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from sluice.core.errors import SluiceError
-from sluice.core.json_text import encode_json
 from sluice.core.news.article import Article
 from sluice.core.ports import Log
-from sluice.services.news.state.remote_state import RemoteNewsState, SnapshotRefresher
+from sluice.services.news.ports import SnapshotRefresher
+from sluice.services.news.state.remote_state import RemoteNewsState
 from sluice.services.news.storage.article_index import ArticleIndex
 
 
@@ -20,7 +20,7 @@ class Publisher:
 
     async def publish(self, article: Article, index: ArticleIndex) -> None:
         try:
-            await self.state.publish(encode_json(article.as_json()), encode_json(index.ids), index.version)
+            await self.state.publish(article, index)
         except SluiceError as error:
             self.log.error("publish.failed", error, id=article.id)
 

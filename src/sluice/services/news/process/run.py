@@ -1,15 +1,43 @@
 """The state of one run of the processor."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Literal, NotRequired, TypedDict
 
-from sluice.core.news.article import Article
+from sluice.core.doc import Doc
+from sluice.core.news.article import Article, Stage
 from sluice.core.news.checkpoint import Checkpoint
 from sluice.core.news.checkpoint_transitions import Place
 from sluice.core.news.pending_list import PendingEntry
 from sluice.services.news.run_lease.lease import RunLease
 from sluice.services.news.run_outcomes import Waiting
 from sluice.services.news.storage.article_index import ArticleIndex
+
+
+class ProcessorStep(TypedDict):
+    """One attempt at one stage of an article: what it needs next, where it is now, and why."""
+
+    id: str
+    stage: Stage
+    place: Place
+    reason: str
+
+
+class ProcessorRun(TypedDict):
+    """The steps of a run; a run that was busy or waiting has only a reason."""
+
+    outcome: Annotated[Literal["ok", "idle", "busy", "waiting"], Doc("`idle`: there was nothing to do.")]
+    reason: NotRequired[str]
+    steps: NotRequired[list[ProcessorStep]]
+
+
+@dataclass(frozen=True, slots=True)
+class Idle:
+    """There was nothing to do."""
+
+    reason: str
+
+    def as_json(self) -> ProcessorRun:
+        return {"outcome": "idle", "reason": self.reason, "steps": []}
 
 
 class StaleRead(Exception):
@@ -28,7 +56,7 @@ class Step:
     place: Place
     reason: str = ""
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> ProcessorStep:
         return {"id": self.article.id, "stage": self.article.stage, "place": self.place, "reason": self.reason}
 
 

@@ -1,8 +1,7 @@
 """Looks again at an article that the embedded analyst has judged while Workers AI did not answer."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 from sluice.core.errors import SluiceError
 from sluice.core.news import stage_results as results
@@ -13,13 +12,7 @@ from sluice.core.news.stage_results import Reason
 from sluice.core.ports import Log
 from sluice.services.news.process.spoken import GuardedAi, Question, Spoken
 from sluice.services.news.process.stages import Scrape
-
-
-class SecondLookQueue(Protocol):
-    """The articles that wait, in the state object."""
-
-    def claim_second_look(self, daily_neurons: int) -> Awaitable[str]: ...
-    def give_back_second_look(self, article_id: str) -> Awaitable[None]: ...
+from sluice.services.news.state.remote_state import RemoteNewsState
 
 
 class NotAnswered(SluiceError):
@@ -31,7 +24,7 @@ class SecondLook:
     """Asks Workers AI alone: without its answer the article stays as it is."""
 
     speaker: GuardedAi
-    queue: SecondLookQueue
+    state: RemoteNewsState
     scrape: Scrape
     now_ms: Callable[[], int]
     log: Log
@@ -39,7 +32,7 @@ class SecondLook:
     async def claim(self) -> str:
         """Returns the article to look at; "" if there is none, or the state object does not answer."""
         try:
-            return await self.queue.claim_second_look(self.speaker.daily_neurons)
+            return await self.state.claim_second_look(self.speaker.daily_neurons)
         except SluiceError as error:
             self.log.error("second_look.unclaimed", error)
             return ""
@@ -47,7 +40,7 @@ class SecondLook:
     async def give_back(self, article_id: str) -> None:
         """Best effort: otherwise one attempt too many is counted."""
         try:
-            await self.queue.give_back_second_look(article_id)
+            await self.state.give_back_second_look(article_id)
         except SluiceError as error:
             self.log.error("second_look.kept", error, id=article_id)
 

@@ -8,6 +8,7 @@ from sluice.core.errors import SluiceError
 from sluice.core.news.ai.failures import find_fault
 from sluice.core.news.analysts import Analyst, Mismatch, UnusableAnswer
 from sluice.services.news.process.workers_ai import WorkersAi
+from sluice.services.news.state.remote_state import RemoteNewsState
 
 Question = Callable[[Analyst], Awaitable[str]]
 
@@ -35,14 +36,6 @@ class Speaker(Protocol):
     async def ask(self, question: Question) -> Spoken: ...
 
 
-class AiUse(Protocol):
-    """The use of Workers AI, counted in the state object."""
-
-    def explain_ai_refusal(self, daily_neurons: int) -> Awaitable[str]: ...
-    def record_ai_answer(self, neurons: float) -> Awaitable[None]: ...
-    def record_ai_failure(self, fault: str, reason: str) -> Awaitable[bool]: ...
-
-
 @dataclass(frozen=True, slots=True)
 class OneAnalyst:
     """Always the same analyst, which gives the same answer every time."""
@@ -62,26 +55,26 @@ class GuardedAi:
 
     ai: WorkersAi
     fallback: Analyst
-    use: AiUse
+    state: RemoteNewsState
     daily_neurons: int
 
     async def ask(self, question: Question) -> Spoken:
         """Raises what Workers AI raises while it is not clear whether it keeps failing."""
-        refusal = await self.use.explain_ai_refusal(self.daily_neurons)
+        refusal = await self.state.explain_ai_refusal(self.daily_neurons)
         if refusal:
             return await self._ask_fallback(question, refusal)
         try:
             text = await question(self.ai)
         except Mismatch:
             # An answer too.
-            await self.use.record_ai_answer(self.ai.meter.neurons)
+            await self.state.record_ai_answer(self.ai.meter.neurons)
             raise
         except SluiceError as error:
             reason = " ".join(str(error).split())[:200]
-            if await self.use.record_ai_failure(find_fault(error), reason):
+            if await self.state.record_ai_failure(find_fault(error), reason):
                 return await self._ask_fallback(question, reason)
             raise
-        await self.use.record_ai_answer(self.ai.meter.neurons)
+        await self.state.record_ai_answer(self.ai.meter.neurons)
         return Spoken(text, self.ai.name)
 
     async def _ask_fallback(self, question: Question, reason: str) -> Spoken:

@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from sluice.core.errors import SluiceError, Unavailable
+from sluice.core.json_text import encode_json
+from sluice.core.net.webhook import MAX_REPLY_BYTES, TIMEOUT_S
 from sluice.core.ports import Clock, Fetch, Log, NewId
-from sluice.services.news.push.hub_request import HubRequest, sign_content
+from sluice.services.news.push.hub_request import build_verification_url, sign_content
 from sluice.services.news.push.subscription_rows import Subscription, SubscriptionRows
 from sluice.services.news.push.topics import build_links, write_topic
 from sluice.services.news.serve.snapshot import Snapshot
 from sluice.services.news.state.outbox import Delivery, Kind, Outbox
-from sluice.services.news.state.sender import MAX_REPLY_BYTES, TIMEOUT_S
+from sluice.services.news.state.remote_state import HubRequest
 
 _GONE: Final = 410
 
@@ -27,11 +29,10 @@ class Hub:
     log: Log
     new_id: NewId
 
-    def accept(self, request: str) -> None:
+    def accept(self, request: HubRequest) -> None:
         """Plans the confirmation of a request; the subscriber has its answer before that."""
-        hub_request = HubRequest(**json.loads(request))
-        self.rows.check_room(hub_request.callback, self.outbox.count_kind(Kind.VERIFICATION))
-        self.outbox.add(Kind.VERIFICATION, hub_request.callback, request, self._now_ms())
+        self.rows.check_room(request["callback"], self.outbox.count_kind(Kind.VERIFICATION))
+        self.outbox.add(Kind.VERIFICATION, request["callback"], encode_json(request), self._now_ms())
 
     def plan_deliveries(self) -> None:
         """Plans to send the feeds to everybody who has subscribed."""
@@ -40,20 +41,20 @@ class Hub:
 
     async def confirm(self, delivery: Delivery) -> None:
         """Asks the callback once whether it meant it. Any other answer than the challenge leaves everything as it was."""
-        request = HubRequest(**json.loads(delivery.body))
+        request: HubRequest = json.loads(delivery.body)
         challenge = self.new_id()
         try:
-            is_confirmed = await self._is_confirmed(request.verification_url(challenge), challenge)
+            is_confirmed = await self._is_confirmed(build_verification_url(request, challenge), challenge)
         except SluiceError as error:
-            self.log.error("subscription.unconfirmed", error, callback=request.callback)
+            self.log.error("subscription.unconfirmed", error, callback=request["callback"])
             return
-        fields = {"mode": request.mode, "topic": request.topic, "callback": request.callback}
+        fields = {"mode": request["mode"], "topic": request["topic"], "callback": request["callback"]}
         self.log.event("subscription.confirmed" if is_confirmed else "subscription.refused", **fields)
-        if is_confirmed and request.mode == "subscribe":
-            until_ms = self._now_ms() + request.lease_s * 1000
-            self.rows.subscribe(request.topic, request.callback, request.secret, until_ms)
+        if is_confirmed and request["mode"] == "subscribe":
+            until_ms = self._now_ms() + request["lease_s"] * 1000
+            self.rows.subscribe(request["topic"], request["callback"], request["secret"], until_ms)
         elif is_confirmed:
-            self.rows.unsubscribe(request.topic, request.callback)
+            self.rows.unsubscribe(request["topic"], request["callback"])
 
     async def send_feed(self, delivery: Delivery) -> None:
         """Posts the whole feed as it is now; a subscription that has ended gets nothing."""

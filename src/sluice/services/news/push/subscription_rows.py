@@ -1,13 +1,13 @@
 """Subscriptions of feeds and webhooks for new stories, in the state object."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
 from sluice.core.errors import TooManyRequests
 from sluice.core.json_text import encode_json
-from sluice.core.ports import Sql
+from sluice.core.ports import Row, Sql
+from sluice.services.news.state.remote_state import CreatedWebhook
 
 MAX_SUBSCRIPTIONS: Final = 1000
 MAX_FOR_ONE_HOST: Final = 50
@@ -37,14 +37,6 @@ class Subscription:
     topic: str
     callback: str
     secret: str
-
-
-@dataclass(frozen=True, slots=True)
-class Webhook:
-    id: str
-    url: str
-    secret: str
-    created_ms: int
 
 
 class SubscriptionRows:
@@ -92,21 +84,25 @@ class SubscriptionRows:
         """Returns whether the content of the feeds is another one than before."""
         return bool(self._sql.execute("update topic_digest set digest = ?1 where digest <> ?1", digest))
 
-    def add_webhook(self, webhook: Webhook) -> None:
+    def add_webhook(self, webhook: CreatedWebhook) -> None:
         if int(self._sql.value("select count(*) from webhook") or 0) >= MAX_WEBHOOKS:
             raise TooManyRequests(f"there are {MAX_WEBHOOKS} webhooks: delete one first", _RETRY_AFTER_S)
         self._sql.run(
-            "insert into webhook values (?, ?, ?, ?)", webhook.id, webhook.url, webhook.secret, webhook.created_ms
+            "insert into webhook values (?, ?, ?, ?)",
+            webhook["id"],
+            webhook["url"],
+            webhook["secret"],
+            webhook["created_ms"],
         )
 
     def remove_webhook(self, webhook_id: str) -> bool:
         return bool(self._sql.execute("delete from webhook where id = ?", webhook_id))
 
-    def list_webhooks(self) -> list[Webhook]:
+    def list_webhooks(self) -> list[CreatedWebhook]:
         rows = self._sql.rows("select id, url, secret, created_ms from webhook order by created_ms, id")
         return [_parse_webhook(row) for row in rows]
 
-    def find_webhook(self, webhook_id: str) -> Webhook | None:
+    def find_webhook(self, webhook_id: str) -> CreatedWebhook | None:
         rows = self._sql.rows("select id, url, secret, created_ms from webhook where id = ?", webhook_id)
         return _parse_webhook(rows[0]) if rows else None
 
@@ -126,9 +122,10 @@ class SubscriptionRows:
         self._sql.run("delete from announced_story where at_ms < ?", before_ms)
 
 
-def _parse(row: Mapping[str, Any]) -> Subscription:
-    return Subscription(row["id"], row["topic"], row["callback"], row["secret"])
+def _parse(row: Row) -> Subscription:
+    found: dict[str, Any] = row
+    return Subscription(**found)
 
 
-def _parse_webhook(row: Mapping[str, Any]) -> Webhook:
-    return Webhook(row["id"], row["url"], row["secret"], row["created_ms"])
+def _parse_webhook(row: Row) -> CreatedWebhook:
+    return cast("CreatedWebhook", row)

@@ -7,7 +7,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from sluice.core.news.stories import Story
-from sluice.services.news.serve.pages import FIRST_PAGE, StoryPage, select_page
+from sluice.services.news.serve.pages import FIRST_PAGE, SelectedStories, select_page
 from sluice.services.news.serve.query import Filters, ListQuery
 from sluice.services.news.serve.snapshot import Snapshot
 from sluice.services.news.serve.syndication import SyndicationFeed, write_atom, write_json_feed, write_rss
@@ -25,12 +25,12 @@ def list_topics(home: str) -> list[str]:
     return [f"{home}/api/v1/feed.{name}" for name in FEED_FORMATS]
 
 
-def select_feed_page(query: ListQuery, snapshot: Snapshot) -> StoryPage:
+def select_feed_page(query: ListQuery, snapshot: Snapshot) -> SelectedStories:
     """A feed shows complete stories only, the newest first."""
     return select_page(replace(query, filters=replace(query.filters, status="complete"), sort="newest"), snapshot)
 
 
-def newest_change(page: StoryPage, snapshot: Snapshot) -> datetime:
+def newest_change(page: SelectedStories, snapshot: Snapshot) -> datetime:
     """Returns when the newest of these stories changed, so that a feed does not change with articles it does not show."""
     times = [story.lead.article.number(name) for story in page.stories for name in ("processedAt", "changedAt")]
     return datetime.fromtimestamp(max(times) / 1000, UTC) if any(times) else snapshot.changed_at

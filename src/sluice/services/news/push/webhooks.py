@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from sluice.core.json_text import encode_json, encode_utf8
+from sluice.core.net.webhook import post_json
 from sluice.core.news.stories import Story
 from sluice.core.ports import Clock, Fetch, NewId
-from sluice.services.news.push.subscription_rows import SubscriptionRows, Webhook
+from sluice.services.news.push.subscription_rows import SubscriptionRows
 from sluice.services.news.serve.snapshot import Snapshot
 from sluice.services.news.state.outbox import Delivery, Kind, Outbox
-from sluice.services.news.state.sender import post
+from sluice.services.news.state.remote_state import CreatedWebhook
 
 # A story that was completed longer ago was not found just now: the object has read it from an older store.
 _NEW_MS: Final = 3_600_000
@@ -29,10 +30,10 @@ class Webhooks:
     clock: Clock
     new_id: NewId
 
-    def create(self, url: str) -> Webhook:
+    def create(self, url: str) -> CreatedWebhook:
         """Adds a webhook with a secret of its own."""
         secret = _PREFIX + b64encode(bytes.fromhex(self.new_id())).decode()
-        webhook = Webhook(self.new_id(), url, secret, self._now_ms())
+        webhook: CreatedWebhook = {"id": self.new_id(), "url": url, "secret": secret, "created_ms": self._now_ms()}
         self.rows.add_webhook(webhook)
         return webhook
 
@@ -45,7 +46,7 @@ class Webhooks:
             self.rows.forget_stories(now_ms - _REMEMBERED_MS)
             body = encode_body([recent[story_id] for story_id in new], now_ms)
             for webhook in self.rows.list_webhooks():
-                self.outbox.add(Kind.WEBHOOK, webhook.id, body, now_ms)
+                self.outbox.add(Kind.WEBHOOK, webhook["id"], body, now_ms)
 
     async def send(self, delivery: Delivery) -> None:
         webhook = self.rows.find_webhook(delivery.target)
@@ -54,12 +55,11 @@ class Webhooks:
         message_id, body = f"msg_{delivery.id}", encode_utf8(delivery.body)
         time = str(int(self.clock.now()))
         headers = (
-            ("Content-Type", "application/json"),
             ("webhook-id", message_id),
             ("webhook-timestamp", time),
-            ("webhook-signature", sign_message(webhook.secret, message_id, time, body)),
+            ("webhook-signature", sign_message(webhook["secret"], message_id, time, body)),
         )
-        await post(self.fetch, webhook.url, body, headers)
+        await post_json(self.fetch, webhook["url"], body, headers)
 
     def _now_ms(self) -> int:
         return int(self.clock.now() * 1000)

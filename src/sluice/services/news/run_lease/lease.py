@@ -7,7 +7,7 @@ version than the announced one continues with the announced value, which a crash
 
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 # KV documents a delay of 60 seconds or more. For this time after its first write a key may still look missing.
 SETTLE_MS: Final = 120_000
@@ -41,6 +41,15 @@ class Announced:
 
 
 @dataclass(frozen=True, slots=True)
+class Grant:
+    """The answer to a run that asks for the lease: what was last announced, or how long the lease of another run lasts."""
+
+    is_granted: bool
+    wait_ms: int = 0
+    announced: dict[str, Announced] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class RunLease:
     """The right to write until the lease expires, and what was last announced for each key."""
 
@@ -65,10 +74,6 @@ class Announcement:
     version: int
     value: str
     was_present: bool
-
-    def as_json(self, now_ms: int) -> dict[str, Any]:
-        sent = {"key": self.key, "version": self.version, "value": self.value}
-        return sent | {"wasPresent": self.was_present, "nowMs": now_ms}
 
 
 class RunLeases(Protocol):

@@ -9,8 +9,7 @@ from sluice.core.errors import SluiceError
 from sluice.services.news.run_lease.lease import RunLease, RunLeases
 from sluice.services.news.run_outcomes import Busy
 
-# Short, so that the next minute's run continues after a crash; renewed often, so that a long run keeps it.
-DEFAULT_LEASE_S: Final = 20
+# So often that a long run keeps its lease.
 _RENEWALS_PER_LEASE: Final = 4
 
 T = TypeVar("T")

@@ -1,26 +1,17 @@
 """Run leases granted by a Durable Object."""
 
-from collections.abc import Awaitable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
 
 from sluice.core.ports import Clock, NewId
 from sluice.services.news.run_lease.lease import Announced, Announcement, RunLease
-
-
-class RemoteRunLock(Protocol):
-    """The Durable Object as its callers see it; it answers with a `RunLock`."""
-
-    def acquire(self, token: str, now_ms: int, lease_ms: int) -> Awaitable[dict[str, Any]]: ...
-    def renew(self, token: str, until_ms: int) -> Awaitable[None]: ...
-    def announce(self, token: str, until_ms: int, announcements: list[dict[str, Any]]) -> Awaitable[None]: ...
-    def recall(self, key: str) -> Awaitable[str | None]: ...
-    def release(self, token: str) -> Awaitable[None]: ...
+from sluice.services.news.run_lease.run_lock import RunLock
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectRunLeases:
-    lock: RemoteRunLock
+    """`lock` is that of the object."""
+
+    lock: RunLock
     new_token: NewId
     clock: Clock
     lease_s: int
@@ -39,7 +30,7 @@ class ObjectRunLeases:
 
     async def announce(self, lease: RunLease, *announcements: Announcement) -> None:
         now_ms = self._now_ms()
-        await self.lock.announce(lease.token, self._until_ms(), [each.as_json(now_ms) for each in announcements])
+        await self.lock.announce(lease.token, self._until_ms(), now_ms, announcements)
         for each in announcements:
             last = lease.announced.get(each.key) or Announced(0, now_ms, each.was_present)
             lease.announced[each.key] = replace(last, version=each.version)
@@ -53,14 +44,8 @@ class ObjectRunLeases:
     async def _try_acquire(self) -> RunLease | int:
         """Returns the lease, or the milliseconds until another run's lease expires."""
         token = self.new_token()
-        reply = await self.lock.acquire(token, self._now_ms(), self.lease_s * 1000)
-        if not reply["isGranted"]:
-            return int(reply["waitMs"])
-        announced = {
-            key: Announced(row["version"], row["firstAtMs"], bool(row["wasPresent"]))
-            for key, row in reply["announced"].items()
-        }
-        return RunLease(token, announced)
+        grant = await self.lock.acquire(token, self._now_ms(), self.lease_s * 1000)
+        return RunLease(token, grant.announced) if grant.is_granted else grant.wait_ms
 
     def _now_ms(self) -> int:
         return int(self.clock.now() * 1000)

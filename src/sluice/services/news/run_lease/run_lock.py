@@ -1,13 +1,13 @@
 """The Durable Object's side of the run lease: who holds it, and the last announced value of each key."""
 
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 from sluice.core.errors import Conflict
-from sluice.core.ports import Sql
+from sluice.core.ports import Row, Sql
+from sluice.services.news.run_lease.lease import Announced, Announcement, Grant
 
 _TABLES: Final = (
-    # The table of the first version; what it announced is visible in KV by now.
-    "drop table if exists run_lock",
     """create table if not exists holder (
       id integer primary key check (id = 1), token text not null, until_ms integer not null
     ) strict""",
@@ -21,14 +21,14 @@ MAX_VALUE_BYTES: Final = 1_900_000  # a row holds 2 MB
 
 
 class RunLock:
-    """One row for the holder, and one for each key."""
+    """One row for the holder, and one for each key. Callers of the object have the same methods."""
 
     def __init__(self, sql: Sql) -> None:
         self._sql = sql
         for statement in _TABLES:
             sql.run(statement)
 
-    def acquire(self, token: str, now_ms: int, lease_ms: int) -> dict[str, Any]:
+    async def acquire(self, token: str, now_ms: int, lease_ms: int) -> Grant:
         """Grants the lease with what was last announced, or says how long another holder's lease lasts."""
         changed = self._sql.execute(
             "update holder set token = ?, until_ms = ? where token = '' or until_ms <= ?",
@@ -38,47 +38,43 @@ class RunLock:
         )
         if not changed:
             until_ms = int(self._sql.value("select until_ms from holder") or 0)
-            return {"isGranted": False, "waitMs": min(until_ms - now_ms, lease_ms)}
+            return Grant(is_granted=False, wait_ms=min(until_ms - now_ms, lease_ms))
         rows = self._sql.rows("select key, version, first_at_ms, was_present from announced")
-        announced = {
-            str(row["key"]): {
-                "version": row["version"],
-                "firstAtMs": row["first_at_ms"],
-                "wasPresent": row["was_present"],
-            }
-            for row in rows
-        }
-        return {"isGranted": True, "announced": announced}
+        return Grant(is_granted=True, announced={str(row["key"]): _parse(row) for row in rows})
 
-    def renew(self, token: str, until_ms: int) -> None:
+    async def renew(self, token: str, until_ms: int) -> None:
         """Only the holder may, so no other run has begun to write."""
         if not self._sql.execute("update holder set until_ms = ? where token = ?", until_ms, token):
             raise Conflict("the run took longer than its lease, and another run has begun")
 
-    def announce(self, token: str, until_ms: int, announcements: list[dict[str, Any]]) -> None:
-        self.renew(token, until_ms)
+    async def announce(self, token: str, until_ms: int, now_ms: int, announcements: Sequence[Announcement]) -> None:
+        await self.renew(token, until_ms)
         for announcement in announcements:
-            self._announce(announcement)
+            self._announce(announcement, now_ms)
 
-    def _announce(self, announcement: dict[str, Any]) -> None:
-        value = announcement["value"]
-        self._sql.run(
-            """insert into announced values (?, ?, ?, ?, ?) on conflict (key) do update set
-            version = excluded.version, was_present = max(was_present, excluded.was_present), value = excluded.value""",
-            announcement["key"],
-            announcement["version"],
-            announcement["nowMs"],
-            int(announcement["wasPresent"]),
-            value if len(value.encode()) <= MAX_VALUE_BYTES else None,
-        )
-
-    def recall(self, key: str) -> str | None:
+    async def recall(self, key: str) -> str | None:
         value = self._sql.value("select value from announced where key = ?", key)
         return None if value is None else str(value)
 
-    def release(self, token: str) -> None:
+    async def release(self, token: str) -> None:
         self._sql.run("update holder set token = '', until_ms = 0 where token = ?", token)
 
-    def is_healthy(self) -> bool:
+    async def is_healthy(self) -> bool:
         """Whether the object's database answers."""
         return self._sql.value("select count(*) from holder") == 1
+
+    def _announce(self, announcement: Announcement, now_ms: int) -> None:
+        value = announcement.value
+        self._sql.run(
+            """insert into announced values (?, ?, ?, ?, ?) on conflict (key) do update set
+            version = excluded.version, was_present = max(was_present, excluded.was_present), value = excluded.value""",
+            announcement.key,
+            announcement.version,
+            now_ms,
+            int(announcement.was_present),
+            value if len(value.encode()) <= MAX_VALUE_BYTES else None,
+        )
+
+
+def _parse(row: Row) -> Announced:
+    return Announced(int(row["version"] or 0), int(row["first_at_ms"] or 0), bool(row["was_present"]))

@@ -2,29 +2,39 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Final, TypedDict
 
+from sluice.core.doc import Doc
 from sluice.core.json_text import encode_json, encode_utf8
+from sluice.core.news.article import Milliseconds
 from sluice.core.news.published_article import PublishedArticle
-from sluice.core.news.stories import Story, single_article_story
+from sluice.core.news.stories import NewsStory, Story, single_article_story
 from sluice.services.news.serve.cursor import decode_cursor, encode_cursor
 from sluice.services.news.serve.query import DEFAULT_LIMIT, Filters, ListQuery
 from sluice.services.news.serve.search import rank
-from sluice.services.news.serve.snapshot import Snapshot
+from sluice.services.news.serve.snapshot import SentimentCounts, Snapshot
 
 # What a request without a query asks for.
 FIRST_PAGE: Final = ListQuery(filters=Filters(), limit=DEFAULT_LIMIT, cursor=None, duplicates=False)
 
 
+class StoryPage(TypedDict):
+    articles: list[NewsStory]
+    total: Annotated[int, Doc("The number of stories on all pages.")]
+    next: Annotated[str, Doc("The `cursor` of the next page.")] | None
+    sentimentCounts: SentimentCounts
+    changedAt: Annotated[Milliseconds, Doc("The next `changed_after` of a client that polls.")]
+
+
 @dataclass(frozen=True, slots=True)
-class StoryPage:
+class SelectedStories:
     """Some stories, the number of all, and the cursor of the next page; None after the last."""
 
     stories: list[Story]
     total: int
     next_cursor: str | None
 
-    def as_json(self, snapshot: Snapshot) -> dict[str, Any]:
+    def as_json(self, snapshot: Snapshot) -> StoryPage:
         return {
             "articles": [story.as_json() for story in self.stories],
             "total": self.total,
@@ -40,7 +50,7 @@ def first_page_body(snapshot: Snapshot) -> tuple[bytes, str | None]:
     return encode_utf8(encode_json(page.as_json(snapshot))), page.next_cursor
 
 
-def select_page(query: ListQuery, snapshot: Snapshot) -> StoryPage:
+def select_page(query: ListQuery, snapshot: Snapshot) -> SelectedStories:
     matches = query.filters.select(snapshot.articles)
     if query.duplicates:
         stories = [single_article_story(article) for article in matches]
@@ -54,7 +64,7 @@ def select_page(query: ListQuery, snapshot: Snapshot) -> StoryPage:
     rest = [(place, story) for place, story in placed if after is None or place < after]
     page = rest[: query.limit]
     next_cursor = encode_cursor(page[-1][0]) if len(rest) > len(page) else None
-    return StoryPage([story for _, story in page], len(stories), next_cursor)
+    return SelectedStories([story for _, story in page], len(stories), next_cursor)
 
 
 def _choose_order(query: ListQuery) -> Callable[[Story], tuple[str, str]]:

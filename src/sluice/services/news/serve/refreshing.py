@@ -1,23 +1,16 @@
 """Refreshes the snapshot, and removes the copies of the older one from the cache in front of the API."""
 
-from collections.abc import Awaitable
 from dataclasses import dataclass
-from typing import Protocol
 
 from sluice.core.errors import SluiceError
 from sluice.core.ports import Log, PublicCache
 from sluice.services.news.serve.stored_snapshot import CACHE_TAGS, SnapshotMemory
-
-
-class SnapshotOwner(Protocol):
-    """The state object."""
-
-    def refresh(self) -> Awaitable[bool]: ...
+from sluice.services.news.state.remote_state import RemoteNewsState
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotRefresh:
-    state: SnapshotOwner
+    state: RemoteNewsState
     cache: PublicCache
     log: Log
     memory: SnapshotMemory

@@ -5,15 +5,24 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any, Final, Self
+from typing import Final, Self, TypedDict
 
 from sluice.core.json_text import encode_json
-from sluice.core.news.article import SENTIMENTS, UNKNOWN, Article
+from sluice.core.news.article import Article
 from sluice.core.news.published_article import PublishedArticle
 from sluice.core.news.stories import GroupIntoStories, Story, group_into_stories
 
 _TIMES_OF_CHANGE: Final = ("processedAt", "summaryAt", "sentimentAt", "queuedAt")
 _MAX_TIME_MS: Final = 10**13
+
+
+class SentimentCounts(TypedDict):
+    """How many stories have each sentiment; unknown is a language that the analyst does not know."""
+
+    positive: int
+    negative: int
+    neutral: int
+    unknown: int
 
 
 @dataclass(frozen=True)
@@ -67,17 +76,20 @@ class Snapshot:
         return datetime.fromtimestamp(self.changed_at_ms / 1000, UTC)
 
     @cached_property
-    def sentiment_counts(self) -> dict[str, int]:
-        """How many stories have each sentiment; the one that leads a story speaks for it."""
-        sentiments = [story.lead.article.sentiment for story in self.stories]
-        return {name: sentiments.count(name) for name in (*SENTIMENTS, UNKNOWN)}
+    def sentiment_counts(self) -> SentimentCounts:
+        """The article that leads a story speaks for it."""
+        counts: SentimentCounts = {"positive": 0, "negative": 0, "neutral": 0, "unknown": 0}
+        for story in self.stories:
+            if sentiment := story.lead.article.sentiment:
+                counts[sentiment] += 1
+        return counts
 
 
 def _members(story: Story) -> list[PublishedArticle]:
     return [story.lead, *story.alternates]
 
 
-def _parse_story(stored: Sequence[Any], articles: Sequence[PublishedArticle]) -> Story:
+def _parse_story(stored: tuple[str, Sequence[int]], articles: Sequence[PublishedArticle]) -> Story:
     story_id, places = stored
     lead, *alternates = (articles[place] for place in places)
     return Story(story_id, lead, alternates)

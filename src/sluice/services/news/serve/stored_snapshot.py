@@ -1,11 +1,11 @@
 """The snapshot in its own KV namespace: one value for every query, and the replies that are asked for most, as bytes."""
 
-from collections.abc import Awaitable
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Any, Final, TypedDict
 
-from sluice.core.ports import Clock, KvBytes
+from sluice.core.ports import Clock, KvBytes, KvReader
 from sluice.services.news.serve.snapshot import Snapshot
+from sluice.services.news.state.remote_state import RemoteNewsState
 
 # Every reply that is made of the snapshot shows all articles, so one tag is enough; a new snapshot purges them.
 CACHE_TAGS: Final = ("news",)
@@ -14,19 +14,6 @@ SNAPSHOT_KEY: Final = "snapshot"
 # The first page of GET /api/v1/articles, as it is sent.
 FIRST_PAGE_KEY: Final = "page:articles"
 REMEMBERED_S: Final = 2.0
-
-
-class SnapshotKv(Protocol):
-    """The namespace, read only."""
-
-    async def get_text(self, key: str) -> str | None: ...
-    async def get_bytes_with_metadata(self, key: str) -> KvBytes | None: ...
-
-
-class SnapshotSource(Protocol):
-    """The Durable Object that has built the snapshot."""
-
-    def read_snapshot(self) -> Awaitable[str]: ...
 
 
 @dataclass(slots=True)
@@ -39,6 +26,12 @@ class SnapshotMemory:
 
     def forget_first_page(self) -> None:
         self.first_page_until = 0.0
+
+
+class PageMetadata(TypedDict):
+    etag: str
+    changedAt: int
+    next: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +52,7 @@ class StoredPage:
         return cls(stored.value, metadata["etag"], metadata["changedAt"], metadata["next"])
 
     @property
-    def metadata(self) -> dict[str, Any]:
+    def metadata(self) -> PageMetadata:
         return {"etag": self.etag, "changedAt": self.changed_at_ms, "next": self.next_cursor}
 
 
@@ -67,8 +60,8 @@ class StoredPage:
 class StoredSnapshot:
     """Reads the snapshot with one operation, and a second one when it has changed."""
 
-    kv: SnapshotKv
-    source: SnapshotSource
+    kv: KvReader
+    state: RemoteNewsState
     clock: Clock
     memory: SnapshotMemory = field(default_factory=SnapshotMemory)
 
@@ -89,6 +82,6 @@ class StoredSnapshot:
         text = await self.kv.get_text(SNAPSHOT_KEY) if version is not None else None
         snapshot = Snapshot.parse(text) if text else None
         if snapshot is None or not snapshot.articles:
-            snapshot = Snapshot.parse(await self.source.read_snapshot())
+            snapshot = Snapshot.parse(await self.state.read_snapshot())
         self.memory.snapshot = snapshot
         return snapshot

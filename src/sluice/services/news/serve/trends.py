@@ -4,11 +4,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final, TypedDict
 
 from sluice.core.news.analysts.words import content_words
 from sluice.core.news.published_article import PublishedArticle
 from sluice.core.news.stories import Story
+from sluice.services.news.serve.query import Bucket
+from sluice.services.news.serve.snapshot import SentimentCounts
 
 _STEPS: Final = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(weeks=1)}
 _MONDAY: Final = datetime(2001, 1, 1, tzinfo=UTC)
@@ -17,20 +19,35 @@ _COMMON: Final = frozenset({"bitcoin", "btc", "crypto", "cryptocurrency", "price
 _MIN_STORIES: Final = 2
 
 
-def count_by_time(articles: Iterable[PublishedArticle], step: str) -> list[dict[str, Any]]:
+class SentimentBucket(SentimentCounts):
+    start: str
+    total: int
+
+
+class TrendingTerm(TypedDict):
+    term: str
+    score: float
+    articles: int
+
+
+def count_by_time(articles: Iterable[PublishedArticle], step: Bucket) -> list[SentimentBucket]:
     """Counts the articles of each sentiment per hour, day or week, oldest first; empty buckets are left out."""
-    counts: dict[datetime, dict[str, int]] = {}
+    counts: dict[datetime, SentimentCounts] = {}
     for article in articles:
         start = article.published - (article.published - _MONDAY) % _STEPS[step]
         row = counts.setdefault(start, {"positive": 0, "negative": 0, "neutral": 0, "unknown": 0})
         row[article.article.sentiment or "unknown"] += 1
     return [
-        {"start": start.strftime("%Y-%m-%dT%H:%M:%SZ"), **row, "total": sum(row.values())}
+        {
+            "start": start.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            **row,
+            "total": row["positive"] + row["negative"] + row["neutral"] + row["unknown"],
+        }
         for start, row in sorted(counts.items())
     ]
 
 
-def rank_terms(stories: Sequence[Story], *, now: datetime, hours: int, limit: int) -> list[dict[str, Any]]:
+def rank_terms(stories: Sequence[Story], *, now: datetime, hours: int, limit: int) -> list[TrendingTerm]:
     """Ranks words and pairs of words; each story counts once, and half after a quarter of the time span."""
     scores: dict[str, float] = defaultdict(float)
     counts: dict[str, int] = defaultdict(int)

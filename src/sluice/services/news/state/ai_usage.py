@@ -1,11 +1,12 @@
 """The use of Workers AI in the state object: the breaker, and the neurons of each day."""
 
-from typing import Any, Final
+from typing import Final, cast
 
 from sluice.core.news.ai.breaker import AiBreaker
 from sluice.core.news.ai.failures import AiFault
 from sluice.core.ports import Sql
 from sluice.core.timestamps import iso
+from sluice.services.news.state.remote_state import AiDay
 
 _TABLES: Final = (
     """create table if not exists ai_breaker (
@@ -51,9 +52,9 @@ class AiUsage:
         row = self._sql.rows("select failures, open_until_ms, reason from ai_breaker")[0]
         return AiBreaker(int(row["failures"] or 0), int(row["open_until_ms"] or 0), str(row["reason"]))
 
-    def read_day(self, now_ms: int) -> dict[str, Any]:
+    def read_day(self, now_ms: int) -> AiDay:
         rows = self._sql.rows("select neurons, answers, failures from ai_day where day = ?", _day(now_ms))
-        return dict(rows[0]) if rows else {"neurons": 0.0, "answers": 0, "failures": 0}
+        return cast("AiDay", rows[0]) if rows else {"neurons": 0.0, "answers": 0, "failures": 0}
 
     def _write_breaker(self, breaker: AiBreaker) -> None:
         self._sql.run(

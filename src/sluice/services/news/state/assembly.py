@@ -2,11 +2,16 @@
 
 from dataclasses import dataclass
 
+from sluice.core.net.addresses import AllowedHosts
+from sluice.core.net.fetch import Fetcher
+from sluice.core.net.transport import Transport
 from sluice.core.ports import Alarm, Clock, Fetch, KvReader, KvWriter, Log, NewId, Sql
+from sluice.core.variables import Variables
 from sluice.services.news.push.hub import Hub
 from sluice.services.news.push.push import Push
 from sluice.services.news.push.subscription_rows import SubscriptionRows
 from sluice.services.news.push.webhooks import Webhooks
+from sluice.services.news.settings import ApiSettings
 from sluice.services.news.state.ai_usage import AiUsage
 from sluice.services.news.state.listed_rows import ListedRows
 from sluice.services.news.state.outbox import Kind, Outbox
@@ -19,25 +24,28 @@ from sluice.services.news.state.state_object import NewsState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
-    """What the object needs from outside. `fetch` calls addresses of strangers, so it must be guarded."""
+class NewsStatePorts:
+    """`articles` is the namespace of the pipeline, which the object only reads; `snapshots` is its own."""
 
+    variables: Variables
     sql: Sql
     alarm: Alarm
-    articles_kv: KvReader
-    snapshot_kv: KvWriter
-    fetch: Fetch
+    articles: KvReader
+    snapshots: KvWriter
+    transport: Transport
+    new_id: NewId
     clock: Clock
     log: Log
-    new_id: NewId
-    alert_webhook_url: str
 
 
-def build_news_state(outside: Surroundings) -> NewsState:
-    rows, outbox = PublishedRows(outside.sql), Outbox(outside.sql)
+def build_news_state(ports: NewsStatePorts) -> NewsState:
+    settings = ApiSettings.read(ports.variables)
+    # Subscribers are strangers.
+    fetch = Fetcher(ports.transport, AllowedHosts.parse(settings.allow_private_hosts)).fetch
+    rows, outbox = PublishedRows(ports.sql), Outbox(ports.sql)
     snapshots = SnapshotBuilder(rows)
-    push = _build_push(outside, snapshots, outbox)
-    alerts = AlertSender(outside.fetch, outside.alert_webhook_url, outside.log)
+    push = _build_push(ports, fetch, snapshots, outbox)
+    alerts = AlertSender(fetch, settings.alert_webhook_url, ports.log)
     send_by_kind = {
         Kind.ALERT: alerts.send,
         Kind.WEBHOOK: push.webhooks.send,
@@ -47,32 +55,30 @@ def build_news_state(outside: Surroundings) -> NewsState:
     return NewsState(
         rows=rows,
         snapshots=snapshots,
-        second_looks=SecondLooks(outside.sql),
-        ai=AiUsage(outside.sql),
-        sources=SourceRows(outside.sql),
-        listed=ListedRows(outside.sql),
-        sender=Sender(outbox=outbox, send_by_kind=send_by_kind, clock=outside.clock, log=outside.log),
+        second_looks=SecondLooks(ports.sql),
+        ai=AiUsage(ports.sql),
+        sources=SourceRows(ports.sql),
+        listed=ListedRows(ports.sql),
+        sender=Sender(outbox=outbox, send_by_kind=send_by_kind, clock=ports.clock, log=ports.log),
         push=push,
-        articles_kv=outside.articles_kv,
-        snapshot_kv=outside.snapshot_kv,
-        alarm=outside.alarm,
-        clock=outside.clock,
-        log=outside.log,
+        articles_kv=ports.articles,
+        snapshot_kv=ports.snapshots,
+        alarm=ports.alarm,
+        clock=ports.clock,
+        log=ports.log,
     )
 
 
-def _build_push(outside: Surroundings, snapshots: SnapshotBuilder, outbox: Outbox) -> Push:
-    subscriptions = SubscriptionRows(outside.sql)
+def _build_push(ports: NewsStatePorts, fetch: Fetch, snapshots: SnapshotBuilder, outbox: Outbox) -> Push:
+    subscriptions = SubscriptionRows(ports.sql)
     hub = Hub(
         rows=subscriptions,
         outbox=outbox,
         build_snapshot=snapshots.build,
-        fetch=outside.fetch,
-        clock=outside.clock,
-        log=outside.log,
-        new_id=outside.new_id,
+        fetch=fetch,
+        clock=ports.clock,
+        log=ports.log,
+        new_id=ports.new_id,
     )
-    webhooks = Webhooks(
-        rows=subscriptions, outbox=outbox, fetch=outside.fetch, clock=outside.clock, new_id=outside.new_id
-    )
+    webhooks = Webhooks(rows=subscriptions, outbox=outbox, fetch=fetch, clock=ports.clock, new_id=ports.new_id)
     return Push(hub, webhooks)

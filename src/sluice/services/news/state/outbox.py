@@ -1,11 +1,10 @@
 """What waits to be sent: alerts, webhooks and copies of feeds. Each is sent until it is received, or given up."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from sluice.core.ports import Sql
+from sluice.core.ports import Row, Sql
 
 # After 10 s, 30 s, 90 s … up to an hour; the last try is about four hours after the first.
 MAX_ATTEMPTS: Final = 9
@@ -68,7 +67,11 @@ class Outbox:
         )
 
     def list_due(self, now_ms: int, limit: int) -> list[Delivery]:
-        rows = self._sql.rows("select * from delivery where due_ms <= ? order by due_ms, id limit ?", now_ms, limit)
+        rows = self._sql.rows(
+            "select id, kind, target, body, attempts, created_ms from delivery where due_ms <= ? order by due_ms, id limit ?",
+            now_ms,
+            limit,
+        )
         return [_parse(row) for row in rows]
 
     def remove(self, delivery: Delivery) -> None:
@@ -97,5 +100,6 @@ class Outbox:
         return int(self._sql.value("select count(*) from delivery") or 0)
 
 
-def _parse(row: Mapping[str, Any]) -> Delivery:
-    return Delivery(row["id"], Kind(row["kind"]), row["target"], row["body"], row["attempts"], row["created_ms"])
+def _parse(row: Row) -> Delivery:
+    found: dict[str, Any] = {**row, "kind": Kind(str(row["kind"]))}
+    return Delivery(**found)

@@ -6,7 +6,7 @@ The object keeps a copy in memory while it lives: a run of the processor then re
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from sluice.core.json_text import encode_json
 from sluice.core.news.article import Article
@@ -25,26 +25,17 @@ _TABLES: Final = (
     ) strict""",
     "insert or ignore into snapshot_state values (1, 0, -1, 0, 0, 0)",
 )
-# The first version gave each article its place, so that a new one moved all others.
-_FIRST_VERSION: Final = "select count(*) from sqlite_master where type = 'table' and name = 'published_article'"
-_TAKE_OVER: Final = (
-    "insert or ignore into article select id, data, changed_at_ms from published_article",
-    """update article_order set ids = (
-      select json_group_array(id) from (select id from published_article order by place)
-    ) where ids = '[]'""",
-    "drop table published_article",
-)
 # The text and title of the page, which belong to the publisher and are not served.
 _UNPUBLISHED: Final = frozenset({"extractedContent", "pageTitle"})
 
 
-def publishable(article: Article) -> dict[str, Any]:
+def publishable(article: Article) -> Article:
     """Returns an article without what was read from its page, and with what it is about."""
     # Only a request that publishes needs it.
     from sluice.core.news.topics.describe import describe_topics  # noqa: PLC0415 - rare
 
     kept = {name: value for name, value in article.data.items() if name not in _UNPUBLISHED}
-    return {**kept, **describe_topics(article)}
+    return Article({**kept, **describe_topics(article)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +60,6 @@ class PublishedRows:
         self._memory: _Copy | None = None
         for statement in _TABLES:
             sql.run(statement)
-        if sql.value(_FIRST_VERSION):
-            sql.transaction(self._take_over)
 
     @property
     def changes(self) -> int:
@@ -101,16 +90,16 @@ class PublishedRows:
     def list_changed_after(self, time_ms: int) -> set[str]:
         return {article_id for article_id, row in self._copy().rows.items() if row.changed_at_ms > time_ms}
 
-    def read_all(self) -> list[dict[str, Any]]:
+    def read_all(self) -> list[Article]:
         rows = self._copy().rows
         found = (rows[article_id] for article_id in self.list_ids())
-        return [{**json.loads(row.data), "changedAt": row.changed_at_ms} for row in found]
+        return [Article({**json.loads(row.data), "changedAt": row.changed_at_ms}) for row in found]
 
-    def replace(self, articles: Mapping[str, Mapping[str, Any]], ids: Sequence[str], now_ms: int) -> None:
+    def replace(self, articles: Mapping[str, Article], ids: Sequence[str], now_ms: int) -> None:
         """Stores these articles, and keeps of the others only those in the index."""
         before = self._copy()
         kept = set(ids)
-        texts = {article_id: encode_json(data) for article_id, data in articles.items() if article_id in kept}
+        texts = {each: encode_json(article.data) for each, article in articles.items() if each in kept}
         changed = {
             article_id: _Row(text, now_ms)
             for article_id, text in texts.items()
@@ -144,11 +133,6 @@ class PublishedRows:
         self._sql.run(
             "update snapshot_state set changes = changes + 1, changed_at_ms = max(?, changed_at_ms + 1)", now_ms
         )
-
-    def _take_over(self) -> None:
-        """Moves the articles of the first version to the tables of this one."""
-        for statement in _TAKE_OVER:
-            self._sql.run(statement)
 
     def _copy(self) -> _Copy:
         """Returns the rows, which are read once in the life of the object."""

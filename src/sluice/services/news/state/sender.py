@@ -4,15 +4,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from sluice.core.errors import SluiceError, Unavailable
-from sluice.core.json_text import encode_utf8
-from sluice.core.ports import Clock, Fetch, HeaderPairs, Log
+from sluice.core.errors import SluiceError
+from sluice.core.net.webhook import post_alert
+from sluice.core.ports import Clock, Fetch, Log
 from sluice.services.news.state.outbox import Delivery, Kind, Outbox
 
-TIMEOUT_S: Final = 10.0
-MAX_REPLY_BYTES: Final = 64 * 1024
 _AT_ONCE: Final = 50  # in one alarm, one after the other; the next alarm sends the rest
-_JSON: Final = (("Content-Type", "application/json"),)
 
 # Sends one delivery; raises a SluiceError if it was not received.
 Send = Callable[[Delivery], Awaitable[None]]
@@ -42,22 +39,6 @@ class Sender:
         return int(self.clock.now() * 1000)
 
 
-async def post(fetch: Fetch, url: str, body: bytes, headers: HeaderPairs) -> int:
-    """Posts and returns the status; raises Unavailable unless it is a success. A redirect is none."""
-    response = await fetch(
-        url,
-        method="POST",
-        headers=headers,
-        body=body,
-        max_bytes=MAX_REPLY_BYTES,
-        timeout_s=TIMEOUT_S,
-        follow=False,
-    )
-    if not 200 <= response.status < 300:
-        raise Unavailable(f"the receiver answered {response.status}")
-    return response.status
-
-
 @dataclass(frozen=True, slots=True)
 class AlertSender:
     """Posts alerts to ALERT_WEBHOOK_URL; without one they are only logged."""
@@ -69,5 +50,4 @@ class AlertSender:
     async def send(self, delivery: Delivery) -> None:
         self.log.event("alert", body=delivery.body)
         if self.url:
-            headers = (*_JSON, ("Idempotency-Key", f"news-alert-{delivery.id}"))
-            await post(self.fetch, self.url, encode_utf8(delivery.body), headers)
+            await post_alert(self.fetch, self.url, delivery.body, f"news-alert-{delivery.id}")

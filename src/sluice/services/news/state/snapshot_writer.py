@@ -2,7 +2,6 @@
 
 from typing import Final
 
-from sluice.core.news.article import Article
 from sluice.core.news.stories import StoryGrouper
 from sluice.core.ports import KvWriter
 from sluice.services.news.serve.pages import first_page_body
@@ -27,9 +26,8 @@ class SnapshotBuilder:
         version, changed_at_ms, is_legacy = rows.changes, rows.changed_at_ms, rows.is_legacy
         last = self._last
         if last is None or (last.version, last.is_legacy) != (version, is_legacy) or last.changed_at_ms < changed_at_ms:
-            articles = [Article(data) for data in rows.read_all()]
             last = Snapshot.build(
-                articles,
+                rows.read_all(),
                 changed_at_ms=changed_at_ms,
                 version=version,
                 is_legacy=is_legacy,

@@ -1,11 +1,11 @@
 """The sources in the state object: what each last answered, and whether the operator was told that it fails."""
 
 import json
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final, Literal, NotRequired, TypedDict, cast
 
 from sluice.core.json_text import encode_json
 from sluice.core.ports import Sql
+from sluice.services.news.state.remote_state import SourceReport, SourceState, StoredFeed, UpdateReport, UpdaterState
 
 # Since the last run of the updater, which is due every hour or, by the document, less often.
 OVERDUE_MS: Final = 150 * 60_000
@@ -34,6 +34,23 @@ conditional_hits = conditional_hits + (?3 = 'unchanged') where name = ?1
 _FAIL: Final = "update source set last_error = ?2, last_error_ms = ?3, failures = failures + 1 where name = ?1"
 
 
+_DESCRIBE: Final = """
+select name, last_success_ms as lastSuccess, nullif(last_error, '') as lastError, last_error_ms as lastErrorAt, items,
+conditional_hits as conditionalHits, failures from source order by name
+"""
+
+
+class Alert(TypedDict):
+    """What the operator is told."""
+
+    type: Literal["source-failing", "source-recovered", "updater-silent", "updater-recovered"]
+    source: NotRequired[str]
+    error: NotRequired[str]
+    consecutiveFailures: NotRequired[int]
+    lastRun: NotRequired[int]
+    at: int
+
+
 class SourceRows:
     """Written by each run of the updater."""
 
@@ -42,13 +59,13 @@ class SourceRows:
         for statement in _TABLES:
             sql.run(statement)
 
-    def begin_update(self, now_ms: int) -> dict[str, Any]:
+    def begin_update(self, now_ms: int) -> dict[str, StoredFeed]:
         """Notes that a run has started, and returns what is known of each feed."""
         self._sql.run("update updater_run set started_ms = ?", now_ms)
         feeds = self._sql.rows("select url, state from feed")
         return {str(row["url"]): json.loads(str(row["state"])) for row in feeds}
 
-    def finish_update(self, report: Mapping[str, Any], now_ms: int) -> list[dict[str, Any]]:
+    def finish_update(self, report: UpdateReport, now_ms: int) -> list[Alert]:
         """Stores the report of a run; returns the alerts that it gives rise to."""
         return self._sql.transaction(lambda: self._store(report, now_ms))
 
@@ -57,7 +74,7 @@ class SourceRows:
         finished_ms = int(self._sql.value("select finished_ms from updater_run") or 0)
         return finished_ms + OVERDUE_MS if finished_ms and not self._is_overdue_alerted() else None
 
-    def find_overdue(self, now_ms: int) -> list[dict[str, Any]]:
+    def find_overdue(self, now_ms: int) -> list[Alert]:
         """Returns an alert if the updater has been silent for too long, once."""
         due_ms = self.next_check_ms()
         if due_ms is None or now_ms < due_ms:
@@ -68,22 +85,21 @@ class SourceRows:
     def _is_overdue_alerted(self) -> bool:
         return bool(self._sql.value("select is_alerted from updater_run"))
 
-    def describe(self) -> dict[str, Any]:
-        run = self._sql.rows("select started_ms, finished_ms from updater_run")[0]
-        sources = [_describe(row) for row in self._sql.rows("select * from source order by name")]
-        return {"startedAt": run["started_ms"], "finishedAt": run["finished_ms"], "sources": sources}
+    def describe(self) -> UpdaterState:
+        run = self._sql.rows("select started_ms as startedAt, finished_ms as finishedAt from updater_run")[0]
+        return cast("UpdaterState", {**run, "sources": cast("list[SourceState]", self._sql.rows(_DESCRIBE))})
 
-    def _store(self, report: Mapping[str, Any], now_ms: int) -> list[dict[str, Any]]:
-        for source in report["sources"][:_MAX_SOURCES]:
+    def _store(self, report: UpdateReport, now_ms: int) -> list[Alert]:
+        for source in report.sources[:_MAX_SOURCES]:
             self._store_source(source, now_ms)
-        for url, state in report["feeds"].items():
+        for url, state in report.feeds.items():
             self._sql.run("insert or replace into feed values (?, ?)", url, encode_json(state))
         self._forget_removed(report, now_ms)
-        returned = [{"type": "updater-recovered", "at": now_ms}] if self._is_overdue_alerted() else []
+        returned: list[Alert] = [{"type": "updater-recovered", "at": now_ms}] if self._is_overdue_alerted() else []
         self._sql.run("update updater_run set finished_ms = ?, is_alerted = 0", now_ms)
         return [*returned, *self._open_alerts(now_ms), *self._close_alerts(now_ms)]
 
-    def _store_source(self, source: Mapping[str, Any], now_ms: int) -> None:
+    def _store_source(self, source: SourceReport, now_ms: int) -> None:
         name, outcome = source["name"], source["outcome"]
         self._sql.run(_COUNT, name, now_ms)
         if outcome == "failed":
@@ -91,15 +107,15 @@ class SourceRows:
         elif outcome != "postponed":
             self._sql.run(_SUCCEED, name, now_ms, outcome, source["items"])
 
-    def _forget_removed(self, report: Mapping[str, Any], now_ms: int) -> None:
+    def _forget_removed(self, report: UpdateReport, now_ms: int) -> None:
         """Forgets sources that are no longer configured."""
         self._sql.run("delete from source where seen_ms <> ?", now_ms)
-        if report["feeds"]:
+        if report.feeds:
             self._sql.run(
-                "delete from feed where url not in (select value from json_each(?))", encode_json(list(report["feeds"]))
+                "delete from feed where url not in (select value from json_each(?))", encode_json(list(report.feeds))
             )
 
-    def _open_alerts(self, now_ms: int) -> list[dict[str, Any]]:
+    def _open_alerts(self, now_ms: int) -> list[Alert]:
         rows = self._sql.rows(
             "select name, last_error, failures from source where failures >= ? and is_alerted = 0", FAILURES_TO_ALERT
         )
@@ -107,27 +123,15 @@ class SourceRows:
         return [
             {
                 "type": "source-failing",
-                "source": row["name"],
-                "error": row["last_error"],
-                "consecutiveFailures": row["failures"],
+                "source": str(row["name"]),
+                "error": str(row["last_error"]),
+                "consecutiveFailures": int(row["failures"] or 0),
                 "at": now_ms,
             }
             for row in rows
         ]
 
-    def _close_alerts(self, now_ms: int) -> list[dict[str, Any]]:
+    def _close_alerts(self, now_ms: int) -> list[Alert]:
         rows = self._sql.rows("select name from source where failures = 0 and is_alerted = 1")
         self._sql.run("update source set is_alerted = 0 where failures = 0")
-        return [{"type": "source-recovered", "source": row["name"], "at": now_ms} for row in rows]
-
-
-def _describe(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "name": row["name"],
-        "lastSuccess": row["last_success_ms"],
-        "lastError": row["last_error"] or None,
-        "lastErrorAt": row["last_error_ms"],
-        "items": row["items"],
-        "conditionalHits": row["conditional_hits"],
-        "failures": row["failures"],
-    }
+        return [{"type": "source-recovered", "source": str(row["name"]), "at": now_ms} for row in rows]

@@ -1,10 +1,9 @@
 """The state object: keeps the published articles and everything else of the news service that must be exact."""
 
 import asyncio
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, Final
+from dataclasses import dataclass, field
+from typing import Final
 
 from sluice.core.errors import SluiceError
 from sluice.core.json_text import encode_json
@@ -18,10 +17,18 @@ from sluice.services.news.state.ai_usage import AiUsage
 from sluice.services.news.state.listed_rows import ListedRows
 from sluice.services.news.state.outbox import Kind
 from sluice.services.news.state.published_rows import PublishedRows, publishable
+from sluice.services.news.state.remote_state import (
+    CreatedWebhook,
+    HubRequest,
+    ListedWebhook,
+    PastUpdates,
+    StateReport,
+    UpdateReport,
+)
 from sluice.services.news.state.second_looks import SecondLooks
 from sluice.services.news.state.sender import Sender
 from sluice.services.news.state.snapshot_writer import SnapshotBuilder, write_snapshot
-from sluice.services.news.state.source_rows import SourceRows
+from sluice.services.news.state.source_rows import Alert, SourceRows
 from sluice.services.news.storage.article_index import ArticleIndex, CorruptIndex, read_articles
 from sluice.services.news.storage.index_recovery import recover_ids
 from sluice.services.news.storage.keys import LEGACY
@@ -56,18 +63,15 @@ class NewsState:
     # Calls interleave where they await; an older snapshot must not overwrite a newer one.
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def publish(self, article: str, ids: str, index_version: int) -> None:
-        """Stores an article as it is now, and the index that it belongs to."""
-        current, index = Article(json.loads(article)), ArticleIndex(tuple(json.loads(ids)), index_version)
-        known = {*self.rows.list_ids(), current.id}
+    async def publish(self, article: Article, index: ArticleIndex) -> None:
+        known = {*self.rows.list_ids(), article.id}
         missing = [each for each in index.ids if each not in known]
         found = await read_articles(self.articles_kv, missing) if missing else {}
-        self._store({**found, current.id: current}, index, self._now_ms())
+        self._store({**found, article.id: article}, index, self._now_ms())
         if self.rows.is_dirty:
             await self._wake(self._now_ms() + REFRESH_DELAY_MS)
 
     async def refresh(self) -> bool:
-        """Writes the snapshot if anything has changed; returns whether it did."""
         async with self.writing:
             if not self.rows.is_dirty:
                 return False
@@ -91,13 +95,11 @@ class NewsState:
         return await self.refresh()
 
     async def read_snapshot(self) -> str:
-        """Returns the snapshot itself, for readers whose KV does not show it yet."""
         if not self.rows.list_ids():
             await self.reconcile()
         return self.snapshots.build().encode()
 
     async def find_legacy(self) -> str:
-        """Identifies the list of the architecture before checkpoints; "" if there is none."""
         return digest_legacy(await self.articles_kv.get_text(LEGACY))
 
     async def explain_ai_refusal(self, daily_neurons: int) -> str:
@@ -110,63 +112,51 @@ class NewsState:
         return self.ai.record_failure(AiFault(fault), reason, self._now_ms())
 
     async def claim_second_look(self, daily_neurons: int) -> str:
-        """Returns the id of an article that waits for Workers AI; "" if there is none, or AI must not be asked now."""
         if self.ai.explain_refusal(self._now_ms(), daily_neurons):
             return ""
         return self.second_looks.claim()
 
     async def give_back_second_look(self, article_id: str) -> None:
-        """Called when Workers AI did not answer: the attempt does not count."""
         self.second_looks.give_back(article_id)
 
-    async def begin_update(self) -> str:
-        """Called when a run of the updater starts; returns the state of the feeds, what is known of what they list,
-        and whether there is a list of the architecture before checkpoints.
-        """
+    async def begin_update(self) -> PastUpdates:
         feeds = self.sources.begin_update(self._now_ms())
-        published = [Fingerprint.of(Article(data)).as_json() for data in self.rows.read_all()]
-        remembered = [*self.listed.read(), *published]
-        return encode_json({"feeds": feeds, "remembered": remembered, "legacy": await self.find_legacy()})
+        published = [Fingerprint.of(article).as_json() for article in self.rows.read_all()]
+        return PastUpdates(feeds, [*self.listed.read(), *published], await self.find_legacy())
 
-    async def finish_update(self, report: str) -> None:
-        """Called when a run of the updater ends: stores the report, alerts, and reads what was missed."""
-        stored = json.loads(report)
-        self._add_alerts(self.sources.finish_update(stored, self._now_ms()))
-        self.listed.store(stored)
+    async def finish_update(self, report: UpdateReport) -> None:
+        self._add_alerts(self.sources.finish_update(report, self._now_ms()))
+        self.listed.store(report)
         await self.reconcile()
         await self._plan_alarm()
 
-    async def accept_hub_request(self, request: str) -> None:
+    async def accept_hub_request(self, request: HubRequest) -> None:
         self.push.hub.accept(request)
         await self._plan_alarm()
 
-    async def add_webhook(self, url: str) -> str:
-        return encode_json(asdict(self.push.webhooks.create(url)))
+    async def add_webhook(self, url: str) -> CreatedWebhook:
+        return self.push.webhooks.create(url)
 
-    async def list_webhooks(self) -> str:
-        """Returns the webhooks without their secrets, which are shown once."""
+    async def list_webhooks(self) -> list[ListedWebhook]:
         hooks = self.push.hub.rows.list_webhooks()
-        return encode_json([{"id": each.id, "url": each.url, "created_ms": each.created_ms} for each in hooks])
+        return [{"id": each["id"], "url": each["url"], "created_ms": each["created_ms"]} for each in hooks]
 
     async def remove_webhook(self, webhook_id: str) -> bool:
         return self.push.hub.rows.remove_webhook(webhook_id)
 
-    async def describe(self) -> str:
-        """Returns what the status of the service needs, as JSON."""
+    async def describe(self) -> StateReport:
         now_ms = self._now_ms()
         breaker, outbox = self.ai.read_breaker(), self.sender.outbox
-        return encode_json(
-            {
-                "updater": self.sources.describe(),
-                "ai": {
-                    "isOpen": breaker.is_open(now_ms),
-                    "reason": breaker.reason or None,
-                    "today": self.ai.read_day(now_ms),
-                },
-                "waitingDeliveries": outbox.count(),
-                "secondLooks": self.second_looks.count(),
-            }
-        )
+        return {
+            "updater": self.sources.describe(),
+            "ai": {
+                "isOpen": breaker.is_open(now_ms),
+                "reason": breaker.reason or None,
+                "today": self.ai.read_day(now_ms),
+            },
+            "waitingDeliveries": outbox.count(),
+            "secondLooks": self.second_looks.count(),
+        }
 
     async def handle_alarm(self) -> None:
         """Does what is due, and sets the next alarm even after a failure."""
@@ -179,7 +169,7 @@ class NewsState:
             await self._wake(self._now_ms() + RETRY_DELAY_MS)
         await self._plan_alarm()
 
-    def _add_alerts(self, alerts: Sequence[Mapping[str, Any]]) -> None:
+    def _add_alerts(self, alerts: Sequence[Alert]) -> None:
         for alert in alerts:
             self.sender.outbox.add(Kind.ALERT, alert["type"], encode_json(alert), self._now_ms())
 

@@ -15,7 +15,6 @@ LEGACY: Final = "BTC_ANALYZED_NEWS"
 # No two Workers write the same key. A name that ends in a colon stands for all keys that begin with it.
 UPDATER_WRITES: Final = (PENDING,)
 PROCESSOR_WRITES: Final = (CHECKPOINT, INDEX, ARTICLE_PREFIX, CORRUPT, CORRUPT_INDEX)
-API_WRITES: Final = ()
 
 
 def article_key(article_id: str) -> str:

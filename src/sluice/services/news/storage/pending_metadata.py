@@ -2,9 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Self
+from typing import Any, Final, NotRequired, Self, TypedDict
 
 _MAX_SOURCES: Final = 10  # names in KV metadata of 1,024 bytes
+
+
+class StoredMetadata(TypedDict):
+    version: int
+    incomplete: list[str]
+    lastRun: int | None
+    added: int
+    legacy: NotRequired[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +42,13 @@ class PendingMetadata:
             legacy=legacy if isinstance(legacy, str) else "",
         )
 
-    def as_json(self) -> dict[str, Any]:
-        incomplete = list(self.incomplete[:_MAX_SOURCES])
-        legacy = {"legacy": self.legacy} if self.legacy else {}
-        return {
+    def as_json(self) -> StoredMetadata:
+        stored: StoredMetadata = {
             "version": self.version,
-            "incomplete": incomplete,
+            "incomplete": list(self.incomplete[:_MAX_SOURCES]),
             "lastRun": self.last_run,
             "added": self.added,
-            **legacy,
         }
+        if self.legacy:
+            stored["legacy"] = self.legacy
+        return stored

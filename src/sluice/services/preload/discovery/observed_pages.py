@@ -1,12 +1,27 @@
 """What a cache would have done, while it is only observed: pages whose replies differ between visitors."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Final, TypedDict
 
+from sluice.core.doc import Doc
 from sluice.core.ports import Sql
+from sluice.core.preload.members import Amount, EpochS
 
 MAX_PAGES: Final = 1000
 MAX_LISTED: Final = 200
+
+
+class ObservedPage(TypedDict):
+    url: str
+    variant: Annotated[str, Doc("The variant of the page; empty for the plain one.")]
+    compared: Amount
+    differing: Amount
+    differed_at: EpochS | None
+
+
+class ObservedReply(TypedDict):
+    observed: list[ObservedPage]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +46,14 @@ class ObservedPages:
             self._make_room()
         return is_same
 
-    def list_pages(self) -> list[dict[str, Any]]:
+    def list_pages(self) -> list[ObservedPage]:
         """The pages that were compared, those that differ most often first."""
-        rows = self.sql.rows(
+        rows: Sequence[Any] = self.sql.rows(
             """SELECT url, variant, compared, differing, differed_at FROM observed
                ORDER BY differing DESC, compared DESC, url LIMIT ?""",
             MAX_LISTED,
         )
-        return [dict(row) for row in rows]
+        return list(rows)
 
     def _make_room(self) -> None:
         """Drops the pages that have been equal for longest, so that their number stays bounded."""

@@ -1,10 +1,23 @@
 """What a site or its operator tells about pages and sitemaps, checked against the zone's hosts."""
 
+from typing import Literal, TypedDict
+
 from sluice.core.errors import BadField, Invalid
 from sluice.core.preload.caching.cache_keys import canonical_url
+from sluice.core.preload.members import Amount
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.discovery.page_index import KnownFacts
 from sluice.services.preload.http.requests import PagesBody, SitemapBody
+
+
+class CrawlAccepted(TypedDict):
+    preload_batch_id: str
+    status: Literal["accepted"]
+    sitemap: str
+
+
+class Learned(TypedDict):
+    learned: Amount
 
 
 def read_page_facts(body: PagesBody, config: ZoneConfig) -> list[KnownFacts]:

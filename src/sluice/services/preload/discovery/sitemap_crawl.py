@@ -4,12 +4,13 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urljoin, urlsplit
 
 from sluice.core.errors import Invalid, PeerError, Refused
 from sluice.core.ports import Clock, FetchResponse, Row, Sql
 from sluice.core.preload.caching.cache_keys import canonical_url
+from sluice.core.preload.members import AnyTrigger
 from sluice.core.preload.outcomes import Failed, Gone, Redirect, Retry, Skipped, Storable, Unchanged, classify_response
 from sluice.core.preload.priority import Facts
 from sluice.core.preload.rate_limits import Limits
@@ -41,21 +42,14 @@ class SitemapFile:
     batch_id: str
     url: str
     depth: int
-    trigger: str
+    trigger: AnyTrigger
     attempt: int
     fallback: int
 
     @classmethod
     def from_row(cls, row: Row) -> "SitemapFile":
-        return cls(
-            id=int(row["id"] or 0),
-            batch_id=str(row["batch_id"]),
-            url=str(row["url"]),
-            depth=int(row["depth"] or 0),
-            trigger=str(row["trigger_name"]),
-            attempt=int(row["attempt"] or 0),
-            fallback=int(row["fallback"] or 0),
-        )
+        values: dict[str, Any] = {**row, "trigger": row["trigger_name"]}
+        return cls(**{name: values[name] for name in cls.__slots__})
 
 
 @dataclass(frozen=True, slots=True)

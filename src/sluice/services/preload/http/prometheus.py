@@ -1,17 +1,19 @@
 """The figures of zones in the text format 0.0.4 that Prometheus reads; all are gauges, visits those of the last 24 hours."""
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Final, Literal
 
-from sluice.services.preload.zone.calls import Json
+from sluice.services.preload.zone.operator_calls import TrafficReply
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 MAX_ZONES: Final = 40  # each costs a call, of 50 that the free plan allows one request
 
+_Figure = Literal["hit_ratio", "origin_requests_saved", "bytes_saved", "queue_depth", "dead_letters"]
+_LayerFigure = Literal["visits", "bytes", "mean_ttfb_ms"]
 _Sample = tuple[dict[str, str], float | None]
 
 
-def format_figures(zones: Sequence[Json]) -> str:
+def format_figures(zones: Sequence[TrafficReply]) -> str:
     """The page for what `show_traffic` says of each zone."""
     lines = []
     for name, text, samples in (
@@ -30,21 +32,21 @@ def format_figures(zones: Sequence[Json]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _read(zones: Sequence[Json], name: str) -> Iterator[_Sample]:
+def _read(zones: Sequence[TrafficReply], name: _Figure) -> Iterator[_Sample]:
     return (({"zone": zone["zone_id"]}, zone[name]) for zone in zones)
 
 
-def _read_layers(zones: Sequence[Json], name: str) -> Iterator[_Sample]:
+def _read_layers(zones: Sequence[TrafficReply], name: _LayerFigure) -> Iterator[_Sample]:
     for zone in zones:
         yield from (({"zone": zone["zone_id"], "layer": layer}, each[name]) for layer, each in zone["layers"].items())
 
 
-def _read_waits(zones: Sequence[Json]) -> Iterator[_Sample]:
+def _read_waits(zones: Sequence[TrafficReply]) -> Iterator[_Sample]:
     for labels, mean_ms in _read_layers(zones, "mean_ttfb_ms"):
         yield labels, None if mean_ms is None else round(mean_ms / 1000, 6)
 
 
-def _read_coverage(zones: Sequence[Json]) -> Iterator[_Sample]:
+def _read_coverage(zones: Sequence[TrafficReply]) -> Iterator[_Sample]:
     for zone in zones:
         coverage = zone["coverage"]
         yield from (({"zone": zone["zone_id"], "state": state}, coverage[state]) for state in ("warm", "stale", "cold"))

@@ -9,7 +9,6 @@ from sluice.core.preload.entries import MAX_REQUEST_URLS
 from sluice.core.preload.priority import Trigger
 from sluice.core.preload.request_signing import check_any_key, check_preload_key, check_purge_key
 from sluice.core.preload.zone_config import ZONE_ID, check_site_path
-from sluice.web import QueryReader, Request
 
 MAX_BODY_BYTES: Final = 256 * 1024
 MAX_TAGS: Final = 30
@@ -171,11 +170,3 @@ class RulesBody(BaseModel):
     headers: Annotated[dict[str, str], Field(max_length=100)] = {}
     status: Annotated[int, Field(ge=200, le=599)] = 200
     response_headers: Annotated[dict[str, str], Field(max_length=100)] = {}
-
-
-def read_limit(request: Request) -> int:
-    """Return `?limit=`, how many rows to list at most."""
-    query = QueryReader(request)
-    limit = query.integer("limit", 100, minimum=1, maximum=1000)
-    query.check()
-    return limit

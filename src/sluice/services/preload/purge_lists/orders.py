@@ -1,11 +1,19 @@
 """From a request to a purge: canonical URLs, an id, and the reply that tells when it holds everywhere."""
 
-from typing import Any
+from typing import Literal, TypedDict
 
+from sluice.core.preload.members import Amount
 from sluice.core.preload.purges import SITE_TAG, Purge
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.http.requests import PurgeTarget
 from sluice.services.preload.queue.enqueue import canonicalize_urls
+
+
+class PurgeAccepted(TypedDict):
+    purge_id: str
+    status: Literal["accepted"]
+    tags_affected: list[str]
+    estimated_completion_ms: Amount
 
 
 def build_purge(
@@ -25,8 +33,7 @@ def build_purge(
     )
 
 
-def describe_accepted(purge: Purge, target: PurgeTarget, config: ZoneConfig) -> dict[str, Any]:
-    """The documented reply."""
+def describe_accepted(purge: Purge, target: PurgeTarget, config: ZoneConfig) -> PurgeAccepted:
     return {
         "purge_id": purge.purge_id,
         "status": "accepted",

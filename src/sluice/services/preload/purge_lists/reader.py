@@ -8,12 +8,12 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from sluice.core.errors import SluiceError, TimedOut
 from sluice.core.ports import Clock, Log
-from sluice.core.preload.purge_list import PurgeList, Verdict
-from sluice.core.preload.zone_config import ZoneConfig, parse_config
+from sluice.core.preload.purge_list import PurgeList, PurgeListJson, Verdict
+from sluice.core.preload.zone_config import ConfigJson, ZoneConfig, parse_config
 
 PATIENCE_S: Final = 1.0  # how long the zone's object may take
 RETRY_S: Final = 1.0  # after a failure, so that not every visitor waits for an object that does not answer
@@ -28,13 +28,19 @@ class EdgeTexts(Protocol):
     async def put_text(self, url: str, text: str, *, max_age_s: int) -> None: ...
 
 
+class ShownPurges(PurgeListJson):
+    """The purges that still count, and the zone's configuration, as its object shows them."""
+
+    config: ConfigJson
+
+
 @dataclass(slots=True)
 class KnownPurges:
     """What one isolate knows about a zone: the latest list, and when it was asked for."""
 
     purges: PurgeList
     config: ZoneConfig
-    config_as_sent: dict[str, Any]
+    config_as_sent: ConfigJson
     asked_at: float
     is_checked: bool = True
 
@@ -56,7 +62,7 @@ class PurgeReader:
     log: Log
     memory: PurgeMemory
     # Asks the zone's object for its list.
-    load: Callable[[], Awaitable[dict[str, Any]]]
+    load: Callable[[], Awaitable[ShownPurges]]
 
     async def read(self) -> KnownPurges | None:
         """The purges as they were at most the zone's delay ago, or unchecked ones; None when nobody can tell."""
@@ -143,7 +149,7 @@ class PurgeReader:
         text = json.dumps({"asked_at": asked_at, "list": value})
         await self.texts.put_text(self._url, text, max_age_s=int(UNCHECKED_S))
 
-    def _remember(self, value: dict[str, Any], asked_at: float) -> None:
+    def _remember(self, value: ShownPurges, asked_at: float) -> None:
         before = self.memory.zones.get(self.zone_id)
         if before and asked_at <= before.asked_at:
             return

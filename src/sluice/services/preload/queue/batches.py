@@ -2,16 +2,37 @@
 
 from dataclasses import dataclass
 from math import ceil
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, TypedDict
 
+from sluice.core.doc import Doc
 from sluice.core.errors import NotFound
 from sluice.core.ports import Row, Sql
 from sluice.core.preload.entries import LEASED
+from sluice.core.preload.members import Amount, AnyTrigger, EpochS
 
 KEPT_S: Final = 7 * 86_400
 
 Count = Literal["done", "failed", "gone", "skipped", "dropped", "cancelled"]
 COUNTS: Final[tuple[Count, ...]] = ("done", "failed", "gone", "skipped", "dropped", "cancelled")
+
+
+class Batch(TypedDict):
+    """The progress of a batch: queued and the six results add up to the total."""
+
+    preload_batch_id: str
+    trigger: AnyTrigger
+    state: Literal["running", "crawling", "finished"]
+    total: Amount
+    queued: Amount
+    done: Amount
+    failed: Amount
+    gone: Amount
+    skipped: Amount
+    dropped: Amount
+    cancelled: Amount
+    created_at: EpochS
+    finished_at: EpochS | None
+    eta_s: Annotated[int | None, Doc("Seconds until the whole queue is drained; null while it is not drained.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,17 +134,22 @@ class Batches:
         self.sql.run("DELETE FROM batch WHERE created_at < ? AND queued = 0", now - KEPT_S)
 
 
-def batch_as_json(row: Row, *, eta_s: float | None) -> dict[str, Any]:
-    """The progress in the documented shape: `queued` and the ends add up to `total`."""
+def batch_as_json(row: Row, *, eta_s: float | None) -> Batch:
+    values: dict[str, Any] = row
     is_finished = row["finished_at"] is not None
     return {
-        "preload_batch_id": row["id"],
-        "trigger": row["trigger_name"],
+        "preload_batch_id": values["id"],
+        "trigger": values["trigger_name"],
         "state": "finished" if is_finished else "crawling" if row["crawling"] else "running",
-        "total": row["total"],
-        "queued": row["queued"],
-        **{name: row[name] for name in COUNTS},
-        "created_at": row["created_at"],
-        "finished_at": row["finished_at"],
+        "total": values["total"],
+        "queued": values["queued"],
+        "done": values["done"],
+        "failed": values["failed"],
+        "gone": values["gone"],
+        "skipped": values["skipped"],
+        "dropped": values["dropped"],
+        "cancelled": values["cancelled"],
+        "created_at": values["created_at"],
+        "finished_at": values["finished_at"],
         "eta_s": 0 if is_finished else None if eta_s is None else ceil(eta_s),
     }

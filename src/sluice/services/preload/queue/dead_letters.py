@@ -2,14 +2,30 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Annotated, Any, Final, TypedDict
 
+from sluice.core.doc import Doc
 from sluice.core.ports import Row, Sql
 from sluice.core.preload.entries import QueueEntry, WantedPage
+from sluice.core.preload.members import EpochS
+from sluice.services.preload.queue.queue import QueuedPage
 
 REPLAY_INTERVAL_S: Final = 3600
 REPLAYED_AT_ONCE: Final = 10
 KEPT_S: Final = 7 * 86_400
+
+
+class DeadLetter(QueuedPage):
+    id: int
+    status: Annotated[int | None, Doc("The status of the origin's response; null without one.")]
+    reason: str
+    failed_at: EpochS
+    fails_since: EpochS
+
+
+class FailedReply(TypedDict):
+    count: Annotated[int, Doc("The number of all, not only of those listed.", minimum=0)]
+    failed: list[DeadLetter]
 
 
 @dataclass(slots=True)
@@ -54,8 +70,7 @@ class DeadLetters:
         self.sql.run("DELETE FROM dead WHERE first_failed_at < ?", now - KEPT_S)
         self.may_have_any = self.count > 0
 
-    def list_oldest(self, limit: int) -> list[dict[str, Any]]:
-        """Letters in the documented shape."""
+    def list_oldest(self, limit: int) -> list[DeadLetter]:
         return [_letter_as_json(row) for row in self._load_rows(limit, None)]
 
     @property
@@ -69,29 +84,32 @@ class DeadLetters:
 
 
 def _parse_row(row: Row) -> WantedPage:
-    post_id, first_failed_at = row["post_id"], row["first_failed_at"]
+    values: dict[str, Any] = row
     return WantedPage(
-        url=str(row["url"]),
-        variant=str(row["variant"]),
-        priority=float(row["priority"] or 0),
-        trigger=str(row["trigger_name"]),
-        post_id=None if post_id is None else int(post_id),
-        first_failed_at=None if first_failed_at is None else float(first_failed_at),
+        url=values["url"],
+        variant=values["variant"],
+        priority=values["priority"],
+        trigger=values["trigger_name"],
+        post_id=values["post_id"],
+        first_failed_at=values["first_failed_at"],
     )
 
 
-def _letter_as_json(row: Row) -> dict[str, Any]:
-    return {
-        "id": row["id"],
-        "url": row["url"],
-        "priority": row["priority"],
-        "enqueued_at": int(row["enqueued_at"] or 0),
-        "trigger": row["trigger_name"],
-        "post_id": row["post_id"],
-        "attempt": row["attempt"],
-        "status": row["status"],
-        "reason": row["reason"],
-        "failed_at": row["failed_at"],
-        "fails_since": row["first_failed_at"],
-        **({"variant": row["variant"]} if row["variant"] else {}),
+def _letter_as_json(row: Row) -> DeadLetter:
+    values: dict[str, Any] = row
+    letter: DeadLetter = {
+        "id": values["id"],
+        "url": values["url"],
+        "priority": values["priority"],
+        "enqueued_at": int(values["enqueued_at"] or 0),
+        "trigger": values["trigger_name"],
+        "post_id": values["post_id"],
+        "attempt": values["attempt"],
+        "status": values["status"],
+        "reason": values["reason"],
+        "failed_at": values["failed_at"],
+        "fails_since": values["first_failed_at"],
     }
+    if values["variant"]:
+        letter["variant"] = values["variant"]
+    return letter

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Final, Literal, TypedDict
 
+from sluice.core.doc import Doc
 from sluice.core.errors import BadField, Invalid
 from sluice.core.preload.caching.cache_keys import canonical_url, list_variants
 from sluice.core.preload.caching.request_rules import page_bypass_reason
 from sluice.core.preload.entries import WantedPage
+from sluice.core.preload.members import Amount, AnyTrigger
 from sluice.core.preload.priority import NOTHING_KNOWN, Facts, compute_priority
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.queue.batches import Batches
@@ -17,12 +19,19 @@ from sluice.services.preload.zone.outbox import Outbox
 MAX_OVERFLOW_LINES: Final = 100  # of one request; one more line reports the rest
 
 
+class Accepted(TypedDict):
+    preload_batch_id: str
+    status: Literal["accepted"]
+    enqueued: Annotated[int, Doc("Pages of this batch in the queue; each variant counts.")]
+    queue_depth: Amount
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageOrder:
     """Canonical URLs that are wanted together; `priority` replaces the computed one."""
 
     batch_id: str
-    trigger: str
+    trigger: AnyTrigger
     urls: Sequence[str]
     priority: float | None = None
 
@@ -48,8 +57,8 @@ class Enqueuer:
     queue: Queue
     outbox: Outbox
 
-    def enqueue(self, order: PageOrder, config: ZoneConfig, facts: Mapping[str, Facts], now: float) -> dict[str, Any]:
-        """Puts the pages of an order into the queue; returns the documented reply."""
+    def enqueue(self, order: PageOrder, config: ZoneConfig, facts: Mapping[str, Facts], now: float) -> Accepted:
+        """Puts the pages of an order into the queue."""
         self.batches.open(order.batch_id, order.trigger, now)
         cacheable = [url for url in order.urls if page_bypass_reason(url, config) is None]
         variants = list_variants(config)

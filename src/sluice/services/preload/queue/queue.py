@@ -3,10 +3,12 @@
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Final, NotRequired, TypedDict
 
+from sluice.core.doc import Doc
 from sluice.core.ports import Row, Scalar, Sql
 from sluice.core.preload.entries import LATE, LEASED, READY, WAITING, QueueEntry, WantedPage, order_key
+from sluice.core.preload.members import AnyTrigger, Priority, Variant
 from sluice.core.preload.priority import MANUAL
 from sluice.services.preload.queue.batches import Batches, Count
 
@@ -20,6 +22,18 @@ TALLIES: Final = "depth, changes, (SELECT n FROM tally WHERE name = 'dead_change
 # The state of an entry that may be leased again.
 _READY_OR_LATE: Final = f"iif(EXISTS (SELECT 1 FROM late WHERE entry_id = entry.id), {LATE}, {READY})"  # noqa: S608
 REVERSE_ORDER: Final = "priority, enqueued_at DESC, id DESC"
+
+
+class QueuedPage(TypedDict):
+    """A page in the queue, in the same shape as in KV."""
+
+    url: str
+    priority: Priority
+    enqueued_at: Annotated[int, Doc("Seconds since 1970.")]
+    trigger: AnyTrigger
+    post_id: int | None
+    attempt: Annotated[int, Doc("The number of retries.", minimum=0)]
+    variant: NotRequired[Variant]
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,20 +256,18 @@ def parse_entry(row: Row) -> QueueEntry:
     return QueueEntry(**{**fields, "wanted_again": bool(fields["wanted_again"])})
 
 
-def entries_as_json(entries: Sequence[QueueEntry]) -> list[dict[str, Any]]:
-    """Entries in the documented shape."""
-    return [
-        {
-            "url": entry.url,
-            "priority": entry.priority,
-            "enqueued_at": int(entry.enqueued_at),
-            "trigger": entry.trigger,
-            "post_id": entry.post_id,
-            "attempt": entry.attempt,
-            **({"variant": entry.variant} if entry.variant else {}),
-        }
-        for entry in entries
-    ]
+def entry_as_json(entry: QueueEntry) -> QueuedPage:
+    page: QueuedPage = {
+        "url": entry.url,
+        "priority": entry.priority,
+        "enqueued_at": int(entry.enqueued_at),
+        "trigger": entry.trigger,
+        "post_id": entry.post_id,
+        "attempt": entry.attempt,
+    }
+    if entry.variant:
+        page["variant"] = entry.variant
+    return page
 
 
 def _time(value: Scalar) -> float | None:

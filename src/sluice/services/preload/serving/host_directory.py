@@ -2,11 +2,12 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from sluice.core.errors import Invalid, NotFound, SluiceError
 from sluice.core.ports import Clock, Database, Kv, Log
 from sluice.core.preload.zone_config import ZoneConfig, netloc_of, parse_config
+from sluice.services.preload.zone.operator_calls import Registered
 
 REMEMBERED_S: Final = 30.0
 RETRY_S: Final = 5.0  # how soon a lookup that failed is tried again
@@ -49,7 +50,7 @@ class HostDirectory:
     log: Log
     cache: HostCache
     # The configuration as the zone's object has it; raises NotFound for a zone that is not registered.
-    load_config: Callable[[str], Awaitable[Any]]
+    load_config: Callable[[str], Awaitable[Registered]]
 
     async def dispatch(
         self,

@@ -14,7 +14,7 @@ from sluice.services.preload.ports import Bodies
 from sluice.services.preload.serving.isolate_memory import IsolateMemory, Reservation
 from sluice.services.preload.serving.origin_requests import OriginRequests
 from sluice.services.preload.serving.replies import Served, build_origin_reply
-from sluice.services.preload.zone.calls import ZoneCalls
+from sluice.services.preload.zone.zone_object import ZoneCalls
 from sluice.web import Reply, Request
 
 MAX_COMPARED_BYTES: Final = 1024 * 1024
@@ -37,8 +37,8 @@ class Observer:
         response = await self.origin.ask(request, host)
         verdict = judge_response(response.status, response.headers, lookup.url, self.config, self.clock.now())
         served = Served("ORIGIN", "BYPASS", describe_forward("bypass", detail="observe"))
-        is_compared = request.method == "GET" and response.status == 200 and isinstance(verdict, Freshness)
-        if is_compared and self._is_in_sample(key_hash(lookup.url, lookup.variant)):
+        is_page = request.method == "GET" and response.status == 200
+        if is_page and isinstance(verdict, Freshness) and self._is_in_sample(key_hash(lookup.url, lookup.variant)):
             shown, compared = self.bodies.split(response.content)
             self.defer(self._compare(lookup, compared, verdict))
             response = replace(response, content=shown)
@@ -48,11 +48,11 @@ class Observer:
         number = self.memory.count_visit(key)
         return number <= ALWAYS_COMPARED or number % ALWAYS_COMPARED == 0
 
-    async def _compare(self, lookup: Lookup, content: Content, verdict: object) -> None:
+    async def _compare(self, lookup: Lookup, content: Content, verdict: Freshness) -> None:
         reservation = Reservation(self.memory, MAX_COMPARED_BYTES)
         try:
             collected = await self.bodies.collect(content, reservation.take)
-            if collected is not None and isinstance(verdict, Freshness):
+            if collected is not None:
                 digest = await self.bodies.digest(collected)
                 await self.zone.observe(lookup.url, lookup.variant, digest, verdict.lifetime_s)
         except SluiceError as error:

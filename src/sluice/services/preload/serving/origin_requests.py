@@ -15,7 +15,7 @@ from sluice.core.preload.request_signing import PROXY_HEADER, sign_proxy
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.ports import SendToOrigin
 from sluice.services.preload.serving.isolate_memory import IsolateMemory
-from sluice.services.preload.zone.calls import Json, ZoneCalls
+from sluice.services.preload.zone.zone_object import ZoneCalls
 from sluice.web import Request
 
 STALE_PATIENCE_S: Final = 5.0  # how long a visitor waits for the origin while there is a stale copy
@@ -58,12 +58,10 @@ class ZoneKeys:
 
     async def _load(self) -> tuple[str, ...]:
         try:
-            shown = await self.zone.show_proxy_key()
+            return tuple(filter(None, await self.zone.show_keys()))
         except SluiceError as error:
             self.log.error("key.unknown", error)
             return ()
-        # An object of the former version shows the current key alone.
-        return tuple(filter(None, map(str, shown.get("keys", [shown["key"]]))))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,12 +141,12 @@ class OriginRequests:
     async def is_breaker_open(self) -> bool:
         """Whether the zone's object knows that the origin fails; what it cannot tell is no."""
         try:
-            return bool((await self.zone.show_breaker())["open"])
+            return await self.zone.is_breaker_open()
         except SluiceError as error:
             self.log.error("breaker.unknown", error)
             return False
 
-    def _tell(self, failure: str, call: Awaitable[Json]) -> None:
+    def _tell(self, failure: str, call: Awaitable[None]) -> None:
         """Calls the zone's object without making the visitor wait; `failure` is the name of the log line if that fails."""
 
         async def tell() -> None:

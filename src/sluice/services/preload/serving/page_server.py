@@ -30,7 +30,7 @@ from sluice.services.preload.serving.origin_requests import OriginRequests
 from sluice.services.preload.serving.own_warming import OwnWarming
 from sluice.services.preload.serving.refreshing import Refresher
 from sluice.services.preload.serving.replies import Served, VisitTally, build_copy_reply, build_origin_reply
-from sluice.services.preload.zone.calls import ZoneCalls
+from sluice.services.preload.zone.zone_object import ZoneCalls
 from sluice.web import Reply, Request
 
 # Visits are told once in so many times the zone's delay, because on a free plan its object has few requests.

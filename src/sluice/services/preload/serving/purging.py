@@ -3,10 +3,12 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal, TypedDict
 
+from sluice.core.doc import Doc
 from sluice.core.errors import NotFound
 from sluice.core.ports import Sql
+from sluice.core.preload.members import EpochS
 from sluice.core.preload.purges import Purge
 from sluice.services.preload.discovery.known_pages import KnownPages
 from sluice.services.preload.discovery.page_index import Page
@@ -19,6 +21,14 @@ CALLS: Final = 40  # to the platform in one round: the free plan allows an invoc
 PAGES: Final = CALLS - 6  # of one round, each removed from the edge by a call: six more find, log and remove them all
 MARKS: Final = 200  # old purges looked at by one run
 KEPT_S: Final = 7 * 86_400  # how long the progress of a purge is known
+
+
+class PurgeProgress(TypedDict):
+    purge_id: str
+    state: Annotated[Literal["removing", "done"], Doc("No data centre serves an old copy in either state.")]
+    pages_removed: Annotated[int, Doc("Pages whose old copy is gone; each variant counts.", minimum=0)]
+    created_at: EpochS
+    finished_at: EpochS | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +104,12 @@ class Purger:
             *(purge.purge_id, json.dumps(list(found.urls))),
         )
 
-    async def describe(self, purge_id: str) -> dict[str, Any]:
+    async def describe(self, purge_id: str) -> PurgeProgress:
         """What has become of a purge; raises NotFound for an unknown one."""
         rows = self.sql.rows("SELECT * FROM purge_progress WHERE id = ?", purge_id)
         if not rows:
             raise NotFound(f"there is no purge {purge_id} in this zone; purges are kept for 7 days")
-        [row] = rows
+        row: dict[str, Any] = rows[0]
         # The copies of a soft purge stay until they are replaced, which may be long after its last round.
         replaced = await self.log.count_replaced(purge_id, soft=True)
         return {

@@ -21,7 +21,7 @@ from sluice.services.preload.warming.origin import (
     page_headers,
     read_reply,
 )
-from sluice.services.preload.zone.calls import ZoneCalls
+from sluice.services.preload.zone.zone_object import ZoneCalls
 
 LOOK_INTERVAL_S: Final = 5.0  # how often one isolate looks after the same stale page
 
@@ -46,7 +46,7 @@ class Refresher:
             newer = await self.copies.load_from_bucket(page)
             if newer and newer.is_fresh(self.clock.now()):
                 await self.copies.put_at_edge(newer)
-            elif (await self.zone.claim_refresh(page.url, page.variant))["granted"]:
+            elif await self.zone.claim_refresh(page.url, page.variant):
                 await self._revalidate(stale)
         except SluiceError as error:
             self.log.error("refresh.failed", error, url=page.url)

@@ -1,13 +1,12 @@
 """What would happen with a request, and why: the zone's rules explained to its operator."""
 
-from typing import Any
-
 from sluice.core.ports import HeaderPairs
 from sluice.core.preload.caching.cache_keys import cache_key
 from sluice.core.preload.caching.freshness import Unstorable, judge_response
 from sluice.core.preload.caching.request_rules import Lookup, Pass, decide_request
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.http.requests import RulesBody
+from sluice.services.preload.zone.operator_calls import Explained, Judged, RulesReply
 
 _OBSTACLES = {
     "": "the reply may be stored for everybody",
@@ -20,15 +19,17 @@ _OBSTACLES = {
 }
 
 
-def explain_rules(request: RulesBody, config: ZoneConfig, now: float) -> dict[str, Any]:
+def explain_rules(request: RulesBody, config: ZoneConfig, now: float) -> RulesReply:
     """The decision about a request, and about the response to it."""
     headers = {name.lower(): value for name, value in request.headers.items()}
     decision = decide_request(request.method, request.url, headers, config)
     pairs = tuple((name.lower(), value) for name, value in request.response_headers.items())
-    return _explain_request(decision) | _explain_response(decision, request.status, pairs, config, now)
+    explained = _explain_request(decision)
+    judged = _explain_response(decision, request.status, pairs, config, now)
+    return {**explained, **judged}
 
 
-def _explain_request(decision: Pass | Lookup) -> dict[str, Any]:
+def _explain_request(decision: Pass | Lookup) -> Explained:
     if isinstance(decision, Pass):
         return {"decision": "pass", "detail": decision.detail, "reason": decision.reason}
     return {
@@ -43,7 +44,7 @@ def _explain_request(decision: Pass | Lookup) -> dict[str, Any]:
 
 def _explain_response(
     decision: Pass | Lookup, status: int, headers: HeaderPairs, config: ZoneConfig, now: float
-) -> dict[str, Any]:
+) -> Judged:
     if isinstance(decision, Pass):
         return {"stored": False, "stored_reason": decision.reason}
     verdict = judge_response(status, headers, decision.url, config, now)

@@ -1,10 +1,31 @@
 """How much of a site is warm, and how much its limits can keep warm."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
+from sluice.core.doc import Doc
 from sluice.core.ports import Database
+from sluice.core.preload.members import Amount
 from sluice.core.preload.zone_config import ZoneConfig
+
+
+class CoverageReply(TypedDict):
+    """All known pages: stored ones, those that the site or visitors told of, and those that wait for their first copy."""
+
+    pages: Amount
+    warm: Annotated[int, Doc("With a fresh copy.", minimum=0)]
+    stale: Annotated[int, Doc("With a copy that may only serve while a newer one is fetched.", minimum=0)]
+    cold: Annotated[int, Doc("Without a copy.", minimum=0)]
+
+
+class KeepWarmReply(TypedDict):
+    capacity: Annotated[int, Doc("How many pages the limits can keep warm.", minimum=0)]
+    is_enough: bool
+
+
+class CoverageFigures(TypedDict):
+    coverage: CoverageReply
+    keep_warm: KeepWarmReply
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +37,7 @@ class Coverage:
     cold: int
     mean_life_s: float
 
-    def as_json(self, config: ZoneConfig) -> dict[str, Any]:
+    def as_json(self, config: ZoneConfig) -> CoverageFigures:
         pages = self.warm + self.stale + self.cold
         capacity = int(config.preload_rpm_limit * self.mean_life_s / 60) if config.preload_enabled else 0
         return {

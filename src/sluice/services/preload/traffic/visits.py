@@ -3,9 +3,11 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Final, TypedDict
 
+from sluice.core.doc import Doc
 from sluice.core.ports import Sql
+from sluice.core.preload.members import Amount
 
 KEPT_S: Final = 8 * 86_400
 DAY_S: Final = 86_400
@@ -13,6 +15,24 @@ HOUR_S: Final = 3600
 LAYERS: Final = ("edge", "r2", "shared", "origin", "pass")
 HITS: Final = ("edge", "r2", "shared")
 MAX_PAGES: Final = 10_000  # with unknown visits; more are not counted until these are told
+
+
+class LayerReply(TypedDict):
+    visits: Amount
+    bytes: Amount
+    mean_ttfb_ms: Annotated[float | None, Doc("Until the reply began; null without visits.")]
+
+
+class VisitFigures(TypedDict):
+    hours: int
+    visits: Amount
+    hit_ratio: Annotated[float | None, Doc("Null without visits.", minimum=0, maximum=1)]
+    origin_requests_saved: Amount
+    bytes_saved: Amount
+    layers: Annotated[
+        dict[str, LayerReply],
+        Doc("By what answered: edge, r2, shared (another visitor's request), origin, pass (never cached)."),
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +43,7 @@ class LayerVisits:
     bytes: int = 0
     ttfb_ms: float = 0.0
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> LayerReply:
         mean_ms = round(self.ttfb_ms / self.visits, 1) if self.visits else None
         return {"visits": self.visits, "bytes": self.bytes, "mean_ttfb_ms": mean_ms}
 
@@ -48,7 +68,7 @@ class Visits:
         """The share of visits that a copy answered; None without visits."""
         return round(self.hits / self.total, 4) if self.total else None
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> VisitFigures:
         return {
             "hours": DAY_S // HOUR_S,
             "visits": self.total,

@@ -1,10 +1,12 @@
 """Whether warming reaches the origin: one request by hand for the site's first page, sent as pages are warmed, from the alarm."""
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Final, Literal, TypedDict
 
+from sluice.core.doc import Doc
 from sluice.core.errors import Looped, SluiceError
 from sluice.core.ports import Clock
+from sluice.core.preload.members import EpochS
 from sluice.core.preload.rate_limits import Limits
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.warming.origin import MAX_PAGE_BYTES, TIMEOUT_S, Origin, page_headers
@@ -14,19 +16,34 @@ CUT_OFF: Final = "the check was cut off: ask for it again"
 MAX_DURATION_S: Final = 2 * TIMEOUT_S
 
 
+State = Literal["pending", "reached", "looped", "failed"]
+
+
+class OriginCheckReply(TypedDict):
+    """One request for the site's first page, sent as pages are warmed."""
+
+    state: Annotated[
+        State, Doc("looped: it came back to the Worker, so no page can be warmed without an `origin_url`.")
+    ]
+    status: Annotated[int | None, Doc("The status of the origin's reply.")]
+    detail: Annotated[str, Doc("What went wrong, and the way out.")]
+    at: EpochS
+
+
 @dataclass(frozen=True, slots=True)
 class OriginCheck:
     origin: Origin
     state: ZoneState
     clock: Clock
 
-    def describe(self) -> dict[str, Any] | None:
+    def describe(self) -> OriginCheckReply | None:
         """The latest check; None when there was none since the configuration changed."""
-        check = self._load()
-        if check is None or check["state"] != "begun":
+        check: OriginCheckReply | None = self.state.get("origin_check")
+        if check is None or not self.state.is_origin_check_begun:
             return check
-        is_over = self.clock.now() - check["at"] > MAX_DURATION_S
-        return check | ({"state": "failed", "detail": CUT_OFF} if is_over else {"state": "pending"})
+        if self.clock.now() - check["at"] > MAX_DURATION_S:
+            return {**check, "state": "failed", "detail": CUT_OFF}
+        return {**check, "state": "pending"}
 
     def want(self) -> None:
         """Has the next alarm carry out the check."""
@@ -47,9 +64,5 @@ class OriginCheck:
         else:
             self._store("reached", status=response.status)
 
-    def _load(self) -> dict[str, Any] | None:
-        check: dict[str, Any] | None = self.state.get("origin_check")
-        return check
-
-    def _store(self, state: str, *, status: int | None = None, detail: str = "") -> None:
+    def _store(self, state: State | Literal["begun"], *, status: int | None = None, detail: str = "") -> None:
         self.state.put(origin_check={"state": state, "status": status, "detail": detail, "at": self.clock.now()})

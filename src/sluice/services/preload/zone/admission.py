@@ -3,10 +3,9 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from sluice.core.errors import Conflict
-from sluice.core.json_text import encode_json
 from sluice.core.ports import Sql
 from sluice.core.preload.rate_limits import Bucket, Rate, take_token
 from sluice.core.preload.request_signing import NONCE_KEPT_S
@@ -42,7 +41,7 @@ class Admission:
             values,
         )
 
-    def load_response(self, idempotency_key: str, body_hash: str, now: float) -> Any:
+    def load_response(self, idempotency_key: str, body_hash: str, now: float) -> str | None:
         """The response to the same request before; None for a new one. Raises Conflict when the key has another body."""
         rows = self.sql.rows(
             "SELECT body_hash, response FROM replay WHERE name = ? AND expires_at > ?", idempotency_key, now
@@ -51,12 +50,12 @@ class Admission:
             return None
         if rows[0]["body_hash"] != body_hash:
             raise Conflict("this idempotency_key was used for another body; take a new one")
-        return json.loads(str(rows[0]["response"]))
+        return str(rows[0]["response"])
 
-    def store_response(self, idempotency_key: str, body_hash: str, response: object, now: float) -> None:
+    def store_response(self, idempotency_key: str, body_hash: str, response: str, now: float) -> None:
         self.sql.run(
             "INSERT OR REPLACE INTO replay VALUES (?, ?, ?, ?)",
-            *(idempotency_key, body_hash, encode_json(response), now + REPLAY_KEPT_S),
+            *(idempotency_key, body_hash, response, now + REPLAY_KEPT_S),
         )
 
     def forget_expired(self, now: float) -> None:

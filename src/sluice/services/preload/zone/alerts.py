@@ -2,15 +2,14 @@
 
 import json
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from sluice.core.errors import Unavailable
+from sluice.core.json_text import encode_json
+from sluice.core.net.webhook import post_alert
 from sluice.core.ports import Fetch, Row, Sql
-from sluice.core.preload.incidents import WINDOW_S, FetchRates, Finding, Watched, review_zone
+from sluice.core.preload.incidents import WINDOW_S, FetchRates, Finding, Incident, Watched, review_zone
 from sluice.services.preload.zone.outbox import Outbox
 
-WEBHOOK_BYTES: Final = 64 * 1024
-WEBHOOK_TIMEOUT_S: Final = 10.0
 RATES: Final = """count(*) AS attempts, coalesce(sum(ok = 0), 0) AS failures, avg(latency_ms) AS mean_ms,
   max(latency_ms) AS slowest_ms"""
 
@@ -107,16 +106,9 @@ class AlertWebhook:
     url: str
     fetch: Fetch
 
-    async def post(self, alert: dict[str, Any]) -> None:
+    async def post(self, alert: Incident) -> None:
         if not self.url:
             return
-        response = await self.fetch(
-            self.url,
-            method="POST",
-            headers=(("Content-Type", "application/json"),),
-            body=json.dumps(alert).encode(),
-            max_bytes=WEBHOOK_BYTES,
-            timeout_s=WEBHOOK_TIMEOUT_S,
-        )
-        if response.status >= 300:
-            raise Unavailable(f"the alert webhook answered {response.status}")
+        # The beginning of an incident and its end are two alerts.
+        alert_id = alert["incident_id"] + ("" if alert["resolved_at"] is None else "-resolved")
+        await post_alert(self.fetch, self.url, encode_json(alert), alert_id)

@@ -1,13 +1,16 @@
 """The zone's configuration: accepted here, published to KV and D1, where others read it."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Final, TypedDict
 
+from sluice.core.doc import Doc
 from sluice.core.errors import Invalid
 from sluice.core.json_text import encode_json
 from sluice.core.ports import Clock, Database, Kv, Log, Sql, Statement
-from sluice.core.preload.zone_config import ZoneConfig, config_as_json, parse_config
+from sluice.core.preload.members import EpochS
+from sluice.core.preload.zone_config import ConfigJson, ZoneConfig, config_as_json, parse_config
 from sluice.services.preload.zone.state import ZoneState
 
 # A read of KV may be this old. Only after that time does a difference mean that somebody edited the value by hand.
@@ -18,9 +21,19 @@ MAX_VERSIONS: Final = 100  # that are kept, for restoring one
 AGENT_FIELDS: Final = ("origin_cron_path", "preload_sitemap_url")
 
 
-def change_agent(config: ZoneConfig, changes: dict[str, Any]) -> ZoneConfig:
+class Version(TypedDict):
+    version: int
+    created_at: EpochS
+    config: ConfigJson
+
+
+class Versions(TypedDict):
+    versions: Annotated[list[Version], Doc("The last 100, the latest first.")]
+
+
+def change_agent(config: ZoneConfig, changes: Mapping[str, str | None]) -> ZoneConfig:
     """The configuration with some of the site's own fields; None stands for the default."""
-    values = config_as_json(config) | changes
+    values = {**config_as_json(config), **changes}
     return parse_config({name: value for name, value in values.items() if name not in changes or value is not None})
 
 
@@ -164,7 +177,7 @@ class ConfigPublisher:
         except (ValueError, Invalid) as error:
             self.log.event("config.refused", zone=self.zone_id, reason=str(error))
 
-    async def list_versions(self) -> list[dict[str, Any]]:
+    async def list_versions(self) -> list[Version]:
         """The last 100 versions, the latest first."""
         rows = await self.database.all(
             "SELECT version, created_at, config_json FROM config_snapshots WHERE zone_id = ? ORDER BY version DESC LIMIT ?",

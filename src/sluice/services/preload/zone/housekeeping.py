@@ -1,12 +1,13 @@
 """What the cron does for a zone each minute: schedule, dead letters, deployments, sitemaps, old rows, alerts."""
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from sluice.core.errors import SluiceError
+from sluice.core.preload.priority import Trigger
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.queue.dead_letters import REPLAY_INTERVAL_S, REPLAYED_AT_ONCE
-from sluice.services.preload.queue.enqueue import PageOrder
+from sluice.services.preload.queue.enqueue import Accepted, PageOrder
 from sluice.services.preload.zone.services import ZoneServices
 
 MAX_SCHEDULED: Final = 10_000  # pages of one scheduled run, however fast the origin is
@@ -57,9 +58,7 @@ class Housekeeping:
         if config.preload_sitemap_crawl_enabled and self._take_turn("crawled_at", CRAWL_INTERVAL_S, now):
             self.services.crawl.begin(self.services.create_id("preload"), config.sitemap_url, "sitemap", now)
 
-    async def enqueue_everything(
-        self, config: ZoneConfig, trigger: str, priority: float | None = None
-    ) -> dict[str, Any]:
+    async def enqueue_everything(self, config: ZoneConfig, trigger: Trigger, priority: float | None = None) -> Accepted:
         """Enqueues every known page of the site."""
         services = self.services
         facts = await services.load_busiest(CANDIDATES)

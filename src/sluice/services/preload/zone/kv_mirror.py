@@ -1,13 +1,14 @@
 """The mirror of the queue and of the dead letters in KV, for those who read KV only."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from sluice.core.errors import SluiceError
 from sluice.core.json_text import encode_json
 from sluice.core.ports import Clock, Kv, Log
-from sluice.services.preload.queue.dead_letters import DeadLetters
-from sluice.services.preload.queue.queue import Queue, Tallies, entries_as_json
+from sluice.services.preload.queue.dead_letters import DeadLetter, DeadLetters
+from sluice.services.preload.queue.queue import Queue, QueuedPage, Tallies, entry_as_json
 from sluice.services.preload.zone.state import ZoneState
 
 MAX_MIRRORED: Final = 1000
@@ -70,7 +71,8 @@ class KvMirror:
         if depth and (not is_wanted or depth > MAX_MIRRORED):
             await self._replace(key, None)
         else:
-            await self._replace(key, entries_as_json(self.queue.list_in_order(MAX_MIRRORED)) if depth else [])
+            entries = self.queue.list_in_order(MAX_MIRRORED) if depth else []
+            await self._replace(key, [entry_as_json(entry) for entry in entries])
 
     async def _write_dead_letters(self, *, is_wanted: bool) -> None:
         key, count = f"preload-dlq:{self.zone_id}", self.dead_letters.count
@@ -79,7 +81,7 @@ class KvMirror:
         else:
             await self._replace(key, self.dead_letters.list_oldest(MAX_MIRRORED) if count else [])
 
-    async def _replace(self, key: str, entries: list[dict[str, Any]] | None) -> None:
+    async def _replace(self, key: str, entries: Sequence[QueuedPage | DeadLetter] | None) -> None:
         """Writes a mirror; None deletes it, because half a mirror would mislead."""
         try:
             if entries is None:

@@ -1,33 +1,102 @@
 """Calls that the operator of a zone makes: configuration, progress, failed pages, pages by hand."""
 
-from typing import Any, Final
+from typing import Annotated, Final, Literal, NotRequired, TypedDict
 
+from sluice.core.doc import Doc
 from sluice.core.errors import NotFound
-from sluice.core.models import parse_model
+from sluice.core.json_text import parse_json
+from sluice.core.models import parse_text
+from sluice.core.preload.members import Amount, Variant
 from sluice.core.preload.purges import build_farewell
 from sluice.core.preload.rate_limits import GLOBAL_PURGE, PURGE
-from sluice.core.preload.zone_config import ZoneConfig, config_as_json, parse_config
-from sluice.services.preload.discovery.site_facts import read_page_facts, read_sitemap_url
-from sluice.services.preload.http.requests import EnqueueBody, IdsBody, PagesBody, PurgeTarget, RulesBody, SitemapBody
-from sluice.services.preload.purge_lists.orders import build_purge, describe_accepted
-from sluice.services.preload.queue.enqueue import PageOrder, canonicalize_urls
-from sluice.services.preload.queue.queue_summary import summarize_queue
-from sluice.services.preload.traffic.coverage import load_coverage
-from sluice.services.preload.zone.calls import Json
+from sluice.core.preload.zone_config import ConfigJson, ZoneConfig, config_as_json, parse_config
+from sluice.services.preload.discovery.observed_pages import ObservedReply
+from sluice.services.preload.discovery.site_facts import CrawlAccepted, Learned, read_page_facts, read_sitemap_url
+from sluice.services.preload.http.requests import (
+    EnqueueBody,
+    IdsBody,
+    PagesBody,
+    PurgeTarget,
+    RulesBody,
+    SitemapBody,
+)
+from sluice.services.preload.purge_lists.orders import PurgeAccepted, build_purge, describe_accepted
+from sluice.services.preload.queue.batches import Batch
+from sluice.services.preload.queue.dead_letters import FailedReply
+from sluice.services.preload.queue.enqueue import Accepted, PageOrder, canonicalize_urls
+from sluice.services.preload.queue.queue_summary import QueueReply, summarize_queue
+from sluice.services.preload.serving.purging import PurgeProgress
+from sluice.services.preload.traffic.coverage import CoverageFigures, load_coverage
+from sluice.services.preload.traffic.visits import VisitFigures
+from sluice.services.preload.zone.configuration import Versions
 from sluice.services.preload.zone.housekeeping import CANDIDATES, Housekeeping
 from sluice.services.preload.zone.services import ZoneServices
-from sluice.services.preload.zone.status import ZoneStatus
+from sluice.services.preload.zone.status import StatusReply, ZoneStatus
 
 KEY_OVERLAP_S: Final = 300.0  # for so long the zone's former key stays valid
+
+
+class Registered(TypedDict):
+    version: int
+    zone_id: str
+    own_signing_key: Annotated[bool, Doc("Whether the zone has its own signing key.")]
+    config: ConfigJson
+
+
+class Unregistered(TypedDict):
+    zone_id: str
+    status: Literal["unregistered"]
+
+
+class Replayed(TypedDict):
+    replayed: Amount
+
+
+class Deleted(TypedDict):
+    deleted: Amount
+
+
+class _Waiting(TypedDict):
+    zone_id: str
+    queue_depth: Amount
+    dead_letters: Amount
+
+
+class TrafficReply(VisitFigures, CoverageFigures, _Waiting):
+    """What the cache is worth. Visits are counted where they are served, and told now and then."""
+
+
+class Explained(TypedDict):
+    decision: Annotated[Literal["pass", "lookup"], Doc("Whether only the origin may answer, or a copy too.")]
+    detail: Annotated[str, Doc("The token of the reason; empty when the reply may fill the cache.")]
+    reason: str
+    url: NotRequired[Annotated[str, Doc("The canonical URL.")]]
+    variant: NotRequired[Variant]
+    cache_key: NotRequired[str]
+
+
+class Judged(TypedDict):
+    stored: bool
+    stored_reason: str
+    ttl_s: NotRequired[int]
+    stale_while_revalidate_s: NotRequired[int]
+    stale_if_error_s: NotRequired[int]
+
+
+class RulesReply(Explained, Judged):
+    """What would happen with a request; the seconds are there if the response may be stored."""
 
 
 class OperatorCalls:
     def __init__(self, services: ZoneServices) -> None:
         self.services = services
 
-    async def configure(self, config: Any, signing_key: str | None = None) -> Json:
+    async def configure(self, config: str, signing_key: str | None = None) -> Registered:
+        return await self._configure(parse_json(config.encode()), signing_key)
+
+    async def _configure(self, config: ConfigJson, signing_key: str | None = None) -> Registered:
         services, default = self.services, {"cache_purge_delay_s": self.services.settings.purge_delay_s}
-        new = parse_config({**default, **config} if isinstance(config, dict) else config)
+        new = parse_config({**default, **config})
         before = services.state.config
         services.state.put(zone_id=services.zone_id)
         if before is None:
@@ -42,10 +111,10 @@ class OperatorCalls:
         await services.wake()
         return self._describe_config(new, version)
 
-    async def show_config(self) -> Json:
+    async def show_config(self) -> Registered:
         return self._describe_config(self.services.config, self.services.state.version)
 
-    async def unregister(self) -> Json:
+    async def unregister(self) -> Unregistered:
         services = self.services
         services.require_registered()
         await services.publisher.withdraw()
@@ -54,34 +123,34 @@ class OperatorCalls:
         await services.wake()
         return {"zone_id": services.zone_id, "status": "unregistered"}
 
-    async def list_versions(self) -> Json:
+    async def list_versions(self) -> Versions:
         self.services.require_registered()
         return {"versions": await self.services.publisher.list_versions()}
 
-    async def restore_version(self, version: int) -> Json:
+    async def restore_version(self, version: int) -> Registered:
         self.services.require_registered()
         versions = await self.services.publisher.list_versions()
         config = next((each["config"] for each in versions if each["version"] == version), None)
         if config is None:
             raise NotFound(f"there is no version {version} of this zone's configuration")
-        return await self.configure(config)
+        return await self._configure(config)
 
-    async def show_status(self) -> Json:
+    async def show_status(self) -> StatusReply:
         return ZoneStatus(self.services).describe_zone(self.services.config)
 
-    async def show_queue(self) -> Json:
+    async def show_queue(self) -> QueueReply:
         self.services.require_registered()
         return summarize_queue(self.services.sql)
 
-    async def show_batch(self, batch_id: str) -> Json:
+    async def show_batch(self, batch_id: str) -> Batch:
         return ZoneStatus(self.services).describe_batch(batch_id, self.services.config)
 
-    async def show_purge(self, purge_id: str) -> Json:
+    async def show_purge(self, purge_id: str) -> PurgeProgress:
         self.services.require_registered()
         return await self.services.purger.describe(purge_id)
 
-    async def purge_by_hand(self, body: Any) -> Json:
-        services, target = self.services, parse_model(PurgeTarget, body)
+    async def purge_by_hand(self, body: str) -> PurgeAccepted:
+        services, target = self.services, parse_text(PurgeTarget, body)
         config, now = services.config, services.now()
         purge = build_purge(target, config, purge_id=services.create_id("purge"), now=now)
         services.admission.charge([PURGE, GLOBAL_PURGE] if purge.everything else [PURGE], now)
@@ -89,31 +158,31 @@ class OperatorCalls:
         await services.wake()
         return describe_accepted(purge, target, config)
 
-    async def cancel_batch(self, batch_id: str) -> Json:
+    async def cancel_batch(self, batch_id: str) -> Batch:
         config = self.services.config
         self.services.batches.cancel(batch_id, self.services.now())
         return ZoneStatus(self.services).describe_batch(batch_id, config)
 
-    async def list_failed(self, limit: int) -> Json:
+    async def list_failed(self, limit: int) -> FailedReply:
         self.services.require_registered()
         dead_letters = self.services.dead_letters
         return {"count": dead_letters.count, "failed": dead_letters.list_oldest(limit)}
 
-    async def replay_failed(self, body: Any) -> Json:
-        services, ids = self.services, parse_model(IdsBody, body).ids
+    async def replay_failed(self, body: str) -> Replayed:
+        services, ids = self.services, parse_text(IdsBody, body).ids
         config = services.enabled_config
         count = Housekeeping(services).replay_dead_letters(config, CANDIDATES, ids, services.now())
         await services.wake()
         return {"replayed": count}
 
-    async def delete_failed(self, body: Any) -> Json:
+    async def delete_failed(self, body: str) -> Deleted:
         self.services.require_registered()
-        return {"deleted": self.services.dead_letters.delete(parse_model(IdsBody, body).ids)}
+        return {"deleted": self.services.dead_letters.delete(parse_text(IdsBody, body).ids)}
 
-    async def enqueue(self, body: Any) -> Json:
+    async def enqueue(self, body: str) -> Accepted:
         services = self.services
         services.require_registered()
-        wanted = parse_model(EnqueueBody, body)
+        wanted = parse_text(EnqueueBody, body)
         config = services.require_enabled(wanted.trigger)
         if wanted.all:
             reply = await Housekeeping(services).enqueue_everything(config, wanted.trigger, wanted.priority)
@@ -127,53 +196,57 @@ class OperatorCalls:
         await services.wake()
         return reply
 
-    async def crawl_sitemap(self, body: Any) -> Json:
+    async def crawl_sitemap(self, body: str) -> CrawlAccepted:
         services = self.services
         services.require_registered()
-        wanted = parse_model(SitemapBody, body)
+        wanted = parse_text(SitemapBody, body)
         url = read_sitemap_url(wanted, services.enabled_config)
         batch_id = services.create_id("preload")
         services.crawl.begin(batch_id, url, wanted.trigger, services.now())
         await services.wake()
         return {"preload_batch_id": batch_id, "status": "accepted", "sitemap": url}
 
-    async def learn_pages(self, body: Any) -> Json:
+    async def learn_pages(self, body: str) -> Learned:
         config = self.services.config
-        facts = read_page_facts(parse_model(PagesBody, body), config)
+        facts = read_page_facts(parse_text(PagesBody, body), config)
         await self.services.pages.merge_facts(facts)
         return {"learned": len(facts)}
 
-    async def show_traffic(self) -> Json:
+    async def show_traffic(self) -> TrafficReply:
         """What the cache is worth: visits of the last day by what answered them, and how much of the site is warm."""
         services, config, now = self.services, self.services.config, self.services.now()
         queued = services.queue.count_unknown()
         coverage = await load_coverage(services.outside.database, services.zone_id, config, queued=queued, now=now)
-        depths = {"queue_depth": services.queue.depth, "dead_letters": services.dead_letters.count}
-        visits = services.traffic.load_day(now).as_json()
-        return {"zone_id": services.zone_id, **visits, **coverage.as_json(config), **depths}
+        return {
+            "zone_id": services.zone_id,
+            **services.traffic.load_day(now).as_json(),
+            **coverage.as_json(config),
+            "queue_depth": services.queue.depth,
+            "dead_letters": services.dead_letters.count,
+        }
 
-    async def list_observed(self) -> Json:
+    async def list_observed(self) -> ObservedReply:
         self.services.require_registered()
         return {"observed": self.services.observed.list_pages()}
 
-    async def test_rules(self, body: Any) -> Json:
+    async def test_rules(self, body: str) -> RulesReply:
         from sluice.services.preload.serving.rule_explanations import explain_rules  # noqa: PLC0415 - rare, and not for visitors
 
-        return explain_rules(parse_model(RulesBody, body), self.services.config, self.services.now())
+        return explain_rules(parse_text(RulesBody, body), self.services.config, self.services.now())
 
-    async def check_origin(self) -> Json:
+    async def check_origin(self) -> StatusReply:
         """Has one request for the site's first page sent as pages are warmed; the status shows whether it reached the origin."""
         self.services.require_registered()
         self.services.origin_check.want()
         await self.services.wake()
         return await self.show_status()
 
-    async def pause(self) -> Json:
+    async def pause(self) -> StatusReply:
         self.services.require_registered()
         self.services.state.put(paused=True)
         return await self.show_status()
 
-    async def resume(self) -> Json:
+    async def resume(self) -> StatusReply:
         self.services.require_registered()
         self.services.state.put(paused=False)
         await self.services.wake()
@@ -189,7 +262,7 @@ class OperatorCalls:
         former = [{"key": before[0]["key"], "until": until}] if before else []
         state.put(signing_keys=[{"key": key, "until": None}, *former])
 
-    def _describe_config(self, config: ZoneConfig, version: int) -> Json:
+    def _describe_config(self, config: ZoneConfig, version: int) -> Registered:
         services = self.services
         return {
             "version": version,

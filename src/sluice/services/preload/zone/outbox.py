@@ -1,12 +1,13 @@
 """Rows on their way to D1 and to the webhook: written together with the change they report, kept until they arrive."""
 
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from sluice.core.json_text import encode_json
-from sluice.core.ports import Database, Row, Sql, Statement
+from sluice.core.ports import Database, Row, Scalar, Sql, Statement
+from sluice.core.preload.incidents import Incident
 
 BATCH: Final = 100  # rows sent by one call: a guess; more would risk its time limit
 BATCHES: Final = 2  # sent by one invocation, and posts of alerts: they share its subrequests with everything else
@@ -19,16 +20,16 @@ TRIM_EVERY: Final = 100  # rows: how often the oldest are looked for
 class Outbox:
     sql: Sql
 
-    def add_log(self, zone_id: str, url: str, status: str, *, now: float, **fields: Any) -> None:
+    def add_log(self, zone_id: str, url: str, status: str, *, now: float, **fields: Scalar) -> None:
         """Adds a line for `preload_log`; fields: http_status, latency_ms, trigger_name, attempt, detail."""
         self._add("log", {"zone_id": zone_id, "url": url, "status": status, "at": now, **fields})
 
-    def add_alert(self, alert: dict[str, Any]) -> None:
+    def add_alert(self, alert: Incident) -> None:
         """Adds a new or changed row of `preload_alerts`, which also goes to the webhook."""
         self._add("alert", alert)
         self._add("webhook", alert)
 
-    def _add(self, kind: str, body: dict[str, Any]) -> None:
+    def _add(self, kind: str, body: Mapping[str, object]) -> None:
         text = encode_json(body)
         newest = int(self.sql.value("INSERT INTO outbox (kind, body) VALUES (?, ?) RETURNING id", kind, text) or 0)
         if newest % TRIM_EVERY == 0:
@@ -45,7 +46,7 @@ class Outbox:
                 return True
         return False
 
-    async def deliver(self, post: Callable[[dict[str, Any]], Awaitable[None]]) -> bool:
+    async def deliver(self, post: Callable[[Incident], Awaitable[None]]) -> bool:
         """Posts some alerts to the webhook in order; returns whether these were all. What `post` raises ends it."""
         rows = self._load_rows("kind = 'webhook'", POSTS)
         for row in rows:
@@ -66,7 +67,7 @@ def _build_statements(rows: Sequence[Row]) -> list[Statement]:
     ]
 
 
-def _describe_line(row: Row) -> dict[str, Any]:
+def _describe_line(row: Row) -> Row:
     """The row's id is never used again, so the same line has the same event id however often it is sent."""
     body = json.loads(str(row["body"]))
     return {**body, "event_id": f"{body['zone_id']}:{int(body['at'] * 1000)}:{int(row['id'] or 0)}"}

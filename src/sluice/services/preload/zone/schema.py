@@ -39,11 +39,7 @@ STATEMENTS: Final = (
     """CREATE TABLE IF NOT EXISTS queue_tally (
       id INTEGER PRIMARY KEY CHECK (id = 1), depth INTEGER NOT NULL, changes INTEGER NOT NULL
     ) STRICT""",
-    """INSERT OR IGNORE INTO queue_tally
-      SELECT 1, max(iif(name = 'depth', n, 0)), max(iif(name = 'changes', n, 0)) FROM tally""",
-    *(
-        f"DROP TRIGGER IF EXISTS {name}" for name in ("entry_added", "entry_removed", "entry_changed")
-    ),  # of earlier versions
+    "INSERT OR IGNORE INTO queue_tally VALUES (1, 0, 0)",
     """CREATE TRIGGER IF NOT EXISTS entry_inserted AFTER INSERT ON entry BEGIN
       UPDATE queue_tally SET depth = depth + 1, changes = changes + 1; END""",
     """CREATE TRIGGER IF NOT EXISTS entry_deleted AFTER DELETE ON entry BEGIN
@@ -136,12 +132,6 @@ STATEMENTS: Final = (
     ) STRICT""",
     # How many addresses of a sitemap are in the queue already, while the rest is taken in.
     "CREATE TABLE IF NOT EXISTS crawl_progress (crawl_id INTEGER PRIMARY KEY, taken INTEGER NOT NULL) STRICT",
-    # Indexes of earlier versions. Each cost a write for every page, and a written row costs as much as a thousand read ones:
-    # leases are few and found by their state, grants are in memory, and a cancelled batch is rare enough for a scan.
-    *(
-        f"DROP INDEX IF EXISTS {name}"
-        for name in ("entry_leased", "membership_by_batch", "flight_by_end", "flight_by_slot", "page_by_age")
-    ),
 )
 
 

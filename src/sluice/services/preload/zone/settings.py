@@ -22,14 +22,14 @@ class PreloadSettings:
     purge_delay_s: int = 2
 
     @classmethod
-    def from_variables(cls, variables: Variables, version_metadata: object) -> Self:
+    def from_variables(cls, variables: Variables, version_id: str) -> Self:
         """Reads the variables; raises ConfigError that names every bad one."""
         settings = cls(
             signing_keys=read_signing_keys(variables),
             subrequests=variables.integer("PRELOAD_SUBREQUESTS", PAID_SUBREQUESTS, minimum=10, maximum=10_000),
             purge_delay_s=variables.integer("PURGE_DELAY_S", 2, minimum=1, maximum=300),
             webhook_url=variables.url("ALERT_WEBHOOK_URL"),
-            deployment=variables.text("DEPLOYMENT_ID") or read_version_id(version_metadata),
+            deployment=variables.text("DEPLOYMENT_ID") or version_id,
         )
         variables.check()
         return settings

@@ -1,30 +1,63 @@
 """Calls that a site makes with its signature: preload, purge, sitemap, pages, its own settings, and what became of them."""
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Literal, TypedDict
 
+from sluice.core.doc import Doc
 from sluice.core.errors import BadField, Invalid
-from sluice.core.models import parse_model
+from sluice.core.json_text import encode_json
+from sluice.core.models import parse_text
 from sluice.core.preload.rate_limits import ANY, GLOBAL_PURGE, PRELOAD, PURGE, SITEMAP, Rate
 from sluice.core.preload.request_signing import SignedRequest
-from sluice.services.preload.discovery.site_facts import read_page_facts, read_sitemap_url
-from sluice.services.preload.http.requests import AgentBody, PagesBody, PreloadBody, PurgeBody, SiteBody, SitemapBody
-from sluice.services.preload.purge_lists.orders import build_purge, describe_accepted
-from sluice.services.preload.queue.enqueue import PageOrder, canonicalize_urls
-from sluice.services.preload.zone.calls import Json, Shown, SignedReply
+from sluice.services.preload.discovery.site_facts import CrawlAccepted, Learned, read_page_facts, read_sitemap_url
+from sluice.services.preload.http.requests import (
+    AgentBody,
+    PagesBody,
+    PreloadBody,
+    PurgeBody,
+    SiteBody,
+    SitemapBody,
+)
+from sluice.services.preload.purge_lists.orders import PurgeAccepted, build_purge, describe_accepted
+from sluice.services.preload.queue.batches import Batch
+from sluice.services.preload.queue.enqueue import Accepted, PageOrder, canonicalize_urls
+from sluice.services.preload.serving.purging import PurgeProgress
 from sluice.services.preload.zone.configuration import AGENT_FIELDS, change_agent
 from sluice.services.preload.zone.services import ZoneServices
-from sluice.services.preload.zone.status import ZoneStatus
+from sluice.services.preload.zone.status import StatusReply, ZoneStatus
+
+# What a site may ask for with its signature.
+Shown = Literal["batch", "purge", "status"]
+
+
+class AgentReply(TypedDict):
+    zone_id: str
+    version: Annotated[int, Doc("The version of the zone's configuration.")]
+    origin_cron_path: str | None
+    preload_sitemap_url: str
+    away_since: Annotated[float | None, Doc("Since when the agent is away; null while it is there.")]
+
+
+Answer = Accepted | PurgeAccepted | CrawlAccepted | Learned | AgentReply
+
+
+@dataclass(frozen=True, slots=True)
+class SignedReply:
+    """The JSON of the reply to a signed request; `replayed` when it is the stored reply to the same request before."""
+
+    text: str
+    replayed: bool
 
 
 class SignedCalls:
     def __init__(self, services: ZoneServices) -> None:
         self.services = services
 
-    async def preload(self, signed: SignedRequest, body: Any) -> SignedReply:
+    async def preload(self, signed: SignedRequest, body: str) -> SignedReply:
         services, config = self.services, self.services.config
         self._verify(signed)
-        order_body = parse_model(PreloadBody, body)
+        order_body = parse_text(PreloadBody, body)
         self._check_zone_id(order_body.zone_id)
         urls = canonicalize_urls(order_body.urls, services.require_enabled(order_body.trigger))
         facts = await services.load_facts(urls)
@@ -35,70 +68,70 @@ class SignedCalls:
             priority=order_body.priority,
         )
 
-        def enqueue() -> Json:
+        def enqueue() -> Accepted:
             return services.enqueuer.enqueue(order, config, facts, services.now())
 
         return await self._run_once(signed, order_body.idempotency_key, [ANY, PRELOAD], enqueue)
 
-    async def purge(self, signed: SignedRequest, body: Any) -> SignedReply:
+    async def purge(self, signed: SignedRequest, body: str) -> SignedReply:
         services, config = self.services, self.services.config
         self._verify(signed)
-        purge_body = parse_model(PurgeBody, body)
+        purge_body = parse_text(PurgeBody, body)
         self._check_zone_id(purge_body.zone_id)
         key, purge_id = purge_body.idempotency_key, services.create_id("purge")
         purge = build_purge(
             purge_body, config, purge_id=purge_id, now=services.now(), idempotency_key=key, nonce=signed.nonce
         )
 
-        def accept() -> Json:
+        def accept() -> PurgeAccepted:
             services.purger.accept(purge)
             return describe_accepted(purge, purge_body, config)
 
         rates = [ANY, PURGE, GLOBAL_PURGE] if purge.everything else [ANY, PURGE]
         return await self._run_once(signed, key, rates, accept)
 
-    async def crawl_for_site(self, signed: SignedRequest, body: Any) -> SignedReply:
+    async def crawl_for_site(self, signed: SignedRequest, body: str) -> SignedReply:
         services = self.services
         services.require_registered()
         self._verify(signed)
-        wanted = parse_model(SitemapBody, body)
+        wanted = parse_text(SitemapBody, body)
         url = read_sitemap_url(wanted, services.enabled_config)
         batch_id = services.create_id("preload")
 
-        def begin() -> Json:
+        def begin() -> CrawlAccepted:
             services.crawl.begin(batch_id, url, wanted.trigger, services.now())
             return {"preload_batch_id": batch_id, "status": "accepted", "sitemap": url}
 
         return await self._run_once(signed, self._scope_key(signed, wanted), [ANY, SITEMAP], begin)
 
-    async def learn_from_site(self, signed: SignedRequest, body: Any) -> SignedReply:
+    async def learn_from_site(self, signed: SignedRequest, body: str) -> SignedReply:
         """The pages are in another database, so the reply is stored after them. Whoever sends them twice changes nothing."""
         services, config = self.services, self.services.config
         self._verify(signed)
-        known = parse_model(PagesBody, body)
+        known = parse_text(PagesBody, body)
         facts = read_page_facts(known, config)
         key = self._scope_key(signed, known)
 
-        def admit() -> Json | None:
+        def admit() -> str | None:
             self._admit(signed, [ANY])
-            stored: Json | None = services.admission.load_response(key, signed.body_hash, services.now())
-            return stored
+            return services.admission.load_response(key, signed.body_hash, services.now())
 
         if stored := services.sql.transaction(admit):
             return SignedReply(stored, replayed=True)
         await services.pages.merge_facts(facts)
-        reply: Json = {"learned": len(facts)}
+        reply = encode_json(Learned(learned=len(facts)))
         services.admission.store_response(key, signed.body_hash, reply, services.now())
         return SignedReply(reply, replayed=False)
 
-    async def set_agent(self, signed: SignedRequest, body: Any) -> SignedReply:
+    async def set_agent(self, signed: SignedRequest, body: str) -> SignedReply:
         """The agent comes or goes, and may change the fields that belong to the site; the alarm publishes them."""
         services, config = self.services, self.services.config
         self._verify(signed)
-        wanted = parse_model(AgentBody, body)
-        new = change_agent(config, {name: body[name] for name in AGENT_FIELDS if name in body})
+        wanted = parse_text(AgentBody, body)
+        given = wanted.model_fields_set.intersection(AGENT_FIELDS)
+        new = change_agent(config, {name: getattr(wanted, name) for name in given})
 
-        def accept() -> Json:
+        def accept() -> AgentReply:
             version = services.publisher.accept(new)
             if wanted.leaves:
                 services.agent_watch.leave(wanted.leaves)
@@ -114,7 +147,9 @@ class SignedCalls:
 
         return await self._run_once(signed, self._scope_key(signed, wanted), [ANY], accept)
 
-    async def show_to_site(self, signed: SignedRequest, what: Shown, item_id: str) -> Json:
+    async def show_to_site(
+        self, signed: SignedRequest, what: Shown, item_id: str
+    ) -> Batch | PurgeProgress | StatusReply:
         config, status = self.services.config, ZoneStatus(self.services)
         self._verify(signed)
         self.services.sql.transaction(lambda: self._admit(signed, [ANY]))
@@ -150,7 +185,7 @@ class SignedCalls:
         self.services.admission.charge(rates, now)
 
     async def _run_once(
-        self, signed: SignedRequest, idempotency_key: str, rates: list[Rate], work: Callable[[], Json]
+        self, signed: SignedRequest, idempotency_key: str, rates: list[Rate], work: Callable[[], Answer]
     ) -> SignedReply:
         """Does the work once for an idempotency key, and returns its first reply from then on; all in one transaction."""
         admission = self.services.admission
@@ -160,7 +195,7 @@ class SignedCalls:
             now = self.services.now()
             if stored := admission.load_response(idempotency_key, signed.body_hash, now):
                 return SignedReply(stored, replayed=True)
-            reply = work()
+            reply = encode_json(work())
             admission.store_response(idempotency_key, signed.body_hash, reply, now)
             return SignedReply(reply, replayed=False)
 

@@ -86,7 +86,16 @@ class ZoneState:
     @property
     def wants_origin_check(self) -> bool:
         """Whether a check of the way to the origin was asked for and has not begun."""
-        return (self.get("origin_check") or {}).get("state") == "pending"
+        return self._origin_check_state == "pending"
+
+    @property
+    def is_origin_check_begun(self) -> bool:
+        """Whether a check of the way to the origin has begun and has no result."""
+        return self._origin_check_state == "begun"
+
+    @property
+    def _origin_check_state(self) -> str:
+        return str((self.get("origin_check") or {}).get("state"))
 
     @property
     def is_paused(self) -> bool:

@@ -1,23 +1,75 @@
 """The status of a zone and of its batches, in the documented shape."""
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Final, TypedDict
 
+from sluice.core.doc import Doc
 from sluice.core.ports import Row
+from sluice.core.preload.circuit_breaker import State
+from sluice.core.preload.incidents import RatesReply
+from sluice.core.preload.members import Amount, EpochS
 from sluice.core.preload.rate_limits import Limits
 from sluice.core.preload.site_agent import SiteAgent
 from sluice.core.preload.zone_config import ZoneConfig
-from sluice.services.preload.queue.batches import batch_as_json
+from sluice.services.preload.queue.batches import Batch, batch_as_json
+from sluice.services.preload.warming.origin_check import OriginCheckReply
 from sluice.services.preload.zone.services import ZoneServices
 
 MAX_BATCHES: Final = 20
+
+
+class BreakerReply(TypedDict):
+    """Whether pages are fetched: open means not now, half-open means that one page is tried."""
+
+    state: State
+    consecutive_failures: Amount
+    backoff_s: float
+    open_until: EpochS | None
+
+
+class LimitsReply(TypedDict):
+    """The most requests that the origin gets."""
+
+    concurrency: int
+    per_second: int
+    per_minute: int
+
+
+class AgentStatus(TypedDict):
+    """The site's own plugin: since when it is away, and why; null while it is there, or there is none."""
+
+    away_since: float | None
+    reason: str | None
+
+
+class StatusReply(TypedDict):
+    zone_id: str
+    enabled: bool
+    paused: bool
+    agent: AgentStatus
+    queue_depth: Amount
+    hit_ratio: Annotated[
+        float | None,
+        Doc("Visits answered from a copy in the last 24 hours; null without visits.", minimum=0, maximum=1),
+    ]
+    dead_letters: Amount
+    in_flight: Amount
+    breaker: BreakerReply
+    limits: LimitsReply
+    last_5_minutes: RatesReply
+    alerts: Annotated[list[str], Doc("The kinds of the active incidents.")]
+    origin_check: Annotated[
+        OriginCheckReply | None, Doc("The latest since the configuration changed; null without one.")
+    ]
+    batches: Annotated[list[Batch], Doc("The latest first.")]
+    note: str
 
 
 @dataclass(frozen=True, slots=True)
 class ZoneStatus:
     services: ZoneServices
 
-    def describe_zone(self, config: ZoneConfig) -> dict[str, Any]:
+    def describe_zone(self, config: ZoneConfig) -> StatusReply:
         services, now = self.services, self.services.now()
         breaker = services.state.breaker.at(now)
         limits = Limits.from_config(config)
@@ -48,10 +100,10 @@ class ZoneStatus:
             "note": "the edge cache is filled in one data centre; R2 is the copy that all of them read",
         }
 
-    def describe_batch(self, batch_id: str, config: ZoneConfig) -> dict[str, Any]:
+    def describe_batch(self, batch_id: str, config: ZoneConfig) -> Batch:
         return self._describe(self.services.batches.load(batch_id), config)
 
-    def _describe(self, row: Row, config: ZoneConfig) -> dict[str, Any]:
+    def _describe(self, row: Row, config: ZoneConfig) -> Batch:
         return batch_as_json(row, eta_s=self._estimate_s(config))
 
     def _estimate_s(self, config: ZoneConfig) -> float | None:
@@ -67,5 +119,5 @@ class ZoneStatus:
         return max(pause_s + pace_s, self.services.queue.find_last_retry(now) - now)
 
 
-def _describe_agent(agent: SiteAgent) -> dict[str, Any]:
+def _describe_agent(agent: SiteAgent) -> AgentStatus:
     return {"away_since": agent.away_since, "reason": agent.explain()}

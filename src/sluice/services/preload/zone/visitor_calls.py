@@ -1,11 +1,12 @@
 """Calls that isolates make while they serve visitors: what must happen once for all data centres."""
 
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from sluice.core.preload.priority import VISIT
 from sluice.core.preload.zone_config import config_as_json
+from sluice.services.preload.purge_lists.reader import ShownPurges
 from sluice.services.preload.queue.enqueue import PageOrder, canonicalize_urls
-from sluice.services.preload.zone.calls import Json
 from sluice.services.preload.zone.services import ZoneServices
 
 CLAIM_S: Final = 40.0  # the origin's 30 s, and some to store the page
@@ -16,44 +17,41 @@ MAX_REMEMBERED: Final = 10_000  # pages of each kind; then all are forgotten, an
 class VisitorCalls:
     services: ZoneServices
 
-    async def claim_refresh(self, url: str, variant: str) -> Json:
+    async def claim_refresh(self, url: str, variant: str) -> bool:
         """Whether the caller may ask the origin for a newer copy of a stale page: one caller may, while the origin is well."""
         now = self.services.now()
         if self.services.state.breaker.at(now).state == "open":
-            return {"granted": False}
-        return {"granted": self._take_turn(f"refresh {variant} {url}", CLAIM_S, now)}
+            return False
+        return self._take_turn(f"refresh {variant} {url}", CLAIM_S, now)
 
-    async def suggest_page(self, url: str) -> Json:
+    async def suggest_page(self, url: str) -> None:
         """Enqueues a page that a visitor has seen but could not fill; the same page once in ten minutes."""
         services, now = self.services, self.services.now()
         config = services.enabled_config
         [canonical] = canonicalize_urls([url], config)
         is_known = services.known_pages.is_current(canonical, "", now - SUGGEST_INTERVAL_S, now)
         if is_known or not self._take_turn(f"suggest {canonical}", SUGGEST_INTERVAL_S, now):
-            return {"enqueued": 0}
+            return
         order = PageOrder(batch_id=services.create_id("preload"), trigger=VISIT, urls=[canonical])
-        reply = services.enqueuer.enqueue(order, config, {}, now)
+        services.enqueuer.enqueue(order, config, {}, now)
         await services.wake()
-        return {"enqueued": reply["enqueued"]}
 
-    async def report_unreachable(self, reason: str) -> Json:
+    async def report_unreachable(self, reason: str) -> None:
         """Counts a visitor's failed connection for the breaker."""
         services, now = self.services, self.services.now()
         services.settler.count_unreachable(services.config, now)
         services.settler.review_alerts(now)
         services.log.event("origin.unreachable", zone=services.zone_id, reason=reason)
-        return {"breaker": services.state.breaker.state}
 
-    async def report_circle(self, url: str) -> Json:
+    async def report_circle(self, url: str) -> None:
         """Notes a page that sends visitors back to itself."""
         services, now = self.services, self.services.now()
         services.require_registered()
         services.settler.note_circle(url, now)
         services.agent_watch.doubt()
         services.log.event("origin.circle", zone=services.zone_id, url=url)
-        return {}
 
-    async def show_purges(self) -> Json:
+    async def show_purges(self) -> ShownPurges:
         """The purges that still count, and the configuration: what an isolate needs to know before it serves a copy."""
         services = self.services
         config = config_as_json(services.config)
@@ -61,24 +59,22 @@ class VisitorCalls:
             config["cache_enabled"] = False
         return {**services.marks.load().as_json(), "config": config}
 
-    async def show_proxy_key(self) -> Json:
+    async def show_keys(self) -> list[str]:
         """The keys by which isolates prove to the origin who asks, and know our own requests; they never leave their memory."""
-        return {"key": self.services.proxy_key(), "keys": self.services.list_keys()}
+        return self.services.list_keys()
 
-    async def show_breaker(self) -> Json:
-        return {"open": self.services.state.breaker.at(self.services.now()).state == "open"}
+    async def is_breaker_open(self) -> bool:
+        return self.services.state.breaker.at(self.services.now()).state == "open"
 
-    async def observe(self, url: str, variant: str, digest: str, lifetime_s: int) -> Json:
-        """Compares a reply with the one that the cache would have served instead."""
+    async def observe(self, url: str, variant: str, digest: str, lifetime_s: int) -> bool:
+        """Whether a reply is the one that the cache would have served instead."""
         services = self.services
-        is_same = services.observed.compare(url, variant, digest, lifetime_s=lifetime_s, now=services.now())
-        return {"same": is_same}
+        return services.observed.compare(url, variant, digest, lifetime_s=lifetime_s, now=services.now())
 
-    async def count_visits(self, layers: Json, pages: Json) -> Json:
+    async def count_visits(self, layers: Mapping[str, Sequence[float]], pages: Mapping[str, int]) -> None:
         """Adds the visits that an isolate has counted."""
         self.services.require_registered()
         self.services.traffic.add(layers, pages, self.services.now())
-        return {}
 
     def _take_turn(self, name: str, interval_s: float, now: float) -> bool:
         """Whether something was last done at least so long ago; if so, it counts as done now."""

@@ -7,11 +7,11 @@ from sluice.core.errors import SluiceError
 from sluice.core.ports import Alarm, Sql
 from sluice.core.preload.purges import Purge
 from sluice.core.preload.zone_config import ZoneConfig
+from sluice.core.remote import Message, answer_call
 from sluice.services.preload.queue.enqueue import PageOrder
 from sluice.services.preload.queue.queue import TALLIES, Tallies
 from sluice.services.preload.serving.purging import PurgeRound
 from sluice.services.preload.warming.drain import INTERVAL_S
-from sluice.services.preload.zone.calls import ZoneCalls, answer_call
 from sluice.services.preload.zone.housekeeping import Housekeeping
 from sluice.services.preload.zone.operator_calls import OperatorCalls
 from sluice.services.preload.zone.schema import create_tables
@@ -211,8 +211,8 @@ class BackgroundWork:
         services.batches.begin_crawl(batch_id)
 
 
-class ZoneHandlers(SignedCalls, OperatorCalls, VisitorCalls):
-    """The object's side of ZoneCalls."""
+class ZoneCalls(SignedCalls, OperatorCalls, VisitorCalls):
+    """What a zone can be asked for: each public method is a call, whose caller has `calls.Zones` give it a zone."""
 
     def __init__(self, services: ZoneServices) -> None:
         super().__init__(services)
@@ -232,23 +232,22 @@ class ZoneObject:
         self._storage = ObjectStorage(sql, alarm, ZoneState(sql))
         self._outside = outside
         self._settings = settings
-        self._handlers: ZoneHandlers | None = None
+        self._calls: ZoneCalls | None = None
 
-    def handlers(self, zone_id: str) -> ZoneHandlers:
+    def calls(self, zone_id: str) -> ZoneCalls:
         """The zone's parts, built once. A call brings the zone's id, because a new object does not know it."""
-        if self._handlers is None:
+        if self._calls is None:
             services = ZoneServices(zone_id, self._storage, self._outside, self._settings)
-            self._handlers = ZoneHandlers(services)
-            self._handlers.background.recover()
-        return self._handlers
+            self._calls = ZoneCalls(services)
+            self._calls.background.recover()
+        return self._calls
 
-    async def call(self, zone_id: str, name: str, arguments: str) -> str:
-        """Handles one call that came over RPC, in the encoding of `zone.calls`."""
-        calls: ZoneCalls = self.handlers(zone_id)
-        return await answer_call(calls, name, arguments)
+    async def call(self, zone_id: str, name: str, message: Message) -> Message:
+        """Handles one call that came over RPC."""
+        return await answer_call(self.calls(zone_id), ZoneCalls, name, message)
 
     async def handle_alarm(self) -> None:
         """Handles the alarm; a zone that was never registered has nothing to do."""
         zone_id = self._storage.state.get("zone_id")
         if zone_id is not None:
-            await self.handlers(str(zone_id)).background.handle_alarm()
+            await self.calls(str(zone_id)).background.handle_alarm()

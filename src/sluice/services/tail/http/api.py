@@ -1,22 +1,36 @@
 """The routes of sluice-tail."""
 
+from typing import Final, TypedDict
+
+from sluice.services.tail.events import Record
 from sluice.services.tail.journal import Journal
-from sluice.web import QueryReader, Reply, Request, Route
+from sluice.web import Reply, Request, Route
 from sluice.web.admin import require_admin
+from sluice.web.operations import Operation, ReplyDoc, describe
+from sluice.web.parameters import Query, integer
+
+LIMIT: Final = integer("limit", 50, minimum=1, maximum=100, about="The maximum number of records.")
+
+
+class Records(TypedDict):
+    records: list[Record]
+
+
+LIST_LOGS: Final = Operation(
+    "listLogs",
+    "What the Workers logged, newest first",
+    {200: ReplyDoc("The newest records.", Records)},
+    tag="Logs",
+    query=Query(LIMIT),
+    security=("admin",),
+)
 
 
 def tail_routes(journal: Journal, admin_token: str) -> list[Route]:
+    @describe(LIST_LOGS)
     async def list_logs(request: Request) -> Reply:
         require_admin(request, admin_token)
-        records = await journal.newest_records(read_limit(request))
-        return Reply.json({"records": records})
+        records = await journal.newest_records(LIST_LOGS.read(request)[LIMIT])
+        return Reply.json(Records(records=records))
 
     return [Route("GET", "/logs", list_logs)]
-
-
-def read_limit(request: Request) -> int:
-    """Return `?limit=`, the maximum number of records."""
-    query = QueryReader(request)
-    limit = query.integer("limit", 50, minimum=1, maximum=100)
-    query.check()
-    return limit

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from sluice.core.json_text import JsonObject
 from sluice.services.compiler.limits.metered_download import LIMITS
 from sluice.services.compiler.published.sources import source_fetcher
 from unit.services.compiler.published.list_bench import LOST, Answer, ListBench, make_list, rules_of
@@ -152,7 +153,7 @@ async def test_grown_source_with_a_copy():
     assert await bench.rebuild(NAME) == "published"
     known = await bench.lists.load(NAME)
     assert (known.state, [source["state"] for source in known.sources]) == ("degraded", ["ok", "last-good"])
-    assert "larger than 10,000,000 bytes" in known.sources[1]["reason"]
+    assert "larger than 10,000,000 bytes" in (known.sources[1]["reason"] or "")
     assert len(rules_of(await bench.text(f"{NAME}.txt"))) == 11
 
 
@@ -211,7 +212,7 @@ async def test_shared_includes_count_once():
 async def test_pattern_file():
     """A file of exclusions over the limit is no reason to leave the exclusions out."""
     bench = ListBench({A: make_list(5), B: make_large(11_000_000)})
-    configuration = {"name": "L", "sources": [{"source": A}], "exclusions_sources": [B]}
+    configuration: JsonObject = {"name": "L", "sources": [{"source": A}], "exclusions_sources": [B]}
     build_id = (await bench.operator.put(NAME, {"configuration": configuration}, "https://lists.example"))[1]
     await bench.run_all()
     row = await bench.builds.find(build_id)

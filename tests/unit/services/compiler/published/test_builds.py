@@ -138,7 +138,7 @@ async def test_mirrors():
     assert f"! Source: {A}: mirror {mirror} (" in text
     source = (await bench.lists.load(NAME)).sources[0]
     assert source["state"] == "mirror"
-    assert "pinned SHA-256" in source["reason"]
+    assert "pinned SHA-256" in (source["reason"] or "")
     assert "?" not in text
 
 

@@ -1,18 +1,26 @@
 """Alerts about lists: one when a list is no longer fresh, and one when it is again."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, TypedDict
 
-from sluice.core.errors import Unavailable
-from sluice.core.json_text import encode_json, encode_utf8
+from sluice.core.compiler.published.versions import ListState
+from sluice.core.json_text import encode_json
+from sluice.core.net.webhook import post_alert
 from sluice.core.ports import Clock, Database, Fetch, Statement
 from sluice.core.timestamps import iso
 from sluice.services.compiler.published.list_store import PublishedList
+from sluice.services.compiler.published.sources.outcomes import SourceFacts
 
-TIMEOUT_S: Final = 10.0
-MAX_REPLY_BYTES: Final = 64 * 1024
 _ADD: Final = "insert into published_alerts (id, payload, created_ms) values (?, ?, ?) on conflict do nothing"
+
+
+class StateChange(TypedDict):
+    """What an alert says of the build; `sources` are those that are not as they should be."""
+
+    state: ListState
+    buildId: str
+    reason: str
+    sources: list[SourceFacts]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +32,7 @@ class ListAlerts:
     clock: Clock
     url: str
 
-    def open(self, known: PublishedList, build_id: str, is_fresh: bool, facts: Mapping[str, Any]) -> list[Statement]:
+    def open(self, known: PublishedList, build_id: str, is_fresh: bool, facts: StateChange) -> list[Statement]:
         """Returns the statements that note a change; none if the list was, or was not, fresh before."""
         if is_fresh == (known.alert_id is None):
             return []
@@ -45,20 +53,6 @@ class ListAlerts:
             "select id, payload from published_alerts where delivered_ms is null order by created_ms, id"
         )
         for row in rows:
-            await self._post(row["id"], row["payload"])
+            await post_alert(self.fetch, self.url, row["payload"], row["id"])
             now_ms = round(self.clock.now() * 1000)
             await self.database.run("update published_alerts set delivered_ms = ? where id = ?", now_ms, row["id"])
-
-    async def _post(self, alert_id: str, payload: str) -> None:
-        # A crash after the response repeats the request; the idempotency key marks it as the same alert.
-        headers = (("Content-Type", "application/json"), ("Idempotency-Key", alert_id))
-        response = await self.fetch(
-            self.url,
-            method="POST",
-            headers=headers,
-            body=encode_utf8(payload),
-            max_bytes=MAX_REPLY_BYTES,
-            timeout_s=TIMEOUT_S,
-        )
-        if not 200 <= response.status < 300:
-            raise Unavailable(f"the webhook answered {response.status} to alert {alert_id}: check ALERT_WEBHOOK_URL")

@@ -2,19 +2,18 @@
 
 import hashlib
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NotRequired, TypedDict
 
 from sluice.core.compiler.published.definition import ADBLOCK, ListDefinition
 from sluice.core.compiler.published.text_lines import TextLines, cut_lines
 from sluice.core.compiler.published.versions import BuildOutcome, ListState, SourceState
 from sluice.core.compiler.published.why_index import ShardDirectory, count_shards
-from sluice.core.compiler.sources.locations import remove_secrets
 from sluice.core.errors import NotFound, SluiceError
 from sluice.core.json_text import encode_json, encode_utf8
 from sluice.core.ports import Bucket, Clock, Log
-from sluice.core.timestamps import iso
 from sluice.services.compiler.published.builds.list_compiler import (
     FileLibrary,
     build_index,
@@ -25,10 +24,10 @@ from sluice.services.compiler.published.builds.list_compiler import (
 )
 from sluice.services.compiler.published.builds.queue import BuildQueue
 from sluice.services.compiler.published.keys import build_key, index_key, version_key
-from sluice.services.compiler.published.list_store import ListStore, PublishedList
+from sluice.services.compiler.published.list_store import IndexDirectory, ListStore, PublishedList, SourceNotes
 from sluice.services.compiler.published.sources.bundles import Bundle, compress, compress_lines, decompress
 from sluice.services.compiler.published.sources.copy_store import CopyStore
-from sluice.services.compiler.published.sources.outcomes import SourceOutcome
+from sluice.services.compiler.published.sources.outcomes import SourceFacts, SourceOutcome
 from sluice.services.compiler.published.sources.source_fetcher import SourceFetcher
 
 RULES: Final = "rules"
@@ -37,7 +36,27 @@ OVERLAP: Final = "overlap"  # a part of the index
 _PROGRAM: Final = "1"  # a change of what compilation means is a new input
 
 # Waits until the isolate has room for a long list, and holds it.
-TakeTurn = Callable[[], Any]
+TakeTurn = Callable[[], AbstractAsyncContextManager[None]]
+
+
+class TakenSources(SourceNotes, TypedDict):
+    """What was taken for each source: what readers see of it, and what the rules depend on."""
+
+    sources: list[SourceFacts]
+    digests: dict[str, str]
+    missingPatterns: list[str]
+
+
+class CompiledRules(TypedDict):
+    """`index` only of rules that were compiled anew."""
+
+    ruleCount: int
+    digest: str
+    index: NotRequired[IndexDirectory]
+
+
+class Decision(CompiledRules):
+    outcome: BuildOutcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +70,7 @@ class BuildSteps:
     clock: Clock
     log: Log
 
-    async def fetch_sources(self, name: str, build_id: str) -> dict[str, Any]:
+    async def fetch_sources(self, name: str, build_id: str) -> TakenSources:
         """Reads all sources, stores the new good copies, and returns what was taken for each."""
         await self.builds.renew(build_id)
         definition = (await self.lists.load(name)).definition
@@ -61,18 +80,18 @@ class BuildSteps:
         await self.lists.record_counts(name, counts)
         return describe_outcomes(definition, outcomes)
 
-    async def compile(self, name: str, build_id: str, sources: Mapping[str, Any]) -> dict[str, Any]:
+    async def compile(self, name: str, build_id: str, sources: TakenSources) -> Decision:
         """Decides whether there is something new, and stores the rules if they had to be compiled."""
         await self.builds.renew(build_id)
         known = await self.lists.load(name)
         published = known.published
         if known.version and published["input"] == sources["input"]:
-            decided = {"ruleCount": published["ruleCount"], "digest": published["digest"]}
+            rules: CompiledRules = {"ruleCount": published["ruleCount"], "digest": published["digest"]}
         else:
-            decided = await self._compile_anew(known, build_id, sources)
-        return decided | {"outcome": _decide_outcome(known, sources, decided)}
+            rules = await self._compile_anew(known, build_id, sources)
+        return {**rules, "outcome": _decide_outcome(known, sources, rules)}
 
-    async def _compile_anew(self, known: PublishedList, build_id: str, sources: Mapping[str, Any]) -> dict[str, Any]:
+    async def _compile_anew(self, known: PublishedList, build_id: str, sources: TakenSources) -> CompiledRules:
         async with self.take_turn():
             configuration = known.definition.configuration
             library = self._open_library(known.name, sources)
@@ -87,7 +106,7 @@ class BuildSteps:
             await self.bucket.put(build_key(build_id, INDEX), index.content)
         return {"ruleCount": count, "digest": digest, "index": index.directory}
 
-    async def restore(self, name: str, build_id: str, version: int) -> dict[str, Any]:
+    async def restore(self, name: str, build_id: str, version: int) -> Decision:
         """Stores the rules of an older version as those of this build."""
         await self.builds.renew(build_id)
         known = await self.lists.load(name)
@@ -102,13 +121,12 @@ class BuildSteps:
             index = index.with_part(OVERLAP, await read_index_part(self.bucket, known, OVERLAP))
             await self.bucket.put(build_key(build_id, INDEX), index.content)
             await self._store_rules(build_id, compress(rules))
-        decided = {"ruleCount": count, "digest": digest, "index": index.directory}
-        return decided | {"outcome": BuildOutcome.PUBLISHED}
+        return {"ruleCount": count, "digest": digest, "index": index.directory, "outcome": BuildOutcome.PUBLISHED}
 
     async def _store_rules(self, build_id: str, content: bytes) -> None:
         await self.bucket.put(build_key(build_id, RULES), content)
 
-    async def load_rules(self, known: PublishedList, build_id: str, decided: Mapping[str, Any]) -> bytes:
+    async def load_rules(self, known: PublishedList, build_id: str, decided: Decision) -> bytes:
         """Returns the rules of the build: compiled anew, or those of the published version."""
         if "index" not in decided:
             return await self._load_rules(known.name, known.version, known.published["headerLines"])
@@ -123,7 +141,7 @@ class BuildSteps:
             raise NotFound(f"version {version} of {name} is no longer stored")
         return cut_lines(decompress(content), header_lines)
 
-    def _open_library(self, name: str, sources: Mapping[str, Any]) -> FileLibrary:
+    def _open_library(self, name: str, sources: TakenSources) -> FileLibrary:
         digests = sources["digests"]
 
         async def load(source: str) -> Bundle:
@@ -142,7 +160,7 @@ async def read_index_part(bucket: Bucket, known: PublishedList, part: str) -> by
     return zlib.decompress(stored.body)
 
 
-def describe_outcomes(definition: ListDefinition, outcomes: Iterable[SourceOutcome]) -> dict[str, Any]:
+def describe_outcomes(definition: ListDefinition, outcomes: Iterable[SourceOutcome]) -> TakenSources:
     """Return plain values: what readers see of each source, the header's notes, and what the rules depend on."""
     every = list(outcomes)
     digests = {one.source: one.packed.digest for one in every if one.packed}
@@ -150,7 +168,7 @@ def describe_outcomes(definition: ListDefinition, outcomes: Iterable[SourceOutco
     missing = [one.source for one in every if one.is_patterns and one.packed is None]
     content = encode_json([_PROGRAM, definition.configuration.model_dump(), digests])
     return {
-        "sources": [_describe(one) for one in every if not one.is_patterns],
+        "sources": [one.facts for one in every if not one.is_patterns],
         "digests": digests,
         "notes": notes,
         "missingPatterns": missing,
@@ -160,17 +178,7 @@ def describe_outcomes(definition: ListDefinition, outcomes: Iterable[SourceOutco
     }
 
 
-def _describe(outcome: SourceOutcome) -> dict[str, Any]:
-    return {
-        "source": remove_secrets(outcome.source),
-        "state": outcome.state,
-        "ruleCount": outcome.rule_count,
-        "fetchedAt": None if outcome.fetched_s is None else iso(outcome.fetched_s),
-        "reason": outcome.reason or None,
-    }
-
-
-def _decide_outcome(known: PublishedList, sources: Mapping[str, Any], decided: Mapping[str, Any]) -> BuildOutcome:
+def _decide_outcome(known: PublishedList, sources: TakenSources, decided: CompiledRules) -> BuildOutcome:
     if decided["ruleCount"] < known.definition.min_rules:
         return BuildOutcome.REFUSED
     published = known.published

@@ -4,15 +4,16 @@ import hashlib
 import zlib
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, TypedDict
 
 from sluice.core.compiler.compile import FilterCompiler
-from sluice.core.compiler.configuration import Configuration, Source, parse_configuration
+from sluice.core.compiler.configuration import Configuration, parse_configuration
 from sluice.core.compiler.credits import Credits
 from sluice.core.compiler.header import NO_CREDITS, HeaderGenerator
-from sluice.core.compiler.published.overlap import OverlapCounter
+from sluice.core.compiler.metrics import Amount
+from sluice.core.compiler.published.overlap import OverlapCounter, PairOverlap, SourceRules
 from sluice.core.compiler.published.places import find_places
-from sluice.core.compiler.published.why_index import ShardDirectory, build_shards, count_shards
+from sluice.core.compiler.published.why_index import FindPlaces, ShardDirectory, build_shards, count_shards
 from sluice.core.compiler.source_walk import SourceWalk
 from sluice.core.errors import SluiceError, Unusable
 from sluice.core.filters.syntax.lines import is_blank, is_comment
@@ -20,6 +21,7 @@ from sluice.core.json_text import encode_utf8
 from sluice.core.ports import Clock
 from sluice.services.compiler.limits.memory import MAX_PUBLISHED_BYTES, TextBudget, estimate_text_bytes
 from sluice.services.compiler.limits.metered_download import LIMITS
+from sluice.services.compiler.published.list_store import IndexDirectory
 from sluice.services.compiler.published.sources.bundles import Bundle
 
 _CHECKSUM_LINES: Final = 1
@@ -35,17 +37,27 @@ class _SourceHeadersOnly(HeaderGenerator):
         return self.credit_lines(configuration, credits_by_source)
 
 
+class SourceOverlap(SourceRules, TypedDict):
+    shared: Amount
+
+
+class Overlap(TypedDict):
+    sources: list[SourceOverlap]
+    pairs: list[PairOverlap]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredIndex:
     """All shards in one object, each compressed for itself; `directory` says where each of them begins and ends."""
 
     content: bytes
-    directory: Mapping[str, Any]
+    directory: IndexDirectory
 
     def with_part(self, name: str, content: bytes) -> "StoredIndex":
         packed = zlib.compress(content)
-        parts = {**self.directory["parts"], name: [len(self.content), len(packed)]}
-        return StoredIndex(content=self.content + packed, directory={**self.directory, "parts": parts})
+        directory = self.directory.copy()
+        directory["parts"] = {**directory["parts"], name: [len(self.content), len(packed)]}
+        return StoredIndex(content=self.content + packed, directory=directory)
 
 
 class FileLibrary:
@@ -95,7 +107,7 @@ async def build_index(
     return pack_index(lines, ShardDirectory(count_shards(rule_count), files), lambda _at, text: places.find(text))
 
 
-async def count_overlap(configuration: Configuration, library: FileLibrary) -> dict[str, Any]:
+async def count_overlap(configuration: Configuration, library: FileLibrary) -> Overlap:
     """Return how many rules each source has, has alone, and shares with each other one."""
     selected = select_sources(configuration, library.sources)
     counter = OverlapCounter()
@@ -103,7 +115,8 @@ async def count_overlap(configuration: Configuration, library: FileLibrary) -> d
         counter.add_source(source.label, source.transform(selected.transformations))
         del source
     counts = counter.count()
-    return counts | {"sources": [{**row, "shared": row["rules"] - row["unique"]} for row in counts["sources"]]}
+    sources: list[SourceOverlap] = [{**row, "shared": row["rules"] - row["unique"]} for row in counts["sources"]]
+    return {"sources": sources, "pairs": counts["pairs"]}
 
 
 def select_sources(configuration: Configuration, stored: Collection[str]) -> Configuration:
@@ -113,11 +126,7 @@ def select_sources(configuration: Configuration, stored: Collection[str]) -> Con
         raise Unusable("no source of the list can be read, and there is no copy of any")
     # A published list never blocks the hosts of its own sources, or what the operator names.
     values = {"neverBlock": [], **configuration.model_dump(exclude_unset=True)}
-    return parse_configuration(values | {"sources": [_dump(source) for source in kept]})
-
-
-def _dump(source: Source) -> dict[str, Any]:
-    return source.model_dump(exclude_unset=True)
+    return parse_configuration(values | {"sources": [source.model_dump(exclude_unset=True) for source in kept]})
 
 
 def digest_rules(lines: Iterable[str]) -> tuple[int, str]:
@@ -130,7 +139,7 @@ def digest_rules(lines: Iterable[str]) -> tuple[int, str]:
     return count, digest.hexdigest()
 
 
-def pack_index(lines: Sequence[str], directory: ShardDirectory, find_places: Any) -> StoredIndex:
+def pack_index(lines: Sequence[str], directory: ShardDirectory, find_places: FindPlaces) -> StoredIndex:
     parts: list[bytes] = []
     places: dict[str, list[int]] = {}
     start = 0
@@ -138,4 +147,6 @@ def pack_index(lines: Sequence[str], directory: ShardDirectory, find_places: Any
         parts.append(zlib.compress(content))
         places[name] = [start, len(parts[-1])]
         start += len(parts[-1])
-    return StoredIndex(content=b"".join(parts), directory={**directory.as_json(), "parts": places})
+    shards = directory.as_json()
+    stored: IndexDirectory = {"shards": shards["shards"], "files": shards["files"], "parts": places}
+    return StoredIndex(content=b"".join(parts), directory=stored)

@@ -1,7 +1,7 @@
 """Writes a version: its text, its formats and the patch that leads to it; then changes the addresses, one object each."""
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -16,7 +16,13 @@ from sluice.core.filters.formats.table import PASSED_THROUGH
 from sluice.core.filters.formats.writer import FormatWriter
 from sluice.core.ports import Bucket, Clock
 from sluice.services.compiler.cache.gzip_parts import inflate_gzip
-from sluice.services.compiler.published.builds.build_steps import INDEX, BuildSteps, digest_definition, list_formats
+from sluice.services.compiler.published.builds.build_steps import (
+    INDEX,
+    BuildSteps,
+    Decision,
+    digest_definition,
+    list_formats,
+)
 from sluice.services.compiler.published.builds.queue import BuildQueue
 from sluice.services.compiler.published.builds.served_files import UNBUILT, ServedFile
 from sluice.services.compiler.published.keys import (
@@ -30,7 +36,15 @@ from sluice.services.compiler.published.keys import (
     patch_key,
     version_key,
 )
-from sluice.services.compiler.published.list_store import ListStore, PublishedList, StoredVersion
+from sluice.services.compiler.published.list_store import (
+    FormatCount,
+    IndexDirectory,
+    ListStore,
+    PublishedList,
+    SourceNotes,
+    StoredVersion,
+    VersionRecord,
+)
 from sluice.services.compiler.published.sources.bundles import decompress
 
 _MAX_SERIAL: Final = 2**32
@@ -56,9 +70,7 @@ class Publisher:
             if await self.bucket.head(key) is None:
                 await self.bucket.put(key, b"", custom_metadata=UNBUILT)
 
-    async def write_text(
-        self, name: str, build_id: str, sources: Mapping[str, Any], decided: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    async def write_text(self, name: str, build_id: str, sources: SourceNotes, decided: Decision) -> VersionRecord:
         """Writes the version's text and the patch from the last version to it. Returns the facts of the version."""
         await self.builds.renew(build_id)
         known = await self.lists.load(name)
@@ -87,9 +99,7 @@ class Publisher:
             "index": directory,
         }
 
-    async def write_format(
-        self, name: str, build_id: str, list_format: str, facts: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    async def write_format(self, name: str, build_id: str, list_format: str, facts: VersionRecord) -> FormatCount:
         """Makes one format from the version's text. Returns how many entries it has, and how many rules it cannot say."""
         await self.builds.renew(build_id)
         version, created_s, _ = facts["stamp"]
@@ -125,13 +135,11 @@ class Publisher:
             key = address_key(name, one)
             await self.bucket.put(key, stored.body, custom_metadata=stored.object.custom_metadata)
 
-    async def record(
-        self, name: str, build_id: str, facts: Mapping[str, Any], formats: Sequence[Mapping[str, Any]]
-    ) -> None:
+    async def record(self, name: str, build_id: str, facts: VersionRecord, formats: Sequence[FormatCount]) -> None:
         """Shows the version to readers, and purges the copies of the former one."""
         await self.builds.renew(build_id)
         version, created_s, _ = facts["stamp"]
-        shown = {**facts, "formats": list(formats)}
+        shown: VersionRecord = {**facts, "formats": list(formats)}
         await self.lists.publish(name, StoredVersion(version, created_s, facts["ruleCount"], shown))
         await self.purge(cache_tags(name))
 
@@ -182,12 +190,11 @@ class Publisher:
             await self.bucket.put(patch_key(derive_patch_id(known.name), known.published["patch"]), patch)
 
     async def _store_index(
-        self, known: PublishedList, build_id: str, stamp: VersionStamp, decided: Mapping[str, Any]
-    ) -> Mapping[str, Any]:
+        self, known: PublishedList, build_id: str, stamp: VersionStamp, decided: Decision
+    ) -> IndexDirectory:
         """Stores the index of the rules under their version; rules that stay keep theirs."""
         if "index" not in decided:
-            index: Mapping[str, Any] = known.published["index"]
-            return index
+            return known.published["index"]
         content = await self.bucket.get_bytes(build_key(build_id, INDEX))
         if content is None:
             raise SluiceError(f"the index of {build_id} is no longer stored: build the list again")
@@ -206,8 +213,8 @@ def _period(known: PublishedList) -> int:
 def _build_text(
     known: PublishedList,
     stamp: VersionStamp,
-    sources: Mapping[str, Any],
-    decided: Mapping[str, Any],
+    sources: SourceNotes,
+    decided: Decision,
     rules: bytes,
 ) -> VersionText:
     return VersionText(

@@ -1,10 +1,10 @@
 """The builds of lists: one at a time for each list, the others wait in the order in which they were asked for."""
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from sluice.core.errors import Conflict, TooManyRequests
-from sluice.core.ports import Clock, Database, NewId
+from sluice.core.ports import Clock, Database, DatabaseRow, NewId
 
 # Longer than the longest step with its retries; a build that has not moved for so long has been given up by the engine.
 LEASE_MS: Final = 40 * 60 * 1000
@@ -64,14 +64,14 @@ class BuildQueue:
         if not renewed.changes:
             raise Conflict(f"{build_id} no longer holds its list")
 
-    async def find(self, build_id: str) -> dict[str, Any] | None:
+    async def find(self, build_id: str) -> DatabaseRow | None:
         return await self.database.first("select * from published_builds where id = ?", build_id)
 
-    async def find_last(self, name: str) -> dict[str, Any] | None:
+    async def find_last(self, name: str) -> DatabaseRow | None:
         """Returns the build that was started last."""
         return await self.database.first(_LAST, name)
 
-    async def load_waiting(self) -> list[dict[str, Any]]:
+    async def load_waiting(self) -> list[DatabaseRow]:
         """Returns every build that has not ended."""
         return await self.database.all("select * from published_builds where ended_ms is null order by requested_ms")
 

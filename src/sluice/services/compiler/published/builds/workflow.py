@@ -2,19 +2,19 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, ParamSpec, TypedDict
 
-from sluice.core.compiler.published.versions import BuildOutcome, ListState
+from sluice.core.compiler.published.versions import BuildOutcome, ListState, SourceState
 from sluice.core.errors import SluiceError
 from sluice.core.json_text import encode_json
-from sluice.core.ports import Clock, Database, Log
-from sluice.core.timestamps import iso
-from sluice.services.compiler.ports import Steps
-from sluice.services.compiler.published.builds.alerts import ListAlerts
-from sluice.services.compiler.published.builds.build_steps import BuildSteps, list_formats
+from sluice.core.ports import Clock, Database, DatabaseRow, Log
+from sluice.core.timestamps import Timestamp, iso
+from sluice.services.compiler.ports import Result, Steps
+from sluice.services.compiler.published.builds.alerts import ListAlerts, StateChange
+from sluice.services.compiler.published.builds.build_steps import BuildSteps, Decision, TakenSources, list_formats
 from sluice.services.compiler.published.builds.publisher import Publisher
 from sluice.services.compiler.published.builds.queue import BuildQueue
-from sluice.services.compiler.published.list_store import ListStore
+from sluice.services.compiler.published.list_store import ListStore, SourceNotes
 from sluice.services.compiler.workflows.step_runner import StepPolicy, StepRunner
 
 QUICK: Final = StepPolicy(5, 2, "exponential", 60)
@@ -23,6 +23,21 @@ LONG: Final = StepPolicy(2, 5, "exponential", 600)
 ALERT: Final = StepPolicy(3, 5, "exponential", 60)
 _MAX_WAITS: Final = 300
 _MAX_WAIT_S: Final = 30.0
+
+Arguments = ParamSpec("Arguments")
+
+
+class BuildResult(TypedDict):
+    outcome: BuildOutcome
+    reason: str
+
+
+class BuildFacts(TypedDict):
+    id: str
+    startedAt: Timestamp
+    endedAt: Timestamp | None
+    outcome: BuildOutcome | None
+    reason: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +51,7 @@ class PublishedListWorkflow:
     clock: Clock
     log: Log
 
-    async def run(self, workflow_id: str, params: Mapping[str, Any], steps: Steps) -> dict[str, Any]:
+    async def run(self, workflow_id: str, params: Mapping[str, Any], steps: Steps) -> BuildResult:
         """Builds the list once no other build of it runs. Returns the outcome."""
         name, build_id, rollback_to = params["list"], workflow_id, params.get("rollbackTo")
         runner = StepRunner(steps)
@@ -45,11 +60,12 @@ class PublishedListWorkflow:
             await self._do(runner, "queue", QUICK, self._queue, name, build_id)
         if not await self._wait_for_turn(runner, name, build_id):
             return {"outcome": BuildOutcome.FAILED, "reason": "the list was deleted, or builds before it do not end"}
-        sources: dict[str, Any] = {}
+        sources: TakenSources | None = None
         try:
             if rollback_to is None:
-                sources = await self._do(runner, "fetch-sources", FETCH, self.steps.fetch_sources, name, build_id)
-                decided = await self._do(runner, "compile", LONG, self.steps.compile, name, build_id, sources)
+                taken = await self._do(runner, "fetch-sources", FETCH, self.steps.fetch_sources, name, build_id)
+                sources = taken
+                decided = await self._do(runner, "compile", LONG, self.steps.compile, name, build_id, taken)
             else:
                 decided = await self._do(runner, "restore", LONG, self.steps.restore, name, build_id, rollback_to)
             outcome = await self._publish(runner, name, build_id, sources, decided)
@@ -82,13 +98,17 @@ class PublishedListWorkflow:
         return "waiting" if row and row["ended_ms"] is None else "gone"
 
     async def _publish(
-        self, runner: StepRunner, name: str, build_id: str, sources: dict[str, Any], decided: Mapping[str, Any]
+        self, runner: StepRunner, name: str, build_id: str, sources: TakenSources | None, decided: Decision
     ) -> BuildOutcome:
         outcome = BuildOutcome(decided["outcome"])
         if outcome is not BuildOutcome.PUBLISHED:
             return outcome
-        facts_of = sources or await self._do(runner, "read-published", QUICK, self._read_published, name)
-        facts = await self._do(runner, "write-text", LONG, self.publisher.write_text, name, build_id, facts_of, decided)
+        notes: SourceNotes
+        if sources:
+            notes = sources
+        else:
+            notes = await self._do(runner, "read-published", QUICK, self._read_published, name)
+        facts = await self._do(runner, "write-text", LONG, self.publisher.write_text, name, build_id, notes, decided)
         names = await self._do(runner, "list-formats", QUICK, self._list_formats, name)
         formats = [
             await self._do(runner, f"write-{one}", LONG, self.publisher.write_format, name, build_id, one, facts)
@@ -98,16 +118,21 @@ class PublishedListWorkflow:
         await self._do(runner, "record", QUICK, self.publisher.record, name, build_id, facts, formats)
         return outcome
 
-    async def _read_published(self, name: str) -> dict[str, Any]:
+    async def _read_published(self, name: str) -> SourceNotes:
         """Returns the notes and the state of the published version, which a rollback keeps."""
         published = (await self.lists.load(name)).published
-        return {key: published[key] for key in ("input", "signature", "notes", "state")}
+        return {
+            "input": published["input"],
+            "signature": published["signature"],
+            "notes": published["notes"],
+            "state": published["state"],
+        }
 
     async def _list_formats(self, name: str) -> list[str]:
         return list_formats((await self.lists.load(name)).definition)
 
     async def _end(
-        self, name: str, build_id: str, outcome: BuildOutcome, reason: str, sources: Mapping[str, Any]
+        self, name: str, build_id: str, outcome: BuildOutcome, reason: str, sources: TakenSources | None
     ) -> None:
         """Ends the build, shows its sources and the state, and notes the alert, all in one step."""
         known = await self.lists.find(name)
@@ -115,9 +140,11 @@ class PublishedListWorkflow:
         if known is None or row is None or row["ended_ms"] is not None:
             return
         is_good = outcome in {BuildOutcome.PUBLISHED, BuildOutcome.UNCHANGED}
-        state = sources.get("state", known.published.get("state", ListState.FRESH)) if is_good else ListState.FAILED
+        known_state = sources["state"] if sources else known.published.get("state", ListState.FRESH)
+        state = known_state if is_good else ListState.FAILED
         shown = encode_json(sources["sources"]) if sources else encode_json(known.sources)
-        facts = {"state": state, "buildId": build_id, "reason": reason, "sources": list(_select_bad(sources))}
+        bad = [source for source in sources["sources"] if source["state"] != SourceState.OK] if sources else []
+        facts: StateChange = {"state": state, "buildId": build_id, "reason": reason, "sources": bad}
         now_ms = round(self.clock.now() * 1000)
         await self.database.batch(
             [
@@ -148,34 +175,41 @@ class PublishedListWorkflow:
         await self.alerts.deliver()
 
     async def _do(
-        self, runner: StepRunner, step: str, policy: StepPolicy, work: Callable[..., Awaitable[Any]], *arguments: Any
-    ) -> Any:
-        async def run_step() -> Any:
-            return await work(*arguments)
+        self,
+        runner: StepRunner,
+        step: str,
+        policy: StepPolicy,
+        work: Callable[Arguments, Awaitable[Result]],
+        *arguments: Arguments.args,
+        **named: Arguments.kwargs,
+    ) -> Result:
+        async def run_step() -> Result:
+            return await work(*arguments, **named)
 
         return await runner.do(step, policy, run_step)
 
     async def _attempt(
-        self, runner: StepRunner, step: str, work: Callable[..., Awaitable[Any]], *arguments: Any
+        self,
+        runner: StepRunner,
+        step: str,
+        work: Callable[Arguments, Awaitable[None]],
+        *arguments: Arguments.args,
+        **named: Arguments.kwargs,
     ) -> None:
         """Does work that a later build repeats if it fails now."""
         try:
-            await self._do(runner, step, ALERT, work, *arguments)
+            await self._do(runner, step, ALERT, work, *arguments, **named)
         except SluiceError as error:
             self.log.error("list.step_failed", error, step=step)
 
 
-def _explain_outcome(outcome: BuildOutcome, decided: Mapping[str, Any]) -> str:
+def _explain_outcome(outcome: BuildOutcome, decided: Decision) -> str:
     if outcome is BuildOutcome.REFUSED:
         return f"the list would have {decided['ruleCount']:,} rules, fewer than minRules allows: the old version stays"
     return ""
 
 
-def _select_bad(sources: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [source for source in sources.get("sources", ()) if source["state"] != "ok"]
-
-
-def describe_build(row: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def describe_build(row: DatabaseRow | None) -> BuildFacts | None:
     """Return a build as readers see it."""
     if row is None:
         return None

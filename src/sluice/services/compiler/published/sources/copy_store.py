@@ -1,13 +1,13 @@
 """The last good copies of sources: a row in D1 says which object in R2 it is."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from sluice.core.compiler.published.source_rules import COPY_KEPT_S
 from sluice.core.compiler.published.versions import SourceState
 from sluice.core.errors import SluiceError
-from sluice.core.ports import Bucket, Clock, Database
+from sluice.core.ports import Bucket, Clock, Database, DatabaseRow
 from sluice.services.compiler.published.keys import copies_prefix, copy_key
 from sluice.services.compiler.published.sources.bundles import Bundle, PackedBundle, unpack_bundle
 from sluice.services.compiler.published.sources.outcomes import GoodCopy, SourceOutcome
@@ -65,7 +65,7 @@ class CopyStore:
         expired_ms = round((self.clock.now() - COPY_KEPT_S) * 1000)
         await self.database.run("delete from published_copies where list = ? and fetched_ms < ?", name, expired_ms)
 
-    async def _load_rows(self, name: str) -> list[Mapping[str, Any]]:
+    async def _load_rows(self, name: str) -> Sequence[DatabaseRow]:
         since_ms = round((self.clock.now() - COPY_KEPT_S) * 1000)
         return list(
             await self.database.all("select * from published_copies where list = ? and fetched_ms >= ?", name, since_ms)

@@ -2,14 +2,26 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated, TypedDict
 
+from sluice.core.compiler.metrics import Amount
 from sluice.core.compiler.published.definition import ListDefinition
 from sluice.core.compiler.published.texts import SourceNote, describe_copy
 from sluice.core.compiler.published.versions import SourceState
 from sluice.core.compiler.sources.locations import remove_secrets
+from sluice.core.doc import Doc
 from sluice.core.errors import TooLarge
+from sluice.core.timestamps import Timestamp, iso
 from sluice.services.compiler.published.sources.bundles import PackedBundle
 from sluice.services.compiler.published.sources.sizes import NO_SIZE, SourceSize, find_excess
+
+
+class SourceFacts(TypedDict):
+    source: Annotated[str, Doc("The address without its query.")]
+    state: SourceState
+    ruleCount: Amount
+    fetchedAt: Timestamp | None
+    reason: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +50,17 @@ class SourceOutcome:
     is_patterns: bool = False
     is_too_large: bool = False
     size: SourceSize = NO_SIZE
+
+    @property
+    def facts(self) -> SourceFacts:
+        """What readers see of it."""
+        return {
+            "source": remove_secrets(self.source),
+            "state": self.state,
+            "ruleCount": self.rule_count,
+            "fetchedAt": None if self.fetched_s is None else iso(self.fetched_s),
+            "reason": self.reason or None,
+        }
 
     @property
     def note(self) -> SourceNote | None:

@@ -1,1 +1,0 @@
-"""The OpenAPI document of a Worker, built from the documentation of its routes; no Worker imports it."""
