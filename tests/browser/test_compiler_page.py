@@ -87,9 +87,23 @@ def test_compile_and_download(visit: OpenPage, lists: list[str], tmp_path: Path)
     expect(page.get_by_role("list", name="Transformations").get_by_text("Deduplicate")).to_be_visible()
 
 
+# Each value of the browser's database comes late.
+SLOW_STORAGE = """
+const open = IDBFactory.prototype.open;
+IDBFactory.prototype.open = function (...names) {
+  const [request, late] = [open.apply(this, names), {}];
+  request.onupgradeneeded = () => { late.result = request.result; late.onupgradeneeded(); };
+  request.onsuccess = () => setTimeout(() => { late.result = request.result; late.onsuccess(); }, 300);
+  return late;
+};
+"""
+
+
 def test_changes(visit: OpenPage, origin: Origin):
-    """A list compiled again, also after a reload, shows in green what came and in red what went."""
+    """A list compiled again, also after a reload at once, shows in green what came and in red what went."""
     page = visit(WORKER).page
+    page.add_init_script(SLOW_STORAGE)
+    page.reload()
     fill_addresses(page, [origin.serve("/changing.txt", "||stays.example^\n||goes.example^\n")])
     compile_list(page)
     expect(page.get_by_role("heading", name="My list: 2 rules")).to_be_visible()

@@ -18,6 +18,12 @@ const finish = (request) =>
     request.onerror = () => reject(request.error);
   });
 
+const commit = (transaction) =>
+  new Promise((resolve, reject) => {
+    transaction.oncomplete = () => resolve();
+    transaction.onabort = () => reject(transaction.error);
+  });
+
 // Best effort: a private window may have no database. The values then last as long as the page.
 async function attempt(work, otherwise) {
   try {
@@ -32,6 +38,17 @@ async function attempt(work, otherwise) {
   }
 }
 
-export const loadValue = (name, otherwise) => attempt((database) => finish(database.transaction(STORE).objectStore(STORE).get(name)).then((value) => value ?? otherwise), otherwise);
+async function read(database, name) {
+  return finish(database.transaction(STORE).objectStore(STORE).get(name));
+}
 
-export const storeValue = (name, value) => attempt((database) => finish(database.transaction(STORE, "readwrite").objectStore(STORE).put(value, name)), undefined);
+// What was put is there after a reload once the transaction has ended, not before.
+async function write(database, name, value) {
+  const transaction = database.transaction(STORE, "readwrite");
+  transaction.objectStore(STORE).put(value, name);
+  return commit(transaction);
+}
+
+export const loadValue = async (name, otherwise) => (await attempt((database) => read(database, name), undefined)) ?? otherwise;
+
+export const storeValue = (name, value) => attempt((database) => write(database, name, value), undefined);

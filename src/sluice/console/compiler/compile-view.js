@@ -28,10 +28,9 @@ export function CompileView({ form, setForm, onPublish }) {
     let state = await follow(body, true, own, setRun);
     // A report of every dropped line takes much memory; a large list is compiled without one.
     if (state.status === TOO_LARGE && !own.signal.aborted) state = await follow(body, false, own, setRun);
+    // What is shown is remembered: a reload at once loses nothing.
+    setRun(state.state === "done" ? await addChanges(state, body.configuration) : state);
     controller.current = null;
-    if (state.state !== "done") return;
-    const compared = await addChanges(state, body.configuration);
-    setRun((now) => (now === state ? compared : now)); // another compilation may have begun meanwhile
   };
   useEffect(() => {
     const onKey = (event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && compile();
@@ -60,17 +59,20 @@ async function addChanges(run, configuration) {
   return previousVersion ? { ...run, result: { ...run.result, previousVersion } } : run;
 }
 
+// Shows how it goes; the end is for the caller to show.
 async function follow(body, report, own, setRun) {
   let state = begin(body);
   setRun(state);
+  const show = (name, data) => {
+    state = handleEvent(state, name, data);
+    if (state.state === "running") setRun(state);
+  };
   try {
-    await streamEvents("/compile/stream", { ...body, report }, (name, data) => setRun((state = handleEvent(state, name, data))), own.signal);
-    if (state.state === "running") state = fail(state, "The connection broke before the end. Try again.");
+    await streamEvents("/compile/stream", { ...body, report }, show, own.signal);
+    return state.state === "running" ? fail(state, "The connection broke before the end. Try again.") : state;
   } catch (error) {
-    state = own.signal.aborted ? stop(state) : fail(state, error.summary ?? error.message);
+    return own.signal.aborted ? stop(state) : fail(state, error.summary ?? error.message);
   }
-  setRun(state);
-  return state;
 }
 
 // What the service says about the configuration while it is typed; only mistakes are shown.
