@@ -6,8 +6,8 @@ import pytest
 
 from sluice.core.errors import SluiceError, Unavailable
 from sluice.platform.storage.kv import KV
-from sluice.services.compiler.jobs.backoff import MAX_DELAY_S, retry_delay_s
 from sluice.services.compiler.jobs.dead_letters import DEAD_LETTER_QUEUE
+from sluice.services.compiler.jobs.delivery import MAX_DELAY_S, retry_delay_s
 from sluice.services.compiler.jobs.queue_handler import PriorityQueues, QueueHandler
 from sluice.services.compiler.jobs.queue_stats import PublishTurn, QueueStats, QueueStatsPublisher
 from unit.services.compiler.test_jobs import Delivered, consumer, dead_letters, message, state

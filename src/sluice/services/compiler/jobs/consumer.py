@@ -13,10 +13,9 @@ from sluice.core.timestamps import elapsed_ms
 from sluice.services.compiler.cache.compilation_records import Count, Trigger
 from sluice.services.compiler.cache.compile_order import CompileOrder
 from sluice.services.compiler.cache.compiled_list import ListSummary
-from sluice.services.compiler.jobs.backoff import retry_delay_s
 from sluice.services.compiler.jobs.chunk_log import ChunkLog
 from sluice.services.compiler.jobs.dead_letters import DeadLetters
-from sluice.services.compiler.jobs.delivery import Delivery
+from sluice.services.compiler.jobs.delivery import Delivery, retry_delay_s
 from sluice.services.compiler.jobs.job_store import LEASE_S, MAX_TRIES, JobStore
 from sluice.services.compiler.jobs.messages import (
     BatchMessage,

@@ -1,6 +1,8 @@
 """One message as a queue delivers it."""
 
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
+
+MAX_DELAY_S: Final = 3600
 
 
 class Delivery(Protocol):
@@ -17,3 +19,8 @@ class Delivery(Protocol):
 
     def ack(self) -> None: ...
     def retry(self, delay_s: int | None = None) -> None: ...
+
+
+def retry_delay_s(attempts: int) -> int:
+    """Return the backoff: 2, 4, 8 … seconds after 1, 2, 3 … attempts, at most an hour."""
+    return min(1 << max(attempts, 1), MAX_DELAY_S)
