@@ -18,7 +18,7 @@ import sluice
 
 PARTS: Final = {"pydantic": "worker_pydantic", "pydantic_core": "worker_pydantic_core"}
 # No Worker imports these, or they need a platform that is not here.
-_LEFT_OUT: Final = {"__main__", "cli", "docs", "openapi", "platform", "workers"}
+_LEFT_OUT: Final = {"__main__", "api_document", "cli", "platform", "workers"}
 # Needed only to make JSON Schemas, which is done by then.
 _DROPPED: Final = {"metadata", "generic_origin"}
 

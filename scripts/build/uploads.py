@@ -10,6 +10,7 @@ import shutil
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,13 +22,20 @@ CONSOLE: Final = SOURCE / "sluice/console"
 def find_upload(main: str) -> set[Path]:
     """Return the files of the module and of all modules of this project that it reaches, relative to `src`."""
     found: set[Path] = set()
-    waiting = [main]
+    waiting = list(_locate(main))
     while waiting:
-        for file in _locate(waiting.pop()):
-            if file not in found:
-                found.add(file)
-                waiting += find_imports((SOURCE / file).read_text(encoding="utf-8"))
+        file = waiting.pop()
+        if file not in found:
+            found.add(file)
+            waiting += find_imported_files(file)
     return found
+
+
+@cache
+def find_imported_files(file: Path) -> frozenset[Path]:
+    """Return the files of this project that one imports; most are part of several Workers."""
+    names = set(find_imports((SOURCE / file).read_text(encoding="utf-8")))
+    return frozenset(located for name in names for located in _locate(name))
 
 
 def find_imports(source: str) -> Iterator[str]:

@@ -111,7 +111,10 @@ def test_other_modules_are_replaced(clone: Path):
     set_up_modules(clone)
     for name in ("made-0.9.dist-info", "other-1.0.dist-info", "gone"):
         (clone / "python_modules/made-1.0.dist-info").rename(clone / "python_modules" / name)
-        assert set_up_modules(clone) == "Setting up: vendored packages …\nSetting up: models …\n", name
+        assert (
+            set_up_modules(clone)
+            == "Setting up: vendored packages …\nSetting up: API documents, models and uploads …\n"
+        ), name
         assert [path.name for path in (clone / "python_modules").glob("*.dist-info")] == ["made-1.0.dist-info"]
 
 

@@ -85,12 +85,20 @@ def start_setup(clone: Path) -> subprocess.Popen[str]:
 
 
 def test_a_folder_of_any_name(clone: Path):
-    """A clone that was moved is set up again, because its environment has the folder's name in it, and its command runs."""
+    """The commands of a clone that was moved are written anew, because they have the folder's name in them; nothing is installed again."""
     set_up(clone)
     moved = clone.rename(clone.with_name("-new comer 100% ü #1? it's a&b;c (x) [y] {z} * ~ 例え"))
+    for wheel in moved.parent.glob("made-*"):
+        wheel.unlink()
     done = set_up(moved)
-    assert (done.returncode, done.stderr) == (0, "Setting up: virtual environment …\nSetting up: command line …\n")
+    assert (done.returncode, done.stderr) == (0, "Setting up: commands of this folder …\nSetting up: command line …\n")
     assert subprocess.run([moved / ".venv/bin/sluice"], capture_output=True, text=True, check=True).stdout == "runs\n"
+    assert not [path for path in (moved / ".venv/bin").iterdir() if f"{clone}/.venv" in read_text(path)]
+    assert set_up(moved).stderr == ""
+
+
+def read_text(path: Path) -> str:
+    return path.read_bytes().decode("utf-8", "replace")
 
 
 @pytest.fixture(name="shared")
