@@ -176,9 +176,31 @@ def test_skips_are_listed(clone: Clone):
     """At the end of a run stands what each part has skipped, and why; when nothing was, nothing stands there."""
     assert "Skipped" not in clone.test().stdout
     (clone.folder / "skipping").touch()
-    _, _, listed = clone.test().stdout.partition("== Skipped\n")
+    _, _, listed = clone.test().stdout.partition("== Skipped")
     parts = ["shard1", "shard2", "shard3", "shard4", "unit", "wordpress"]
-    assert listed.splitlines()[: len(parts)] == [f"tests/{part}.py::test_it: no program" for part in parts]
+    assert listed.splitlines()[1 : len(parts) + 1] == [f"tests/{part}.py::test_it: no program" for part in parts]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "mode"),
+    [
+        (("tests/unit/core", "-k", "name"), "--unit"),
+        (("tests/unit/core/test_one.py::test_it[a b]",), "--unit"),
+        (("-x", "tests/unit"), "--unit"),
+        (("tests/unit", "tests/cli"), "--tests"),
+        (("tests/cli/test_one.py::test_it", "tests/unit"), "--tests"),
+        (("-k", "name"), "--tests"),
+        ((), "--tests"),
+    ],
+)
+def test_what_is_set_up(clone: Clone, arguments: tuple[str, ...], mode: str):
+    """Unit tests wait for nothing that they do not need; every other run for all."""
+    for path in ("tests/unit/core", "tests/cli"):
+        (clone.folder / path).mkdir(parents=True)
+        (clone.folder / path / "test_one.py").touch()
+    (clone.folder / "scripts/setup").write_text('#!/bin/sh\nmkdir -p .cache\necho "$1" >.cache/mode\n')
+    assert clone.test(*arguments).returncode == 0
+    assert (clone.folder / ".cache/mode").read_text().strip() == mode
 
 
 def test_help(clone: Clone):
