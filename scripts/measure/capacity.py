@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-from before import UNITS
 from cost import count_units
 
 Units = Mapping[str, Mapping[str, float]]
@@ -68,15 +67,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def measure(options: argparse.Namespace) -> None:
     units = json.loads(options.units.read_text())["units"] if options.units else count_units()
     rows = sorted(build_rows(units), key=lambda row: row.full_at / row.load)
-    first = {name: {**operations, **UNITS.get(name, {})} for name, operations in units.items()}
-    before = {row.shared: row.full_at for row in build_rows(first)}
     names = f"{'service':9} {'sharded by':13} {'shared by all':30} {'load':>21}"
-    print(f"{names} {'used':>10} {'limit':>8} {'':8} {'full at':>11} {'before':>11}")
+    print(f"{names} {'used':>10} {'limit':>8} {'':8} {'full at':>11}")
     for row in rows:
         load = f"{row.load:,.0f} {row.unit}"
-        figures = (
-            f"{row.used:10,.1f} {row.limit:8,.0f} {row.measure:8} {row.full_at:11,.0f} {before[row.shared]:11,.0f}"
-        )
+        figures = f"{row.used:10,.1f} {row.limit:8,.0f} {row.measure:8} {row.full_at:11,.0f}"
         print(f"{row.service:9} {row.shard:13} {row.shared:30} {load:>21} {figures}")
     if options.json:
         options.json.write_text(

@@ -16,7 +16,6 @@ from typing import Any, Final
 
 import httpx
 
-from before import UNITS
 from compiling import Case, generate_list, serve_lists
 from measured_site import HOST, TOKEN, admin, origin
 from prices import BASE_USD, PRICES, PRICES_READ, PROFILES, add_up, charge, list_price
@@ -69,10 +68,6 @@ def print_units(units: dict[str, dict[str, float]]) -> None:
     for name, operations in units.items():
         counted = ", ".join(f"{amount:g} {operation}" for operation, amount in sorted(operations.items()))
         print(f"{name:22} {counted}")
-    print(f"\n{'unit of work':22} {'operation':20} {'before':>9} {'now':>9}")
-    for name, before in UNITS.items():
-        for operation, amount in before.items():
-            print(f"{name:22} {operation:20} {amount:9,.1f} {units[name].get(operation, 0):9,.1f}")
 
 
 def print_bills(profiles: dict[str, dict[str, float]]) -> None:

@@ -13,7 +13,6 @@ from typing import Final
 
 import httpx
 
-from before import REQUEST_HELLOS
 from compiling import Case, generate_list, serve_lists
 from measured_site import HOST, TOKEN, admin, origin
 from runtime import ROOT, Runtime, until
@@ -54,9 +53,9 @@ def measure(options: argparse.Namespace) -> None:
     with run_workers() as (runtime, endpoints):
         chosen = [each for each in endpoints if options.only in (None, each.name) or each.name == HELLO]
         best_ms = measure_best_ms(chosen, Processor(runtime), rounds=options.rounds, calls=options.calls)
-    print(f"{'endpoint':20} {'processor ms':>12} {'hellos':>7} {'before':>7}")
+    print(f"{'endpoint':20} {'processor ms':>12} {'hellos':>7}")
     for name, spent_ms in best_ms.items():
-        print(f"{name:20} {spent_ms:12.2f} {spent_ms / best_ms[HELLO]:7.2f} {REQUEST_HELLOS.get(name, 1):7.1f}")
+        print(f"{name:20} {spent_ms:12.2f} {spent_ms / best_ms[HELLO]:7.2f}")
     if options.json:
         ratios = {name: {"ratio": round(spent_ms / best_ms[HELLO], 3)} for name, spent_ms in best_ms.items()}
         options.json.write_text(json.dumps({"endpoints": ratios}, indent=2) + "\n")

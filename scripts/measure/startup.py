@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from before import STARTUP_PROBES
 from runtime import ROOT, Runtime
 
 PROBE = Path(__file__).parent / "startup_worker/probe_startup.py"
@@ -74,12 +73,11 @@ def read_main_modules() -> dict[str, Path]:
 
 def print_imports(probe: Imports, workers: dict[str, Imports], sizes: dict[str, int]) -> None:
     print(f"probe (the SDK, pydantic, one model): {probe.import_cpu_s:.2f} s of processor time to import")
-    print(f"\n{'Worker':24} {'import s':>8} {'probes':>7} {'before':>7} {'modules':>8} {'heap MB':>8} {'gzip KiB':>9}")
+    print(f"\n{'Worker':24} {'import s':>8} {'probes':>7} {'modules':>8} {'heap MB':>8} {'gzip KiB':>9}")
     for name, found in workers.items():
         ratio = found.import_cpu_s / probe.import_cpu_s
-        times = f"{found.import_cpu_s:8.2f} {ratio:7.2f} {STARTUP_PROBES.get(name, 0):7.2f}"
-        figures = f"{times} {len(found.modules):8} {found.heap_mb:8.1f} {sizes[name]:9}"
-        print(f"{name:24} {figures}")
+        times = f"{found.import_cpu_s:8.2f} {ratio:7.2f}"
+        print(f"{name:24} {times} {len(found.modules):8} {found.heap_mb:8.1f} {sizes[name]:9}")
     for name, found in workers.items():
         print(f"\n{name}, most expensive modules, without what they import:")
         for module, own_s in sorted(found.own_s.items(), key=lambda item: -item[1])[:MOST_EXPENSIVE]:
