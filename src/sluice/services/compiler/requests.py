@@ -8,21 +8,18 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
-from sluice.core.compiler.configuration import MAX_LOCATION_CHARS, Configuration
+from sluice.core.compiler.configuration import Configuration
 from sluice.core.json_text import JsonValue
+from sluice.services.compiler.cache.compile_order import Wishes
 
 MAX_BODY_BYTES: Final = 4_000_000
 MAX_SYNC_BATCH: Final = 10
 MAX_ASYNC_BATCH: Final = 100
 MAX_ID_CHARS: Final = 128
-MAX_CONTENTS: Final = 100
 
 Priority = Literal["standard", "high"]
 SentPriority = Annotated[
     Any, Field(description='"high" goes before the others; anything else is standard.', examples=["high"])
-]
-Content = Annotated[
-    dict[Annotated[str, Field(min_length=1, max_length=MAX_LOCATION_CHARS)], str], Field(max_length=MAX_CONTENTS)
 ]
 ItemId = Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARS)]
 
@@ -31,14 +28,7 @@ class _Strict(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, extra="forbid", strict=True, frozen=True)
 
 
-class _Job(_Strict):
-    """With `benchmark` the list is compiled anew, and the reply has the figures of this compilation."""
-
-    pre_fetched_content: Content = {}
-    benchmark: bool = False
-
-
-class CompileRequest(_Job):
+class CompileRequest(Wishes, _Strict):
     """`sources` are URLs, or keys of `preFetchedContent`, which is compiled for this caller alone."""
 
     configuration: Configuration
@@ -46,7 +36,7 @@ class CompileRequest(_Job):
     report: bool = False
 
 
-class BatchItem(_Job):
+class BatchItem(Wishes, _Strict):
     """Its configuration is validated separately, so that one bad item does not fail the others."""
 
     id: ItemId

@@ -2,29 +2,50 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, Self
+from typing import Annotated, Any, Final, Self
 
-from sluice.core.compiler.configuration import Configuration
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from sluice.core.compiler.configuration import MAX_LOCATION_CHARS, Configuration
 from sluice.services.compiler.cache.compilation_records import Trigger
 from sluice.services.compiler.cache.list_cache import SYNC_TTL_S
 from sluice.services.compiler.cache.served_list import ListForm
 from sluice.services.compiler.limits.allowance import MAX_FETCHES, FetchAllowance
 
+MAX_CONTENTS: Final = 100
 
-class Wish(Protocol):
-    """What every request and message for a list says beside the configuration."""
+Content = Annotated[
+    dict[Annotated[str, Field(min_length=1, max_length=MAX_LOCATION_CHARS)], str], Field(max_length=MAX_CONTENTS)
+]
 
-    @property
-    def pre_fetched_content(self) -> Mapping[str, str]: ...
-    @property
-    def benchmark(self) -> bool: ...
+
+class Wishes(BaseModel):
+    """What a caller may say beside the configuration: a part of every request, batch item and message, and of the order made of them.
+
+    A list that is made to a wish has a key of its own, so that it never answers a caller without that wish. With `benchmark` it is
+    compiled anew, and the reply has the figures of this compilation.
+    """
+
+    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, frozen=True)
+
+    pre_fetched_content: Content = {}
+    benchmark: bool = False
+
+    def list_wishes(self) -> dict[str, Any]:
+        """Return the wishes by name, without the members that a request or message has beside them."""
+        return {name: getattr(self, name) for name in _WISHES}
+
+
+_WISHES: Final = tuple(Wishes.__annotations__)
+NO_WISHES: Final = Wishes()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompileOptions:
-    """The part of an order that travels to the object of its configuration.
+    """The part of an order that travels to the object of its configuration; a list made to a wish is compiled elsewhere.
 
-    `fresh` passes the cache by, `detailed` asks for a report, and `benchmark` for the figures of this compilation.
+    `fresh` passes the cache by, and `detailed` asks for a report.
     """
 
     trigger: Trigger
@@ -32,21 +53,20 @@ class CompileOptions:
     ttl_s: int = SYNC_TTL_S
     fresh: bool = False
     detailed: bool = False
-    benchmark: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompileOrder(CompileOptions):
-    """What to compile, with what the caller has sent along, and what it may fetch."""
+    """What to compile, to which wishes, and what it may fetch."""
 
     configuration: Configuration
-    content: Mapping[str, str] = field(default_factory=dict)
+    wishes: Wishes = NO_WISHES
     allowance: FetchAllowance = field(default_factory=FetchAllowance)
 
     @classmethod
     def of(
         cls,
-        wish: Wish,
+        request: Wishes,
         configuration: Configuration,
         *,
         trigger: Trigger,
@@ -55,17 +75,21 @@ class CompileOrder(CompileOptions):
     ) -> Self:
         return cls(
             configuration=configuration,
-            content=wish.pre_fetched_content,
-            benchmark=wish.benchmark,
+            wishes=Wishes(**request.list_wishes()),
             trigger=trigger,
             ttl_s=ttl_s,
             allowance=FetchAllowance(max_fetches),
         )
 
     @property
+    def content(self) -> Mapping[str, str]:
+        """The files that the caller has sent along."""
+        return self.wishes.pre_fetched_content
+
+    @property
     def is_private(self) -> bool:
-        """Whether the list has a key of its own: it is made from what the caller sent, or has figures of this compilation."""
-        return bool(self.content) or self.benchmark
+        """Whether the list has a key of its own."""
+        return self.wishes != NO_WISHES
 
     @property
     def is_for_caller_alone(self) -> bool:

@@ -32,9 +32,9 @@ def cache_key(configuration: Configuration) -> str:
     return _KEY_PREFIX + hashlib.sha256(encode_utf8(_canonical(configuration.identity))).hexdigest()
 
 
-def private_key(configuration: Configuration, content: Mapping[str, str]) -> str:
-    """Returns the key for a list compiled from content that the caller sent. No other request reads this key."""
-    values = [configuration.identity, dict(content)]
+def private_key(configuration: Configuration, wishes: Mapping[str, Any]) -> str:
+    """Return the key for a list that was made to a caller's wishes. No other request reads this key."""
+    values = [configuration.identity, dict(wishes)]
     return f"{_PRIVATE_PREFIX}{hashlib.sha256(encode_utf8(_canonical(values))).hexdigest()}"
 
 

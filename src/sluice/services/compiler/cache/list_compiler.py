@@ -62,7 +62,7 @@ class ListCompiler:
     ) -> CompiledList:
         """Compiles now. A private list is not compared with other versions."""
         configuration, content = order.configuration, order.content
-        key = private_key(configuration, content) if order.is_private else cache_key(configuration)
+        key = private_key(configuration, order.wishes.list_wishes()) if order.is_private else cache_key(configuration)
         diagnostics: list[Diagnostic] = []
 
         def collect(diagnostic: Diagnostic) -> None:
@@ -84,7 +84,7 @@ class ListCompiler:
                     compiled_at=iso(self.clock.now()),
                     previous=None if order.is_private else await self._describe_previous(key, result.rules),
                     detailed=order.detailed,
-                    benchmark=order.benchmark,
+                    benchmark=order.wishes.benchmark,
                 )
         except SluiceError as error:
             failure = to_plain_error(error)

@@ -147,8 +147,7 @@ class QueueApi:
             timestamp=self._now_ms(),
             priority=parse_priority(body.priority),
             configuration=body.configuration.model_dump(mode="json", exclude_unset=True),
-            pre_fetched_content=body.pre_fetched_content,
-            benchmark=body.benchmark,
+            **body.list_wishes(),
         )
         return await self._accept(message, {})
 

@@ -7,7 +7,8 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
-from sluice.services.compiler.requests import MAX_ASYNC_BATCH, BatchItem, Content
+from sluice.services.compiler.cache.compile_order import Wishes
+from sluice.services.compiler.requests import MAX_ASYNC_BATCH, BatchItem
 
 MAX_WARMED = 50
 MAX_ID_CHARS = 128
@@ -25,11 +26,9 @@ class _Message(BaseModel):
     content_key: str | None = None
 
 
-class CompileMessage(_Message):
+class CompileMessage(_Message, Wishes):
     type: Literal["compile"] = "compile"
     configuration: dict[str, Any] = {}
-    pre_fetched_content: Content = {}
-    benchmark: bool = False
 
     @property
     def name(self) -> str:

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from sluice.core.errors import Invalid, SluiceError, TooManyRequests
 from sluice.core.json_text import JsonObject, encode_utf8, parse_json
 from sluice.core.models import parse_model
-from sluice.services.compiler.requests import Content
+from sluice.services.compiler.cache.compile_order import Wishes
 from sluice.web.problems import FieldProblem
 
 MAX_MESSAGE_BYTES: Final = 1024 * 1024
@@ -59,10 +59,8 @@ class UnsupportedMessage(SessionMessage):
     """A message of the protocol that this service does not support."""
 
 
-class CompileMessage(SessionMessage):
+class CompileMessage(Wishes, SessionMessage):
     configuration: dict[str, Any]
-    pre_fetched_content: Content = Field(default_factory=dict, alias="preFetchedContent")
-    benchmark: bool = False
     # Checked by the guard.
     turnstile_token: Any = Field(default=None, alias="turnstileToken")
 
