@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 
@@ -16,10 +17,12 @@ from sluice.services.compiler.cache.compiled_list import FRESH_HEAD, SHARED_HEAD
 from sluice.services.compiler.cache.list_cache import SYNC_TTL_S
 from sluice.services.compiler.guard.turnstile import MAX_TOKEN_CHARS
 from sluice.services.compiler.http.list_operations import NAME
+from sluice.web import Reply
 from sluice.web.operations import Operation, find_operation
 from unit.services.compiler.published.list_bench import ListBench, make_list
 from unit.services.compiler.published.test_lists_api import ADMIN, Client, read
 from unit.services.compiler.world import LIST, URL, World, configuration
+from unit.web.calls import post
 from workerd.api_document import ApiDocument
 
 OPERATIONS = {operation.name: operation for operation in map(find_operation, list_routes("adblock-compiler"))}
@@ -65,6 +68,31 @@ async def test_stored_list_is_as_documented():
     check("POST", "/compile", json.loads(FRESH_HEAD + compiled.members.inflate()), {"report", "previousVersion"})
     measured = await world.compiler.compile(replace(order, wishes=Wishes(benchmark=True)))
     check("POST", "/compile", json.loads(SHARED_HEAD + measured.members.inflate()), {"metrics", "deduplicated"})
+
+
+async def test_batch_is_as_documented():
+    """So is what is streamed of a batch: a list, and the reason why there is none."""
+    world = World()
+    items = {"list": {"name": "T", "sources": [{"source": URL}]}, "none": {"name": "T"}}
+    requests = [{"id": name, "configuration": item} for name, item in items.items()]
+
+    async def admit(_request: object, **_limits: object) -> Any:
+        return {"requests": requests}
+
+    async def charge(_request: object, _sources: int) -> None: ...
+
+    guard: Any = admit
+    guard.charge_sources = charge
+    reply = await replace(world.service.compile_api, guard=guard).compile_batch(post(b""))
+    body = json.loads(await read_body(reply))
+    check("POST", "/compile/batch", body, {"success", "results"})
+    assert [result["success"] for result in body["results"]] == [True, False]
+    assert body["results"][1]["errors"]
+
+
+async def read_body(reply: Reply) -> bytes:
+    assert isinstance(reply.body, AsyncIterator)
+    return b"".join([chunk async for chunk in reply.body])
 
 
 async def test_published_list_is_as_documented():
