@@ -1,4 +1,4 @@
-"""Measures the numbers in the README, with one command for each group."""
+"""Measures the figures of docs/figures.md and the README, with one command for each group."""
 
 import argparse
 import ast
@@ -6,6 +6,8 @@ import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Final
+
+from figures import FIGURES, WRITE, keep_printed, write_figures
 
 # Each is a module of this folder with `add_arguments` and `measure`. Only the one that runs is imported: the list of them
 # can be printed before anything is installed.
@@ -40,13 +42,18 @@ def build_parser(arguments: list[str]) -> argparse.ArgumentParser:
         if name in arguments[:1]:
             bench = import_module(module)
             bench.add_arguments(command)
+            command.add_argument(WRITE, action="store_true", help="put what is printed into docs/figures.md")
             command.set_defaults(measure=bench.measure)
     return parser
 
 
 def main() -> int:
-    options = build_parser(sys.argv[1:]).parse_args()
-    options.measure(options)
+    arguments = sys.argv[1:]
+    options = build_parser(arguments).parse_args()
+    with keep_printed() as printed:
+        options.measure(options)
+    if options.write:
+        write_figures(FIGURES, arguments, printed.getvalue())
     return 0
 
 
