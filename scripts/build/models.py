@@ -1,6 +1,12 @@
 """Builds the schemas of all models, and puts a pydantic that only loads them in place of the Worker's pydantic.
 
-./scripts/setup runs it on the folders of the vendored packages after every change of the sources. See `worker_pydantic`.
+./scripts/setup runs it on the folders of the vendored packages after every change of the sources. See
+`worker_pydantic`.
+
+Half of the start of a Worker was pydantic turning models into schemas. Here pydantic does it when the Worker is built,
+and 140 lines load the stored schemas into pydantic's own validator, `pydantic_core`. The models stay ordinary pydantic
+models. The price is that they may use only what `worker_pydantic` offers; anything else fails at import. The unit tests
+run with it in Pyodide, and so does everything in workerd; in CPython they run with pydantic itself.
 """
 
 import importlib

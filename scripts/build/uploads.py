@@ -1,8 +1,10 @@
 """Builds what is uploaded of each Worker: its own modules, and the pages with its own API document.
 
-wrangler uploads every Python file below the folder of `main`, so each Worker gets a folder of its own. It holds the entry
-module and the modules that this one reaches by its imports, late ones included. ./scripts/setup runs it after every change
-of the sources; `main` and `[assets]` of the configs name what it makes.
+wrangler uploads every Python file below the folder of `main`, and refuses rules for them, so each Worker gets a folder
+of its own. It holds the entry module and the modules that this one reaches by its imports, late ones included.
+./scripts/setup runs it after every change of the sources; `main` and `[assets]` of the configs name what it makes, for
+wrangler and for the local runtime: what runs here is what is uploaded. `[python_modules]` in each config leaves out the
+packages that its Worker does not import.
 """
 
 import ast

@@ -1,4 +1,7 @@
-"""Runs wrangler and pywrangler as processes, each for a limited time and never longer than this program."""
+"""Runs wrangler and pywrangler as processes, each for a limited time and never longer than this program.
+
+Each runs in a process group of its own, which ends with its time limit, with Ctrl-C and with SIGTERM.
+"""
 
 import contextlib
 import json

@@ -1,6 +1,9 @@
 """Notes on deployments, one file for each account: what ran of each Worker before its last upload.
 
-A note is on the disk before the upload begins, so that a deployment which dies at any line can be taken back.
+A note is on the disk before the upload begins, so that a deployment which dies at any line can be taken back. It has
+the versions that run, with their shares of the traffic. Every upload has the deployment's tag, so its version is known
+even if the deployment died before wrangler told its id. A deployment that failed is continued by the next one under the
+same tag, and what ran before both stays noted.
 """
 
 import json

@@ -2,7 +2,9 @@
 
 pywrangler resolves the packages again and writes `pylock.toml`. It has no option for constraints, and uv refuses
 `UV_CONSTRAINT` when it installs from a pylock. But versions that stand in `pylock.toml` already are kept: the lock is
-written there first, and what pywrangler made of it is compared afterwards.
+written there first, and what pywrangler made of it is compared afterwards, versions and hashes. The other ways to
+deploy need no such detour: `[build]` in every config calls `./scripts/setup --modules`, and `npx wrangler` is
+`scripts/wrangler`.
 """
 
 import re

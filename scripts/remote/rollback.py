@@ -1,4 +1,9 @@
-"""Goes back to what ran before a deployment: exactly the noted versions, and only where that deployment's still run."""
+"""Goes back to what ran before a deployment: exactly the noted versions, and only where that deployment's still run.
+
+All Workers are looked at before one is changed: what runs must be the deployment's or older. It stops at the first
+Worker that Cloudflare does not take back, because those after it may be what that one calls.
+`tests/cli/test_rollback.py` tries this with the real wrangler, against a stand-in of Cloudflare's API.
+"""
 
 from dataclasses import dataclass
 

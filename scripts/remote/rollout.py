@@ -1,4 +1,13 @@
-"""The order of a deployment: a Worker comes after those that it names in its config."""
+"""The order of a deployment: a Worker comes after those that it names in its config.
+
+That is its tail consumer, the Workers that it calls, and the owners of the Durable Objects and workflows that it binds.
+A rollback goes the other way. Migrations of the database come first and only ever add, so that the former versions
+still run.
+
+By default Cloudflare lets a busy Durable Object keep its old code for up to 300 s, and the order would mean nothing. So
+`durable_objects.code_update_strategy` is `immediate` in every config that owns classes, for uploads and rollbacks. It
+resets objects in the midst of their work, which they survive as any crash.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass

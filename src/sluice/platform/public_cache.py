@@ -1,4 +1,9 @@
-"""The cache in front of a Worker (Workers Cache), which keeps the replies that the Worker shares."""
+"""The cache in front of a Worker (Workers Cache), which keeps the replies that the Worker shares.
+
+A config enables it with `[cache]`, and a hit runs no Python. Copies are purged by tag, and only from the entrypoint
+that made them: another Worker, or an object, cannot. An account has about five purges a minute, so short lifetimes come
+first.
+"""
 
 from collections.abc import Callable, Iterable
 from typing import Any, Final

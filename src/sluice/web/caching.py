@@ -1,6 +1,9 @@
 """Who may keep a copy of a reply: everybody, for the time that the handler states, or nobody.
 
-A reply is kept by nobody unless its handler shares it: `App` closes every other one.
+A reply is kept by nobody unless its handler shares it: `App` closes every other one, errors included. So the answer to
+a forgotten decision is a request more, never a stranger's reply. A shared reply must be right for everybody who gets
+the copy: it never depends on a cookie or an address, `Access-Control-Allow-Origin: *` is sent to everybody, and links
+in feeds use the request's host unless `PUBLIC_URL` is set, which a Worker with several hosts needs.
 """
 
 import re

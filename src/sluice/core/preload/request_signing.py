@@ -1,4 +1,15 @@
-"""Signed requests: HMAC-SHA256 over a canonical string of method, path, time, nonce and the hash of the body."""
+"""Signed requests: HMAC-SHA256 over a canonical string of method, path, time, nonce and the hash of the body.
+
+Two headers of our own requests are signed with the zone's key too, each as `t=UNIX,v=HEX`, where `v` is the HMAC-SHA256
+of lines.
+
+`X-Sluice-Proxy` lets an origin believe us. Its five lines are `proxy`, the host and the protocol that were asked for,
+the visitor's address, and `t`. The address is the last one in `X-Forwarded-For`, and empty without that header. An
+origin that checks it, and that `t` is at most 300 s old, may believe `X-Forwarded-Host`, `-Proto` and `-For`.
+
+`X-Sluice-Warming` lets this Worker know its own warming request again (`services/preload/serving/own_warming.py`). Its
+four lines are `warming`, the method, the host with path and query, and `t`, which is at most 60 s old.
+"""
 
 import hmac
 import re

@@ -1,7 +1,15 @@
 """A site's agent, such as its WordPress plugin: it tells of every change, so without it no copy may be trusted.
 
-An agent says when it leaves. One that cannot, because its file is broken or was deleted, is missed: the zone asks the site for it
-now and then. While it is away the site's own server answers every visitor.
+When the plugin is deactivated, or stops with a fatal error, it says so with its signature in the same request (`PUT
+…/agent`, `leaves`). One that cannot, because its file is broken or was deleted, is missed: the minute's cron asks for
+it every two minutes at the `presence_path` that it named, and misses it after two replies without `X-Sluice-Agent`. A
+site that fails or is being updated says nothing. Then all copies are purged, isolates pass everything through, nothing
+is warmed, and the operator hears `agent_away`; the queue waits. The agent is back with its next introduction or answer.
+
+WordPress behind an `origin_url` knows its visitors' host only from the plugin, so that leaves one small file in
+`mu-plugins`. Where it cannot, each page redirects to itself. Such a reply is never stored: the visitor gets a short
+page with 508 or a stale copy, and the operator `redirect_circle`. A redirect to itself that sets a cookie or asks to
+wait is passed on.
 """
 
 from dataclasses import dataclass, replace

@@ -1,4 +1,8 @@
-"""Sends a visitor's request to an origin, and the origin's response back, without reading a body in Python."""
+"""Sends a visitor's request to an origin, and the origin's response back, without reading a body in Python.
+
+This is what makes a proxy that nobody notices: what a copy may not answer is sent on once, as the visitor wrote it, and
+the reply streams back. A request whose `Via` names us is a loop, and is refused before it comes here.
+"""
 
 import asyncio
 from collections.abc import Callable, Mapping

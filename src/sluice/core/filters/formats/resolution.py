@@ -2,6 +2,11 @@
 
 An important exception beats an important block, that beats an exception, and that beats a block; the length of a name
 never counts. A format knows at most that a longer name beats a shorter one.
+
+A format blocks no name that the list opens. What a format cannot say is left out and reported, and as little of it as
+can be: where an exception below a name has no line, the name alone is blocked. An exception that is a regular
+expression, or a pattern without a fixed end, is reported, and opens only names that have a rule of their own. All
+formats but `adblock` and `browser`, which are the list as it is, have international names in Punycode.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,9 @@
-"""Chooses the sentences of a summary: the first that can stand alone, and up to two that add facts to it."""
+"""Chooses the sentences of a summary: the first that can stand alone, and up to two that add facts to it.
+
+The first is the sentence that tells what the title tells. Never quoted are: what speaks to the reader or of the site
+(`address.py`), captions and biographies (`fragments.py`), and what needs a sentence that is not quoted
+(`dependence.py`).
+"""
 
 import re
 from collections.abc import Sequence

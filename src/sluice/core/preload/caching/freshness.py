@@ -1,4 +1,7 @@
-"""Whether a response may be stored for all visitors, how long it is fresh, and how long it may be served stale (RFC 9111)."""
+"""Whether a response may be stored for all visitors, how long it is fresh, and how long it may be served stale (RFC 9111).
+
+Where the RFC leaves a choice, docs/compatibility.md lists what is chosen, and why.
+"""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,8 @@
-"""Replies that an isolate sent lately, so that what is asked for often costs neither a read of KV nor parsing."""
+"""Replies that an isolate sent lately, so that what is asked for often costs neither a read of KV nor parsing.
+
+The key is the exact request, so no configuration is parsed to find a reply. Half a minute adds nothing to what a caller
+may see: KV itself may answer with what it read a minute ago.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,9 @@
-"""Provides lists: from the cache, or from a compilation that all equal requests share."""
+"""Provides lists: from the cache, or from a compilation that all equal requests share.
+
+The key of a list is the SHA-256 of its canonical configuration. The result is compressed once and stored as the reply
+that it will be: in KV, and in R2 beyond 25 MiB, for one hour, or 24 hours after a workflow. A hit is sent as it lies
+there.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

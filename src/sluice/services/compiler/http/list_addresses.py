@@ -1,4 +1,9 @@
-"""The addresses that people subscribe to: stored bytes from one object in R2, and nothing else."""
+"""The addresses that people subscribe to: stored bytes from one object in R2, and nothing else.
+
+It is R2 and not KV, because KV may answer with an old value for a minute, and a cache that was just purged would keep
+that. The object is stored compressed and sent as it is. For the few clients that do not take gzip the runtime inflates
+it as a stream.
+"""
 
 import re
 from collections.abc import Callable, Mapping

@@ -1,4 +1,7 @@
-"""The dead letters: jobs and items of batches that failed for good, each with its reason, for the operator."""
+"""The dead letters: jobs and items of batches that failed for good, each with its reason, for the operator.
+
+Each is a row for a week, and an error line, which the tail sends to `ERROR_WEBHOOK_URL`.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,9 @@
-"""How much memory the text of a list needs, and how much of it one compilation may have."""
+"""How much memory the text of a list needs, and how much of it one compilation may have.
+
+Python holds a text in one, two or four bytes for each character, after its widest one: one emoji in a joined list makes
+all of it four times as large. So sources are decoded in pieces that end at a line, lines are joined only a megabyte at
+a time (`core/filters/syntax/line_chunks.py`), and the estimate counts each line by its own width.
+"""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,9 @@
-"""The purges of a zone as its object keeps them: one row for each tag, URL or prefix, with the number of its latest purge."""
+"""The purges of a zone as its object keeps them: one row for each tag, URL or prefix, with the number of its latest purge.
+
+Numbers and not times decide everywhere: a Worker's clock stands still between events, and no two machines agree. A row
+goes only when no stored copy is older than its purge (`Purger.forget_marks`), so neither a crash nor a soft purge makes
+an old copy valid again.
+"""
 
 import json
 from collections.abc import Collection, Iterable, Mapping

@@ -1,7 +1,8 @@
 """The purges of a zone as an isolate knows them: its object is asked now and then, by one isolate of each data centre.
 
-A list counts from the time when it was asked for. The data centre's cache keeps it for half of the zone's delay, the isolate
-for the whole: so what is served is never older than that.
+A list counts from the time when it was asked for. The data centre's cache keeps it for half of the zone's delay, the
+isolate for the whole: so what is served is never older than that. The zone's configuration travels with the list. If
+the object does not answer within a second, copies are served with `detail=unchecked`, for at most 300 s.
 """
 
 import asyncio

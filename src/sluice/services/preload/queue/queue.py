@@ -1,4 +1,9 @@
-"""The priority queue of pages to warm: order, merging, overflow and leases. Every operation takes O(log n) for each page."""
+"""The priority queue of pages to warm: order, merging, overflow and leases. Every operation takes O(log n) for each page.
+
+A page that has timed out stands behind all others (`lease_late`), where it has its 30 s; `warming/drain.py` says how
+many such pages may be asked for at once. A lost connection is an attempt too. The first may have been a reused one that
+the server had closed, so the second follows at once.
+"""
 
 import json
 from collections.abc import Collection, Sequence

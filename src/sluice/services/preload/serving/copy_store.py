@@ -1,4 +1,8 @@
-"""Where copies are stored: R2 holds the one that every data centre reads, the edge cache holds one near the visitor."""
+"""Where copies are stored: R2 holds the one that every data centre reads, the edge cache holds one near the visitor.
+
+`cache.put` fills one data centre only, so R2 is the copy that all of them see, and a read from R2 fills the edge.
+Headers that are too long for R2's metadata are in an object beside the copy, named by their hash in the metadata.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace

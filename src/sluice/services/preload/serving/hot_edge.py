@@ -1,4 +1,8 @@
-"""The edge cache with a short memory before it: a page that one isolate serves again and again is not read each time."""
+"""The edge cache with a short memory before it: a page that one isolate serves again and again is not read each time.
+
+Two seconds are as long as a purge may take, so nothing gets older by it, and each copy is compared with the list of
+purges as always. A page is kept only when it is asked for a second time, and only a small one.
+"""
 
 from dataclasses import dataclass, field, replace
 from typing import Final

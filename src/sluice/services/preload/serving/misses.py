@@ -1,4 +1,12 @@
-"""A page that no copy can serve: fetched once for all who wait for it in this isolate, and stored if it is for everybody."""
+"""A page that no copy can serve: fetched once for all who wait for it in this isolate, and stored if it is for everybody.
+
+A reply becomes a copy only if the request could have been anybody's: no cookie, no unusual header, the canonical
+spelling of the URL. Otherwise the page is warmed by a request of our own, at low priority.
+
+Visitors of a cold page wait for the first one's request by looking at a plain value, because the platform forbids to
+touch another request's promises. If that takes longer than five seconds, or the page is purged on its way, one of them
+asks again for all who wait.
+"""
 
 from dataclasses import dataclass, replace
 from typing import Final

@@ -1,8 +1,10 @@
 """Warming requests that come back.
 
-An alarm has no zone. So Cloudflare takes its request for a page through the front door, where the zone's route brings it to
-this Worker again. The request proves whose it is, and is sent on once: while a request of the zone is handled, its own
-address is the origin's. The reply goes back as it is, and neither counts as a visit nor becomes a copy here.
+An alarm has no zone. So Cloudflare takes its request for a page through the front door, where the zone's route brings
+it to this Worker again. The request proves whose it is (`core/preload/request_signing.py: sign_warming`), and is sent
+on once: while a request of the zone is handled, its own address is the origin's. The reply goes back as it is: not from
+a copy, not counted, not queued. The proof is taken off, so that a second pass is a loop. `Cache-Tag` and its like
+travel back under another name, because the front door keeps them.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,9 @@
-"""Purging: the copies that a purge covers are found in the index, warmed again, and removed, a few in each round."""
+"""Purging: the copies that a purge covers are found in the index, warmed again, and removed, a few in each round.
+
+The purge holds before: from its number on, old copies are not valid (`core/preload/purge_list.py`). Removing them
+follows in the alarm, at most 40 calls a ring. They are found by their numbers, so no newer copy is removed. A copy that
+is stored while its purge comes is checked against the log, and stays indexed.
+"""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,8 @@
-"""Replies to visitors: from a copy, with conditions and ranges, or from the origin's own response."""
+"""Replies to visitors: from a copy, with conditions and ranges, or from the origin's own response.
+
+Visits are counted here, where they are served (`VisitTally`), and told to the zone's object once in five delays. The
+object keeps them by hour and layer (`services/preload/traffic/visits.py`).
+"""
 
 from dataclasses import dataclass, field, replace
 from math import floor

@@ -1,4 +1,8 @@
-"""The visits of a zone by the hour and by what answered them, and the visits of each page until D1 has them."""
+"""The visits of a zone by the hour and by what answered them, and the visits of each page until D1 has them.
+
+Every ten minutes the visits of each page go to D1, where they fade within a month and raise the priority of their
+pages. Of one path at most `cache_max_query_variants` queries are stored, because anybody can invent more.
+"""
 
 import json
 from collections.abc import Mapping, Sequence

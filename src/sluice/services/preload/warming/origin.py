@@ -1,4 +1,8 @@
-"""Requests to the zone's origin: each one has a grant, which is stored before the request is sent."""
+"""Requests to the zone's origin: each one has a grant, which is stored before the request is sent.
+
+A reply that names us in `Via` or `Cache-Status` is not the origin's: the request came back through the zone's route. It
+is not stored, the page fails, and the alert `warming_loop` says to set `origin_url` to a host name that has no route.
+"""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,9 @@
-"""Rows on their way to D1 and to the webhook: written together with the change they report, kept until they arrive."""
+"""Rows on their way to D1 and to the webhook: written together with the change they report, kept until they arrive.
+
+They leave by one statement for all, because an alarm fits the plan: it carries out one round of a purge, or reads
+sitemaps, or warms as many pages as `PRELOAD_SUBREQUESTS` (1,000; 50 with `--plan free`) and 1,000 queries of D1 allow.
+What does not fit waits for the next alarm.
+"""
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence

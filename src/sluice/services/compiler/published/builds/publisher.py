@@ -1,4 +1,10 @@
-"""Writes a version: its text, its formats and the patch that leads to it; then changes the addresses, one object each."""
+"""Writes a version: its text, its formats and the patch that leads to it; then changes the addresses, one object each.
+
+An address changes in one step: what is served there is one object in R2, which holds the bytes and the facts of its
+headers. So a reader gets the old version or the new one as a whole, and needs no D1. The public cache in front of the
+Worker is purged by tag afterwards. Only the entry point that filled this cache can do that, so the workflow calls it
+through the binding `SELF`.
+"""
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence

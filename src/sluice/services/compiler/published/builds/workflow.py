@@ -1,4 +1,19 @@
-"""PublishedListWorkflow: one build of one list. Its steps continue after a crash, and a build waits for the one before it."""
+"""PublishedListWorkflow: one build of one list. Its steps continue after a crash, and a build waits for the one before it.
+
+Rows in D1 say what a list is and which version is published. Bytes are in R2: one object for each address, the last 30
+versions, patches, and the last good copies of sources. A build passes keys from step to step: it waits for its turn (a
+lease in D1), reads the sources, compiles only if a source or the definition has changed, makes every format, and puts
+each into its place.
+
+The number of a version belongs to one build, so a build that dies never lends it to other bytes. A version is a change
+of rules or of state. The reason in the header stays that of the version, or every build of a failing source would be a
+new one. A rollback stays until a source changes; where its rules stood in the sources is not known any more. A
+published list never blocks the hosts of its own sources.
+
+A list of 330,000 lines takes a heap that must stay below 100 MB, so a build holds one thing at a time: sources are kept
+compressed, a format is written line by line, patches are found on hashes of lines, a part of them at a time, and where
+rules stand is found by reading the sources a second time, one after another, instead of tracing the compilation.
+"""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,14 @@
-"""Reads the sources of a list: each from its address, else from a mirror, else from its last good copy."""
+"""Reads the sources of a list: each from its address, else from a mirror, else from its last good copy.
+
+A source is a bundle of its files, includes too, so a copy is as whole as the source was. All sources that are read at
+once share the room of one (`download_room.py`); those that find none are read again, one by one.
+
+A limit that is hit every time is no outage. When all sources are read, or stand in by their copies, their sizes are
+added up (`sizes.py`), and a sum beyond a limit fails the build, whatever came first. One source that is too large by
+itself has gone bad like any other bad one: its mirror or copy is taken, and without these the build fails too
+(`outcomes.py`). A PUT looks at the sources first, once and for a short while; what does not answer by then is left to
+the build.
+"""
 
 import asyncio
 import hashlib
