@@ -1,21 +1,34 @@
 """The documents tell the truth: every file and every function that they name is there."""
 
 import ast
+import json
 import re
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from bench import BENCHES
 from sluice.cli.downloads import LIMITS as COMMAND_LINE_LIMITS
+from sluice.cli.main import COMMANDS
 from sluice.core.errors import TooLarge
 from sluice.services.compiler.limits.memory import LINE_BYTES, MAX_PUBLISHED_BYTES, MAX_REPORTED_BYTES, MAX_TEXT_BYTES
 from sluice.services.compiler.limits.metered_download import LIMITS as WORKER_LIMITS
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")
+DOCUMENTS = (
+    "README.md",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    *sorted(f"docs/{path.name}" for path in ROOT.glob("docs/*.md")),
+)
 # `services/compiler/http/compile.py` or `…/compile.py: handle_compile, Class.method`, below src/sluice or the root.
 STEP = re.compile(r"`([\w./-]+\.(?:py|mjs|toml|sql|php|sh))(?:: ([\w., ]+))?`")
 FOLDERS = (ROOT, ROOT / "src/sluice", ROOT / "src", ROOT / "scripts/local", ROOT / "tests")
+# `./scripts/NAME` with the words after it on its line.
+COMMAND = re.compile(r"\./scripts/(\w[\w.-]*)((?: +[^\s`|;]+)*)")
+LINK = re.compile(r"\]\(([^)\s]+)\)")
 WALKS = ("A compile", "A warmed page", "An article")
 
 
@@ -34,6 +47,10 @@ def defined_names(path: Path) -> set[str]:
     return names
 
 
+def read_document(name: str) -> str:
+    return (ROOT / name).read_text()
+
+
 def walk(title: str) -> str:
     text = (ROOT / "ARCHITECTURE.md").read_text()
     return text.partition(f"### {title}")[2].partition("\n## ")[0].partition("\n### ")[0]
@@ -49,6 +66,104 @@ def test_files_and_functions_exist(document: str):
             defined_names(path) if symbols else set()
         )
         assert not missing, f"{document}: {name} has no {missing}"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_links_resolve(document: str):
+    """A link leads to a file that is there, and to a heading that it has."""
+    for target in LINK.findall(read_document(document)):
+        if "://" in target:
+            continue
+        name, _, anchor = target.partition("#")
+        file = (ROOT / document).parent / name if name else ROOT / document
+        assert file.exists(), f"{document} links to {target}"
+        assert not anchor or anchor in list_anchors(file), f"{document} links to {target}"
+
+
+def list_anchors(file: Path) -> set[str]:
+    """The headings of a document as a link names them."""
+    titles = re.findall(r"(?m)^#+ (.+)$", file.read_text())
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_commands_exist(document: str):
+    """A script that a document names exists, and so do the benchmark and the command that it is asked for."""
+    for script, words in COMMAND.findall(read_document(document)):
+        assert (ROOT / "scripts" / script).is_file(), f"{document} names ./scripts/{script}"
+        known = {"bench": BENCHES, "sluice": COMMANDS}.get(script)
+        word = (words.split() or [""])[0]
+        if known and re.fullmatch(r"[a-z][a-z-]+", word):
+            assert word in known, f"{document} names ./scripts/{script} {word}"
+
+
+def list_docstrings() -> Iterator[tuple[Path, str]]:
+    for folder in ("src", "scripts"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            if text := ast.get_docstring(ast.parse(path.read_text())):
+                yield path, text
+
+
+def test_docstrings_name_what_exists():
+    """A module's docstring names files that exist, from one of the folders above it, with the functions it names in them."""
+    for module, text in list_docstrings():
+        for name, symbols in STEP.findall(text):
+            if not name.endswith(".py"):  # others may be made by what the module runs
+                continue
+            near = [
+                parent / name for parent in module.parents if parent.is_relative_to(ROOT) and (parent / name).is_file()
+            ]
+            path = near[0] if near else find_file(name)
+            assert path, f"{module} names {name}, which does not exist"
+            missing = {symbol.strip() for symbol in symbols.split(",") if symbol} - (
+                defined_names(path) if symbols else set()
+            )
+            assert not missing, f"{module}: {name} has no {missing}"
+
+
+def test_folders_exist():
+    """The tree of ARCHITECTURE.md names folders and files that are there."""
+    tree = walk_section("ARCHITECTURE.md", "The folders")
+    above = ROOT
+    count = 0
+    for indent, name in re.findall(r"(?m)^    ( *)([\w./*-]+)", tree):
+        if name.startswith(("build/", "tests/")):  # made by the set-up; two on a line
+            continue
+        above = above if indent else ROOT / name
+        path = above / name if indent else above
+        assert list(path.parent.glob(path.name)), f"the tree names {name}"
+        count += 1
+    assert count > 20
+
+
+def walk_section(document: str, title: str) -> str:
+    return read_document(document).partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+
+
+def test_architecture_is_read_in_ten_minutes():
+    """It is at most 20 KB, and a decision is one paragraph that begins with what was decided."""
+    assert len((ROOT / "ARCHITECTURE.md").read_bytes()) <= 20_480
+    paragraphs = walk_section("ARCHITECTURE.md", "Decisions").strip().split("\n\n")
+    assert len(paragraphs) >= 20
+    for paragraph in paragraphs:
+        assert paragraph.startswith("**"), paragraph
+        assert len(re.sub(r"`[^`]*`", "", paragraph).split()) <= 100, paragraph
+
+
+def test_contributing_stays_short():
+    """Vocabulary, places and examples: at most 16 KB."""
+    assert len((ROOT / "CONTRIBUTING.md").read_bytes()) < 16_384
+
+
+def test_dependencies_are_explained():
+    """docs/dependencies.md says of each dependency why it is there, and of nothing else."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    groups = [*project["dependency-groups"].values(), project["project"]["dependencies"]]
+    python = {re.split("[=<>]", each)[0] for group in groups for each in group if isinstance(each, str)}
+    node = json.loads((ROOT / "package.json").read_text())["devDependencies"].keys()
+    table = re.findall(r"(?m)^\| ([^|]+) \|", read_document("docs/dependencies.md"))
+    named = {word for row in table[1:] for word in re.split(r"[,; ]+", row) if word not in {"", "with", "and", "of"}}
+    assert named == python | node
 
 
 @pytest.mark.parametrize("title", WALKS)
