@@ -167,10 +167,10 @@ def test_news_phrase(monkeypatch: pytest.MonkeyPatch):
     """A headline without a meaning to the analyst is good with the phrase, and with its other forms."""
     [(name, row)] = read_blocks("A news phrase")
     assert name == "core/news/sentiment/valence.py"
-    titles = ("Bank rolls out the carpet for Bitcoin", "Banks are rolling out the carpet for Bitcoin")
+    titles = ("Bank tips its hat to Bitcoin", "Bank tipped its hat to Bitcoin")
     assert {judge_headline(title).sentiment for title in titles} == {"neutral"}
     phrase: str = eval(row)  # noqa: S307 - the example
-    monkeypatch.setattr(valence, "GOOD", {**valence.GOOD, 2: phrase + valence.GOOD[2]})
+    monkeypatch.setattr(valence, "GOOD", {**valence.GOOD, 2: f"{phrase}, {valence.GOOD[2]}"})
     lexicon._lexicon.cache_clear()
     try:
         assert {judge_headline(title).sentiment for title in titles} == {"positive"}
