@@ -1,4 +1,7 @@
-"""Reads a feed from the bytes of a response. Never raises: what is wrong stands in the document."""
+"""Reads a feed from the bytes of a response. Never raises: what is wrong stands in the document.
+
+XML is read by expat first, then by a tolerant parser (`tolerant.py`), and by feedparser where these two lose items.
+"""
 
 import zlib
 from datetime import datetime, timedelta

@@ -1,4 +1,7 @@
-"""Who serves a host: a zone, the API, or nobody. It is looked up in KV, and each isolate remembers it for a while."""
+"""Who serves a host: a zone, the API, or nobody. It is looked up in KV, and each isolate remembers it for a while.
+
+Without a configuration that can be read the last good one serves, and without any the request's own address.
+"""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field

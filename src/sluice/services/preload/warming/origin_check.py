@@ -1,4 +1,7 @@
-"""Whether warming reaches the origin: one request by hand for the site's first page, sent as pages are warmed, from the alarm."""
+"""Whether warming reaches the origin: one request by hand for the site's first page, sent as pages are warmed, from the alarm.
+
+The zone's page asks for it after each change of the configuration, and so does `./scripts/deploy --check` with `ADMIN_TOKEN` set.
+"""
 
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal, TypedDict
