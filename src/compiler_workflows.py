@@ -15,7 +15,7 @@ __all__ = [
 
 
 class _Workflow(WorkflowEntrypoint):
-    """`part` is the name of the workflow among the parts."""
+    """A workflow class of the SDK. `part` is the name of the workflow among the parts."""
 
     part = ""
 

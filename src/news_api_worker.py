@@ -25,5 +25,5 @@ class Default(WorkerEntrypoint):
         return await handle_request(self, request, NAME, BINDINGS, open_news_api)
 
     async def refresh(self) -> bool:
-        """Called by the processor after a run: only this entry point can purge the cache before it."""
+        """Refresh the snapshot, for the processor after a run: only this entry point can purge the cache before it."""
         return await open_news_api(self.env, self.ctx).refresh.run()

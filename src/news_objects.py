@@ -12,7 +12,7 @@ __all__ = ["RunLock"]
 
 
 class RunLock(DurableObject):  # type: ignore[misc]  # the SDK has no types
-    """Each of the two Workers has its own."""
+    """Grants the run lease. Each of the two Workers has its own."""
 
     def __init__(self, ctx: Any, env: Any) -> None:
         super().__init__(ctx, env)
@@ -22,5 +22,5 @@ class RunLock(DurableObject):  # type: ignore[misc]  # the SDK has no types
         return await answer_call(self.lock, run_lock.RunLock, name, message)
 
     async def ping(self) -> bool:
-        """Whether the object's database answers."""
+        """Return whether the object's database answers."""
         return await self.lock.is_healthy()

@@ -11,7 +11,7 @@ __all__ = ["NewsState"]
 
 
 class NewsState(DurableObject):  # type: ignore[misc]  # the SDK has no types
-    """What is served, and what must be exact; there is one."""
+    """The one state object of the news service: what is served, and what must be exact."""
 
     def __init__(self, ctx: Any, env: Any) -> None:
         super().__init__(ctx, env)
@@ -27,5 +27,5 @@ class NewsState(DurableObject):  # type: ignore[misc]  # the SDK has no types
         await self.state.handle_alarm()
 
     async def ping(self) -> bool:
-        """Whether the object's database answers."""
+        """Return whether the object's database answers."""
         return self.state.rows.changes >= 0

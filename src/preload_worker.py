@@ -28,7 +28,7 @@ class PreloadQueue(DurableObject):
         self.zone = open_zone(env, ctx)
 
     async def ping(self) -> bool:
-        """Whether the object's own database answers."""
+        """Return whether the object's own database answers."""
         return Sql(self.ctx.storage).value("select 1") == 1
 
     async def call(self, zone_id: str, name: str, message: str) -> Any:

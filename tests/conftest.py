@@ -74,7 +74,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 
 def _find_reason(report: pytest.TestReport) -> str:
-    """The text given to `pytest.skip`, in one line: a skip's representation is its file, line and text."""
+    """Return the text given to `pytest.skip`, in one line: a skip's representation is its file, line and text."""
     text = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
     return " ".join(text.removeprefix("Skipped: ").split())
 

@@ -58,7 +58,7 @@ class Unpacked:
         self.environment = os.environ | {"LD_LIBRARY_PATH": ":".join(map(str, libraries))}
 
     def find(self, pattern: str, name: str | None = None) -> Path:
-        """The program of the packages, else the one that this machine has under the name, which was then not fetched."""
+        """Return the program of the packages, else the one that this machine has under the name, which was then not fetched."""
         folders = [self.root / folder for folder in ("usr/bin", "usr/sbin", "bin", "sbin")]
         if found := [path for folder in folders for path in folder.glob(pattern)]:
             return min(found)
@@ -68,13 +68,13 @@ class Unpacked:
 
 
 def find_installed(name: str) -> Path | None:
-    """This machine's own program; those for administrators need not be on the path."""
+    """Return this machine's own program; those for administrators need not be on the path."""
     found = shutil.which(name) or shutil.which(name, path="/usr/sbin:/sbin:/usr/local/sbin")
     return Path(found) if found else None
 
 
 def fetch_packages(packages: Packages) -> Unpacked:
-    """Returns the unpacked packages; the first call downloads them, and others wait for it."""
+    """Return the unpacked packages; the first call downloads them, and others wait for it."""
     folder = CACHE / packages.name
     # Another list of packages gets another folder.
     root = folder / sha256(repr(packages).encode()).hexdigest()[:12]
@@ -113,7 +113,7 @@ def _choose(packages: Packages, folder: Path) -> list[str]:
 
 
 def _apt(folder: Path, tool: str, *arguments: str, inside: str = ".") -> str:
-    """Runs apt with lists and a cache of its own, so that it needs no rights and no lock."""
+    """Run apt with lists and a cache of its own, so that it needs no rights and no lock."""
     options = {
         "Dir::State": folder / "apt/state",
         "Dir::State::status": "/var/lib/dpkg/status",

@@ -24,7 +24,7 @@ ANSWER: Final = "10.9.8.7"
 
 @cache
 def _fetch() -> Unpacked | NotAvailable:
-    """Asked for once in a run, whatever comes of it."""
+    """Download the packages, once in a run, whatever comes of it."""
     try:
         return fetch_packages(NAME_SERVERS)
     except NotAvailable as error:
@@ -32,7 +32,7 @@ def _fetch() -> Unpacked | NotAvailable:
 
 
 def find_program(name: str) -> str:
-    """This machine's own program, else the one of Debian's packages, which are not installed."""
+    """Return this machine's own program, else the one of Debian's packages, which are not installed."""
     if own := find_installed(name):
         return str(own)
     packages = _fetch()
@@ -42,7 +42,7 @@ def find_program(name: str) -> str:
 
 
 def choose_environment(program: str) -> dict[str, str]:
-    """A program of the packages finds its libraries there."""
+    """Return the environment of a program, which finds its libraries among the packages."""
     packages = _fetch() if Path(program).is_relative_to(CACHE) else None
     return packages.environment if isinstance(packages, Unpacked) else dict(os.environ)
 

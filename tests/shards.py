@@ -65,7 +65,7 @@ class Shard:
         return shard
 
     def choose(self, modules: Iterable[str]) -> set[str]:
-        """The modules of this part: the longest first, each to the part that has the least to do so far."""
+        """Return the modules of this part: the longest first, each to the part that has the least to do so far."""
         parts: list[set[str]] = [set() for _ in range(self.total)]
         load_s = [0] * self.total
         for group in sorted(_group(modules), key=lambda names: (-_length_s(names), names)):
@@ -76,7 +76,7 @@ class Shard:
 
 
 def _group(modules: Iterable[str]) -> list[list[str]]:
-    """The modules that run in one part, sorted; most run for themselves."""
+    """Return the modules that run in one part, sorted; most run for themselves."""
     groups: dict[str, list[str]] = {}
     for module in sorted(modules):
         shared = (folder for folder, alone in TOGETHER.items() if module.startswith(folder) and module not in alone)

@@ -8,13 +8,13 @@ from runtime import PATIENCE_S, ROOT
 
 
 def wrangler(state: Path, config: str, *words: str) -> Sequence[str]:
-    """The command, as its user types it, on this state."""
+    """Return the command, as its user types it, on this state."""
     place = ("--local", "--persist-to", str(state), "--config", config)
     return (str(ROOT / "scripts/wrangler"), *words, *place)
 
 
 def run_wrangler(state: Path, config: str, *words: str) -> str:
-    """What the command prints; fails if it does."""
+    """Return what the command prints; fail if it does."""
     done = subprocess.run(
         wrangler(state, config, *words), cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )

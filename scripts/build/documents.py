@@ -28,7 +28,7 @@ from sluice.web.common_routes import add_common_routes
 ROOT: Final = Path(__file__).parents[2]
 
 
-class Nothing:
+class NullPort:
     """Stands for every port: a service is put together to look at its routes, and none of them is called."""
 
     def __getattr__(self, _name: str) -> Self:
@@ -38,22 +38,22 @@ class Nothing:
         return self
 
 
-NOTHING: Final[Any] = Nothing()
+NOTHING: Final[Any] = NullPort()
 NO_VARIABLES: Final = Variables(lambda _name: None)
 
 
 ROUTES: Final[dict[str, Callable[[], Sequence[Route]]]] = {
-    "edge-preload": lambda: PreloadService(leave_out(PreloadPorts)).routes,
-    "adblock-compiler": lambda: CompilerService(leave_out(CompilerPorts)).routes,
-    "sluice-tail": lambda: TailService(leave_out(TailPorts)).routes,
-    "worker-api": lambda: NewsApiService(leave_out(NewsApiPorts)).routes,
-    "worker-news-processor": lambda: NewsProcessorService(leave_out(NewsProcessorPorts)).routes,
-    "worker-news-updater": lambda: NewsUpdaterService(leave_out(RunPorts)).routes,
+    "edge-preload": lambda: PreloadService(build_null_ports(PreloadPorts)).routes,
+    "adblock-compiler": lambda: CompilerService(build_null_ports(CompilerPorts)).routes,
+    "sluice-tail": lambda: TailService(build_null_ports(TailPorts)).routes,
+    "worker-api": lambda: NewsApiService(build_null_ports(NewsApiPorts)).routes,
+    "worker-news-processor": lambda: NewsProcessorService(build_null_ports(NewsProcessorPorts)).routes,
+    "worker-news-updater": lambda: NewsUpdaterService(build_null_ports(RunPorts)).routes,
 }
 WORKERS: Final = tuple(ROUTES)
 
 
-def leave_out(ports: Callable[..., Any]) -> Any:
+def build_null_ports(ports: Callable[..., Any]) -> Any:
     """Return the ports of a service without adapters behind them; no variable is set."""
     names = cast("Any", ports).__dataclass_fields__
     return ports(**(dict.fromkeys(names, NOTHING) | {"variables": NO_VARIABLES}))

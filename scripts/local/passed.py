@@ -21,7 +21,7 @@ class NotPassed(Exception):
 
 
 def read_clean_head() -> str:
-    """Returns HEAD's commit if the work tree has exactly what it has."""
+    """Return HEAD's commit if the work tree has exactly what it has."""
     head = _git("rev-parse", "--verify", "HEAD^{commit}").strip()
     if _git("status", "--porcelain", "--untracked-files=normal"):
         raise NotPassed(f"the work tree is not clean, it differs from commit {head[:12]}: see git status")
@@ -61,7 +61,7 @@ def _read() -> list[str]:
 
 @contextmanager
 def _lock(folder: Path) -> Iterator[None]:
-    """Keeps the runs of this user's other clones out; the lock ends with the process at the latest."""
+    """Keep the runs of this user's other clones out; the lock ends with the process at the latest."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -65,7 +65,7 @@ class Runtime:
         ready.set()
 
     def log(self) -> list[dict[str, Any]]:
-        """What the Workers have logged so far, as values."""
+        """Return what the Workers have logged so far, as values."""
         return [json.loads(line) for line in self.lines if line.startswith("{")]
 
     def client(self, worker: str) -> httpx.Client:
@@ -84,7 +84,7 @@ class Runtime:
         self.url = ""
 
     def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
-        """Ask it to end, as a service manager would; the exit code."""
+        """Ask it to end, as a service manager would; return the exit code."""
         self.process.send_signal(how)
         code = self.process.wait(PATIENCE_S)
         self._reader.join()
@@ -92,12 +92,12 @@ class Runtime:
 
 
 def open_client(url: str, **headers: str) -> httpx.Client:
-    """A client of the runtime at this address, which sends these headers."""
+    """Return a client of the runtime at this address, which sends these headers."""
     return httpx.Client(base_url=url, headers=headers, timeout=PATIENCE_S, limits=NO_KEEP_ALIVE)
 
 
 def until(look: Callable[[], Any], timeout_s: float = PATIENCE_S) -> Any:
-    """What `look` returns as soon as that is true; fails when it never is."""
+    """Return what `look` returns as soon as that is true; fail when it never is."""
     end = time.monotonic() + timeout_s
     while not (found := look()):
         if time.monotonic() > end:

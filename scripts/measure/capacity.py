@@ -86,7 +86,7 @@ def build_rows(units: Units) -> Iterator[Row]:
 
 
 def preload_rows(units: Units) -> Iterator[Row]:
-    """The unit of sharding is the zone: its object holds its queue, limits and purges."""
+    """Yield the rows of edge-preload. The unit of sharding is the zone: its object holds its queue, limits and purges."""
     minute, page = units["idle preload minute"], units["page warmed"]
     pages_per_s = ZONES * PAGES_OF_A_ZONE / DAY_S
     calls = ZONES * minute.get("object_requests", 0)
@@ -109,7 +109,7 @@ def preload_rows(units: Units) -> Iterator[Row]:
 
 
 def compiler_rows(units: Units) -> Iterator[Row]:
-    """The units of sharding are the list (its single flight) and the client (its rate limit)."""
+    """Yield the rows of adblock-compiler. The units of sharding are the list (its single flight) and the client (its rate limit)."""
     hit, job = units["list hit"], units["job"]
     hits_per_s = SUBSCRIBERS / REFRESH_S
     queries = hits_per_s * hit.get("d1_queries", 0)
@@ -181,7 +181,7 @@ def compiler_rows(units: Units) -> Iterator[Row]:
 
 
 def news_rows(units: Units) -> Iterator[Row]:
-    """One pipeline is one shard: its KV namespace with its checkpoint. More feeds are more pipelines."""
+    """Yield the rows of the news service. One pipeline, with its KV namespace and checkpoint, is one shard; more feeds need more pipelines."""
     update = units["hourly news update"]
     size, room = FEEDS * BYTES_OF_A_FEED, FEED_VARIABLES * VARIABLE_BYTES
     yield Row("news", "pipeline", "NEWS_FEEDS to NEWS_FEEDS_10", FEEDS, "feeds", size, room, "bytes")

@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """`work` does the unit `amount` times."""
+    """A unit of work whose operations are counted. `work` does the unit `amount` times."""
 
     name: str
     work: Callable[[], object]
@@ -201,7 +201,7 @@ class Workers:
         yield Unit("API request", lambda: api.get("/api/v1/articles").raise_for_status())
 
     def _process_article(self) -> None:
-        """All three stages, a minute each."""
+        """Perform all three stages, a minute each."""
         for _ in range(3):
             self._cron("worker-news-processor", MINUTE)
 
@@ -227,7 +227,7 @@ def run_workers() -> Iterator[Workers]:
 
 
 def describe_variables(lists: str, allowed: str, news: str) -> dict[str, str]:
-    """As many sources and lists as the defaults have: five are checked, three are warmed."""
+    """Return variables with as many sources and lists as the defaults have: five are checked, three are warmed."""
     sources = [f"http://{lists}/{number}" for number in range(5)]
     warmed = [{"name": f"Warm {url}", "sources": [{"source": url}]} for url in sources[:3]]
     return {

@@ -34,7 +34,7 @@ class Site:
 
 @contextmanager
 def origin(delay_s: float) -> Iterator[Site]:
-    """A site on a loopback address that takes `delay_s` for each page."""
+    """Yield a site on a loopback address that takes `delay_s` for each page."""
     site = Site("")
 
     class Pages(http.server.BaseHTTPRequestHandler):

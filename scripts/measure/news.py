@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from news_sets import measure_sets
-from sluice.core.news.charsets import decode_text
+from sluice.core.news.charset_detection import decode_text
 from sluice.core.news.extraction import extract
 
 HOSTILE = {
@@ -34,8 +34,8 @@ class Count:
 
     def scores(self) -> tuple[float, float, float]:
         precision = self.found / max(1, self.found + self.unwanted)
-        recall = self.found / max(1, self.found + self.missing)
-        return precision, recall, 2 * precision * recall / max(1e-9, precision + recall)
+        load_announced = self.found / max(1, self.found + self.missing)
+        return precision, load_announced, 2 * precision * load_announced / max(1e-9, precision + load_announced)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,7 +64,7 @@ def measure(options: argparse.Namespace) -> None:
 
 
 def measure_corpus(corpus: Path, pages: Path, worst: int) -> None:
-    """Measures our extraction, and trafilatura's beside it if it is installed; it is no part of the project."""
+    """Measure our extraction, and trafilatura's beside it if it is installed; it is no part of the project."""
     segments = json.loads((corpus / "segments.json").read_text())
     measure_extractor("sluice", extract_text, segments, pages, worst)
     try:
@@ -88,8 +88,8 @@ def measure_extractor(
         total.unwanted += len(unwanted)
         times.append(elapsed_ms)
         mistakes.append((len(missing) + len(unwanted), case["file"]))
-    precision, recall, f_score = total.scores()
-    print(f"{name}, {len(times)} pages: precision {precision:.3f}, recall {recall:.3f}, F {f_score:.3f}")
+    precision, load_announced, f_score = total.scores()
+    print(f"{name}, {len(times)} pages: precision {precision:.3f}, recall {load_announced:.3f}, F {f_score:.3f}")
     print(f"time per page: median {statistics.median(times):.0f} ms, worst {max(times):.0f} ms")
     for count, page in sorted(mistakes, reverse=True)[:worst]:
         print(f"{count:4} {page}")
@@ -100,7 +100,7 @@ def extract_text(body: bytes) -> str:
 
 
 def time_extraction(body: bytes, extractor: Callable[[bytes], str] = extract_text) -> tuple[str, float]:
-    """Returns the text with folded white space, and the CPU time in milliseconds."""
+    """Return the text with folded white space, and the CPU time in milliseconds."""
     started = time.process_time()
     text = extractor(body)
     return fold_spaces(text), (time.process_time() - started) * 1000

@@ -52,7 +52,7 @@ def measure_headlines(items: list[dict[str, Any]]) -> None:
 
 
 def judge_with_vader(items: list[dict[str, Any]]) -> list[str] | None:
-    """Judges with VADER if it is installed; it is no part of the project."""
+    """Judge with VADER if it is installed; it is no part of the project."""
     try:
         vader = import_module("vaderSentiment.vaderSentiment")
     except ImportError:

@@ -57,7 +57,7 @@ def measure(options: argparse.Namespace) -> None:
 
 
 def print_queue_costs(runtime: Runtime, runs: int) -> None:
-    """The depths take turns, so that a short load on the machine does not affect only one of them."""
+    """Print the cost of the queue at several depths, measured in turn, so that a short load on the machine does not affect only one of them."""
     for depth in DEPTHS:
         for start in range(0, depth, 5_000):
             request_ms(runtime, depth, "push", start=start, count=min(5_000, depth - start), at_once=500)
@@ -74,7 +74,7 @@ def print_queue_costs(runtime: Runtime, runs: int) -> None:
 
 
 def queue_cost(runtime: Runtime, depth: int, start: int) -> tuple[float, float]:
-    """Milliseconds for one push and one pop at a depth, without the cost of an empty request."""
+    """Return the milliseconds for one push and one pop at a depth, without the cost of an empty request."""
     empty_ms = min(request_ms(runtime, depth, "pop", count=0) for _ in range(3))
     push_ms = request_ms(runtime, depth, "push", start=start, count=OPERATIONS, at_once=1)
     pop_ms = request_ms(runtime, depth, "pop", count=OPERATIONS)
@@ -82,7 +82,7 @@ def queue_cost(runtime: Runtime, depth: int, start: int) -> tuple[float, float]:
 
 
 def request_ms(runtime: Runtime, depth: int, path: str, **query: int) -> float:
-    """Measured from outside, because a Worker's clock stands still while it computes."""
+    """Return the milliseconds of a request, measured from outside: a Worker's clock stands still while it computes."""
     # A new connection: workerd drops one that is idle while it computes.
     params: dict[str, str | int] = {"name": f"q{depth}", **query}
     started = time.perf_counter()
@@ -91,7 +91,7 @@ def request_ms(runtime: Runtime, depth: int, path: str, **query: int) -> float:
 
 
 def print_latencies(runtime: Runtime, site: Site, runs: int) -> None:
-    """The median time until the first byte of a page, by the layer that serves it."""
+    """Print the median time until the first byte of a page, by the layer that serves it."""
     admin(runtime, "hits", "PUT", "config", {"site_url": f"http://{HOST}", "origin_url": f"http://{site.address}"})
     print(f"{'first byte by':>14} {'ms':>6}", flush=True)
     with httpx.Client(base_url=runtime.url, headers={"Host": HOST}, timeout=60) as visitor:
@@ -106,7 +106,7 @@ def print_latencies(runtime: Runtime, site: Site, runs: int) -> None:
 
 
 def print_statements(runtime: Runtime, site: Site) -> None:
-    """What a page costs between its enqueuing and the end of its drain, as the object counts it."""
+    """Print what a page costs between its enqueuing and the end of its drain, as the object counts it."""
     url = f"http://{site.address}"
     admin(runtime, "counted", "PUT", "config", {"site_url": url})
     warm_counted(runtime, url, "/first")
@@ -118,7 +118,7 @@ def print_statements(runtime: Runtime, site: Site) -> None:
 
 
 def warm_counted(runtime: Runtime, url: str, path: str) -> None:
-    """Warms a page, and waits without asking the object."""
+    """Warm a page, and wait without asking the object."""
     admin(runtime, "counted", "POST", "enqueue", {"urls": [url + path]})
     until(lambda: any(row["url"] == url + path for row in admin(runtime, "counted", "GET", "log")["log"]))
     time.sleep(1)  # for the mirror, which follows the log
@@ -130,7 +130,7 @@ def count_statements(runtime: Runtime) -> int:
 
 
 def print_list_latencies(runtime: Runtime, site: Site, runs: int) -> None:
-    """How long a visitor of a page at the edge waits: the list of purges is fresh, is older than the delay, and its object sleeps."""
+    """Print how long a visitor of a page at the edge waits: the list of purges is fresh, is older than the delay, and its object sleeps."""
     admin(runtime, "hits", "PUT", "config", {"site_url": f"http://{HOST}", "origin_url": f"http://{site.address}"})
     print(f"{'list':>12} {'ms':>8} {'worst':>8}", flush=True)
     for name, wait_s, count in (("fresh", 0.0, 10 * runs), ("old", 2.1, 2 * runs), ("asleep", ASLEEP_S, runs)):
@@ -153,7 +153,7 @@ def first_byte_ms(runtime: Runtime) -> float:
 
 
 def print_intake(runtime: Runtime, site: Site, addresses: int) -> None:
-    """The longest time that another call to the same object waits while a large sitemap is taken in."""
+    """Print the longest time that another call to the same object waits while a large sitemap is taken in."""
     url = f"http://{site.address}"
     locations = "".join(f"<url><loc>{url}/intake/{n}</loc></url>" for n in range(addresses))
     site.sitemap = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{locations}</urlset>'.encode()
@@ -194,7 +194,7 @@ def visit(visitor: httpx.Client, path: str, layer: str, forget: Callable[[str], 
 
 
 def print_edge_hit(runtime: Runtime, runs: int) -> None:
-    """The processor time of workerd for an edge hit, beside that of a Worker that answers "hello"."""
+    """Print the processor time of workerd for an edge hit, beside that of a Worker that answers "hello"."""
     with open_client(runtime.url, "hello.localhost") as hello, open_client(runtime.url, HOST) as site:
         until(lambda: site.get("/page/0").headers["X-Cache-Layer"] == "EDGE")
         endpoints = [
@@ -208,7 +208,7 @@ def print_edge_hit(runtime: Runtime, runs: int) -> None:
 
 
 def print_heap(runtime: Runtime) -> None:
-    """How much Python's heap grows while many visitors get large files that are stored as far as there is room."""
+    """Print how much Python's heap grows while many visitors get large files that are stored as far as there is room."""
 
     def fetch(number: int) -> int:
         reply = httpx.get(f"{runtime.url}{LARGE}{LARGE_BYTES}/{number}", headers={"Host": HOST}, timeout=300)
@@ -237,7 +237,7 @@ def print_throughput(runtime: Runtime, site: Site) -> None:
 
 
 def warm_pages(runtime: Runtime, site: Site, limits: dict[str, int], pages: int) -> float:
-    """Returns the seconds until all pages are warm."""
+    """Return the seconds until all pages are warm."""
     url = f"http://{site.address}"
     admin(runtime, "warm", "PUT", "config", {"site_url": url, **limits})
     urls = [f"{url}/{len(limits)}/{n}" for n in range(pages)]

@@ -13,7 +13,7 @@ Counts = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """So many operations a month are included, and each further million costs so many dollars."""
+    """The price of an operation: so many a month are included, and each further million costs so many dollars."""
 
     included: float
     usd_per_million: float

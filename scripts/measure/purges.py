@@ -58,7 +58,7 @@ def measure(options: argparse.Namespace) -> None:
 
 
 def start(state: Path, *arguments: str) -> Runtime:
-    """The two instances on one state."""
+    """Return the two instances on one state."""
     routes = [
         f"--route={host}={worker}" for host, worker in zip(HOSTS, ("edge-preload", "edge-preload-twin"), strict=True)
     ]
@@ -69,7 +69,7 @@ def start(state: Path, *arguments: str) -> Runtime:
 
 @dataclass
 class Site:
-    """Each page says when it was asked for; the site counts its requests."""
+    """A site whose pages say when they were asked for; it counts its requests."""
 
     address: str = ""
     requests: Counter[str] = field(default_factory=Counter)
@@ -129,7 +129,7 @@ def register(runtime: Runtime, site: Site, **config: Any) -> None:
 
 
 def build_purge(**what: Any) -> tuple[bytes, dict[str, str]]:
-    """The content and the headers of a signed purge."""
+    """Return the content and the headers of a signed purge."""
     content = json.dumps({"zone_id": ZONE, "idempotency_key": f"purge-{uuid.uuid4()}", **what}).encode()
     nonce = secrets.token_hex(16)
     headers = sign_request(KEY, "POST", "/api/v1/purge", content, now=time.time(), nonce=nonce)
@@ -154,7 +154,7 @@ class Watch:
     worst_s: float = 0.0  # how much longer than the delay old content was served
 
     def check(self, began_at: float, asked_at: float) -> None:
-        """Content is too old if a purge that held when the visitor came was sent after the origin was asked."""
+        """Count a visit. Its content is too old if a purge that held when the visitor came was sent after the origin was asked."""
         self.visits += 1
         for holds_at, sent_at in self.purges:
             if holds_at <= began_at and asked_at < sent_at:
@@ -164,7 +164,7 @@ class Watch:
 
 
 def visit_twins(runtime: Runtime, site: Site, *, seconds: int, visitors: int, pages: int) -> tuple[Watch, int]:
-    """What visitors of two instances saw while everything was purged each second, and how often the origin was asked."""
+    """Return what visitors of two instances saw while everything was purged each second, and how often the origin was asked."""
     register(runtime, site, preload_post_purge=False)
     site.requests.clear()
     watch = Watch()
@@ -205,7 +205,7 @@ async def _visit_twins(runtime: Runtime, watch: Watch, seconds: int, visitors: i
 
 
 def purge_many(runtime: Runtime, site: Site, pages: int) -> dict[str, Any]:
-    """Stores pages as visitors do, purges them all by their tag, and waits until they are gone."""
+    """Store pages as visitors do, purge them all by their tag, and wait until they are gone."""
     register(runtime, site, preload_post_purge=False)
     with httpx.Client(base_url=runtime.url, headers={"Host": HOSTS[0]}, timeout=PATIENCE_S) as visitor:
         for number in range(pages):
@@ -225,8 +225,8 @@ def _is_visited(visitor: httpx.Client, path: str) -> bool:
         return False
 
 
-def kill_again_and_again(runtime: Runtime, site: Site, *, pages: int, kills: int, seed: int = 11) -> dict[str, Any]:
-    """Kills the runtime at random moments while a sitemap is read, pages are warmed and all are purged; then looks at each page."""
+def kill_repeatedly(runtime: Runtime, site: Site, *, pages: int, kills: int, seed: int = 11) -> dict[str, Any]:
+    """Kill the runtime at random moments while a sitemap is read, pages are warmed and all are purged; then look at each page."""
     register(runtime, site, preload_rpm_limit=60_000, preload_rps_limit=1000)
     draw = random.Random(seed)  # noqa: S311
     urls = [f"{SITE_URL}/kill{number}" for number in range(pages)]
@@ -280,5 +280,5 @@ def print_sizes(runtime: Runtime, site: Site) -> None:
 
 
 def print_kills(runtime: Runtime, site: Site, kills: int) -> None:
-    result = kill_again_and_again(runtime, site, pages=200, kills=kills)
+    result = kill_repeatedly(runtime, site, pages=200, kills=kills)
     print(f"200 pages, killed {kills} times: {result}\n", flush=True)

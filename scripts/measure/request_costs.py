@@ -76,7 +76,7 @@ class Processor:
 
 
 def is_workerd(path: Path, session: str) -> bool:
-    """Whether this is the workerd of our own runtime, which runs in a session of its own."""
+    """Return whether this is the workerd of our own runtime, which runs in a session of its own."""
     try:
         head, _, tail = (path / "stat").read_text().rpartition(") ")
     except OSError:
@@ -85,12 +85,12 @@ def is_workerd(path: Path, session: str) -> bool:
 
 
 def measure_best_ms(endpoints: list[Endpoint], processor: Processor, *, rounds: int, calls: int) -> dict[str, float]:
-    """In turns, so that other load on the machine affects all; the best round of each is the least disturbed."""
+    """Measure in turns, so that other load on the machine affects all; the best round of each is the least disturbed."""
 
     def spend_ms(call: Call, times: int) -> float:
         before = processor.spent_ms()
         for _ in range(times):
-            call_patiently(call)
+            call_with_retry(call)
         time.sleep(SETTLE_S)
         return (processor.spent_ms() - before) / times
 
@@ -149,7 +149,7 @@ def build_endpoints(runtime: Runtime, source: str, stack: ExitStack) -> Iterator
         yield Endpoint(f"idle {name} minute", partial(run_minute, runtime, worker))
 
 
-def call_patiently(call: Call) -> None:
+def call_with_retry(call: Call) -> None:
     """Call again if the connection was lost: workerd drops some while it works in the background. The best round has none."""
     for _ in range(TRIES - 1):
         try:

@@ -9,7 +9,7 @@ from typing import Any
 
 @contextmanager
 def serve_files(files: dict[str, bytes]) -> Iterator[str]:
-    """Serve the files by their paths, each as it is when it is asked for; yields host and port."""
+    """Serve the files by their paths, each as it is when it is asked for; yield host and port."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -20,7 +20,7 @@ def serve_files(files: dict[str, bytes]) -> Iterator[str]:
             self.wfile.write(body)
 
         def log_message(self, *_arguments: Any) -> None:
-            """Nothing is printed."""
+            """Print nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -81,7 +81,7 @@ def print_row(case: Case, source: str, url: str, arguments: argparse.Namespace) 
 
 
 def print_batch_heap(folder: Path, cases: list[Case], address: str, url: str) -> None:
-    """Compiles six large lists in one batch. The lists are served as long as the function runs."""
+    """Compile six large lists in one batch. The lists are served as long as the function runs."""
     first = len(cases)
     cases += [Case("large", generate_list(folder, LARGE_LINES + number), TRANSFORMATIONS) for number in range(6)]
     items = [
@@ -110,13 +110,13 @@ def print_heap(source: str, url: str, compiles: int) -> None:
 
 
 def fresh(source: str) -> bytes:
-    """Returns a request that was never made before."""
+    """Return a request that was never made before."""
     configuration: dict[str, Any] = {"name": f"List {next(_NUMBERS)}", "sources": [{"source": source}]}
     return json.dumps({"configuration": configuration | {"transformations": TRANSFORMATIONS}}).encode()
 
 
 def ask(client: httpx.Client, body: bytes, expected: str) -> None:
-    """Reads the reply as it comes over the wire, without decompressing it."""
+    """Read the reply as it comes over the wire, without decompressing it."""
     headers = {"Content-Type": "application/json", "Accept-Encoding": "gzip"}
     with client.stream("POST", "/compile", content=body, headers=headers) as reply:
         size = sum(len(chunk) for chunk in reply.iter_raw())
@@ -151,7 +151,7 @@ def heap_bytes(client: httpx.Client) -> int:
 
 @contextmanager
 def run_service(folder: Path, address: str, *variables: str) -> Iterator[Runtime]:
-    """Runs the deployed Worker with its own config, but for the entry, which also reports the heap."""
+    """Run the deployed Worker with its own config, but for the entry, which also reports the heap."""
     shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("sluice", "__pycache__"))
     shutil.copy(HERE / "service_worker/heap_worker.py", folder / "src")
     shutil.copytree(ROOT / "migrations", folder / "migrations")

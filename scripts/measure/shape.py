@@ -34,7 +34,7 @@ def list_annotations(function: Function) -> Iterator[ast.expr]:
 
 
 def is_loose(function: Function) -> bool:
-    """Whether an annotation names a type that may be anything."""
+    """Return whether an annotation names a type that may be anything."""
     return any(name in LOOSE for annotation in list_annotations(function) for name in list_names(annotation))
 
 
@@ -47,7 +47,7 @@ def list_names(annotation: ast.expr) -> Iterator[str]:
 
 
 def list_quoted_names(text: str) -> Iterator[str]:
-    """The names in an annotation that stands in quotes; a text of a Literal is none."""
+    """Yield the names in an annotation that stands in quotes; a text of a Literal is none."""
     try:
         quoted = ast.parse(text, mode="eval").body
     except SyntaxError:
@@ -56,7 +56,7 @@ def list_quoted_names(text: str) -> Iterator[str]:
 
 
 def count_loose(paths: Iterable[Path]) -> tuple[int, int]:
-    """The loose signatures, and all."""
+    """Return the loose signatures, and all."""
     functions = [function for path in paths for function in list_functions(path)]
     return sum(map(is_loose, functions)), len(functions)
 

@@ -11,7 +11,7 @@ from worker_config import WorkerConfig
 def choose_account(configs: list[WorkerConfig], run: Wrangler) -> str:
     """Return the id of the account, which wrangler takes from now on; by itself it might take one of another login.
 
-    Raises DeployError without a login, or if it is not clear which account is meant.
+    Raise DeployError without a login, or if it is not clear which account is meant.
     """
     accounts = {account["id"]: account["name"] for account in _read_login(run)["accounts"]}
     written = {str(config.content["account_id"]) for config in configs if "account_id" in config.content}

@@ -47,7 +47,7 @@ class Program:
     limit_s: float | None = None
 
     def __call__(self, *arguments: str) -> str:
-        """Run it and return what it prints; raises CommandFailed or CommandTimedOut."""
+        """Run it and return what it prints; raise CommandFailed or CommandTimedOut."""
         with tempfile.TemporaryDirectory() as folder:
             events = Path(folder) / "events"
             process = _start(self.name, *arguments, events=events)

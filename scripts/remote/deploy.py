@@ -63,7 +63,7 @@ def select_configs(configs: list[WorkerConfig], names: list[str]) -> list[Worker
 
 
 def select_for_free_plan(configs: list[WorkerConfig], names: list[str]) -> list[WorkerConfig]:
-    """Return the Workers that the free plan can run; raises DeployError if one that cannot was asked for."""
+    """Return the Workers that the free plan can run; raise DeployError if one that cannot was asked for."""
     for config in configs:
         verdict = judge(config)
         print_line(f"{config.name:24} {'fits' if verdict.fits else 'skipped'}: {verdict.reason}")
@@ -82,7 +82,7 @@ def check_bindings(config: WorkerConfig) -> None:
 
 
 def check_upload(config: WorkerConfig, upload: Wrangler, prepare: Prepare) -> None:
-    """Build the upload without an account; raises DeployError if it is too large."""
+    """Build the upload without an account; raise DeployError if it is too large."""
     with prepare(config) as uploaded:
         output = upload("deploy", "--dry-run", "--config", str(uploaded.path))
     size = re.search(r"gzip: ([\d.]+) KiB", output)

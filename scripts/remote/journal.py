@@ -30,7 +30,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """`tag` is that of the last deployment, `migrations` are those that it applied to databases."""
+    """What the journal of one account holds. `tag` is that of the last deployment, `migrations` are those that it applied to databases."""
 
     tag: str = ""
     finished: bool = True

@@ -60,7 +60,7 @@ def _compare(name: str, locked: tuple[str, frozenset[str]] | None, package: dict
 
 
 def sync_locked_packages(root: Path, run: Wrangler) -> None:
-    """Run `pywrangler sync`; raises DeployError if it vendors anything but the locked packages."""
+    """Run `pywrangler sync`; raise DeployError if it vendors anything but the locked packages."""
     lock = read_lock((root / "requirements/worker.txt").read_text())
     pylock = root / "pylock.toml"
     pylock.write_text(render_pylock(lock))

@@ -21,26 +21,26 @@ class Unchanged:
 
 
 @dataclass(frozen=True, slots=True)
-class Return:
+class Restorable:
     """The deployment's version runs, and the former ones are known."""
 
     note: Note
 
 
 @dataclass(frozen=True, slots=True)
-class NoFormer:
+class NoPreviousVersion:
     """The deployment was the Worker's first."""
 
 
 @dataclass(frozen=True, slots=True)
-class Foreign:
+class ForeignVersion:
     """A version runs that came neither with the deployment nor before it."""
 
     note: Note
     runs: Deployment
 
 
-Step = Unchanged | Return | NoFormer | Foreign
+Step = Unchanged | Restorable | NoPreviousVersion | ForeignVersion
 
 
 def roll_back(
@@ -61,7 +61,7 @@ def roll_back(
     if not named:
         journal.finish()
     print_line(_describe_data(journal.content))
-    if first := [config for config in chosen if isinstance(steps[config.name], NoFormer)]:
+    if first := [config for config in chosen if isinstance(steps[config.name], NoPreviousVersion)]:
         raise DeployError("\n".join(map(_describe_first, first)))
 
 
@@ -86,12 +86,12 @@ def _plan(config: WorkerConfig, note: Note, run: Wrangler) -> Step:
     if not _list_added(note, runs):
         return Unchanged(runs)
     if not note.before:
-        return NoFormer()
-    return Return(note) if is_running(note, runs, config, run) else Foreign(note, runs)
+        return NoPreviousVersion()
+    return Restorable(note) if is_running(note, runs, config, run) else ForeignVersion(note, runs)
 
 
 def is_running(note: Note, runs: Deployment, config: WorkerConfig, run: Wrangler) -> bool:
-    """Whether the version that was uploaded after this note runs, perhaps beside those before it, and no other."""
+    """Return whether the version that was uploaded after this note runs, perhaps beside those before it, and no other."""
     added = _list_added(note, runs)
     return bool(added) and all(read_tag(config, version, run) == note.tag for version in added)
 
@@ -102,7 +102,7 @@ def _list_added(note: Note, runs: Deployment) -> list[str]:
 
 
 def _refuse_foreign(steps: dict[str, Step]) -> None:
-    foreign = {name: step for name, step in steps.items() if isinstance(step, Foreign)}
+    foreign = {name: step for name, step in steps.items() if isinstance(step, ForeignVersion)}
     if not foreign:
         return
     lines = [_describe_foreign(name, step.runs) for name, step in foreign.items()]
@@ -121,7 +121,7 @@ def _perform(config: WorkerConfig, step: Step, run: Wrangler) -> None:
     match step:
         case Unchanged(runs):
             print_line(f"{config.name} is not changed: {describe(runs.shares)} runs")
-        case Return(note) | Foreign(note):
+        case Restorable(note) | ForeignVersion(note):
             print_line(f"rolling back {config.name} to {describe(note.before)}")
             _restore(config, note, run)
 

@@ -20,7 +20,7 @@ from worker_config import WorkerConfig
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """`worker` cannot be deployed, or would fail, before `first` is there."""
+    """One dependency of a deployment. `worker` cannot be deployed, or would fail, before `first` is there."""
 
     worker: str
     first: str

@@ -56,7 +56,7 @@ class Target:
 
     @classmethod
     def at(cls, worker: str, address: str) -> "Target":
-        """A name below `localhost` is this machine, also where the resolver does not know that."""
+        """Return the host to connect to: a name below `localhost` is this machine, also where the resolver does not know that."""
         parts = urlsplit(address)
         if not (parts.hostname or "").endswith(".localhost"):
             return cls(worker, address.rstrip("/"))
@@ -77,7 +77,7 @@ def _is_refused(reply: Reply) -> bool:
 
 
 def _is_compiled(reply: Reply) -> bool:
-    """With Turnstile only a person may compile, so that a refusal which asks for a token is good as well."""
+    """Return whether the list was compiled; with Turnstile only a person may, so that a refusal which asks for a token is good as well."""
     if reply.status == 403:
         return "turnstileToken" in reply.json()["detail"]
     rules = [rule for rule in reply.json()["rules"] if not rule.startswith("!")]
@@ -85,7 +85,7 @@ def _is_compiled(reply: Reply) -> bool:
 
 
 def _has_articles(reply: Reply) -> bool:
-    """A new deployment has no news until the first crons have run, and says so."""
+    """Return whether the reply has articles, or says that there are none yet: the first crons must run before there are any."""
     if reply.status == 503:
         return bool(reply.json()["title"] == "No news yet")
     return reply.status == 200 and isinstance(reply.json()["articles"], list)
@@ -132,7 +132,7 @@ def check_address(address: str) -> None:
 
 
 def is_local(address: str) -> bool:
-    """Whether the address is a local runtime, which serves every Worker at a host name of its own."""
+    """Return whether the address is a local runtime, which serves every Worker at a host name of its own."""
     return urlsplit(address).hostname in LOCAL_HOSTS
 
 

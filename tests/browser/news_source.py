@@ -31,7 +31,7 @@ PENDING_TITLES = ("Treasury firm buys more bitcoin", "Developers discuss the nex
 
 
 def store_news(state: Path) -> None:
-    """Writes the news into the state of a runtime that is not started yet."""
+    """Write the news into the state of a runtime that is not started yet."""
     file = state / "news.json"
     file.write_text(json.dumps(list(_pairs(datetime.now(UTC)))))
     words = ("kv", "bulk", "put", str(file), "--binding", "CRYPTO_NEWS_CACHE")

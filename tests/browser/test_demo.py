@@ -66,7 +66,7 @@ def copy(page: Page, what: str, at: int = 0) -> str:
 
 
 def ask_dns(port: int, name: str) -> int | None:
-    """The response code for a name; None while nobody answers."""
+    """Return the response code for a name; None while nobody answers."""
     labels = b"".join(bytes([len(label)]) + label.encode() for label in name.split("."))
     question = b"\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00" + labels + b"\x00\x00\x01\x00\x01"
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client, contextlib.suppress(OSError):
@@ -105,7 +105,7 @@ def test_the_demo_is_filled(demo: Runtime):
 
 
 def read_proofs(section: str) -> dict[str, list[str]]:
-    """The commands that ask the local Workers for something in a part of README, with what README says that each prints."""
+    """Return the commands that ask the local Workers for something in a part of README, with what README says that each prints."""
     text = (ROOT / "README.md").read_text().partition(f"\n## {section}\n")[2].partition("\n## ")[0]
     proofs = {}
     for line in text.splitlines():

@@ -104,7 +104,7 @@ def test_keyboard(visit: OpenPage):
 
 
 def made_up(**operations: Any) -> dict[str, Any]:
-    """A document in which every text is hostile."""
+    """Return a document in which every text is hostile."""
     told = {
         "summary": HOSTILE,
         "description": HOSTILE,

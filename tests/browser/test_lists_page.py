@@ -11,7 +11,7 @@ from playwright.sync_api import Page, Route, expect
 
 from browser.conftest import OpenPage
 from runtime import PATIENCE_S, Runtime, until
-from sluice.core.compiler.published.names import check_name
+from sluice.core.compiler.published.list_names import check_name
 from workerd.origin import Answer, Origin
 from workerd.preload_site import TOKEN
 

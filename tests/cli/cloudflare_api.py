@@ -87,7 +87,7 @@ class Account:
         return worker.shares
 
     def list_uploads(self) -> list[str]:
-        """The names of the uploaded Workers in their order."""
+        """Return the names of the uploaded Workers in their order."""
         uploads = (re.search(r"^(?:PUT|POST) .*/scripts/([\w-]+)(?:/versions)?$", call) for call in self.calls)
         return [found[1] for found in uploads if found]
 
@@ -132,7 +132,7 @@ def show_version(worker: Worker, version: str) -> Reply:
 
 
 def put_script(account: Account, name: str, *, body: bytes, **_: Any) -> Reply:
-    """The upload of a Worker that is new, or whose classes change: a version that runs at once."""
+    """Return the upload of a Worker that is new, or whose classes change: a version that runs at once."""
     if name in account.refused:
         raise Refused(400, 10021, "Script startup exceeded CPU time limit.")
     metadata = read_metadata(body)

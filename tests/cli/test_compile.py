@@ -12,7 +12,7 @@ from typing import Any
 from cli.sluice_process import COMMAND, ENVIRONMENT, host, sluice
 from runtime import PATIENCE_S
 from sluice.cli.main import run
-from sluice.cli.streams import Streams
+from sluice.cli.standard_streams import Streams
 
 
 class Terminal(io.StringIO):

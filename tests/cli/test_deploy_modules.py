@@ -25,7 +25,7 @@ NO_REGISTRY = {
 
 
 def copy_project(folder: Path) -> Path:
-    """The project as a fresh clone has it."""
+    """Return the project as a fresh clone has it."""
     copy = folder / "project"
     shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*INSTALLED))
     shutil.rmtree(copy / "build")
@@ -53,7 +53,7 @@ VENDORED = {
 
 
 def note_pages(clone: Path) -> None:
-    """Have the packages of the pages for installed: this project has none, and a registry for them is not at hand."""
+    """Mark the packages of the pages as installed: this project has none, and a registry for them is not at hand."""
     (clone / "src/sluice/console/libraries").mkdir(parents=True)
     (clone / "node_modules/.bin").mkdir(parents=True)
     (clone / "node_modules/.bin/node").touch()

@@ -42,7 +42,7 @@ def test_every_route_is_documented(tables: dict[str, list[list[str]]], worker: s
 
 
 def list_shapes(routes: Iterable[tuple[str, str]]) -> set[tuple[str, Shape]]:
-    """Routes without the names of their parameters, which two routes of one path may call differently."""
+    """Return routes without the names of their parameters, which two routes of one path may call differently."""
     return {(method, get_shape(pattern)) for method, pattern in routes}
 
 

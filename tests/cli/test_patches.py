@@ -64,7 +64,7 @@ def _address() -> Iterator[str]:
             self.wfile.write(content or b"")
 
         def log_message(self, *_arguments: Any) -> None:
-            """Nothing is printed."""
+            """Print nothing."""
 
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -73,7 +73,7 @@ def _address() -> Iterator[str]:
 
 
 def update(address: str, *texts: str) -> list[str | None]:
-    """The texts as the client has them after it has applied all patches."""
+    """Return the texts as the client has them after it has applied all patches."""
     script = Path(__file__).with_name("apply_patches.mjs")
     done = subprocess.run(
         [ROOT / "node_modules/.bin/node", script],

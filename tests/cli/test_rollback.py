@@ -96,7 +96,7 @@ class Site:
         return sum(len(worker.deployments) for worker in self.account.workers.values())
 
     def list_processes(self) -> list[str]:
-        """The processes that work on this project."""
+        """Return the processes that work on this project."""
         done = subprocess.run(["ps", "-A", "-ww", "-o", "args="], capture_output=True, text=True, check=True)
         return [line for line in done.stdout.splitlines() if f"--config {self.folder}" in line]
 
@@ -135,7 +135,7 @@ def _deployed(site: Site) -> Site:
 
 @contextmanager
 def hold(account: Account, call: str) -> Iterator[Event]:
-    """Let a call of the API wait; yields what lets it go."""
+    """Let a call of the API wait; yield what lets it go."""
     account.gates[call] = Event()
     yield account.gates[call]
     account.gates.pop(call).set()

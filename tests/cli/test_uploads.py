@@ -99,7 +99,7 @@ def test_every_uploaded_module_can_be_imported(worker: str):
 
 
 def list_imported_names(code: CodeType) -> Iterator[str]:
-    """Names that the functions of a code object import, read from their instructions."""
+    """Return the names that the functions of a code object import, read from their instructions."""
     for function in filter(lambda constant: isinstance(constant, CodeType), code.co_consts):
         module = ""
         for step in dis.get_instructions(function):

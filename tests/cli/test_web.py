@@ -11,7 +11,7 @@ import pytest
 from cli.sluice_process import Respond, host, status
 from runtime import PATIENCE_S
 from sluice.cli.web_client import read_url
-from sluice.core.compiler.sources.failures import SourceMissing
+from sluice.core.compiler.sources.source_errors import SourceMissing
 from sluice.core.errors import Oversized, Refused, TimedOut, Unavailable, Unusable
 
 BODY = b"||a^\n" * 1000

@@ -15,7 +15,7 @@ _IS_FUNCTION = 0x2  # the flag of code with local variables of its own; the body
 
 @contextmanager
 def files_crossed() -> Iterator[set[str]]:
-    """Collects the files under `src`, relative to it, in which a function runs inside the block.
+    """Collect the files under `src`, relative to it, in which a function runs inside the block.
 
     The code of a module or a class body is import time and does not count. Handle the request once before the block, so
     that everything that is imported late is there.
@@ -36,7 +36,7 @@ def files_crossed() -> Iterator[set[str]]:
 
 
 def _monitor(note: Callable[[CodeType], None]) -> Callable[[], None]:
-    """Sees all of the interpreter: inside a Worker a request comes back from every await on a stack of its own."""
+    """See all of the interpreter: inside a Worker a request comes back from every await on a stack of its own."""
     monitoring = sys.monitoring  # type: ignore[attr-defined]
     events = monitoring.events
     tool = monitoring.PROFILER_ID
@@ -48,7 +48,7 @@ def _monitor(note: Callable[[CodeType], None]) -> Callable[[], None]:
 
 
 def _profile(note: Callable[[CodeType], None]) -> Callable[[], None]:
-    """Does the same before Python 3.12, for one thread."""
+    """Do the same before Python 3.12, for one thread."""
 
     def on_event(frame: FrameType, event: str, _argument: object) -> None:
         if event == "call":

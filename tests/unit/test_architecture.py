@@ -81,6 +81,12 @@ IRREGULAR = frozenset(
 VERBS = frozenset(
     {"feed", "need", "seed", "speed", "exceed", "proceed", "embed", "bring", "ping", "ring", "string", "heading"}
 )
+# What a docstring of a function does not begin with, because it says what the function does.
+NO_VERB = re.compile(
+    r"(an?|all|any|best|every|how|its?|no|none|nothing|one|only|several|some|something|that|the|their|these|this|those|two|until"
+    r"|what|when|where|whether|which|while|who|why|with|without)\b",
+    re.IGNORECASE,
+)
 # The platform's own name for a cron handler.
 PLATFORM_NAMES = frozenset({"scheduled"})
 
@@ -98,7 +104,7 @@ def name_of(path: Path) -> str:
 
 
 def layer_of(path: Path) -> str:
-    """The first package below `sluice`; "" for an entry module and for the package itself."""
+    """Return the first package below `sluice`; "" for an entry module and for the package itself."""
     parts = path.relative_to(SOURCE).parts
     return parts[1] if len(parts) > 2 else ""
 
@@ -166,6 +172,16 @@ def test_functions_are_verbs():
     names = [node.name for node in functions()]
     participles = sorted(name for name in names if is_participle(name))
     assert len(participles) < len(names) / 100, f"{len(participles)} of {len(names)}: {' '.join(participles)}"
+
+
+def test_docstrings_say_what_a_function_does():
+    """A function's docstring begins with a verb, "Return …"; ruff sees to its mood."""
+    texts = [(node.name, ast.get_docstring(node) or "") for node in functions() if not is_property(node)]
+    assert [text for text in texts if NO_VERB.match(text[1])] == []
+
+
+def is_property(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return any(ast.unparse(decorator) in {"property", "cached_property"} for decorator in node.decorator_list)
 
 
 def test_configs_agree():

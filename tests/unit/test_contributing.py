@@ -15,7 +15,7 @@ from sluice.core.filters.formats import table, writer
 from sluice.core.filters.pipeline import trace, transform
 from sluice.core.news.sentiment import judge_headline, lexicon, valence
 from sluice.services.preload.http import operator_routes
-from sluice.services.preload.http.access import Access
+from sluice.services.preload.http.access import AccessHandlers
 from sluice.services.preload.zone import operator_calls
 from sluice.services.preload.zone.operator_calls import OperatorCalls
 from sluice.web import App, Request
@@ -110,7 +110,7 @@ def test_zone_call(monkeypatch: pytest.MonkeyPatch):
         here = await World().register()
         await here.enqueue("/a", "/b")
         zones: Any = _OneZone(here)
-        access = Access(zones=zones, clock=here.clock, defer=UNUSED, gate=zones, signing_keys=())
+        access = AccessHandlers(zones=zones, clock=here.clock, defer=UNUSED, gate=zones, signing_keys=())
         [route] = eval(f"[{row}]", {**declared, "ask": access.by_operator})  # noqa: S307 - the example
         reply = await App([route], on_error=_refuse_errors).handle(call("GET", f"/api/v1/zones/{ZONE}/backlog"))
         return reply.status, json.loads(content(reply)), build_document("example", "1", [route])

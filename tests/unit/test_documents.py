@@ -37,7 +37,7 @@ def find_file(name: str) -> Path | None:
 
 
 def defined_names(path: Path) -> set[str]:
-    """Functions, classes and methods of a module; a method also as `Class.method`."""
+    """Return the functions, classes and methods of a module; a method also as `Class.method`."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ClassDef):

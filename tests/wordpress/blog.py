@@ -42,7 +42,7 @@ class Blog:
         return self.editor.save("posts", title=title, content=f"About {title}.", status="publish", **fields)
 
     def publish_quietly(self, title: str, **fields: Any) -> dict[str, Any]:
-        """Publishes, and forgets what was sent about it."""
+        """Publish, and forget what was sent about it."""
         post = self.publish(title, **fields)
         self.wait_for("preload", "urls", post["link"])
         self.wait_until_sent()
@@ -64,7 +64,7 @@ class Blog:
 
 
 def sign_proxy(key: str, host: str, proto: str, client_ip: str, *, age_s: int = 0) -> dict[str, str]:
-    """The headers that the Worker sends to an origin."""
+    """Return the headers that the Worker sends to an origin."""
     timestamp = str(int(time.time()) - age_s)
     text = f"proxy\n{host}\n{proto}\n{client_ip}\n{timestamp}"
     value = hmac.new(key.encode(), text.encode(), sha256).hexdigest()

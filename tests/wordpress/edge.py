@@ -24,7 +24,7 @@ CLOCKWORK: Final = ("--config", str(ROOT / "tests/workerd/preload/wrangler.toml"
 def run_behind_worker(
     wordpress: WordPress, state: Path, worker: tuple[str, ...] = ("--only", "edge-preload")
 ) -> "Iterator[Edge]":
-    """Starts the Worker, configures a zone and activates the plugin."""
+    """Start the Worker, configures a zone and activates the plugin."""
     port = find_free_port()
     variables = ["ALLOW_PRIVATE_HOSTS=*", f"ADMIN_TOKEN={TOKEN}", f"SIGNING_KEY={KEY}-of-all-zones"]
     given = [part for each in variables for part in ("--var", each)]
@@ -65,12 +65,12 @@ class Edge:
         return httpx.request(method, url, json=body, headers=headers, timeout=PATIENCE_S)
 
     def visit(self, url: str, **headers: str) -> httpx.Response:
-        """A visitor's request, redirects not followed."""
+        """Return a visitor's request, redirects not followed."""
         host = {"Host": self.url.partition("://")[2]}
         return httpx.get(self.runtime.url + url.removeprefix(self.url), headers=host | headers, timeout=PATIENCE_S)
 
     def pass_time(self, seconds: int = 51) -> None:
-        """Moves the clock of CLOCKWORK, then runs the minute's cron. WordPress believes a clock for five minutes."""
+        """Move the clock of CLOCKWORK, then run the minute's cron. WordPress believes a clock for five minutes."""
         host = {"Host": self.api.partition("://")[2]}
         moved = httpx.put(f"{self.runtime.url}/test?advance_s={seconds}", headers=host, timeout=PATIENCE_S)
         assert moved.status_code == 200, moved.text
@@ -90,7 +90,7 @@ class Edge:
         return post
 
     def wait_until_warm(self, url: str) -> None:
-        """Waits for the Worker's own copy; no visitor has asked for it."""
+        """Wait for the Worker's own copy; no visitor has asked for it."""
         until(lambda: url in {page["url"] for page in self.ask_operator("GET", "pages?limit=1000").json()["pages"]})
 
     def wait_until_sent(self) -> None:

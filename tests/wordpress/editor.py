@@ -29,7 +29,7 @@ class Editor:
         self.client.headers["X-WP-Nonce"] = nonce.text
 
     def save(self, route: str, **fields: Any) -> dict[str, Any]:
-        """Saves through REST, as the block editor does."""
+        """Save through REST, as the block editor does."""
         reply = self.client.post(f"/wp-json/wp/v2/{route}", json=fields)
         assert reply.status_code in {200, 201}, reply.text[:500]
         saved: dict[str, Any] = reply.json()
@@ -42,7 +42,7 @@ class Editor:
         return self.client.get(path)
 
     def submit(self, action: str, page: str = "/wp-admin/options-general.php?page=sluice-preload") -> httpx.Response:
-        """Presses the button of an action on a page; returns the page that follows."""
+        """Press the button of an action on a page; return the page that follows."""
         form = re.search(rf'value="{action}".*?name="_wpnonce" value="([^"]+)"', self.open(page).text, re.DOTALL)
         assert form, f"no button for {action}"
         reply = self.client.post("/wp-admin/admin-post.php", data={"action": action, "_wpnonce": form[1]})

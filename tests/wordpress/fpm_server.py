@@ -113,7 +113,7 @@ def _make_handler(site: FpmServer, port: int, root: Path) -> type[http.server.Ba
 
 
 def _ask(port: int, params: Mapping[str, str], body: bytes) -> bytes:
-    """What PHP sends until it says that the response is complete; it may go on working after that."""
+    """Return what PHP sends until it says that the response is complete; it may go on working after that."""
     pairs = b"".join(_encode(name.encode(), value.encode()) for name, value in params.items())
     with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) as connection:
         connection.sendall(_record(BEGIN, struct.pack(">HB5x", 1, 0)) + _stream(PARAMS, pairs) + _stream(STDIN, body))

@@ -36,7 +36,7 @@ class Programs:
         self.shared = (root / "usr" if self.mariadb.is_relative_to(root) else Path("/usr")) / "share/mysql"
 
     def write_php_settings(self, file: Path, log: Path) -> None:
-        """Names each extension by its full path: some come from the packages, some may be this machine's own."""
+        """Name each extension by its full path: some come from the packages, some may be this machine's own."""
         ask = [str(self.php), "-n", "-r", "echo ini_get('extension_dir'), ' ', implode(',', get_loaded_extensions());"]
         folder, built_in = subprocess.check_output(ask, env=self.environment, text=True).split(" ", 1)
         lines = [*SETTINGS, f"error_log={log}", f"opcache.file_cache={_make(file.parent / 'opcache')}"]

@@ -50,7 +50,7 @@ class RecordingWorker:
         return list({each.body.get("idempotency_key", each.path): each for each in self._accepted}.values())
 
     def collect(self, kind: str, part: str) -> set[str]:
-        """All tags or URLs of the accepted requests of a kind."""
+        """Return all tags or URLs of the accepted requests of a kind."""
         found: set[str] = set()
         for each in self.accepted:
             if each.path == f"/api/v1/{kind}":

@@ -44,7 +44,7 @@ def find_plugin_folder(edge: Edge) -> Path:
 
 
 def wait_for_own_reply(edge: Edge, url: str, text: str) -> httpx.Response:
-    """The page as WordPress itself shows it, once the Worker has heard in its isolate that it only passes on."""
+    """Return the page as WordPress itself shows it, once the Worker has heard in its isolate that it only passes on."""
 
     def look() -> httpx.Response | None:
         reply = edge.visit(url)
@@ -56,7 +56,7 @@ def wait_for_own_reply(edge: Edge, url: str, text: str) -> httpx.Response:
 
 @contextmanager
 def without_must_use_folder(edge: Edge) -> Iterator[None]:
-    """A host where nothing may be written there: a file is in its place."""
+    """Yield a host where nothing may be written there: a file is in its place."""
     folder = edge.wordpress.site / "wp-content/mu-plugins"
     shutil.rmtree(folder, ignore_errors=True)
     folder.write_text("")

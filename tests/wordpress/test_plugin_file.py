@@ -72,7 +72,7 @@ def test_nothing_that_the_oldest_wordpress_lacks(wordpress: WordPress):
 
 
 def _read_versions(core: Path) -> tuple[dict[str, tuple[int, int]], dict[str, tuple[int, int]]]:
-    """Since when there is each function and each hook, by their doc comments."""
+    """Return since when there is each function and each hook, by their doc comments."""
     functions: dict[str, tuple[int, int]] = {}
     hooks: dict[str, tuple[int, int]] = {}
     for file in [*core.glob("*.php"), *core.glob("wp-admin/**/*.php"), *core.glob("wp-includes/**/*.php")]:

@@ -54,11 +54,11 @@ class WordPress:
         until(self._is_answering)
 
     def install(self) -> None:
-        """Makes the tables of the prefix that is configured, and an administrator."""
+        """Make the tables of the prefix that is configured, and an administrator."""
         self._run_php("", mode="install")
 
     def stop(self) -> None:
-        """Ends the processes that this site started, by their ids; PHP's server leads a group with its workers."""
+        """End the processes that this site started, by their ids; PHP's server leads a group with its workers."""
         for process in self._processes:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGTERM)
@@ -72,7 +72,7 @@ class WordPress:
         constants: Mapping[str, str | int | None] | None = None,
         must_use: Iterable[Path] = (),
     ) -> None:
-        """Writes wp-config.php as a stock one has it, knowing nothing of a proxy, and the must-use plugins.
+        """Write wp-config.php as a stock one has it, knowing nothing of a proxy, and the must-use plugins.
 
         A constant that is None is left out.
         """
@@ -117,7 +117,7 @@ class WordPress:
             shutil.copy(file, folder)
 
     def activate(self) -> None:
-        """Installs the plugin as a site owner would, and runs its activation hook."""
+        """Install the plugin as a site owner would, and run its activation hook."""
         self.copy_plugin()
         self.run(
             "require_once ABSPATH . 'wp-admin/includes/plugin.php';"
@@ -132,30 +132,30 @@ class WordPress:
         )
 
     def run(self, code: str, path: str = "/") -> str:
-        """Runs PHP inside WordPress as the administrator, in the web server, and returns what it prints."""
+        """Run PHP inside WordPress as the administrator, in the web server, and return what it prints."""
         return self._ask_server("run", code, path)
 
     def run_on_command_line(self, code: str) -> str:
         return self._run_php(code, mode="run")
 
     def ask(self, code: str) -> Any:
-        """The value of a PHP expression."""
+        """Return the value of a PHP expression."""
         return json.loads(self.run(f"echo wp_json_encode( {code} );"))
 
     def query(self, sql: str) -> list[dict[str, Any]]:
-        """Rows of the database, read past WordPress: loading it may start its cron."""
+        """Return rows of the database, read past WordPress: loading it may start its cron."""
         rows: list[dict[str, Any]] = json.loads(self._ask_server("query", sql))
         return rows
 
     def forget_posts(self) -> None:
-        """Leaves the posts of a new site, so that a module's posts stand on its first page."""
+        """Leave the posts of a new site, so that a module's posts stand on its first page."""
         self.run(
             "foreach ( get_posts( array( 'numberposts' => -1, 'post_status' => 'any', 'exclude' => array( 1 ), 'fields' => 'ids' ) ) as $id )"
             "{ wp_delete_post( $id, true ); }"
         )
 
     def find_complaints(self) -> list[str]:
-        """What PHP complained about in the plugin so far; an old WordPress on a new PHP has complaints of its own."""
+        """Return what PHP complained about in the plugin so far; an old WordPress on a new PHP has complaints of its own."""
         lines = self.log.read_text(errors="replace").splitlines() if self.log.exists() else []
         return [line for line in lines if LOGGED.search(line) and PLUGIN.stem in line]
 

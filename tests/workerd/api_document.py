@@ -59,7 +59,7 @@ class ApiDocument:
         return next(found for found in self.operations() if (found.method, found.path) == (method, path))
 
     def successes(self) -> set[tuple[Operation, str, str]]:
-        """Every reply below 300 that is documented, with each of its media types."""
+        """Return every reply below 300 that is documented, with each of its media types."""
         return {
             (operation, status, media)
             for operation in self.operations()
@@ -69,7 +69,7 @@ class ApiDocument:
         }
 
     def request(self, operation: Operation, **values: str) -> dict[str, Any]:
-        """The documented example, or the least that fits; `values` are of the path's parameters."""
+        """Return the documented example, or the least that fits; `values` are of the path's parameters."""
         path = operation.path
         for each in operation.parameters("path"):
             value = values.get(each["name"]) or str(each.get("example") or self.least(each["schema"]))
@@ -82,7 +82,7 @@ class ApiDocument:
         return made
 
     def mistakes(self, schema: Mapping[str, Any], value: Any, *, closed: bool = False) -> list[str]:
-        """Why a value does not fit; `closed` takes every member for a mistake that is not documented."""
+        """Return why a value does not fit; `closed` takes every member for a mistake that is not documented."""
         schemas = self._closed if closed else self.told["components"]["schemas"]
         validator = Draft202012Validator({**schema, "components": {"schemas": schemas}})
         return [f"{error.json_path}: {error.message[:300]}" for error in validator.iter_errors(value)]
@@ -112,7 +112,7 @@ class ApiDocument:
         return told
 
     def least(self, schema: Mapping[str, Any]) -> Any:
-        """The least value that fits a schema, or one of its examples."""
+        """Return the least value that fits a schema, or one of its examples."""
         schema = self.resolved(schema)
         if "const" in schema:
             return schema["const"]
@@ -132,7 +132,7 @@ class ApiDocument:
 
 
 def is_shared(reply: httpx.Response) -> bool:
-    """Whether caches may keep the reply; it says either for how long and with which tags, or that none may."""
+    """Return whether caches may keep the reply; it says either for how long and with which tags, or that none may."""
     control, tags = reply.headers["Cache-Control"], reply.headers.get("Cache-Tag")
     if tags is None:
         assert control == "private, no-store", (reply.url, reply.status_code, control)
@@ -144,7 +144,7 @@ def is_shared(reply: httpx.Response) -> bool:
 
 
 def _closed(schemas: dict[str, Any]) -> dict[str, Any]:
-    """The same schemas, of which none takes a member that it does not name."""
+    """Return the same schemas, of which none takes a member that it does not name."""
     made = copy.deepcopy(schemas)
     for schema in made.values():
         if "properties" in schema:

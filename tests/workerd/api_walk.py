@@ -25,13 +25,13 @@ def send(client: httpx.Client, operation: Operation, request: dict[str, Any]) ->
 
 
 def health(client: httpx.Client) -> httpx.Response:
-    """The report of a Worker on itself; a binding that was given no time to answer is asked again."""
+    """Return the report of a Worker on itself; a binding that was given no time to answer is asked again."""
     found: httpx.Response = until(lambda: "no answer within" not in (reply := client.get("/health")).text and reply)
     return found
 
 
 def signature(method: str, target: str, body: bytes = b"") -> dict[str, str]:
-    """The headers of a site that knows the key."""
+    """Return the headers of a site that knows the key."""
     return sign_request(KEY, method, target, body, now=time.time(), nonce=secrets.token_hex(16))
 
 
@@ -49,7 +49,7 @@ class Walk:
         return reply
 
     def until(self, path: str, values: dict[str, str], *states: str, member: str = "status") -> dict[str, Any]:
-        """The reply as soon as its state is one of these."""
+        """Return the reply as soon as its state is one of these."""
 
         def look() -> Any:
             found = self("GET", path, values).json()

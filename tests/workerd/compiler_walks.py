@@ -102,7 +102,7 @@ def workflows(walk: Walk, origin: Origin, name: str):
 
 
 def published_lists(walk: Walk, origin: Origin, name: str):
-    """A list from its preview to its removal, with all that can be asked about it: all as documented."""
+    """Walk a list from its preview to its removal, with all that can be asked about it: all as documented."""
     path, own = "/lists/{name}", {"name": name}
     source = origin.serve(f"/{name}", LIST)
     body = {"configuration": {"name": "T", "sources": [{"source": source}]}, "formats": ["hosts"]}

@@ -81,7 +81,7 @@ junk = st.recursive(
 
 @st.composite
 def mutated(draw: st.DrawFn, valid: st.SearchStrategy[Any]) -> Any:
-    """A valid body with one thing wrong somewhere in it."""
+    """Return a valid body with one thing wrong somewhere in it."""
     whole = {"body": draw(valid)}
     holders = list(_holders(whole))
     holder, key = holders[draw(st.integers(0, len(holders) - 1))]
@@ -96,7 +96,7 @@ def mutated(draw: st.DrawFn, valid: st.SearchStrategy[Any]) -> Any:
 
 
 def _holders(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Every place of a JSON value that something stands in."""
+    """Yield every place of a JSON value that something stands in."""
     members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, member in list(members):
         yield value, key

@@ -21,7 +21,7 @@ RSS = """<rss version="2.0"><channel><title>Feed</title><item>
 
 
 def provider_item(name: str, url: str, title: str) -> dict[str, Any]:
-    """Returns an article with every member of the provider."""
+    """Return an article with every member of the provider."""
     return {
         "id": name,
         "href": url,
@@ -37,7 +37,7 @@ def provider_item(name: str, url: str, title: str) -> dict[str, Any]:
 
 
 def variables(origin: Origin) -> dict[str, str]:
-    """Returns the variables for news from the origin only."""
+    """Return the variables for news from the origin only."""
     return {
         "APITUBE_API_KEY": "k",
         "APITUBE_URL": origin.url(PROVIDER),
@@ -48,7 +48,7 @@ def variables(origin: Origin) -> dict[str, str]:
 
 
 def publish(origin: Origin) -> None:
-    """Serves one story from two sources, and one article that cannot be fetched."""
+    """Serve one story from two sources, and one article that cannot be fetched."""
     text = "".join(f"<p>{STORY.format(bit)}</p>" for bit in BITS)
     page = Answer(f"<html><body><article>{text}</article></body></html>".encode(), headers=HTML)
     pdf = Answer(b"%PDF-1.7", headers={"Content-Type": "application/pdf"})
@@ -65,13 +65,13 @@ def publish(origin: Origin) -> None:
 
 
 def collect(runtime: Runtime) -> None:
-    """Triggers both crons once."""
+    """Trigger both crons once."""
     for worker in ("worker-news-updater", "worker-news-processor"):
         assert runtime.cron(worker, "* * * * *").status_code == 200, runtime.lines[-5:]
 
 
 def walk_api(walk: Walk, _origin: Origin, _name: str) -> None:
-    """Makes every request of a reader: all, by page, one, by time, as feeds; new and unchanged."""
+    """Make every request of a reader: all, by page, one, by time, as feeds; new and unchanged."""
     articles = {article["id"]: article for article in walk("GET", "/api/bitcoin-news").json()["articles"]}
     assert "aiSummary" in articles[ARTICLE_ID]
     assert "summaryError" in articles["other"], articles
@@ -93,7 +93,7 @@ def walk_api(walk: Walk, _origin: Origin, _name: str) -> None:
 
 
 def walk_push(walk: Walk) -> None:
-    """Subscribes to a feed and unsubscribes, and adds, lists and removes a webhook."""
+    """Subscribe to a feed and unsubscribe, and add, lists and remove a webhook."""
     feed = walk("GET", "/api/v1/feed.json").json()
     form = {"hub.mode": "subscribe", "hub.topic": feed["feed_url"], "hub.callback": "https://reader.example.com/"}
     assert walk("POST", "/api/v1/hub", data=form).status_code == 202
@@ -123,7 +123,7 @@ def check_conditional_requests(walk: Walk, address: str) -> None:
 
 
 def walk_updater(walk: Walk, origin: Origin, _name: str) -> None:
-    """Runs with all sources available, with one down, and lists the pending articles."""
+    """Run with all sources available, with one down, and list the pending articles."""
     assert walk("POST", "/run").json()["outcome"] == "ok"
     origin.serve(FIRST_PAGE, Answer(status=500))
     assert list(walk("POST", "/run").json()["failed"]) == ["apitube"]
@@ -133,7 +133,7 @@ def walk_updater(walk: Walk, origin: Origin, _name: str) -> None:
 
 
 def walk_processor(walk: Walk, _origin: Origin, _name: str) -> None:
-    """Processes one article again, requests an unknown one, and makes a run."""
+    """Process one article again, request an unknown one, and make a run."""
     done = walk("GET", "/", params={"articleId": ARTICLE_ID, "force": ""}).json()
     assert (done["success"], done["stage"], done["article"]["sentimentBy"]) == (True, "complete", "embedded")
     assert walk("GET", "/", params={"articleId": "nothing"}).status_code == 404

@@ -36,7 +36,7 @@ def need(holds: object, why: str) -> None:
 def acceptable(
     check: Callable[[Any], None], content: bytes, content_type: str | None, *, optional: bool = False
 ) -> bool:
-    """Whether an endpoint with this check may accept this body."""
+    """Return whether an endpoint with this check may accept this body."""
     if optional and not content.strip():
         return True
     try:
@@ -136,7 +136,7 @@ def configuration(value: Any) -> None:
 
 
 def socket_message(text: str) -> str | None:
-    """The type of a message that can be followed, else None."""
+    """Return the type of a message that can be followed, else None."""
     try:
         value = parsed(text.encode("utf-8", "replace"))
         need(isinstance(value, dict) and isinstance(value.get("type"), str), "type")

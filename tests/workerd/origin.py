@@ -53,7 +53,7 @@ class Origin:
         return f"http://{self.address}{path}"
 
     def serve(self, path: str, *answers: Answer | str) -> str:
-        """Answer so from now on; the URL."""
+        """Answer so from now on; return the URL."""
         made = [Answer(answer.encode()) if isinstance(answer, str) else answer for answer in answers]
         with self._lock:
             self._answers[path] = made
@@ -68,7 +68,7 @@ class Origin:
             return [seen for seen in self.seen if seen.path == path]
 
     def left(self, path: str) -> int:
-        """How many hung up while their answer was held."""
+        """Return how many hung up while their answer was held."""
         with self._lock:
             return self._left[path]
 

@@ -65,7 +65,7 @@ class Site:
         return Counter(each.path for each in list(self.requests))
 
     def most_within(self, window_s: float) -> int:
-        """The most requests that began within any window of this length."""
+        """Return the most requests that began within any window of this length."""
         times = sorted(each.began_at for each in list(self.requests))
         first = most = 0
         for last, at in enumerate(times):
@@ -80,7 +80,7 @@ class Site:
 
     @contextlib.contextmanager
     def handle_request(self, handler: http.server.BaseHTTPRequestHandler) -> Iterator[Page]:
-        """Counts a request from its arrival; the context must end before the last byte of the reply is sent."""
+        """Count a request from its arrival; the context must end before the last byte of the reply is sent."""
         headers = {name.lower(): value for name, value in handler.headers.items()}
         request = SiteRequest(handler.path, headers, time.monotonic())
         with self._lock:
@@ -97,7 +97,7 @@ class Site:
 
 @contextlib.contextmanager
 def site() -> Iterator[tuple[Site, str]]:
-    """A site and its address, host and port."""
+    """Yield a site and its address, host and port."""
     control = Site()
 
     class Handler(http.server.BaseHTTPRequestHandler):
@@ -163,15 +163,15 @@ class Service:
 
     @contextlib.contextmanager
     def standing_clock(self) -> Iterator[None]:
-        """The Worker's clock stands still, except for the sleeps of this zone and for `advance`."""
-        self.set(stand_for=self.zone)
+        """Let the Worker's clock stand still, except for the sleeps of this zone and for `advance`."""
+        self.set(with_time_of=self.zone)
         try:
             yield
         finally:
-            self.set(stand_for="")
+            self.set(with_time_of="")
 
     def advance(self, seconds: float) -> None:
-        """Moves the Worker's clock forward, then runs the minute's cron."""
+        """Move the Worker's clock forward, then run the minute's cron."""
         self.set(advance_s=seconds)
         self.tick()
 
@@ -199,7 +199,7 @@ class Service:
         return reply
 
     def retire(self) -> None:
-        """Unregisters the zone, because the next site may get the same address."""
+        """Unregister the zone, because the next site may get the same address."""
         assert self.admin("DELETE", "config").status_code == 200
 
     def admin(self, method: str, path: str, body: Any = None) -> httpx.Response:
@@ -242,14 +242,14 @@ class Service:
         return self.ask(f"batches/{batch_id}")
 
     def wait_until_finished(self, batch_id: str) -> Any:
-        """Waits until the batch is finished, and returns it."""
+        """Wait until the batch is finished, and return it."""
         return until(lambda: (batch := self.batch(batch_id))["state"] == "finished" and batch)
 
     def warm(self, *paths: str, **more: Any) -> Any:
         return self.wait_until_finished(self.preload(*paths, **more)["preload_batch_id"])
 
     def log(self, path: str) -> list[dict[str, Any]]:
-        """The log of one page, oldest first."""
+        """Return the log of one page, oldest first."""
         rows = self.ask("log?limit=1000")["log"]
         return [row for row in reversed(rows) if row["url"] == self.site_url + path]
 

@@ -15,7 +15,7 @@ SITEMAP = "<urlset><url><loc>{}</loc></url></urlset>"
 
 
 def register(runtime: Runtime, origin: Origin) -> None:
-    """Registers the zone of the examples, with its pages at the origin; it is paused, so that no example sends a request."""
+    """Register the zone of the examples, with its pages at the origin; it is paused, so that no example sends a request."""
     zone = f"/api/v1/zones/{access.ZONE.example}"
     with runtime.client("edge-preload") as client:
         client.headers["Authorization"] = f"Bearer {TOKEN}"
@@ -39,7 +39,7 @@ class Visit:
         return self.ask(method, f"{ZONE}/config", **more)
 
     def ask(self, method: str, path: str, **more: Any) -> Any:
-        """Returns the reply to a request that must succeed."""
+        """Return the reply to a request that must succeed."""
         reply = self.walk(method, path, self.values, **more)
         assert reply.status_code < 300, reply.text
         return reply.json()

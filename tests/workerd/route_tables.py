@@ -32,7 +32,7 @@ class Environment:
 
 
 def build_empty_binding() -> MagicMock:
-    """A namespace without keys, or a database without rows."""
+    """Return a namespace without keys, or a database without rows."""
     statement = MagicMock(all=AsyncMock(return_value={"results": [], "meta": {"changes": 0, "last_row_id": 0}}))
     statement.bind.return_value = statement
     return MagicMock(get=AsyncMock(return_value=None), prepare=MagicMock(return_value=statement))

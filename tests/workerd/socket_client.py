@@ -26,7 +26,7 @@ class SocketClient:
         return heard
 
     def hear_until(self, *types: str) -> list[dict[str, Any]]:
-        """All messages up to the first of these types; heartbeats are left out."""
+        """Return all messages up to the first of these types; heartbeats are left out."""
         heard: list[dict[str, Any]] = []
         while not heard or heard[-1]["type"] not in types:
             message = self.hear()
@@ -40,13 +40,13 @@ class SocketClient:
 
 @contextmanager
 def dialled(url: str, host: str, path: str, headers: dict[str, str] | None = None) -> Iterator[SocketClient]:
-    """A connection to a Worker of the runtime at `url`, by its host name."""
+    """Yield a connection to a Worker of the runtime at `url`, by its host name."""
     with connected(url, host, path, headers) as opened:
         yield SocketClient(opened)
 
 
 def connected(url: str, host: str, path: str, headers: dict[str, str] | None = None) -> ClientConnection:
-    """The connection itself; no pings, since one that is answered late would end it."""
+    """Return the connection itself; no pings, since one that is answered late would end it."""
     address = urlsplit(url)
     line = socket.create_connection((address.hostname, address.port))
     return connect(

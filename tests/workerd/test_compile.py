@@ -27,7 +27,7 @@ class Lists(http.server.BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, *_args: Any) -> None:
-        """Logs nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture(name="address", scope="module")

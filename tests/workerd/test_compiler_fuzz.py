@@ -59,7 +59,7 @@ class Endpoint:
 
 
 def fuzz(examples: int) -> Callable[[Any], Any]:
-    """Uses fewer examples than elsewhere, because each is a request; hypothesis shrinks what fails."""
+    """Use fewer examples than elsewhere, because each is a request; hypothesis shrinks what fails."""
     checks = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large]
     return settings(max_examples=examples, suppress_health_check=checks)
 
@@ -144,7 +144,7 @@ def _runtime(start: StartRuntime, origin: Origin) -> Iterator[Runtime]:
 
 
 def is_defect(line: str) -> bool:
-    """Whether a line is a traceback that does not belong to an error raised on purpose and handled."""
+    """Return whether a line is a traceback that does not belong to an error raised on purpose and handled."""
     if "Traceback (most" not in line and "request.failed" not in line:
         return False
     _, brace, rest = line.partition("{")
@@ -168,7 +168,7 @@ class Response:
 def send(
     runtime: Runtime, method: str, target: str, headers: dict[str, str] | None = None, body: bytes | None = None
 ) -> Response:
-    """Sends one request with its target as it is: other clients would normalize it."""
+    """Send one request with its target as it is: other clients would normalize it."""
     address = urlsplit(runtime.url)
     connection = http.client.HTTPConnection(str(address.hostname), address.port, timeout=PATIENCE_S)
     try:
@@ -186,7 +186,7 @@ def send(
 
 
 def check_reply(response: Response) -> None:
-    """Checks that a reply is usable and does not report a failure of the service."""
+    """Check that a reply is usable and does not report a failure of the service."""
     assert response.status < 500 or response.status in UPSTREAM, response
     assert response.headers["x-content-type-options"] == "nosniff"
     if response.status >= 400 and response.content:
@@ -328,7 +328,7 @@ def test_socket(runtime: Runtime, origin: Origin):
 
 
 def exchange(line: SocketClient, text: str) -> list[dict[str, Any]]:
-    """Sends a text, and returns everything received up to the reply to a ping that is sent after it."""
+    """Send a text, and return everything received up to the reply to a ping that is sent after it."""
     line.say(text)
     response = line.hear_until("pong") if oracle.socket_message(text) == "ping" else []
     line.say({"type": "ping"})

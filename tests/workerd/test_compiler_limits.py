@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from runtime import PATIENCE_S, Runtime, until
-from sluice.services.compiler.schedule import WARMING_CRON
+from sluice.services.compiler.cron import WARMING_CRON
 from workerd.conftest import StartRuntime
 from workerd.made_lists import DEFAULT_LISTS
 from workerd.origin import Answer, Origin, local_origin
@@ -63,7 +63,7 @@ def make_large(size: int, prefix: str) -> str:
 
 
 def wait(client: httpx.Client, path: str, *states: str) -> dict[str, Any]:
-    """What is told at the path as soon as its status is one of these."""
+    """Return what the path replies as soon as its status is one of these."""
 
     def look() -> Any:
         try:
@@ -90,7 +90,7 @@ def wait_for_build(client: httpx.Client, name: str, build_id: str) -> dict[str, 
 
 
 def make_too_large(origin: Origin, kind: str, name: str) -> list[str]:
-    """The sources of a list that is beyond one of the limits."""
+    """Return the sources of a list that is beyond one of the limits."""
     match kind:
         case "together":
             texts = [make_large(4_000_000, f"{name}{part}") for part in range(3)]

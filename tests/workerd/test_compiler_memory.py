@@ -48,7 +48,7 @@ def _service(start: StartRuntime, origin: Origin, tmp_path_factory: pytest.TempP
 
 
 def post(service: Runtime, path: str, body: Any, **headers: str) -> httpx.Response:
-    """On a connection of its own: a long compilation lets idle ones drop."""
+    """Post on a connection of its own: a long compilation lets idle ones drop."""
     return httpx.post(f"{service.url}{path}", json=body, headers=headers, timeout=PATIENCE_S)
 
 

@@ -56,12 +56,12 @@ def configuration(*urls: str, name: str = "T", **more: Any) -> dict[str, Any]:
 
 
 def rules(reply: dict[str, Any]) -> list[str]:
-    """Returns the rules without the header."""
+    """Return the rules without the header."""
     return [rule for rule in reply["rules"] if not rule.startswith("!")]
 
 
 def job(client: httpx.Client, request_id: str, *states: str) -> dict[str, Any]:
-    """Returns the result of the job as soon as it is in one of the states."""
+    """Return the result of the job as soon as it is in one of the states."""
 
     def look() -> Any:
         result = client.get(f"/queue/results/{request_id}").json()

@@ -39,7 +39,7 @@ class Line:
         self.connection.sendall(content)
 
     def read_reply(self) -> tuple[int, dict[str, str], bytes]:
-        """Returns the status, headers and body of the next reply; fails if the connection ends before."""
+        """Return the status, headers and body of the next reply; fail if the connection ends before."""
         received = b""
         while b"\r\n\r\n" not in received:
             received += self._read()
@@ -64,7 +64,7 @@ def _line(service: Runtime) -> Iterator[Line]:
 
 
 def head(path: str, length: int, client: str, *lines: str, method: str = "POST") -> bytes:
-    """Returns the head of a request that names no encoding."""
+    """Return the head of a request that names no encoding."""
     fixed = [f"{method} {path} HTTP/1.1", f"Host: {WORKER}.localhost", f"CF-Connecting-IP: {client}"]
     return "\r\n".join([*fixed, f"Content-Length: {length}", *lines, "", ""]).encode()
 
@@ -95,7 +95,7 @@ def test_encoding_of_the_client(line: Line, origin: Origin, name: str, encoding:
 
 
 def exhaust(service: Runtime, client: str) -> None:
-    """Uses up the limit of the client."""
+    """Use up the limit of the client."""
     for _ in range(10):
         httpx.post(f"{service.url}/compile", content=b"{}", headers={"CF-Connecting-IP": client}, timeout=PATIENCE_S)
 

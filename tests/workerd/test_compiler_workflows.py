@@ -61,7 +61,7 @@ def start_workflow(client: httpx.Client, path: str, body: object = None) -> dict
 
 
 def wait_for_output(client: httpx.Client, kind: str, workflow_id: str) -> dict[str, Any]:
-    """Returns the output of an instance as soon as there is one."""
+    """Return the output of an instance as soon as there is one."""
 
     def look() -> Any:
         reply = client.get(f"/workflow/status/{kind}/{workflow_id}")
@@ -159,7 +159,7 @@ def test_batch(client: httpx.Client, origin: Origin, name: str):
 
 
 def find_finished_items(service: Runtime, workflow_id: str) -> set[str]:
-    """The recorded items of a batch, read from the database's file: a request for one of them could compile it itself."""
+    """Return the recorded items of a batch, read from the database's file: a request for one of them could compile it itself."""
     query = "select item_id from compile_items where owner = ? and success = 1"
     found: set[str] = set()
     for file in (service.state / "v3/d1").rglob("*.sqlite"):

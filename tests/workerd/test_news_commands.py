@@ -16,7 +16,7 @@ KEYS = ("BTC_PENDING_LIST", "BTC_CHECKPOINT", "BTC_ID_INDEX")
 
 
 def wrangler_kv(runtime: Runtime, action: str, key: str, *more: str) -> str:
-    """Runs `wrangler kv key ACTION KEY --binding CRYPTO_NEWS_CACHE` on the local state."""
+    """Run `wrangler kv key ACTION KEY --binding CRYPTO_NEWS_CACHE` on the local state."""
     place = ("--binding", "CRYPTO_NEWS_CACHE")
     return run_wrangler(runtime.state, "wrangler.news-processor.toml", "kv", "key", action, key, *more, *place)
 
@@ -26,7 +26,7 @@ def read(runtime: Runtime, key: str) -> Any:
 
 
 def trigger(runtime: Runtime, worker: str) -> dict[str, Any]:
-    """Triggers a cron and returns what its run has logged."""
+    """Trigger a cron, and return what its run has logged."""
     before = len(runtime.lines)
     assert runtime.cron(worker, "* * * * *").status_code == 200
     # The line may arrive after the reply.
@@ -36,7 +36,7 @@ def trigger(runtime: Runtime, worker: str) -> dict[str, Any]:
 
 
 def run_all(runtime: Runtime) -> None:
-    """Triggers the updater once and the processor three times; none of them waits."""
+    """Trigger the updater once and the processor three times; none of them waits."""
     assert trigger(runtime, "worker-news-updater")["outcome"] == "ok"
     assert [trigger(runtime, "worker-news-processor")["outcome"] for _ in range(3)] == ["ok"] * 3
 

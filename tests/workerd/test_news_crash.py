@@ -35,7 +35,7 @@ def trigger_cron(runtime: Runtime, worker: str) -> None:
 
 
 def kill_while_asking(runtime: Runtime, origin: Origin, path: str, worker: str) -> None:
-    """Starts a run, and kills the runtime while the run waits for the answer from this path."""
+    """Start a run, and kill the runtime while the run waits for the answer from this path."""
     gate = threading.Event()
     origin.serve(path, Answer(gate=gate))
     run = threading.Thread(target=trigger_cron, args=(runtime, worker))

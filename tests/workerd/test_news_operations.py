@@ -44,7 +44,7 @@ class Service:
         self.titles = 0
 
     def publish_story(self) -> None:
-        """Adds a story to the first feed, collects it and processes it to its end."""
+        """Add a story to the first feed, collect it and process it to its end."""
         self.titles += 1
         items = "".join(ITEM.format(f"Bitcoin story {n}", self.origin.url(f"/page/{n}")) for n in range(self.titles))
         self.origin.serve("/feed/0", Answer(RSS.format(items).encode(), headers={"ETag": f'"v{self.titles}"'}))
@@ -69,7 +69,7 @@ class Service:
 
 
 def serve_feeds(origin: Origin) -> list[str]:
-    """Serves thirty feeds with the same item, five of which answer 304 to a second request."""
+    """Serve thirty feeds with the same item, five of which answer 304 to a second request."""
     body = RSS.format(ITEM.format("Bitcoin rests", origin.url("/page/shared"))).encode()
     urls = []
     for number in range(1, FEEDS + 1):
@@ -95,7 +95,7 @@ def wait_until_longer(items: list[Any], length: int) -> None:
 
 
 def watch_subscriber(service: Service, story: Story) -> None:
-    """Subscribes, gets a story, renews, gets another, unsubscribes, and gets no more."""
+    """Subscribe, get a story, renew, get another, unsubscribe, and get no more."""
     receiver, callback = service.receiver, service.receiver.url("/reader?id=7")
     story.refused = service.ask_hub("subscribe", "https://192.168.1.1/hook")
     with service.runtime.client("worker-api") as client:
@@ -117,7 +117,7 @@ def watch_subscriber(service: Service, story: Story) -> None:
 
 
 def watch_cache(service: Service, story: Story) -> None:
-    """Reads a page twice, publishes a story, and reads it again."""
+    """Read a page twice, publish a story, and read it again."""
     for _ in range(2):
         page = service.get("/api/v1/articles")
         story.cached.append((page.headers.get("Cf-Cache-Status", ""), page.json()["total"]))

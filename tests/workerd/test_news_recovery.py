@@ -41,7 +41,7 @@ class Service:
         return report
 
     def run_until_idle(self) -> None:
-        """Runs the processor until it has nothing to do."""
+        """Run the processor until it has nothing to do."""
         for _ in range(MAX_RUNS):
             report = self.run(PROCESSOR)
             if report["outcome"] == "idle":
@@ -70,7 +70,7 @@ class Service:
         return found
 
     def count_kv(self, work: Callable[[], object], *workers: str) -> tuple[int, int]:
-        """Returns the reads and writes of some Workers."""
+        """Return the reads and writes of some Workers."""
         before = [self.count(worker) for worker in workers]
         work()
         after = [self.count(worker) for worker in workers]
@@ -87,7 +87,7 @@ class Service:
         self.origin.serve(path, RSS.format(title, "".join(items)))
 
     def collect(self) -> int:
-        """Updates and processes until there is nothing left; returns how many articles were added."""
+        """Update and process until there is nothing left; return how many articles were added."""
         added = self.run(UPDATER)["added"]
         self.run_until_idle()
         return len(added)

@@ -71,7 +71,7 @@ class News:
     origin: Origin
 
     def trigger_cron(self, worker: str) -> None:
-        """Triggers a cron."""
+        """Trigger a cron."""
         reply = self.runtime.cron(worker, "* * * * *")
         assert reply.status_code == 200, self.runtime.lines[-5:]
 
@@ -80,7 +80,7 @@ class News:
             return client.get(path, **options)
 
     def kv(self, key: str) -> Any:
-        """Reads a key with wrangler from the state on disk, as the monitoring commands do."""
+        """Read a key with wrangler from the state on disk, as the monitoring commands do."""
         words = ("kv", "key", "get", key, "--binding", "CRYPTO_NEWS_CACHE")
         return json.loads(run_wrangler(self.runtime.state, "wrangler.news-processor.toml", *words))
 
@@ -287,7 +287,7 @@ class Asked:
 
 @pytest.fixture(name="asked", scope="module")
 def _asked(news: News) -> dict[str, list[Asked]]:
-    """Stores 500 articles and asks for lists of them, each twice."""
+    """Store 500 articles and ask for lists of them, each twice."""
     stored = {
         f"article:old-{number}": {
             "id": f"old-{number}",

@@ -220,7 +220,7 @@ def test_wrong_calls(service: Runtime, documents: dict[str, ApiDocument], worker
 
 
 def list_mistakes(document: ApiDocument, operation: Operation) -> Iterator[tuple[Operation, int, dict[str, Any]]]:
-    """The wrong calls of an operation, each with the status that answers it."""
+    """Yield the wrong calls of an operation, each with the status that answers it."""
     request = document.request(operation)
     if operation.body:
         broken = {name: value for name, value in request.items() if name != "json"}

@@ -37,7 +37,7 @@ class Front:
         until(lambda: "hit" in self.ask(path, **headers).headers["Cache-Status"])
 
     def count_visits(self, path: str) -> int:
-        """The requests that the origin got from visitors, without those of the preloader."""
+        """Return the requests that the origin got from visitors, without those of the preloader."""
         asked = [each for each in list(self.origin.received) if each.path == path]
         return sum(each.header("User-Agent") != "sluice-preload" for each in asked)
 

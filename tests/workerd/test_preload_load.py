@@ -19,10 +19,8 @@ OPTIONS = ("--only", "edge-preload", *(f"--var={each}" for each in (f"ADMIN_TOKE
 PAGE_S = 1.0  # long enough for some pages to be under way at any time, and too short for one to give way to others
 
 
-def kill_again_and_again(
-    runtime: Runtime, service: Service, control: Site, *, pages: int, kills: int
-) -> dict[str, int]:
-    """Kills the runtime during a drain after a random number of pages; returns what the site saw when every page is settled."""
+def kill_repeatedly(runtime: Runtime, service: Service, control: Site, *, pages: int, kills: int) -> dict[str, int]:
+    """Kill the runtime during a drain after a random number of pages; return what the site saw when every page is settled."""
     draw = random.Random(11)
     control.default = Page(wait_s=PAGE_S)
     batches = []
@@ -52,7 +50,7 @@ def kill_again_and_again(
 
 
 def wait_for_requests(service: Service, control: Site, count: int) -> None:
-    """Waits until the site has got so many requests, or everything is done: a slow start may leave nothing to kill."""
+    """Wait until the site has got so many requests, or everything is done: a slow start may leave nothing to kill."""
     until(lambda: len(control.requests) >= count or service.ask("status")["queue_depth"] == 0)
 
 
@@ -69,7 +67,7 @@ def test_killed_again_and_again(place: tuple[Runtime, Service, Site]):
     runtime, service, control = place
     service.register(preload_rpm_limit=6000)
     kills = 3
-    result = kill_again_and_again(runtime, service, control, pages=60, kills=kills)
+    result = kill_repeatedly(runtime, service, control, pages=60, kills=kills)
     assert (result["pages"], result["depth"], result["dead letters"]) == (60, 0, 0)
     # Each kill cuts off at most the six pages under way, and each of those is fetched once more.
     assert result["requests"] <= 60 + 6 * kills

@@ -25,7 +25,7 @@ class RoutedSite:
         self.door = door
 
     def write(self, path: str, text: str, **headers: str) -> None:
-        """The page has an ETag that changes with its text, and 304 is answered to who has it."""
+        """Return the page has an ETag that changes with its text, and 304 is answered to who has it."""
 
         def page(request: SiteRequest) -> Page:
             tag = f'"{text}"'
@@ -42,7 +42,7 @@ class RoutedSite:
         return reply.text, reply.headers["X-Cache"]
 
     def count_warmings(self, path: str) -> int:
-        """The requests of the preloader that reached the origin."""
+        """Return the requests of the preloader that reached the origin."""
         asked = [each for each in list(self.origin.requests) if each.path == path]
         return sum(each.headers.get("user-agent") == "sluice-preload" for each in asked)
 

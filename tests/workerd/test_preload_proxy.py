@@ -42,7 +42,7 @@ class Shop:
         return [each for each in self.received if each.path == path][-1]
 
     def ask(self, path: str, method: str = "GET", *, content: bytes | None = None, **headers: str) -> httpx.Response:
-        """One request, with no headers but Host and these."""
+        """Send one request, with no headers but Host and these."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         with httpx.Client(timeout=PATIENCE_S) as client:
             client.headers.clear()
@@ -50,7 +50,7 @@ class Shop:
             return client.request(method, url, content=content, headers={"Host": self.host, **named})
 
     def ask_origin(self, path: str, method: str = "GET", **headers: str) -> httpx.Response:
-        """The same request to the origin itself."""
+        """Return the same request to the origin itself."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         with httpx.Client(timeout=PATIENCE_S) as client:
             client.headers.clear()
@@ -85,7 +85,7 @@ def cache_status(reply: httpx.Response) -> str:
 
 
 def end_to_end(reply: httpx.Response) -> dict[str, list[str]]:
-    """The headers that a proxy must not touch."""
+    """Return the headers that a proxy must not touch."""
     dropped = {"connection", "date", "server", "transfer-encoding", "content-length", *PROXY_HEADERS}
     names = {name for name in reply.headers if name not in dropped and not name.startswith(("x-cache", "x-sluice-"))}
     return {name: reply.headers.get_list(name) for name in names}
@@ -339,7 +339,7 @@ MIXED = [
 
 
 def mixed_reply(received: Received) -> Sent:
-    """A reply that depends on the path alone."""
+    """Return a reply that depends on the path alone."""
     kind, _, rest = received.path.partition("?")[0].strip("/").partition("/")
     common = [("X-Powered-By", "PHP/8"), ("ETag", f'"{rest}"'), ("Last-Modified", "Mon, 16 Nov 2026 04:00:00 GMT")]
     body = (received.path.partition("?")[0] * 50).encode()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from purges import Site, kill_again_and_again, origin, purge_many, start, visit_twins
+from purges import Site, kill_repeatedly, origin, purge_many, start, visit_twins
 from runtime import Runtime
 
 
@@ -42,5 +42,5 @@ def test_many_pages(free: Runtime, site: Site):
 
 def test_killed_again_and_again(free: Runtime, site: Site):
     """Killed while a sitemap is read, pages are warmed and purged: every page ends with its newest content."""
-    result = kill_again_and_again(free, site, pages=30, kills=4)
+    result = kill_repeatedly(free, site, pages=30, kills=4)
     assert (result["lost"], result["newest"], result["dead letters"]) == (0, 30, 0)

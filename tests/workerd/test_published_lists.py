@@ -62,7 +62,7 @@ def put(client: httpx.Client, name: str, *urls: str, **more: Any) -> str:
 
 
 def wait_for(client: httpx.Client, name: str, build_id: str) -> dict[str, Any]:
-    """The facts of the list as soon as the build has ended."""
+    """Return the facts of the list as soon as the build has ended."""
 
     def look() -> Any:
         try:

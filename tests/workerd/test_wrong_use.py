@@ -129,7 +129,7 @@ def test_broken_migration(tmp_path: Path):
 
 
 def project_copy(folder: Path) -> Path:
-    """The project's own files without anything that was installed."""
+    """Return the project's own files without anything that was installed."""
     copy = folder / "project"
     shutil.copytree(
         ROOT,

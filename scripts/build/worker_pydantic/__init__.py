@@ -34,22 +34,22 @@ ConfigDict = dict[str, Any]
 
 
 def Field(default: Any = None, **_facts: Any) -> Any:  # noqa: N802 - pydantic's name
-    """What is said about a field is in its schema."""
+    """Stand for pydantic's own: what is said about a field is in the schema, built before."""
     return default
 
 
 def AfterValidator(check: Any) -> Any:  # noqa: N802 - pydantic's name
-    """The schema calls the function."""
+    """Stand for pydantic's own: the schema, built before, calls the function by itself."""
     return check
 
 
 def field_validator(*_fields: str, **_options: Any) -> Callable[[Method], Method]:
-    """The schema calls the method."""
+    """Return the method as it is: the schema, built before, calls it by itself."""
     return lambda method: method
 
 
 def model_validator(**_options: Any) -> Callable[[Method], Method]:
-    """The schema calls the method."""
+    """Return the method as it is: the schema, built before, calls it by itself."""
     return lambda method: method
 
 

@@ -9,7 +9,7 @@ from sluice.core.compiler.compile import FilterCompiler
 from sluice.core.compiler.configuration import Configuration, parse_configuration
 from sluice.core.compiler.events import Emit, ignore_event
 from sluice.core.compiler.sources.locations import is_url
-from sluice.core.concurrency import OneAfterAnother, run_without_loop
+from sluice.core.concurrency import Sequential, run_without_loop
 
 T = TypeVar("T")
 # What is asked of a compiler: it gets the checked configuration.
@@ -33,7 +33,7 @@ def run_compiler(configuration: object, work: Work[T], emit: Emit = ignore_event
         limits=LIMITS,
         emit=emit,
         max_dropped=None,
-        concurrency=OneAfterAnother(),
+        concurrency=Sequential(),
     )
     return run_without_loop(work(compiler, checked))
 

@@ -4,12 +4,14 @@ import time
 from typing import Final
 
 from sluice.cli.files import read_file
-from sluice.core.compiler.limits import Limits
-from sluice.core.compiler.sources.charsets import to_utf8
+from sluice.core.compiler.limits import CompileLimits
 from sluice.core.compiler.sources.locations import is_url
+from sluice.core.compiler.sources.utf8_conversion import to_utf8
 
 # Only a protection against accidents, because the machine belongs to the user.
-LIMITS: Final = Limits(source_bytes=256_000_000, total_bytes=1_000_000_000, total_lines=20_000_000, includes=10_000)
+LIMITS: Final = CompileLimits(
+    source_bytes=256_000_000, total_bytes=1_000_000_000, total_lines=20_000_000, includes=10_000
+)
 TIMEOUT_S: Final = 300.0
 
 

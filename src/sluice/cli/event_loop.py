@@ -66,7 +66,7 @@ def _fail(future: "asyncio.Future[T]", error: Exception) -> None:
 
 
 class _LoopClock:
-    """Implements the Clock port."""
+    """Implements the Clock port with the time of an event loop."""
 
     def now(self) -> float:
         return time.time()

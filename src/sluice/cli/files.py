@@ -5,7 +5,7 @@ import stat
 from collections.abc import Iterable
 from contextlib import suppress
 
-from sluice.core.compiler.sources.failures import SourceMissing
+from sluice.core.compiler.sources.source_errors import SourceMissing
 from sluice.core.errors import ConfigError, Oversized
 
 

@@ -11,7 +11,7 @@ from types import FrameType
 from typing import Final, NoReturn
 
 from sluice import __version__
-from sluice.cli.streams import Streams, UsageError
+from sluice.cli.standard_streams import Streams, UsageError
 from sluice.core.errors import SluiceError
 
 FAILED: Final = 1

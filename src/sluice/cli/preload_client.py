@@ -37,11 +37,11 @@ class PreloadClient:
     key: str
 
     def submit(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Submit pages for warming; returns the accepted batch."""
+        """Submit pages for warming; return the accepted batch."""
         return self._request("POST", PRELOAD_PATH, json.dumps(body).encode())
 
     def purge(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Purge pages; returns the accepted purge."""
+        """Purge pages; return the accepted purge."""
         return self._request("POST", PURGE_PATH, json.dumps(body).encode())
 
     def get_purge(self, purge_id: str) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from shutil import get_terminal_size
 from typing import Any, Final, TextIO
 
 from sluice.core.compiler.events import Event
-from sluice.core.compiler.metrics import Metrics, Stage
+from sluice.core.compiler.stage_metrics import MeasuredStage, Metrics
 
 _BAR_WIDTH: Final = 24
 _CLEAR: Final = "\r\x1b[K"
@@ -61,7 +61,7 @@ _DESCRIPTIONS: Final[dict[str, Callable[[Any], str]]] = {
 
 
 def describe_event(event: Event) -> str | None:
-    """Describe the event for a verbose run; returns None for events that only the progress bar needs."""
+    """Describe the event for a verbose run; return None for events that only the progress bar needs."""
     describe = _DESCRIPTIONS.get(event.name)
     return describe(event.data) if describe else None
 
@@ -78,6 +78,6 @@ def format_stage_table(metrics: Metrics) -> str:
     )
 
 
-def _format_row(stage: Stage) -> tuple[str, str, str, str]:
+def _format_row(stage: MeasuredStage) -> tuple[str, str, str, str]:
     name = stage.name if stage.source is None else f"{stage.name} ({stage.source})"
     return name, f"{stage.duration_ms:,.1f}", f"{stage.lines_in:,}", f"{stage.lines_out:,}"

@@ -22,8 +22,8 @@ from urllib.request import (
 )
 
 from sluice import __version__
-from sluice.core.compiler.sources.charsets import to_utf8
 from sluice.core.compiler.sources.download import check_status
+from sluice.core.compiler.sources.utf8_conversion import to_utf8
 from sluice.core.errors import Oversized, PeerError, TimedOut, Unavailable, Unusable
 from sluice.core.net.addresses import AllowedHosts, check_url
 
@@ -45,7 +45,7 @@ _HANDLERS: Final = (
 
 
 def read_url(url: str, *, max_bytes: int, timeout_s: float) -> bytes:
-    """Return the decoded body in UTF-8; raises a PeerError that says whether a retry may help."""
+    """Return the decoded body in UTF-8; raise a PeerError that says whether a retry may help."""
     target = check_url(url, AllowedHosts(everything=True))
     headers = {"User-Agent": f"sluice/{__version__}", "Accept-Encoding": "gzip"}
     request = Request(quote(target.url, safe=_PRINTABLE), headers=headers)  # noqa: S310 (http and https only)

@@ -29,14 +29,14 @@ class Concurrency(Protocol):
         ...
 
 
-class OneAfterAnother:
+class Sequential:
     """Implements Concurrency for work that never waits, such as reading files."""
 
     async def run_all(self, work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
         return [await job for job in work]
 
     def share(self, work: Coroutine[Any, Any, T]) -> Awaitable[T]:
-        return _DoneOnce(work)
+        return _SharedResult(work)
 
     def limit(self, _count: int) -> AbstractAsyncContextManager[Any]:
         return nullcontext()
@@ -45,7 +45,7 @@ class OneAfterAnother:
         """Do nothing: what was begun has ended."""
 
 
-class _DoneOnce(Generic[T]):
+class _SharedResult(Generic[T]):
     def __init__(self, work: Coroutine[Any, Any, T]) -> None:
         self._work = work
         self._is_begun = False
@@ -76,8 +76,8 @@ def run_without_loop(work: Coroutine[Any, Any, T]) -> T:
     raise RuntimeError("the work waits for an event loop: run it with asyncio")
 
 
-def run_side_by_side() -> Concurrency:
+def event_loop_concurrency() -> Concurrency:
     """Return the concurrency of an event loop."""
-    from sluice.core.parallel import SideBySide  # noqa: PLC0415 - delays the start of the command line
+    from sluice.core.parallel import Parallel  # noqa: PLC0415 - delays the start of the command line
 
-    return SideBySide()
+    return Parallel()

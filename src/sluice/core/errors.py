@@ -12,7 +12,7 @@
     - Unavailable: it did not answer, or answered that it cannot serve now
       - ConnectionLost: the connection was closed before the response was there
     - TimedOut: it did not answer in time
-      - GaveWay: it was not waited for any longer, because others waited
+      - Preempted: it was not waited for any longer, because others waited
     - Oversized: its response is larger than the limit; trying again does not help
     - Unusable: its response cannot be used; trying again does not help
   - LimitReached: one invocation has done as much as the platform allows; trying again in it does not help
@@ -150,7 +150,7 @@ class RedirectsToItself(PeerError):
     title = "Loop detected"
 
 
-class GaveWay(TimedOut):
+class Preempted(TimedOut):
     """A request was not waited for any longer, because others waited for its place."""
 
 

@@ -34,7 +34,7 @@ class Headers(Mapping[str, str]):
     @overload
     def get(self, name: str, /, default: Default) -> str | Default: ...
     def get(self, name: str, /, default: object = None) -> object:
-        """Faster than what a Mapping has: each request asks for many."""
+        """Return a field; this is faster than what a Mapping has, because each request asks for many."""
         return self._values.get(name.lower(), default)
 
     def __iter__(self) -> Iterator[str]:

@@ -14,7 +14,7 @@ _FORMS = (
 
 
 def format_http_date(time: datetime) -> str:
-    """Format as `Sun, 06 Nov 1994 08:49:37 GMT`; raises ValueError for a time without a time zone."""
+    """Format as `Sun, 06 Nov 1994 08:49:37 GMT`; raise ValueError for a time without a time zone."""
     if time.tzinfo is None:
         raise ValueError("a time without a time zone has no HTTP date")
     utc = time.astimezone(UTC)
@@ -24,7 +24,7 @@ def format_http_date(time: datetime) -> str:
 
 
 def parse_http_date(text: str | None) -> datetime | None:
-    """Parse an HTTP date; returns None for any other text, because a malformed date is to be ignored."""
+    """Parse an HTTP date; return None for any other text, because a malformed date is to be ignored."""
     match = next(filter(None, (form.fullmatch(text or "") for form in _FORMS)), None)
     if match is None or match["month"] not in _MONTHS:
         return None

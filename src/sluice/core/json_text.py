@@ -26,7 +26,7 @@ _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def encode_json(value: object) -> str:
-    """Encode as compact JSON text; raises ValueError for NaN, Infinity and cycles."""
+    """Encode as compact JSON text; raise ValueError for NaN, Infinity and cycles."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
@@ -48,7 +48,7 @@ def is_too_deep(text: str) -> bool:
 
 
 def parse_bounded_json(text: str, *, strict: bool = True) -> Any:
-    """Parse a JSON text; raises ValueError if it is not JSON or nested too deep.
+    """Parse a JSON text; raise ValueError if it is not JSON or nested too deep.
 
     Without `strict`, strings may contain control characters.
     """
@@ -58,7 +58,7 @@ def parse_bounded_json(text: str, *, strict: bool = True) -> Any:
 
 
 def parse_stored_json(text: str | None) -> Any:
-    """Parse a stored text; returns None if there is none or it is not JSON."""
+    """Parse a stored text; return None if there is none or it is not JSON."""
     try:
         return None if text is None else parse_bounded_json(text)
     except ValueError:
@@ -66,7 +66,7 @@ def parse_stored_json(text: str | None) -> Any:
 
 
 def parse_json(content: bytes) -> Any:
-    """Parse a request body; raises Invalid with the reason unless every parser would read the text the same way."""
+    """Parse a request body; raise Invalid with the reason unless every parser would read the text the same way."""
     text = _decode_utf8(content)
     if not text.strip():
         raise Invalid("the body is empty; JSON is expected")

@@ -28,7 +28,7 @@ _NOISE = re.compile(r"^(?:Input |Value error, |Assertion failed, )")
 
 
 def parse_model(model: type[Model], value: object) -> Model:
-    """Parse the value into the model; raises Invalid with the place and reason of each bad field."""
+    """Parse the value into the model; raise Invalid with the place and reason of each bad field."""
     try:
         return model.model_validate(value)
     except ValidationError as error:
@@ -38,7 +38,7 @@ def parse_model(model: type[Model], value: object) -> Model:
 
 
 def parse_text(model: type[Model], text: str) -> Model:
-    """Parse JSON text into the model; raises Invalid as `parse_model` does, and for what is not JSON."""
+    """Parse JSON text into the model; raise Invalid as `parse_model` does, and for what is not JSON."""
     return parse_model(model, parse_json(text.encode()))
 
 

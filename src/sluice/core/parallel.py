@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-class SideBySide:
-    """Implements Concurrency."""
+class Parallel:
+    """Implements Concurrency in an event loop, where work runs side by side."""
 
     async def run_all(self, work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
         return await run_in_parallel(work)

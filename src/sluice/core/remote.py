@@ -66,7 +66,7 @@ async def answer_call(handlers: Calls, calls: type[Calls], name: str, message: M
 
 
 def has_failed(answer: Message) -> bool:
-    """Whether what an object answers is an error, which `connect` will raise."""
+    """Return whether what an object answers is an error, which `connect` will raise."""
     return "error" in _split(answer)[0]
 
 
@@ -127,7 +127,7 @@ class Signature(NamedTuple):
 
 @lru_cache(maxsize=256)
 def read_signature(calls: Any, name: str) -> Signature:
-    """Return the signature of a call; raises NotFound unless it is a public method that the class declares."""
+    """Return the signature of a call; raise NotFound unless it is a public method that the class declares."""
     function = None if name.startswith("_") else getattr(calls, name, None)
     if not isinstance(function, FunctionType):
         raise NotFound(f"{calls.__name__} has no call {name!r}")
@@ -141,7 +141,7 @@ def read_signature(calls: Any, name: str) -> Signature:
 
 @lru_cache(maxsize=256)
 def find_codec(hint: Any) -> MaybeCodec:
-    """Return the codec of a type; None if its values are JSON. Raises TypeError for what cannot travel."""
+    """Return the codec of a type; None if its values are JSON. Raise TypeError for what cannot travel."""
     origin, arguments = get_origin(hint), get_args(hint)
     if hint in _JSON_TYPES or origin is Literal or is_typeddict(hint):
         return None

@@ -24,7 +24,7 @@ def elapsed_ms(began_s: float, now_s: float) -> float:
 
 
 def parse_iso_ms(text: str, field: str) -> int:
-    """Parse a time into milliseconds since 1970; a time without a zone is UTC. Raises Invalid, which names the field."""
+    """Parse a time into milliseconds since 1970; a time without a zone is UTC. Raise Invalid, which names the field."""
     try:
         # A + that was not percent-encoded arrives as a space.
         time = datetime.fromisoformat(text.strip().replace(" ", "+"))

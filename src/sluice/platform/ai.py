@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from sluice.core.errors import TimedOut
-from sluice.core.news.ai.failures import ModelFailed
+from sluice.core.news.ai.ai_failures import ModelFailed
 from sluice.platform.failures import get_js_message, read_ai_code
 from sluice.platform.values import to_plain
 
@@ -18,7 +18,7 @@ class AI:
         self._timeout_s = timeout_s
 
     async def run(self, model: str, inputs: dict[str, Any]) -> Any:
-        """Return the model's output as plain values; raises ModelFailed, or TimedOut if the model takes too long."""
+        """Return the model's output as plain values; raise ModelFailed, or TimedOut if the model takes too long."""
         try:
             async with asyncio.timeout(self._timeout_s):
                 return to_plain(await self._binding.run(model, inputs))

@@ -13,7 +13,7 @@ MAX_DOUBLES: Final = 20
 
 
 class Analytics:
-    """One dataset; without a binding all points are dropped."""
+    """Writes data points to one dataset; without a binding all are dropped."""
 
     def __init__(self, dataset: Any, log: Log, to_js: Callable[[dict[str, Any]], Any]) -> None:
         self._dataset = dataset

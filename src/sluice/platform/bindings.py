@@ -25,7 +25,7 @@ class Binding:
 
 
 def require_binding(env: Any, name: str) -> Any:
-    """Return what is bound under the name; raises ConfigError if nothing is."""
+    """Return what is bound under the name; raise ConfigError if nothing is."""
     bound = getattr(env, name, None)
     if bound is None:
         raise ConfigError(f"the binding {name} is missing: add it to the config of this Worker")

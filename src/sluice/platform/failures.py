@@ -91,23 +91,23 @@ def find_error(message: str) -> SluiceError | None:
 
 
 def is_throttled(error: BaseException) -> bool:
-    """Whether KV refused an operation because the key is written too often."""
+    """Return whether KV refused an operation because the key is written too often."""
     return "failed: 429" in (get_js_message(error) or "")
 
 
 def is_connection_lost(error: BaseException) -> bool:
-    """Whether a fetch failed because the server had closed the connection before."""
+    """Return whether a fetch failed because the server had closed the connection before."""
     return get_js_message(error) == "Network connection lost."
 
 
 def is_limit_reached(error: BaseException) -> bool:
-    """Whether the invocation has made as many requests as the platform allows."""
+    """Return whether the invocation has made as many requests as the platform allows."""
     message = get_js_message(error) or ""
     return any(text in message for text, kind in TABLE if kind is LimitReached)
 
 
 def is_instance_missing(error: BaseException) -> bool:
-    """Whether a workflow has no instance with the id."""
+    """Return whether a workflow has no instance with the id."""
     return "not_found" in (get_js_message(error) or "")
 
 
@@ -118,7 +118,7 @@ def read_ai_code(message: str) -> int | None:
 
 
 def is_step_timeout(message: str) -> bool:
-    """Whether the workflow engine stopped a step because it took too long."""
+    """Return whether the workflow engine stopped a step because it took too long."""
     return "Execution timed out" in message
 
 

@@ -36,7 +36,7 @@ class Producer:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class DeliveredMessage:
     """One delivered message; it counts as acknowledged if the handler ends without an error."""
 
     id: str
@@ -53,9 +53,9 @@ class Message:
         self.raw.retry(_delay_options(delay_s))
 
 
-def read_messages(batch: Any) -> list[Message]:
+def read_messages(batch: Any) -> list[DeliveredMessage]:
     """Return the messages of a batch that the SDK gives to the consumer."""
-    return [Message(raw.id, to_plain(raw.body), raw.attempts, raw) for raw in batch.messages]
+    return [DeliveredMessage(raw.id, to_plain(raw.body), raw.attempts, raw) for raw in batch.messages]
 
 
 def _split_into_batches(bodies: Iterable[object]) -> Iterator[list[object]]:

@@ -46,7 +46,7 @@ def check_parameters(params: Sequence[object]) -> list[Scalar]:
 
 
 def measure_json(value: object, what: str, max_bytes: int) -> int:
-    """Return the size of a value as JSON; raises Invalid for what is not JSON and TooLarge above the limit."""
+    """Return the size of a value as JSON; raise Invalid for what is not JSON and TooLarge above the limit."""
     _check_json(value, what)
     size = len(encode_text(json.dumps(value, ensure_ascii=False, separators=(",", ":")), what))
     if size > max_bytes:

@@ -18,7 +18,7 @@ from sluice.platform.http.conversion import discard_body, to_request, to_respons
 from sluice.platform.invocation import CurrentInvocation, enter_invocation
 from sluice.platform.storage.kv import KV, WritePacer
 from sluice.web import App, Cors, Request, Route, build_error_reply
-from sluice.web.app import close_unshared_reply
+from sluice.web.app import forbid_caching
 from sluice.web.common_routes import Check, add_common_routes
 
 # One pacer for each namespace, shared by all requests of the isolate.
@@ -47,7 +47,7 @@ def read_variables(env: Any) -> Variables:
     return Variables(lambda name: getattr(env, name, None))
 
 
-class Site(Protocol):
+class RoutedService(Protocol):
     """What a Worker answers requests with."""
 
     @property
@@ -57,7 +57,7 @@ class Site(Protocol):
 
 
 # Takes `env` and `ctx`; may raise SluiceError, because a variable cannot be read.
-Compose = Callable[[Any, Any], Site]
+Compose = Callable[[Any, Any], RoutedService]
 CheckMore = Callable[[], Mapping[str, Check]]
 
 # Bindings and variables are the same for all requests of an isolate, so the first one makes what answers them all.
@@ -83,11 +83,11 @@ async def handle_request(
     try:
         app = _APPS.get(compose) or _build_app(worker.env, name, bindings, compose, check_more)
     except SluiceError as error:
-        from sluice.web.problem_pages import fit_problem  # noqa: PLC0415 - rare
+        from sluice.web.problem_pages import negotiate_problem  # noqa: PLC0415 - rare
 
         _log_failure(name, error, incoming)
-        reply = fit_problem(build_error_reply(error, instance=incoming.path), incoming, has_home=False)
-        return to_response(close_unshared_reply(reply), worker.ctx)
+        reply = negotiate_problem(build_error_reply(error, instance=incoming.path), incoming, has_home=False)
+        return to_response(forbid_caching(reply), worker.ctx)
     reply = await app.handle(incoming)
     if incoming.method not in _WITHOUT_BODY:
         await discard_body(request)

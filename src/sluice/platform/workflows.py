@@ -33,7 +33,7 @@ class Workflows:
         self._binding = binding
 
     async def create(self, instance_id: str, params: object) -> None:
-        """Start the instance; does nothing if an instance with this id exists."""
+        """Start the instance; do nothing if an instance with this id exists."""
         if not _INSTANCE_ID.fullmatch(instance_id):
             raise Invalid(f"a workflow id has 1 to 100 letters, digits, - and _: {instance_id[:120]!r}")
         measure_json(params, "workflow parameters", MAX_RESULT_BYTES)
@@ -56,7 +56,7 @@ class Workflows:
         await self._call(instance_id, lambda instance: instance.resume())
 
     async def terminate(self, instance_id: str) -> None:
-        """Stop the instance for good; raises Conflict if it has already ended."""
+        """Stop the instance for good; raise Conflict if it has already ended."""
         await self._call(instance_id, lambda instance: instance.terminate())
 
     async def send_event(self, instance_id: str, kind: str, payload: object) -> None:

@@ -4,7 +4,7 @@ from sluice.core.headers import Headers, HeadersLike
 from sluice.core.http_dates import format_http_date, parse_http_date
 from sluice.core.json_text import encode_json
 from sluice.web.app import App, OnError
-from sluice.web.caching import Sharing, share_reply
+from sluice.web.caching import CachePolicy, share_reply
 from sluice.web.common_routes import Check, build_health_reply
 from sluice.web.conditional import ETag, Validators, apply_conditions, check_preconditions, parse_etags
 from sluice.web.cors import Cors
@@ -15,6 +15,7 @@ from sluice.web.router import Handler, Route
 
 __all__ = [
     "App",
+    "CachePolicy",
     "Check",
     "Cors",
     "ETag",
@@ -29,7 +30,6 @@ __all__ = [
     "Reply",
     "Request",
     "Route",
-    "Sharing",
     "Validators",
     "apply_conditions",
     "build_error_reply",

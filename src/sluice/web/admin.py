@@ -7,7 +7,7 @@ from sluice.web.messages import Request
 
 
 def is_operator(request: Request, token: str) -> bool:
-    """Whether the request is the operator's; without credentials it is a stranger's, and wrong ones raise."""
+    """Return whether the request is the operator's; without credentials it is a stranger's, and wrong ones raise."""
     if "authorization" not in request.headers:
         return False
     require_admin(request, token)

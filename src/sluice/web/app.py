@@ -62,16 +62,16 @@ class App:
 
     def _finish_reply(self, reply: Reply, request: Request) -> Reply:
         if reply.status >= 400:
-            from sluice.web.problem_pages import fit_problem  # noqa: PLC0415 - rare
+            from sluice.web.problem_pages import negotiate_problem  # noqa: PLC0415 - rare
 
-            reply = fit_problem(reply, request, has_home=self._has_home)
-        reply = _with_length(close_unshared_reply(reply).with_header("X-Content-Type-Options", "nosniff"))
+            reply = negotiate_problem(reply, request, has_home=self._has_home)
+        reply = _with_length(forbid_caching(reply).with_header("X-Content-Type-Options", "nosniff"))
         if self._cors:
             reply = self._cors.apply(reply, request)
         return _without_body(reply) if request.method == "HEAD" else reply
 
 
-def close_unshared_reply(reply: Reply) -> Reply:
+def forbid_caching(reply: Reply) -> Reply:
     """Return a reply that its handler did not share as one that no cache may keep."""
     return reply if reply.header("Cache-Tag") else reply.with_header("Cache-Control", _PRIVATE)
 

@@ -18,7 +18,7 @@ _MAX_TAGS: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Sharing:
+class CachePolicy:
     """For how long a copy is fresh, for how long it may be served while a new one is fetched, and its tags.
 
     A copy is purged by its tags. Tags compare without case.
@@ -40,7 +40,7 @@ class Sharing:
         return f"public, max-age={self.max_age_s}{stale}"
 
 
-def share_reply(reply: Reply, sharing: Sharing) -> Reply:
+def share_reply(reply: Reply, sharing: CachePolicy) -> Reply:
     """Return the reply as one that is the same for everybody and may be kept by every cache."""
     tagged = reply.with_header("Cache-Tag", ",".join(sharing.tags))
     return tagged.with_header("Cache-Control", sharing.cache_control)

@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal, NotRequired, Protocol, TypedDict
 
 from sluice.core.doc import Doc
 from sluice.core.errors import NotFound
-from sluice.web.caching import Sharing, share_reply
+from sluice.web.caching import CachePolicy, share_reply
 from sluice.web.conditional import ETag, apply_conditions
 from sluice.web.messages import Reply, Request
 from sluice.web.operations import SERVICE, Media, Operation, ReplyDoc, describe
@@ -51,7 +51,7 @@ CheckBindings = Callable[[], Awaitable[Mapping[str, Check]]]
 # Reads the document that was built for the Worker.
 ReadDocument = Callable[[], Awaitable[bytes]]
 
-_DOCUMENT: Final = Sharing(max_age_s=60, tags=("document",))
+_DOCUMENT: Final = CachePolicy(max_age_s=60, tags=("document",))
 _SHOW_HEALTH: Final = Operation(
     "showHealth",
     "Whether every binding answers",
@@ -72,7 +72,7 @@ _SHOW_DOCUMENT: Final = Operation(
     problems=(412,),
 )
 # A page and its scripts change together, with the next deployment; a browser keeps them for a minute only.
-_FILE: Final = Sharing(max_age_s=60, tags=("file",))
+_FILE: Final = CachePolicy(max_age_s=60, tags=("file",))
 _FOLDER: Final = PathParameter("folder", str, {"type": "string", "minLength": 1}, "Its folder.", "ui")
 _FILE_REPLY: Final = {200: ReplyDoc("The file.", Media("*/*"))}
 
@@ -80,7 +80,7 @@ _FILE_REPLY: Final = {200: ReplyDoc("The file.", Media("*/*"))}
 def add_common_routes(
     routes: Sequence[Route], *, name: str, version: str, check_bindings: CheckBindings, read_document: ReadDocument
 ) -> list[Route]:
-    """Return the routes with GET /health and GET /openapi.json before them."""
+    """Return GET /health, GET /openapi.json, and the routes of the Worker behind them."""
 
     @describe(_SHOW_HEALTH)
     async def show_health(_request: Request) -> Reply:
@@ -118,7 +118,7 @@ class Files(Protocol):
         """Return the file as the platform serves it, or None if there is none."""
 
     async def read(self, path: str) -> bytes:
-        """Return the content of a file; raises NotFound if it was not built."""
+        """Return the content of a file; raise NotFound if it was not built."""
 
 
 def serve_page(files: Files, name: str, summary: str) -> Handler:
@@ -147,7 +147,7 @@ def serve_file(files: Files) -> Handler:
 
 
 def serve_folder(files: Files) -> Handler:
-    """Do the same for files in a folder."""
+    """Return a handler that replies with the file at the request's path in a folder."""
     summary, path = "A file of the pages, in a folder", (_FOLDER, _describe_file("api.js"))
 
     @describe(Operation("readFileInFolder", summary, _FILE_REPLY, tag=SERVICE, path=path, problems=(404,)))

@@ -55,7 +55,7 @@ class Cors:
 
 
 def is_preflight(request: Request) -> bool:
-    """Whether the request is a CORS preflight."""
+    """Return whether the request is a CORS preflight."""
     return (
         request.method == "OPTIONS"
         and "origin" in request.headers

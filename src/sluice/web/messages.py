@@ -76,7 +76,7 @@ class Request:
 
 
 async def read_bytes(request: Request, *, max_bytes: int) -> bytes:
-    """Return the body; raises TooLarge without reading it if its declared length is over the limit."""
+    """Return the body; raise TooLarge without reading it if its declared length is over the limit."""
     declared = request.headers.get("content-length", "0")
     if not _LENGTH.fullmatch(declared):
         raise Invalid("Content-Length is not a number of bytes")
@@ -87,7 +87,7 @@ async def read_bytes(request: Request, *, max_bytes: int) -> bytes:
 
 
 async def read_json(request: Request, *, max_bytes: int) -> Any:
-    """Return the body as a JSON value; raises Invalid, TooLarge or UnsupportedMediaType."""
+    """Return the body as a JSON value; raise Invalid, TooLarge or UnsupportedMediaType."""
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type and not _JSON_TYPE.fullmatch(media_type):
         raise UnsupportedMediaType(f"send the body as Content-Type: application/json, not {media_type}")

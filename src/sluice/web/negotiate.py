@@ -18,7 +18,7 @@ def choose_media_type(accept: str | None, offered: Sequence[str]) -> str | None:
 
 
 def accepts_gzip(accept_encoding: str | None) -> bool:
-    """Whether the caller accepts gzip; a caller without Accept-Encoding does not."""
+    """Return whether the caller accepts gzip; a caller without Accept-Encoding does not."""
     for name in ("gzip", "x-gzip", "*"):
         for item in (accept_encoding or "").lower().split(","):
             coding, _, parameters = item.partition(";")

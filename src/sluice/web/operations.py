@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 from sluice.core.errors import NotFound
 from sluice.web.messages import Reply, Request
-from sluice.web.parameters import Given, PathParameter, Query, Schema
+from sluice.web.parameters import PathParameter, Query, QueryValues, Schema
 from sluice.web.router import Handler, Route
 
 Described = TypeVar("Described", bound=Callable[..., Any])
@@ -68,7 +68,7 @@ class Operation(NamedTuple):
     problems: tuple[int, ...] = ()
     security: tuple[Security, ...] = ()
 
-    def read(self, request: Request) -> Given:
+    def read(self, request: Request) -> QueryValues:
         """Return the parameters of the query that it declares; any other is a mistake of the caller."""
         return (self.query or _NO_QUERY).read(request)
 
@@ -84,7 +84,7 @@ def describe(operation: Operation) -> Callable[[Described], Described]:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundLater:
+class LazyHandler:
     """A handler that is looked for when the first request needs it, so that its module is imported then.
 
     `wrap` returns the handler with something around it, which is described by what the handler declares.
@@ -99,9 +99,9 @@ class FoundLater:
 
 
 def find_operation(route: Route) -> Operation:
-    """Return what the handler of a route declares; raises NotFound if it declares nothing."""
+    """Return what the handler of a route declares; raise NotFound if it declares nothing."""
     handler: Any = route.handler
-    while isinstance(handler, FoundLater):
+    while isinstance(handler, LazyHandler):
         handler = handler.find()
     operation = getattr(handler, _ATTRIBUTE, None)
     if not isinstance(operation, Operation):

@@ -37,7 +37,7 @@ class Parameter(NamedTuple, Generic[Value]):
     is_required: bool = False
 
 
-class Given:
+class QueryValues:
     """The values of one request, by their parameters."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
@@ -54,12 +54,12 @@ class Query:
     def __init__(self, *parameters: Parameter[Any]) -> None:
         self.parameters = parameters
 
-    def read(self, request: Request) -> Given:
-        """Return the values; raises one Invalid for all mistakes."""
+    def read(self, request: Request) -> QueryValues:
+        """Return the values; raise one Invalid for all mistakes."""
         reader = QueryReader(request)
         values = {parameter.name: parameter.pick(reader) for parameter in self.parameters}
         reader.check()
-        return Given(values)
+        return QueryValues(values)
 
 
 class PathParameter(NamedTuple, Generic[Value]):
@@ -76,7 +76,7 @@ class PathParameter(NamedTuple, Generic[Value]):
 
 
 def integer(name: str, default: int, *, minimum: int, maximum: int, about: str, example: str = "") -> Parameter[int]:
-    """A whole number within limits."""
+    """Return a whole number within limits."""
     schema = {"type": "integer", "minimum": minimum, "maximum": maximum, "default": default}
     return Parameter(
         name, lambda query: query.integer(name, default, minimum=minimum, maximum=maximum), schema, about, example
@@ -84,7 +84,7 @@ def integer(name: str, default: int, *, minimum: int, maximum: int, about: str, 
 
 
 def required_integer(name: str, *, minimum: int, maximum: int, about: str, example: str = "") -> Parameter[int]:
-    """A whole number that must be given."""
+    """Return a whole number that must be given."""
     schema = {"type": "integer", "minimum": minimum, "maximum": maximum}
     return Parameter(
         name,
@@ -97,7 +97,7 @@ def required_integer(name: str, *, minimum: int, maximum: int, about: str, examp
 
 
 def text(name: str, *, max_chars: int | None = None, about: str, example: str = "") -> Parameter[str | None]:
-    """A text; None if it is not given."""
+    """Return a text; None if it is not given."""
     schema: Schema = {"type": "string", **({} if max_chars is None else {"maxLength": max_chars})}
     return Parameter(name, lambda query: query.text(name, max_chars=max_chars), schema, about, example)
 
@@ -105,7 +105,7 @@ def text(name: str, *, max_chars: int | None = None, about: str, example: str = 
 def required_text(
     name: str, *, min_chars: int = 0, max_chars: int | None = None, about: str, example: str = ""
 ) -> Parameter[str]:
-    """A text that must be given."""
+    """Return a text that must be given."""
     schema: Schema = {
         "type": "string",
         "minLength": min_chars,
@@ -122,18 +122,18 @@ def required_text(
 
 
 def flag(name: str, *, about: str) -> Parameter[bool]:
-    """A switch, off if it is not given."""
+    """Return a switch, off if it is not given."""
     return Parameter(name, lambda query: query.flag(name), {"type": "boolean", "default": False}, about)
 
 
 def choice(name: str, choices: Sequence[Choice], *, about: str) -> Parameter[Choice | None]:
-    """One of a few texts; None if it is not given."""
+    """Return one of a few texts; None if it is not given."""
     schema = {"type": "string", "enum": list(choices)}
     return Parameter(name, lambda query: query.choice(name, choices), schema, about)
 
 
 def choices(name: str, all_choices: Sequence[Choice], *, max_items: int, about: str) -> Parameter[tuple[Choice, ...]]:
-    """Several of a few texts, repeated or separated by commas."""
+    """Return several of a few texts, repeated or separated by commas."""
     schema = {"type": "array", "items": {"type": "string", "enum": list(all_choices)}, "maxItems": max_items}
     return Parameter(
         name,
@@ -146,7 +146,7 @@ def choices(name: str, all_choices: Sequence[Choice], *, max_items: int, about: 
 def items(
     name: str, parse: Callable[[str], Value], *, schema: Schema, max_items: int, about: str
 ) -> Parameter[tuple[Value, ...]]:
-    """Several values, repeated or separated by commas; `schema` is that of one."""
+    """Return several values, repeated or separated by commas; `schema` is that of one."""
     many = {"type": "array", "items": schema, "maxItems": max_items}
     return Parameter(name, lambda query: query.items(name, parse, max_items=max_items), many, about)
 
@@ -154,7 +154,7 @@ def items(
 def parsed(
     name: str, *aliases: str, parse: Callable[[str], Value], schema: Schema, about: str, example: str = ""
 ) -> Parameter[Value | None]:
-    """What `parse` makes of a text, or None if it is not given; the text of its ValueError is the reason."""
+    """Return what `parse` makes of a text, or None if it is not given; the text of its ValueError is the reason."""
     return Parameter(name, lambda query: query.parse(name, *aliases, parse=parse), schema, about, example)
 
 
@@ -246,7 +246,7 @@ class QueryReader:
 
 
 def check_length(text: str, *, min_chars: int = 0, max_chars: int | None = None) -> str:
-    """Return the text; raises ValueError if it is too short or too long."""
+    """Return the text; raise ValueError if it is too short or too long."""
     if len(text) < min_chars:
         raise ValueError(f"needs at least {min_chars} characters")
     if max_chars is not None and len(text) > max_chars:
@@ -255,7 +255,7 @@ def check_length(text: str, *, min_chars: int = 0, max_chars: int | None = None)
 
 
 def choose(text: str, choices: Sequence[Choice]) -> Choice:
-    """Return the choice that the text names; raises ValueError if it names none."""
+    """Return the choice that the text names; raise ValueError if it names none."""
     for choice in choices:
         if choice == text:
             return choice

@@ -52,7 +52,7 @@ _PAGE: Final = """<!doctype html>
 """
 
 
-def fit_problem(reply: Reply, request: Request, *, has_home: bool) -> Reply:
+def negotiate_problem(reply: Reply, request: Request, *, has_home: bool) -> Reply:
     """Return a problem as a page if the caller prefers one, any other reply as it is; `has_home` says that GET / has a page."""
     if request.method not in _NAVIGATIONS or reply.header("Content-Type") != PROBLEM_TYPE:
         return reply
@@ -64,7 +64,7 @@ def fit_problem(reply: Reply, request: Request, *, has_home: bool) -> Reply:
 
 
 def _prefers_page(accept: str) -> bool:
-    """Only a caller that names HTML is a browser: text/* and */* are said by programs."""
+    """Return whether a caller names HTML, as browsers do; programs say text/* and */*."""
     return _PAGE_TYPE in accept.lower() and choose_media_type(accept, _OFFERED) == _PAGE_TYPE
 
 
@@ -78,6 +78,6 @@ def _render(problem: Mapping[str, Any], *, has_home: bool) -> str:
 
 
 def _to_sentence(problem: Mapping[str, Any]) -> str:
-    """Begins with a capital letter, unless it begins with the name of a field."""
+    """Begin with a capital letter, unless it begins with the name of a field."""
     text: str = problem["detail"].rstrip(".")
     return f"{text}." if "errors" in problem else f"{text[:1].upper()}{text[1:]}."

@@ -43,7 +43,7 @@ def choose_range(headers: Mapping[str, str], reply: Reply, size: int) -> ByteRan
 
 
 def _is_same_version(condition: str | None, reply: Reply) -> bool:
-    """Whether If-Range, if there is one, names the version of the reply: by a strong ETag, or by its exact date."""
+    """Return whether If-Range, if there is one, names the version of the reply: by a strong ETag, or by its exact date."""
     if condition is None:
         return True
     etag = ETag.parse(reply.header("etag"))

@@ -103,7 +103,7 @@ def _check_row(method: str, pattern: str) -> None:
 
 
 def _matches(shape: Shape, segments: Sequence[str]) -> bool:
-    """Whether a path of the same length matches; a parameter is never empty."""
+    """Return whether a path of the same length matches; a parameter is never empty."""
     pairs = zip(shape, segments, strict=True)
     return all(actual if expected is None else actual == expected for expected, actual in pairs)
 

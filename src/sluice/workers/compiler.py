@@ -85,7 +85,7 @@ def open_ports(env: Any, ctx: Any) -> CompilerPorts:
 
 
 async def purge_copies(ctx: Any, tags: Sequence[str]) -> bool:
-    """Called by the build of a list, through the entry point."""
+    """Remove the copies with these tags, for the build of a list, which calls it through the entry point."""
     from sluice.platform.public_cache import open_public_cache
 
     await open_public_cache(ctx).purge(tags)

@@ -19,5 +19,5 @@ def connect_object(env: Any, binding: str, calls: type[Calls]) -> Calls:
 
 
 def connect_news_api(env: Any) -> ObjectStub:
-    """worker-api itself: the cache before it can be purged only from there."""
+    """Return the calls of worker-api itself: the cache before it can be purged only from there."""
     return ObjectStub(lambda: require_binding(env, "NEWS_API"), "worker-api")

@@ -13,7 +13,7 @@ from sluice.workers.news_connections import ARTICLES, SNAPSHOTS
 
 
 def open_news_state(ctx: Any, env: Any) -> NewsState:
-    """The state of a Durable Object."""
+    """Return the state of a Durable Object."""
     return build_news_state(
         NewsStatePorts(
             variables=read_variables(env),

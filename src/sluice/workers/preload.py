@@ -18,20 +18,20 @@ from sluice.platform.invocation import CurrentInvocation, enter_invocation
 from sluice.platform.storage.d1 import D1
 from sluice.platform.storage.r2 import R2
 from sluice.platform.worker import Compose, handle_request, open_kv, open_log, read_variables
-from sluice.services.preload.service import PreloadPorts, PreloadService, Remembered
+from sluice.services.preload.service import IsolateState, PreloadPorts, PreloadService
 from sluice.services.preload.zone.settings import read_version_id
 from sluice.services.preload.zone.zone_object import ZoneObject
 
 NAME: Final = "edge-preload"
 
 # What each isolate remembers.
-_REMEMBERED: Final = Remembered()
+_REMEMBERED: Final = IsolateState()
 # Bindings and variables are the same for all invocations of an isolate, so the first one makes what answers them all.
 _SERVICES: Final[dict[str, PreloadService]] = {}
 
 
 def enter_service(env: Any, ctx: Any) -> PreloadService:
-    """The isolate's service, for one request or cron run."""
+    """Return the isolate's service, for one request or cron run."""
     enter_invocation(ctx)
     try:
         return _SERVICES[NAME]
@@ -40,12 +40,12 @@ def enter_service(env: Any, ctx: Any) -> PreloadService:
 
 
 def open_preload(env: Any, ctx: Any) -> PreloadService:
-    """The service; `ctx` is that of the zone's object, or stands for that of the request or cron run."""
+    """Return the service; `ctx` is that of the zone's object, or stands for that of the request or cron run."""
     return PreloadService(make_ports(env, ctx), _REMEMBERED)
 
 
 def open_zone(env: Any, ctx: Any) -> ZoneObject:
-    """The zone behind one PreloadQueue object."""
+    """Return the zone behind one PreloadQueue object."""
     return open_preload(env, ctx).open_zone(Sql(ctx.storage), Alarm(ctx.storage))
 
 

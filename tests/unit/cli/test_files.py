@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sluice.cli.files import read_file, write_file
-from sluice.core.compiler.sources.failures import SourceMissing
+from sluice.core.compiler.sources.source_errors import SourceMissing
 from sluice.core.errors import ConfigError, Oversized
 
 

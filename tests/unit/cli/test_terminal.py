@@ -5,7 +5,7 @@ import io
 from sluice.cli.terminal import ProgressBar, describe_event, format_stage_table
 from sluice.core.compiler import events
 from sluice.core.compiler.configuration import Source
-from sluice.core.compiler.metrics import Metrics, Stage
+from sluice.core.compiler.stage_metrics import MeasuredStage, Metrics
 
 SOURCE = Source(source="https://h.example/a.txt", name="A")
 
@@ -57,8 +57,8 @@ def test_descriptions():
 def test_stage_table():
     """A benchmark is a table of stages with a total; numbers are aligned to the right."""
     stages = (
-        Stage(name="download", source="A", duration_ms=1500, lines_in=3, lines_out=3),
-        Stage(name="Deduplicate", duration_ms=0.25, lines_in=1_000, lines_out=2),
+        MeasuredStage(name="download", source="A", duration_ms=1500, lines_in=3, lines_out=3),
+        MeasuredStage(name="Deduplicate", duration_ms=0.25, lines_in=1_000, lines_out=2),
     )
     metrics = Metrics(total_duration_ms=1501, stages=stages, source_count=1, rule_count=3, output_rule_count=12)
     assert format_stage_table(metrics).splitlines() == [

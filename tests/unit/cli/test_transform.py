@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sluice.cli.commands.transform import run as transform_command
-from sluice.cli.streams import Streams, UsageError
+from sluice.cli.standard_streams import Streams, UsageError
 from sluice.core.errors import Invalid
 
 

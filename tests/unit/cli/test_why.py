@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sluice.cli.main import USAGE_ERROR, run
-from sluice.cli.streams import Streams
+from sluice.cli.standard_streams import Streams
 
 
 def ask(folder: Path, name: str, rules: str) -> tuple[int, bytes, str]:

@@ -8,14 +8,14 @@ import pytest
 
 from fakes.clock import ManualClock
 from sluice.core.compiler.compile import FilterCompiler
-from sluice.core.compiler.sources.failures import SourceFailed, SourceMissing
-from sluice.core.concurrency import Concurrency, OneAfterAnother, run_side_by_side, run_without_loop
+from sluice.core.compiler.sources.source_errors import SourceFailed, SourceMissing
+from sluice.core.concurrency import Concurrency, Sequential, event_loop_concurrency, run_without_loop
 from unit.core.compiler.scripted import body, configuration
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 ways = pytest.mark.parametrize(
     ("concurrency", "run"),
-    [(run_side_by_side(), asyncio.run), (OneAfterAnother(), run_without_loop)],
+    [(event_loop_concurrency(), asyncio.run), (Sequential(), run_without_loop)],
     ids=["side by side", "one after another"],
 )
 

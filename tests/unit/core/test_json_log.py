@@ -70,7 +70,7 @@ def test_own_fields_cannot_be_forged():
 
 
 def failed() -> ValueError:
-    """An error with a traceback, as it is caught."""
+    """Return an error with a traceback, as it is caught."""
     with pytest.raises(ValueError) as caught:
         int("odd" * 5_000, base=99)
     return caught.value

@@ -34,7 +34,7 @@ class Account:
         return version
 
     def list_changed(self) -> list[str]:
-        """The names of the Workers that were rolled back, in their order."""
+        """Return the names of the Workers that were rolled back, in their order."""
         return [
             _name(command) for command in self.ran if command[0] == "rollback" or command[:2] == ("versions", "deploy")
         ]

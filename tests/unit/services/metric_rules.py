@@ -14,7 +14,7 @@ _RESERVED_ENDS = ("_bucket", "_count", "_sum")
 
 
 def find_violations(page: str) -> list[str]:
-    """Everything that is wrong with the names, descriptions and samples of a page; the pages here have no histograms."""
+    """Return everything that is wrong with the names, descriptions and samples of a page; the pages here have no histograms."""
     return [
         *_check_format(page),
         *(f"{name}: {text}" for name, kind in _types(page) for text in _check_name(name, kind)),

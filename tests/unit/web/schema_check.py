@@ -7,7 +7,7 @@ KINDS: dict[str, Any] = {"string": str, "integer": int, "number": int | float, "
 
 
 def list_mistakes(document: Mapping[str, Any], schema: str | Mapping[str, Any], value: object) -> list[str]:
-    """What of a value does not fit; a schema is given itself, or by its name in the document."""
+    """Return what of a value does not fit; a schema is given itself, or by its name in the document."""
     components: dict[str, Any] = document["components"]["schemas"]
     return list(_check(components, components[schema] if isinstance(schema, str) else schema, value, "$"))
 

@@ -12,7 +12,7 @@ from sluice.core.errors import BadField, NotFound
 from sluice.web import Check, Reply, Request, Route, apply_conditions, build_health_reply, build_problem
 from sluice.web.api_document.document import build_document
 from sluice.web.common_routes import add_common_routes, build_document_reply, serve_file, serve_folder, serve_page
-from sluice.web.operations import FoundLater, Media, Operation, ReplyDoc, describe
+from sluice.web.operations import LazyHandler, Media, Operation, ReplyDoc, describe
 from sluice.web.parameters import PathParameter, Query, choice, choices, integer, required_text, text
 from sluice.web.router import Handler
 from unit.web.calls import get, parsed
@@ -176,7 +176,7 @@ async def test_handlers_that_are_found_later():
         found.append(1)
         return handler(name="later")
 
-    late = Route("GET", "/", FoundLater(find))
+    late = Route("GET", "/", LazyHandler(find))
     assert found == []
     assert first_operation(late)["operationId"] == "later"
     assert (await late.handler(get("/"))).status == 204

@@ -3,10 +3,10 @@
 import pytest
 
 from sluice.core.errors import NotFound
-from sluice.web import App, Reply, Request, Route, Sharing, apply_conditions, share_reply
+from sluice.web import App, CachePolicy, Reply, Request, Route, apply_conditions, share_reply
 from unit.web.calls import get
 
-NEWS = Sharing(60, tags=("news", "page"), stale_s=300)
+NEWS = CachePolicy(60, tags=("news", "page"), stale_s=300)
 
 
 async def show_shared(_request: Request) -> Reply:
@@ -59,10 +59,10 @@ async def test_any_other_reply_is_kept_by_nobody(path):
 def test_tags_that_could_not_be_purged_are_refused(tags):
     """A shared reply has at least one tag, and each can be named in a purge."""
     with pytest.raises(ValueError, match="tags"):
-        Sharing(60, tags=tags)
+        CachePolicy(60, tags=tags)
 
 
 def test_negative_times_are_refused():
     """A copy cannot be fresh for less than no time."""
     with pytest.raises(ValueError, match="fresh"):
-        Sharing(-1, tags=("news",))
+        CachePolicy(-1, tags=("news",))

@@ -20,7 +20,7 @@ EVENTS = st.builds(
 
 
 def received(stream: bytes) -> list[dict[str, str]]:
-    """The events a client dispatches, by the rules of the HTML standard."""
+    """Return the events a client dispatches, by the rules of the HTML standard."""
     events = []
     fields: dict[str, str] = {}
     for line in re.split(r"\r\n|\r|\n", stream.decode()):

@@ -7,7 +7,7 @@ import pyodide_js
 from workers import DurableObject, Response, WorkerEntrypoint
 
 from sluice.core.ports import Row
-from sluice.core.preload.entries import WantedPage
+from sluice.core.preload.queue_entries import WantedPage
 from sluice.platform.durable_objects import Alarm, Sql
 from sluice.platform.http.edge_cache import EdgeCache
 from sluice.services.preload.queue.batches import Batches
@@ -52,7 +52,7 @@ class MeasuredQueue(DurableObject):  # type: ignore[misc]
         Batches(self.sql).open("bench", "manual", 0)
 
     async def push(self, start: int, count: int, at_once: int) -> int:
-        """Adds pages of scattered priorities, `at_once` by one call."""
+        """Add pages of scattered priorities, `at_once` by one call."""
         queue = Queue(self.sql, Batches(self.sql))
         for first in range(start, start + count, at_once):
             pages = range(first, min(first + at_once, start + count))
@@ -60,7 +60,7 @@ class MeasuredQueue(DurableObject):  # type: ignore[misc]
         return queue.depth
 
     async def pop(self, count: int) -> int:
-        """Leases and finishes so many pages."""
+        """Lease and finish so many pages."""
         queue = Queue(self.sql, Batches(self.sql))
         for _ in range(count):
             entry = queue.lease(0, 60)

@@ -57,7 +57,7 @@ class Default(WorkerEntrypoint):  # type: ignore[misc]
 
 
 def build_article(number: int, words: tuple[str, ...], now_ms: int) -> Article:
-    """Returns a complete article with a title that only this one has."""
+    """Return a complete article with a title that only this one has."""
     published_ms = now_ms - number * 600_000
     return Article(
         {

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from sluice.cli.compiling import run_compiler
 from sluice.cli.files import read_file, write_file
-from sluice.cli.streams import Streams
+from sluice.cli.standard_streams import Streams
 from sluice.cli.terminal import ProgressBar, describe_event, format_stage_table
 from sluice.core.compiler.compilation_result import CompilationResult
 from sluice.core.compiler.events import Event

@@ -5,7 +5,7 @@ import json
 import time
 
 from sluice.cli.files import write_file
-from sluice.cli.streams import Streams, UsageError
+from sluice.cli.standard_streams import Streams, UsageError
 from sluice.core.errors import Invalid
 from sluice.core.filters.formats.table import FORMATS
 from sluice.core.filters.formats.writer import check_format, write_list

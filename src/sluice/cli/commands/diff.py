@@ -6,9 +6,9 @@ from typing import Any
 
 from sluice.cli.downloads import LIMITS
 from sluice.cli.files import read_file
-from sluice.cli.streams import Streams
-from sluice.core.compiler.sources.charsets import to_utf8
+from sluice.cli.standard_streams import Streams
 from sluice.core.compiler.sources.line_splitting import split_lines
+from sluice.core.compiler.sources.utf8_conversion import to_utf8
 from sluice.core.filters.syntax.lines import is_blank, is_comment
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from sluice.cli.files import read_file
-from sluice.cli.streams import Streams
+from sluice.cli.standard_streams import Streams
 from sluice.core.errors import Invalid
 
 MAX_BYTES: Final = 50 * 1024 * 1024
@@ -185,7 +185,7 @@ def _summarise(options: argparse.Namespace, streams: Streams) -> int:
 
 
 def _extract(options: argparse.Namespace, streams: Streams) -> int:
-    from sluice.core.news.charsets import decode_text  # noqa: PLC0415 - only this action needs them
+    from sluice.core.news.charset_detection import decode_text  # noqa: PLC0415 - only this action needs them
     from sluice.core.news.extraction import extract  # noqa: PLC0415
 
     for path in options.files:

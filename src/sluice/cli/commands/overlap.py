@@ -5,7 +5,7 @@ import json
 
 from sluice.cli.commands.compile import read_configuration
 from sluice.cli.compiling import run_compiler
-from sluice.cli.streams import Streams
+from sluice.cli.standard_streams import Streams
 from sluice.core.compiler.published.overlap import Counts, OverlapCounter
 
 

@@ -10,13 +10,13 @@ from typing import Any, Final
 
 from sluice.cli.files import read_file
 from sluice.cli.preload_client import PreloadClient
-from sluice.cli.streams import Streams, UsageError
+from sluice.cli.standard_streams import Streams, UsageError
 from sluice.cli.terminal import ProgressBar
 from sluice.cli.web_client import read_url
 from sluice.core.compiler.events import Event
 from sluice.core.errors import ConfigError, Refused, SluiceError
-from sluice.core.preload.entries import MAX_REQUEST_URLS
 from sluice.core.preload.priority import TRIGGERS
+from sluice.core.preload.queue_entries import MAX_REQUEST_URLS
 from sluice.core.preload.sitemap import MAX_BYTES, Sitemap, SitemapReader
 
 DEFAULT_ENDPOINT: Final = "http://edge-preload.localhost:8787"
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, streams: Streams) -> int:
-    """Submit the pages in batches of 100; returns 1 if a page failed while waiting."""
+    """Submit the pages in batches of 100; return 1 if a page failed while waiting."""
     if not options.url and not options.sitemap:
         raise UsageError("name pages with --url, or a sitemap with --sitemap")
     client = PreloadClient(options.endpoint, options.zone, read_key(options))
@@ -120,7 +120,7 @@ def _submit_batch(client: PreloadClient, urls: list[str], options: argparse.Name
 
 
 def _wait_for_batches(client: PreloadClient, batch_ids: list[str], streams: Streams) -> dict[str, int]:
-    """Return how many pages ended in each state; polls one batch at a time, because requests are rate-limited."""
+    """Return how many pages ended in each state; poll one batch at a time, because requests are rate-limited."""
     bar = ProgressBar(streams.stderr)
     totals = dict.fromkeys(FINAL_STATES, 0)
     try:

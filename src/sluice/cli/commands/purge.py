@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from sluice.cli.commands.preload import DEFAULT_ENDPOINT, KEY_VARIABLE, POLL_INTERVAL_S, read_key
 from sluice.cli.preload_client import PreloadClient
-from sluice.cli.streams import Streams, UsageError
+from sluice.cli.standard_streams import Streams, UsageError
 
 TARGETS: Final = {"urls": "url", "tags": "tag", "prefixes": "prefix"}
 

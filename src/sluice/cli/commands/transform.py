@@ -3,7 +3,7 @@
 import argparse
 import json
 
-from sluice.cli.streams import Streams, UsageError
+from sluice.cli.standard_streams import Streams, UsageError
 from sluice.core.errors import Invalid
 from sluice.core.filters.patterns.patterns import Patterns
 from sluice.core.filters.patterns.work import WorkBudget

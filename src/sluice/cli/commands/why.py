@@ -6,7 +6,7 @@ from typing import Any
 
 from sluice.cli.commands.compile import read_configuration
 from sluice.cli.compiling import run_compiler
-from sluice.cli.streams import Streams, UsageError
+from sluice.cli.standard_streams import Streams, UsageError
 from sluice.core.compiler.compilation_result import CompilationResult
 from sluice.core.filters.syntax.hostnames import find_name
 from sluice.core.filters.verdicts import NameVerdicts

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, NamedTuple
 
 from sluice.core.compiler.diagnostics import Diagnostic
-from sluice.core.compiler.metrics import Metrics
 from sluice.core.compiler.report import CompilationReport
+from sluice.core.compiler.stage_metrics import Metrics
 
 if TYPE_CHECKING:
     from sluice.core.compiler.provenance import Provenance, RecordedLines

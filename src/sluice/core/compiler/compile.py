@@ -10,8 +10,7 @@ from sluice.core.compiler.context import CompilationContext
 from sluice.core.compiler.diagnostics import Notify, TracingContext
 from sluice.core.compiler.dropped_lines import MAX_DROPPED, DropCollector
 from sluice.core.compiler.header import HeaderGenerator, format_checksum_line
-from sluice.core.compiler.limits import Budget, Limits
-from sluice.core.compiler.metrics import Metrics
+from sluice.core.compiler.limits import Budget, CompileLimits
 from sluice.core.compiler.report import CompilationReport
 from sluice.core.compiler.sources.backoff import retry_with_backoff
 from sluice.core.compiler.sources.download import Download
@@ -20,8 +19,9 @@ from sluice.core.compiler.sources.line_origins import LineOrigins
 from sluice.core.compiler.sources.pattern_reader import PatternReader
 from sluice.core.compiler.sources.source_compiler import DOWNLOAD, SourceCompiler
 from sluice.core.compiler.sources.source_reader import SourceReader
+from sluice.core.compiler.stage_metrics import Metrics
 from sluice.core.compiler.transformation_pipeline import TransformationPipeline
-from sluice.core.concurrency import Concurrency, run_side_by_side
+from sluice.core.concurrency import Concurrency, event_loop_concurrency
 from sluice.core.filters.pipeline import LineFilters
 from sluice.core.timestamps import iso
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from sluice.core.ports import Clock, Draw
 
 _NO_CONTENT: Final[Mapping[str, str]] = {}
-_DEFAULT_LIMITS: Final = Limits()
+_DEFAULT_LIMITS: Final = CompileLimits()
 _HEADERS: Final = HeaderGenerator()
 
 
@@ -57,7 +57,7 @@ class FilterCompiler:
         download: Download,
         clock: "Clock",
         draw: "Draw",
-        limits: Limits = _DEFAULT_LIMITS,
+        limits: CompileLimits = _DEFAULT_LIMITS,
         constants: frozenset[str] = frozenset(),
         emit: events.Emit = events.ignore_event,
         notify: Notify | None = None,
@@ -74,7 +74,7 @@ class FilterCompiler:
         self._notify = notify
         self._headers = headers
         self._max_dropped = max_dropped
-        self._concurrency = concurrency or run_side_by_side()
+        self._concurrency = concurrency or event_loop_concurrency()
 
     async def compile(
         self,
@@ -202,7 +202,7 @@ class FilterCompiler:
 async def _compile_each(
     configuration: Configuration, context: CompilationContext, reader: SourceReader, patterns: PatternReader
 ) -> list[LineBuffer]:
-    """Compile all sources in parallel; returns them in the order of the configuration."""
+    """Compile all sources in parallel; return them in the order of the configuration."""
     sources = configuration.sources
     compiler = SourceCompiler(context, reader, patterns, configuration)
     with context.tracing.operation("compileSources", sourceCount=len(sources)) as operation:
@@ -225,7 +225,7 @@ async def _compile_each(
 async def _transform(
     configuration: Configuration, context: CompilationContext, sources: _CompiledSources
 ) -> LineBuffer:
-    """Apply the list's own filters and transformations; takes the lines out of the sources' buffer."""
+    """Apply the list's own filters and transformations; take the lines out of the sources' buffer."""
     names = configuration.transformations
     context.emit(events.progress("transformations", 0, len(names), f"Applying {len(names)} transformations"))
     with context.tracing.operation("applyTransformations", "transformation", names=names) as operation:

@@ -52,7 +52,7 @@ def _check_combination(names: list[str]) -> list[str]:
 
 
 def _check_pattern(pattern: str) -> str:
-    """Only a regular expression can be wrong; Patterns decides which texts are regular expressions."""
+    """Raise ValueError for a malformed regular expression, which is the only pattern that can be wrong."""
     try:
         patterns.Patterns.parse([pattern])
     except Invalid as error:
@@ -202,7 +202,7 @@ class Configuration(Filters):
 
 
 def parse_configuration(value: object) -> Configuration:
-    """Parse a configuration from JSON values; raises Invalid, which names each bad field."""
+    """Parse a configuration from JSON values; raise Invalid, which names each bad field."""
     return parse_model(Configuration, value)
 
 

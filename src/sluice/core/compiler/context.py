@@ -8,8 +8,8 @@ from sluice.core.compiler.credits import Credits
 from sluice.core.compiler.diagnostics import TracingContext
 from sluice.core.compiler.dropped_lines import DropCollector
 from sluice.core.compiler.events import Emit
-from sluice.core.compiler.metrics import Stage
 from sluice.core.compiler.sources.line_origins import SourceFiles
+from sluice.core.compiler.stage_metrics import MeasuredStage
 from sluice.core.concurrency import Concurrency
 from sluice.core.timestamps import elapsed_ms
 
@@ -49,8 +49,8 @@ class CompilationContext:
         self.records: dict[int, RecordedSource] | None = {} if with_records and drops is None else None
         self.files = drops.files if drops else SourceFiles() if with_records else None
         self.processing = concurrency.limit(1)  # held while lines are transformed, so that the stages do not mix
-        self.stages: list[Stage] = []
-        self.transformations: list[Stage] = []
+        self.stages: list[MeasuredStage] = []
+        self.transformations: list[MeasuredStage] = []
         self.credits: dict[int, Credits] = {}  # what each source says of itself, by its index
         self._started_at = self._stage_ended_at = clock.now()
 
@@ -71,7 +71,7 @@ class CompilationContext:
         counts = StageCounts()
         yield counts
         self.stages.append(
-            Stage(
+            MeasuredStage(
                 name=name,
                 source=source,
                 duration_ms=self.end_stage_ms(started_at),
@@ -80,7 +80,7 @@ class CompilationContext:
             )
         )
 
-    def add_transformation(self, stage: Stage) -> None:
+    def add_transformation(self, stage: MeasuredStage) -> None:
         """Record a transformation, which is a stage as well."""
         self.stages.append(stage)
         self.transformations.append(stage)

@@ -43,7 +43,7 @@ class Diagnostic(NamedTuple):
 Notify = Callable[[Diagnostic], None]
 
 
-class Operation:
+class TracedOperation:
     """A running operation; its completion event contains `output`."""
 
     def __init__(self) -> None:
@@ -59,11 +59,11 @@ class TracingContext:
         self.diagnostics: list[Diagnostic] = []
 
     @contextmanager
-    def operation(self, name: str, category: Category = "compilation", **inputs: Any) -> Iterator[Operation]:
+    def operation(self, name: str, category: Category = "compilation", **inputs: Any) -> Iterator[TracedOperation]:
         """Record the start of the body, and its completion or the error it raises."""
         started_at = self._clock.now()
         self._record("operationStart", name, category, {"input": inputs})
-        operation = Operation()
+        operation = TracedOperation()
         try:
             yield operation
         except Exception as error:

@@ -5,10 +5,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sluice.core.compiler.sources.line_origins import GENERATED, LineOrigins, SourceFiles
-from sluice.core.filters.pipeline import DroppedLine
+from sluice.core.filters.pipeline import PipelineDrop
 
 if TYPE_CHECKING:
-    from sluice.core.filters.conflicts import Conflict
+    from sluice.core.filters.conflicts import ConflictingRules
 
 MAX_DROPPED: Final = 100_000  # listed one by one; the rest is only counted
 MAX_CONFLICTS: Final = 10_000
@@ -36,10 +36,10 @@ class DropCollector:
         self.files = SourceFiles()
         self.lines: list[DroppedSourceLine] = []
         self.unlisted_count = 0
-        self.conflicts: list[Conflict] = []
+        self.conflicts: list[ConflictingRules] = []
         self._limit = limit
 
-    def collect(self, dropped: Iterable[DroppedLine], origins: LineOrigins) -> None:
+    def collect(self, dropped: Iterable[PipelineDrop], origins: LineOrigins) -> None:
         """Add dropped lines, whose indexes refer to the origins."""
         for at, transformation, text, reason in dropped:
             if origins.files[at] == GENERATED:

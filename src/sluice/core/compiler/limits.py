@@ -14,7 +14,7 @@ class ListTooLarge(TooLarge):
     """All sources of a list together exceed a limit, so no single one of them is at fault."""
 
 
-class Limits(NamedTuple):
+class CompileLimits(NamedTuple):
     """Limits of one compilation; the defaults are unmeasured guesses for a Worker's 128 MB."""
 
     source_bytes: int = 20_000_000
@@ -28,7 +28,7 @@ class Limits(NamedTuple):
 class Budget:
     """Counts what a running compilation uses; raises TooLarge at the first limit it exceeds, ListTooLarge if all share it."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: CompileLimits) -> None:
         self._limits = limits
         self._bytes = 0
         self._lines = 0

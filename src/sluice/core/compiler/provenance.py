@@ -16,7 +16,7 @@ _NAME: Final = re.compile(r"[a-z0-9._-]+")
 MERGING: Final = frozenset({"Compress", "Deduplicate"})  # transformations that drop a rule for an equal one
 
 
-class Place(NamedTuple):
+class SourcePlace(NamedTuple):
     """One place of a rule: the source's name, the file as the configuration writes it, and the line from 1."""
 
     source: str
@@ -35,16 +35,16 @@ class Provenance:
         self._header_lines = header_lines
         self._dropped = dropped
 
-    def find_places(self, index: int, text: str) -> list[Place]:
+    def find_places(self, index: int, text: str) -> list[SourcePlace]:
         """Return every place of the rule at an index of the list, in the order of the sources."""
         places = [
-            Place(line.source, line.file, line.line)
+            SourcePlace(line.source, line.file, line.line)
             for line in self._dropped
             if line.text == text and line.transformation in MERGING
         ]
         if (found := self.find_origin(index)) is not None:
             file, number = found
-            places.append(Place(self._files[file].source, self._files[file].file, number))
+            places.append(SourcePlace(self._files[file].source, self._files[file].file, number))
         return places
 
     def find_origin(self, index: int) -> tuple[int, int] | None:
@@ -73,16 +73,16 @@ class RecordedLines:
         self._names = names
         self._filters = filters
 
-    def find_places(self, text: str) -> list[Place]:
+    def find_places(self, text: str) -> list[SourcePlace]:
         """Return every place of a rule, in the order of the sources: transform each line that may have become the rule, and compare."""
         literal = max(_NAME.findall(text.lower()), key=len, default="")
-        places: list[Place] = []
+        places: list[SourcePlace] = []
         for source in self._sources:
             for at, line in enumerate(source.lines):
                 if (literal in line.lower() or not line.isascii()) and self._becomes(source, line, text):
                     file, number = source.origins[at]
                     origin = self._files[file]
-                    places.append(Place(origin.source, origin.file, number))
+                    places.append(SourcePlace(origin.source, origin.file, number))
         return places
 
     def _becomes(self, source: RecordedSource, line: str, text: str) -> bool:

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, NamedTuple, Self, TypedDict
 
 from sluice.core.compiler.dropped_lines import DropCollector, DroppedSourceLine
-from sluice.core.compiler.metrics import Amount, Stage
+from sluice.core.compiler.stage_metrics import Amount, MeasuredStage
 from sluice.core.doc import Doc
 
 if TYPE_CHECKING:
     from sluice.core.compiler.protection import Protection
-    from sluice.core.filters.conflicts import Conflict
+    from sluice.core.filters.conflicts import ConflictingRules
 
 
 class TransformationCount(TypedDict):
@@ -60,14 +60,14 @@ class DropReport(TypedDict):
 class CompilationReport(NamedTuple):
     """Every transformation with its counts; `dropped` is None unless requested, `unlisted_count` more are not listed."""
 
-    transformations: tuple[Stage, ...]
+    transformations: tuple[MeasuredStage, ...]
     dropped: tuple[DroppedSourceLine, ...] | None = None
     unlisted_count: int = 0
     protection: "Protection | None" = None  # if domains are excluded or never blocked, or if requested
-    conflicts: "tuple[Conflict, ...]" = ()
+    conflicts: "tuple[ConflictingRules, ...]" = ()
 
     @classmethod
-    def build(cls, transformations: Iterable[Stage], drops: DropCollector | None) -> Self:
+    def build(cls, transformations: Iterable[MeasuredStage], drops: DropCollector | None) -> Self:
         """Build the report from what the compilation has recorded."""
         if drops is None:
             return cls(tuple(transformations))
@@ -86,7 +86,7 @@ class CompilationReport(NamedTuple):
         }
 
 
-def _count_lines(stage: Stage) -> TransformationCount:
+def _count_lines(stage: MeasuredStage) -> TransformationCount:
     return {
         "transformation": stage.name,
         "source": stage.source,
@@ -96,7 +96,7 @@ def _count_lines(stage: Stage) -> TransformationCount:
     }
 
 
-def _describe_conflict(conflict: "Conflict") -> RuleConflict:
+def _describe_conflict(conflict: "ConflictingRules") -> RuleConflict:
     return {
         "rule": conflict.rule,
         "source": conflict.source,

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from typing import NamedTuple
 
 from sluice.core.compiler.configuration import Configuration
-from sluice.core.compiler.limits import Budget, Limits
+from sluice.core.compiler.limits import Budget, CompileLimits
 from sluice.core.compiler.sources.download import Download
 from sluice.core.compiler.sources.line_buffer import LineBuffer
 from sluice.core.compiler.sources.line_origins import SourceFiles
@@ -22,7 +22,7 @@ class WalkedSource(NamedTuple):
     filters: LineFilters
 
     def transform(self, later: Sequence[str]) -> list[str]:
-        """Return the lines as they join the list; takes them out of the text."""
+        """Return the lines as they join the list; take them out of the text."""
         work = transform_stepwise(self.text.take(), self.names, self.filters, observer=NO_OBSERVER, later=later)
         return run_to_end(work)
 
@@ -30,7 +30,7 @@ class WalkedSource(NamedTuple):
 class SourceWalk:
     """One walk through all sources; `files` are those that were read so far."""
 
-    def __init__(self, configuration: Configuration, download: Download, limits: Limits) -> None:
+    def __init__(self, configuration: Configuration, download: Download, limits: CompileLimits) -> None:
         self.files = SourceFiles()
         self._configuration = configuration
         self._reader = SourceReader(

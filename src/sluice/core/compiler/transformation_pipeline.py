@@ -5,8 +5,8 @@ from typing import TypeVar
 
 from sluice.core.compiler import events
 from sluice.core.compiler.context import CompilationContext
-from sluice.core.compiler.metrics import Stage
 from sluice.core.compiler.sources.line_buffer import LineBuffer
+from sluice.core.compiler.stage_metrics import MeasuredStage
 from sluice.core.filters import pipeline
 from sluice.core.filters.pipeline import LineFilters
 
@@ -25,7 +25,7 @@ class TransformationPipeline:
         self._later = later
 
     async def apply_all(self, text: LineBuffer, names: Sequence[str], filters: LineFilters) -> LineBuffer:
-        """Return the lines after all steps; takes the lines out of the buffer."""
+        """Return the lines after all steps; take the lines out of the buffer."""
         async with self._context.processing:
             return await self._apply_all(text, names, filters)
 
@@ -42,7 +42,7 @@ class TransformationPipeline:
         return LineBuffer(trace.lines, text.origins.select(trace.origins))
 
     async def _run_with_pauses(self, steps: pipeline.Stepwise[T]) -> T:
-        """In every pause events are sent, other requests get their turn, and a Worker's clock advances."""
+        """Run the steps with a pause between them, in which events are sent, other requests get their turn, and a Worker's clock advances."""
         while True:
             try:
                 next(steps)
@@ -65,6 +65,8 @@ class _StageRecorder:
     def on_step_complete(self, name: str, count_in: int, count_out: int) -> None:
         duration_ms = self._context.end_stage_ms(self._started_at)
         self._context.add_transformation(
-            Stage(name=name, source=self._source, duration_ms=duration_ms, lines_in=count_in, lines_out=count_out)
+            MeasuredStage(
+                name=name, source=self._source, duration_ms=duration_ms, lines_in=count_in, lines_out=count_out
+            )
         )
         self._context.emit(events.transformation_complete(name, count_in, count_out, round(duration_ms)))

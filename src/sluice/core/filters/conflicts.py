@@ -11,7 +11,7 @@ from sluice.core.filters.patterns.domain_patterns import NamedRule, read_named_r
 _COMMON: Final = re.compile(r"(?:\|\||[0-9.]+[ \t]+)(?:[a-z0-9_-]+\.)*([a-z0-9_-]+\.[a-z0-9_-]+)\^?")
 
 
-class Conflict(NamedTuple):
+class ConflictingRules(NamedTuple):
     """A rule of one source and its exception of another."""
 
     rule: str
@@ -25,7 +25,7 @@ class _Named(NamedTuple):
     width: Width
 
 
-def find_conflicts(lines: Sequence[str], source_of: Callable[[int], str | None]) -> Iterator[Conflict]:
+def find_conflicts(lines: Sequence[str], source_of: Callable[[int], str | None]) -> Iterator[ConflictingRules]:
     """Yield every pair, in the order of the exceptions; `source_of` names the source of a line."""
     exceptions = {
         at: rule
@@ -39,7 +39,7 @@ def find_conflicts(lines: Sequence[str], source_of: Callable[[int], str | None])
         for block in _find_overlapping(exception, related):
             source, exception_source = source_of(block), source_of(at)
             if source is not None and exception_source is not None and source != exception_source:
-                yield Conflict(lines[block].strip(), source, lines[at].strip(), exception_source)
+                yield ConflictingRules(lines[block].strip(), source, lines[at].strip(), exception_source)
 
 
 def _index_related_blocks(lines: Sequence[str], exceptions: Iterable[NamedRule]) -> dict[str, list[_Named]]:

@@ -35,7 +35,7 @@ class Pattern(NamedTuple):
 
     @property
     def can_contain(self) -> bool:
-        """Return whether all filters understand it in the same way."""
+        """Whether all filters understand it in the same way."""
         return not (
             _NAME.fullmatch(self.text)
             or _HOST.fullmatch(self.text)

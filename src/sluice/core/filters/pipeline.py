@@ -81,8 +81,8 @@ class LineFilters(NamedTuple):
 _NO_FILTERS: Final = LineFilters()
 
 
-class Observer(Protocol):
-    """Called before and after each step with the numbers of lines."""
+class StepObserver(Protocol):
+    """Observes a pipeline: it is called before and after each step with the numbers of lines."""
 
     def on_step_start(self, name: str, count: int) -> None: ...
 
@@ -98,7 +98,7 @@ class _NoObserver:
 NO_OBSERVER: Final = _NoObserver()
 
 
-class DroppedLine(NamedTuple):
+class PipelineDrop(NamedTuple):
     """A dropped line: its index in the first input, the step that dropped it, its text at that step, and the reason."""
 
     at: int
@@ -112,7 +112,7 @@ class PipelineTrace(NamedTuple):
 
     lines: list[str]
     origins: list[int]
-    dropped: list[DroppedLine]
+    dropped: list[PipelineDrop]
 
 
 def check_names(names: Collection[str]) -> None:
@@ -133,7 +133,7 @@ def transform(
     *,
     exclusions: Patterns | None = None,
     inclusions: Patterns | None = None,
-    observer: Observer = NO_OBSERVER,
+    observer: StepObserver = NO_OBSERVER,
 ) -> list[str]:
     """Apply exclusions, inclusions and the named transformations; the input is not changed."""
     return run_to_end(transform_stepwise(lines, names, LineFilters(exclusions, inclusions), observer=observer))
@@ -145,7 +145,7 @@ def trace(
     *,
     exclusions: Patterns | None = None,
     inclusions: Patterns | None = None,
-    observer: Observer = NO_OBSERVER,
+    observer: StepObserver = NO_OBSERVER,
 ) -> PipelineTrace:
     """Do the same as `transform`, and record the origin or the reason for each line."""
     return run_to_end(trace_stepwise(lines, names, LineFilters(exclusions, inclusions), observer=observer))
@@ -167,7 +167,7 @@ def transform_stepwise(
     names: Collection[str],
     filters: LineFilters = _NO_FILTERS,
     *,
-    observer: Observer,
+    observer: StepObserver,
     later: Collection[str] = (),
 ) -> Stepwise[list[str]]:
     """Run `transform` with a pause before and after each step, in which the caller may do other work.
@@ -190,7 +190,7 @@ def trace_stepwise(
     names: Collection[str],
     filters: LineFilters = _NO_FILTERS,
     *,
-    observer: Observer,
+    observer: StepObserver,
     later: Collection[str] = (),
 ) -> Stepwise[PipelineTrace]:
     """Run `trace` with the same pauses."""
@@ -199,15 +199,15 @@ def trace_stepwise(
 
 
 def _trace_steps(
-    lines: list[str], steps: Iterable[tuple[str, Transformation]], observer: Observer
+    lines: list[str], steps: Iterable[tuple[str, Transformation]], observer: StepObserver
 ) -> Stepwise[PipelineTrace]:
     origins = list(range(len(lines)))
-    dropped: list[DroppedLine] = []
+    dropped: list[PipelineDrop] = []
     for name, step in steps:
         observer.on_step_start(name, len(lines))
         yield
         result = step.trace(lines)
-        dropped.extend(DroppedLine(origins[line.at], name, line.text, line.reason) for line in result.dropped)
+        dropped.extend(PipelineDrop(origins[line.at], name, line.text, line.reason) for line in result.dropped)
         yield
         observer.on_step_complete(name, len(lines), len(result.lines))
         lines = result.lines

@@ -73,7 +73,7 @@ class NameVerdicts:
                     self._others.setdefault((rule.is_exception, rule.is_important), []).append(rule)
 
     def decide(self, name: str) -> Decision:
-        """Return the verdict on a name as DNS has it; raises Invalid if too many names and patterns are compared."""
+        """Return the verdict on a name as DNS has it; raise Invalid if too many names and patterns are compared."""
         for is_important in (True, False):
             for is_exception in (True, False):
                 line = self._find(name, is_exception=is_exception, is_important=is_important)
@@ -115,7 +115,7 @@ class PatternRule:
 
     @cached_property
     def end(self) -> str:
-        """Return the text that ends each name it matches; "" if none is known."""
+        """The text that ends each name it matches; "" if none is known."""
         found = None if is_regex(self._pattern) else _FIXED_END.search(self._pattern)
         return found[1] if found else ""
 

@@ -85,7 +85,7 @@ class AllowedHosts:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Parse a comma-separated list of `host` and `host:port`, or `*`; raises ConfigError."""
+        """Parse a comma-separated list of `host` and `host:port`, or `*`; raise ConfigError."""
         entries = [entry.strip() for entry in text.split(",") if entry.strip()]
         if "*" in entries:
             return cls(everything=True)
@@ -99,7 +99,7 @@ class AllowedHosts:
 
 
 def check_url(url: str, allowed: AllowedHosts) -> Target:
-    """Return the canonical target of an absolute URL; raises Refused with the reason if it must not be fetched."""
+    """Return the canonical target of an absolute URL; raise Refused with the reason if it must not be fetched."""
     if _CONTROL.search(url):
         raise Refused("the URL contains a control character")
     try:
@@ -150,7 +150,7 @@ def _canonicalize_ipv6(text: str) -> str:
 
 
 def _canonicalize_ipv4(host: str) -> str:
-    """Accept every spelling that inet_aton accepts: `127.1`, `0x7f.1`, `017700000001`, `2130706433`."""
+    """Return an IPv4 address in its canonical form, from every spelling that inet_aton accepts: `127.1`, `0x7f.1`, `017700000001`, `2130706433`."""
     labels = host.split(".")
     try:
         numbers = [_parse_number(label) for label in labels]

@@ -54,7 +54,7 @@ class Fetcher:
         """Return the response after at most five redirects.
 
         Without `follow` a redirect is the response; `fresh` bypasses every cache; a `sink` receives the body as it
-        arrives, and the response then has none. Raises Refused, TimedOut, Unavailable or Oversized, which name the URL.
+        arrives, and the response then has none. Raise Refused, TimedOut, Unavailable or Oversized, which name the URL.
         """
         target = check_url(url, self._allowed)
         sent_headers = (*((name.lower(), value) for name, value in headers), ("accept-encoding", "gzip, br"))

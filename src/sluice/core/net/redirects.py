@@ -21,7 +21,7 @@ def redirect_location(response: TransportResponse) -> str | None:
 
 
 def resolve_redirect(target: Target, location: str, allowed: AllowedHosts) -> Target:
-    """Resolve and check the location like any other URL; raises Refused if it must not be fetched."""
+    """Resolve and check the location like any other URL; raise Refused if it must not be fetched."""
     try:
         return check_url(urljoin(target.url, location), allowed)
     except (Refused, ValueError) as error:

@@ -11,7 +11,7 @@ MAX_REPLY_BYTES: Final = 64 * 1024
 
 
 async def post_alert(fetch: Fetch, url: str, alert: str, alert_id: str) -> None:
-    """Post an alert, as JSON text, to the operator's webhook; raises Unavailable unless it was received.
+    """Post an alert, as JSON text, to the operator's webhook; raise Unavailable unless it was received.
 
     A crash after the reply repeats the request: the idempotency key marks it as the same alert.
     """
@@ -22,7 +22,7 @@ async def post_alert(fetch: Fetch, url: str, alert: str, alert_id: str) -> None:
 async def post_json(
     fetch: Fetch, url: str, body: bytes, headers: HeaderPairs = (), *, about: str = "", follow: bool = False
 ) -> None:
-    """Post JSON; raises Unavailable unless the status says that it was received. A redirect does not."""
+    """Post JSON; raise Unavailable unless the status says that it was received. A redirect does not."""
     response = await fetch(
         url,
         method="POST",

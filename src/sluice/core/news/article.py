@@ -30,7 +30,7 @@ _REPLACEMENT: Final = "\ufffd"
 
 
 def is_article_id(value: object) -> bool:
-    """Whether an article can be stored under this id."""
+    """Return whether an article can be stored under this id."""
     if not isinstance(value, str) or not value or _REPLACEMENT in value:
         return False
     try:
@@ -66,13 +66,13 @@ class StoredArticle(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """`data` is what is stored; the properties read the members that the news service needs."""
+    """One article as it is stored. `data` is what is stored; the properties read the members that the news service needs."""
 
     data: Mapping[str, Any]
 
     @classmethod
     def from_json(cls, article_id: str, value: object) -> Self | None:
-        """Reads a stored value, also in the older formats without id or flags; None if it is not an object."""
+        """Read a stored value, also in the older formats without id or flags; None if it is not an object."""
         if not isinstance(value, Mapping):
             return None
         complete = bool(value.get("processedAt")) or "sentiment" in value
@@ -156,16 +156,16 @@ class Article:
         return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
     def with_members(self, **changes: object) -> Self:
-        """Returns a copy with some members changed; None removes a member."""
+        """Return a copy with some members changed; None removes a member."""
         merged = {**self.data, **changes}
         return type(self)({name: value for name, value in merged.items() if value is not None or name not in changes})
 
     def is_further_than(self, other: "Article") -> bool:
-        """Whether this copy has passed more stages."""
+        """Return whether this copy has passed more stages."""
         return STAGES.index(self.stage) > STAGES.index(other.stage)
 
     def begin_attempt(self, now_ms: int) -> Self:
-        """Counts an attempt before it is made, so that an article that crashes the run is not retried forever."""
+        """Count an attempt before it is made, so that an article that crashes the run is not retried forever."""
         return self.with_members(**{self._attempts_member: self.attempts + 1, "inProgressSince": now_ms})
 
     def with_sentiment(self, sentiment: str, by: str, now_ms: int) -> Self:
@@ -180,7 +180,7 @@ class Article:
         ).stamp_if_complete(now_ms)
 
     def with_content(self, content: str, page_title: str = "") -> Self:
-        """Stores the page's text and title. The attempt counter restarts for the summary."""
+        """Store the page's text and title. The attempt counter restarts for the summary."""
         return self.with_members(
             extractedContent=content,
             pageTitle=page_title or None,
@@ -193,15 +193,15 @@ class Article:
         return self.with_members(aiSummary=summary, summaryBy=by, summaryAt=now_ms, summaryError=None).close(now_ms)
 
     def with_feed_text(self, text: str, error: str, now_ms: int) -> Self:
-        """Completes the article with the text of its feed in place of a summary, and the reason."""
+        """Complete the article with the text of its feed in place of a summary, and the reason."""
         return self.with_members(aiSummary=text, summaryBy="feed", summaryAt=now_ms, summaryError=error).close(now_ms)
 
     def without_summary(self, error: str, now_ms: int) -> Self:
-        """Completes the article with an empty summary and the reason."""
+        """Complete the article with an empty summary and the reason."""
         return self.with_members(aiSummary="", summaryError=error).close(now_ms)
 
     def without_sentiment(self, error: str, now_ms: int) -> Self:
-        """Ends the sentiment stage with an empty sentiment and the reason."""
+        """End the sentiment stage with an empty sentiment and the reason."""
         return self.with_members(
             sentiment="",
             sentimentError=error,
@@ -211,21 +211,21 @@ class Article:
         ).stamp_if_complete(now_ms)
 
     def with_error(self, error: str) -> Self:
-        """Stays at the same stage and stores why the attempt failed."""
+        """Stay at the same stage and store why the attempt failed."""
         return self.with_members(**{self._error_member: error}, inProgressSince=None)
 
     def reset(self) -> Self:
-        """Returns the article as it was before any processing."""
+        """Return the article as it was before any processing."""
         removed: dict[str, object] = dict.fromkeys(_PROCESSING_MEMBERS)
         return self.with_members(**removed, needsSentiment=True, needsSummary=True)
 
     def close(self, now_ms: int) -> Self:
-        """Ends the summary stage and removes the members that only the stages needed."""
+        """End the summary stage and remove the members that only the stages needed."""
         closed = self.with_members(
             needsSummary=False, extractedContent=None, pageTitle=None, contentTimeout=None, inProgressSince=None
         )
         return closed.stamp_if_complete(now_ms)
 
     def stamp_if_complete(self, now_ms: int) -> Self:
-        """Adds the time of completion to an article that is complete."""
+        """Add the time of completion to an article that is complete."""
         return self.with_members(processedAt=now_ms) if self.stage is Stage.COMPLETE else self

@@ -51,7 +51,7 @@ _MAX_LATIN_RUN: Final = 1.5  # accented letters stand alone; letters of other sc
 
 
 def guess_codec(body: bytes) -> str:
-    """Returns the charset whose characters are the most common ones; Windows-1252 if none is convincing."""
+    """Return the charset whose characters are the most common ones; Windows-1252 if none is convincing."""
     sample = body[:_SAMPLE_BYTES]
     runs = [len(run) for run in _RUN.findall(sample)]
     if not runs or sum(runs) / len(runs) <= _MAX_LATIN_RUN:
@@ -66,7 +66,7 @@ def _best(sample: bytes, charsets: dict[str, tuple[Container[int], float]]) -> s
 
 
 def _share(sample: bytes, codec: str, common: Container[int]) -> float:
-    """Returns the share of common characters among those beyond ASCII; 0 if the bytes are not of this charset."""
+    """Return the share of common characters among those beyond ASCII; 0 if the bytes are not of this charset."""
     text = sample.decode(codec, "replace")
     others = [ord(char) for char in text if char > "\x7f"]
     # The sample may end within a character.

@@ -48,7 +48,7 @@ class Checkpoint:
 
     @classmethod
     def from_json(cls, value: object) -> Self:
-        """Raises CorruptCheckpoint for a value of another shape."""
+        """Raise CorruptCheckpoint for a value of another shape."""
         if not isinstance(value, Mapping):
             raise CorruptCheckpoint("it is not an object")
         processed = value.get("processedIds", [])
@@ -80,13 +80,13 @@ class Checkpoint:
         return {*self.processed, *(entry.article.id for entry in self.try_later), *current}
 
     def find(self, article_id: str) -> Article | None:
-        """Returns the article if it is current or waits for a retry."""
+        """Return the article if it is current or waits for a retry."""
         current = [self.current] if self.current else []
         articles = [*current, *(entry.article for entry in self.try_later)]
         return next((article for article in articles if article.id == article_id), None)
 
     def move(self, article: Article, place: Place, *, now_ms: int, reason: str = "") -> Self:
-        """Returns the checkpoint with the article at its new place, and nowhere else."""
+        """Return the checkpoint with the article at its new place, and nowhere else."""
         rest = self._without(article.id)
         match place:
             case Place.CURRENT:
@@ -98,7 +98,7 @@ class Checkpoint:
         assert_never(place)
 
     def trim_processed(self, indexed: Collection[str], max_others: int) -> Self:
-        """Keeps the ids that are in the index, and the newest `max_others` of the rest.
+        """Keep the ids that are in the index, and the newest `max_others` of the rest.
 
         The rest matters: an article that the index has dropped may still be pending or listed by its provider, and must
         not be taken for a new one.
@@ -121,7 +121,7 @@ class Checkpoint:
 
 
 def parse_checkpoint(text: str | None) -> Checkpoint | CorruptCheckpoint:
-    """Returns an empty checkpoint if none is stored, and the error of one that cannot be read."""
+    """Return an empty checkpoint if none is stored, and the error of one that cannot be read."""
     try:
         return Checkpoint.from_json(parse_bounded_json(text)) if text is not None else Checkpoint()
     except ValueError as error:
@@ -131,7 +131,7 @@ def parse_checkpoint(text: str | None) -> Checkpoint | CorruptCheckpoint:
 
 
 def rebuild_checkpoint(articles: Iterable[Article], now_ms: int) -> Checkpoint:
-    """Derives a checkpoint from the stored articles: complete ones are processed, the others are tried later."""
+    """Derive a checkpoint from the stored articles: complete ones are processed, the others are tried later."""
     known = list(articles)
     unfinished = [article for article in known if article.stage is not Stage.COMPLETE]
     return Checkpoint(

@@ -12,15 +12,15 @@ from sluice.core.news.checkpoint import Checkpoint, TryLaterEntry
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class CheckpointEdit:
     """The checkpoint to go on with, and the articles that the person has removed from the try-later list."""
 
     checkpoint: Checkpoint
     removed: tuple[Article, ...]
 
 
-def take_edit(edited: Checkpoint, last: Checkpoint) -> Edit:
-    """An article that failed after the person had read the checkpoint was not removed by them, so it waits on."""
+def apply_edit(edited: Checkpoint, last: Checkpoint) -> CheckpointEdit:
+    """Return what an edited checkpoint means. An article that failed after the person had read it was not removed by them, so it stays."""
     waiting = {entry.article.id for entry in edited.try_later} | ({edited.current.id} if edited.current else set())
     missing = [entry for entry in last.try_later if entry.article.id not in waiting]
     removed = [entry for entry in missing if _is_removed(entry, edited)]
@@ -35,7 +35,7 @@ def take_edit(edited: Checkpoint, last: Checkpoint) -> Edit:
         processed=tuple(processed),
         try_later=(*kept, *later),
     )
-    return Edit(merged, tuple(entry.article for entry in removed))
+    return CheckpointEdit(merged, tuple(entry.article for entry in removed))
 
 
 def _is_removed(entry: TryLaterEntry, edited: Checkpoint) -> bool:
@@ -43,7 +43,7 @@ def _is_removed(entry: TryLaterEntry, edited: Checkpoint) -> bool:
 
 
 def _choose_current(edited: Checkpoint, last: Checkpoint) -> Article | None:
-    """The current article as it is by now."""
+    """Return the current article as it is by now."""
     if edited.current is None or edited.current.id in last.processed:
         return None
     known = last.find(edited.current.id)

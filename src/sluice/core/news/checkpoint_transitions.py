@@ -44,7 +44,7 @@ class IllegalTransition(SluiceError):
 
 
 def place_after(before: Stage, outcome: Outcome, after: Stage) -> Place:
-    """Returns where an article goes. The article's flags determine `after`, and the table must agree with them."""
+    """Return where an article goes. The article's flags determine `after`, and the table must agree with them."""
     if (before, outcome) not in TRANSITIONS:
         raise IllegalTransition(f"stage {before} has no transition for the outcome {outcome}")
     expected, place = TRANSITIONS[before, outcome]

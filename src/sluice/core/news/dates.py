@@ -62,7 +62,7 @@ _ISO_ZONE: Final = re.compile(r"\s*(?:utc|gmt)$", re.IGNORECASE)
 
 
 def parse_time(value: object) -> datetime | None:
-    """Returns the time in UTC; a time without a zone is UTC. None for a text that is no time, or one before Bitcoin."""
+    """Return the time in UTC; a time without a zone is UTC. None for a text that is no time, or one before Bitcoin."""
     if not isinstance(value, str) or not value.strip() or len(value) > _MAX_CHARS:
         return None
     text = " ".join(value.split())
@@ -113,7 +113,7 @@ def _whole_year(year: int) -> int:
 
 
 def _whole_hour(hour: int, half: str | None) -> int:
-    """Hour 24 is the midnight at the end of the day."""
+    """Return the time with hour 24 as the midnight at the end of the day."""
     if hour > 24:
         raise ValueError("a day has 24 hours")
     return hour if not half else hour % 12 + (12 if half.startswith("p") else 0)

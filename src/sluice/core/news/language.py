@@ -73,7 +73,7 @@ _MAX_CHARS: Final = 300
 
 
 def is_english(title: str, description: str = "") -> bool:
-    """Whether a text is English; a text without letters counts as English."""
+    """Return whether a text is English; a text without letters counts as English."""
     text = f"{title} {description[:_MAX_CHARS]}"
     letters = [char for char in text if char.isalpha()]
     if sum(char > "\u024f" for char in letters) > 0.3 * len(letters):
@@ -144,7 +144,7 @@ _SAMPLE_CHARS: Final = 4_000
 
 
 def detect_language(text: str) -> str:
-    """Returns the code of the language that most of the text is in; "und" if there is no sign of one."""
+    """Return the code of the language that most of the text is in; "und" if there is no sign of one."""
     sample = text[:_SAMPLE_CHARS]
     letters = max(1, sum(char.isalpha() for char in sample))
     counts = {language: len(pattern.findall(sample)) for language, pattern in _SCRIPTS}
@@ -160,7 +160,7 @@ def detect_language(text: str) -> str:
 
 
 def may_be_in(sentence: str, language: str) -> bool:
-    """Whether a sentence has no clear sign of a language other than `language`."""
+    """Return whether a sentence has no clear sign of a language other than `language`."""
     found = detect_language(sentence)
     if found in {language, "und"}:
         return True

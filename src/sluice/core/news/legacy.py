@@ -23,7 +23,7 @@ class LegacyNews:
 
 
 def parse_legacy(text: str | None) -> LegacyNews:
-    """A missing value has no articles; neither has one that cannot be read."""
+    """Read the stored value; a missing one has no articles, nor has one that cannot be read."""
     if text is None:
         return LegacyNews()
     stored = parse_stored_json(text)
@@ -44,7 +44,7 @@ def parse_legacy(text: str | None) -> LegacyNews:
 
 
 def digest_legacy(text: str | None) -> str:
-    """Identifies a stored value; "" if there is none."""
+    """Identify a stored value; "" if there is none."""
     return "" if text is None else sha256(text.encode("utf-8", "replace")).hexdigest()[:_DIGEST_CHARS]
 
 

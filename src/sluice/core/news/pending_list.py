@@ -19,7 +19,7 @@ class PendingEntry:
 
     @classmethod
     def from_json(cls, value: object) -> Self | None:
-        """Returns None for an entry that cannot be read."""
+        """Return None for an entry that cannot be read."""
         if not isinstance(value, dict) or not isinstance(article_id := value.get("id"), str) or not article_id:
             return None
         article = Article.from_json(article_id, value.get("article"))
@@ -33,13 +33,13 @@ class PendingEntry:
 
 
 def parse_pending_list(value: object) -> list[PendingEntry]:
-    """Reads the stored list and leaves out entries that cannot be read."""
+    """Read the stored list, and leave out entries that cannot be read."""
     entries = [PendingEntry.from_json(each) for each in value] if isinstance(value, list) else []
     return [entry for entry in entries if entry is not None]
 
 
 def next_pending(entries: Sequence[PendingEntry], known: Collection[str], now_ms: int) -> Article | None:
-    """Returns the first unknown article, unless the oldest has waited too long."""
+    """Return the first unknown article, unless the oldest has waited too long."""
     free = [entry for entry in entries if entry.article.id not in known]
     if not free:
         return None

@@ -68,7 +68,7 @@ _MAX_TIME_MS: Final = 10**13
 
 @dataclass(frozen=True, slots=True)
 class PublishedArticle:
-    """`order` sorts by time of publication; the id makes it total. `url` is the canonical link."""
+    """An article as readers see it. `order` sorts by time of publication; the id makes it total. `url` is the canonical link."""
 
     article: Article
     published: datetime
@@ -89,7 +89,7 @@ class PublishedArticle:
 
     @property
     def importance(self) -> float:
-        """That of the article by itself."""
+        """The importance of the article by itself."""
         value = self.article.data.get("importance")
         return float(value) if isinstance(value, int | float) else 0.0
 
@@ -98,7 +98,7 @@ class PublishedArticle:
         return self.article.text("source_name") or self.article.text("source_id") or self.url
 
     def list_terms(self, name: str) -> list[str]:
-        """Returns the tags or the entities."""
+        """Return the tags or the entities."""
         value = self.article.data.get(name)
         return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
@@ -107,13 +107,13 @@ class PublishedArticle:
         return self.article.stage is Stage.COMPLETE
 
     def as_json(self) -> NewsArticle:
-        """Returns the members that the API serves."""
+        """Return the members that the API serves."""
         data = self.article.data
         served = {name: data[name] for name in _SERVED_MEMBERS if data.get(name) not in (None, "")}
         return cast("NewsArticle", {**served, "status": "complete" if self.is_complete else "pending"})
 
     def as_alternate_json(self) -> Alternate:
-        """Returns the members that are served of an article beside the one that leads a story."""
+        """Return the members that are served of an article beside the one that leads a story."""
         data = self.article.data
         served = {name: data[name] for name in Alternate.__annotations__ if data.get(name) not in (None, "")}
         return cast("Alternate", served)

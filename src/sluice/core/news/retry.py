@@ -8,8 +8,8 @@ from sluice.core.news.checkpoint import TryLaterEntry
 _MAX_DOUBLINGS: Final = 10
 
 
-class Attempt(Enum):
-    """Who makes an attempt at a stage."""
+class AttemptBy(Enum):
+    """The analyst that makes an attempt at a stage: the intended one, the fallback, or none."""
 
     PRIMARY = auto()
     # One last attempt by the fallback analyst.
@@ -17,18 +17,18 @@ class Attempt(Enum):
     NONE = auto()
 
 
-def plan_attempt(attempt: int, max_attempts: int, *, has_fallback: bool = False) -> Attempt:
-    """Decides who makes attempt number `attempt`, counted from 1.
+def plan_attempt(attempt: int, max_attempts: int, *, has_fallback: bool = False) -> AttemptBy:
+    """Decide who makes attempt number `attempt`, counted from 1.
 
     A number beyond the limit occurs when the run that made the last attempt crashed before it recorded the outcome.
     """
     if attempt <= max_attempts:
-        return Attempt.PRIMARY
-    return Attempt.FALLBACK if has_fallback and attempt == max_attempts + 1 else Attempt.NONE
+        return AttemptBy.PRIMARY
+    return AttemptBy.FALLBACK if has_fallback and attempt == max_attempts + 1 else AttemptBy.NONE
 
 
 def is_retry_due(entry: TryLaterEntry, *, retry_delay_s: int, now_ms: int) -> bool:
-    """Whether an article may be tried again.
+    """Return whether an article may be tried again.
 
     The first retry is immediate, the next ones wait 1, 3, 7 … delays, so that a short outage does not use up all attempts.
     """

@@ -38,7 +38,7 @@ class TooLittleText(SluiceError):
 
 @dataclass(frozen=True, slots=True)
 class Scraper:
-    """`user_agent` identifies the service, so that a site can refuse it."""
+    """Fetches the page of an article and extracts its text. `user_agent` identifies the service, so that a site can refuse it."""
 
     fetch: Fetch
     user_agent: str
@@ -52,7 +52,7 @@ class Scraper:
 
 
 def extract_page(response: FetchResponse) -> ScrapedPage:
-    """Raises a SluiceError for a response without an article; its `retryable` says whether to try again."""
+    """Raise a SluiceError for a response without an article; its `retryable` says whether to try again."""
     if response.status in _PERMANENT_STATUSES:
         raise Refused(f"the page answered {response.status}")
     if response.status != 200:
@@ -62,7 +62,7 @@ def extract_page(response: FetchResponse) -> ScrapedPage:
     if media_type.strip().lower() not in _HTML:
         raise Refused(f"the page is {media_type[:60]}, not HTML")
     # Only one of the three stages reads a page.
-    from sluice.core.news.charsets import decode_text  # noqa: PLC0415 - rare
+    from sluice.core.news.charset_detection import decode_text  # noqa: PLC0415 - rare
     from sluice.core.news.extraction import extract  # noqa: PLC0415 - rare
 
     article = extract(decode_text(response.body, content_type).text)
@@ -74,5 +74,5 @@ def extract_page(response: FetchResponse) -> ScrapedPage:
 
 
 def is_teaser(article: "ExtractedArticle") -> bool:
-    """Whether only subscribers may read the article, so that the text is just its beginning."""
-    return article.is_locked and measure_text(article.free_text) < _TEASER_CHARS
+    """Return whether only subscribers may read the article, so that the text is just its beginning."""
+    return article.is_paywalled and measure_text(article.free_text) < _TEASER_CHARS

@@ -42,7 +42,7 @@ _LAST_WORD: Final = re.compile(r"([A-Za-z.]+)$")
 
 
 def split_sentences(text: str) -> list[str]:
-    """Returns the sentences in order; a line break ends one too."""
+    """Return the sentences in order; a line break ends one too."""
     parts: list[str] = []
     start = 0
     for end in _END.finditer(text):
@@ -54,12 +54,12 @@ def split_sentences(text: str) -> list[str]:
 
 
 def measure_text(text: str) -> int:
-    """Returns the length of a text; an ideograph says as much as several letters."""
+    """Return the length of a text; an ideograph says as much as several letters."""
     return len(text) if text.isascii() else len(text) + _LETTERS_PER_IDEOGRAPH * len(_WIDE.findall(text))
 
 
 def cut_at_sentence(text: str, max_chars: int) -> str:
-    """Returns at most `max_chars` characters, cut after a sentence if possible, otherwise after a word."""
+    """Return at most `max_chars` characters, cut after a sentence if possible, otherwise after a word."""
     if len(text) <= max_chars:
         return text
     # Two characters more, so that a sentence end right at the limit is recognised.

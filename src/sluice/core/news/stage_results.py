@@ -8,7 +8,7 @@ from sluice.core.errors import SluiceError
 from sluice.core.news.analysts.embedded import EmbeddedAnalyst
 from sluice.core.news.article import Article, Stage
 from sluice.core.news.checkpoint_transitions import Outcome
-from sluice.core.news.retry import Attempt, plan_attempt
+from sluice.core.news.retry import AttemptBy, plan_attempt
 
 MAX_ERROR_CHARS: Final = 120
 
@@ -45,7 +45,7 @@ def sentiment_out_of_attempts(article: Article, now_ms: int) -> StageResult:
 
 
 def analyst_failed(article: Article, error: SluiceError, max_attempts: int) -> StageResult:
-    """The analyst did not answer, or not usably; the article stays at its stage."""
+    """Return the result when the analyst did not answer, or not usably: the article stays at its stage."""
     reason = _describe(Reason.AI_ERROR, error, article, max_attempts)
     return StageResult(article.with_error(reason), Outcome.FAILED, reason)
 
@@ -59,12 +59,12 @@ def content_without_link(article: Article, now_ms: int) -> StageResult:
 
 
 def content_failed(article: Article, error: SluiceError, max_attempts: int, now_ms: int) -> StageResult:
-    """A failure that a retry cannot mend completes the article, and so does the failure of the last attempt."""
+    """Return the result when the page could not be read. If no retry can help, or this was the last attempt, the article is complete."""
     reason = _describe(Reason.FETCH_FAILED, error, article, max_attempts)
     if not error.retryable:
         return _complete_without_summary(article, reason, now_ms)
     failed = article.with_error(reason)
-    if plan_attempt(article.attempts + 1, max_attempts) is Attempt.NONE:
+    if plan_attempt(article.attempts + 1, max_attempts) is AttemptBy.NONE:
         return _out_of_attempts(failed, now_ms)
     return StageResult(failed, Outcome.FAILED, reason)
 
@@ -78,12 +78,12 @@ def summary_found(article: Article, summary: str, analyst: str, now_ms: int) -> 
 
 
 def summary_mismatch(article: Article, now_ms: int) -> StageResult:
-    """The page is about something else; another attempt would find the same."""
+    """Return the result when the page is about something else: another attempt would find the same."""
     return _complete_without_summary(article, Reason.CONTENT_MISMATCH, now_ms)
 
 
 def summary_impossible(article: Article, error: SluiceError, max_attempts: int, now_ms: int) -> StageResult:
-    """The text cannot be summarised; another attempt would fail the same way."""
+    """Return the result when the text cannot be summarised: another attempt would fail the same way."""
     return _complete_without_summary(article, _describe(Reason.AI_ERROR, error, article, max_attempts), now_ms)
 
 
@@ -92,7 +92,7 @@ def summary_out_of_attempts(article: Article, now_ms: int) -> StageResult:
 
 
 def removed_by_operator(article: Article, now_ms: int) -> Article:
-    """Completes an article that the operator has removed from the try-later list, with what it has."""
+    """Complete an article that the operator has removed from the try-later list, with what it has."""
     judged = article.without_sentiment(Reason.REMOVED, now_ms) if article.stage is Stage.SENTIMENT else article
     return judged if judged.stage is Stage.COMPLETE else _close_with_feed_text(judged, Reason.REMOVED, now_ms)
 
@@ -108,7 +108,7 @@ def _out_of_attempts(failed: Article, now_ms: int) -> StageResult:
 
 
 def _close_with_feed_text(article: Article, reason: str, now_ms: int) -> Article:
-    """Completes an article whose page cannot be summarised with the text of its feed, if that can be published."""
+    """Complete an article whose page cannot be summarised with the text of its feed, if that can be published."""
     from sluice.core.news.summaries.feed_text import summarise_feed_text  # noqa: PLC0415 - rare
 
     text = summarise_feed_text(article.title, article.description)
@@ -116,7 +116,7 @@ def _close_with_feed_text(article: Article, reason: str, now_ms: int) -> Article
 
 
 def _find_figures(article: Article, analyst: str) -> dict[str, object]:
-    """Returns the score and the confidence of the embedded analyst's judgement; another analyst gives none."""
+    """Return the score and the confidence of the embedded analyst's judgement; another analyst gives none."""
     if analyst != EmbeddedAnalyst.name:
         return {"sentimentScore": None, "sentimentConfidence": None}
     from sluice.core.news.sentiment import judge_headline  # noqa: PLC0415 - rare

@@ -14,7 +14,7 @@ State = Literal["closed", "open", "half-open"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Breaker:
-    """`era` grows with each change of state, so that a response to a request from an earlier era is ignored."""
+    """The state of a circuit breaker. `era` grows with each change of state, so that a response to a request from an earlier era is ignored."""
 
     state: State = "closed"
     failing: tuple[str, ...] = ()  # the pages that have failed since the last good response
@@ -24,7 +24,7 @@ class Breaker:
 
     @classmethod
     def from_json(cls, value: dict[str, Any] | None) -> Self:
-        """A value of an earlier version counted failures instead of pages."""
+        """Read a stored breaker; one of an earlier version counted failures instead of pages."""
         fields = {name: each for name, each in (value or {}).items() if name != "failures"}
         return cls(**{**fields, "failing": tuple(fields.get("failing", ()))})
 
@@ -32,27 +32,27 @@ class Breaker:
         return asdict(self)
 
     def at(self, now: float) -> Self:
-        """The breaker at this time: an open one becomes half-open when its backoff has passed."""
+        """Return the breaker at this time: an open one becomes half-open when its backoff has passed."""
         if self.state == "open" and now >= self.open_until:
             return replace(self, state="half-open", era=self.era + 1)
         return self
 
     def may_fetch(self, in_flight: int) -> bool:
-        """Whether one more page may be fetched while `in_flight` requests are under way."""
+        """Return whether one more page may be fetched while `in_flight` requests are under way."""
         return self.state == "closed" or (self.state == "half-open" and in_flight == 0)
 
     def after_success(self) -> Self:
-        """After a response with content, or 304."""
+        """Return the breaker after a response with content, or 304."""
         if self.state == "half-open":
             return type(self)(era=self.era + 1)
         return replace(self, failing=()) if self.state == "closed" else self
 
     def after_refusal(self) -> Self:
-        """After a response such as 404: it ends a row of failures, but does not prove that the origin is well."""
+        """Return the breaker after a response such as 404, which ends a row of failures, but does not prove that the origin is well."""
         return replace(self, failing=()) if self.state == "closed" else self
 
     def after_failure(self, now: float, page: str, *, threshold: int, max_backoff_s: float) -> Self:
-        """After a 5xx response or none at all, for a page that has not failed before."""
+        """Return the breaker after a 5xx response or none at all, for a page that has not failed before."""
         if self.state == "half-open":
             return self._open(now, min(max(self.backoff_s, FIRST_BACKOFF_S) * 2, max_backoff_s))
         if self.state == "open":

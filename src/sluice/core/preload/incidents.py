@@ -14,7 +14,7 @@ MAX_FAILURE_RATE: Final = 0.10
 MIN_RESULTS: Final = 3  # one failed page on a quiet site is no trend
 MAX_DEPTH: Final = 5000
 LOOP_REMEDY: Final = "set the zone's origin_url to a host name of the origin that has no route to it"
-CIRCLE_REASONS: Final = (
+REDIRECT_LOOP_REASONS: Final = (
     "the site does not know by which host its visitors ask. Activate its plugin with the zone's signing key, "
     "or let its server answer for that host"
 )
@@ -44,7 +44,7 @@ class RatesReply(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchRates:
-    """Fetches of the last five minutes."""
+    """How many fetches of the last five minutes there were, how many failed, and how long they took."""
 
     attempts: int
     failures: int
@@ -66,16 +66,16 @@ class FetchRates:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Watched:
+class IncidentInputs:
     """What is watched beside the figures.
 
-    Requests to the hosts of `looping` come back to us; `circle_url` is a page that redirects to itself.
+    Requests to the hosts of `looping` come back to us; `redirect_loop_url` is a page that redirects to itself.
     """
 
     breaker: Breaker
     agent: SiteAgent
     looping: Sequence[str] = ()
-    circle_url: str | None = None
+    redirect_loop_url: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +91,8 @@ class Finding:
     is_over: bool
 
 
-def review_zone(rates: FetchRates, depth: int, watched: Watched) -> Iterator[Finding]:
-    """The state of everything that is watched."""
+def review_zone(rates: FetchRates, depth: int, watched: IncidentInputs) -> Iterator[Finding]:
+    """Yield the state of everything that is watched."""
     breaker, away = watched.breaker, watched.agent.explain()
     is_high = rates.failure_rate > MAX_FAILURE_RATE
     failing = f"{rates.failures} of {rates.attempts} fetches failed in the last 5 minutes"
@@ -113,5 +113,9 @@ def review_zone(rates: FetchRates, depth: int, watched: Watched) -> Iterator[Fin
     )
     yield Finding("warming_loop", "critical", loop if watched.looping else None, is_over=not watched.looping)
     yield Finding("agent_away", "critical", away, is_over=away is None)
-    circle = f"{watched.circle_url} redirects to itself: {CIRCLE_REASONS}" if watched.circle_url else None
+    circle = (
+        f"{watched.redirect_loop_url} redirects to itself: {REDIRECT_LOOP_REASONS}"
+        if watched.redirect_loop_url
+        else None
+    )
     yield Finding("redirect_circle", "critical", circle, is_over=circle is None)

@@ -33,7 +33,7 @@ NOTHING_KNOWN: Final = Facts()
 
 
 def compute_priority(trigger: str, facts: Facts, now: float) -> float:
-    """Base by trigger, plus up to 20 for a page published within the last 20 hours, plus up to 30 for its traffic."""
+    """Return the base by trigger, plus up to 20 for a page published within the last 20 hours, plus up to 30 for its traffic."""
     return round(BASE[trigger] + _recency_bonus(facts.published_at, now) + _traffic_bonus(facts.monthly_pageviews), 3)
 
 

@@ -37,8 +37,8 @@ class Purge:
         )
 
 
-def build_farewell(purge_id: str, now: float) -> Purge:
-    """The purge of everything that ends a zone."""
+def purge_for_removed_zone(purge_id: str, now: float) -> Purge:
+    """Build the purge of everything for a zone that was removed."""
     return Purge(
         purge_id=purge_id,
         idempotency_key=purge_id,
@@ -60,16 +60,16 @@ class PurgeScope:
     prefixes: tuple[str, ...] = ()
 
     def covers(self, url: str, tags: Collection[str]) -> bool:
-        """Whether it covers the copies of a page: by its URL in every variant, by one of its tags, or because of `everything`."""
+        """Return whether it covers the copies of a page: by its URL in every variant, by one of its tags, or because of `everything`."""
         is_named = self.everything or url in self.urls or not self.tags.isdisjoint(tags)
         return is_named or any(is_below(url, prefix) for prefix in self.prefixes)
 
 
 def is_below(url: str, prefix: str) -> bool:
-    """Whether a page is the one at a URL or lies below it: /blog covers /blog/post and /blog?page=2, but not /blogroll."""
-    return url == prefix or url.startswith(list_beginnings(prefix))
+    """Return whether a page is the one at a URL or lies below it: /blog covers /blog/post and /blog?page=2, but not /blogroll."""
+    return url == prefix or url.startswith(list_url_prefixes(prefix))
 
 
-def list_beginnings(prefix: str) -> tuple[str, ...]:
-    """How the URLs of all pages below a URL begin."""
+def list_url_prefixes(prefix: str) -> tuple[str, ...]:
+    """Return how the URLs of all pages below a URL begin."""
     return (prefix,) if prefix.endswith("/") else (f"{prefix}/", f"{prefix}?")

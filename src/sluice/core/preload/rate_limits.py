@@ -29,7 +29,7 @@ MINUTE_S: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class OriginLimits:
     concurrency: int
     per_second: int
     per_minute: int
@@ -64,12 +64,12 @@ class Grant:
         return self.slot_until is None or self.slot_until > now
 
     def still_counts(self, now: float) -> bool:
-        """Whether any limit can still depend on it."""
+        """Return whether any limit can still depend on it."""
         return self.end >= now - MINUTE_S - 1 or self.is_in_flight(now)
 
 
-def next_grant_wait_s(grants: Sequence[Grant], limits: Limits, now: float) -> float | None:
-    """Seconds until one more request fits into all limits; None when that depends on a request that is under way.
+def next_grant_wait_s(grants: Sequence[Grant], limits: OriginLimits, now: float) -> float | None:
+    """Return the seconds until one more request fits into all limits; None when that depends on a request that is under way.
 
     `grants` are ordered by their end, those under way last.
     """
@@ -88,7 +88,9 @@ def count_in_flight(grants: Sequence[Grant], now: float) -> int:
     return sum(grant.is_in_flight(now) for grant in grants)
 
 
-def _slot_wait_s(finished: Sequence[Grant], under_way: Sequence[Grant], limits: Limits, now: float) -> float | None:
+def _slot_wait_s(
+    finished: Sequence[Grant], under_way: Sequence[Grant], limits: OriginLimits, now: float
+) -> float | None:
     # No slot is occupied for longer than this after its end.
     recent = finished[bisect_left(finished, now - SETTLE_AFTER_TIMEOUT_S, key=_end) :]
     held = [grant for grant in recent if grant.slot_until is not None and grant.slot_until > now]
@@ -103,7 +105,7 @@ def _slot_wait_s(finished: Sequence[Grant], under_way: Sequence[Grant], limits: 
 
 
 def _window_wait_s(finished: Sequence[Grant], under_way: int, limit: int, window_s: float, now: float) -> float | None:
-    """Seconds until so many grants have left the window that one more fits; one that is under way never leaves it."""
+    """Return the seconds until so many grants have left the window that one more fits; one that is under way never leaves it."""
     first = bisect_right(finished, now - window_s, key=_end)
     excess = under_way + len(finished) - first - limit
     if excess < 0:
@@ -127,7 +129,7 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True)
-class Bucket:
+class TokenBucket:
     """The tokens left at a time."""
 
     tokens: float
@@ -141,12 +143,12 @@ GLOBAL_PURGE: Final = Rate("global purge", 60, 3600)
 SITEMAP: Final = Rate("sitemap", 60, 3600)
 
 
-def take_token(rate: Rate, bucket: Bucket | None, now: float) -> Bucket:
-    """The bucket with one token less; raises TooManyRequests with the seconds until there is one. None is a full bucket."""
+def take_token(rate: Rate, bucket: TokenBucket | None, now: float) -> TokenBucket:
+    """Return the bucket with one token less; raise TooManyRequests with the seconds until there is one. None is a full bucket."""
     per_second = rate.count / rate.period_s
     full = float(rate.count)
     tokens = full if bucket is None else min(full, bucket.tokens + max(0.0, now - bucket.at) * per_second)
     if tokens < 1:
         wait_s = ceil((1 - tokens) / per_second)
         raise TooManyRequests(f"more than {rate.count} {rate.name} requests in {rate.period_s} s", wait_s)
-    return Bucket(tokens - 1, now)
+    return TokenBucket(tokens - 1, now)

@@ -7,7 +7,7 @@ of lines.
 the visitor's address, and `t`. The address is the last one in `X-Forwarded-For`, and empty without that header. An
 origin that checks it, and that `t` is at most 300 s old, may believe `X-Forwarded-Host`, `-Proto` and `-For`.
 
-`X-Sluice-Warming` lets this Worker know its own warming request again (`services/preload/serving/own_warming.py`). Its
+`X-Sluice-Warming` lets this Worker know its own warming request again (`services/preload/serving/warming_loopback.py`). Its
 four lines are `warming`, the method, the host with path and query, and `t`, which is at most 60 s old.
 """
 
@@ -48,7 +48,7 @@ class SignedRequest:
 
     @classmethod
     def from_request(cls, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Self:
-        """Reads the headers of a request; raises Unauthorized when one is missing or malformed."""
+        """Read the headers of a request; raise Unauthorized when one is missing or malformed."""
         values = []
         for name, form in (("X-Timestamp", _TIMESTAMP), ("X-Nonce", _NONCE), ("X-Signature", _SIGNATURE)):
             value = headers.get(name.lower())
@@ -62,7 +62,7 @@ class SignedRequest:
         return canonical_string(self.method, self.path, self.timestamp, self.nonce, self.body_hash)
 
     def verify(self, keys: Iterable[str], now: float) -> None:
-        """Raises Unauthorized unless the signature is recent and was made with one of the keys."""
+        """Raise Unauthorized unless the signature is recent and was made with one of the keys."""
         age_s = now - int(self.timestamp)
         if age_s > MAX_AGE_S or age_s < -MAX_AHEAD_S:
             raise Unauthorized("X-Timestamp is more than 300 s old or more than 30 s ahead of this clock")
@@ -73,17 +73,17 @@ class SignedRequest:
 
 
 def canonical_string(method: str, path: str, timestamp: str, nonce: str, body_hash: str) -> str:
-    """The five lines that are signed."""
+    """Return the five lines that are signed."""
     return f"{method}\n{path}\n{timestamp}\n{nonce}\n{body_hash}"
 
 
 def compute_signature(key: str, text: str) -> str:
-    """In lower-case hexadecimal."""
+    """Return the signature in lower-case hexadecimal."""
     return hmac.new(key.encode(), text.encode(), sha256).hexdigest()
 
 
 def sign_proxy(key: str, *, host: str, proto: str, client_ip: str, now: float) -> tuple[str, str]:
-    """The header of each request to an origin that proves where it comes from, so that X-Forwarded-* can be believed.
+    """Return the header of each request to an origin that proves where it comes from, so that X-Forwarded-* can be believed.
 
     `client_ip` is the last address in X-Forwarded-For, and empty where there is none: the preloader has no visitor.
     """
@@ -93,7 +93,7 @@ def sign_proxy(key: str, *, host: str, proto: str, client_ip: str, now: float) -
 
 
 def sign_warming(key: str, *, method: str, place: str, now: float) -> tuple[str, str]:
-    """The header by which the preloader knows its own request again, if the front door brings that to the Worker.
+    """Return the header by which the preloader knows its own request again, if the front door brings that to the Worker.
 
     `place` is the page's host, path and query.
     """
@@ -102,13 +102,13 @@ def sign_warming(key: str, *, method: str, place: str, now: float) -> tuple[str,
 
 
 def is_recent_warming(value: str, now: float) -> bool:
-    """Whether a header has the form of such a proof and is not too old: what can be told without a key."""
+    """Return whether a header has the form of such a proof and is not too old: what can be told without a key."""
     found = _WARMING.fullmatch(value)
     return found is not None and -MAX_AHEAD_S <= now - int(found[1]) <= MAX_WARMING_AGE_S
 
 
 def proves_warming(value: str, keys: Iterable[str], *, method: str, place: str) -> bool:
-    """Whether one of the keys has signed this method and place; `is_recent_warming` judges the time."""
+    """Return whether one of the keys has signed this method and place; `is_recent_warming` judges the time."""
     found = _WARMING.fullmatch(value)
     if found is None:
         return False
@@ -121,7 +121,7 @@ def _warming_text(method: str, place: str, timestamp: str) -> str:
 
 
 def sign_request(key: str, method: str, path: str, body: bytes, *, now: float, nonce: str) -> dict[str, str]:
-    """The headers that a client sends."""
+    """Return the headers that a client sends."""
     timestamp = str(int(now))
     text = canonical_string(method, path, timestamp, nonce, sha256(body).hexdigest())
     return {"X-Timestamp": timestamp, "X-Nonce": nonce, "X-Signature": compute_signature(key, text)}
@@ -136,7 +136,7 @@ def check_purge_key(key: str) -> str:
 
 
 def check_any_key(key: str) -> str:
-    """Return the idempotency key of a request; raises ValueError for one that is not a UUID after an optional word."""
+    """Return the idempotency key of a request; raise ValueError for one that is not a UUID after an optional word."""
     if not _ANY_KEY.fullmatch(key):
         raise ValueError("must be a UUID of version 4, with or without a word such as sitemap- before it")
     return key

@@ -13,12 +13,12 @@ _SECONDS: Final = re.compile(r"[0-9]{1,9}")
 
 
 def backoff_s(attempt: int) -> float:
-    """5^n: 5, 25, 125 s after the first, second and third failure."""
+    """Return 5^n: 5, 25, 125 s after the first, second and third failure."""
     return float(min(MAX_DELAY_S, FIRST_DELAY_S ** (attempt + 1)))
 
 
 def parse_retry_after_s(headers: HeaderPairs, now: float) -> float | None:
-    """The seconds to wait by the Retry-After header, a number of seconds or a date; None without a valid one."""
+    """Return the seconds to wait by the Retry-After header, a number of seconds or a date; None without a valid one."""
     text = header_value(headers, "retry-after").strip()
     if _SECONDS.fullmatch(text):
         return min(MAX_DELAY_S, float(text))

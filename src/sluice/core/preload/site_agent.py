@@ -39,7 +39,7 @@ class Presence(Enum):
 
 
 def judge_presence(status: int, headers: HeaderPairs) -> Presence:
-    """What the site's reply to a question for its agent says. A site that fails or refuses says nothing."""
+    """Return what the site's reply to a question for its agent says. A site that fails or refuses says nothing."""
     if header_value(headers, AGENT_HEADER):
         return Presence.PRESENT
     return Presence.ABSENT if status < 400 or status in {404, 410} else Presence.UNKNOWN
@@ -61,39 +61,39 @@ class SiteAgent:
         return self.away_since is not None
 
     def is_due(self, now: float) -> bool:
-        """Whether the site should be asked for its agent."""
+        """Return whether the site should be asked for its agent."""
         is_eager = self.is_away or self.is_doubted or self.misses > 0
         interval_s = EAGER_INTERVAL_S if is_eager else LOOK_INTERVAL_S
         return self.presence_path is not None and not 0 <= now - self.looked_at < interval_s
 
-    def introduce(self, presence_path: str | None, now: float) -> "SiteAgent":
-        """The agent is there; one that names no path keeps the former one's."""
+    def mark_present(self, presence_path: str | None, now: float) -> "SiteAgent":
+        """Return the state with the agent there; one that names no path keeps the former one's."""
         return SiteAgent(presence_path=presence_path or self.presence_path, looked_at=now)
 
-    def leave(self, reason: LeaveReason, now: float) -> "SiteAgent":
-        """The agent is away; the first reason and time count."""
+    def mark_away(self, reason: LeaveReason, now: float) -> "SiteAgent":
+        """Return the state with the agent away; the first reason and time count."""
         if self.is_away:
             return self
         return replace(self, away_since=now, reason=reason, misses=0, looked_at=now, is_doubted=False)
 
-    def look(self, presence: Presence, now: float) -> "SiteAgent":
-        """The site was asked for its agent."""
+    def record_presence(self, presence: Presence, now: float) -> "SiteAgent":
+        """Return the state after the site was asked for its agent."""
         match presence:
             case Presence.PRESENT:
-                return self.introduce(None, now)
+                return self.mark_present(None, now)
             case Presence.UNKNOWN:
                 return replace(self, looked_at=now)
             case Presence.ABSENT:
                 seen = replace(self, looked_at=now, misses=self.misses + 1)
-                return seen.leave("missed", now) if seen.misses >= MISSES else seen
+                return seen.mark_away("missed", now) if seen.misses >= MISSES else seen
 
-    def doubt(self) -> "SiteAgent":
-        """Something has happened that the agent would have prevented: the site is asked soon."""
+    def request_check(self) -> "SiteAgent":
+        """Return the state in which the site is asked soon, after something that the agent would have prevented."""
         is_known = self.presence_path is not None and not self.is_away
         return replace(self, is_doubted=True) if is_known else self
 
     def explain(self) -> str | None:
-        """What an operator should know; None while the agent is there."""
+        """Return what an operator should know; None while the agent is there."""
         if self.reason is None:
             return None
         return f"{_MESSAGES[self.reason]}: visitors get every page from the site's own server until it is active again"

@@ -70,7 +70,7 @@ class SitemapReader:
         return self._sitemap
 
     def _decompress(self, chunk: bytes) -> Iterator[bytes]:
-        """Yields 64 kB at a time, so that a zip bomb is noticed while it is small."""
+        """Yield 64 kB at a time, so that a zip bomb is noticed while it is small."""
         if self._unzip is None:
             yield chunk
             return
@@ -139,7 +139,7 @@ class _Elements:
 
 
 def parse_w3c_time(text: str) -> float | None:
-    """Epoch seconds of `2026-11-16` or `2026-11-16T04:00:00+01:00`; None for anything else."""
+    """Return the epoch seconds of `2026-11-16` or `2026-11-16T04:00:00+01:00`; None for anything else."""
     try:
         time = datetime.fromisoformat(text)
         return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
@@ -148,7 +148,7 @@ def parse_w3c_time(text: str) -> float | None:
 
 
 def parse_robots_sitemaps(text: str) -> list[str]:
-    """The URLs in the `Sitemap:` lines of a robots.txt."""
+    """Return the URLs in the `Sitemap:` lines of a robots.txt."""
     lines = (line.partition("#")[0] if "://" not in line else line for line in text.splitlines())
     urls = (line.partition(":")[2].strip() for line in lines if line.strip().lower().startswith("sitemap:"))
     return [url for url in urls if url][:MAX_ROBOTS_SITEMAPS]

@@ -172,11 +172,11 @@ class ZoneConfig(BaseModel):
         return frozenset({site.netloc, *self.hosts, *with_port})
 
     def covers(self, host: str) -> bool:
-        """Whether a host, with its port if that is not the default, is one of the zone's own."""
+        """Return whether a host, with its port if that is not the default, is one of the zone's own."""
         return host in self.own_hosts
 
     def covers_url(self, url: str) -> bool:
-        """Whether a URL is on one of the zone's hosts."""
+        """Return whether a URL is on one of the zone's hosts."""
         try:
             return self.covers(netloc_of(url))
         except Invalid:
@@ -185,7 +185,7 @@ class ZoneConfig(BaseModel):
 
 @lru_cache(maxsize=256)  # each request asks several times; a URL may have 16 KB
 def netloc_of(url: str) -> str:
-    """Host and port of a URL in one spelling: lower case, ASCII, without the default port."""
+    """Return host and port of a URL in one spelling: lower case, ASCII, without the default port."""
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
@@ -201,7 +201,7 @@ def netloc_of(url: str) -> str:
 
 
 def parse_config(value: object) -> ZoneConfig:
-    """Parses a configuration; raises Invalid that names every bad field."""
+    """Parse a configuration; raise Invalid that names every bad field."""
     return parse_model(ZoneConfig, value)
 
 
@@ -210,7 +210,7 @@ ConfigJson = Annotated[dict[str, Any], Doc(model=ZoneConfig)]
 
 
 def config_as_json(config: ZoneConfig) -> ConfigJson:
-    """The configuration with all defaults filled in."""
+    """Return the configuration with all defaults filled in."""
     return config.model_dump(mode="json")
 
 

@@ -55,7 +55,7 @@ def _with_client_encoding(headers: dict[str, str], incoming: Any) -> dict[str, s
 
 
 def is_small(headers: Mapping[str, str], max_bytes: int) -> bool:
-    """Whether the whole body is to be read at once: the runtime holds a client to the length that it has declared."""
+    """Return whether the whole body is to be read at once: the runtime holds a client to the length that it has declared."""
     declared = headers.get("content-length", "")
     return declared.isdecimal() and int(declared) <= min(MAX_WHOLE_BYTES, max_bytes)
 
@@ -147,7 +147,7 @@ async def _feed_stream(chunks: AsyncIterable[bytes], writer: Any) -> None:
 
 
 async def _is_accepted(operation: Any) -> bool:
-    """Whether the client is still connected."""
+    """Return whether the client is still connected."""
     try:
         await operation
     except JsException:

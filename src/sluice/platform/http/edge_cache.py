@@ -39,7 +39,7 @@ class EdgeCache:
             await js.caches.default.put(url, js.Response.new(to_js_body(content), init))
 
     async def get_text(self, url: str) -> str | None:
-        """The text that was stored under a URL."""
+        """Return the text that was stored under a URL."""
         with translate_errors(f"edge cache match of {url!r}"):
             response = await js.caches.default.match(url)
             return str(await response.text()) if response else None
@@ -51,6 +51,6 @@ class EdgeCache:
             await js.caches.default.put(url, js.Response.new(text, init))
 
     async def delete(self, url: str) -> bool:
-        """Delete the response; returns whether there was one."""
+        """Delete the response; return whether there was one."""
         with translate_errors(f"edge cache delete of {url!r}"):
             return bool(await js.caches.default.delete(url))

@@ -45,7 +45,7 @@ class ServerSocket:
             self._end.addEventListener(name, listener)
 
     async def send_text(self, text: str) -> None:
-        """Send a message; raises ConnectionError if the client has disconnected."""
+        """Send a message; raise ConnectionError if the client has disconnected."""
         if self._end.readyState != _OPEN:
             raise ConnectionError("the socket is closed")
         try:
@@ -54,7 +54,7 @@ class ServerSocket:
             raise ConnectionError(str(error)) from error
 
     def close(self, code: int, reason: str) -> None:
-        """Close the connection; does nothing if it is closed already."""
+        """Close the connection; do nothing if it is closed already."""
         with suppress(JsException):
             self._end.close(code, reason[:_MAX_REASON_CHARS])
         self._incoming.put_nowait(None)

@@ -46,7 +46,7 @@ class R2:
             return ObjectStream(_to_info(raw), raw.body) if raw else None
 
     async def open_file(self, key: str, *, unless_etag: str | None = None) -> FileStream | None:
-        """Do the same with only what a reply needs: each value that is read from JavaScript costs time.
+        """Open an object with only what a reply needs of it: each value that is read from JavaScript costs time.
 
         The content of an object with the ETag `unless_etag` is not read.
         """
@@ -71,7 +71,7 @@ class R2:
         if_etag: str | None = None,
         if_absent: bool = False,
     ) -> ObjectInfo | None:
-        """Store text, bytes or a JavaScript buffer; returns None if a condition did not hold and nothing was stored."""
+        """Store text, bytes or a JavaScript buffer; return None if a condition did not hold and nothing was stored."""
         http = {"contentType": content_type, "cacheControl": cache_control}
         options: dict[str, Any] = {
             "httpMetadata": {name: value for name, value in http.items() if value is not None},

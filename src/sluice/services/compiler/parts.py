@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from sluice.services.compiler.jobs.queue_stats import QueueStats
     from sluice.services.compiler.jobs.sweeper import Sweeper
     from sluice.services.compiler.limits.spent_fetches import SpentFetches
-    from sluice.services.compiler.published.publishing import PublishedLists
+    from sluice.services.compiler.published.published_lists import PublishedListParts
     from sluice.services.compiler.workflows.batch_items import ItemRunner
     from sluice.services.compiler.workflows.event_log import WorkflowEventLog
     from sluice.services.compiler.workflows.params_store import ParamsStore
@@ -65,7 +65,7 @@ class _InstancesOf:
 
 
 class CompilerParts:
-    """Every part is made when it is first used, so that an invocation makes only what it needs."""
+    """The shared parts; each is made when it is first used, so that an invocation makes only what it needs."""
 
     def __init__(self, ports: CompilerPorts, memory: IsolateMemory | None = None) -> None:
         self.ports = ports
@@ -211,10 +211,10 @@ class CompilerParts:
         return QueueStats(database=self.ports.database, clock=self.ports.clock)
 
     @cached_property
-    def published_lists(self) -> PublishedLists:
-        from sluice.services.compiler.published.publishing import PublishedLists
+    def published_lists(self) -> PublishedListParts:
+        from sluice.services.compiler.published.published_lists import PublishedListParts
 
-        return PublishedLists(self)
+        return PublishedListParts(self)
 
     def find_instances(self, workflow: str) -> Instances:
         """Return the instances of a workflow; the binding is opened when it is used."""

@@ -78,15 +78,15 @@ class ReadGuardedBody(Protocol):
 
 
 class CountingGuard(ReadGuardedBody, Protocol):
-    """The same, for requests for many lists."""
+    """Returns the body of a request for many lists that passed the rate limit and Turnstile, and charges for each list."""
 
     async def charge_sources(self, request: Request, sources: int) -> None:
-        """Charges what such a request costs beyond one request: one for each ten sources begun."""
+        """Charge what such a request costs beyond one request: one for each ten sources begun."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompilerPorts:
-    """`send_to_...` carry calls to Durable Objects, and `open_...` are called when a port is needed first."""
+    """The ports of the service. `send_to_...` carry calls to Durable Objects, and `open_...` are called when a port is needed first."""
 
     variables: Variables
     database: Database

@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from sluice.core.compiler.configuration import Configuration
 from sluice.core.json_text import JsonValue
-from sluice.services.compiler.cache.compile_order import Wishes
+from sluice.services.compiler.cache.compile_order import CallerOptions
 
 MAX_BODY_BYTES: Final = 4_000_000
 MAX_SYNC_BATCH: Final = 10
@@ -28,7 +28,7 @@ class _Strict(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, extra="forbid", strict=True, frozen=True)
 
 
-class CompileRequest(Wishes, _Strict):
+class CompileRequest(CallerOptions, _Strict):
     """`sources` are URLs, or keys of `preFetchedContent`, which is compiled for this caller alone."""
 
     configuration: Configuration
@@ -36,7 +36,7 @@ class CompileRequest(Wishes, _Strict):
     report: bool = False
 
 
-class BatchItem(Wishes, _Strict):
+class BatchItem(CallerOptions, _Strict):
     """Its configuration is validated separately, so that one bad item does not fail the others."""
 
     id: ItemId
@@ -64,7 +64,7 @@ class AsyncBatchRequest(BatchRequest):
 
 
 def parse_priority(value: JsonValue) -> Priority:
-    """Returns "high" for "high"; anything else, mistakes included, is standard."""
+    """Return "high" for "high"; anything else, mistakes included, is standard."""
     return "high" if value == "high" else "standard"
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from sluice import __version__
 from sluice.core.remote import connect
 from sluice.services.compiler.guard.guard import Guard
-from sluice.services.compiler.guard.rate_limit import KvRateLimit, RateLimiter
+from sluice.services.compiler.guard.rate_limit import KvRateLimit, RequestRateLimiter
 from sluice.services.compiler.guard.rate_limit_window import RateLimitCalls
 from sluice.services.compiler.guard.turnstile import Turnstile
 from sluice.services.compiler.http.compile import CompileApi
@@ -21,6 +21,7 @@ from sluice.web import Check, Cors, Handler, Route
 from sluice.web.common_routes import serve_page
 
 if TYPE_CHECKING:
+    from sluice.services.compiler.cron import CompilerCron
     from sluice.services.compiler.http.jobs import QueueApi
     from sluice.services.compiler.http.lists import ListsApi
     from sluice.services.compiler.http.metrics import MetricsApi
@@ -30,8 +31,7 @@ if TYPE_CHECKING:
     from sluice.services.compiler.live.socket_api import SocketApi
     from sluice.services.compiler.live.stream import StreamApi
     from sluice.services.compiler.metrics.gauges import Gauges
-    from sluice.services.compiler.schedule import Schedule
-    from sluice.services.compiler.workflows.workflows import CompilerWorkflows
+    from sluice.services.compiler.workflows.workflow_assembly import CompilerWorkflows
 
 # For each compilation that a client may ask for: an editor validates while one types, and sockets are opened again.
 CHEAP_REQUESTS: Final = 3
@@ -60,9 +60,9 @@ class CompilerService(CompilerParts):
         )
 
     @cached_property
-    def rate_limiter(self) -> RateLimiter:
+    def rate_limiter(self) -> RequestRateLimiter:
         ports = self.ports
-        return RateLimiter(
+        return RequestRateLimiter(
             object_named=lambda client: connect(RateLimitCalls, ports.send_to_rate_limit(client)),
             open_fallback=lambda: KvRateLimit(ports.rate_limit, ports.clock, ports.background),
             clock=self.ports.clock,
@@ -89,7 +89,7 @@ class CompilerService(CompilerParts):
         return ValidateApi(self._open_guard("validate:"))
 
     def _open_guard(self, scope: str) -> Guard:
-        """Returns a guard for what costs less than a compilation, with a limit of its own."""
+        """Return a guard for what costs less than a compilation, with a limit of its own."""
         from sluice.services.compiler.guard.turnstile import NO_TURNSTILE
 
         limiter = replace(self.rate_limiter, max_requests=self.settings.rate_limit_max_requests * CHEAP_REQUESTS)
@@ -104,12 +104,12 @@ class CompilerService(CompilerParts):
     @cached_property
     def queue_handler(self) -> QueueHandler:
         from sluice.services.compiler.jobs.consumer import QueueConsumer
-        from sluice.services.compiler.jobs.dead_letters import DeadLetters
+        from sluice.services.compiler.jobs.dead_letters import DeadLetterRecorder
         from sluice.services.compiler.jobs.queue_handler import QueueHandler
         from sluice.services.compiler.jobs.queue_stats import ISOLATE_TURN, QueueStatsPublisher
 
         count = self.request_metrics.count
-        dead_letters = DeadLetters(jobs=self.jobs, store=self.dead_letter_store, log=self.ports.log, count=count)
+        dead_letters = DeadLetterRecorder(jobs=self.jobs, store=self.dead_letter_store, log=self.ports.log, count=count)
         return QueueHandler(
             consumer=QueueConsumer(
                 jobs=self.jobs,
@@ -128,11 +128,11 @@ class CompilerService(CompilerParts):
         )
 
     @cached_property
-    def schedule(self) -> Schedule:
-        from sluice.services.compiler.schedule import Schedule
+    def schedule(self) -> CompilerCron:
+        from sluice.services.compiler.cron import CompilerCron
         from sluice.services.compiler.workflows.defaults import health_sources, warm_configurations
 
-        return Schedule(
+        return CompilerCron(
             starter=self.starter,
             jobs=self.jobs,
             configurations=partial(warm_configurations, self.settings.warm_configurations),
@@ -155,7 +155,7 @@ class CompilerService(CompilerParts):
 
     @cached_property
     def workflows(self) -> CompilerWorkflows:
-        from sluice.services.compiler.workflows.workflows import CompilerWorkflows
+        from sluice.services.compiler.workflows.workflow_assembly import CompilerWorkflows
 
         return CompilerWorkflows(self)
 

@@ -19,7 +19,7 @@ class SnapshotRefresher(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunPorts:
-    """Of a Worker that does runs. `articles` is the namespace that both write, each its own keys."""
+    """The ports of a Worker that does runs. `articles` is the namespace that both write, each its own keys."""
 
     variables: Variables
     articles: KvWriter

@@ -11,7 +11,7 @@ class NoRun(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Busy:
-    """Another run holds the lease."""
+    """The outcome of a run that did not begin, because another run holds the lease."""
 
     def as_json(self) -> NoRun:
         return {"outcome": "busy", "reason": "another run is under way"}
@@ -19,7 +19,7 @@ class Busy:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """KV does not show yet what the last run wrote, and the value is too large to be kept elsewhere."""
+    """The outcome of a run that has to wait until KV shows what the last run wrote, which is too large to be kept elsewhere."""
 
     stale: str
 

@@ -8,7 +8,7 @@ from sluice.core.errors import ConfigError
 from sluice.core.variables import Variables
 
 if TYPE_CHECKING:
-    from sluice.core.news.feeds.source_rules import SourceRules
+    from sluice.core.news.feeds.word_filter import WordFilter
 
 PROVIDERS: Final = ("newsdata", "apitube")
 _NEWSDATA_URL: Final = "https://newsdata.io/api/1/crypto"
@@ -33,7 +33,7 @@ class UpdaterSettings:
     apitube_key: str
     apitube_url: str
     feeds: tuple[str, ...]
-    source_rules: Mapping[str, "SourceRules"] = field(default_factory=dict)
+    source_rules: Mapping[str, "WordFilter"] = field(default_factory=dict)
     max_pages: int
     max_article_age_days: int
     max_pending_list_size: int
@@ -45,7 +45,7 @@ class UpdaterSettings:
     @classmethod
     def read(cls, variables: Variables) -> Self:
         # Only the updater needs it.
-        from sluice.core.news.feeds.source_rules import parse_source_rules  # noqa: PLC0415
+        from sluice.core.news.feeds.word_filter import parse_source_rules  # noqa: PLC0415
 
         settings = cls(
             provider=variables.text("NEWS_PROVIDER", "newsdata"),
@@ -76,7 +76,7 @@ class UpdaterSettings:
 
 
 def _read_feeds(variables: Variables) -> Iterator[str]:
-    """A variable holds 5 KB, about a hundred addresses; NEWS_FEEDS_2 to NEWS_FEEDS_10 hold more."""
+    """Yield the feeds of all variables: one holds 5 KB, about a hundred addresses; NEWS_FEEDS_2 to NEWS_FEEDS_10 hold more."""
     names = ("NEWS_FEEDS", *(f"NEWS_FEEDS_{number}" for number in range(2, MAX_FEED_VARIABLES + 1)))
     for name in names:
         yield from (each.strip() for each in variables.text(name).split(",") if each.strip())
@@ -146,7 +146,7 @@ class ApiSettings:
 
 
 def _lease_s(variables: Variables) -> int:
-    """A run renews its lease while it works. After a crash no run starts until the lease expires."""
+    """Return how long a run lease lasts. A run renews its lease while it works; after a crash no run starts until the lease expires."""
     return variables.integer("RUN_LEASE_S", DEFAULT_LEASE_S, minimum=1, maximum=3600)
 
 

@@ -25,7 +25,7 @@ class PreloadCron:
     log: Log
 
     async def run(self) -> None:
-        """A zone that fails does not stop the others."""
+        """Tick every zone; one that fails does not stop the others."""
         now = self.clock.now()
         zone_ids = await self._list_zones(now)
         for at in range(0, len(zone_ids), AT_ONCE):
@@ -50,7 +50,7 @@ class PreloadCron:
         return remembered.ids
 
     async def _delete_old_rows(self, now: float) -> None:
-        """Keeps the log for 30 days, purges and alerts for 90."""
+        """Keep the log for 30 days, purges and alerts for 90."""
         await self.database.batch(
             [
                 ("DELETE FROM preload_log WHERE created_at < ?", [iso(now - LOG_KEPT_S)]),

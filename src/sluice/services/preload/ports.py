@@ -22,16 +22,16 @@ class Bodies(Protocol):
     """Operations on bodies that stay outside of Python."""
 
     def split(self, content: Content) -> tuple[Content, Content]:
-        """Two bodies with the same bytes, for two readers."""
+        """Return two bodies with the same bytes, for two readers."""
 
     async def collect(self, content: Content, reserve: Callable[[int], bool]) -> Content | None:
-        """The whole body as a buffer that can be read often; None when `reserve` refuses to hold so many bytes more."""
+        """Return the whole body as a buffer that can be read often; None when `reserve` refuses to hold so many bytes more."""
 
     async def cut(self, content: Content, first: int, end: int) -> Content:
-        """The bytes from `first` up to, but without, `end`."""
+        """Return the bytes from `first` up to, but without, `end`."""
 
     async def digest(self, content: Content) -> str:
-        """A short text that tells bodies apart."""
+        """Return a short text that tells bodies apart."""
 
 
 class CachedResponse(Protocol):

@@ -9,7 +9,7 @@ from sluice.core.net.addresses import AllowedHosts, check_url
 from sluice.core.ports import Alarm, Bucket, Clock, Database, Defer, Fetch, FetchResponse, Kv, Log, NewId, Sql
 from sluice.core.variables import Variables
 from sluice.services.preload.ports import Bodies, Edge, SendToOrigin
-from sluice.services.preload.purge_lists.reader import EdgeTexts, PurgeMemory, PurgeReader
+from sluice.services.preload.purge_lists.purge_reader import EdgeTexts, PurgeMemory, PurgeReader
 from sluice.services.preload.serving.host_directory import HostCache, HostDirectory, Zone
 from sluice.services.preload.serving.hot_edge import HotEdge, HotPages
 from sluice.services.preload.serving.isolate_memory import IsolateMemory, WrongTokens
@@ -58,7 +58,7 @@ class PreloadPorts:
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
+class IsolateState:
     """What one isolate remembers between requests."""
 
     hosts: HostCache = field(default_factory=HostCache)
@@ -78,9 +78,9 @@ class PreloadService:
 
     cors: Cors | None = None
 
-    def __init__(self, ports: PreloadPorts, remembered: Remembered | None = None) -> None:
+    def __init__(self, ports: PreloadPorts, remembered: IsolateState | None = None) -> None:
         self.ports = ports
-        self.remembered = remembered or Remembered()
+        self.remembered = remembered or IsolateState()
 
     @cached_property
     def allowed_hosts(self) -> AllowedHosts:
@@ -102,7 +102,7 @@ class PreloadService:
         return HotEdge(ports.edge, ports.bodies, ports.clock, self.remembered.hot_pages)
 
     def open_zone(self, sql: Sql, alarm: Alarm) -> ZoneObject:
-        """The zone behind one object, with its storage and alarm."""
+        """Return the zone behind one object, with its storage and alarm."""
         ports = self.ports
         outside = Dependencies(
             clock=ports.clock,
@@ -143,14 +143,14 @@ class PreloadService:
         return PreloadCron(self.zones, self.remembered.zones, ports.database, ports.clock, ports.log)
 
     def check_secrets(self) -> dict[str, Check]:
-        """The secrets that are too short, for /health."""
+        """Return the secrets that are too short, for /health."""
         problems = find_short_secrets(self.ports.variables)
         return {name: Check("secret", ok=False, error=reason) for name, reason in problems.items()}
 
     @cached_property
     def routes(self) -> list[Route]:
         """The API, and the console with its files: on the Worker's own host only, so no visitor waits for their modules."""
-        from sluice.services.preload.http.access import Access  # noqa: PLC0415
+        from sluice.services.preload.http.access import AccessHandlers  # noqa: PLC0415
         from sluice.services.preload.http.configure import configure_route  # noqa: PLC0415
         from sluice.services.preload.http.listings import listing_routes  # noqa: PLC0415
         from sluice.services.preload.http.operator_gate import OperatorGate  # noqa: PLC0415
@@ -161,7 +161,7 @@ class PreloadService:
         ports = self.ports
         problem = find_short_secrets(ports.variables).get("ADMIN_TOKEN")
         token = read_secret(ports.variables, "ADMIN_TOKEN")
-        access = Access(
+        access = AccessHandlers(
             zones=self.zones,
             clock=ports.clock,
             defer=ports.defer,
@@ -190,7 +190,7 @@ class PreloadService:
         )
 
     def visit(self, zone: Zone, send: SendToOrigin) -> PreloadVisit:
-        """What serves one visitor of a zone, whose request `send` takes to the origin."""
+        """Return what serves one visitor of a zone, whose request `send` takes to the origin."""
         return PreloadVisit(self, zone, send)
 
     async def serve(
@@ -208,12 +208,14 @@ class PreloadService:
             return respond(await self.visit(current, send).page_server.handle(request))
 
         async def to_nobody() -> Response:
-            from sluice.services.preload.serving.own_address import (  # noqa: PLC0415 - not for a zone's visitors
-                ReturnedWarming,
-                pass_to_own_address,
+            from sluice.services.preload.serving.unclaimed_hosts import (  # noqa: PLC0415 - not for a zone's visitors
+                OriginHostLoopback,
+                forward_to_host,
             )
 
-            warming = ReturnedWarming(self.hosts.find_zone_behind, lambda zone: self.visit(zone, send).own_warming)
-            return respond(await pass_to_own_address(request, send, warming))
+            warming = OriginHostLoopback(
+                self.hosts.find_zone_behind, lambda zone: self.visit(zone, send).warming_loopback
+            )
+            return respond(await forward_to_host(request, send, warming))
 
         return await self.hosts.dispatch(request.url, to_zone=to_zone, to_api=to_api, to_nobody=to_nobody)

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 
 from sluice.services.preload.discovery.page_index import PageIndex
 from sluice.services.preload.ports import SendToOrigin
+from sluice.services.preload.serving.copy_refresh import Refresher
 from sluice.services.preload.serving.copy_store import CopyStore
 from sluice.services.preload.serving.host_directory import Zone
 from sluice.services.preload.serving.misses import MissServer
 from sluice.services.preload.serving.observing import Observer
 from sluice.services.preload.serving.origin_requests import OriginRequests, ZoneKeys
-from sluice.services.preload.serving.own_warming import OwnWarming
 from sluice.services.preload.serving.page_server import PageServer
-from sluice.services.preload.serving.refreshing import Refresher
+from sluice.services.preload.serving.warming_loopback import WarmingLoopback
 from sluice.services.preload.zone.zone_object import ZoneCalls
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class PreloadVisit:
             make_misses=lambda: self.misses,
             make_observer=lambda: self.observer,
             make_zone=lambda: self.zone_calls,
-            make_own_warming=lambda: self.own_warming,
+            make_warming_loopback=lambda: self.warming_loopback,
             defer=self._ports.defer,
             log=self._ports.log,
             memory=self._memory,
@@ -68,8 +68,8 @@ class PreloadVisit:
         )
 
     @cached_property
-    def own_warming(self) -> OwnWarming:
-        return OwnWarming(self.keys, self._ports.clock, self._send)
+    def warming_loopback(self) -> WarmingLoopback:
+        return WarmingLoopback(self.keys, self._ports.clock, self._send)
 
     @cached_property
     def origin(self) -> OriginRequests:

@@ -9,8 +9,8 @@ from sluice.core.errors import SluiceError
 from sluice.core.json_text import encode_json, encode_utf8
 from sluice.core.net.webhook import post_json
 from sluice.core.ports import Clock, Fetch, Log, NewId
-from sluice.services.tail.events import LogLine, Record, TailEvent, UncaughtException
 from sluice.services.tail.journal import Journal
+from sluice.services.tail.tail_events import LogEntry, Record, TailEvent, UncaughtException
 
 MAX_REPORTS: Final = 20  # per delivery: many failures must not become many requests
 
@@ -33,7 +33,7 @@ class Tail:
 
 
 async def report_failures(events: Iterable[TailEvent], url: str, fetch: Fetch) -> list[str]:
-    """Posts each failed event. Returns the reasons why some were not delivered. Without a URL it does nothing."""
+    """Post each failed event. Return the reasons why some were not delivered. Without a URL it does nothing."""
     records = [event.as_json() for event in events if event.is_failure] if url else []
     reasons: list[str] = []
     for record in records[:MAX_REPORTS]:
@@ -53,7 +53,7 @@ async def _report(record: Record, url: str, fetch: Fetch) -> None:
 
 
 def parse_trace_items(items: Any, now_ms: int) -> list[TailEvent]:
-    """Reads the objects of one delivery by attribute; `now_ms` replaces a missing time."""
+    """Read the objects of one delivery by attribute; `now_ms` replaces a missing time."""
     return [_parse_item(item, now_ms) for item in items]
 
 
@@ -69,7 +69,7 @@ def _parse_item(item: Any, now_ms: int) -> TailEvent:
         method=request and str(request.method),
         called=called and str(called),
         logs=tuple(
-            LogLine(level=str(line.level), message=_join_message(line.message), timestamp=int(line.timestamp))
+            LogEntry(level=str(line.level), message=_join_message(line.message), timestamp=int(line.timestamp))
             for line in item.logs
         ),
         exceptions=tuple(
@@ -80,5 +80,5 @@ def _parse_item(item: Any, now_ms: int) -> TailEvent:
 
 
 def _join_message(message: Any) -> str:
-    """A message is a text, or the list of the arguments of console.log."""
+    """Return a message as one text; it may be the list of the arguments of console.log."""
     return message if isinstance(message, str) else " ".join(str(part) for part in message)

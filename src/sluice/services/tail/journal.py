@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sluice.core.ports import Kv
-from sluice.services.tail.events import Record, TailEvent
+from sluice.services.tail.tail_events import Record, TailEvent
 
 PREFIX: Final = "log:"
 # KV lists keys in ascending order; counting down from this time puts the newest first. It lasts until the year 2286.
@@ -22,7 +22,7 @@ class Journal:
     stores_successes: bool = False
 
     async def store_events(self, events: Iterable[TailEvent], *, now_ms: int, unique: str) -> list[Record]:
-        """Writes a batch as one value, because KV charges for writes. Returns the stored records."""
+        """Write a batch as one value, because KV charges for writes. Return the stored records."""
         records = [event.as_json() for event in events if self._is_stored(event)]
         if records:
             key = f"{PREFIX}{LAST_MS - now_ms:013d}:{unique}"

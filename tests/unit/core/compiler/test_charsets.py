@@ -4,9 +4,9 @@ import gzip
 
 import pytest
 
-from sluice.core.compiler.sources.charsets import to_utf8
-from sluice.core.compiler.sources.failures import BadSource
 from sluice.core.compiler.sources.line_splitting import split_lines
+from sluice.core.compiler.sources.source_errors import BadSource
+from sluice.core.compiler.sources.utf8_conversion import to_utf8
 from sluice.core.errors import Oversized, Unavailable
 
 TEXT = "! München\n||a.com^\n||пример.рф^"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fakes.clock import ManualClock
 from sluice.core.compiler.configuration import parse_configuration
 from sluice.core.compiler.sources.download import make_download
-from sluice.core.compiler.sources.failures import SourceFailed, SourceMissing
+from sluice.core.compiler.sources.source_errors import SourceFailed, SourceMissing
 from sluice.core.errors import Invalid, Unavailable
 from sluice.core.filters.pipeline import TRANSFORMATIONS
 from sluice.core.ports import FetchResponse

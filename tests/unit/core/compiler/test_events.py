@@ -8,7 +8,7 @@ import pytest
 from fakes.clock import ManualClock
 from sluice.core.compiler.diagnostics import Diagnostic
 from sluice.core.compiler.events import Event
-from sluice.core.compiler.sources.failures import SourceFailed, SourceMissing
+from sluice.core.compiler.sources.source_errors import SourceFailed, SourceMissing
 from sluice.core.errors import Invalid
 from unit.core.compiler.scripted import ScriptedDownload, compiler, configuration
 

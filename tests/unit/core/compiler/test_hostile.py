@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.core.compiler.limits import Limits, ListTooLarge
+from sluice.core.compiler.limits import CompileLimits, ListTooLarge
 from sluice.core.errors import SluiceError
 from sluice.core.filters.pipeline import TRANSFORMATIONS
 from unit.core.compiler.scripted import body, compile_files, compiler, configuration
@@ -69,7 +69,7 @@ FRAGMENTS = st.one_of(
 def test_any_text(lines: list[str], more: list[str], detailed: bool):
     """Any source is compiled into lines that can be encoded, or refused with a SluiceError."""
     content = {"a": "\n".join(lines), "b": "\n".join(more)}
-    target = compiler({}, limits=Limits(includes=50, total_lines=1_000))
+    target = compiler({}, limits=CompileLimits(includes=50, total_lines=1_000))
     value = configuration("a", transformations=NAMES)
     with suppress(SluiceError):
         result = asyncio.run(target.compile(value, content=content, detailed=detailed))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from sluice.core.compiler.sources.failures import BadSource
 from sluice.core.compiler.sources.includes import parse_include, resolve_include
+from sluice.core.compiler.sources.source_errors import BadSource
 
 
 @pytest.mark.parametrize(

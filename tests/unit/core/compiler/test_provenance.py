@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sluice.core.compiler.provenance import Place
+from sluice.core.compiler.provenance import SourcePlace
 from unit.core.compiler.scripted import compiler, configuration
 
 FILES = {
@@ -23,7 +23,7 @@ async def find_all(*, detailed: bool) -> dict[str, list[tuple[str, str, int]]]:
     value = configuration(*SOURCES, transformations=names, domainExclusions=["x.org"])
     result = await compiler(FILES).compile(value, detailed=detailed, recorded=not detailed)
 
-    def find_places(at: int, rule: str) -> list[Place]:
+    def find_places(at: int, rule: str) -> list[SourcePlace]:
         if result.provenance is not None:
             return result.provenance.find_places(at, rule)
         assert result.recorded is not None

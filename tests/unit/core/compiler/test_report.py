@@ -6,7 +6,7 @@ from typing import Any
 from sluice.core.compiler.dropped_lines import DropCollector
 from sluice.core.compiler.report import CompilationReport
 from sluice.core.compiler.sources.line_origins import LineOrigins, SourceFile
-from sluice.core.filters.pipeline import DroppedLine
+from sluice.core.filters.pipeline import PipelineDrop
 from unit.core.compiler.scripted import compiler, configuration
 
 
@@ -74,7 +74,7 @@ def test_the_listing_is_limited():
     """Beyond the limit, lines are only counted."""
     drops = DropCollector(limit=2)
     origins = LineOrigins.of_file(drops.files.add(SourceFile("A", "a")), [1, 2, 3, 4, 5])
-    drops.collect([DroppedLine(at, "Deduplicate", "x", "twice") for at in range(5)], origins)
+    drops.collect([PipelineDrop(at, "Deduplicate", "x", "twice") for at in range(5)], origins)
     report = CompilationReport.build([], drops).as_json()
     assert [line["line"] for line in report["dropped"]] == [1, 2]
     assert report["droppedNotListed"] == 3

@@ -3,9 +3,9 @@
 import pytest
 
 from fakes.clock import ManualClock
-from sluice.core.compiler.limits import MAX_INCLUDE_DEPTH, MAX_PARALLEL_DOWNLOADS, Limits, ListTooLarge
+from sluice.core.compiler.limits import MAX_INCLUDE_DEPTH, MAX_PARALLEL_DOWNLOADS, CompileLimits, ListTooLarge
 from sluice.core.compiler.sources.backoff import backoff_s
-from sluice.core.compiler.sources.failures import (
+from sluice.core.compiler.sources.source_errors import (
     BadSource,
     SourceFailed,
     SourceMissing,
@@ -154,15 +154,15 @@ def test_jitter():
 @pytest.mark.parametrize(
     ("files", "limits"),
     [
-        ({"a": "x" * 101}, Limits(source_bytes=100)),
-        ({"a": "." * 60, "b": "." * 60}, Limits(total_bytes=100)),
-        ({"a": ".x\n" * 12}, Limits(total_lines=10)),
-        ({"a": ".x\n" * 6, "b": ".x\n" * 6}, Limits(total_lines=10)),
-        ({"a": "!#include b\n" * 3, "b": ".x\n.x\n.x\n.x"}, Limits(total_lines=10)),
-        ({"a": "!#include b\n" * 3, "b": "!#if false\n.x\n!#endif"}, Limits(includes=2)),
+        ({"a": "x" * 101}, CompileLimits(source_bytes=100)),
+        ({"a": "." * 60, "b": "." * 60}, CompileLimits(total_bytes=100)),
+        ({"a": ".x\n" * 12}, CompileLimits(total_lines=10)),
+        ({"a": ".x\n" * 6, "b": ".x\n" * 6}, CompileLimits(total_lines=10)),
+        ({"a": "!#include b\n" * 3, "b": ".x\n.x\n.x\n.x"}, CompileLimits(total_lines=10)),
+        ({"a": "!#include b\n" * 3, "b": "!#if false\n.x\n!#endif"}, CompileLimits(includes=2)),
     ],
 )
-async def test_limits(files: dict[str, str], limits: Limits):
+async def test_limits(files: dict[str, str], limits: CompileLimits):
     """Bytes, lines and includes are limited, for one source and for all sources together: that is for the caller to mend."""
     with pytest.raises(SluiceError) as caught:
         await compiler(files, limits=limits).compile(configuration(*files))
@@ -176,9 +176,9 @@ async def test_limit_of_all_sources_names_none():
     files = dict.fromkeys("abc", "." * 60)
     events: list[str] = []
     with pytest.raises(ListTooLarge) as caught:
-        await compiler(files, limits=Limits(total_bytes=100), emit=lambda event: events.append(event.name)).compile(
-            configuration(*files)
-        )
+        await compiler(
+            files, limits=CompileLimits(total_bytes=100), emit=lambda event: events.append(event.name)
+        ).compile(configuration(*files))
     assert str(caught.value) == "all sources together are larger than 100 bytes: split the list"
     assert "source:error" not in events
 
@@ -187,14 +187,14 @@ async def test_response_over_the_limit():
     """A download that is stopped at the limit of one source is for the caller to mend too, and names the source."""
     files: dict[str, str | Exception] = {"https://a.example/list": Oversized("it sent more than 100 bytes")}
     with pytest.raises(SourceFailed, match=r"https://a\.example/list: it is larger than 100 bytes") as caught:
-        await compiler(files, limits=Limits(source_bytes=100)).compile(configuration(*files))
+        await compiler(files, limits=CompileLimits(source_bytes=100)).compile(configuration(*files))
     assert caught.value.status == 413
 
 
 async def test_content_in_the_request_over_a_limit():
     """It is too large, and not merely invalid."""
     with pytest.raises(SourceFailed) as caught:
-        await compiler({}, limits=Limits(source_bytes=100)).compile(
+        await compiler({}, limits=CompileLimits(source_bytes=100)).compile(
             configuration("mine"), content={"mine": "||a.example^" * 10}
         )
     assert to_plain_error(caught.value).status == 413

@@ -6,7 +6,7 @@ import pytest
 
 from sluice.core.errors import Invalid
 from sluice.core.filters.patterns.patterns import Patterns
-from sluice.core.filters.pipeline import TRANSFORMATIONS, DroppedLine, check_names, trace, transform
+from sluice.core.filters.pipeline import TRANSFORMATIONS, PipelineDrop, check_names, trace, transform
 
 LINES = [
     "! Title",
@@ -125,18 +125,18 @@ def test_trace():
     assert report.lines == ["||a.org^", "||b.org^", "||a.com^", ""]
     assert report.origins == [1, 3, 6, -1]
     assert report.dropped == [
-        DroppedLine(4, "exclusions", "skip", "excluded by skip"),
-        DroppedLine(0, "RemoveComments", "! c", "comment"),
-        DroppedLine(1, "Compress", "||x.a.org^", "covered by ||a.org^"),
-        DroppedLine(5, "Validate", "||com^", "matches only a public suffix"),
-        DroppedLine(2, "Deduplicate", "||b.org^", "duplicate of a later line"),
+        PipelineDrop(4, "exclusions", "skip", "excluded by skip"),
+        PipelineDrop(0, "RemoveComments", "! c", "comment"),
+        PipelineDrop(1, "Compress", "||x.a.org^", "covered by ||a.org^"),
+        PipelineDrop(5, "Validate", "||com^", "matches only a public suffix"),
+        PipelineDrop(2, "Deduplicate", "||b.org^", "duplicate of a later line"),
     ]
 
 
 def test_inclusions_in_the_trace():
     """A line that no inclusion matches has that reason."""
     report = trace(["a", "b"], [], inclusions=Patterns.parse(["a"]))
-    assert report.dropped == [DroppedLine(1, "inclusions", "b", "matches no inclusion")]
+    assert report.dropped == [PipelineDrop(1, "inclusions", "b", "matches no inclusion")]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sluice.core.errors import TimedOut
-from sluice.core.news.ai.failures import ModelFailed
+from sluice.core.news.ai.ai_failures import ModelFailed
 from sluice.core.news.analysts import Mismatch, UnusableAnswer
 from sluice.core.news.analysts.embedded import EmbeddedAnalyst
 from sluice.core.news.analysts.matching import check_match

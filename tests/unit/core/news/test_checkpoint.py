@@ -7,7 +7,7 @@ import pytest
 from sluice.core.news.article import Article, Stage
 from sluice.core.news.checkpoint import Checkpoint, CorruptCheckpoint, TryLaterEntry
 from sluice.core.news.checkpoint_transitions import TRANSITIONS, IllegalTransition, Outcome, Place, place_after
-from sluice.core.news.retry import Attempt, is_retry_due, plan_attempt
+from sluice.core.news.retry import AttemptBy, is_retry_due, plan_attempt
 
 RESET: dict[str, Any] = {
     "currentArticleId": None,
@@ -68,14 +68,14 @@ def test_an_article_has_one_place(place: Place):
 @pytest.mark.parametrize(
     ("attempt", "has_fallback", "expected"),
     [
-        (1, False, Attempt.PRIMARY),
-        (3, True, Attempt.PRIMARY),
-        (4, True, Attempt.FALLBACK),
-        (4, False, Attempt.NONE),
-        (5, True, Attempt.NONE),
+        (1, False, AttemptBy.PRIMARY),
+        (3, True, AttemptBy.PRIMARY),
+        (4, True, AttemptBy.FALLBACK),
+        (4, False, AttemptBy.NONE),
+        (5, True, AttemptBy.NONE),
     ],
 )
-def test_attempts(attempt: int, has_fallback: bool, expected: Attempt):
+def test_attempts(attempt: int, has_fallback: bool, expected: AttemptBy):
     """After three attempts the fallback makes one more, if there is one."""
     assert plan_attempt(attempt, 3, has_fallback=has_fallback) is expected
 

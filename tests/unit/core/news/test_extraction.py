@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sluice.core.json_text import parse_bounded_json
-from sluice.core.news.charsets import decode_text
+from sluice.core.news.charset_detection import decode_text
 from sluice.core.news.extraction import extract
 from sluice.core.news.extraction.blocks import MAX_CHARS as MAX_TEXT
 from sluice.core.news.extraction.tree import MAX_DEPTH, MAX_NODES, MAX_STEPS, Node, parse
@@ -264,7 +264,7 @@ def test_titles_of_the_page():
     )
     article = extract(page)
     assert article.titles == ("Kestrel buys & holds | Site", "Kestrel buys", "Kestrel buys more")
-    assert not article.is_locked
+    assert not article.is_paywalled
 
 
 @pytest.mark.parametrize(
@@ -277,8 +277,8 @@ def test_titles_of_the_page():
 )
 def test_page_for_subscribers(mark: str):
     """A page says in several ways that it is not free."""
-    assert extract(f"<head>{mark}</head><p>Text.</p>").is_locked
-    assert not extract("<p>Text.</p>").is_locked
+    assert extract(f"<head>{mark}</head><p>Text.</p>").is_paywalled
+    assert not extract("<p>Text.</p>").is_paywalled
 
 
 def test_part_for_subscribers_is_left_out():

@@ -15,12 +15,12 @@ from sluice.core.net.addresses import AllowedHosts
 from sluice.core.net.fetch import Fetcher
 from sluice.core.news.feeds.apitube import ApiTube
 from sluice.core.news.feeds.feed_source import FeedSource
+from sluice.core.news.feeds.news_source import SourceResult
 from sluice.core.news.feeds.newsdata import NewsData
 from sluice.core.news.feeds.normalise import canonical_url, iso_time, normalise_article, plain_text, stable_id
-from sluice.core.news.feeds.source import SourceResult
-from sluice.core.news.feeds.source_rules import SourceRules
+from sluice.core.news.feeds.word_filter import WordFilter
 from sluice.core.variables import Variables
-from sluice.services.news.collect.conditional import ConditionalFeeds
+from sluice.services.news.collect.conditional_feeds import ConditionalFeeds
 from sluice.services.news.collect.sources import choose_sources
 from sluice.services.news.settings import UpdaterSettings
 
@@ -341,11 +341,11 @@ def test_feeds_of_one_host():
     assert names == ["feed:s.example/a", "feed:s.example/b"]
 
 
-async def read_source(body: bytes | str, rules: SourceRules | None = None, **pages: bytes) -> SourceResult:
+async def read_source(body: bytes | str, rules: WordFilter | None = None, **pages: bytes) -> SourceResult:
     answers = {"https://s.example/feed": body.encode() if isinstance(body, str) else body}
     answers |= {f"https://s.example/{name}": page for name, page in pages.items()}
     web = FakeTransport({url: script_response(page) for url, page in answers.items()})
-    source = FeedSource(Fetcher(web, AllowedHosts()).fetch, "https://s.example/feed", rules or SourceRules())
+    source = FeedSource(Fetcher(web, AllowedHosts()).fetch, "https://s.example/feed", rules or WordFilter())
     return await source.fetch_articles((), NOW_MS)
 
 
@@ -419,7 +419,7 @@ TITLES = ("Bitcoin rises", "Ether falls", "ビットコインが上昇", "Sponso
 async def test_rules_of_a_source(rules: Any, expected: set[str]):
     """Blocked words go, only kept words stay, and relevance knows Bitcoin's names in other scripts."""
     items = [f"<title>{title}</title><link>/{number}</link>" for number, title in enumerate(TITLES)]
-    found = await read_source(rss_items(*items), SourceRules.from_json(rules, "rules"))
+    found = await read_source(rss_items(*items), WordFilter.from_json(rules, "rules"))
     assert {article.title for article in found.articles} == expected
 
 

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sluice.core.charsets import find_codec
+from sluice.core.news.charset_detection import decode_text
 from sluice.core.news.charset_guess import guess_codec
-from sluice.core.news.charsets import decode_text
 from sluice.core.news.dates import parse_time
 from sluice.core.news.reading import FeedDocument, read_feed
-from sluice.core.news.reading.document import MAX_ITEMS, Warn
+from sluice.core.news.reading.feed_document import MAX_ITEMS, Warn
 
 NOW = datetime(2026, 11, 16, tzinfo=UTC)
 URL = "https://paper.example/feeds/all.xml"

@@ -1,7 +1,7 @@
 """When an incident begins, and when it is over."""
 
 from sluice.core.preload.circuit_breaker import Breaker
-from sluice.core.preload.incidents import FetchRates, Finding, Watched, review_zone
+from sluice.core.preload.incidents import FetchRates, Finding, IncidentInputs, review_zone
 from sluice.core.preload.site_agent import SiteAgent
 
 OPEN = Breaker(state="open", backoff_s=30)
@@ -15,10 +15,12 @@ def review(
     *,
     looping: tuple[str, ...] = (),
     agent: SiteAgent | None = None,
-    circle_url: str | None = None,
+    redirect_loop_url: str | None = None,
 ) -> dict[str, Finding]:
     rates = FetchRates(attempts=attempts, failures=failures, mean_ms=None, slowest_ms=None)
-    watched = Watched(breaker=breaker or Breaker(), agent=agent or SiteAgent(), looping=looping, circle_url=circle_url)
+    watched = IncidentInputs(
+        breaker=breaker or Breaker(), agent=agent or SiteAgent(), looping=looping, redirect_loop_url=redirect_loop_url
+    )
     return {finding.kind: finding for finding in review_zone(rates, depth, watched)}
 
 
@@ -52,10 +54,10 @@ def test_warming_loop():
 
 def test_agent_and_circle():
     """An agent that is away and a page that redirects to itself are incidents, with the way out."""
-    away = review(0, 0, agent=SiteAgent().leave("deactivated", 7.0))["agent_away"]
+    away = review(0, 0, agent=SiteAgent().mark_away("deactivated", 7.0))["agent_away"]
     assert (away.level, away.is_over) == ("critical", False)
     assert "until it is active again" in (away.message or "")
-    circle = review(0, 0, circle_url="https://a.example/x/")["redirect_circle"]
+    circle = review(0, 0, redirect_loop_url="https://a.example/x/")["redirect_circle"]
     assert (circle.message or "").startswith("https://a.example/x/ redirects to itself")
     assert review(0, 0)["agent_away"].is_over
     assert review(0, 0)["redirect_circle"].is_over

@@ -4,7 +4,7 @@ import pytest
 
 from sluice.core.errors import Invalid
 from sluice.core.ports import HeaderPairs
-from sluice.core.preload.caching.cache_keys import name_place
+from sluice.core.preload.caching.cache_keys import normalise_address
 from sluice.core.preload.caching.proxy_headers import (
     change_request_headers,
     is_by_ourselves,
@@ -62,9 +62,9 @@ def test_proof():
 def test_place():
     """A place is the same in every spelling that a proxy may make of a URL; one without a host is none."""
     spellings = ("https://WWW.example.com/%7ea//b?c=%c3%a4", "http://www.example.com/~a/b?c=%C3%A4#top")
-    assert {name_place(url) for url in spellings} == {"www.example.com/~a/b?c=%C3%A4"}
+    assert {normalise_address(url) for url in spellings} == {"www.example.com/~a/b?c=%C3%A4"}
     with pytest.raises(Invalid):
-        name_place("://")
+        normalise_address("://")
 
 
 def test_headers_behind_the_door():

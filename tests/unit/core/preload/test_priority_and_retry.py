@@ -2,10 +2,12 @@
 
 import pytest
 
-from sluice.core.preload.outcomes import (
+from sluice.core.preload.priority import NOTHING_KNOWN, Facts, compute_priority
+from sluice.core.preload.retry_backoff import backoff_s, parse_retry_after_s
+from sluice.core.preload.warming_outcomes import (
     Failed,
     Gone,
-    Health,
+    OriginHealth,
     Redirect,
     ResponseOutcome,
     Retry,
@@ -15,8 +17,6 @@ from sluice.core.preload.outcomes import (
     classify_response,
     health_of,
 )
-from sluice.core.preload.priority import NOTHING_KNOWN, Facts, compute_priority
-from sluice.core.preload.retry_backoff import backoff_s, parse_retry_after_s
 
 NOW = 1_800_000_000.0
 HOUR = 3600.0
@@ -78,19 +78,19 @@ def test_retry_after(value: str, wait_s: float | None):
 @pytest.mark.parametrize(
     ("status", "outcome", "health"),
     [
-        (200, Storable(), Health.GOOD),
-        (204, Skipped("status 204"), Health.GOOD),
-        (301, Redirect("/new"), Health.NEUTRAL),
-        (304, Unchanged(), Health.GOOD),
-        (401, Failed("status 401"), Health.NEUTRAL),
-        (404, Gone("status 404"), Health.NEUTRAL),
-        (410, Gone("status 410"), Health.NEUTRAL),
-        (429, Retry("status 429", 5, pauses_zone=True), Health.NEUTRAL),
-        (500, Retry("status 500"), Health.TROUBLE),
-        (599, Retry("status 599"), Health.TROUBLE),
+        (200, Storable(), OriginHealth.GOOD),
+        (204, Skipped("status 204"), OriginHealth.GOOD),
+        (301, Redirect("/new"), OriginHealth.NEUTRAL),
+        (304, Unchanged(), OriginHealth.GOOD),
+        (401, Failed("status 401"), OriginHealth.NEUTRAL),
+        (404, Gone("status 404"), OriginHealth.NEUTRAL),
+        (410, Gone("status 410"), OriginHealth.NEUTRAL),
+        (429, Retry("status 429", 5, pauses_zone=True), OriginHealth.NEUTRAL),
+        (500, Retry("status 500"), OriginHealth.TROUBLE),
+        (599, Retry("status 599"), OriginHealth.TROUBLE),
     ],
 )
-def test_statuses(status: int, outcome: ResponseOutcome, health: Health):
+def test_statuses(status: int, outcome: ResponseOutcome, health: OriginHealth):
     """What each status means for the page and for the breaker."""
     assert classify_response(status, (("location", "/new"),), NOW) == outcome
     assert health_of(status) is health

@@ -33,32 +33,36 @@ def test_what_a_reply_says(status: int, header: str, expected: Presence):
 
 def test_an_agent_is_missed_twice():
     """One reply without the agent may come in the middle of an update; a reply with it forgets that, silence does not."""
-    agent = SiteAgent().introduce(PATH, 0.0)
-    once = agent.look(Presence.ABSENT, 120.0)
+    agent = SiteAgent().mark_present(PATH, 0.0)
+    once = agent.record_presence(Presence.ABSENT, 120.0)
     assert not once.is_away
-    assert not once.look(Presence.PRESENT, 180.0).look(Presence.ABSENT, 300.0).is_away
-    twice = once.look(Presence.UNKNOWN, 180.0).look(Presence.ABSENT, 240.0)
+    assert not once.record_presence(Presence.PRESENT, 180.0).record_presence(Presence.ABSENT, 300.0).is_away
+    twice = once.record_presence(Presence.UNKNOWN, 180.0).record_presence(Presence.ABSENT, 240.0)
     assert (twice.is_away, twice.away_since, twice.reason) == (True, 240.0, "missed")
-    back = twice.look(Presence.PRESENT, 300.0)
+    back = twice.record_presence(Presence.PRESENT, 300.0)
     assert (back.is_away, back.explain(), back.presence_path) == (False, None, PATH)
 
 
 def test_when_the_site_is_asked():
     """Every two minutes; each minute in doubt, after a miss and while the agent is away; never an agent that cannot be asked."""
-    agent = SiteAgent().introduce(PATH, 1000.0)
+    agent = SiteAgent().mark_present(PATH, 1000.0)
     assert [agent.is_due(1000.0 + after_s) for after_s in (60, 120)] == [False, True]
-    for eager in (agent.doubt(), agent.look(Presence.ABSENT, 1000.0), agent.leave("deactivated", 1000.0)):
+    for eager in (
+        agent.request_check(),
+        agent.record_presence(Presence.ABSENT, 1000.0),
+        agent.mark_away("deactivated", 1000.0),
+    ):
         assert [eager.is_due(1000.0 + after_s) for after_s in (30, 60)] == [False, True]
     assert agent.is_due(10.0)  # the clock went back
-    assert not SiteAgent().doubt().is_due(9999.0)
-    assert not SiteAgent().leave("deactivated", 1.0).is_due(9999.0)
+    assert not SiteAgent().request_check().is_due(9999.0)
+    assert not SiteAgent().mark_away("deactivated", 1.0).is_due(9999.0)
 
 
 def test_the_first_reason_counts():
     """An agent that has gone cannot go again; one that comes back keeps the path at which it is asked."""
-    gone = SiteAgent().introduce(PATH, 0.0).leave("failed", 5.0)
-    assert gone.leave("deactivated", 9.0) == gone
-    assert gone.introduce(None, 10.0) == SiteAgent(presence_path=PATH, looked_at=10.0)
+    gone = SiteAgent().mark_present(PATH, 0.0).mark_away("failed", 5.0)
+    assert gone.mark_away("deactivated", 9.0) == gone
+    assert gone.mark_present(None, 10.0) == SiteAgent(presence_path=PATH, looked_at=10.0)
     assert SiteAgent.from_json(gone.as_json()) == gone
     assert SiteAgent.from_json(None) == SiteAgent()
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from documents import build_worker_document, list_routes
 from sluice.core.errors import Invalid
 from sluice.core.models import parse_model
-from sluice.services.compiler.cache.compile_order import CompileOrder, Wishes
+from sluice.services.compiler.cache.compile_order import CallerOptions, CompileOrder
 from sluice.services.compiler.cache.compiled_list import FRESH_HEAD, SHARED_HEAD
 from sluice.services.compiler.cache.list_cache import SYNC_TTL_S
 from sluice.services.compiler.guard.turnstile import MAX_TOKEN_CHARS
@@ -66,7 +66,7 @@ async def test_stored_list_is_as_documented():
     await world.compiler.store(await world.compiler.compile(order), SYNC_TTL_S)
     compiled = await world.compiler.compile(replace(order, detailed=True))
     check("POST", "/compile", json.loads(FRESH_HEAD + compiled.members.inflate()), {"report", "previousVersion"})
-    measured = await world.compiler.compile(replace(order, wishes=Wishes(benchmark=True)))
+    measured = await world.compiler.compile(replace(order, caller_options=CallerOptions(benchmark=True)))
     check("POST", "/compile", json.loads(SHARED_HEAD + measured.members.inflate()), {"metrics", "deduplicated"})
 
 

@@ -202,4 +202,4 @@ async def test_benchmark():
     sent = params("a", "b")
     sent["requests"][1]["benchmark"] = True
     await bench.outcome(sent)
-    assert [order.configuration.name for order in bench.compiler.orders if order.wishes.benchmark] == ["b"]
+    assert [order.configuration.name for order in bench.compiler.orders if order.caller_options.benchmark] == ["b"]

@@ -12,11 +12,11 @@ from fakes.binding import JsError
 from fakes.workflows import FakeStep, NonRetryableError
 from sluice.core.compiler.configuration import Configuration
 from sluice.core.compiler.events import Emit
-from sluice.core.compiler.sources.failures import SourceMissing, to_plain_error
+from sluice.core.compiler.sources.source_errors import SourceMissing, to_plain_error
 from sluice.core.errors import SluiceError, TimedOut, Unavailable
 from sluice.platform.workflows import Steps
 from sluice.services.compiler.cache.compile_order import CompileOrder
-from sluice.services.compiler.cache.compiled_list import CompiledList
+from sluice.services.compiler.cache.compiled_list import CompressedList
 from sluice.services.compiler.cache.handover import StepHandover
 from sluice.services.compiler.cache.list_cache import cache_key
 from sluice.services.compiler.workflows.compilation import CompilationWorkflow
@@ -56,11 +56,11 @@ class FakeListCompiler:
     def __init__(self, files: Mapping[str, Any]) -> None:
         self.files = files
         self.compilations: Counter[str] = Counter()
-        self.cache: dict[str, tuple[CompiledList, int]] = {}
+        self.cache: dict[str, tuple[CompressedList, int]] = {}
         self.fetches: list[int] = []
         self.on_compiled: Callable[[], None] = lambda: None
 
-    async def compile(self, order: CompileOrder, *, emit: Emit) -> CompiledList:
+    async def compile(self, order: CompileOrder, *, emit: Emit) -> CompressedList:
         configuration, content = order.configuration, order.content
         self.fetches.append(order.allowance.left)
         order.allowance.used += 30
@@ -72,11 +72,11 @@ class FakeListCompiler:
         self.compilations[configuration.name] += 1
         self.on_compiled()
         key = "cache:private" if content else cache_key(configuration)
-        return CompiledList.compress(
+        return CompressedList.compress(
             result, cache_key=key, name=configuration.name, compiled_at="2027-01-15T08:00:00.000Z"
         )
 
-    async def store(self, compiled: CompiledList, ttl_s: int) -> None:
+    async def store(self, compiled: CompressedList, ttl_s: int) -> None:
         self.cache[compiled.summary.cache_key] = (compiled, ttl_s)
 
 

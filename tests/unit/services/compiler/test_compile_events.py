@@ -17,10 +17,10 @@ from sluice.core.compiler.events import (
 from sluice.core.errors import Unavailable
 from sluice.services.compiler.workflows.compile_events import CompileEventWriter
 from sluice.services.compiler.workflows.event_log import WorkflowEventLog
-from sluice.services.compiler.workflows.events import Run
+from sluice.services.compiler.workflows.run_events import WorkflowRun
 from unit.services.compiler.workflow_bench import Bench
 
-RUN = Run("wf-1", "compilation")
+RUN = WorkflowRun("wf-1", "compilation")
 SOURCE = Source(source="https://lists.example/a.txt?token=secret", name="A")
 
 
@@ -102,7 +102,7 @@ async def test_unstored_events_do_not_fail_the_list():
     """If events cannot be stored, the compilation goes on, and the log has the error."""
 
     class Broken(WorkflowEventLog):
-        async def emit(self, run: Run, *events: object) -> None:
+        async def emit(self, run: WorkflowRun, *events: object) -> None:
             raise Unavailable(f"D1 is down: {run} {events}")
 
     bench = Bench()

@@ -10,9 +10,9 @@ from fakes.binding import Crash
 from sluice.core.errors import Invalid
 from sluice.core.timestamps import iso, parse_iso_ms
 from sluice.services.compiler.workflows.event_log import EVENTS_TTL_S, RUNS_TTL_S, RunEvents
-from sluice.services.compiler.workflows.events import (
-    Run,
+from sluice.services.compiler.workflows.run_events import (
     RunEvent,
+    WorkflowRun,
     step_completed,
     step_started,
     workflow_completed,
@@ -22,7 +22,7 @@ from sluice.services.compiler.workflows.events import (
 )
 from unit.services.compiler.workflow_bench import Bench
 
-RUN = Run("wf-1", "compilation")
+RUN = WorkflowRun("wf-1", "compilation")
 
 
 def loose(number: int) -> RunEvent:
@@ -209,7 +209,7 @@ async def test_metrics():
     """Runs are counted by type and outcome."""
     bench = Bench()
     for number, end in enumerate((workflow_completed("a"), workflow_completed("b"), workflow_failed("c"), None)):
-        run = Run(f"wf-{number}", "batch")
+        run = WorkflowRun(f"wf-{number}", "batch")
         await bench.event_log.emit(run, workflow_started("Go"))
         bench.clock.advance(number + 1)
         if end:

@@ -10,12 +10,12 @@ from sluice.core.errors import Unavailable
 from sluice.core.net.addresses import AllowedHosts
 from sluice.core.net.fetch import Fetcher
 from sluice.core.net.transport import TransportRequest
-from sluice.services.compiler.health.source import (
+from sluice.services.compiler.health.source_check import (
     CheckedSource,
     HealthSource,
     ListReader,
     SourceCheck,
-    Validators,
+    SourceValidators,
     is_page,
     summarize,
 )
@@ -24,7 +24,7 @@ URL = "https://lists.example/a.txt"
 SOURCE = HealthSource(name="A", url=URL, expectedMinRules=2)
 BODY = b"! comment\n||a.example^\r\n\n# comment\n  \n||b.example^"
 TAGGED = (("etag", '"1"'), ("last-modified", "Mon, 16 Nov 2026 04:00:00 GMT"))
-KNOWN = Validators(etag='"1"', last_modified=None, rule_count=5)
+KNOWN = SourceValidators(etag='"1"', last_modified=None, rule_count=5)
 
 
 class Web:
@@ -115,11 +115,11 @@ async def test_unchanged_source_is_not_downloaded():
 @pytest.mark.parametrize(
     "validators",
     [
-        Validators(etag='"0"', last_modified="Mon, 16 Nov 2026 04:00:00 GMT", rule_count=5),
-        Validators(etag=None, last_modified="Mon, 16 Nov 2026 03:00:00 GMT", rule_count=5),
+        SourceValidators(etag='"0"', last_modified="Mon, 16 Nov 2026 04:00:00 GMT", rule_count=5),
+        SourceValidators(etag=None, last_modified="Mon, 16 Nov 2026 03:00:00 GMT", rule_count=5),
     ],
 )
-async def test_changed_source(validators: Validators):
+async def test_changed_source(validators: SourceValidators):
     """Another version is downloaded; an equal date does not outweigh another ETag."""
     web = Web(Scripted(200, TAGGED, BODY))
     assert (await web.check(SOURCE, validators)).rule_count == 2
@@ -129,14 +129,14 @@ async def test_changed_source(validators: Validators):
 async def test_nothing_to_compare():
     """A source without ETag and date is downloaded at once."""
     web = Web(Scripted(200, (), BODY))
-    await web.check(SOURCE, Validators(etag=None, last_modified=None, rule_count=5))
+    await web.check(SOURCE, SourceValidators(etag=None, last_modified=None, rule_count=5))
     assert web.methods == ["GET"]
 
 
 async def test_unchanged_by_date():
     """Without an ETag, the date decides."""
     web = Web(Scripted(200, TAGGED[1:], BODY))
-    validators = Validators(etag=None, last_modified="Mon, 16 Nov 2026 04:00:00 GMT", rule_count=5)
+    validators = SourceValidators(etag=None, last_modified="Mon, 16 Nov 2026 04:00:00 GMT", rule_count=5)
     assert (await web.check(SOURCE, validators)).rule_count == 5
 
 

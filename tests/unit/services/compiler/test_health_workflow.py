@@ -10,10 +10,10 @@ from sluice.core.errors import Unavailable
 from sluice.core.net.addresses import AllowedHosts
 from sluice.core.net.fetch import Fetcher
 from sluice.core.net.transport import TransportRequest
-from sluice.services.compiler.health.source import SourceCheck
+from sluice.services.compiler.health.health_workflow import HealthMonitoringWorkflow
 from sluice.services.compiler.health.source_alerts import SourceAlerts
+from sluice.services.compiler.health.source_check import SourceCheck
 from sluice.services.compiler.health.store import RETENTION_S, HealthStore
-from sluice.services.compiler.health.workflow import HealthMonitoringWorkflow
 from sluice.services.compiler.limits.allowance import MAX_FETCHES, FetchAllowance
 from sluice.services.compiler.workflows.defaults import health_sources
 from unit.services.compiler.workflow_bench import Bench, crash_points, find_repeated
@@ -77,7 +77,7 @@ class Workflow(Bench):
         return Scripted(self.hook_status)
 
     async def outcome(self, params: Mapping[str, Any], workflow_id: str = "") -> dict[str, Any]:
-        """One run, an hour after the one before."""
+        """Return the outcome of one run, an hour after the one before."""
         self.runs += 1
         self.clock.advance(3600)
         self.step, self.next_step = self.next_step, FakeStep()

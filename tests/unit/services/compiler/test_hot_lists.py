@@ -21,8 +21,8 @@ from sluice.services.compiler.guard.guard import Guard
 from sluice.services.compiler.guard.rate_limit import (
     MAX_RECENT_CLIENTS,
     KvRateLimit,
-    RateLimiter,
     RecentCounts,
+    RequestRateLimiter,
 )
 from sluice.services.compiler.guard.rate_limit_window import (
     ClientRateLimit,
@@ -52,7 +52,7 @@ class Service:
         self.objects = objects or FakeObjects(lambda _client: Answering(RateLimitCalls, CountedLimit(self.world)))
         self.later = Later()
         self.recent = RecentCounts()
-        limiter = RateLimiter(
+        limiter = RequestRateLimiter(
             object_named=connect_named(RateLimitCalls, self.objects),
             open_fallback=lambda: KvRateLimit(self.world.cache.store, clock, self.later),
             clock=clock,

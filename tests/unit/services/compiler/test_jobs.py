@@ -9,9 +9,9 @@ from fakes.binding import Crash
 from sluice.core.errors import Invalid, SluiceError, Unavailable, Unusable
 from sluice.services.compiler.jobs import job_store as jobs_module
 from sluice.services.compiler.jobs.consumer import QueueConsumer
-from sluice.services.compiler.jobs.dead_letters import DeadLetters
+from sluice.services.compiler.jobs.dead_letters import DeadLetterRecorder
 from sluice.services.compiler.jobs.job_store import LEASE_S
-from sluice.services.compiler.jobs.messages import BatchMessage, CompileMessage
+from sluice.services.compiler.jobs.queue_messages import BatchMessage, CompileMessage
 from sluice.services.compiler.jobs.queue_stats import QueueStats
 from sluice.services.compiler.requests import BatchItem
 from unit.services.compiler.world import LIST, URL, World, configuration, order
@@ -40,7 +40,7 @@ def consumer(world: World) -> QueueConsumer:
     return world.service.queue_handler.consumer
 
 
-def dead_letters(world: World) -> DeadLetters:
+def dead_letters(world: World) -> DeadLetterRecorder:
     return world.service.queue_handler.dead_letters
 
 
@@ -101,7 +101,7 @@ async def test_crash_at_every_operation(binding: str, before: bool):
 
 
 async def finish(world: World) -> None:
-    """Sweeps and delivers until no job is unfinished; what was sent before the crash is lost."""
+    """Sweep and deliver until no job is unfinished; what was sent before the crash is lost."""
     for _ in range(20):
         if not await world.jobs.has_unfinished():
             return
@@ -303,7 +303,7 @@ async def test_statistics():
 
 
 async def letters(world: World) -> dict[tuple[str, str], str]:
-    """Returns the reason of each dead letter, by its job and its item."""
+    """Return the reason of each dead letter, by its job and its item."""
     return {(letter.request_id, letter.item_id): letter.reason for letter in await world.dead_letters.load_newest()}
 
 
@@ -401,7 +401,7 @@ SECRET = "dear reader this secret sentence is no list at all and goes on for a w
 
 
 async def stored_text(world: World) -> str:
-    """Returns all that the service has stored, as one text."""
+    """Return all that the service has stored, as one text."""
     tables = await world.database.all("select name from sqlite_master where type = 'table' and name not like 'sqlite%'")
     rows = [await world.database.all(f"select * from {table['name']!s}") for table in tables]  # noqa: S608 - own tables
     objects = [await world.bucket.get_bytes(found.key) async for found in world.bucket.objects()]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fakes.clock import ManualClock
 from sluice.core.compiler.configuration import parse_configuration
 from sluice.services.compiler.cache import list_cache as caching
-from sluice.services.compiler.cache.compiled_list import CompiledList
+from sluice.services.compiler.cache.compiled_list import CompressedList
 from sluice.services.compiler.cache.handover import StepHandover
 from sluice.services.compiler.cache.list_cache import cache_key, list_key
 from unit.services.compiler.world import LIST, URL, World, configuration, order
@@ -39,7 +39,7 @@ def test_key_is_of_the_whole_configuration(data: st.DataObject):
     assert cache_key(parse_configuration(turned)) == keys[0]
 
 
-async def compile_list(world: World) -> CompiledList:
+async def compile_list(world: World) -> CompressedList:
     return await world.compiler.compile(order())
 
 
@@ -130,7 +130,7 @@ async def test_list_survives_storage():
     """A compiled list survives the conversion to bytes, and R2."""
     world = World()
     result = await compile_list(world)
-    assert CompiledList.from_bytes(result.to_bytes()) == result
+    assert CompressedList.from_bytes(result.to_bytes()) == result
     handover = StepHandover(bucket=world.bucket, clock=world.clock)
     await handover.put("wf-1", result)
     assert await handover.get("wf-1") == result

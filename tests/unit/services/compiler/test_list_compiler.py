@@ -15,7 +15,7 @@ from sluice.core.net.transport import TransportRequest, TransportResponse
 from sluice.services.compiler.cache.list_compiler import compiler_factory, ignore_diagnostic
 from sluice.services.compiler.limits.allowance import FetchAllowance
 from sluice.services.compiler.limits.memory import MAX_TEXT_BYTES, TextBudget
-from sluice.services.compiler.limits.metered_download import Meter
+from sluice.services.compiler.limits.metered_download import CompilationMeter
 from sluice.services.compiler.limits.turns import PATIENCE_S, CompilationTurns
 from unit.services.compiler.world import URL, World, configuration, order
 
@@ -49,11 +49,11 @@ async def download(
     turns: CompilationTurns | None = None,
     clock: ManualClock | None = None,
 ) -> list[str]:
-    """Compiles the files as one list."""
+    """Compile the files as one list."""
     clock = clock or ManualClock()
     make_compiler = compiler_factory(host, AllowedHosts.parse(""), clock, lambda: 0.0)
     async with (turns or CompilationTurns()).take(clock) as turn:
-        meter = Meter(FetchAllowance(max_fetches), turn, TextBudget(MAX_TEXT_BYTES))
+        meter = CompilationMeter(FetchAllowance(max_fetches), turn, TextBudget(MAX_TEXT_BYTES))
         compiler = make_compiler(ignore_event, ignore_diagnostic, meter)
         return (await compiler.compile_with_metrics(configuration(*urls))).rules
 

@@ -33,7 +33,7 @@ TEXTS = {
 
 
 def count_text_bytes(lines: list[str]) -> int:
-    """The bytes of the characters of all lines, as Python holds them."""
+    """Return the bytes of the characters of all lines, as Python holds them."""
     return sum(sys.getsizeof(line) - sys.getsizeof(line[:0] or "") for line in lines)
 
 

@@ -7,20 +7,20 @@ import pytest
 from sluice.core.errors import SluiceError, Unavailable
 from sluice.platform.storage.kv import KV
 from sluice.services.compiler.jobs.dead_letters import DEAD_LETTER_QUEUE
-from sluice.services.compiler.jobs.delivery import MAX_DELAY_S, retry_delay_s
+from sluice.services.compiler.jobs.message_delivery import MAX_DELAY_S, retry_delay_s
 from sluice.services.compiler.jobs.queue_handler import PriorityQueues, QueueHandler
-from sluice.services.compiler.jobs.queue_stats import PublishTurn, QueueStats, QueueStatsPublisher
+from sluice.services.compiler.jobs.queue_stats import PublishThrottle, QueueStats, QueueStatsPublisher
 from unit.services.compiler.test_jobs import Delivered, consumer, dead_letters, message, state
 from unit.services.compiler.world import World
 
 
-def handler(world: World, published: Any = None, turn: PublishTurn | None = None) -> QueueHandler:
+def handler(world: World, published: Any = None, turn: PublishThrottle | None = None) -> QueueHandler:
     stats = QueueStats(database=world.database, clock=world.clock)
     kv = published or KV(world.kv_fake, world.clock)
     return QueueHandler(
         consumer=consumer(world),
         dead_letters=dead_letters(world),
-        publisher=QueueStatsPublisher(stats=stats, published=kv, log=world.log, turn=turn or PublishTurn()),
+        publisher=QueueStatsPublisher(stats=stats, published=kv, log=world.log, turn=turn or PublishThrottle()),
     )
 
 
@@ -40,7 +40,7 @@ async def test_queue_decides(queue: str, expected: str):
 
 async def test_many_jobs_are_counted_rarely():
     """With many jobs in the last day the statistics wait for their turn, because counting reads them all."""
-    world, turn = World(), PublishTurn()
+    world, turn = World(), PublishThrottle()
     kv = KV(world.kv_fake, world.clock)
     await world.database.run(
         """with recursive number (n) as (select 1 union all select n + 1 from number where n < 3000)

@@ -15,7 +15,7 @@ from fakes.objects import FakeObjects, FakeStorage
 from sluice.core.errors import TooManyRequests, Unavailable
 from sluice.platform.durable_objects import Alarm, Sql, erase_storage
 from sluice.platform.storage.kv import KV
-from sluice.services.compiler.guard.rate_limit import KvRateLimit, RateLimiter, RecentCounts, client_key
+from sluice.services.compiler.guard.rate_limit import KvRateLimit, RecentCounts, RequestRateLimiter, client_key
 from sluice.services.compiler.guard.rate_limit_window import (
     ClientRateLimit,
     RateLimitCalls,
@@ -51,8 +51,8 @@ class Later:
 
 def limiter(
     clock: ManualClock, object_named: Callable[[str], RateLimitCalls], kv: Any, later: Later, log: ListLog | None = None
-) -> RateLimiter:
-    return RateLimiter(
+) -> RequestRateLimiter:
+    return RequestRateLimiter(
         object_named=object_named,
         open_fallback=lambda: KvRateLimit(KV(kv, clock), clock, later),
         clock=clock,
@@ -64,7 +64,7 @@ def limiter(
     )
 
 
-async def count_allowed(limit: RateLimiter, client: str, tries: int, later: Later | None = None) -> int:
+async def count_allowed(limit: RequestRateLimiter, client: str, tries: int, later: Later | None = None) -> int:
     count = 0
     for _ in range(tries):
         try:
@@ -79,7 +79,7 @@ async def count_allowed(limit: RateLimiter, client: str, tries: int, later: Late
 
 
 def no_object(_client: str) -> RateLimitCalls:
-    """Objects that cannot be reached."""
+    """Fail as an object that cannot be reached."""
     raise Unavailable("no object today")
 
 
@@ -220,7 +220,7 @@ async def test_silent_object_is_not_waited_for():
     """An object that never answers delays the request for a moment and does not fail it: KV counts it."""
     clock, later = ManualClock(), Later()
     kv = FakeKV(clock)
-    limit = RateLimiter(
+    limit = RequestRateLimiter(
         object_named=lambda _client: Silent(),
         open_fallback=lambda: KvRateLimit(KV(kv, clock), clock, later),
         background=later,
@@ -259,7 +259,7 @@ async def test_failing_kv_lets_everyone_pass(hang: bool):
     """With neither objects nor KV, no request fails and none waits for the write."""
     clock, later = ManualClock(), Later()
     fallback = KvRateLimit(BrokenKV(hang=hang), clock, later, patience_s=0)
-    limit = RateLimiter(
+    limit = RequestRateLimiter(
         object_named=no_object,
         open_fallback=lambda: fallback,
         clock=clock,

@@ -38,7 +38,7 @@ MIGRATIONS = sorted((Path(__file__).parents[4] / "migrations").glob("*.sql"))
 
 
 def ignore_error(_error: Exception, _request: Request) -> None:
-    """Ignores the errors that the App reports."""
+    """Ignore the errors that the App reports."""
 
 
 async def _no_gauges() -> list[Gauge]:

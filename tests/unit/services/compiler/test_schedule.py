@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from sluice.services.compiler.schedule import WARMING_CRON, Schedule
+from sluice.services.compiler.cron import WARMING_CRON, CompilerCron
 from sluice.services.compiler.workflows.defaults import health_sources, warm_configurations
 from unit.services.compiler.test_jobs import message
 from unit.services.compiler.test_workflow_api import Api
@@ -25,8 +25,8 @@ async def ignore_lists(_scheduled_ms: int) -> None:
     """No list is due."""
 
 
-def schedule(world: World, api: Api, stores: list[Store]) -> Schedule:
-    return Schedule(
+def schedule(world: World, api: Api, stores: list[Store]) -> CompilerCron:
+    return CompilerCron(
         starter=api.starter,
         jobs=world.jobs,
         configurations=warm_configurations,

@@ -8,12 +8,12 @@ import pytest
 
 from sluice.core.variables import Variables
 from sluice.services.compiler.ports import CompilerPorts
-from sluice.services.compiler.published.publishing import PublishedLists
+from sluice.services.compiler.published.published_lists import PublishedListParts
 from sluice.services.compiler.service import CompilerService
-from sluice.services.compiler.workflows.workflows import CompilerWorkflows
+from sluice.services.compiler.workflows.workflow_assembly import CompilerWorkflows
 from unit.services.compiler.service_ports import make_ports
 
-OWNERS = {"": CompilerService, "published_lists": PublishedLists, "workflows": CompilerWorkflows}
+OWNERS = {"": CompilerService, "published_lists": PublishedListParts, "workflows": CompilerWorkflows}
 
 
 def list_parts() -> Iterator[tuple[str, str]]:

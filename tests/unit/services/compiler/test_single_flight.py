@@ -7,7 +7,7 @@ import json
 import pytest
 
 from sluice.core.errors import Unavailable, Unusable
-from sluice.services.compiler.cache.compile_order import Wishes
+from sluice.services.compiler.cache.compile_order import CallerOptions
 from sluice.services.compiler.cache.served_list import ServedList
 from sluice.services.compiler.cache.single_flight import SingleFlight
 from unit.services.compiler.world import LIST, URL, World, configuration, order
@@ -76,7 +76,7 @@ async def test_content_is_private():
     wanted = configuration("given")
     for _ in range(2):
         summary = await world.lists.ensure_cached(
-            order(wanted, wishes=Wishes(pre_fetched_content={"given": "||own.example^"}))
+            order(wanted, caller_options=CallerOptions(pre_fetched_content={"given": "||own.example^"}))
         )
         world.clock.advance(2)
     assert "private" in summary.cache_key

@@ -16,11 +16,11 @@ from sluice.core.timestamps import iso
 from sluice.services.compiler.cache.compiled_list import FilterList
 from sluice.services.compiler.live import conversation
 from sluice.services.compiler.live.conversation import MAX_BAD_MESSAGES, Conversation
-from sluice.services.compiler.live.outbox import MAX_WAITING
+from sluice.services.compiler.live.send_queue import MAX_WAITING
 from sluice.services.compiler.live.socket_messages import (
     MAX_MESSAGE_BYTES,
     BadMessage,
-    CompileMessage,
+    SocketCompileMessage,
     parse_message,
 )
 from unit.services.compiler.listeners import ListLog
@@ -111,9 +111,9 @@ class Compiler:
         self.running: dict[str, asyncio.Future[Any]] = {}
         self.stopped: list[str] = []
         self.emit: Emit = lambda _event: None
-        self.requests: list[CompileMessage] = []
+        self.requests: list[SocketCompileMessage] = []
 
-    async def __call__(self, request: CompileMessage, emit: Emit) -> FilterList:
+    async def __call__(self, request: SocketCompileMessage, emit: Emit) -> FilterList:
         name = request.configuration.get("name", "")
         self.emit = emit
         self.requests.append(request)

@@ -9,7 +9,7 @@ from sluice.core.errors import Invalid, TooManyRequests
 from sluice.core.json_text import JsonObject
 from sluice.services.compiler.guard.guard import Guard
 from sluice.services.compiler.live.socket_api import SocketApi, Talk, compile_for_socket
-from sluice.services.compiler.live.socket_messages import CompileMessage
+from sluice.services.compiler.live.socket_messages import SocketCompileMessage
 from sluice.web import Reply
 from unit.services.compiler.listeners import ListAnalytics
 from unit.services.compiler.test_guard import Gates
@@ -41,7 +41,7 @@ async def compile_configuration(world: World, value: JsonObject, **content: str)
     events: list[Event] = []
     return await compile_for_socket(
         world.compiler,
-        CompileMessage.model_validate(
+        SocketCompileMessage.model_validate(
             {"type": "compile", "sessionId": "a", "configuration": value, "preFetchedContent": content}
         ),
         events.append,

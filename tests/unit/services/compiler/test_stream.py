@@ -28,7 +28,7 @@ async def open_stream(world: World, **more: Any) -> AsyncIterator[bytes]:
 
 
 async def collect(world: World) -> list[bytes]:
-    """Returns the events of a whole stream."""
+    """Return the events of a whole stream."""
     whole = b"".join([chunk async for chunk in await open_stream(world)])
     return [event + b"\n\n" for event in whole.split(b"\n\n")[:-1]]
 

@@ -5,14 +5,14 @@ import asyncio
 import pytest
 
 from fakes.clock import ManualClock
-from sluice.core.compiler.sources.failures import SourceFailed, to_plain_error
+from sluice.core.compiler.sources.source_errors import SourceFailed, to_plain_error
 from sluice.core.errors import Unavailable
 from sluice.services.compiler.limits import turns as turns_module
 from sluice.services.compiler.limits.allowance import MAX_FETCHES, count_charges, share_fetches
 from sluice.services.compiler.limits.turns import (
-    GIVE_WAY_AFTER_S,
     MAX_AT_ONCE,
     MAX_DOWNLOAD_S,
+    PREEMPT_AFTER_S,
     SMALL_BYTES,
     TURN_S,
     CompilationTurns,
@@ -91,7 +91,7 @@ async def test_slow_sources_give_way(monkeypatch, is_large: bool):
     if is_large:
         slow.count(SMALL_BYTES + 1)
     watched = asyncio.ensure_future(slow.watch(stuck()))
-    clock.advance(GIVE_WAY_AFTER_S + 1)
+    clock.advance(PREEMPT_AFTER_S + 1)
     for _ in range(10):
         await asyncio.sleep(0)
     assert not watched.done()
@@ -99,7 +99,7 @@ async def test_slow_sources_give_way(monkeypatch, is_large: bool):
     with pytest.raises(TooSlow, match="other lists wait"):
         await watched
     if not is_large:
-        assert other.find_impatience() == ""  # one is enough
+        assert other.abort_reason() == ""  # one is enough
 
 
 async def test_compilation_ends():
@@ -107,7 +107,7 @@ async def test_compilation_ends():
     turns, clock = CompilationTurns(), ManualClock()
     async with turns.take(clock) as turn:
         clock.advance(MAX_DOWNLOAD_S + 1)
-        assert "took more than" in turn.find_impatience()
+        assert "took more than" in turn.abort_reason()
 
 
 async def test_slow_list_may_try_again_later():

@@ -13,8 +13,13 @@ from sluice.platform.workflows import Workflows
 from sluice.services.compiler.health.store import HealthStore
 from sluice.services.compiler.http.workflows import WorkflowApi
 from sluice.services.compiler.workflows.defaults import health_sources, warm_configurations
-from sluice.services.compiler.workflows.events import Run, step_completed, workflow_completed, workflow_started
 from sluice.services.compiler.workflows.params_store import MAX_INLINE_BYTES
+from sluice.services.compiler.workflows.run_events import (
+    WorkflowRun,
+    step_completed,
+    workflow_completed,
+    workflow_started,
+)
 from sluice.services.compiler.workflows.starter import ApiType, WorkflowStarter
 from sluice.web import App, Reply, Request, Route, read_json
 from unit.services.compiler.workflow_bench import Bench, configuration
@@ -271,7 +276,7 @@ async def test_unknown_status():
 async def test_events():
     """The events of a run after a time; progress and end are those of the whole run."""
     api = Api()
-    run = Run("wf-1", "batch")
+    run = WorkflowRun("wf-1", "batch")
     await api.event_log.emit(run, workflow_started("Go"), step_completed("validate-batch", 10))
     first = parsed(await api.get("/workflow/events/wf-1"))
     assert (first["success"], first["workflowType"], first["progress"], first["isComplete"]) == (
@@ -305,7 +310,7 @@ async def test_bad_queries(query: str):
 async def test_metrics():
     """Each workflow by its name, with null if it never ran."""
     api = Api()
-    await api.event_log.emit(Run("wf-1", "batch"), workflow_started("Go"), workflow_completed("Done"))
+    await api.event_log.emit(WorkflowRun("wf-1", "batch"), workflow_started("Go"), workflow_completed("Done"))
     body = parsed(await api.get("/workflow/metrics"))
     assert body["timestamp"] == "2027-01-15T08:00:00.000Z"
     assert set(body["workflows"]) == {"compilation", "batchCompilation", "cacheWarming", "healthMonitoring"}

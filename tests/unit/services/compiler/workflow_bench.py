@@ -122,7 +122,7 @@ class Bench:
         return {"d1": self.d1, "kv": self.kv, "r2": self.r2, "engine": self.engine, "step": self.step}
 
     async def finish(self, run: Run) -> dict[str, Any]:
-        """Runs, and after each crash runs again with the results of finish steps, as the engine does."""
+        """Run, and after each crash run again with the results of finished steps, as the engine does."""
         while True:
             try:
                 return await run(Steps(self.step, NonRetryableError))
@@ -150,7 +150,7 @@ class Bench:
 
 
 def crash_points(operations: Mapping[str, int]) -> Iterator[tuple[str, int, bool]]:
-    """Returns points before and after every operation of every fake."""
+    """Return points before and after every operation of every fake."""
     for name, count in operations.items():
         for number in range(1, count + 1):
             yield name, number, True
@@ -158,7 +158,7 @@ def crash_points(operations: Mapping[str, int]) -> Iterator[tuple[str, int, bool
 
 
 def find_repeated(events: list[WorkflowEvent]) -> list[tuple[str, str | None]]:
-    """Returns events of steps and of the whole run that were stored twice."""
+    """Return events of steps and of the whole run that were stored twice."""
     counts = Counter((event["type"], event.get("step")) for event in events)
     lasting = ("workflow:st", "workflow:completed", "workflow:failed", "cache:", "health:")
     return [what for what, times in counts.items() if times > 1 and what[0].startswith(lasting)]

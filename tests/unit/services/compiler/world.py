@@ -27,7 +27,7 @@ from sluice.services.compiler.cache.remote_single_flight import CompilationCalls
 from sluice.services.compiler.cache.single_flight import SingleFlight
 from sluice.services.compiler.guard.rate_limit import RecentCounts
 from sluice.services.compiler.jobs.sweeper import SweeperCalls
-from sluice.services.compiler.limits.metered_download import Meter
+from sluice.services.compiler.limits.metered_download import CompilationMeter
 from sluice.services.compiler.limits.turns import CompilationTurns
 from sluice.services.compiler.metrics.request_metrics import PendingMetrics
 from sluice.services.compiler.parts import IsolateMemory
@@ -96,7 +96,7 @@ class World:
         self.start()
 
     def start(self) -> "World":
-        """Makes everything anew that lives in memory."""
+        """Make everything anew that lives in memory."""
         self.database = D1(self.d1_fake)
         self.bucket = R2(self.r2_fake)
         self.hot_replies = HotReplies(self.clock)
@@ -131,7 +131,7 @@ class World:
     def _make_object(self, _key: str) -> Answering[CompilationCalls]:
         return Answering(CompilationCalls, CompilationServer(SingleFlight(self.compiler)))
 
-    def _make_compiler(self, emit: Emit, notify: Notify, meter: Meter) -> FilterCompiler:
+    def _make_compiler(self, emit: Emit, notify: Notify, meter: CompilationMeter) -> FilterCompiler:
         async def download(location: str) -> bytes | str:
             meter.allowance.take()
             return await self.download(location)
@@ -139,7 +139,7 @@ class World:
         return FilterCompiler(download=download, clock=self.clock, draw=lambda: 0.0, emit=emit, notify=notify)
 
     async def arm(self) -> None:
-        """Stands for the sweeper."""
+        """Stand for the sweeper."""
         self.armed += 1
 
 

@@ -16,7 +16,7 @@ from sluice.core.errors import SluiceError, Unavailable
 from sluice.core.net.transport import Transport, TransportRequest, TransportResponse
 from sluice.core.news.analysts import Analyst
 from sluice.core.news.article import Article
-from sluice.core.news.feeds.source import SourceResult
+from sluice.core.news.feeds.news_source import SourceResult
 from sluice.core.news.scrape import ScrapedPage
 from sluice.core.ports import Fetch, FetchResponse, Log
 from sluice.core.remote import Message, answer_call, connect
@@ -26,9 +26,9 @@ from sluice.platform.storage.kv import KV
 from sluice.services.news.collect.service import NewsUpdaterService
 from sluice.services.news.collect.updater import Updater
 from sluice.services.news.ports import RunPorts
+from sluice.services.news.process.answers import AnswerSource
 from sluice.services.news.process.processor import Processor
 from sluice.services.news.process.service import NewsProcessorPorts, NewsProcessorService
-from sluice.services.news.process.spoken import Speaker
 from sluice.services.news.process.workers_ai import RunModel
 from sluice.services.news.run_lease.lease import RunLeases
 from sluice.services.news.run_lease.run_lock import RunLock
@@ -188,7 +188,7 @@ async def refuse_fetch(url: str, **_options: Any) -> FetchResponse:
 
 
 def serve_web(find_fetch: Callable[[], Fetch]) -> Transport:
-    """Returns a network in which a fetch answers."""
+    """Return a network in which a fetch answers."""
 
     @asynccontextmanager
     async def send(request: TransportRequest) -> AsyncIterator[TransportResponse]:
@@ -207,7 +207,7 @@ async def _stream(body: bytes) -> AsyncIterator[bytes]:
 def open_state(
     articles: FakeKV, snapshots: FakeKV, clock: ManualClock, log: Log, find_fetch: Callable[[], Fetch]
 ) -> NewsState:
-    """Returns the state object over a database of its own."""
+    """Return the state object over a database of its own."""
     storage = FakeStorage()
     ids = (f"{number:032x}" for number in count(1))
     return build_news_state(
@@ -235,7 +235,7 @@ class NewsHarness:
         self.web: Fetch = refuse_fetch
         # Who is asked instead of the upstream, and once all attempts are used up.
         self.analyst: Analyst = self.upstream
-        self.fallback: Speaker | None = None
+        self.fallback: AnswerSource | None = None
         self.run_model: RunModel | None = None
         self.source: ListedSource = ListedSource()
         self.log = RecordedLog()
@@ -252,7 +252,7 @@ class NewsHarness:
         return connect(RemoteNewsState, DurableObjects(objects).send_to("news"))
 
     def api(self, **variables: str) -> NewsApiService:
-        """Returns worker-api as a fresh isolate."""
+        """Return worker-api as a fresh isolate."""
         no_files: Any = None
         return NewsApiService(
             NewsApiPorts(
@@ -299,7 +299,7 @@ class NewsHarness:
         return cast("RunLeases", CountedLeases(leases, self.steps))
 
     def _run_ports(self, worker: str) -> dict[str, Any]:
-        """Returns the namespace and the lock as a fresh isolate sees them."""
+        """Return the namespace and the lock as a fresh isolate sees them."""
         return {
             "variables": Variables(lambda _name: None),
             "articles": KV(self.kv, self.clock),
@@ -316,14 +316,14 @@ class NewsHarness:
         return f"run-{self._tokens}"
 
     async def put(self, key: str, value: Any, **options: Any) -> None:
-        """Stores a value without counting the operation, and waits until it is visible."""
+        """Store a value without counting the operation, and wait until it is visible."""
         await FakeKV.put(
             self._uncounted(), key, value if isinstance(value, str) else json.dumps(value), options or None
         )
         self.clock.advance(self.kv.stale_s + 2)
 
     async def delete(self, key: str) -> None:
-        """Deletes a key without counting the operation, and waits until that is visible."""
+        """Delete a key without counting the operation, and wait until that is visible."""
         await FakeKV.delete(self._uncounted(), key)
         self.clock.advance(self.kv.stale_s + 2)
 
@@ -332,7 +332,7 @@ class NewsHarness:
         await self.put(PENDING, [{"id": n, "article": dict(article(n).data), "addedAt": added_at} for n in names])
 
     def read(self, key: str) -> Any:
-        """Returns the value that is really stored, never a stale one."""
+        """Return the value that is really stored, never a stale one."""
         versions = self.kv._history.get(key, [])
         entry = versions[-1][1] if versions else None
         return json.loads(entry.value) if entry else None
@@ -352,7 +352,7 @@ class NewsHarness:
         return plain
 
     async def run_minute(self, run: Callable[[], Any] | None = None) -> str:
-        """Makes one cron run, which may crash, and lets the rest of the minute pass."""
+        """Make one cron run, which may crash, and let the rest of the minute pass."""
         started = self.clock.now()
         try:
             report = await (run() if run else self.processor().run())
@@ -363,7 +363,7 @@ class NewsHarness:
         return outcome
 
     async def run_until_idle(self, max_minutes: int = 80) -> int:
-        """Returns the minutes until there is nothing left to do; fails if that takes too long."""
+        """Return the minutes until there is nothing left to do; fail if that takes too long."""
         for minutes in range(1, max_minutes + 1):
             if await self.run_minute() == "idle":
                 return minutes

@@ -9,13 +9,13 @@ import pytest
 
 from fakes.binding import Crash, JsError
 from sluice.core.errors import Unavailable
+from sluice.core.news.ai.ai_failures import AiFault, ModelFailed, find_fault
 from sluice.core.news.ai.breaker import PASSING_OPEN_MS, PERMANENT_OPEN_MS, AiBreaker, count_neurons
-from sluice.core.news.ai.failures import AiFault, ModelFailed, find_fault
 from sluice.core.news.analysts.analyst import UnusableAnswer
 from sluice.core.news.analysts.embedded import EmbeddedAnalyst
 from sluice.core.variables import Variables
 from sluice.platform.ai import AI
-from sluice.services.news.process.spoken import OneAnalyst
+from sluice.services.news.process.answers import FixedAnalyst
 from sluice.services.news.process.workers_ai import parse_sentiment, parse_summary
 from sluice.services.news.settings import DEFAULT_MODEL, ProcessorSettings
 from sluice.services.news.state.second_looks import MAX_ATTEMPTS
@@ -300,8 +300,8 @@ def test_choice_of_the_speaker():
     """Without a binding the embedded analyst speaks; the model is that of AI_MODEL."""
     news = NewsHarness()
     news.analyst = EmbeddedAnalyst()
-    assert news.processor_service().stages.speaker == OneAnalyst(news.analyst)
+    assert news.processor_service().stages.answer_source == FixedAnalyst(news.analyst)
     bind_ai(news, FakeAi(say("good")))
     news.settings = ProcessorSettings.read(Variables({"AI_MODEL": "@cf/x", "AI_DAILY_NEURONS": "5"}.get))
-    speaker: Any = news.processor_service().stages.speaker
-    assert (speaker.ai.model, speaker.daily_neurons) == ("@cf/x", 5)
+    answer_source: Any = news.processor_service().stages.answer_source
+    assert (answer_source.ai.model, answer_source.daily_neurons) == ("@cf/x", 5)

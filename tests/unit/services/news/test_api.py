@@ -99,7 +99,7 @@ async def test_bitcoin_news():
 
 
 def list_operations(site: Site) -> list[str]:
-    """Returns the KV operations so far, of both namespaces, and forgets them."""
+    """Return the KV operations so far, of both namespaces, and forget them."""
     operations = [f"{name} {key}" for kv in (site.kv, site.snapshot_kv) for name, key in kv.operations]
     site.kv.operations.clear()
     site.snapshot_kv.operations.clear()

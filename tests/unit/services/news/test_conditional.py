@@ -7,8 +7,8 @@ from typing import Any
 from fakes.clock import ManualClock
 from sluice.core.errors import Unavailable
 from sluice.core.ports import FetchResponse, HeaderPairs
-from sluice.services.news.collect.conditional import ConditionalFeeds
-from sluice.services.news.collect.updater import Updated
+from sluice.services.news.collect.conditional_feeds import ConditionalFeeds
+from sluice.services.news.collect.updater import UpdateResult
 from sluice.services.news.state.outbox import MAX_ATTEMPTS
 from sluice.services.news.state.remote_state import SourceReport, StoredFeed, UpdateReport
 from sluice.services.news.state.source_rows import OVERDUE_MS
@@ -39,10 +39,10 @@ class FeedServer:
 
 
 async def run(news: NewsHarness, server: FeedServer, **changes: Any) -> Any:
-    """Makes one run of the updater with this feed alone, and returns its report."""
+    """Make one run of the updater with this feed alone, and return its report."""
     news.web = server
     report = await news.updater(feeds=(FEED,), **changes).run()
-    assert isinstance(report, Updated)
+    assert isinstance(report, UpdateResult)
     news.clock.advance(2)
     return report.as_json()
 
@@ -133,7 +133,7 @@ def watch_alerts(news: NewsHarness) -> AlertReceiver:
 
 
 async def ring(news: NewsHarness) -> None:
-    """Lets the alarm ring if it is due."""
+    """Let the alarm ring if it is due."""
     at = await news.state.alarm.get()
     if at is not None and at <= news.clock.now():
         await news.state.alarm.delete()

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sluice.core.news.checkpoint import Checkpoint, TryLaterEntry
-from sluice.core.news.checkpoint_edits import take_edit
+from sluice.core.news.checkpoint_edits import apply_edit
 from sluice.services.news.storage.keys import CHECKPOINT, INDEX, PENDING, article_key
 from unit.services.news.harness import NewsHarness, article
 
@@ -13,7 +13,7 @@ RESET = '{"currentArticleId":null,"currentArticle":null,"processedIds":[],"tryLa
 
 
 async def fail_articles(*names: str, **options: Any) -> NewsHarness:
-    """Returns a service whose articles all wait in the try-later list, while their feed goes on to list them."""
+    """Return a service whose articles all wait in the try-later list, while their feed goes on to list them."""
     news = NewsHarness(retry_delay_s=10_000, max_attempts=9, **options)
     news.source.articles = [article(name) for name in names]
     for name in names:
@@ -30,7 +30,7 @@ def waiting(news: NewsHarness) -> list[str]:
 
 
 def remove(news: NewsHarness, *names: str) -> dict[str, Any]:
-    """Returns the checkpoint as the operator puts it back."""
+    """Return the checkpoint as the operator puts it back."""
     checkpoint: dict[str, Any] = news.checkpoint()
     return checkpoint | {"tryLater": [entry for entry in checkpoint["tryLater"] if entry["id"] not in names]}
 
@@ -130,7 +130,7 @@ def test_what_was_done_since_stays_done():
     """Articles that were processed after the operator had read are not repeated, wherever the edit has them."""
     edited = Checkpoint(current=article("c"), try_later=(entry("d", 5),), processed=("z",), updated_at_ms=10)
     last = Checkpoint(processed=("d", "c", "z"), try_later=(entry("e", 12),), updated_at_ms=20)
-    edit = take_edit(edited, last)
+    edit = apply_edit(edited, last)
     assert edit.removed == ()
     assert edit.checkpoint.current is None
     assert edit.checkpoint.processed == ("d", "c", "z")
@@ -140,7 +140,7 @@ def test_what_was_done_since_stays_done():
 def test_current_article_goes_on_where_it_is():
     """The current article of an edit continues with what was done for it since."""
     further = article("c", needsSentiment=False)
-    edit = take_edit(Checkpoint(current=article("c"), updated_at_ms=1), Checkpoint(current=further, updated_at_ms=2))
+    edit = apply_edit(Checkpoint(current=article("c"), updated_at_ms=1), Checkpoint(current=further, updated_at_ms=2))
     assert edit.checkpoint.current == further
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from fakes.clock import ManualClock
 from sluice.core.errors import Unavailable
-from sluice.core.news.feeds.source import SourceResult
+from sluice.core.news.feeds.news_source import SourceResult
 from sluice.services.news.collect.fetch_all import MAX_CONCURRENT, fetch_all
 
 

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from sluice.services.news.process.legacy_adoption import MAX_ADOPTED
+from sluice.services.news.process.legacy_migration import MAX_ADOPTED
 from unit.services.news.harness import NewsHarness, article
 
 README = (Path(__file__).parents[4] / "README.md").read_text()
@@ -12,13 +12,13 @@ MINUTES_A_DAY = 24 * 60
 
 
 def count_writes(news: NewsHarness) -> int:
-    """Returns the writes so far, of the pipeline and of the snapshot."""
+    """Return the writes so far, of the pipeline and of the snapshot."""
     operations = [*news.kv.operations, *news.snapshot_kv.operations]
     return sum(name == "put" for name, _ in operations)
 
 
 async def count_writes_of_runs(news: NewsHarness) -> list[int]:
-    """Returns the writes of each run until there is nothing left to do."""
+    """Return the writes of each run until there is nothing left to do."""
     writes: list[int] = []
     while True:
         before = count_writes(news)
@@ -29,7 +29,7 @@ async def count_writes_of_runs(news: NewsHarness) -> list[int]:
 
 
 async def count_writes_of_an_update() -> int:
-    """An update that finds an article, while the state object has missed another one."""
+    """Return an update that finds an article, while the state object has missed another one."""
     news = NewsHarness()
     await news.put_pending("a")
     await news.run_until_idle()

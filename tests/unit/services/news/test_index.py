@@ -33,13 +33,13 @@ BROKEN: list[str | bytes] = [
 
 
 async def break_index(news: NewsHarness, value: str | bytes) -> None:
-    """Stores a value as a person would, without counting the operation."""
+    """Store a value as a person would, without counting the operation."""
     await FakeKV.put(news._uncounted(), INDEX, value)
     news.clock.advance(news.kv.stale_s + 2)
 
 
 async def process_all(**options: Any) -> NewsHarness:
-    """Returns a service that has processed all names, and a new article that waits."""
+    """Return a service that has processed all names, and a new article that waits."""
     news = NewsHarness(**options)
     await news.put_pending(*NAMES)
     await news.run_until_idle()

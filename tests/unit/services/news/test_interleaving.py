@@ -43,7 +43,7 @@ def run_gated(worker: Updater | Processor) -> Any:
 
 
 def orders(first: int, second: int) -> Iterator[list[int]]:
-    """Yields every way to merge the steps of one with the steps of the other."""
+    """Yield every way to merge the steps of one with the steps of the other."""
     for places in combinations(range(first + second), first):
         yield [0 if place in places else 1 for place in range(first + second)]
 

@@ -10,7 +10,7 @@ from fakes.kv import FakeKV
 from sluice.core.errors import Unavailable
 from sluice.core.news.article import MAX_ID_BYTES
 from sluice.core.news.legacy import parse_legacy
-from sluice.services.news.process.legacy_adoption import MAX_ADOPTED, MAX_WAITING
+from sluice.services.news.process.legacy_migration import MAX_ADOPTED, MAX_WAITING
 from sluice.services.news.serve.snapshot import Snapshot
 from sluice.services.news.storage.keys import CHECKPOINT, INDEX, LEGACY, PENDING, article_key
 from unit.services.news.harness import NewsHarness, article
@@ -19,7 +19,7 @@ DONE = {"sentiment": "positive", "aiSummary": "A summary.", "processedAt": 5}
 
 
 def finished(name: str) -> dict[str, Any]:
-    """An older article, without flags."""
+    """Return an older article, without flags."""
     return {"article_id": name, "title": f"Title {name}", "link": f"https://old.example/{name}", **DONE}
 
 

@@ -6,7 +6,7 @@ from sluice.core.errors import NotFound, Refused
 from sluice.core.news.article import Stage
 from sluice.core.news.pending_list import MAX_WAIT_MS
 from sluice.platform.storage.kv import KV
-from sluice.services.news.process.spoken import OneAnalyst
+from sluice.services.news.process.answers import FixedAnalyst
 from sluice.services.news.storage.keys import (
     CHECKPOINT,
     CORRUPT,
@@ -22,7 +22,7 @@ RESET = '{"currentArticleId":null,"currentArticle":null,"processedIds":[],"tryLa
 
 
 async def count_operations(news: NewsHarness) -> list[str]:
-    """Returns the KV operations of one run."""
+    """Return the KV operations of one run."""
     before = len(news.kv.operations)
     await news.run_minute()
     return [f"{name} {subject}" for name, subject in news.kv.operations[before:]]
@@ -149,7 +149,7 @@ async def test_outage_is_not_neutral():
     news = NewsHarness(max_attempts=2)
     embedded = NewsHarness().upstream
     embedded.name = "embedded"
-    news.fallback = OneAnalyst(embedded)
+    news.fallback = FixedAnalyst(embedded)
     news.upstream.failures["sentiment"] = 99
     await news.put_pending("a")
     await news.run_minute()

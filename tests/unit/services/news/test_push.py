@@ -58,7 +58,7 @@ class Service:
         self.app = App(routes, on_error=lambda error, _request: self.errors.append(error))
 
     async def ring(self) -> None:
-        """Lets the alarm ring if it is due."""
+        """Let the alarm ring if it is due."""
         at = await self.news.state.alarm.get()
         if at is not None and at <= self.news.clock.now():
             await self.news.state.alarm.delete()
@@ -81,7 +81,7 @@ class Service:
         await self.ring()
 
     async def publish(self, name: str) -> None:
-        """Processes a new article to its end, and lets the alarm send what waits."""
+        """Process a new article to its end, and let the alarm send what waits."""
         await self.news.put_pending(name)
         await self.news.run_until_idle()
         await self.ring()

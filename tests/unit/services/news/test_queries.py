@@ -6,11 +6,11 @@ import pytest
 
 from sluice.core.errors import Invalid
 from sluice.services.news.http.processor import ARTICLE, FORCE, PROCESS_ARTICLE
-from sluice.services.news.serve.query import BucketQuery, Filters, ListQuery, TrendQuery
+from sluice.services.news.serve.query import ArticleFilters, BucketQuery, ListQuery, TrendQuery
 from unit.web.calls import get
 
 TEXT = "sentiment=positive,neutral&source=A&source=b,c&language=en&status=pending&from=2026-11-15&to=2026-11-16&q=mine"
-FILTERS = Filters(
+FILTERS = ArticleFilters(
     sentiment=("positive", "neutral"),
     source=("A", "b", "c"),
     language=("en",),
@@ -23,10 +23,10 @@ FILTERS = Filters(
 
 def test_pages():
     """All parameters of the list have a default."""
-    assert ListQuery.read(get("/")) == ListQuery(filters=Filters(), limit=20, cursor=None, duplicates=False)
+    assert ListQuery.read(get("/")) == ListQuery(filters=ArticleFilters(), limit=20, cursor=None, duplicates=False)
     further = "limit=7&cursor=abc&duplicates=yes&sort=newest&min_importance=0.5&changed_after=5&tag=etf&entity=Mt.+Gox"
     assert ListQuery.read(get(f"/?{further}")) == ListQuery(
-        filters=Filters(changed_after=5, tag=("etf",), entity=("Mt. Gox",)),
+        filters=ArticleFilters(changed_after=5, tag=("etf",), entity=("Mt. Gox",)),
         limit=7,
         cursor="abc",
         duplicates=True,
@@ -37,7 +37,7 @@ def test_pages():
 
 def test_buckets():
     """The filters are those of the list."""
-    assert BucketQuery.read(get("/")) == BucketQuery(filters=Filters(), bucket="day")
+    assert BucketQuery.read(get("/")) == BucketQuery(filters=ArticleFilters(), bucket="day")
     assert BucketQuery.read(get(f"/?{TEXT}&bucket=week")) == BucketQuery(filters=FILTERS, bucket="week")
 
 
@@ -45,7 +45,7 @@ def test_trends():
     """A time has a zone, or is in UTC; the older names of its limits are understood."""
     query = "since=2026-11-16T08:00:00 01:00&until=2026-11-17T09:00&hours=1_0&limit=%2B5"
     zone = timezone(timedelta(hours=1))
-    filters = Filters(since=datetime(2026, 11, 16, 8, tzinfo=zone), until=datetime(2026, 11, 17, 9, tzinfo=UTC))
+    filters = ArticleFilters(since=datetime(2026, 11, 16, 8, tzinfo=zone), until=datetime(2026, 11, 17, 9, tzinfo=UTC))
     assert TrendQuery.read(get(f"/?{query}")) == TrendQuery(filters=filters, hours=10, limit=5)
 
 

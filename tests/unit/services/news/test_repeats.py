@@ -7,7 +7,7 @@ import pytest
 
 from sluice.core.errors import Unavailable
 from sluice.core.news.article import Article, Marks
-from sluice.services.news.collect.conditional import NotModified
+from sluice.services.news.collect.conditional_feeds import NotModified
 from sluice.services.news.state.listed_rows import MAX_PER_SOURCE, MAX_REMEMBERED
 from sluice.services.news.state.remote_state import SourceReport, UpdateReport
 from sluice.services.news.storage.keys import CHECKPOINT, INDEX, PENDING
@@ -23,15 +23,15 @@ async def update(news: NewsHarness, **settings: Any) -> Any:
 
 
 async def run_hour(news: NewsHarness, **settings: Any) -> int:
-    """Updates and processes until there is nothing left; returns how many articles were added."""
+    """Update and process until there is nothing left; return how many articles were added."""
     report = await update(news, **settings)
     await news.run_until_idle(400)
     news.clock.advance(3600)
     return len(report["added"])
 
 
-def list_anew(names: list[str], number: int, *, kind: str, **more: Any) -> list[Article]:
-    """The items of a feed that names or addresses them anew each time."""
+def reload_all(names: list[str], number: int, *, kind: str, **more: Any) -> list[Article]:
+    """Return the items of a feed that names or addresses them anew each time."""
     made = []
     for name in names:
         query = f"?session={number}" if kind == "query" else f"?utm_source={number}" if kind == "tracking" else ""
@@ -49,7 +49,7 @@ async def test_items_named_anew(kind: str, *, dated: bool):
     more = {} if dated else {"pubDate": ""}
     added = []
     for number in range(6):
-        news.source.articles = list_anew(names, number, kind=kind, **more)
+        news.source.articles = reload_all(names, number, kind=kind, **more)
         added.append(await run_hour(news))
         news.clock.advance(20 * 3600)
     assert added == [5, 0, 0, 0, 0, 0]
@@ -62,7 +62,9 @@ async def test_items_dated_anew():
     news = NewsHarness()
     added = []
     for number in range(5):
-        news.source.articles = list_anew(["a"], number, kind="query", pubDate="", queuedAt=int(news.clock.now() * 1000))
+        news.source.articles = reload_all(
+            ["a"], number, kind="query", pubDate="", queuedAt=int(news.clock.now() * 1000)
+        )
         added.append(await run_hour(news))
         news.clock.advance(DAY_S)
     assert added == [1, 0, 0, 0, 0]
@@ -72,7 +74,7 @@ async def test_ids_stay():
     """An article keeps the id under which it was stored first."""
     news = NewsHarness()
     for number in range(3):
-        news.source.articles = list_anew(["a"], number, kind="guid")
+        news.source.articles = reload_all(["a"], number, kind="guid")
         await run_hour(news)
     assert news.index() == ["a-0"]
 
@@ -80,11 +82,11 @@ async def test_ids_stay():
 async def test_articles_stored_before_links_were_remembered():
     """What is published is known by its link, although no update has remembered it."""
     news = NewsHarness()
-    news.source.articles = list_anew(["a", "b"], 0, kind="guid")
+    news.source.articles = reload_all(["a", "b"], 0, kind="guid")
     await run_hour(news)
     sql: Any = news.state.rows._sql
     sql.run("delete from listed")
-    news.source.articles = list_anew(["a", "b"], 1, kind="guid")
+    news.source.articles = reload_all(["a", "b"], 1, kind="guid")
     assert await run_hour(news) == 0
 
 
@@ -208,7 +210,7 @@ async def test_crash_at_every_point():
             news, numbers = NewsHarness(), count()
             news.steps.fail_at(point, before=before)
             for _ in range(5):
-                news.source.articles = list_anew(["a", "b"], next(numbers), kind="query")
+                news.source.articles = reload_all(["a", "b"], next(numbers), kind="query")
                 await news.run_minute(news.updater().run)
                 await news.run_until_idle()
             assert len(news.index()) == 2

@@ -23,7 +23,7 @@ read_document = cache(build_worker_document)
 
 
 def find_mistakes(worker: str, schema: str, value: Any) -> list[str]:
-    """Returns why a value is none of a named type; members that the type does not name are mistakes."""
+    """Return why a value is none of a named type; members that the type does not name are mistakes."""
     return list_mistakes(read_document(worker), schema, value)
 
 

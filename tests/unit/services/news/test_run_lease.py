@@ -10,7 +10,14 @@ from fakes.objects import FakeStorage
 from sluice.core.errors import Conflict
 from sluice.platform.durable_objects import Sql
 from sluice.services.news.run_lease import leased_run
-from sluice.services.news.run_lease.lease import SETTLE_MS, Announced, Announcement, Grant, RunLease, Trust
+from sluice.services.news.run_lease.lease import (
+    SETTLE_MS,
+    Announcement,
+    CurrentValue,
+    LastAnnouncement,
+    LeaseGrant,
+    RunLease,
+)
 from sluice.services.news.run_lease.run_lock import MAX_VALUE_BYTES, RunLock
 from unit.services.news.harness import NewsHarness
 
@@ -26,8 +33,8 @@ def announcement(**changes: Any) -> Announcement:
 async def test_one_holder():
     """While one run holds the lease, no other acquires it; after the release it is free."""
     lock = RunLock(Sql(FakeStorage()))
-    assert await lock.acquire("a", 0, 100) == Grant(is_granted=True)
-    assert await lock.acquire("b", 99, 100) == Grant(is_granted=False, wait_ms=1)
+    assert await lock.acquire("a", 0, 100) == LeaseGrant(is_granted=True)
+    assert await lock.acquire("b", 99, 100) == LeaseGrant(is_granted=False, wait_ms=1)
     await lock.release("b")
     assert not await is_granted(lock, "b", 99)
     await lock.release("a")
@@ -41,7 +48,7 @@ async def test_lease_ends():
     await lock.announce("a", 150, 50, [announcement()])
     assert not await is_granted(lock, "b", 149)
     granted = await lock.acquire("b", 150, 100)
-    assert granted.announced == {"k": Announced(7, 50, was_present=False)}
+    assert granted.announced == {"k": LastAnnouncement(7, 50, was_present=False)}
     with pytest.raises(Conflict, match="longer than its lease"):
         await lock.announce("a", 250, 50, [announcement(version=8)])
     await lock.release("a")
@@ -65,33 +72,33 @@ async def test_state_outlives_the_object():
     await RunLock(Sql(storage)).announce("a", 100, 50, [announcement(value="first")])
     await RunLock(Sql(storage)).announce("a", 100, 80, [announcement(version=9, value="second", was_present=True)])
     lock = RunLock(Sql(storage))
-    assert await lock.recall("k") == "second"
+    assert await lock.load_announced("k") == "second"
     granted = await lock.acquire("b", 1000, 100)
-    assert granted.announced == {"k": Announced(9, 50, was_present=True)}
+    assert granted.announced == {"k": LastAnnouncement(9, 50, was_present=True)}
     await lock.announce("b", 2000, 50, [announcement(value="x" * (MAX_VALUE_BYTES + 1))])
-    assert await lock.recall("k") is None
+    assert await lock.load_announced("k") is None
 
 
-NEW, SEEN = Announced(10, 1000, was_present=False), Announced(10, 1000, was_present=True)
+NEW, SEEN = LastAnnouncement(10, 1000, was_present=False), LastAnnouncement(10, 1000, was_present=True)
 
 
 @pytest.mark.parametrize(
     ("announced", "version", "now_ms", "expected"),
     [
-        (SEEN, 10, 1000, Trust.KV),
-        (SEEN, 11, 1000, Trust.KV),
-        (SEEN, 9, 1000, Trust.ANNOUNCED),
-        (SEEN, 9, 1000 + SETTLE_MS, Trust.ANNOUNCED),
-        (SEEN, 0, 1001, Trust.KV),
-        (SEEN, None, 1001, Trust.KV),
-        (NEW, None, 1001, Trust.ANNOUNCED),
-        (NEW, None, 1000 + SETTLE_MS, Trust.KV),
+        (SEEN, 10, 1000, CurrentValue.KV),
+        (SEEN, 11, 1000, CurrentValue.KV),
+        (SEEN, 9, 1000, CurrentValue.ANNOUNCED),
+        (SEEN, 9, 1000 + SETTLE_MS, CurrentValue.ANNOUNCED),
+        (SEEN, 0, 1001, CurrentValue.KV),
+        (SEEN, None, 1001, CurrentValue.KV),
+        (NEW, None, 1001, CurrentValue.ANNOUNCED),
+        (NEW, None, 1000 + SETTLE_MS, CurrentValue.KV),
     ],
 )
-def test_trust(announced: Announced, version: int | None, now_ms: int, expected: Trust):
+def test_trust(announced: LastAnnouncement, version: int | None, now_ms: int, expected: CurrentValue):
     """An older version than the announced one is stale; a value without a version and a deletion are a person's."""
     assert RunLease("a", {"k": announced}).judge_read("k", version, now_ms) is expected
-    assert RunLease("a", {}).judge_read("k", version, now_ms) is Trust.KV
+    assert RunLease("a", {}).judge_read("k", version, now_ms) is CurrentValue.KV
 
 
 async def test_next_run_waits_for_a_crashed_one():

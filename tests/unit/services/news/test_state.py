@@ -11,7 +11,7 @@ from unit.services.news.harness import NewsHarness, article
 
 
 async def read_titles(news: NewsHarness) -> list[str]:
-    """Returns the titles of the stored snapshot."""
+    """Return the titles of the stored snapshot."""
     text = await FakeKV.get(news.snapshot_kv, "snapshot")
     return [each.article.title for each in Snapshot.parse(text).articles] if text else []
 

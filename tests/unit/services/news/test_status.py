@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sluice.core.errors import Unavailable
-from sluice.core.news.ai.failures import AiFault
+from sluice.core.news.ai.ai_failures import AiFault
 from sluice.services.news.http.status import CRASHED_MS, SILENT_PROCESSOR_MS, SILENT_UPDATER_MS
 from sluice.services.news.storage.keys import CHECKPOINT, INDEX, PENDING
 from unit.services.news.harness import NewsHarness, article

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from sluice.core.errors import Unavailable
-from sluice.services.news.collect.updater import Updated
+from sluice.services.news.collect.updater import UpdateResult
 from sluice.services.news.run_lease.run_lock import MAX_VALUE_BYTES
 from sluice.services.news.run_outcomes import Waiting
 from sluice.services.news.storage.keys import CHECKPOINT, PENDING
@@ -127,7 +127,7 @@ async def test_second_run_at_once_sees_the_first():
     news = NewsHarness(stale_s=60)
     for names in ("a", "b", "c"):
         news.source.articles = [article(names)]
-        assert isinstance(await news.updater().run(), Updated)
+        assert isinstance(await news.updater().run(), UpdateResult)
     assert ids(news) == ["c", "b", "a"]
 
 
@@ -139,7 +139,7 @@ async def test_list_too_large_to_keep():
     assert await news.updater().run() == Waiting("pending list")
     news.clock.advance(61)
     news.source.articles = [article("b")]
-    assert isinstance(await news.updater().run(), Updated)
+    assert isinstance(await news.updater().run(), UpdateResult)
     assert ids(news) == ["b", "a"]
 
 

@@ -34,7 +34,7 @@ async def list_alerts(world: World) -> list[str]:
 
 
 async def show(here: Visits, path: str = "/a") -> tuple[str | None, bytes]:
-    """What a visitor gets once the isolate has heard of everything."""
+    """Return what a visitor gets once the isolate has heard of everything."""
     here.world.clock.advance(3)
     reply = await here.get(path)
     body = await read_body(reply)

@@ -55,7 +55,7 @@ def test_names_are_described(body: type[PreloadBody | PurgeBody]):
 
 
 async def collect_replies(here: World) -> dict[str, Any]:
-    """A reply of each kind by the name of its type, of a zone with pages that succeed, fail and wait."""
+    """Return a reply of each kind by the name of its type, of a zone with pages that succeed, fail and wait."""
     zone, page = here.zone, {"url": f"{SITE}/a"}
     preloaded = await here.preload("/a", "/kept", "/bad")
     await here.drain()
@@ -71,7 +71,7 @@ async def collect_replies(here: World) -> dict[str, Any]:
         "PurgeAccepted": purged.reply,
         "PurgeProgress": await zone.show_purge(purged.reply["purge_id"]),
         "CrawlAccepted": (await send(here, "crawl_for_site", {"idempotency_key": new_key()})).reply,
-        "Learned": (await send(here, "learn_from_site", {"idempotency_key": new_key(), "pages": [page]})).reply,
+        "Learned": (await send(here, "store_site_facts", {"idempotency_key": new_key(), "pages": [page]})).reply,
         "AgentReply": (await send(here, "set_agent", {"idempotency_key": new_key()})).reply,
         "Batch": await zone.show_batch(batch_id),
         "StatusReply": await zone.show_status(),
@@ -92,7 +92,7 @@ async def collect_replies(here: World) -> dict[str, Any]:
 
 
 def list_reply_types() -> set[str]:
-    """The names of all types that an operation of a zone declares for its replies."""
+    """Return the names of all types that an operation of a zone declares for its replies."""
     contents = [content for each in OPERATIONS for reply in each.replies.values() for content in reply.contents]
     return {content.__name__ for content in contents if isinstance(content, type)}
 

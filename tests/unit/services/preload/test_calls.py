@@ -58,8 +58,8 @@ async def test_signed_call():
     """A signed request, its body and its reply arrive as they were."""
     zone = RecordingZone(SignedReply('{"learned":1}', replayed=True))
     body = '{"urls":["https://example.com/ä"]}'
-    assert await zone.connect().learn_from_site(SIGNED, body) == SignedReply('{"learned":1}', replayed=True)
-    assert zone.calls == [("learn_from_site", {"signed": SIGNED, "body": body})]
+    assert await zone.connect().store_site_facts(SIGNED, body) == SignedReply('{"learned":1}', replayed=True)
+    assert zone.calls == [("store_site_facts", {"signed": SIGNED, "body": body})]
 
 
 async def test_visits():

@@ -28,7 +28,7 @@ class Service:
         )
 
     async def post(self, path: str, number: int) -> Reply:
-        """A signed POST for one page."""
+        """Return a signed POST for one page."""
         key = f"preload-7f6c4a3e-0000-4000-8000-{number:012}"
         content = f'{{"zone_id":"{ZONE}","idempotency_key":"{key}","urls":["{SITE}{path}"]}}'.encode()
         now, nonce = self.world.clock.now(), f"{number:032}"
@@ -61,7 +61,7 @@ class Service:
 
 
 async def start() -> Service:
-    """A service that has warmed a page already, so that nothing happens for the first time."""
+    """Return a service that has warmed a page already, so that nothing happens for the first time."""
     service = Service()
     await service.world.register()
     reply = await service.warm_and_visit("/first", 1)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fakes.objects import FakeStorage
-from sluice.core.preload.rate_limits import MARGIN_S, Limits
+from sluice.core.preload.rate_limits import MARGIN_S, OriginLimits
 from sluice.platform.durable_objects import Sql
 from sluice.services.preload.warming.grant_store import GrantStore
 from sluice.services.preload.zone.schema import create_tables
@@ -18,8 +18,10 @@ def build_store() -> tuple[GrantStore, Sql]:
     return GrantStore(sql), sql
 
 
-def simulate(limits: Limits, seed: int, count: int, slow_s: float) -> tuple[list[float], list[tuple[float, float]]]:
-    """When the origin saw each request, and from when to when it worked on it; travel times are random."""
+def simulate(
+    limits: OriginLimits, seed: int, count: int, slow_s: float
+) -> tuple[list[float], list[tuple[float, float]]]:
+    """Return when the origin saw each request, and from when to when it worked on it; travel times are random."""
     (store, _), draw = build_store(), random.Random(seed)
     now = 0.0
     arrivals: list[float] = []
@@ -55,7 +57,7 @@ def most_within(arrivals: list[float], window_s: float) -> int:
 )
 def test_never_more(concurrency: int, per_second: int, per_minute: int, seed: int, slow_s: float):
     """In any second, in any minute and at any time, the origin sees no more requests than the limits allow."""
-    arrivals, spans = simulate(Limits(concurrency, per_second, per_minute), seed, 60, slow_s)
+    arrivals, spans = simulate(OriginLimits(concurrency, per_second, per_minute), seed, 60, slow_s)
     assert most_within(arrivals, 1.0) <= per_second
     assert most_within(arrivals, 60.0) <= per_minute
     assert max(sum(began <= at < ended for began, ended in spans) for at in arrivals) <= concurrency
@@ -63,7 +65,7 @@ def test_never_more(concurrency: int, per_second: int, per_minute: int, seed: in
 
 def test_defaults_are_used_up():
     """The default limits are used up: 120 pages take little more than the 12 s that 10 per second need."""
-    arrivals, _ = simulate(Limits(6, 10, 120), 1, 121, 0.05)
+    arrivals, _ = simulate(OriginLimits(6, 10, 120), 1, 121, 0.05)
     assert arrivals[119] < 20
     assert arrivals[120] >= 60
 
@@ -71,7 +73,7 @@ def test_defaults_are_used_up():
 def test_crash():
     """Requests whose end nobody saw keep counting for a while after a crash, then no more."""
     store, sql = build_store()
-    limits = Limits(2, 10, 120)
+    limits = OriginLimits(2, 10, 120)
     for _ in range(2):
         store.grant(100)
     assert store.next_wait_s(limits, 100) is None
@@ -82,8 +84,8 @@ def test_crash():
     assert restarted.next_wait_s(limits, 105.1) == 0
 
 
-def wait_by_sql(sql: Sql, limits: Limits, now: float) -> float | None:
-    """The same arithmetic as counts in SQL over the stored grants."""
+def wait_by_sql(sql: Sql, limits: OriginLimits, now: float) -> float | None:
+    """Return the wait by the same arithmetic, as counts in SQL over the stored grants."""
 
     def count(condition: str, *params: object) -> int:
         return int(sql.value(f"SELECT count(*) FROM flight WHERE {condition}", *params) or 0)  # noqa: S608
@@ -125,7 +127,7 @@ def wait_by_sql(sql: Sql, limits: Limits, now: float) -> float | None:
 
 @settings(max_examples=60)
 @given(
-    st.builds(Limits, st.integers(1, 4), st.integers(1, 5), st.integers(1, 8)),
+    st.builds(OriginLimits, st.integers(1, 4), st.integers(1, 5), st.integers(1, 8)),
     st.lists(
         st.tuples(
             st.sampled_from(["grant", "end", "slow end", "crash", "forget"]),
@@ -134,7 +136,7 @@ def wait_by_sql(sql: Sql, limits: Limits, now: float) -> float | None:
         max_size=30,
     ),
 )
-def test_same_as_sql(limits: Limits, operations: list[tuple[str, float]]):
+def test_same_as_sql(limits: OriginLimits, operations: list[tuple[str, float]]):
     """The wait over the grants in memory is the wait that SQL counts, after any operations and after a restart."""
     store, sql = build_store()
     under_way: list[int] = []

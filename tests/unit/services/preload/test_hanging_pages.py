@@ -52,7 +52,7 @@ class TimedWorld(World):
 
 @contextlib.asynccontextmanager
 async def running(here: World) -> AsyncIterator[None]:
-    """The clock goes by itself."""
+    """Let the clock go by itself."""
     assert isinstance(here.clock, TimerClock)
     runner = asyncio.ensure_future(here.clock.run())
     try:
@@ -62,7 +62,7 @@ async def running(here: World) -> AsyncIterator[None]:
 
 
 def answer_after(here: World, seconds: float, *, timeout_s: float = 30.0) -> Script:
-    """A page that takes so long; none of its requests outlives the timeout."""
+    """Return a page that takes so long; none of its requests outlives the timeout."""
 
     async def answer(_headers: HeaderPairs) -> OriginReply:
         await here.clock.sleep(min(seconds, timeout_s))
@@ -74,7 +74,7 @@ def answer_after(here: World, seconds: float, *, timeout_s: float = 30.0) -> Scr
 
 
 async def start(**config: Any) -> TimedWorld:
-    """A zone whose pages take 50 ms."""
+    """Return a zone whose pages take 50 ms."""
     here = TimedWorld(subrequests=1000, **config)
     await here.register()
     here.origin.default = answer_after(here, 0.05)
@@ -96,7 +96,7 @@ def list_pages(good: int, hanging: int, order: Order) -> list[str]:
 
 
 async def fetch_good_pages(paths: list[str], *hanging: str) -> tuple[float, World]:
-    """Drains the queue until every good page was asked for; returns how long that took."""
+    """Drain the queue until every good page was asked for; return how long that took."""
     here = await start()
     hang(here, *hanging)
     began_at = here.clock.now()

@@ -8,7 +8,7 @@ import pytest
 from sluice.services.preload.zone.operator_calls import OperatorCalls
 from sluice.services.preload.zone.zone_object import ZoneCalls
 from sluice.web.operations import find_operation
-from sluice.web.parameters import Given
+from sluice.web.parameters import QueryValues
 from unit.services.preload.test_api import ADMIN, NoZones, handle, request
 
 ROUTES = [
@@ -36,13 +36,13 @@ def ask(route: Any) -> list[str]:
 def test_reply_is_what_is_declared(route: Any, monkeypatch: pytest.MonkeyPatch):
     """The call returns the type that the document names; each declared parameter is read."""
     read: set[str] = set()
-    look_up = Given.__getitem__
+    look_up = QueryValues.__getitem__
 
-    def note(given: Given, parameter: Any) -> Any:
+    def note(given: QueryValues, parameter: Any) -> Any:
         read.add(parameter.name)
         return look_up(given, parameter)
 
-    monkeypatch.setattr(Given, "__getitem__", note)
+    monkeypatch.setattr(QueryValues, "__getitem__", note)
     [name] = ask(route)
     operation = find_operation(route)
     [declared] = operation.replies.values()

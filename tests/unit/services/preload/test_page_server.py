@@ -28,7 +28,7 @@ class Visits:
         self.deferred: list[Awaitable[None]] = []
         self.defer: Callable[[Awaitable[None]], object] = self.deferred.append
         self.origin = VisitorsOrigin(self.world.origin)
-        self.memory = IsolateMemory(tallies={ZONE: VisitTally(told_at=inf)})  # no visit is told
+        self.memory = IsolateMemory(tallies={ZONE: VisitTally(reported_at=inf)})  # no visit is told
 
     async def get(self, path: str = "/a", method: str = "GET", **headers: str) -> Reply:
         config = await self.world.build_reader().read_config(self.world.zone_config)

@@ -8,13 +8,13 @@ import pytest
 from sluice.core.errors import Unavailable
 from sluice.core.json_text import encode_json
 from sluice.core.ports import Content
-from sluice.core.preload.purge_list import MAX_MARKS, Mark, PurgeList, Verdict, list_scopes
+from sluice.core.preload.purge_list import MAX_MARKS, Mark, PurgeList, PurgeVerdict, list_scopes
 from sluice.core.preload.purges import Purge
 from sluice.core.preload.zone_config import parse_config
 from sluice.platform.storage.r2 import R2
 from sluice.services.preload.discovery.page_index import Page, PageIndex
 from sluice.services.preload.purge_lists.marks import KEPT_S
-from sluice.services.preload.purge_lists.reader import PurgeMemory, PurgeReader, ShownPurges
+from sluice.services.preload.purge_lists.purge_reader import PurgeMemory, PurgeReader, ZonePurges
 from sluice.services.preload.serving.copies import build_copy
 from sluice.services.preload.serving.copy_store import CopyStore
 from unit.services.preload.world import SITE, ZONE, World
@@ -32,7 +32,7 @@ class Isolate:
         self.copies = CopyStore(ZONE, R2(here.bucket), here.edge, index, here.clock, self.reader)
 
     async def ask(self) -> int:
-        """Asks the origin; returns the number that the copy will carry."""
+        """Ask the origin; return the number that the copy will carry."""
         await self.reader.read()
         return self.copies.latest_seq()
 
@@ -49,7 +49,7 @@ class Isolate:
 
 
 async def accept(here: World, **what: Any) -> None:
-    """Accepts a purge without removing anything yet."""
+    """Accept a purge without removing anything yet."""
     key = f"purge-7f6c4a3e-0000-4000-8000-{int(here.clock.now() * 1000) % 10**12:012d}"
     body = {"zone_id": ZONE, "idempotency_key": key, **what}
     await here.zone.purge(here.sign(body, "/api/v1/purge"), encode_json(body))
@@ -109,7 +109,7 @@ async def test_object_is_asked_seldom():
     here = await World().register()
     asked: list[float] = []
 
-    async def load() -> ShownPurges:
+    async def load() -> ZonePurges:
         asked.append(here.clock.now())
         return await here.zone.show_purges()
 
@@ -206,8 +206,8 @@ async def test_very_many_rows():
         marks.add(make_purge(tags=tuple(f"post:{n}" for n in range(start, start + 30))))
     purges = marks.load()
     assert len(purges.marks) <= MAX_MARKS
-    assert purges.judge(PAGE.url, [], 0) is Verdict.PURGED
-    assert purges.judge(PAGE.url, [], purges.seq) is Verdict.VALID
+    assert purges.judge(PAGE.url, [], 0) is PurgeVerdict.PURGED
+    assert purges.judge(PAGE.url, [], purges.seq) is PurgeVerdict.VALID
 
 
 def test_judging():
@@ -215,13 +215,13 @@ def test_judging():
     purges = PurgeList(9, {"*": Mark(3, 3), "t:a": Mark(9, 5), "p:https://e.com/blog": Mark(7, 7)})
     assert PurgeList.from_json(purges.as_json()) == purges
     cases = [
-        ("https://e.com/x", ["b"], 3, Verdict.VALID),
-        ("https://e.com/x", ["b"], 2, Verdict.PURGED),
-        ("https://e.com/x", ["a"], 4, Verdict.PURGED),
-        ("https://e.com/x", ["a"], 5, Verdict.SOFT),
-        ("https://e.com/x", ["a"], 9, Verdict.VALID),
-        ("https://e.com/blog/x", [], 6, Verdict.PURGED),
-        ("https://e.com/blogroll", [], 6, Verdict.VALID),
+        ("https://e.com/x", ["b"], 3, PurgeVerdict.VALID),
+        ("https://e.com/x", ["b"], 2, PurgeVerdict.PURGED),
+        ("https://e.com/x", ["a"], 4, PurgeVerdict.PURGED),
+        ("https://e.com/x", ["a"], 5, PurgeVerdict.SOFT),
+        ("https://e.com/x", ["a"], 9, PurgeVerdict.VALID),
+        ("https://e.com/blog/x", [], 6, PurgeVerdict.PURGED),
+        ("https://e.com/blogroll", [], 6, PurgeVerdict.VALID),
     ]
     assert [purges.judge(url, tags, seq) for url, tags, seq, _ in cases] == [verdict for *_, verdict in cases]
     assert list_scopes(make_purge(tags=("a",), prefixes=("https://e.com/b",))) == ["t:a", "p:https://e.com/b"]

@@ -12,7 +12,7 @@ from sluice.core.ports import Content, HeaderPairs
 from sluice.platform.storage.r2 import R2
 from sluice.services.preload.discovery.page_index import Page, PageIndex
 from sluice.services.preload.purge_lists.marks import KEPT_S
-from sluice.services.preload.purge_lists.reader import PurgeMemory, PurgeReader, ShownPurges
+from sluice.services.preload.purge_lists.purge_reader import PurgeMemory, PurgeReader, ZonePurges
 from sluice.services.preload.serving.copies import build_copy
 from sluice.services.preload.serving.copy_store import CopyStore
 from sluice.services.preload.serving.isolate_memory import IsolateMemory
@@ -51,7 +51,7 @@ class Site:
                 self._delay(part, name)
 
     def _delay(self, part: Any, name: str) -> None:
-        """Lets other tasks run before and after each call to the platform, a random number of steps."""
+        """Let other tasks run before and after each call to the platform, a random number of steps."""
         call = getattr(part, name)
 
         async def delayed(*arguments: Any, **named: Any) -> Any:
@@ -91,7 +91,7 @@ class Site:
         await self.here.zone.settle()
 
     async def read(self) -> str:
-        """What a visitor sees who comes to an isolate that knows nothing yet."""
+        """Return what a visitor sees who comes to an isolate that knows nothing yet."""
         return await read_body(await self.visit(IsolateMemory(), PurgeMemory()))
 
 
@@ -154,7 +154,7 @@ async def test_list_that_arrives_after_the_origin_was_asked():
     copies = open_copies(here)
     load, answer = reader_of(copies).load, asyncio.Event()
 
-    async def load_slowly() -> ShownPurges:
+    async def load_slowly() -> ZonePurges:
         await answer.wait()
         return await load()
 

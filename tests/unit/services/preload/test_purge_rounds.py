@@ -54,7 +54,7 @@ class Platform:
 
 
 async def store_pages(here: World, count: int) -> None:
-    """Stores copies as visitors do, without the queue."""
+    """Store copies as visitors do, without the queue."""
     services, now = here.services, here.clock.now()
     for n in range(count):
         await services.pages.store(
@@ -134,7 +134,7 @@ async def test_deleted_zone_leaves_nothing():
     """Deleting a zone removes its copies and what was known about its pages; registered again, it has none of them."""
     here = await World().register()
     await here.enqueue(*(f"/{n}" for n in range(40)))
-    await here.zone.learn_pages(encode_json({"pages": [{"url": f"{SITE}/a", "monthly_pageviews": 9}]}))
+    await here.zone.store_page_facts(encode_json({"pages": [{"url": f"{SITE}/a", "monthly_pageviews": 9}]}))
     await here.zone.count_visits({"edge": [1, 2, 3.0]}, {f"{SITE}/1": 1})
     await here.drain()
     here.clock.advance(1)

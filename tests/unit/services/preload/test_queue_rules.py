@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fakes.objects import FakeStorage
-from sluice.core.preload.entries import LEASED, READY, WAITING, QueueEntry, WantedPage, merge_request, order_key
+from sluice.core.preload.queue_entries import LEASED, READY, WAITING, QueueEntry, WantedPage, merge_request, order_key
 from sluice.platform.durable_objects import Sql
 from sluice.services.preload.queue.batches import Batches
 from sluice.services.preload.queue.queue import Queue
@@ -86,7 +86,7 @@ steps: st.SearchStrategy[Step] = st.sampled_from(["lease", "finish", "retry", "r
 
 
 def without_ids(entries: Sequence[QueueEntry | None]) -> list[QueueEntry | None]:
-    """SQL leaves gaps between its ids, the model does not; both grow."""
+    """Return the entries without ids: SQL leaves gaps between them, the model does not; both grow."""
     return [entry and replace(entry, id=0) for entry in entries]
 
 

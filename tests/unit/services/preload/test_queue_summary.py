@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fakes.objects import FakeStorage
-from sluice.core.preload.entries import WantedPage
+from sluice.core.preload.queue_entries import WantedPage
 from sluice.platform.durable_objects import Sql
 from sluice.services.preload.queue.batches import Batches
 from sluice.services.preload.queue.queue import Queue

@@ -12,7 +12,7 @@ from sluice.core.json_text import encode_json
 from sluice.core.preload.request_signing import SignedRequest, compute_signature, sign_request
 from unit.services.preload.world import KEY, SITE, ZONE, Answer, OriginReply, World, read_reply
 
-CALLS = {"crawl_for_site": ("POST", "sitemap"), "learn_from_site": ("PUT", "pages"), "set_agent": ("PUT", "agent")}
+CALLS = {"crawl_for_site": ("POST", "sitemap"), "store_site_facts": ("PUT", "pages"), "set_agent": ("PUT", "agent")}
 SITEMAP = b"<urlset><url><loc>https://www.example.com/a</loc></url></urlset>"
 
 
@@ -54,16 +54,16 @@ async def test_pages_are_merged():
     here = await World().register()
     url = f"{SITE}/a"
     await send(
-        here, "learn_from_site", {"idempotency_key": new_key(), "pages": [{"url": url, "monthly_pageviews": 900}]}
+        here, "store_site_facts", {"idempotency_key": new_key(), "pages": [{"url": url, "monthly_pageviews": 900}]}
     )
-    await send(here, "learn_from_site", {"idempotency_key": new_key(), "pages": [{"url": url, "post_id": 12}]})
-    await here.zone.learn_pages(
+    await send(here, "store_site_facts", {"idempotency_key": new_key(), "pages": [{"url": url, "post_id": 12}]})
+    await here.zone.store_page_facts(
         encode_json({"pages": [{"url": url, "published_at": 1_700_000_000}, {"url": f"{SITE}/b"}]})
     )
     assert await facts_of(here, "/a") == (900, 1_700_000_000, 12)
     assert await facts_of(here, "/b") == (0, None, None)
     with pytest.raises(Invalid, match=r"pages\[1\]\.url"):
-        await here.zone.learn_pages(encode_json({"pages": [{"url": url}, {"url": "https://other.example/"}]}))
+        await here.zone.store_page_facts(encode_json({"pages": [{"url": url}, {"url": "https://other.example/"}]}))
 
 
 async def test_agent_sets_its_own_fields_only():
@@ -110,7 +110,7 @@ async def test_agent_is_limited(field: str, value: Any):
     ("call", "body"),
     [
         ("crawl_for_site", {}),
-        ("learn_from_site", {"pages": [{"url": f"{SITE}/a", "post_id": 1}]}),
+        ("store_site_facts", {"pages": [{"url": f"{SITE}/a", "post_id": 1}]}),
         ("set_agent", {"origin_cron_path": "/cron"}),
     ],
 )

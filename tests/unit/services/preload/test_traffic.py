@@ -107,7 +107,7 @@ async def test_coverage():
     here, isolate = await start(preload_rpm_limit=2, preload_rps_limit=1, preload_schedule_interval_s=2_592_000)
     for path in ("/a", "/b"):
         await isolate.visit(path)
-    await here.zone.learn_pages(encode_json({"pages": [{"url": f"{SITE}/told", "monthly_pageviews": 9}]}))
+    await here.zone.store_page_facts(encode_json({"pages": [{"url": f"{SITE}/told", "monthly_pageviews": 9}]}))
     traffic = await here.zone.show_traffic()
     assert traffic["coverage"] == {"pages": 3, "warm": 2, "stale": 0, "cold": 1}
     assert traffic["keep_warm"] == {"capacity": 120, "is_enough": True}

@@ -115,7 +115,7 @@ async def test_schedule():
     here = await register_zone()
     await warm(here, "/old", "/busy", "/young")
     facts = [{"url": f"{SITE}/busy", "monthly_pageviews": 1000, "post_id": 7}]
-    assert await here.zone.learn_pages(encode_json({"pages": facts})) == {"learned": 1}
+    assert await here.zone.store_page_facts(encode_json({"pages": facts})) == {"learned": 1}
     here.clock.advance(1700)
     await here.zone.tick()
     assert (await here.zone.show_status())["queue_depth"] == 0
@@ -362,7 +362,9 @@ async def test_bad_requests(more: dict[str, Any], field: str):
 async def test_priorities():
     """A given priority is used as it is; otherwise the trigger, the date and the traffic decide."""
     here = await register_zone()
-    await here.zone.learn_pages(encode_json({"pages": [{"url": f"{SITE}/a", "published_at": here.clock.now() - 3600}]}))
+    await here.zone.store_page_facts(
+        encode_json({"pages": [{"url": f"{SITE}/a", "published_at": here.clock.now() - 3600}]})
+    )
     await here.zone.pause()
     await here.preload("/a", "/b", trigger="post-purge")
     await here.preload("/c", priority=7)

@@ -27,9 +27,9 @@ from sluice.platform.storage.d1 import D1
 from sluice.platform.storage.kv import KV
 from sluice.platform.storage.r2 import R2
 from sluice.services.preload.ports import CachedResponse
-from sluice.services.preload.purge_lists.reader import PurgeMemory, PurgeReader
+from sluice.services.preload.purge_lists.purge_reader import PurgeMemory, PurgeReader
 from sluice.services.preload.queue.batches import Batch
-from sluice.services.preload.service import PreloadPorts, PreloadService, Remembered
+from sluice.services.preload.service import IsolateState, PreloadPorts, PreloadService
 from sluice.services.preload.serving.host_directory import Zone
 from sluice.services.preload.serving.isolate_memory import IsolateMemory
 from sluice.services.preload.serving.page_server import PageServer
@@ -88,7 +88,7 @@ class FakeOrigin:
         sink: Callable[[bytes], None] | None = None,
         **_: object,
     ) -> FetchResponse:
-        """Requests to an origin are bounded, bypass every cache, and do not follow redirects."""
+        """Send a request. Requests to an origin are bounded, bypass every cache, and do not follow redirects."""
         assert max_bytes > 0
         assert timeout_s > 0
         assert fresh
@@ -200,7 +200,7 @@ class PlainBodies:
 
 
 async def read_data(content: Content) -> bytes:
-    """The bytes of a body, also of one that the fake bucket streams."""
+    """Return the bytes of a body, also of one that the fake bucket streams."""
     return content.data if isinstance(content.data, bytes) else bytes(await content.data.arrayBuffer())
 
 
@@ -290,14 +290,14 @@ class World:
         self.object = self.restart()
 
     def restart(self) -> ZoneObject:
-        """Starts the object again on the same storage."""
+        """Start the object again on the same storage."""
         self.object = self.open_service().open_zone(self.sql, Alarm(self.storage))
         return self.object
 
     def open_service(
-        self, defer: Callable[[Awaitable[None]], object] | None = None, remembered: Remembered | None = None
+        self, defer: Callable[[Awaitable[None]], object] | None = None, remembered: IsolateState | None = None
     ) -> PreloadService:
-        """The service of one isolate; without `defer` it answers no visitor."""
+        """Return the service of one isolate; without `defer` it answers no visitor."""
         ports = PreloadPorts(
             variables=Variables(self._read_variable),
             version_id="",
@@ -327,13 +327,13 @@ class World:
         *,
         config: ZoneConfig | None = None,
     ) -> PageServer:
-        """What serves one visitor; each has its own short memory of hot pages."""
-        remembered = Remembered(visits=memory, purges=self.purges if purges is None else purges)
+        """Return what serves one visitor; each has its own short memory of hot pages."""
+        remembered = IsolateState(visits=memory, purges=self.purges if purges is None else purges)
         zone = Zone(ZONE, config or self.zone_config)
         return self.open_service(defer, remembered).visit(zone, send.send).page_server
 
     def build_reader(self, purges: PurgeMemory | None = None) -> PurgeReader:
-        return self.open_service(remembered=Remembered(purges=purges or self.purges)).purge_reader(ZONE)
+        return self.open_service(remembered=IsolateState(purges=purges or self.purges)).purge_reader(ZONE)
 
     def _read_variable(self, name: str) -> str | None:
         return {
@@ -405,14 +405,14 @@ class World:
         return str(reply["preload_batch_id"])
 
     async def ring_alarm(self) -> None:
-        """Rings the alarm once, at the time that is set."""
+        """Ring the alarm once, at the time that is set."""
         assert self.storage.alarm_ms is not None
         self.clock.advance(max(0.0, self.storage.alarm_ms / 1000 - self.clock.now()))
         self.storage.alarm_ms = None
         await self.object.handle_alarm()
 
     async def drain(self, most: int = 100) -> None:
-        """Rings the alarm until it is no longer set."""
+        """Ring the alarm until it is no longer set."""
         for _ in range(most):
             if self.storage.alarm_ms is None:
                 return
@@ -426,6 +426,6 @@ class World:
         return [dict(row) for row in await self.database.all(sql, *params)]
 
     async def statuses(self, path: str) -> list[str]:
-        """The log of one page, oldest first."""
+        """Return the log of one page, oldest first."""
         rows = await self.rows("SELECT status FROM preload_log WHERE url = ? ORDER BY id", SITE + path)
         return [row["status"] for row in rows]

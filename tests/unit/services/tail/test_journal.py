@@ -5,8 +5,8 @@ import pytest
 from fakes.clock import ManualClock
 from fakes.kv import FakeKV
 from sluice.platform.storage.kv import KV
-from sluice.services.tail.events import MAX_LOGS, MAX_TEXT_CHARS, LogLine, TailEvent, UncaughtException
 from sluice.services.tail.journal import Journal
+from sluice.services.tail.tail_events import MAX_LOGS, MAX_TEXT_CHARS, LogEntry, TailEvent, UncaughtException
 
 
 @pytest.fixture(name="kv")
@@ -25,7 +25,7 @@ def event(outcome: str = "ok", *, at: int = 1, levels: tuple[str, ...] = (), fai
         outcome=outcome,
         url="https://example.com/a",
         method="GET",
-        logs=tuple(LogLine(level=level, message="m", timestamp=at) for level in levels),
+        logs=tuple(LogEntry(level=level, message="m", timestamp=at) for level in levels),
         exceptions=(UncaughtException(name="ValueError", message="m", timestamp=at),) if fails else (),
     )
 
@@ -84,7 +84,7 @@ async def test_successes_are_left_to_the_platform(kv: FakeKV):
 
 def test_bounded():
     """However much a Worker logs, a record stays small and says what was left out."""
-    lines = tuple(LogLine(level="log", message="x" * 10_000, timestamp=1) for _ in range(1_000))
+    lines = tuple(LogEntry(level="log", message="x" * 10_000, timestamp=1) for _ in range(1_000))
     record = TailEvent(timestamp=1, script="w", outcome="ok", logs=lines).as_json()
     assert len(record["logs"]) == MAX_LOGS
     assert record["logs"][0]["message"].endswith("(6000 characters more)")

@@ -7,7 +7,7 @@ from typing import Any
 from sluice.core.errors import TimedOut
 from sluice.core.ports import FetchResponse
 from sluice.services.tail.delivery import MAX_REPORTS, parse_trace_items, report_failures
-from sluice.services.tail.events import TailEvent
+from sluice.services.tail.tail_events import TailEvent
 
 HOOK = "https://hook.example/x"
 

@@ -22,12 +22,12 @@ from sluice.platform.durable_objects import Alarm as ObjectAlarm
 from sluice.platform.durable_objects import Sql
 from sluice.platform.http.edge_cache import EdgeCache
 from sluice.platform.storage.r2 import R2
-from sluice.services.preload.service import PreloadService, Remembered
+from sluice.services.preload.service import IsolateState, PreloadService
 from sluice.workers.preload import answer_request, make_ports
 
 __all__ = ["Default", "PreloadQueue"]
 
-REMEMBERED = Remembered()
+REMEMBERED = IsolateState()
 BINDINGS = (Binding("PRELOAD_QUEUE", "durable-object"),)
 # One isolate runs the Worker and its objects, so they all see what a test has set.
 SETTINGS: dict[str, Any] = {"ahead_s": 0.0, "stands_at": None, "stands_for": "", "bucket_failures": 0}

@@ -25,7 +25,7 @@ from sluice.platform.queues import Producer, read_messages
 from sluice.platform.storage.d1 import D1
 from sluice.platform.storage.kv import KV
 from sluice.platform.storage.r2 import R2
-from sluice.web import Reply, Sharing, share_reply
+from sluice.web import CachePolicy, Reply, share_reply
 
 __all__ = ["Default", "Store"]
 
@@ -61,7 +61,7 @@ def count_run() -> Any:
     RUNS.append(None)
     body = gzip.compress(str(len(RUNS)).encode())
     reply = Reply(200, (("Content-Encoding", "gzip"), ("Content-Type", "text/plain")), body)
-    return to_response(share_reply(reply, Sharing(60, tags=("counted",))), None)
+    return to_response(share_reply(reply, CachePolicy(60, tags=("counted",))), None)
 
 
 class Default(WorkerEntrypoint):

@@ -161,7 +161,7 @@ class Default(WorkerEntrypoint):
         return found and await js.Response.new(found.content.data).text()
 
     async def on_api_sse(self, pieces: str, key: str) -> Any:
-        """Goes on after each piece when the gate KEY/NUMBER is opened."""
+        """Go on after each piece when the gate KEY/NUMBER is opened."""
 
         async def produce() -> AsyncIterator[SseEvent]:
             for number in range(int(pieces)):
@@ -171,7 +171,7 @@ class Default(WorkerEntrypoint):
         return to_response(stream_events(produce()), self.ctx)
 
     async def on_api_socket(self, key: str, gate: str = "") -> Any:
-        """Says again what it hears, when the gate is open; closes when told to; notes in the KV when the client has left."""
+        """Repeat what was received, when the gate is open; close when asked to; note in the KV when the client has left."""
 
         async def echo(socket: ServerSocket) -> None:
             await socket.send_text("welcome")

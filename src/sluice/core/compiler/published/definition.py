@@ -126,7 +126,7 @@ class ListDefinition(BaseModel):
 
 
 def parse_definition(value: object) -> ListDefinition:
-    """Parse a definition from JSON values; raises Invalid, which names each bad field."""
+    """Parse a definition from JSON values; raise Invalid, which names each bad field."""
     return parse_model(ListDefinition, value)
 
 

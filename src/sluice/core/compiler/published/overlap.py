@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from itertools import combinations
 from typing import Annotated, TypedDict
 
-from sluice.core.compiler.metrics import Amount
+from sluice.core.compiler.stage_metrics import Amount
 from sluice.core.doc import Doc
 from sluice.core.filters.syntax.lines import is_blank, is_comment
 

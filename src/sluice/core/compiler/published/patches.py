@@ -50,7 +50,7 @@ def find_changes(old: "array[int]", new: "array[int]") -> list[Change]:
 
 
 def apply_patch(old: bytes, patch: bytes) -> bytes:
-    """Return the new text; raises ValueError for a patch of another text."""
+    """Return the new text; raise ValueError for a patch of another text."""
     directive, _, body = patch.partition(b"\n")
     facts = dict(part.split(b":", 1) for part in directive.split(b" ")[1:])
     lines, commands = old.split(b"\n"), body.split(b"\n")[:-1]

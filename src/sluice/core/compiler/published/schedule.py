@@ -35,7 +35,7 @@ class CronSchedule:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Parse five fields; raises ValueError, which names the bad one."""
+        """Parse five fields; raise ValueError, which names the bad one."""
         parts = text.split() if len(text) <= _MAX_CHARS else []
         if len(parts) != len(_FIELDS):
             raise ValueError("is not a cron expression of five fields, such as 0 */6 * * *")

@@ -29,7 +29,7 @@ class _Branch(NamedTuple):
 
 
 def select_lines(lines: Sequence[str], constants: frozenset[str]) -> Iterator[int]:
-    """Yield the indexes of the lines that the conditions keep; raises BadDirective if the blocks do not balance."""
+    """Yield the indexes of the lines that the conditions keep; raise BadDirective if the blocks do not balance."""
     branches: list[_Branch] = []
     is_kept = True
     for at, line in enumerate(lines):
@@ -42,7 +42,7 @@ def select_lines(lines: Sequence[str], constants: frozenset[str]) -> Iterator[in
 
 
 def _follow_directive(branches: list[_Branch], at: int, line: str, constants: frozenset[str]) -> bool:
-    """Open, switch or close a branch; returns False if the line is not part of a condition."""
+    """Open, switch or close a branch; return False if the line is not part of a condition."""
     word = line.rstrip()
     if line.startswith(_IF):
         is_parent_kept = not branches or branches[-1].is_kept

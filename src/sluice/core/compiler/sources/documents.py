@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from sluice.core.compiler.sources.conditions import BadDirective, select_lines
-from sluice.core.compiler.sources.failures import BadSource
 from sluice.core.compiler.sources.includes import Include, parse_include
 from sluice.core.compiler.sources.line_splitting import number_lines, split_lines
 from sluice.core.compiler.sources.list_check import has_rules
+from sluice.core.compiler.sources.source_errors import BadSource
 
 
 class Document(NamedTuple):
@@ -28,7 +28,7 @@ def _may_have_directives(body: bytes | str) -> bool:
 
 
 def parse_document(body: bytes | str, constants: frozenset[str], *, numbered: bool) -> Document:
-    """Parse one file; raises BadSource, which names the line of a directive that cannot be followed."""
+    """Parse one file; raise BadSource, which names the line of a directive that cannot be followed."""
     lines = split_lines(body)
     if not _may_have_directives(body) or not any(line.startswith("!#") for line in lines):
         return Document(lines, not has_rules(lines), numbers=number_lines(body) if numbered else ())

@@ -3,8 +3,8 @@
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Final
 
-from sluice.core.compiler.sources.charsets import to_utf8
-from sluice.core.compiler.sources.failures import SourceMissing
+from sluice.core.compiler.sources.source_errors import SourceMissing
+from sluice.core.compiler.sources.utf8_conversion import to_utf8
 from sluice.core.errors import Unavailable
 
 if TYPE_CHECKING:

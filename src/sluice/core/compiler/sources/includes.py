@@ -5,9 +5,9 @@ from typing import Final, NamedTuple
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 from sluice.core.compiler.limits import MAX_INCLUDE_DEPTH
-from sluice.core.compiler.sources.failures import BadSource, IncludeFailed
 from sluice.core.compiler.sources.line_origins import SourceFile
 from sluice.core.compiler.sources.locations import format_location, is_url, remove_secrets
+from sluice.core.compiler.sources.source_errors import BadSource, IncludeFailed
 
 _INCLUDE: Final = "!#include"
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
@@ -37,7 +37,7 @@ class IncludeChain(NamedTuple):
         return SourceFile(self.label, remove_secrets(self.location), self.via)
 
     def follow(self, include: Include) -> "IncludeChain":
-        """Return the chain to the included file; raises IncludeFailed if its address is not valid."""
+        """Return the chain to the included file; raise IncludeFailed if its address is not valid."""
         try:
             location = resolve_include(include.target, self.location)
         except BadSource as error:
@@ -60,7 +60,7 @@ def parse_include(line: str) -> str | None:
 
 
 def resolve_include(target: str, includer: str) -> str:
-    """Return the location of an included file; raises BadSource if a URL leads to another origin."""
+    """Return the location of an included file; raise BadSource if a URL leads to another origin."""
     if not target:
         raise BadSource("an !#include names no file")
     if not is_url(includer):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import compress
 from typing import Final
 
-from sluice.core.compiler.sources.charsets import decode_line
+from sluice.core.compiler.sources.utf8_conversion import decode_line
 from sluice.core.filters.syntax.lines import WHITESPACE, is_blank
 
 _BREAKS: Final = re.compile(r"[\r\n]+")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from sluice.core.compiler.sources.failures import BadSource
+from sluice.core.compiler.sources.source_errors import BadSource
 from sluice.core.filters.syntax.cosmetic import is_cosmetic
 from sluice.core.filters.syntax.lines import is_blank, is_comment
 from sluice.core.filters.syntax.rules import is_regex, parse_rule

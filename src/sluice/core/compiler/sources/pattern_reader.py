@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from sluice.core.compiler.configuration import Filters
-from sluice.core.compiler.sources.failures import SourceFailed
+from sluice.core.compiler.sources.source_errors import SourceFailed
 from sluice.core.compiler.sources.source_reader import SourceReader
 from sluice.core.errors import Invalid
 from sluice.core.filters.patterns.patterns import Patterns

@@ -7,11 +7,11 @@ from sluice.core.compiler.configuration import Configuration, Source
 from sluice.core.compiler.context import CompilationContext
 from sluice.core.compiler.credits import read_credits
 from sluice.core.compiler.limits import ListTooLarge
-from sluice.core.compiler.sources.failures import SourceFailed
 from sluice.core.compiler.sources.line_buffer import LineBuffer
 from sluice.core.compiler.sources.line_origins import LineOrigins
 from sluice.core.compiler.sources.locations import format_location
 from sluice.core.compiler.sources.pattern_reader import PatternReader
+from sluice.core.compiler.sources.source_errors import SourceFailed
 from sluice.core.compiler.sources.source_reader import SourceReader
 from sluice.core.compiler.transformation_pipeline import TransformationPipeline
 from sluice.core.errors import SluiceError

@@ -6,13 +6,13 @@ from itertools import zip_longest
 from sluice.core.compiler.limits import MAX_PARALLEL_DOWNLOADS, Budget, ListTooLarge
 from sluice.core.compiler.sources.documents import Document, parse_document
 from sluice.core.compiler.sources.download import Download
-from sluice.core.compiler.sources.failures import BadSource, IncludeFailed, SourceFailed
 from sluice.core.compiler.sources.includes import Include, IncludeChain
 from sluice.core.compiler.sources.line_buffer import LineBuffer
 from sluice.core.compiler.sources.line_origins import LineOrigins, SourceFiles
 from sluice.core.compiler.sources.list_check import check_is_no_prose, check_is_text
 from sluice.core.compiler.sources.locations import is_url
-from sluice.core.concurrency import Concurrency, run_side_by_side
+from sluice.core.compiler.sources.source_errors import BadSource, IncludeFailed, SourceFailed
+from sluice.core.concurrency import Concurrency, event_loop_concurrency
 from sluice.core.errors import Oversized, SluiceError
 
 
@@ -40,15 +40,15 @@ class SourceReader:
         self._constants = constants
         self._repeated = repeated
         self._files = files
-        self.concurrency = concurrency or run_side_by_side()
+        self.concurrency = concurrency or event_loop_concurrency()
         self._slots = self.concurrency.limit(MAX_PARALLEL_DOWNLOADS)
         self._documents: dict[str, Awaitable[Document]] = {}
         self._has_rules = False  # whether any list has some
 
     async def read_list(self, location: str, label: str) -> LineBuffer:
-        """Read a list of rules; raises SourceFailed also for a page or a message in its place, and for an empty download.
+        """Read a list of rules; raise SourceFailed also for a page or a message in its place, and for an empty download.
 
-        Raises ListTooLarge if all sources together exceed a limit.
+        Raise ListTooLarge if all sources together exceed a limit.
         """
         try:
             document = await self._load_source(location)
@@ -70,7 +70,7 @@ class SourceReader:
             raise SourceFailed(label, cause, sent_by_caller=location in self._content)
 
     async def read_patterns(self, location: str) -> LineBuffer:
-        """Read a file of patterns; raises SourceFailed, which names it and gives the reason."""
+        """Read a file of patterns; raise SourceFailed, which names it and gives the reason."""
         try:
             return await self._expand_includes(await self._load_source(location), IncludeChain(location, (location,)))
         except ListTooLarge:

@@ -54,7 +54,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped:
+class SkippedLine:
     """A line that cannot be expressed, by its number from 1, with the reason."""
 
     line: int
@@ -62,10 +62,10 @@ class Skipped:
     reason: str
 
 
-def read_entries(lines: Sequence[str]) -> tuple[list[Entry], list[Skipped]]:
+def read_entries(lines: Sequence[str]) -> tuple[list[Entry], list[SkippedLine]]:
     """Return all entries, without those that a `$badfilter` cancels, and the lines that are none."""
     entries: list[Entry] = []
-    skipped: list[Skipped] = []
+    skipped: list[SkippedLine] = []
     for outcome in iterate_entries(lines):
         if isinstance(outcome, Entry):
             entries.append(outcome)
@@ -76,7 +76,7 @@ def read_entries(lines: Sequence[str]) -> tuple[list[Entry], list[Skipped]]:
     return entries, skipped
 
 
-def iterate_entries(lines: Iterable[str]) -> Iterator[Entry | Skipped]:
+def iterate_entries(lines: Iterable[str]) -> Iterator[Entry | SkippedLine]:
     """Yield the entries of each line, or the line itself if it has none; also those that a `$badfilter` cancels."""
     for index, line in enumerate(lines):
         text = line.strip()
@@ -84,7 +84,7 @@ def iterate_entries(lines: Iterable[str]) -> Iterator[Entry | Skipped]:
         if isinstance(outcome, list):
             yield from outcome
         elif outcome:
-            yield Skipped(index + 1, text, outcome)
+            yield SkippedLine(index + 1, text, outcome)
 
 
 def read_decisive_entries(lines: Iterable[str]) -> list[Entry]:

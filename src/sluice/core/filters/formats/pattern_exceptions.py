@@ -6,7 +6,14 @@ all names that the pattern matches end in a text that tells where they are. Othe
 
 from collections.abc import Iterable, Iterator
 
-from sluice.core.filters.formats.entries import Entry, Skipped, Width, iterate_entries, iterate_wider, to_canonical_text
+from sluice.core.filters.formats.entries import (
+    Entry,
+    SkippedLine,
+    Width,
+    iterate_entries,
+    iterate_wider,
+    to_canonical_text,
+)
 from sluice.core.filters.verdicts import PatternRule, read_pattern_rule
 
 
@@ -15,8 +22,8 @@ class PatternExceptions:
 
     def __init__(self, lines: Iterable[str], cancelled: set[str]) -> None:
         rules = list(_read_rules(lines, cancelled))
-        self._any = _Rules(rules)
-        self._important = _Rules([rule for rule in rules if rule.is_important])
+        self._any = _PatternRules(rules)
+        self._important = _PatternRules([rule for rule in rules if rule.is_important])
 
     def __bool__(self) -> bool:
         return bool(self._any.rules)
@@ -33,12 +40,12 @@ class PatternExceptions:
         """Return an exception that may open names below that of a block; "" without one."""
         return "" if block.width is Width.EXACT else self._select(block).find_inside(block.name)
 
-    def _select(self, block: Entry) -> "_Rules":
+    def _select(self, block: Entry) -> "_PatternRules":
         """Return the exceptions that beat the block."""
         return self._important if block.is_important else self._any
 
 
-class _Rules:
+class _PatternRules:
     def __init__(self, rules: Iterable[PatternRule]) -> None:
         self.rules = [(rule.literal, rule) for rule in rules]
         self._ends = {rule.end: rule.text for _, rule in self.rules if rule.end}
@@ -56,7 +63,7 @@ class _Rules:
 def _read_rules(lines: Iterable[str], cancelled: set[str]) -> Iterator[PatternRule]:
     exceptions = [line for line in lines if "@@" in line]
     for outcome in iterate_entries(exceptions):
-        if isinstance(outcome, Skipped) and to_canonical_text(outcome.text) not in cancelled:
+        if isinstance(outcome, SkippedLine) and to_canonical_text(outcome.text) not in cancelled:
             rule = read_pattern_rule(outcome.line, outcome.text, any_client=False)
             if rule is not None and rule.is_exception:
                 yield rule

@@ -1,4 +1,20 @@
-"""Writes a list in a format, and reports every rule that the format cannot express."""
+"""Writes a list in a format, and reports every rule that the format cannot express.
+
+AdBlock rules say more than most formats can: a name alone, a name with all below it, or only those below; exceptions; and
+`$important`, which wins over exceptions. The writer keeps to these rules:
+
+- A written list never blocks what the list allows. Where a format has no line for an exception, the block around it is
+  narrowed to its name alone, or left out. To block too little is reported; to block too much would break sites.
+- Nothing is lost silently: each rule that has no line, or a smaller one, is in the report with its line and the reason.
+- Precedence is resolved here (`resolution`), not by the client: a client knows at most that the longer name wins, so a line
+  is written only if that reading gives the list's own verdict. `$badfilter` rules and what they cancel are removed before.
+- A format is a row of data (`table`): a line for each width that it knows. No format has code of its own, except for JSON.
+- The same line is written once, also if a wider and a narrower block of a name share it; `names_only` formats have one line
+  for both. A zone needs some blocks repeated, because there a wildcard does not reach below a name that has a line.
+- A list may have millions of rules. So entries are read, decided and written one at a time. Besides the names that were
+  written, only exceptions and important blocks are in memory, for they decide on others. Exceptions follow the blocks,
+  and the header is made last, as it states how many entries there are.
+"""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -9,7 +25,7 @@ from typing import Any, Final
 from sluice.core.errors import Invalid
 from sluice.core.filters.formats.entries import (
     Entry,
-    Skipped,
+    SkippedLine,
     Width,
     find_cancelled,
     iterate_entries,
@@ -38,7 +54,7 @@ class FormatReport:
 
     format: str
     entries: int
-    skipped: tuple[Skipped, ...]
+    skipped: tuple[SkippedLine, ...]
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -64,7 +80,7 @@ def write_list(lines: list[str], name: str, *, serial: int = 1, max_entries: int
     if name in PASSED_THROUGH:
         count = sum(1 for line in lines if not is_blank(line) and not is_comment(line))
         return WrittenList(lines, FormatReport(name, count, ()))
-    skipped: list[Skipped] = []
+    skipped: list[SkippedLine] = []
     writer = FormatWriter(lines, name, serial=serial, max_entries=max_entries, on_skipped=skipped.append)
     body = list(writer.iterate_body())
     report = FormatReport(name, writer.entries, tuple(sorted(skipped, key=lambda line: line.line)))
@@ -81,7 +97,7 @@ class FormatWriter:
         *,
         serial: int = 1,
         max_entries: int | None = None,
-        on_skipped: Callable[[Skipped], None],
+        on_skipped: Callable[[SkippedLine], None],
     ) -> None:
         self.entries = 0
         self._lines = lines
@@ -125,7 +141,7 @@ class FormatWriter:
 
     def _iterate_blocks(self) -> Iterator[Entry]:
         for outcome in iterate_entries(self._lines):
-            if isinstance(outcome, Skipped):
+            if isinstance(outcome, SkippedLine):
                 self._skip(outcome)
             elif not outcome.is_exception and not self._is_cancelled(outcome):
                 left, reason = self._resolution.resolve(outcome)
@@ -160,7 +176,7 @@ class FormatWriter:
         return False
 
     def _skip_entry(self, entry: Entry, reason: str) -> None:
-        self._skip(Skipped(entry.line + 1, self._lines[entry.line].strip(), reason))
+        self._skip(SkippedLine(entry.line + 1, self._lines[entry.line].strip(), reason))
 
     def _write_block(self, entry: Entry) -> Iterator[str]:
         """Yield the lines of a block that no wider or narrower block of the same name had."""

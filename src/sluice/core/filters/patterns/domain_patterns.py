@@ -80,7 +80,7 @@ class DomainPatterns:
 
     @classmethod
     def parse(cls, texts: Iterable[str]) -> Self:
-        """Parse the texts, ignoring empty ones; raises Invalid, which names all bad ones."""
+        """Parse the texts, ignoring empty ones; raise Invalid, which names all bad ones."""
         patterns: list[DomainPattern] = []
         bad: list[BadField] = []
         for text in filter(None, texts):

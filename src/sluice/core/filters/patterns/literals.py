@@ -70,8 +70,8 @@ def _index_pieces(literals: list[bytes], width: int) -> dict[int, list[tuple[int
     by_piece: dict[int, list[tuple[int, bytes]]] = defaultdict(list)
     for literal in literals:
         pieces = _cut(literal, width)
-        crowds = [counts[piece] for piece in pieces]
-        start = min(range(len(pieces) - _STRIDE + 1), key=lambda at: max(crowds[at : at + _STRIDE]))
+        counts_at = [counts[piece] for piece in pieces]
+        start = min(range(len(pieces) - _STRIDE + 1), key=lambda at: max(counts_at[at : at + _STRIDE]))
         for offset in range(start, start + _STRIDE):
             by_piece[_to_number(pieces[offset])].append((offset, literal))
     return dict(by_piece)

@@ -19,7 +19,7 @@ from sluice.core.filters.transformations.drop_reasons import TransformationTrace
 _CHUNK_LINES: Final = 20_000  # searched at a time, so that the whole list does not exist a second time
 
 
-class _Checked(Protocol):
+class _LinePattern(Protocol):
     """A pattern that is checked line by line, where its literal occurs in the line in lower case."""
 
     @property
@@ -31,7 +31,7 @@ class _Checked(Protocol):
 class Patterns:
     """A set of patterns; an empty set is false and filters nothing."""
 
-    def __init__(self, plain: list[str], checked: dict[str, _Checked], budget: WorkBudget) -> None:
+    def __init__(self, plain: list[str], checked: dict[str, _LinePattern], budget: WorkBudget) -> None:
         self._plain = plain
         self._checked = checked
         self._budget = budget
@@ -44,12 +44,12 @@ class Patterns:
 
     @classmethod
     def parse(cls, texts: Iterable[str], budget: WorkBudget | None = None) -> Self:
-        """Parse the texts, ignoring empty and repeated ones; raises Invalid, which names all bad regular expressions.
+        """Parse the texts, ignoring empty and repeated ones; raise Invalid, which names all bad regular expressions.
 
         All patterns of a compilation share one budget.
         """
         plain: list[str] = []
-        checked: dict[str, _Checked] = {}
+        checked: dict[str, _LinePattern] = {}
         bad: list[BadField] = []
         budget = budget or WorkBudget()
         distinct = [text for text in dict.fromkeys(texts) if text]
@@ -72,7 +72,7 @@ class Patterns:
         return bool(self._plain or self._checked)
 
     def match(self, lines: list[str]) -> bytes:
-        """Return 1 for each line that some pattern matches, 0 for the others; raises Invalid if that takes too long."""
+        """Return 1 for each line that some pattern matches, 0 for the others; raise Invalid if that takes too long."""
         marks = bytearray(len(lines))
         for at in self.find(lines):
             marks[at] = 1
@@ -124,13 +124,13 @@ class Patterns:
         return None
 
 
-def _compile_regex(source: str) -> _Checked:
+def _compile_regex(source: str) -> _LinePattern:
     from sluice.core.filters.patterns.regexes import Regex  # noqa: PLC0415 - few configurations have one
 
     return Regex(source)
 
 
-def _compile_wildcard(text: str) -> _Checked:
+def _compile_wildcard(text: str) -> _LinePattern:
     from sluice.core.filters.patterns.wildcards import Wildcard  # noqa: PLC0415 - few configurations have one
 
     return Wildcard(text)

@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 from sluice.core.filters.patterns.regex_syntax import (
     UNBOUNDED,
     Anchor,
+    CharacterItem,
     Group,
-    Item,
     Node,
     Reference,
     Repeat,
@@ -37,7 +37,7 @@ class Cost(NamedTuple):
 
 
 def find_max_length(alternatives: list[Sequence]) -> int:
-    """Return how many characters of a line may be searched; raises `re.error` if even a short line could take long."""
+    """Return how many characters of a line may be searched; raise `re.error` if even a short line could take long."""
     _check_repetitions(Group("", alternatives))
     for length in _LENGTHS:
         if bound_work(alternatives, length) <= _MAX_WORK:
@@ -84,7 +84,7 @@ def _repeat_cost(node: Repeat, length: int) -> Cost:
     most = min(node.most, length)
     choices = max(most - node.least, 0) + 1.0
     body = _node_cost(node.body, length)
-    if isinstance(node.body, Item):
+    if isinstance(node.body, CharacterItem):
         return Cost(1.0 if node.is_possessive else choices, most + 1.0)
     if body.ways == 1:  # its rounds follow each other in the line, so all of them together read it once
         return Cost(choices, min(most * body.work, (length + 1.0) * _count_leaves(node.body)))
@@ -100,7 +100,7 @@ def _find_separated_end(node: Node) -> Repeat | None:
     if not isinstance(node, Group) or len(node.alternatives) != 1 or not node.alternatives[0]:
         return None
     first, last = node.alternatives[0][0], node.alternatives[0][-1]
-    if not (isinstance(first, Item) and isinstance(last, Repeat) and isinstance(last.body, Item)):
+    if not (isinstance(first, CharacterItem) and isinstance(last, Repeat) and isinstance(last.body, CharacterItem)):
         return None
     return last if first.is_disjoint(last.body) else None
 
@@ -110,7 +110,7 @@ def _check_repetitions(node: Node) -> None:
         for nodes in node.alternatives:
             for part in nodes:
                 _check_repetitions(part)
-    elif isinstance(node, Repeat) and not isinstance(node.body, Item):
+    elif isinstance(node, Repeat) and not isinstance(node.body, CharacterItem):
         _check_repetition(node)
         _check_repetitions(node.body)
 
@@ -129,7 +129,7 @@ def _check_repetition(node: Repeat) -> None:
 
 
 def _least_width(node: Node) -> int:
-    if isinstance(node, Item):
+    if isinstance(node, CharacterItem):
         return 1
     if isinstance(node, Repeat):
         return min(node.least, 1) * _least_width(node.body)

@@ -36,14 +36,14 @@ _COUNTS: Final = {"*": (0, UNBOUNDED), "+": (1, UNBOUNDED), "?": (0, 1)}
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class CharacterItem:
     """Matches one character; `literal` is that character if there is only one, `is_ascii` if all are of ASCII."""
 
     text: str
     literal: str = ""
     is_ascii: bool = False
 
-    def is_disjoint(self, other: "Item") -> bool:
+    def is_disjoint(self, other: "CharacterItem") -> bool:
         """Return whether no character matches both; False if that is not known."""
         if not (self.is_ascii or other.is_ascii):
             return False
@@ -52,7 +52,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """Matches no character: `^`, `$`, `\\b` or `\\B`."""
+    r"""Matches no character: `^`, `$`, `\b` or `\B`."""
 
     text: str
 
@@ -91,18 +91,18 @@ class Repeat:
 class Scan:
     """Skips to the first occurrence of a text of fixed length, and tries no other."""
 
-    text: list[Item]
+    text: list[CharacterItem]
 
 
-Node: TypeAlias = Item | Anchor | Reference | Group | Repeat | Scan
+Node: TypeAlias = CharacterItem | Anchor | Reference | Group | Repeat | Scan
 Sequence: TypeAlias = list[Node]
 
 
 def parse_expression(source: str) -> Group:
-    """Return the tree of the expression, as a group without parentheses; raises `re.error`."""
+    """Return the tree of the expression, as a group without parentheses; raise `re.error`."""
     if len(source) > _MAX_CHARACTERS:
         raise re.error(f"it has more than {_MAX_CHARACTERS:,} characters: split it into several")
-    return _Parser().parse(source)
+    return _ExpressionParser().parse(source)
 
 
 def write_alternatives(alternatives: list[Sequence]) -> str:
@@ -121,7 +121,7 @@ def _write_node(node: Node) -> str:
     return node.text
 
 
-class _Parser:
+class _ExpressionParser:
     def __init__(self) -> None:
         self._open: list[Group] = [Group("", [[]])]
         self._classes = CharacterClasses()
@@ -176,12 +176,12 @@ class _Parser:
         if kind == "anchor":
             return Anchor(text)
         if kind == "class":
-            return Item(self._classes.translate_class(text), is_ascii=is_ascii_class(text))
+            return CharacterItem(self._classes.translate_class(text), is_ascii=is_ascii_class(text))
         if kind == "escape":
             return self._parse_escape(text)
         if text in "[\\?*+(":
             raise re.error(f"{text} is not expected there")
-        return Item(text) if text == "." else _make_literal(text)
+        return CharacterItem(text) if text == "." else _make_literal(text)
 
     def _parse_escape(self, text: str) -> Node:
         if text in {r"\b", r"\B"}:
@@ -192,21 +192,21 @@ class _Parser:
             return Reference(f"(?:{text})")
         shorthand = self._classes.translate_shorthand(text)
         if shorthand:
-            return Item(shorthand, is_ascii=text in {r"\d", r"\w"})
+            return CharacterItem(shorthand, is_ascii=text in {r"\d", r"\w"})
         return _make_literal(self._classes.parse_character(text))
 
     def _finish_sequence(self) -> None:
         """Make a repetition possessive if what follows cannot start with a character that it repeats."""
         nodes = self._sequence
         for at, (node, after) in enumerate(pairwise(nodes)):
-            if isinstance(node, Repeat) and isinstance(node.body, Item):
+            if isinstance(node, Repeat) and isinstance(node.body, CharacterItem):
                 required = after.body if isinstance(after, Repeat) and after.least else after
-                if isinstance(required, Item) and node.body.is_disjoint(required):
+                if isinstance(required, CharacterItem) and node.body.is_disjoint(required):
                     nodes[at] = Repeat(node.body, node.least, node.most, "+")
 
 
-def _make_literal(character: str) -> Item:
-    return Item(re.escape(character), character, character.isascii())
+def _make_literal(character: str) -> CharacterItem:
+    return CharacterItem(re.escape(character), character, character.isascii())
 
 
 @lru_cache(maxsize=256)

@@ -10,8 +10,8 @@ from sluice.core.filters.patterns.regex_syntax import (
     FLAGS,
     UNBOUNDED,
     Anchor,
+    CharacterItem,
     Group,
-    Item,
     Node,
     Repeat,
     Scan,
@@ -27,7 +27,7 @@ class Regex:
     """A compiled expression; `literal` is a text in lower case that every ASCII line it matches contains."""
 
     def __init__(self, source: str) -> None:
-        """Compile the text between the slashes; raises Invalid if it is not valid or could take too long."""
+        """Compile the text between the slashes; raise Invalid if it is not valid or could take too long."""
         try:
             alternatives = list(map(_simplify, parse_expression(source).alternatives))
             self._max_length = find_max_length(alternatives)
@@ -69,7 +69,7 @@ def _simplify(nodes: Sequence) -> Sequence:
         node = nodes[at]
         end = _find_fixed_end(nodes, at + 1) if _is_open(node) else at
         if isinstance(node, Repeat) and end > at + 1 and (end == len(nodes) or _is_open(nodes[end])):
-            result += [*([Item(".")] * node.least), Scan(_select_items(nodes[at + 1 : end]))]
+            result += [*([CharacterItem(".")] * node.least), Scan(_select_items(nodes[at + 1 : end]))]
             at = end
         else:
             result.append(node)
@@ -93,25 +93,27 @@ def _count_open_end(nodes: Sequence, anchor: str) -> int:
 
 def _is_open(node: Node, least: int = 1) -> bool:
     """Return whether the node is `.*`, `.+` or one of their lazy forms, and requires at most so many characters."""
-    return isinstance(node, Repeat) and node.body == Item(".") and node.least <= least and node.most == UNBOUNDED
+    return (
+        isinstance(node, Repeat) and node.body == CharacterItem(".") and node.least <= least and node.most == UNBOUNDED
+    )
 
 
 def _find_fixed_end(nodes: Sequence, start: int) -> int:
     end = start
-    while end < len(nodes) and isinstance(nodes[end], Item):
+    while end < len(nodes) and isinstance(nodes[end], CharacterItem):
         end += 1
     return end
 
 
-def _select_items(nodes: Sequence) -> list[Item]:
-    return [node for node in nodes if isinstance(node, Item)]
+def _select_items(nodes: Sequence) -> list[CharacterItem]:
+    return [node for node in nodes if isinstance(node, CharacterItem)]
 
 
 def _find_literal(nodes: Sequence) -> str:
     """Return the longest text in lower case that the sequence requires as it stands."""
     runs = [""]
     for node in _flatten(nodes):
-        if isinstance(node, Item) and node.literal and node.literal.isascii():
+        if isinstance(node, CharacterItem) and node.literal and node.literal.isascii():
             runs[-1] += node.literal.lower()
         else:
             runs.append("")

@@ -1,7 +1,7 @@
-"""Decides whether a regular expression matches every name, by a search for a name that it does not match.
+r"""Decides whether a regular expression matches every name, by a search for a name that it does not match.
 
 A name is what is asked of the public DNS: two or more labels of letters, digits and hyphens, the last one in letters or in
-Punycode. So `.`, `[a-z]` and `\\.` match every name, `[0-9]` and `-` do not. The names and the expression become automata
+Punycode. So `.`, `[a-z]` and `\.` match every name, `[0-9]` and `-` do not. The names and the expression become automata
 that read the same characters; look-around and back-references are taken to match nothing, and a search that takes too long
 has found a name, so what is said to match every name does.
 """
@@ -15,8 +15,8 @@ from typing import Final, NamedTuple
 from sluice.core.filters.patterns.regex_syntax import (
     UNBOUNDED,
     Anchor,
+    CharacterItem,
     Group,
-    Item,
     Node,
     Repeat,
     Sequence,
@@ -61,11 +61,11 @@ class _Automaton:
             self.jumps[at].append(("", end))
 
     def _add_node(self, node: Node, start: int) -> int:
-        """Add what a part matches from a state on; returns the state behind it."""
+        """Add what a part matches from a state on; return the state behind it."""
         if isinstance(node, Repeat):
             return self._add_repeat(node, start)
         end = self._add_state()
-        if isinstance(node, Item):
+        if isinstance(node, CharacterItem):
             self.moves[start].append((_find_characters(node), end))
         elif isinstance(node, Anchor):
             self.jumps[start].append((node.text, end))
@@ -87,7 +87,7 @@ class _Automaton:
         return end
 
 
-def _find_characters(item: Item) -> frozenset[str]:
+def _find_characters(item: CharacterItem) -> frozenset[str]:
     return _ALPHABET & (frozenset(item.literal.lower()) if item.literal else find_accepted(item.text))
 
 
@@ -95,7 +95,7 @@ def _is_unlimited(node: Repeat) -> bool:
     """Return whether no name has more of it than the repetition allows."""
     if node.most == UNBOUNDED or node.most >= _MAX_NAME:
         return True
-    return node.most >= _MAX_LABEL and isinstance(node.body, Item) and "." not in _find_characters(node.body)
+    return node.most >= _MAX_LABEL and isinstance(node.body, CharacterItem) and "." not in _find_characters(node.body)
 
 
 class _State(NamedTuple):
@@ -182,7 +182,7 @@ def _choose_characters(moves: list[list[tuple[frozenset[str], int]]]) -> list[st
 
 
 def _is_other_than_dot(node: Node) -> bool:
-    return isinstance(node, Item) and node.literal not in {"", "."}
+    return isinstance(node, CharacterItem) and node.literal not in {"", "."}
 
 
 @cache

@@ -25,7 +25,7 @@ class WorkBudget:
         self._reading_left = reading_limit
 
     def take_reading(self, texts: Iterable[str]) -> None:
-        """Takes what it costs to read these patterns."""
+        """Take what it costs to read these patterns."""
         self._reading_left -= sum(map(_bound_reading, texts))
         if self._reading_left < 0:
             limit = self._reading_limit
@@ -45,7 +45,7 @@ class WorkBudget:
 
 
 def is_regex(text: str) -> bool:
-    """Whether a pattern is a regular expression."""
+    """Return whether a pattern is a regular expression."""
     return len(text) > 2 and text.startswith("/") and text.endswith("/")
 
 

@@ -26,7 +26,7 @@ class Rule(NamedTuple):
 
 
 def parse_rule(line: str) -> Rule | None:
-    """Parse a rule; returns None for an empty line and a bare `@@`."""
+    """Parse a rule; return None for an empty line and a bare `@@`."""
     text = line.strip(WHITESPACE)
     exception = text.startswith(_EXCEPTION)
     if exception:

@@ -47,7 +47,7 @@ def _keep_all(rules: list[str]) -> list[str]:
     return rules
 
 
-class _Rules:
+class _CompressedRules:
     """All lines as rules, and the keys of those that have one."""
 
     def __init__(self) -> None:
@@ -78,13 +78,13 @@ class _Rules:
 
 
 class Compress:
-    """`select_valid` leaves out the rules that a later step drops."""
+    """The transformation of this name. `select_valid` leaves out the rules that a later step drops."""
 
     def __init__(self, select_valid: Callable[[list[str]], list[str]] = _keep_all) -> None:
         self._select_valid = select_valid
 
     def apply(self, lines: list[str]) -> list[str]:
-        rules = _Rules()
+        rules = _CompressedRules()
         for run in find_runs(lines, _RUN):
             if run.match:
                 rules.texts += rules.keys.add_all(_convert_run(lines, run))
@@ -97,7 +97,7 @@ class Compress:
         return list(compress(rules.texts, self._mark_uncovered(rules)))
 
     def trace(self, lines: list[str]) -> TransformationTrace:
-        rules = _Rules()
+        rules = _CompressedRules()
         origins: list[int] = []
         repeated: set[int] = set()  # indexes of rules
         for run in find_runs(lines, _RUN):
@@ -123,7 +123,7 @@ class Compress:
         ]
         return TransformationTrace(list(compress(rules.texts, kept)), list(compress(origins, kept)), dropped)
 
-    def _mark_uncovered(self, rules: _Rules) -> bytearray:
+    def _mark_uncovered(self, rules: _CompressedRules) -> bytearray:
         """Mark each line 1, or 0 if a key covers it."""
         marks = bytearray()
         least_dots = 1 if self._select_valid(rules.top_levels) else 2  # in a rule that another can cover
@@ -138,7 +138,7 @@ class Compress:
                 marks += b"\x01" * len(keys)
         return marks
 
-    def _find_covering(self, parents: list[str], rules: _Rules, least_dots: int) -> set[str]:
+    def _find_covering(self, parents: list[str], rules: _CompressedRules, least_dots: int) -> set[str]:
         """Return those of the parents, and of all wider rules, that are a key or that a key covers."""
         levels: list[tuple[list[str], list[str]]] = []  # rules that a key can cover, and the next wider one of each
         found: set[str] = set()

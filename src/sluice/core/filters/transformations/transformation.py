@@ -8,7 +8,7 @@ from sluice.core.filters.transformations.drop_reasons import TransformationTrace
 
 
 class Transformation(Protocol):
-    """`apply` is the fast way and may use up its input; `trace` also records what happened. Both return the same lines."""
+    """One step of the pipeline. `apply` is the fast way and may use up its input; `trace` also records what happened. Both return the same lines."""
 
     def apply(self, lines: list[str], /) -> list[str]: ...
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Final, Self
 
-from sluice.core.news.ai.failures import AiFault
+from sluice.core.news.ai.ai_failures import AiFault
 
 FAILURES_TO_OPEN: Final = 3
 PASSING_OPEN_MS: Final = 10 * 60_000
@@ -33,7 +33,7 @@ class AiBreaker:
 
     @property
     def is_tripped(self) -> bool:
-        """Whether a failure now means that the fallback speaks at once."""
+        """Whether a failure now means that the fallback is used at once."""
         return self.open_until_ms > 0
 
     def after_failure(self, fault: AiFault, reason: str, now_ms: int) -> Self:
@@ -56,6 +56,6 @@ class AiBreaker:
 
 
 def count_neurons(model: str, input_tokens: int, output_tokens: int) -> float:
-    """Returns the neurons of one answer; a model without a known price counts as the dearest."""
+    """Return the neurons of one answer; a model without a known price counts as the dearest."""
     for_input, for_output = _RATES.get(model, _DEAREST)
     return (input_tokens * for_input + output_tokens * for_output) / 1_000_000

@@ -23,10 +23,10 @@ class Analyst(Protocol):
     def name(self) -> str: ...
 
     async def sentiment(self, title: str, description: str) -> str:
-        """Returns positive, negative or neutral for Bitcoin, or unknown for a language that the analyst does not know.
+        """Return positive, negative or neutral for Bitcoin, or unknown for a language that the analyst does not know.
 
-        Raises a SluiceError for an outage, never "neutral".
+        Raise a SluiceError for an outage, never "neutral".
         """
 
     async def summary(self, title: str, content: str, page_titles: Sequence[str]) -> str:
-        """Returns a few sentences. Raises Mismatch when the page, whose own titles are given, is about something else."""
+        """Return a few sentences. Raise Mismatch when the page, whose own titles are given, is about something else."""

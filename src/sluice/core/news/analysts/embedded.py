@@ -8,7 +8,7 @@ from sluice.core.news.analysts.matching import check_match
 
 
 class EmbeddedAnalyst:
-    """Needs nothing but the text."""
+    """Judges and summarises by rules; needs nothing but the text."""
 
     name: ClassVar[str] = "embedded"
 

@@ -18,7 +18,7 @@ _WIDE: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 def check_match(title: str, page_titles: Sequence[str], text: str) -> None:
-    """Raises Mismatch when neither the page's own titles nor its text belong to the title in the feed."""
+    """Raise Mismatch when neither the page's own titles nor its text belong to the title in the feed."""
     wanted = _pieces(title)
     if len(wanted) < _MIN_TITLE_WORDS:
         return
@@ -41,6 +41,6 @@ def _is_same_title(wanted: set[str], page_title: str) -> bool:
 
 
 def _pieces(text: str) -> set[str]:
-    """Returns words, and pairs of characters where words are not separated."""
+    """Return the words of a text, and pairs of characters where words are not separated."""
     wide = _WIDE.findall(text)
     return set(content_words(text)) | {f"{one}{other}" for one, other in pairwise(wide)}

@@ -17,7 +17,7 @@ _STOP: Final = frozenset(_STOP_WORDS.split())
 
 
 def content_words(text: str) -> list[str]:
-    """Returns the words in lower case without stop words; plurals and possessives become the singular."""
+    """Return the words in lower case without stop words; plurals and possessives become the singular."""
     lowered = text.lower().replace("\u2019", "'")
     return [_stem(word) for word in _WORD.findall(lowered) if (len(word) > 1 or word.isdigit()) and word not in _STOP]
 

@@ -9,10 +9,10 @@ from typing import Final
 from sluice.core.news.extraction.asides import is_aside
 from sluice.core.news.extraction.blocks import Block, blocks_of
 from sluice.core.news.extraction.element_names import is_article_body, is_body, is_intro
+from sluice.core.news.extraction.html_tags import HEADINGS
 from sluice.core.news.extraction.json_ld import read_structured
-from sluice.core.news.extraction.page_facts import find_hidden_parts, find_titles, is_locked
+from sluice.core.news.extraction.page_facts import find_hidden_parts, find_titles, is_paywalled
 from sluice.core.news.extraction.survey import Survey, prose_by_node, survey_page
-from sluice.core.news.extraction.tags import HEADINGS
 from sluice.core.news.extraction.tree import Node, parse
 from sluice.core.news.sentences import measure_text
 
@@ -30,7 +30,7 @@ _TEXT_TAGS: Final = frozenset({"blockquote", "dd", "dt", "li", "p", "pre", "td"}
 class ExtractedArticle:
     """The paragraphs, one on each line, and the title of the page.
 
-    `titles` are all that the page gives itself. `is_locked` says that only subscribers may read the whole article, and
+    `titles` are all that the page gives itself. `is_paywalled` says that only subscribers may read the whole article, and
     `free_text` is what everybody may read of it.
     """
 
@@ -38,30 +38,30 @@ class ExtractedArticle:
     title: str
     titles: tuple[str, ...] = ()
     free_text: str = ""
-    is_locked: bool = False
+    is_paywalled: bool = False
 
 
 def extract(html: str) -> ExtractedArticle:
-    """Returns the article of a page; its text is "" if there is none."""
+    """Return the article of a page; its text is "" if there is none."""
     page = parse(html)
     survey = survey_page(page.root)
     structured = read_structured(page.structured)
     text = shown = _extract_twice(page.root, survey)
     if len(structured.body) >= max(_MIN_STRUCTURED, 1.3 * len(text)):
         text = structured.body
-    locked = is_locked(survey, structured)
+    locked = is_paywalled(survey, structured)
     if locked and (hidden := find_hidden_parts(survey, structured)):
-        survey.furniture |= hidden
+        survey.non_content |= hidden
         survey.boilerplate |= hidden
         shown = _extract_twice(page.root, survey)
     title = " ".join(unescape(page.title).split())
     return ExtractedArticle(
-        text, title, find_titles(page, survey, structured), free_text=shown if locked else text, is_locked=locked
+        text, title, find_titles(page, survey, structured), free_text=shown if locked else text, is_paywalled=locked
     )
 
 
 def _extract_twice(root: Node, survey: Survey) -> str:
-    """Tries again regardless of names, and for a reader without scripts, if there is too little text."""
+    """Try again regardless of names, and for a reader without scripts, if there is too little text."""
     text = _extract_text(root, survey, survey.boilerplate)
     if measure_text(text) < _TOO_SHORT:
         second = _extract_text(root, survey, survey.hidden_without_scripts)
@@ -77,7 +77,7 @@ def _extract_text(root: Node, survey: Survey, without: set[Node]) -> str:
 
 
 def _find_intro(holder: Node, survey: Survey, texts: list[str]) -> list[str]:
-    """Returns the paragraph between title and body if it stands in an element of its own, near the body."""
+    """Return the paragraph between title and body if it stands in an element of its own, near the body."""
     ancestors = [holder]
     while ancestors[-1].parent is not None and len(ancestors) <= _INTRO_LEVELS:
         ancestors.append(ancestors[-1].parent)
@@ -93,11 +93,11 @@ def _find_intro(holder: Node, survey: Survey, texts: list[str]) -> list[str]:
 
 
 def _prose_blocks(node: Node, survey: Survey) -> list[Block]:
-    return [block for block in blocks_of(node, survey.furniture) if block.is_prose and not is_aside(block.text)]
+    return [block for block in blocks_of(node, survey.non_content) if block.is_prose and not is_aside(block.text)]
 
 
 def _find_holder(root: Node, survey: Survey, prose: dict[Node, int]) -> Node:
-    """Returns the innermost element that holds the whole article."""
+    """Return the innermost element that holds the whole article."""
 
     def best(inside: Node, share: float, fits: Callable[[Node], bool]) -> Node | None:
         least = max(_MIN_CANDIDATE, share * prose.get(inside, 0))
@@ -126,7 +126,7 @@ def _narrow(holder: Node, prose: dict[Node, int]) -> Node:
 
 
 def _select_text_blocks(blocks: list[Block]) -> Iterator[Block]:
-    """Yields prose and the blocks between prose; before and after it only blocks that look like text."""
+    """Yield prose and the blocks between prose; before and after it only blocks that look like text."""
     prose = [place for place, block in enumerate(blocks) if block.is_prose]
     if not prose:
         yield from (block for block in blocks if block.links < 0.5 and not is_aside(block.text))

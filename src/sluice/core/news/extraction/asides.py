@@ -28,5 +28,5 @@ _LINE: Final = re.compile(
 
 
 def is_aside(text: str) -> bool:
-    """Whether the text of a block is an aside."""
+    """Return whether the text of a block is an aside."""
     return len(text) < _MAX_CHARS and _LINE.match(text) is not None

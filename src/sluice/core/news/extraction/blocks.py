@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from html import unescape
 from typing import Final
 
-from sluice.core.news.extraction.tags import INLINE
+from sluice.core.news.extraction.html_tags import INLINE
 from sluice.core.news.extraction.tree import Node
 from sluice.core.news.sentences import measure_text
 
@@ -41,7 +41,7 @@ class _Reader:
     left_chars: int = MAX_CHARS
 
     def read(self, node: Node, block: Node, *, linked: bool) -> None:
-        """Recurses as deep as the tree, whose depth is bounded."""
+        """Recurse as deep as the tree, whose depth is bounded."""
         for child in node.children:
             if self.left_chars <= 0:
                 return
@@ -72,7 +72,7 @@ class _Reader:
 
 
 def blocks_of(root: Node, without: Collection[Node] = ()) -> list[Block]:
-    """Returns the blocks below an element without those in the elements of `without`."""
+    """Return the blocks below an element without those in the elements of `without`."""
     reader = _Reader(without)
     reader.read(root, root, linked=False)
     reader.end(root)

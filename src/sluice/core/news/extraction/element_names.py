@@ -45,33 +45,33 @@ _MAX_CHARS: Final = 400
 
 
 def element_name_words(attributes: dict[str, str]) -> str:
-    """Returns class, id, role and similar attributes as one lower-case text."""
+    """Return class, id, role and similar attributes as one lower-case text."""
     named = " ".join(attributes[name] for name in _NAMING if attributes.get(name))
     return _CAMEL.sub("-", named[:_MAX_CHARS]).lower()
 
 
 def is_boilerplate(words: str) -> bool:
-    """Whether the element is around the article, not part of it."""
+    """Return whether the element is around the article, not part of it."""
     if not words or _POST.search(words):
         return False
     return _BOILERPLATE.search(words) is not None or _WHOLE.search(words) is not None
 
 
 def is_comments(words: str) -> bool:
-    """Whether the element holds the comments of readers."""
+    """Return whether the element holds the comments of readers."""
     return _COMMENTS.search(words) is not None
 
 
 def is_body(words: str) -> bool:
-    """Whether the element may hold the text of the article."""
+    """Return whether the element may hold the text of the article."""
     return _BODY.search(words) is not None
 
 
 def is_article_body(words: str) -> bool:
-    """Whether the element is named as the article body explicitly."""
+    """Return whether the element is named as the article body explicitly."""
     return _ARTICLE_BODY.search(words) is not None
 
 
 def is_intro(words: str) -> bool:
-    """Whether the element may hold the paragraph that introduces the article."""
+    """Return whether the element may hold the paragraph that introduces the article."""
     return _INTRO.search(words) is not None

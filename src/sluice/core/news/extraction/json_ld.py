@@ -18,7 +18,7 @@ _LISTS: Final = frozenset({"itemListElement", "relatedLink", "mentions", "citati
 
 @dataclass(frozen=True, slots=True)
 class StructuredArticle:
-    """`hidden_classes` are the classes of the elements that only subscribers may read."""
+    """What a page says of its article in JSON-LD. `hidden_classes` are the classes of the elements that only subscribers may read."""
 
     body: str = ""
     headline: str = ""
@@ -27,7 +27,7 @@ class StructuredArticle:
 
 
 def read_structured(scripts: list[str]) -> StructuredArticle:
-    """Returns the longest body in the scripts of the page, and the rest from its first article."""
+    """Return the longest body in the scripts of the page, and the rest from its first article."""
     things = [thing for script in scripts for thing in _find_things(script)]
     bodies = [_plain_text(body) for thing in things if isinstance(body := thing.get("articleBody"), str)]
     article = next((thing for thing in (*filter(_is_article, things), *things)), {})
@@ -41,7 +41,7 @@ def read_structured(scripts: list[str]) -> StructuredArticle:
 
 
 def _find_things(script: str) -> Iterator[Mapping[str, Any]]:
-    """Yields the objects of a script in the order of the text, without those in lists of other articles."""
+    """Yield the objects of a script in the order of the text, without those in lists of other articles."""
     try:
         waiting: list[Any] = [parse_bounded_json(script.strip(), strict=False)]
     except ValueError:
@@ -79,7 +79,7 @@ def _find_hidden_classes(article: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _plain_text(body: str) -> str:
-    """Removes the markup that some publishers put into the body."""
+    """Remove the markup that some publishers put into the body."""
     if "</" in body or "<br" in body:
         return "\n".join(block.text for block in blocks_of(parse(body).root))
     return "\n".join(" ".join(line.split()) for line in unescape(body).splitlines() if line.strip())

@@ -8,7 +8,7 @@ from typing import Final
 from sluice.core.news.extraction.blocks import blocks_of
 from sluice.core.news.extraction.json_ld import StructuredArticle
 from sluice.core.news.extraction.survey import Survey
-from sluice.core.news.extraction.tree import Node, Page
+from sluice.core.news.extraction.tree import Node, ParsedPage
 
 _TITLES: Final = frozenset({"og:title", "twitter:title", "parsely-title", "dc.title"})
 _TIER: Final = "article:content_tier"
@@ -16,8 +16,8 @@ _LOCKED_TIERS: Final = frozenset({"locked", "metered"})
 _MAX_HEADINGS: Final = 3
 
 
-def find_titles(page: Page, survey: Survey, structured: StructuredArticle) -> tuple[str, ...]:
-    """Returns the titles that the page gives itself, each once."""
+def find_titles(page: ParsedPage, survey: Survey, structured: StructuredArticle) -> tuple[str, ...]:
+    """Return the titles that the page gives itself, each once."""
     metas = [content for name, content in _read_metas(survey) if name in _TITLES]
     headings = [node for node in survey.nodes if node.tag == "h1"][:_MAX_HEADINGS]
     texts = [" ".join(block.text for block in blocks_of(node)) for node in headings]
@@ -25,8 +25,8 @@ def find_titles(page: Page, survey: Survey, structured: StructuredArticle) -> tu
     return tuple({each: None for each in found if each})
 
 
-def is_locked(survey: Survey, structured: StructuredArticle) -> bool:
-    """Whether the page says that only subscribers may read its article."""
+def is_paywalled(survey: Survey, structured: StructuredArticle) -> bool:
+    """Return whether the page says that only subscribers may read its article."""
     if not structured.is_free or any(
         name == _TIER and content.lower() in _LOCKED_TIERS for name, content in _read_metas(survey)
     ):
@@ -35,7 +35,7 @@ def is_locked(survey: Survey, structured: StructuredArticle) -> bool:
 
 
 def find_hidden_parts(survey: Survey, structured: StructuredArticle) -> set[Node]:
-    """Returns the elements that only subscribers may read, where the page names them."""
+    """Return the elements that only subscribers may read, where the page names them."""
     if not structured.hidden_classes:
         return set()
     return {
@@ -53,7 +53,7 @@ def _read_metas(survey: Survey) -> Iterator[tuple[str, str]]:
 
 
 def _is_locked_property(node: Node) -> bool:
-    """Microdata says the same as JSON-LD."""
+    """Return whether a property of microdata says that the article is not free."""
     if "isAccessibleForFree" not in node.source:
         return False
     attributes = node.attributes()

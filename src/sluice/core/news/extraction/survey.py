@@ -5,7 +5,7 @@ from typing import Final
 
 from sluice.core.news.extraction.blocks import Block, blocks_of
 from sluice.core.news.extraction.element_names import element_name_words, is_body, is_boilerplate, is_comments
-from sluice.core.news.extraction.tags import FURNITURE, UNSEEN
+from sluice.core.news.extraction.html_tags import NON_CONTENT, UNSEEN
 from sluice.core.news.extraction.tree import Node
 
 # A name is only a hint: an element with this share of all prose is kept whatever its name.
@@ -25,23 +25,23 @@ class Survey:
     below: dict[Node, slice] = field(default_factory=dict)
     names: dict[Node, str] = field(default_factory=dict)
     # Left out because of the tag, or because it is invisible.
-    furniture: set[Node] = field(default_factory=set)
+    non_content: set[Node] = field(default_factory=set)
     # Left out because of the name as well.
     boilerplate: set[Node] = field(default_factory=set)
 
     @property
     def hidden_without_scripts(self) -> set[Node]:
-        """Returns what to leave out for a reader without scripts, regardless of names."""
-        return {node for node in self.furniture if node.tag not in UNSEEN}
+        """The elements to leave out for a reader without scripts, regardless of names."""
+        return {node for node in self.non_content if node.tag not in UNSEEN}
 
 
 def survey_page(root: Node) -> Survey:
-    """Visits every element once."""
+    """Visit every element once."""
     survey = Survey()
     _visit(root, survey)
-    prose = prose_by_node(survey.nodes, blocks_of(root, survey.furniture))
+    prose = prose_by_node(survey.nodes, blocks_of(root, survey.non_content))
     total = prose.get(root, 0)
-    survey.boilerplate = survey.furniture | {
+    survey.boilerplate = survey.non_content | {
         node
         for node, words in survey.names.items()
         if node.tag not in _NEVER_LEFT_OUT and is_boilerplate(words) and _is_minor(words, prose.get(node, 0), total)
@@ -50,7 +50,7 @@ def survey_page(root: Node) -> Survey:
 
 
 def prose_by_node(nodes: list[Node], blocks: list[Block]) -> dict[Node, int]:
-    """Returns the characters of prose in each element and below it."""
+    """Return the characters of prose in each element and below it."""
     prose: dict[Node, int] = {}
     for block in blocks:
         if block.is_prose:
@@ -66,12 +66,12 @@ def _visit(node: Node, survey: Survey) -> None:
     survey.nodes.append(node)
     place = len(survey.nodes)
     for child in node.elements():
-        if child.tag in FURNITURE:
-            survey.furniture.add(child)
+        if child.tag in NON_CONTENT:
+            survey.non_content.add(child)
         elif child.source:
             attributes = child.attributes()
             if "display:none" in attributes.get("style", "").replace(" ", "").lower():
-                survey.furniture.add(child)
+                survey.non_content.add(child)
             elif words := element_name_words(attributes):
                 survey.names[child] = words
         # Below furniture too: the second extraction may need it.

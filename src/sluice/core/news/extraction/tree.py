@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from sluice.core.news.extraction.tags import IMPLIED_END, IN_TABLES, RAW, SCOPES, VOID
+from sluice.core.news.extraction.html_tags import IMPLIED_END, IN_TABLES, RAW, SCOPES, VOID
 
 MAX_CHARS: Final = 1_500_000  # of one page; the rest is ignored
 MAX_DEPTH: Final = 100  # deeper elements become children of this level; real text is not nested deeper
@@ -32,7 +32,7 @@ class Node:
     children: "list[Node | str]" = field(default_factory=list)
 
     def attributes(self) -> dict[str, str]:
-        """Returns the attributes with lower-case names; the first of a name counts."""
+        """Return the attributes with lower-case names; the first of a name counts."""
         if not self.source:
             return {}
         matches = _ATTRIBUTE.findall(self.source)
@@ -43,7 +43,7 @@ class Node:
 
 
 @dataclass(slots=True)
-class Page:
+class ParsedPage:
     """The tree, the title, the JSON-LD scripts, and the number of steps that parsing took."""
 
     root: Node
@@ -52,15 +52,15 @@ class Page:
     steps: int = 0
 
 
-def parse(html: str) -> Page:
-    """Parses the first MAX_CHARS characters of a page."""
+def parse(html: str) -> ParsedPage:
+    """Parse the first MAX_CHARS characters of a page."""
     return _Builder(html[:MAX_CHARS]).build()
 
 
 class _Builder:
     def __init__(self, html: str) -> None:
         self.html = html
-        self.page = Page(Node("html"))
+        self.page = ParsedPage(Node("html"))
         self.stack = [self.page.root]
         self.open: Counter[str] = Counter()
         # Opened below MAX_DEPTH, so not on the stack.
@@ -70,33 +70,33 @@ class _Builder:
         # A closing text that a search did not find is not searched for again.
         self.missing: set[str] = set()
 
-    def build(self) -> Page:
+    def build(self) -> ParsedPage:
         html, at = self.html, 0
         while (start := html.find("<", at)) >= 0 and self.nodes < MAX_NODES and self.page.steps < MAX_STEPS:
             self.page.steps += 1
-            at = self.markup(at, start)
+            at = self.read_markup(at, start)
         self.text(html[at:] if start < 0 else "")
         return self.page
 
-    def markup(self, at: int, start: int) -> int:
-        """Take the text up to `start` and the markup that begins there; where to go on."""
-        tag = self.tag_at(start + 1)
+    def read_markup(self, at: int, start: int) -> int:
+        """Take the text up to `start` and the markup that begins there; return where to go on."""
+        tag = self.match_tag(start + 1)
         if tag is None and not self.html.startswith(("!", "?", "/"), start + 1):
             self.text(self.html[at : start + 1])
             return start + 1
         self.text(self.html[at:start])
         if tag is None:
-            return self.after("-->" if self.html.startswith("!--", start + 1) else ">", start + 2)
+            return self.find_after("-->" if self.html.startswith("!--", start + 1) else ">", start + 2)
         slash, name, source = tag[1], tag[2].lower(), tag[3]
         if slash:
             self.close(name)
         elif name in RAW:
-            return self.raw(name, source, tag.end())
+            return self.read_raw_text(name, source, tag.end())
         else:
-            self.element(name, source)
+            self.open_element(name, source)
         return tag.end()
 
-    def tag_at(self, position: int) -> "re.Match[str] | None":
+    def match_tag(self, position: int) -> "re.Match[str] | None":
         if not _TAG_START.match(self.html, position) or "tag" in self.missing:
             return None
         if self.broken < _MAX_BROKEN_TAGS:
@@ -112,25 +112,25 @@ class _Builder:
         if text:
             self.stack[-1].children.append(text)
 
-    def after(self, closing: str, position: int) -> int:
-        """Returns the position after the next `closing`; the same position if there is none."""
+    def find_after(self, closing: str, position: int) -> int:
+        """Return the position after the next `closing`; the same position if there is none."""
         end = -1 if closing in self.missing else self.html.find(closing, position)
         if end < 0:
             self.missing.add(closing)
             return position
         return end + len(closing)
 
-    def raw(self, name: str, source: str, position: int) -> int:
-        end = -1 if name in self.missing or source.endswith("/") else self.raw_end(name, position)
+    def read_raw_text(self, name: str, source: str, position: int) -> int:
+        end = -1 if name in self.missing or source.endswith("/") else self.find_raw_end(name, position)
         if end < 0:
             return position
         if name == "title":
             self.page.title = self.page.title or self.html[position:end]
         elif name == "script" and "ld+json" in source:
             self.page.structured.append(self.html[position:end])
-        return self.after(">", end)
+        return self.find_after(">", end)
 
-    def raw_end(self, name: str, position: int) -> int:
+    def find_raw_end(self, name: str, position: int) -> int:
         while (end := self.html.find("</", position)) >= 0 and self.page.steps < MAX_STEPS:
             self.page.steps += 1
             position = end + 2
@@ -139,7 +139,7 @@ class _Builder:
         self.missing.add(name)
         return -1
 
-    def element(self, name: str, source: str) -> None:
+    def open_element(self, name: str, source: str) -> None:
         if name in IMPLIED_END:
             self.end_implied(*IMPLIED_END[name])
         parent = self.stack[-1]

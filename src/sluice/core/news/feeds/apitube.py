@@ -7,9 +7,9 @@ from urllib.parse import urlencode, urljoin, urlsplit
 
 from sluice.core.errors import SluiceError, Unavailable
 from sluice.core.news.article import SENTIMENTS, Article
+from sluice.core.news.feeds.news_source import MAX_BYTES, TIMEOUT_S, SourceResult, check_status, parse_provider_json
 from sluice.core.news.feeds.normalise import list_texts, normalise_article
 from sluice.core.news.feeds.paging import NewsPage, fetch_pages
-from sluice.core.news.feeds.source import MAX_BYTES, TIMEOUT_S, SourceResult, check_status, parse_provider_json
 from sluice.core.ports import Fetch, FetchResponse
 
 _MIN_SCORE: Final = 0.1  # a score nearer to zero is neutral
@@ -40,7 +40,7 @@ class ApiTube:
         return NewsPage([each for each in articles if each], self._next_page(body))
 
     def _next_page(self, body: Mapping[str, Any]) -> str | None:
-        """Returns the next page if it is at the same host, because the key is sent with every request."""
+        """Return the next page if it is at the same host, because the key is sent with every request."""
         links = body.get("links")
         link = (links.get("next_page") if isinstance(links, dict) else None) or body.get("next_page")
         if not isinstance(link, str) or not link:
@@ -87,7 +87,7 @@ def _parse_article(item: Mapping[str, Any], now_ms: int) -> Article | None:
 
 
 def _parse_sentiment(value: object) -> str | None:
-    """Returns the polarity if it is one of the three words, else what the score says; None if there is neither."""
+    """Return the polarity if it is one of the three words, else what the score says; None if there is neither."""
     overall = value.get("overall") if isinstance(value, dict) else None
     if not isinstance(overall, dict):
         return None

@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 from sluice import __version__
 from sluice.core.errors import SluiceError
 from sluice.core.news.article import Article
+from sluice.core.news.feeds.news_source import MAX_BYTES, SourceResult, check_status
 from sluice.core.news.feeds.normalise import normalise_article
-from sluice.core.news.feeds.source import MAX_BYTES, SourceResult, check_status
-from sluice.core.news.feeds.source_rules import EVERYTHING, SourceRules
+from sluice.core.news.feeds.word_filter import EVERYTHING, WordFilter
 from sluice.core.ports import Fetch, FetchResponse
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class FeedSource:
 
     fetch: Fetch
     url: str
-    rules: SourceRules = EVERYTHING
+    rules: WordFilter = EVERYTHING
 
     @property
     def name(self) -> str:
@@ -56,7 +56,7 @@ class FeedSource:
         return SourceResult(tuple(newest_first[:MAX_ARTICLES]), 1, warnings=tuple(feed.warnings))
 
     async def _fetch_feed(self, now_ms: int) -> "tuple[FeedDocument, str]":
-        """Reads the feed, or the first feed that a page at the address names."""
+        """Read the feed, or the first feed that a page at the address names."""
         response = await self._fetch(self.url)
         feed = read_response(response, now_ms)
         if feed.error is not None and feed.discovered:
@@ -81,7 +81,7 @@ def read_response(response: FetchResponse, now_ms: int) -> "FeedDocument":
 
 
 def _read_articles(feed: "FeedDocument", address: str, now_ms: int) -> Iterator[Article]:
-    """Yields the articles; of two with the same id the later one counts, as in Atom."""
+    """Yield the articles; of two with the same id the later one counts, as in Atom."""
     language = feed.language[:2].lower()
     host = urlsplit(address).netloc
     uses: Counter[str] = Counter()
@@ -111,7 +111,7 @@ def _oldest_change_first(items: "list[FeedItem]") -> "list[FeedItem]":
 
 
 def _identify(item: "FeedItem", host: str, *, is_repeated: bool) -> str | None:
-    """Returns an id made of the feed's own id; None where the link says as much.
+    """Return an id made of the feed's own id; None where the link says as much.
 
     An id that one feed uses for several items is told apart by their links.
     """

@@ -33,7 +33,7 @@ def merge_new_articles(
     entries: Sequence[PendingEntry], fetched: Iterable[ListedArticle], *, processed: Collection[str],
     known: KnownArticles, oldest_ms: int, max_size: int, now_ms: int
 ) -> Merge:  # fmt: skip
-    """Removes processed articles, then puts new ones in front as far as there is room. `known` learns the new ones."""
+    """Remove processed articles, then put new ones in front as far as there is room. `known` learns the new ones."""
     done = set(processed)
     kept = [entry for entry in entries if entry.article.id not in done]
     fresh, too_old = _select_new(fetched, known, oldest_ms)
@@ -53,7 +53,7 @@ def merge_new_articles(
 def _select_new(
     fetched: Iterable[ListedArticle], known: KnownArticles, oldest_ms: int
 ) -> tuple[list[ListedArticle], int]:
-    """Returns the new articles, and how many are left out because they are too old."""
+    """Return the new articles, and how many are left out because they are too old."""
     new: list[ListedArticle] = []
     too_old = 0
     for each in fetched:

@@ -7,9 +7,9 @@ from urllib.parse import urlencode
 
 from sluice.core.errors import SluiceError
 from sluice.core.news.article import Article
+from sluice.core.news.feeds.news_source import MAX_BYTES, TIMEOUT_S, SourceResult, check_status, parse_provider_json
 from sluice.core.news.feeds.normalise import list_texts, normalise_article
 from sluice.core.news.feeds.paging import NewsPage, fetch_pages
-from sluice.core.news.feeds.source import MAX_BYTES, TIMEOUT_S, SourceResult, check_status, parse_provider_json
 from sluice.core.ports import Fetch, FetchResponse
 
 

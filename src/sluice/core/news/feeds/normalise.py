@@ -21,7 +21,7 @@ _TAG: Final = re.compile(r"<[^<>]{0,2000}>")
 def normalise_article(
     *, native_id: object, title: object, link: object, published: object, queued_at_ms: int, **others: object
 ) -> Article | None:
-    """Returns an article with the common members; None without title or link."""
+    """Return an article with the common members; None without title or link."""
     address = canonical_url(link)
     heading = plain_text(title, MAX_TITLE_CHARS)
     if not address or not heading:
@@ -44,7 +44,7 @@ def normalise_article(
 
 
 def stable_id(native_id: object, link: str) -> str:
-    """Returns the source's own id if it fits into a KV key and a URL path, else a digest of it or of the link."""
+    """Return the source's own id if it fits into a KV key and a URL path, else a digest of it or of the link."""
     own_id = str(native_id) if isinstance(native_id, str | int) and not isinstance(native_id, bool) else ""
     if _PLAIN_ID.fullmatch(own_id) and own_id not in {".", ".."}:
         return own_id
@@ -52,7 +52,7 @@ def stable_id(native_id: object, link: str) -> str:
 
 
 def canonical_url(link: object) -> str:
-    """Removes the fragment and tracking parameters; returns "" for anything but an HTTP address."""
+    """Remove the fragment and tracking parameters; return "" for anything but an HTTP address."""
     if not isinstance(link, str) or len(link) > MAX_LINK_CHARS:
         return ""
     try:
@@ -72,7 +72,7 @@ def canonical_url(link: object) -> str:
 
 
 def plain_text(value: object, max_chars: int) -> str:
-    """Returns the text without markup and entities, on one line, at most `max_chars` long."""
+    """Return the text without markup and entities, on one line, at most `max_chars` long."""
     if not isinstance(value, str):
         return ""
     # Twice, because feeds escape their markup.
@@ -82,7 +82,7 @@ def plain_text(value: object, max_chars: int) -> str:
 
 
 def iso_time(value: object, *, latest_ms: int = 0) -> str:
-    """Formats a time as RFC 3339 in UTC, not later than `latest_ms` if that is given; "" if it cannot be parsed."""
+    """Format a time as RFC 3339 in UTC, not later than `latest_ms` if that is given; "" if it cannot be parsed."""
     time = parse_time(value)
     if time and latest_ms:
         time = min(time, datetime.fromtimestamp(latest_ms / 1000, UTC))
@@ -90,7 +90,7 @@ def iso_time(value: object, *, latest_ms: int = 0) -> str:
 
 
 def list_texts(value: object) -> list[str]:
-    """Returns texts from a list of texts, from a list of objects with a name, or from one text."""
+    """Return texts from a list of texts, from a list of objects with a name, or from one text."""
     items = value if isinstance(value, list) else [value]
     names = (item.get("name") if isinstance(item, dict) else item for item in items[:20])
     return [plain_text(name, 100) for name in names if isinstance(name, str) and name.strip()]

@@ -33,9 +33,9 @@ class _OutlineReader:
 
 
 def parse_opml(content: bytes) -> list[str]:
-    """Returns the addresses of the feeds in the order of the file, each once. Lists that it names are not fetched.
+    """Return the addresses of the feeds in the order of the file, each once. Lists that it names are not fetched.
 
-    Raises Invalid for anything that is no OPML.
+    Raise Invalid for anything that is no OPML.
     """
     if len(content) > MAX_BYTES:
         raise Invalid(f"the OPML is larger than {MAX_BYTES} bytes")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sluice.core.errors import SluiceError
 from sluice.core.news.article import Article
-from sluice.core.news.feeds.source import SourceResult
+from sluice.core.news.feeds.news_source import SourceResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class NewsPage:
 async def fetch_pages(
     fetch_page: Callable[[str | None], Awaitable[NewsPage]], known: Collection[str], max_pages: int
 ) -> SourceResult:
-    """Reads up to the end of the first page with a known article. Articles read before an error are kept."""
+    """Read up to the end of the first page with a known article. Articles read before an error are kept."""
     articles: dict[str, Article] = {}
     next_page: str | None = None
     seen: set[str] = set()

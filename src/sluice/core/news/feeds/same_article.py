@@ -60,8 +60,8 @@ class Fingerprint:
         members: Sequence[Any] = value
         return cls(*members)
 
-    def stand_for(self, time_ms: int) -> Self:
-        """Returns it with the time of the article that it is, so that a daily title is not taken for that of the day before."""
+    def with_time_of(self, time_ms: int) -> Self:
+        """Return the fingerprint with the time of the known article, so that a daily title is not taken for that of the day before."""
         return replace(self, time_ms=time_ms or self.time_ms)
 
     def as_json(self) -> Marks:
@@ -69,7 +69,7 @@ class Fingerprint:
 
 
 def list_fingerprints(articles: Sequence[Article], now_ms: int) -> list[Fingerprint]:
-    """Returns those of what one source lists. A link that leads from several titles tells no article from another."""
+    """Return the fingerprints of what one source lists. A link that leads from several titles tells no article from another."""
     found = [Fingerprint.of(article, seen_ms=now_ms) for article in articles]
     titles = Counter(link for link, _ in {(each.link, each.title) for each in found})
     return [replace(each, link="") if titles[each.link] > 1 else each for each in found]
@@ -105,7 +105,7 @@ class KnownArticles:
             self._places.setdefault(known.place, known)
 
     def find(self, one: Fingerprint) -> int | None:
-        """Returns the time of the known article that it is, 0 if that is unknown; None if it is new."""
+        """Return the time of the known article that it is, 0 if that is unknown; None if it is new."""
         if one.id in self._ids:
             return self._ids[one.id]
         if one.link in self._links:
@@ -118,13 +118,13 @@ class KnownArticles:
 
 
 def published_ms(article: Article) -> int:
-    """Returns when the article was published; 0 if it does not say."""
+    """Return when the article was published; 0 if it does not say."""
     time = parse_time(article.text("pubDate"))
     return int(time.timestamp() * 1000) if time else 0
 
 
 def _normalise(link: str) -> tuple[str, str, str]:
-    """Returns host, path and query as far as they tell articles apart."""
+    """Return host, path and query as far as they tell articles apart."""
     try:
         parts = urlsplit(link.strip())
         host = (parts.hostname or "").removeprefix("www.")

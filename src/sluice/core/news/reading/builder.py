@@ -3,10 +3,10 @@
 from dataclasses import dataclass, field
 from typing import Final
 
-from sluice.core.news.reading.document import MAX_ELEMENTS, MAX_FIELD_CHARS, MAX_ITEMS, FeedDocument, Warn
+from sluice.core.news.reading.feed_document import MAX_ELEMENTS, MAX_FIELD_CHARS, MAX_ITEMS, FeedDocument, Warn
 from sluice.core.news.reading.item_fields import ItemFields, read_item
-from sluice.core.news.reading.names import Names
-from sluice.core.news.reading.texts import fold_text, resolve_link
+from sluice.core.news.reading.namespaces import NamespaceResolver
+from sluice.core.news.reading.plain_text import fold_text, resolve_link
 
 ITEMS: Final = frozenset({"item", "atom:entry", "rss:item"})
 _CHANNELS: Final = frozenset({"channel", "atom:feed", "rdf:rdf", "rss"})
@@ -36,17 +36,17 @@ _INLINE: Final = frozenset(
 _GROUPS: Final = frozenset({"atom:author", "media:group", "media:content", "atom:source"})
 
 
-class TooLarge(Exception):
+class FeedTooLarge(Exception):
     """The feed has more elements or items than are read."""
 
 
 @dataclass(slots=True)
 class FeedBuilder:
-    """`feed` is complete after `finish`."""
+    """Builds a feed from events. `feed` is complete after `finish`."""
 
     feed: FeedDocument
     base: str
-    names: Names = field(default_factory=Names)
+    names: NamespaceResolver = field(default_factory=NamespaceResolver)
     root_closed: bool = False
     _stack: list[str] = field(default_factory=list)
     _bases: list[str] = field(default_factory=list)
@@ -63,7 +63,7 @@ class FeedBuilder:
     def start(self, qualified: str, attributes: dict[str, str]) -> None:
         self._elements += 1
         if self._elements > MAX_ELEMENTS:
-            raise TooLarge
+            raise FeedTooLarge
         name = self.names.open(qualified, attributes)
         base = self._bases[-1] if self._bases else self.base
         self._bases.append(resolve_link(base, attributes.get("xml:base", "")) or base)
@@ -94,7 +94,7 @@ class FeedBuilder:
         self.root_closed = not self._stack
 
     def finish(self) -> FeedDocument:
-        """Adds the item that is still open if its title and its link or id were complete."""
+        """Add the item that is still open if its title and its link or id were complete."""
         self._field = ""
         if self._item is not None and self._item.is_usable:
             self._end_item()
@@ -104,7 +104,7 @@ class FeedBuilder:
 
     def _start_item(self, attributes: dict[str, str]) -> None:
         if len(self.feed.items) >= MAX_ITEMS:
-            raise TooLarge
+            raise FeedTooLarge
         about = next((value for name, value in attributes.items() if name.lower() == "rdf:about"), "")
         self._item = ItemFields(about=about)
         self._item_depth = len(self._stack)

@@ -4,7 +4,7 @@ import re
 from html import unescape
 from typing import Final
 
-from sluice.core.news.reading.texts import resolve_link
+from sluice.core.news.reading.plain_text import resolve_link
 
 _MAX_FEEDS: Final = 10
 _HEAD_CHARS: Final = 200_000
@@ -27,12 +27,12 @@ def is_page(text: str) -> bool:
 
 
 def is_challenge(text: str) -> bool:
-    """Whether the page asks its reader to prove that it is a browser or a person."""
+    """Return whether the page asks its reader to prove that it is a browser or a person."""
     return is_page(text) and _CHALLENGE.search(text, 0, 20_000) is not None
 
 
 def discover_feeds(text: str, url: str) -> list[str]:
-    """Returns the absolute addresses of the feeds that a page names, in its order."""
+    """Return the absolute addresses of the feeds that a page names, in its order."""
     found: list[str] = []
     for link in _LINK.finditer(text, 0, _HEAD_CHARS):
         attributes = {name.lower(): unescape(a or b or c) for name, a, b, c in _ATTRIBUTE.findall(link[1])}

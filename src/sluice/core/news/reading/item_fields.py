@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from sluice.core.news.reading.document import FeedItem
-from sluice.core.news.reading.texts import cut_title, fold_text, plain_text, resolve_link
+from sluice.core.news.reading.feed_document import FeedItem
+from sluice.core.news.reading.plain_text import cut_title, fold_text, plain_text, resolve_link
 
 _MAX_CATEGORIES: Final = 50
 _MAILBOX: Final = re.compile(r"^\S+@\S+ \((.+)\)$")  # as RSS asks for authors
@@ -71,7 +71,7 @@ class ItemFields:
 
 
 def read_item(fields: ItemFields, url: str) -> FeedItem | None:
-    """Returns the item; None if it has neither title nor text."""
+    """Return the item; None if it has neither title nor text."""
     summary = fields.first(_SUMMARIES) or fields.first(_SUMMARIES_LAST)
     content = fields.first(_CONTENTS)
     title = _read_title(fields) or plain_text(summary or content)[:_TITLE_FROM_TEXT_CHARS].strip()

@@ -3,14 +3,14 @@
 from typing import Any
 
 from sluice.core.json_text import parse_bounded_json
-from sluice.core.news.reading.document import MAX_FIELD_CHARS, MAX_ITEMS, FeedDocument, FeedItem, Warn
-from sluice.core.news.reading.texts import cut_title, fold_text, plain_text, resolve_link
+from sluice.core.news.reading.feed_document import MAX_FIELD_CHARS, MAX_ITEMS, FeedDocument, FeedItem, Warn
+from sluice.core.news.reading.plain_text import cut_title, fold_text, plain_text, resolve_link
 
 _MAX_TAGS = 50
 
 
 def read_json_feed(text: str, url: str, feed: FeedDocument) -> None:
-    """Fills in the feed; its error says why the text is none."""
+    """Fill in the feed; its error says why the text is none."""
     try:
         value = parse_bounded_json(text.strip(), strict=False)
     except (ValueError, RecursionError):

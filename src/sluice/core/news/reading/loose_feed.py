@@ -4,14 +4,14 @@ from typing import Any, Final
 
 import feedparser  # type: ignore[import-untyped]
 
-from sluice.core.news.reading.document import MAX_ITEMS, FeedItem
-from sluice.core.news.reading.texts import cut_title, plain_text, resolve_link
+from sluice.core.news.reading.feed_document import MAX_ITEMS, FeedItem
+from sluice.core.news.reading.plain_text import cut_title, plain_text, resolve_link
 
 _MAX_CATEGORIES: Final = 50
 
 
 def read_loosely(text: str, url: str) -> list[FeedItem]:
-    """Returns the items that feedparser finds; none if it fails."""
+    """Return the items that feedparser finds; none if it fails."""
     try:
         parsed = feedparser.parse(
             text.encode("utf-8", "replace"),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from html.entities import html5
 from typing import Final
 
-from sluice.core.news.reading.document import Warn
+from sluice.core.news.reading.feed_document import Warn
 
 _DECLARATION: Final = re.compile(r"<\?xml\b[^>]{0,300}\?>", re.IGNORECASE)
 _DOCTYPE: Final = re.compile(r"<!DOCTYPE\b", re.IGNORECASE)
@@ -18,7 +18,7 @@ _ROOT_WITHIN: Final = 20_000  # characters; the root of a feed does not stand fu
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class FeedBody:
     """The text from its root element on, the local name of the root or "", and what was wrong before it."""
 
     text: str
@@ -26,8 +26,8 @@ class Body:
     warnings: tuple[Warn, ...] = ()
 
 
-def take_off_prolog(text: str) -> Body:
-    """Never fails; without a root element of a feed the text stays as it is."""
+def strip_prolog(text: str) -> FeedBody:
+    """Return the text from its root element on. This never fails: without a root element of a feed the text stays as it is."""
     root = _ROOT.search(text, 0, _ROOT_WITHIN)
     doctype = _DOCTYPE.search(text, 0, root.start() if root else _ROOT_WITHIN)
     warnings: list[Warn] = []
@@ -40,18 +40,18 @@ def take_off_prolog(text: str) -> Body:
         if "<!ENTITY" in declares.upper():
             warnings.append(Warn.DOCTYPE)
     if root is None:
-        return Body(text, "")
+        return FeedBody(text, "")
     before = _DECLARATION.sub("", text[: root.start()].replace(declares, "", 1), count=1)
     if text[:1].isspace() or (_without_comments(before).strip() and Warn.DOCTYPE not in warnings):
         warnings.append(Warn.REPAIRED)
     rest = text[root.start() :]
     if _EXTERNAL.search(declares) and Warn.DOCTYPE not in warnings:
         rest = _NAMED.sub(_resolve_name, rest)
-    return Body(rest, root[1].lower(), tuple(warnings))
+    return FeedBody(rest, root[1].lower(), tuple(warnings))
 
 
 def _end_of_doctype(text: str, start: int) -> int:
-    """Returns the position after the > that ends the declaration, which may contain others in brackets."""
+    """Return the position after the > that ends the declaration, which may contain others in brackets."""
     depth = 0
     for part in _DOCTYPE_PART.finditer(text, start):
         match part[0]:
@@ -69,5 +69,5 @@ def _without_comments(text: str) -> str:
 
 
 def _resolve_name(found: "re.Match[str]") -> str:
-    """The document type of RSS 0.91 declares HTML's names."""
+    """Return the character of an entity by its name: the document type of RSS 0.91 declares HTML's names."""
     return found[0] if found[1] in _XML_NAMES else html5.get(found[1], found[0])

@@ -9,8 +9,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final
 
-from sluice.core.news.reading.builder import FeedBuilder, TooLarge
-from sluice.core.news.reading.texts import REFERENCE, resolve_reference
+from sluice.core.news.reading.builder import FeedBuilder, FeedTooLarge
+from sluice.core.news.reading.plain_text import REFERENCE, resolve_reference
 
 _TAG: Final = re.compile(r"""<(/?)([A-Za-z_][\w.:-]{0,100}+)((?:[^<>"']++|"[^"<>]*+"|'[^'<>]*+'|["'])*+)>""")
 _ATTRIBUTE: Final = re.compile(r"""([A-Za-z_][\w.:-]*+)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s>"']++))""")
@@ -25,7 +25,7 @@ _MAX_BROKEN: Final = 100_000  # lone < characters
 
 
 @dataclass(slots=True)
-class _Parser:
+class _TolerantParser:
     builder: FeedBuilder
     open: list[str] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
@@ -47,7 +47,7 @@ class _Parser:
         self.is_complete = self.is_complete and self.builder.root_closed
 
     def _markup(self, text: str, start: int) -> int:
-        """Takes the markup at `start` and returns where it ends."""
+        """Take the markup at `start`, and return where it ends."""
         if text.startswith("<![CDATA[", start):
             return self._until(text, start + 9, "]]>", is_text=True)
         if text.startswith("<!--", start):
@@ -71,7 +71,7 @@ class _Parser:
             return len(text)
         self.broken += 1
         if self.broken > _MAX_BROKEN:
-            raise TooLarge
+            raise FeedTooLarge
         self.builder.text("<")
         return start + 1
 
@@ -130,7 +130,7 @@ class _Parser:
 
 
 def parse_tolerantly(text: str, builder: FeedBuilder) -> bool:
-    """Feeds the builder; returns whether the document was complete, and not cut off."""
-    parser = _Parser(builder)
+    """Feed the builder; return whether the document was complete, and not cut off."""
+    parser = _TolerantParser(builder)
     parser.parse(text)
     return parser.is_complete

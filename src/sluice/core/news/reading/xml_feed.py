@@ -4,9 +4,9 @@ import re
 from typing import Final
 from xml.parsers import expat
 
-from sluice.core.news.reading.builder import FeedBuilder, TooLarge
-from sluice.core.news.reading.document import FeedDocument, FeedItem, Warn
-from sluice.core.news.reading.prolog import Body
+from sluice.core.news.reading.builder import FeedBuilder, FeedTooLarge
+from sluice.core.news.reading.feed_document import FeedDocument, FeedItem, Warn
+from sluice.core.news.reading.prolog import FeedBody
 from sluice.core.news.reading.tolerant import parse_tolerantly
 
 MAX_LOOSE_CHARS: Final = 250_000  # the third reader takes more than linear time for hostile texts
@@ -16,8 +16,8 @@ _HIDDEN: Final = re.compile(r"<!\[CDATA\[.*?(?:\]\]>|\Z)|<!--.*?(?:-->|\Z)", re.
 _CONTROLS: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
-def read_xml_feed(body: Body, url: str, feed: FeedDocument) -> None:
-    """Fills in the feed."""
+def read_xml_feed(body: FeedBody, url: str, feed: FeedDocument) -> None:
+    """Fill in the feed."""
     feed.format = _FORMATS[body.root]
     for warning in body.warnings:
         feed.warn(warning)
@@ -38,7 +38,7 @@ def _read_strictly(text: str, url: str) -> FeedDocument:
     parser.CharacterDataHandler = builder.text
     try:
         parser.Parse(text.encode("utf-8", "replace"), True)
-    except TooLarge:
+    except FeedTooLarge:
         builder.feed.warn(Warn.CUT)
     return builder.finish()
 
@@ -48,7 +48,7 @@ def _read_broken(text: str, url: str, feed: FeedDocument) -> None:
     builder = FeedBuilder(FeedDocument(), url)
     try:
         is_complete = parse_tolerantly(clean, builder)
-    except TooLarge:
+    except FeedTooLarge:
         builder.feed.warn(Warn.CUT)
         is_complete = True
     found = builder.finish()

@@ -1,4 +1,22 @@
-"""Scores one clause: what moves, what is undone or negated, and whose matter it is."""
+"""Scores one clause: what moves, what is undone or negated, and whose matter it is.
+
+A list of good and bad words is not enough: "falls" is bad of Bitcoin and good of inflation. So the words of a clause become
+units of the vocabulary (`lexicon`), and four rules give each unit its value. Their order matters, because each works on the
+values that the ones before have set.
+
+1. A unit with a value of its own has it. A move ("rises", "at a low") takes its sign from what moves: a burden such as
+   outflows inverts it, another market makes it 0, Bitcoin's own price counts more. What moves is the object of the verb or
+   "in …" behind it, else the nearest subject before it. That thing is then used: it has no value of its own any more.
+2. "Undo" words ("dashes", "lifts") invert what they act on: the things of one sign behind them, else the one before. Some
+   undo bad things only: "eases fears" is good, and "eases" leaves good things as they are. Nothing is undone twice.
+3. A negation inverts what follows it, and weakens what stands before. Where nothing follows it inverts what stands before,
+   except for a bare one such as "no" or "without", which never points back.
+4. What happens to an adversary of the holder is inverted: a short seller's loss is good, as is the arrest of a thief. What an
+   adversary merely says is an opinion, and stays as it is.
+
+These links between words end at a punctuation mark, and after a few words: a wrong link between distant words costs more than
+a missing one. Factors below 1 stand for doubt: "not good" is less bad than "bad".
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -63,16 +81,16 @@ class ClauseScore:
     names_bitcoin: bool
     names_other: bool
     moves_bitcoin: bool
-    is_turned: bool
+    is_inverted: bool
 
 
 def score_clause(text: str) -> ClauseScore:
-    """Returns a score above zero for good news."""
+    """Return a score above zero for good news."""
     clause = _Clause(split_words(text))
     clause.value_units()
     clause.undo()
     clause.negate()
-    clause.turn_for_foes()
+    clause.invert_for_adversaries()
     values = [unit.value for unit in clause.units if not unit.is_used]
     return ClauseScore(
         total=sum(values),
@@ -81,7 +99,7 @@ def score_clause(text: str) -> ClauseScore:
         names_bitcoin=clause.names_bitcoin(),
         names_other=any(unit.has(Kind.OTHER) for unit in clause.units),
         moves_bitcoin=clause.moves_bitcoin,
-        is_turned=clause.is_turned,
+        is_inverted=clause.is_inverted,
     )
 
 
@@ -90,10 +108,10 @@ class _Clause:
         self.words = words
         self.units = find_units(words)
         self.moves_bitcoin = False
-        self.is_turned = False  # whether something is undone, negated or a foe's
+        self.is_inverted = False  # whether something is undone, negated, or an adversary's
 
     def names_bitcoin(self) -> bool:
-        """Whether the clause is Bitcoin's matter; beside another coin or metal that must be said."""
+        """Return whether the clause is Bitcoin's matter; beside another coin or metal that must be said."""
         if any(word.startswith(("bitcoin", "btc", "crypto")) for word in self.words):
             return True
         others = {self.words[unit.at] for unit in self.units if unit.has(Kind.OTHER)}
@@ -123,9 +141,9 @@ class _Clause:
             if not targets:
                 continue
             undone += targets
-            self.is_turned = True
+            self.is_inverted = True
             for target in targets:
-                target.value, target.is_used = -0.9 * self._worth(target), False
+                target.value, target.is_used = -0.9 * self._value_of(target), False
             if targets[0].at != unit.at:
                 unit.value = 0.0
 
@@ -135,7 +153,7 @@ class _Clause:
                 continue
             after = [each for each in self._after(place, _NEGATION_REACH) if each.value and not each.is_used]
             before = [each for each in self.units[:place] if each.value and not each.is_used]
-            self.is_turned = self.is_turned or bool(after or before)
+            self.is_inverted = self.is_inverted or bool(after or before)
             if self.words[unit.at] in {"neither", "nor"}:
                 _scale(after, 0.0)
             elif after:
@@ -144,25 +162,32 @@ class _Clause:
             elif self.words[unit.at] not in _BARE_NEGATIONS:
                 _scale(before, -0.7)
 
-    def turn_for_foes(self) -> None:
-        """The loss of a short seller is good news, and so is the arrest of a thief."""
+    def invert_for_adversaries(self) -> None:
+        """Invert what happens to an adversary: the loss of a short seller is good news, and so is the arrest of a thief."""
         caught = any(unit.has(Kind.CAUGHT) for unit in self.units)
         criminal = next((unit for unit in self.units if unit.has(Kind.CRIMINAL)), None)
-        foe = next((unit for unit in self.units if unit.has(Kind.FOE)), None)
+        adversary = next((unit for unit in self.units if unit.has(Kind.FOE)), None)
         if criminal is not None and caught:
             _scale(self.units, 0.0)
             criminal.value = 1.5
-            self.is_turned = True
-        elif foe is not None and foe is self._first_actor() and not foe.is_used and not self._speaks(foe):
-            foe.value = 0.0
-            self.is_turned = True
-            # What happens to the foe is turned, not what does it: "bears trapped by a jump".
-            befalls = [unit for unit in self.units if unit.at > foe.at and "by" not in self.words[foe.at : unit.at]]
-            _scale(befalls, -1.0)
+            self.is_inverted = True
+        elif (
+            adversary is not None
+            and adversary is self._first_actor()
+            and not adversary.is_used
+            and not self._only_says_something(adversary)
+        ):
+            adversary.value = 0.0
+            self.is_inverted = True
+            # What happens to the adversary is inverted, not what does it: "bears trapped by a jump".
+            affected = [
+                unit for unit in self.units if unit.at > adversary.at and "by" not in self.words[adversary.at : unit.at]
+            ]
+            _scale(affected, -1.0)
 
-    def _speaks(self, foe: Unit) -> bool:
-        """Whether a foe only says something: that is an opinion about the price, and no loss of theirs."""
-        end = foe.at + foe.size
+    def _only_says_something(self, adversary: Unit) -> bool:
+        """Return whether an adversary only says something: that is an opinion about the price, and no loss of theirs."""
+        end = adversary.at + adversary.size
         return bool(_SAYING & set(self.words[end : end + 2]))
 
     def _first_actor(self) -> Unit | None:
@@ -185,11 +210,11 @@ class _Clause:
         elif self._is_bitcoin(moved):
             unit.value *= _BITCOIN_FACTOR
             self.moves_bitcoin = True
-        self._use(moved)
-        self._use_owner(moved, place)
+        self._exclude_moved(moved)
+        self._exclude_topic(moved, place)
 
     def _object(self, place: int, unit: Unit) -> Unit | None:
-        """Returns the thing after a transitive move, or after "in": "sinks hopes", "a surge in outflows"."""
+        """Return the thing after a transitive move, or after "in": "sinks hopes", "a surge in outflows"."""
         following = self.units[place + 1] if place + 1 < len(self.units) else None
         if following is None or not following.has(*_THINGS):
             return None
@@ -215,7 +240,7 @@ class _Clause:
         return None
 
     def _head(self, thing: Unit) -> Unit:
-        """Returns what a thing belongs to: in "outflows from Bitcoin funds" the outflows."""
+        """Return what a thing belongs to: in "outflows from Bitcoin funds" the outflows."""
         before = thing.at - (2 if self.words[thing.at - 1] in _ARTICLES else 1)
         if before < 0 or self.words[before] not in _OF:
             return thing
@@ -224,23 +249,23 @@ class _Clause:
         ]
         return heads[-1] if heads else thing
 
-    def _use(self, moved: Unit) -> None:
-        """The thing that moves has no value of its own, nor has what it belongs to: "fears of a sell-off"."""
+    def _exclude_moved(self, moved: Unit) -> None:
+        """Leave the thing that moves out of the sum, and what it belongs to: "fears of a sell-off"."""
         moved.is_used, moved.value = True, 0.0
         for other in self.units:
             between = self.words[other.at + other.size : moved.at]
             if other.at < moved.at and between[:1] == ["of"] and len(between) <= 3 and other.has(Kind.BURDEN):
                 other.is_used = True
 
-    def _use_owner(self, moved: Unit, place: int) -> None:
-        """What a thing is about has no value of its own either: "hopes for a Bitcoin reserve fade"."""
+    def _exclude_topic(self, moved: Unit, place: int) -> None:
+        """Leave what a thing is about out of the sum: "hopes for a Bitcoin reserve fade"."""
         for other in self.units[:place]:
             between = self.words[moved.at + moved.size : other.at]
             if between and between[0] in _OF and len(between) <= 2 and other.has(Kind.VALUE) and other.has(*_THINGS):
                 other.is_used = True
 
     def _value_record(self, place: int, unit: Unit) -> None:
-        """A record is good or bad like the thing that it is a record of."""
+        """Give a record the sign of the thing that it is a record of."""
         near = [each for each in self.units[place + 1 : place + 2] if each.at - unit.at <= 3]
         near += [each for each in reversed(self.units[:place]) if unit.at - each.at <= 4 and each.has(Kind.MOVE)]
         signed = next((each.value for each in near if each.value), 0.0)
@@ -248,16 +273,16 @@ class _Clause:
             unit.value = -abs(unit.value)
 
     def _targets_after(self, place: int, *, only_bad: bool) -> list[Unit]:
-        """Returns the first thing that can be undone, and those of the same sign behind it."""
+        """Return the first thing that can be undone, and those of the same sign behind it."""
         found: list[Unit] = []
         for unit in self._after(place, _UNDO_REACH):
             # "delays a decision and sues" undoes nothing.
             if self.words[unit.at - 1] == "and" and self.words[unit.at] in _SECOND_VERBS:
                 break
-            worth = self._worth(unit)
+            worth = self._value_of(unit)
             if not worth or (only_bad and (worth > 0 or unit.has(Kind.LEVEL))):
                 continue
-            if found and (worth > 0) != (self._worth(found[0]) > 0):
+            if found and (worth > 0) != (self._value_of(found[0]) > 0):
                 break
             found.append(unit)
         return found
@@ -267,12 +292,12 @@ class _Clause:
         for unit in reversed(self.units[:place]):
             if at - unit.at > _BACK_REACH or self._has_stop(unit.at, at):
                 break
-            worth = self._worth(unit)
+            worth = self._value_of(unit)
             if worth and not (only_bad and worth > 0):
                 return [unit]
         return []
 
-    def _worth(self, unit: Unit) -> float:
+    def _value_of(self, unit: Unit) -> float:
         if unit.value:
             return unit.value
         if unit.is_used or unit.has(Kind.NEGATION):

@@ -32,7 +32,7 @@ _BEFORE_TURN: Final = 0.1
 
 
 def split_clauses(text: str) -> Iterator[tuple[str, float]]:
-    """Yields the clauses of a text in lower case; a concession has no weight."""
+    """Yield the clauses of a text in lower case; a concession has no weight."""
     found = _FIRST_CONCESSION.match(text)
     main = found[2] if found else _LATER_CONCESSION.split(text)[0]
     parts = _TURN.split(main)

@@ -40,18 +40,18 @@ _SIGNED: Final = re.compile(r"^(?:btc|bitcoin|xbt|btc/usd|btcusd)\b[^+\-\u2212a-
 
 
 def find_signed_move(title: str) -> float:
-    """Returns 1 or -1 for a table that begins with Bitcoin's change, else 0."""
+    """Return 1 or -1 for a table that begins with Bitcoin's change, else 0."""
     found = _SIGNED.match(title)
     return 0.0 if found is None else 1.0 if found[1] == "+" else -1.0
 
 
 def is_no_event(title: str) -> bool:
-    """Whether a title announces a guide, a list, a table or the like, or a move too small to matter."""
+    """Return whether a title announces a guide, a list, a table or the like, or a move too small to matter."""
     return _NO_NEWS.search(title) is not None or _SMALL_MOVE.search(title) is not None
 
 
 def is_open_question(title: str) -> bool:
-    """Whether a title asks without taking an answer for granted."""
+    """Return whether a title asks without taking an answer for granted."""
     return title.endswith("?") and not _DIRECTED_QUESTION.search(title) and _OPEN_QUESTION.search(title) is not None
 
 

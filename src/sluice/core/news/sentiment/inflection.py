@@ -50,7 +50,7 @@ _VOWELS: Final = frozenset("aeiou")
 
 
 def inflect(verb: str) -> Iterator[str]:
-    """Yields the other forms of a verb in the third person: "breaks" gives break, broke, broken and breaking."""
+    """Yield the other forms of a verb in the third person: "breaks" gives break, broke, broken and breaking."""
     base = _find_base(verb)
     if not base:
         return
@@ -78,5 +78,5 @@ def _find_base(verb: str) -> str:
 
 
 def _doubles(base: str) -> bool:
-    """Whether the last letter is doubled: drop, dropped."""
+    """Return whether the last letter is doubled: drop, dropped."""
     return 3 <= len(base) <= 4 and base[-1] not in "aeiouwxy" and base[-2] in _VOWELS and base[-3] not in _VOWELS

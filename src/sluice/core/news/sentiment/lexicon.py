@@ -113,12 +113,12 @@ _LISTS: Final = {
 
 
 def split_words(text: str) -> list[str]:
-    """Returns the words, amounts and stops of a text in lower case."""
+    """Return the words, amounts and stops of a text in lower case."""
     return _TOKEN.findall(_SPAN.sub(r"\1 ", text))
 
 
 def find_units(words: Sequence[str]) -> list[Unit]:
-    """Returns the entries in the order of the text, without overlaps."""
+    """Return the entries in the order of the text, without overlaps."""
     units: list[Unit] = []
     at = 0
     while at < len(words):

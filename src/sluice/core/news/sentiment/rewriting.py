@@ -140,7 +140,7 @@ _RULES: Final = tuple(
 
 
 def rewrite(text: str) -> str:
-    """Returns the text, which is in lower case, with the phrases that the vocabulary knows."""
+    """Return the text, which is in lower case, with the phrases that the vocabulary knows."""
     for pattern, wanted in _RULES:
         text = pattern.sub(wanted, text)
     return text

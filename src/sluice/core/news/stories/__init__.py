@@ -17,12 +17,12 @@ GroupIntoStories = Callable[[Iterable[PublishedArticle]], list[Story]]
 
 
 def group_into_stories(articles: Iterable[PublishedArticle]) -> list[Story]:
-    """Returns the stories, newest first. A later article joins an earlier story, so a story keeps its id."""
+    """Return the stories, newest first. A later article joins an earlier story, so a story keeps its id."""
     return StoryGrouper().group(articles)
 
 
 class StoryGrouper:
-    """Groups nearly the same articles again and again: two that were compared the last time are not compared again."""
+    """Groups articles into stories each time they change; two that were compared the last time are not compared again."""
 
     def __init__(self) -> None:
         self._comparisons: Comparisons | None = None

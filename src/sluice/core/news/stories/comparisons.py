@@ -24,7 +24,7 @@ class Comparisons:
     _earlier: dict[tuple[int, int], bool] = field(default_factory=dict)
 
     def begin(self) -> None:
-        """Starts a grouping; what the one before did not need is forgotten."""
+        """Start a grouping; what the one before did not need is forgotten."""
         self._earlier, self._known = self._known, {}
         used = {number for pair in self._earlier for number in pair}
         self._numbers = {key: number for key, number in self._numbers.items() if number in used}

@@ -33,7 +33,7 @@ _SUED_OVER: Final = frozenset({"hack", "halt", "offline"})
 
 
 def has_other_filler(a: HeadlineFacts, b: HeadlineFacts) -> bool:
-    """Whether equal titles differ at one place, in words that do not mean the same: "scraps VAT", "scraps income tax"."""
+    """Return whether equal titles differ at one place, in words that do not mean the same: "scraps VAT", "scraps income tax"."""
     start = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(a.words, b.words, strict=False)))
     rest, other = a.words[start:], b.words[start:]
     end = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(rest[::-1], other[::-1], strict=False)))
@@ -50,13 +50,13 @@ def has_other_filler(a: HeadlineFacts, b: HeadlineFacts) -> bool:
 
 
 def is_negation_of(a: HeadlineFacts, b: HeadlineFacts) -> bool:
-    """Whether one says that the act of the other is not done."""
+    """Return whether one says that the act of the other is not done."""
     is_halted = a.is_halted != b.is_halted and "halt" not in a.acts & b.acts
     return (a.is_negated or a.is_halted) != (b.is_negated or b.is_halted) if is_halted else a.is_negated != b.is_negated
 
 
 def has_opposite_acts(a: HeadlineFacts, b: HeadlineFacts) -> bool:
-    """Whether one reports the opposite of the other, or what follows it."""
+    """Return whether one reports the opposite of the other, or what follows it."""
     ignored = frozenset[str]().union(*(_BESIDE.get(act, frozenset()) for act in a.acts & b.acts))
     if "inflation" in a.measures & b.measures:
         ignored |= _MOVES  # prices rise while inflation falls
@@ -78,7 +78,7 @@ def has_opposite_acts(a: HeadlineFacts, b: HeadlineFacts) -> bool:
 
 
 def _follows(a: HeadlineFacts, b: HeadlineFacts) -> bool:
-    """Whether all that `a` tells happened before the news of `b`: "seeks pardon after sentence"; a loss is part of a hack."""
+    """Return whether all that `a` tells happened before the news of `b`: "seeks pardon after sentence"; a loss is part of a hack."""
     shared = (a.acts & b.acts) - {"hack"}
     return bool(shared) and shared <= b.earlier - a.background and bool(b.acts - b.background - a.acts)
 
@@ -88,7 +88,7 @@ def _are_opposite(ours: frozenset[str], theirs: frozenset[str]) -> bool:
 
 
 def lacks_object(a: HeadlineFacts, b: HeadlineFacts) -> bool:
-    """Whether equal beginnings say that something is new, and each goes on with its own: "can now lend", "can now pay"."""
+    """Return whether equal beginnings say that something is new, and each goes on with its own: "can now lend", "can now pay"."""
     if not a.acts & b.acts or not a.acts & b.acts <= _BEGINNINGS or a.words[:_MIN_FRAME] != b.words[:_MIN_FRAME]:
         return False
     unsaid = GENERIC | _USERS | a.names | b.names
@@ -97,13 +97,13 @@ def lacks_object(a: HeadlineFacts, b: HeadlineFacts) -> bool:
 
 
 def has_results_of_one(a: HeadlineFacts, b: HeadlineFacts) -> bool:
-    """Whether one reports results and the other a deal."""
+    """Return whether one reports results and the other a deal."""
     deals = b.acts - a.acts if "revenue" in a.measures else a.acts - b.acts
     return ("revenue" in a.measures) != ("revenue" in b.measures) and bool(deals & _DEALS)
 
 
 def has_swapped_roles(a: HeadlineFacts, b: HeadlineFacts) -> bool:
-    """Whether another one acts: "A sues B" and "B sues A", "to A" and "from A"."""
+    """Return whether another one acts: "A sues B" and "B sues A", "to A" and "from A"."""
     for act in {act for act, _ in a.actors} & {act for act, _ in b.actors}:
         ours = {who for what, who in a.actors if what == act}
         theirs = {who for what, who in b.actors if what == act}
@@ -124,7 +124,7 @@ def has_swapped_roles(a: HeadlineFacts, b: HeadlineFacts) -> bool:
 
 
 def _has_swapped_ends(ours: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
-    """Whether the first words of both stand on the other side of the same words: "A beats B", "B beats A"."""
+    """Return whether the first words of both stand on the other side of the same words: "A beats B", "B beats A"."""
     if not ours or not theirs or ours[0] == theirs[0] or theirs[0] not in ours or ours[0] not in theirs:
         return False
     between = ours[1 : ours.index(theirs[0])]
@@ -132,7 +132,7 @@ def _has_swapped_ends(ours: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
 
 
 def _is_decided_by_others(a: HeadlineFacts, b: HeadlineFacts) -> bool:
-    """Whether the owners decide in one title, and the other does not know of them."""
+    """Return whether the owners decide in one title, and the other does not know of them."""
     decides = any(
         one in _OWNERS and (two in {"vote", "back"} or stem_word(two) in _DECISIONS) for one, two in pairwise(a.words)
     )

@@ -16,7 +16,7 @@ _MAX_COMPARED: Final = 5  # members of a story that a new one is compared with
 
 
 def group_into_stories(articles: Iterable[PublishedArticle], comparisons: Comparisons) -> list[Story]:
-    """Returns the stories, newest first. A later article joins an earlier story, so a story keeps its id."""
+    """Return the stories, newest first. A later article joins an earlier story, so a story keeps its id."""
     comparisons.begin()
     grouping = _Grouping(comparisons)
     for article in sorted(articles, key=lambda each: (each.article.number("queuedAt"), each.order)):
@@ -26,7 +26,7 @@ def group_into_stories(articles: Iterable[PublishedArticle], comparisons: Compar
 
 
 def _build_story(members: list[PublishedArticle]) -> Story:
-    """The best member leads: one with a summary before one without, then the first to arrive."""
+    """Build the story. Its best member leads it: one with a summary before one without, then the first to arrive."""
     lead = max(members, key=lambda each: (bool(each.article.text("aiSummary")), -members.index(each)))
     return Story(members[0].id, lead, [article for article in members if article is not lead])
 
@@ -65,14 +65,14 @@ class _Grouping:
         return next((group for group in groups if self._is_fitting(group, article)), None)
 
     def _is_fitting(self, group: _Group, article: ComparedArticle) -> bool:
-        """Whether an article tells the story of one member, and contradicts none."""
+        """Return whether an article tells the story of one member, and contradicts none."""
         compared = group.compared[:_MAX_COMPARED]
         return any(self._comparisons.is_same_story(article, each) for each in compared) and not any(
             is_vetoed(article.facts, each.facts) for each in compared
         )
 
     def _list_candidates(self, facts: ArticleFacts) -> dict[int, None]:
-        """Returns the newest stories for each clue, up to a limit, so that alike titles do not cost more and more."""
+        """Return the newest stories for each clue, up to a limit, so that alike titles do not cost more and more."""
         candidates: dict[int, None] = {}
         for clue in sorted(_clues(facts), key=lambda clue: (len(self._by_clue.get(clue, ())), clue)):
             for place in reversed(self._by_clue.get(clue, ())):
@@ -83,7 +83,7 @@ class _Grouping:
 
 
 def _clues(facts: ArticleFacts) -> set[str]:
-    """Returns what two articles of one story have at least one of in common."""
+    """Return the clues of an article; two articles of one story share at least one of them."""
     texts = (facts.title, facts.text) if facts.text else (facts.title,)
     numbers = {_number_clue(number) for text in texts for number in text.numbers}
     names = {name for text in texts for name in text.names}

@@ -102,7 +102,7 @@ _MIN_PREFIX: Final = 4  # "Citi" stands for "Citigroup"
 
 @dataclass(frozen=True, slots=True)
 class HeadlineFacts:
-    """`kind` is event, talks, forecast, reaction, explainer or recap; `is_planned` says that the act is still to come."""
+    """The facts of a headline. `kind` is event, talks, forecast, reaction, explainer or recap; `is_planned` says that the act is still to come."""
 
     words: tuple[str, ...]
     line: tuple[str, ...]  # the stems in their order
@@ -161,26 +161,26 @@ class HeadlineFacts:
             undone=frozenset(_SAME_NOUN.get(noun, noun) for noun in _UNDOING.findall(lowered)),
         )
 
-    def keeps(self, noun: str) -> bool:
-        """Whether the title names a ban, an appeal or the like, and nobody takes it back."""
+    def upholds(self, noun: str) -> bool:
+        """Return whether the title names a ban, an appeal or the like, and nobody takes it back."""
         names_it = any(_SAME_NOUN.get(word, word).startswith(noun) for word in self.words)
         is_kept = not (self.is_negated or self.is_halted or self.acts & {"dismiss", "cancel", "unban"})
         return names_it and noun not in self.undone and is_kept
 
     def mentions(self, name: str) -> bool:
-        """Whether a name or asset of another headline stands in this one."""
+        """Return whether a name or asset of another headline stands in this one."""
         if name in self.names or name in self.assets or name in self.words or f"{name}'s" in self.words:
             return True
         return len(name) >= _MIN_PREFIX and any(word.startswith(name) for word in self.words)
 
 
 def clean_title(text: str) -> str:
-    """Removes wire labels and the name of the source."""
+    """Remove wire labels and the name of the source."""
     return _TAIL.sub("", _LABEL.sub("", " ".join(text.split())))
 
 
 def stem_word(word: str) -> str:
-    """Returns the synonym or the stem of a word in lower case."""
+    """Return the synonym or the stem of a word in lower case."""
     word = word.removesuffix("'s").removesuffix("'")
     if (known := synonyms().get(word) or synonyms().get(word.removesuffix("s"))) is not None:
         return known
@@ -191,19 +191,19 @@ def stem_word(word: str) -> str:
 
 
 def _leave_out(words: tuple[str, ...], acts: list[Term]) -> str:
-    """Returns the words without the phrases of acts: "will not sell" is an act of its own, and negates nothing."""
+    """Return the words without the phrases of acts: "will not sell" is an act of its own, and negates nothing."""
     covered = {at for term in acts if term.size > 1 for at in range(term.at, term.at + term.size)}
     return " ".join(word for at, word in enumerate(words) if at not in covered)
 
 
 def _find_behind(words: tuple[str, ...], acts: list[Term], marks: frozenset[str]) -> frozenset[str]:
-    """Returns the acts that stand only behind one of the words."""
+    """Return the acts that stand only behind one of the words."""
     start = next((at for at, word in enumerate(words) if at and word in marks), len(words))
     return frozenset(act.name for act in acts if act.at > start) - {act.name for act in acts if act.at < start}
 
 
 def _find_relative(words: tuple[str, ...], acts: list[Term]) -> frozenset[str]:
-    """Returns the acts right behind "that" or "who"."""
+    """Return the acts right behind "that" or "who"."""
     return frozenset(act.name for act in acts if act.at and words[act.at - 1] in _RELATIVE)
 
 

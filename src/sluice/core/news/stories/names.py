@@ -53,7 +53,7 @@ _NOUN_ENDINGS: Final = ("ing", "ed", "ions", "ers", "ors", "ive", "ant", "age")
 
 
 def find_names(raw: list[str], words: tuple[str, ...]) -> Iterator[str]:
-    """Yields names in lower case; `raw` are the words as written, `words` the same in lower case."""
+    """Yield names in lower case; `raw` are the words as written, `words` the same in lower case."""
     covered: set[int] = set()
     for at, size, name in _find_aliases(words):
         covered.update(range(at, at + size))
@@ -68,7 +68,7 @@ def plain_name(word: str) -> str:
 
 @cache
 def aliases() -> Mapping[str, str]:
-    """Returns names and nicknames with the name that they stand for."""
+    """Return names and nicknames with the name that they stand for."""
     nicknames = {nick: name for name, text in ALIASES.items() for nick in text.split(", ")}
     return {name: name for name in ALIASES} | nicknames
 

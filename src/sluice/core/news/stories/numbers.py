@@ -93,7 +93,7 @@ _MAX_STEP: Final = 0.05  # a round number is given more exactly than its zeros s
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """`step` is how exactly it is given: 1,000 for $126K, 100 for $101.2K."""
+    """A number with its type. `step` is how exactly it is given: 1,000 for $126K, 100 for $101.2K."""
 
     type: str
     value: float
@@ -116,7 +116,7 @@ class Number:
 
 
 def find_numbers(text: str) -> Iterator[Number]:
-    """Yields the numbers of a text in lower case."""
+    """Yield the numbers of a text in lower case."""
     readers: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Number]], ...] = (
         (_DATE, _read_date),
         (_QUARTER, lambda found: Number("quarter", float(found[1] or _ORDINALS.index(found[2])))),
@@ -173,7 +173,7 @@ def _find_type(rest: str) -> str:
 
 
 def _place(digits: str) -> float:
-    """Returns the place of the last digit that is not zero."""
+    """Return the place of the last digit that is not zero."""
     whole, _, part = digits.partition(".")
     if part:
         return float(10 ** -len(part))

@@ -28,7 +28,7 @@ class Story:
 
     @property
     def importance(self) -> float:
-        """That of its most important article, and more for each further source."""
+        """The importance of its most important article, and more for each further source."""
         members = [self.lead, *self.alternates]
         best = max(each.importance for each in members)
         sources = len({each.source for each in members})
@@ -39,7 +39,7 @@ class Story:
         return {**self.lead.as_json(), "importance": self.importance, "storyId": self.id, "alternates": alternates}
 
     def with_lead_from(self, ids: Collection[str]) -> "Story | None":
-        """Returns the story led by the first of its articles that is in `ids`; None if none is."""
+        """Return the story led by the first of its articles that is in `ids`; None if none is."""
         members = [self.lead, *self.alternates]
         lead = next((article for article in members if article.id in ids), None)
         if lead is None:

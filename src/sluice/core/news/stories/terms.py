@@ -36,7 +36,7 @@ class _Phrases:
 
 
 def find_terms(words: tuple[str, ...], table: str) -> list[Term]:
-    """Returns the terms of one table in the order of the text."""
+    """Return the terms of one table in the order of the text."""
     phrases = _phrases(table)
     found: list[Term] = []
     covered = 0
@@ -53,7 +53,7 @@ def find_terms(words: tuple[str, ...], table: str) -> list[Term]:
 
 @cache
 def is_term(word: str) -> bool:
-    """Whether a single word is in any table."""
+    """Return whether a single word is in any table."""
     return word in synonyms() or any(find_terms((word,), table) for table in _TABLES)
 
 

@@ -111,8 +111,8 @@ _TIME_OF_ENTRY: Final = re.compile(
 )
 
 
-def speaks_to_reader(sentence: str, language: str) -> bool:
-    """Whether a sentence addresses the reader, or tells of the site instead of the news."""
+def addresses_reader(sentence: str, language: str) -> bool:
+    """Return whether a sentence addresses the reader, or tells of the site instead of the news."""
     plain = sentence.replace("\u2019", "'")
     unquoted = _QUOTED.sub(" ", plain)
     persons, commands = _PERSONS.get(language), _COMMANDS.get(language)
@@ -126,7 +126,7 @@ def _is_exclaimed(unquoted: str) -> bool:
 
 
 def _looks_like_a_note(sentence: str) -> bool:
-    """A label, a bracket, an emoji or a time of day opens it."""
+    """Return whether a label, a bracket, an emoji or a time of day opens the sentence."""
     if sentence[:1] in _OPENS_NOTE or unicodedata.category(sentence[:1] or " ") in _PICTOGRAPHS:
         return True
     if any(unicodedata.category(char) == "So" and ord(char) > 0x2190 for char in sentence):
@@ -137,7 +137,7 @@ def _looks_like_a_note(sentence: str) -> bool:
 
 
 def find_polite(sentences: Sequence[str], language: str) -> frozenset[str]:
-    """Returns the sentences in polite style, if most of the article is in plain style."""
+    """Return the sentences in polite style, if most of the article is in plain style."""
     if (pattern := _POLITE.get(language)) is None:
         return frozenset()
     polite = frozenset(each for each in sentences if pattern.search(each))

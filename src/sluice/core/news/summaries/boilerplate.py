@@ -80,7 +80,7 @@ _MIN_LETTERS: Final = 0.5
 
 
 def is_boilerplate(sentence: str) -> bool:
-    """Whether a sentence must not stand in a summary, whatever stands around it."""
+    """Return whether a sentence must not stand in a summary, whatever stands around it."""
     sentence = sentence.replace("\u2019", "'")
     patterns = (_LABELS, _FIRST_PERSON, _TIME_STAMP, _ROW, _BULLET, _QUOTE_ONLY)
     if any(pattern.match(sentence) for pattern in patterns):

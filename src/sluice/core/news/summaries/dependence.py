@@ -139,8 +139,8 @@ _WITH_ARTICLE: Final = re.compile(r"\bthe ([a-z][\w-]+)\b(?! (?:of|that|which|wh
 _CAPITAL: Final = re.compile(r"(?:\b([A-Z][\w.'\u2019-]*)\s+)?\b([A-Z][a-z]\w+)")
 
 
-def points_elsewhere(sentence: str) -> bool:
-    """Whether a sentence begins with a word whose meaning stands in another sentence, or quotes a pronoun."""
+def starts_with_anaphor(sentence: str) -> bool:
+    """Return whether a sentence begins with a word whose meaning stands in another sentence, or quotes a pronoun."""
     plain = sentence.replace("\u2019", "'")
     said = plain.lstrip(_OPENING_QUOTES)
     return _SPEAKER.match(plain) is not None or any(
@@ -148,8 +148,8 @@ def points_elsewhere(sentence: str) -> bool:
     )
 
 
-def leans_on_another(sentence: str) -> bool:
-    """Whether a word in the middle of a sentence needs another one; the first sentence of an article needs none."""
+def depends_on_another(sentence: str) -> bool:
+    """Return whether a word in the middle of a sentence needs another one; the first sentence of an article needs none."""
     if _TIES.search(sentence) or _EARLY_PRONOUN.match(sentence):
         return True
     person, thing = _PERSON.search(sentence), _THING.search(sentence)
@@ -162,13 +162,13 @@ def leans_on_another(sentence: str) -> bool:
 
 
 def is_about_a_party(sentence: str) -> bool:
-    """Whether a sentence begins with "the company" or the like, so that it cannot come first."""
+    """Return whether a sentence begins with "the company" or the like, so that it cannot come first."""
     found = _DEFINITE.match(sentence)
     return found is not None and found[1] in _PARTIES and not _COMPLEMENT.match(sentence)
 
 
-def missing_subject(sentence: str, said: str) -> bool:
-    """Whether the sentence is about "the company" or "the bonds" and nothing of that was said."""
+def lacks_subject(sentence: str, said: str) -> bool:
+    """Return whether the sentence is about "the company" or "the bonds" and nothing of that was said."""
     if _mentions_unknown_party(sentence, said.lower()):
         return True
     found = _DEFINITE.match(sentence)
@@ -197,7 +197,7 @@ def _mentions_unknown_party(sentence: str, said: str) -> bool:
 
 
 def uses_short_name(sentence: str, before: str, said: str) -> bool:
-    """Whether a sentence says "Hewson" where only a sentence that is not quoted said "Margot Hewson"."""
+    """Return whether a sentence says "Hewson" where only a sentence that is not quoted said "Margot Hewson"."""
     return any(
         f" {name}" not in f" {said}" and _is_introduced(name, before)
         for first, name in _CAPITAL.findall(sentence)

@@ -13,13 +13,13 @@ from typing import Final
 from sluice.core.news.analysts.words import content_words
 from sluice.core.news.language import detect_language, may_be_in
 from sluice.core.news.sentences import split_sentences
-from sluice.core.news.summaries.address import find_polite, speaks_to_reader
+from sluice.core.news.summaries.address import addresses_reader, find_polite
 from sluice.core.news.summaries.boilerplate import is_boilerplate
 from sluice.core.news.summaries.dependence import (
+    depends_on_another,
     is_about_a_party,
-    leans_on_another,
-    missing_subject,
-    points_elsewhere,
+    lacks_subject,
+    starts_with_anaphor,
     uses_short_name,
 )
 from sluice.core.news.summaries.fragments import is_biography, is_fragment, is_timeless
@@ -65,7 +65,7 @@ class _Candidate:
 
 
 def summarise(title: str, content: str) -> str:
-    """Returns one to three sentences in their original order; "" when there is none that can be published."""
+    """Return one to three sentences in their original order; "" when there is none that can be published."""
     language = detect_language(content)
     candidates = _find_candidates(title, content, language)
     lead = _find_lead(candidates)
@@ -104,7 +104,7 @@ def _find_candidates(title: str, content: str, language: str) -> list[_Candidate
 
 
 def _find_lead(candidates: Sequence[_Candidate]) -> _Candidate | None:
-    """Returns the first sentence that can stand alone and tells nearly as much of the title as any of the first ones."""
+    """Return the first sentence that can stand alone and tells nearly as much of the title as any of the first ones."""
     first = candidates[:_MAX_PLACE_OF_LEAD]
     wanted = max((each.common for each in first), default=0.0) * _CLOSE
     has_begun = False
@@ -117,7 +117,7 @@ def _find_lead(candidates: Sequence[_Candidate]) -> _Candidate | None:
 
 
 def _drop_site_text(sentences: Sequence[str], language: str, polite: frozenset[str]) -> list[str]:
-    """Returns the sentences of a paragraph that tell news; a notice makes its neighbours suspect."""
+    """Return the sentences of a paragraph that tell news; a notice makes its neighbours suspect."""
     if not any(each.endswith(_ENDS) for each in sentences):
         return []
     marked = [each in polite or _is_site_text(each, language) for each in sentences]
@@ -134,7 +134,7 @@ def _drop_site_text(sentences: Sequence[str], language: str, polite: frozenset[s
 def _is_site_text(sentence: str, language: str) -> bool:
     if len(sentence) > _MAX_SENTENCE_CHARS:
         return False  # never quoted, so nothing else is asked about it
-    return is_boilerplate(sentence) or speaks_to_reader(sentence, language) or is_fragment(sentence, language)
+    return is_boilerplate(sentence) or addresses_reader(sentence, language) or is_fragment(sentence, language)
 
 
 def _is_quotable(sentence: str, title: str, language: str) -> bool:
@@ -153,26 +153,26 @@ def _is_long(sentence: str) -> bool:
 
 
 def _can_lead(candidate: _Candidate, *, is_opening: bool) -> bool:
-    """A lead needs no other sentence, and tells of what the title tells."""
+    """Return whether a sentence needs no other one, and tells of what the title tells."""
     sentence = candidate.text
-    if not candidate.can_be_quoted or points_elsewhere(sentence) or is_about_a_party(sentence):
+    if not candidate.can_be_quoted or starts_with_anaphor(sentence) or is_about_a_party(sentence):
         return False
-    if not is_opening and (leans_on_another(sentence) or missing_subject(sentence, "")):
+    if not is_opening and (depends_on_another(sentence) or lacks_subject(sentence, "")):
         return False
     has_facts = _FIGURE.search(sentence) is not None or _NAME.search(sentence) is not None
     return candidate.common >= (_HALF_RELATED if has_facts else _RELATED)
 
 
 def _can_follow(candidate: _Candidate) -> bool:
-    return candidate.can_be_quoted and not (points_elsewhere(candidate.text) or leans_on_another(candidate.text))
+    return candidate.can_be_quoted and not (starts_with_anaphor(candidate.text) or depends_on_another(candidate.text))
 
 
 def _keep_supported(ordered: Sequence[_Candidate], content: str) -> list[str]:
-    """Leaves out a sentence about "the company" or "Hewson" if what stands before it names none."""
+    """Leave out a sentence about "the company" or "Hewson" if what stands before it names none."""
     kept: list[str] = []
     for sentence in (each.text for each in ordered):
         said, before = " ".join(kept), content[: content.find(sentence)]
-        if not kept or not (missing_subject(sentence, said) or uses_short_name(sentence, before, said)):
+        if not kept or not (lacks_subject(sentence, said) or uses_short_name(sentence, before, said)):
             kept.append(sentence)
     return kept[:MAX_SENTENCES]
 
@@ -189,7 +189,7 @@ def _fits(candidate: _Candidate, chosen: Sequence[_Candidate]) -> bool:
         return False
     said = " ".join(each.text for each in chosen)
     repeats = any(_repeats(candidate.text, each.text) for each in chosen)
-    return not repeats and not missing_subject(candidate.text, said)
+    return not repeats and not lacks_subject(candidate.text, said)
 
 
 def _repeats(one: str, other: str) -> bool:
@@ -198,7 +198,7 @@ def _repeats(one: str, other: str) -> bool:
 
 
 def _pieces(text: str) -> set[str]:
-    """Returns words, or pairs of characters where words are not separated."""
+    """Return the words of a text, or pairs of characters where words are not separated."""
     if _WIDE.search(text):
         return {text[at : at + 2] for at in range(len(text) - 1)}
     return set(content_words(text))

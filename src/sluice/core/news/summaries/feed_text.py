@@ -4,7 +4,7 @@ from typing import Final
 
 from sluice.core.news.language import detect_language
 from sluice.core.news.sentences import cut_at_sentence, split_sentences
-from sluice.core.news.summaries.address import speaks_to_reader
+from sluice.core.news.summaries.address import addresses_reader
 from sluice.core.news.summaries.boilerplate import is_boilerplate
 from sluice.core.news.summaries.extractive import MAX_CHARS, MAX_SENTENCES
 
@@ -13,10 +13,10 @@ _MAX_DESCRIPTION_CHARS: Final = 5_000
 
 
 def summarise_feed_text(title: str, description: str) -> str:
-    """Returns the sentences of a feed's text that can be published; "" if there are none."""
+    """Return the sentences of a feed's text that can be published; "" if there are none."""
     language = detect_language(description)
     sentences = split_sentences(description[:_MAX_DESCRIPTION_CHARS])
-    clean = [each for each in sentences if not (is_boilerplate(each) or speaks_to_reader(each, language))][
+    clean = [each for each in sentences if not (is_boilerplate(each) or addresses_reader(each, language))][
         :MAX_SENTENCES
     ]
     text = cut_at_sentence(" ".join(clean), MAX_CHARS)

@@ -53,7 +53,7 @@ _RATED: Final = re.compile(r"(?:Rated|Trusted|Powered|Loved|Voted|Featured|Recom
 
 
 def is_fragment(sentence: str, language: str) -> bool:
-    """Whether a sentence is a caption, half a quotation, tells who the author is, or states nothing."""
+    """Return whether a sentence is a caption, half a quotation, tells who the author is, or states nothing."""
     if _is_half_a_quotation(sentence) or is_biography(sentence):
         return True
     if language != "en":
@@ -62,7 +62,7 @@ def is_fragment(sentence: str, language: str) -> bool:
 
 
 def is_timeless(sentence: str, language: str) -> bool:
-    """Whether an English sentence reports nothing: no past, no future, no amount, nobody who says it."""
+    """Return whether an English sentence reports nothing: no past, no future, no amount, nobody who says it."""
     if language != "en" or _AMOUNT.search(sentence) or len(_FIGURE.findall(sentence)) > 1:
         return False
     words = _WORD.findall(sentence.replace("\u2019", "'"))
@@ -70,12 +70,12 @@ def is_timeless(sentence: str, language: str) -> bool:
 
 
 def is_biography(sentence: str) -> bool:
-    """Whether a sentence tells who somebody is, as below an article."""
+    """Return whether a sentence tells who somebody is, as below an article."""
     return _BIOGRAPHY.match(sentence) is not None and not _AMOUNT.search(sentence)
 
 
 def _is_half_a_quotation(sentence: str) -> bool:
-    """Whether a quotation begins or ends in another sentence."""
+    """Return whether a quotation begins or ends in another sentence."""
     is_uneven = sentence.count('"') % 2 == 1 or any(
         sentence.count(one) != sentence.count(other) for one, other in _PAIRS
     )

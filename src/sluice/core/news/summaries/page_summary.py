@@ -5,7 +5,7 @@ from typing import Final
 
 from sluice.core.news.analysts.analyst import Mismatch
 from sluice.core.news.analysts.matching import check_match
-from sluice.core.news.charsets import decode_text
+from sluice.core.news.charset_detection import decode_text
 from sluice.core.news.extraction import ExtractedArticle, extract
 from sluice.core.news.language import detect_language
 from sluice.core.news.scrape import TEASER, is_teaser
@@ -17,7 +17,7 @@ _HTML: Final = ("text/html", "application/xhtml+xml")
 
 @dataclass(frozen=True, slots=True)
 class PageSummary:
-    """`by` is page or feed; `reason` says why there is no summary of the page."""
+    """The summary of a page. `by` is page or feed; `reason` says why there is no summary of the page."""
 
     summary: str
     by: str
@@ -26,7 +26,7 @@ class PageSummary:
 
 
 def summarise_page(body: bytes, *, content_type: str, status: int, title: str, description: str) -> PageSummary:
-    """Never raises; without a page or a text that can be published the summary is ""."""
+    """Return the summary of a page. This never raises: without a page or a text that can be published the summary is ""."""
     reason = _find_refusal(content_type, status)
     if not reason:
         article = extract(decode_text(body, content_type).text)
@@ -44,7 +44,7 @@ def _find_refusal(content_type: str, status: int) -> str:
 
 
 def _summarise_article(article: ExtractedArticle, title: str) -> tuple[str, str]:
-    """Returns the summary, or "" and the reason why there is none."""
+    """Return the summary, or "" and the reason why there is none."""
     if is_teaser(article):
         return "", TEASER
     try:

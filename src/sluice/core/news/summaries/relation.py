@@ -26,7 +26,7 @@ Pieces = frozenset[str]
 
 
 def find_pieces(text: str) -> Pieces:
-    """Returns the beginnings of the words that carry meaning, or pairs of characters where words are not separated."""
+    """Return the beginnings of the words that carry meaning, or pairs of characters where words are not separated."""
     words = (word for word in content_words(text) if len(word) >= _MIN_WORD or word.isdigit())
     stems = {word[:_STEM_CHARS] for word in words if word not in FUNCTION_WORDS}
     wide = {one + other for run in _WIDE.findall(text) for one, other in pairwise(run)}
@@ -35,12 +35,12 @@ def find_pieces(text: str) -> Pieces:
 
 
 def weigh_common(ours: Pieces, theirs: Pieces) -> float:
-    """Returns how many pieces two texts share; one that stands everywhere counts half."""
+    """Return how many pieces two texts share; one that stands everywhere counts half."""
     return sum(_GENERIC_WEIGHT if piece in _GENERIC else 1.0 for piece in ours & theirs)
 
 
 def count_known(ours: Pieces, uses: Counter[str]) -> int:
-    """Returns how many pieces of a sentence stand in another sentence of its article too."""
+    """Return how many pieces of a sentence stand in another sentence of its article too."""
     return sum(uses[piece] > 1 for piece in ours - _GENERIC)
 
 

@@ -20,7 +20,7 @@ _FOR_SENTIMENT: Final = 0.1
 
 
 def describe_topics(article: Article) -> dict[str, Any]:
-    """Returns tags, entities and the importance of the article by itself."""
+    """Return tags, entities and the importance of the article by itself."""
     tags = find_tags(article.title, article.description)
     score = article.data.get("sentimentScore")
     weight = weigh_article(article.title, tags, score if isinstance(score, int | float) else 0.0)
@@ -28,7 +28,7 @@ def describe_topics(article: Article) -> dict[str, Any]:
 
 
 def weigh_article(title: str, tags: Sequence[str], score: float) -> float:
-    """Returns the importance of one article by itself, without other sources; `score` is that of its sentiment, if there is one."""
+    """Return the importance of one article by itself, without other sources; `score` is that of its sentiment, if there is one."""
     facts = HeadlineFacts.from_text(title)
     amounts = [number.value for number in facts.numbers if number.type == "money"]
     amounts += [number.value * _COIN_USD for number in facts.numbers if number.type == "coins"]

@@ -68,7 +68,7 @@ _MAX_CHARS: Final = 400
 
 
 def find_entities(title: str, description: str) -> list[str]:
-    """Returns the entities of the title, then those of the feed's text that are generally known."""
+    """Return the entities of the title, then those of the feed's text that are generally known."""
     text = description[:_MAX_CHARS]
     names = [
         *_read_names(clean_title(title), only_known=not is_english(title, text)),
@@ -94,7 +94,7 @@ def _read_names(text: str, *, only_known: bool) -> Iterator[str]:
 
 
 def _spell_known(name: str, raw: list[str], lowered: tuple[str, ...]) -> str:
-    """Returns the name, or the nickname as it stands in the text: a person is not the company."""
+    """Return the name, or the nickname as it stands in the text: a person is not the company."""
     if " ".join(lowered).find(name) >= 0 or name in _AS_WRITTEN:
         if name in _AS_WRITTEN:
             return _AS_WRITTEN[name]
@@ -105,7 +105,7 @@ def _spell_known(name: str, raw: list[str], lowered: tuple[str, ...]) -> str:
 
 
 def _is_likely(raw: list[str], at: int) -> bool:
-    """The first word of a title is capitalised anyway: it is a name before another capital, or before a verb."""
+    """Return whether a capitalised word is a name. The first word of a title is one only before another capital, or before a verb."""
     if raw[at].lower() in _OTHER_NOUNS:
         return False
     if at > 0:
@@ -119,7 +119,7 @@ def _is_likely(raw: list[str], at: int) -> bool:
 
 
 def _join_capitals(raw: list[str], at: int) -> str:
-    """Returns the word with the capitalised words around it: "Hal Finney", "Ethereum Foundation"."""
+    """Return the word with the capitalised words around it: "Hal Finney", "Ethereum Foundation"."""
     first = at - 1 if at > 0 and raw[at - 1][:1].isupper() and raw[at - 1].lower() not in _NO_ENTITIES else at
     last = at
     while last + 1 < len(raw) and last - first + 1 < _CAPITAL_WORDS and raw[last + 1][:1].isupper():

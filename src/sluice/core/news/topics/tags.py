@@ -37,7 +37,7 @@ _WIDE: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 def find_tags(title: str, description: str) -> list[str]:
-    """Returns the tags, those of the title first."""
+    """Return the tags, those of the title first."""
     texts = (title.lower(), description[:_MAX_CHARS].lower())
     found = [tag for text in texts for tag, pattern in _patterns().items() if pattern.search(text)]
     return list(dict.fromkeys(found))[:_MAX_TAGS]
@@ -45,11 +45,11 @@ def find_tags(title: str, description: str) -> list[str]:
 
 @cache
 def _patterns() -> Mapping[str, re.Pattern[str]]:
-    return {tag: re.compile("|".join(_bound(words))) for tag, words in _WORDS.items()}
+    return {tag: re.compile("|".join(_compile_words(words))) for tag, words in _WORDS.items()}
 
 
-def _bound(words: str) -> list[str]:
-    """Sets words between word boundaries, which there are none of between ideographs."""
+def _compile_words(words: str) -> list[str]:
+    """Return a pattern for words between word boundaries; between ideographs there are none."""
     pieces = words.split("|")
     wide = [piece for piece in pieces if _WIDE.search(piece)]
     plain = "|".join(piece for piece in pieces if piece not in wide)

@@ -24,7 +24,7 @@ class Directives:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Parses Cache-Control leniently: what is not a directive is skipped."""
+        """Parse Cache-Control leniently: what is not a directive is skipped."""
         values: dict[str, tuple[str, ...]] = {}
         for match in _DIRECTIVE.finditer(text):
             name, value = match["name"].lower(), (match["value"] or "").strip().strip('"')
@@ -33,7 +33,7 @@ class Directives:
 
     @classmethod
     def parse_targeted(cls, text: str) -> Self | None:
-        """Parses CDN-Cache-Control; None when it is empty or malformed, and so to be ignored."""
+        """Parse CDN-Cache-Control; None when it is empty or malformed, and so to be ignored."""
         values: dict[str, tuple[str, ...]] = {}
         for part in text.split(",") if text.strip() else ():
             match = _MEMBER.fullmatch(part.strip())
@@ -47,11 +47,11 @@ class Directives:
         return name in self.values
 
     def seconds(self, name: str) -> int | None:
-        """The smallest value of a directive; 0 when it is not a number of seconds, None when the directive is missing."""
+        """Return the smallest value of a directive; 0 when it is not a number of seconds, None when the directive is missing."""
         texts = self.values.get(name)
         return None if texts is None else min(parse_seconds(text) or 0 for text in texts)
 
 
 def parse_seconds(text: str) -> int | None:
-    """A count of seconds, limited to what every cache understands; None for any other text."""
+    """Return a count of seconds, limited to what every cache understands; None for any other text."""
     return min(MAX_SECONDS, int(text)) if _SECONDS.fullmatch(text) else None

@@ -25,7 +25,7 @@ _QUERY_SAFE: Final = _PATH_SAFE + "?[]"
 
 
 def canonical_url(url: str, config: ZoneConfig) -> str:
-    """The one spelling of a page's URL; raises Invalid for what is not a page of the zone."""
+    """Return the one spelling of a page's URL; raise Invalid for what is not a page of the zone."""
     if len(url) > MAX_URL_CHARS:
         raise Invalid(f"the URL is longer than {MAX_URL_CHARS} characters")
     if _FORBIDDEN.search(url):
@@ -42,22 +42,22 @@ def canonical_url(url: str, config: ZoneConfig) -> str:
     return canonical
 
 
-def name_place(url: str) -> str:
-    """Host, path and query in one spelling, which no proxy on the way changes; raises Invalid for what is no address."""
+def normalise_address(url: str) -> str:
+    """Return host, path and query in one spelling, which no proxy on the way changes; raise Invalid for what is no address."""
     host, parts = netloc_of(url), urlsplit(url)
     query = f"?{_normalize_escapes(parts.query, _QUERY_SAFE)}" if parts.query else ""
     return host + _normalize_path(parts.path, "keep") + query
 
 
 def list_variants(config: ZoneConfig) -> list[str]:
-    """Every variant in which a page of the zone is stored; "" is the plain one."""
+    """Return every variant in which a page of the zone is stored; "" is the plain one."""
     languages = [f"lang:{language}" for language in config.cache_languages] or [""]
     devices = ["", "device:mobile"] if config.cache_device_variants else [""]
     return ["|".join(filter(None, (language, device))) for language in languages for device in devices]
 
 
 def choose_variant(config: ZoneConfig, headers: Mapping[str, str]) -> str:
-    """The variant that a visitor gets; raises Invalid when a header is too long to be part of a key."""
+    """Return the variant that a visitor gets; raise Invalid when a header is too long to be part of a key."""
     language = _choose_language(config.cache_languages, headers.get("accept-language", ""))
     mobile = config.cache_device_variants and "mobi" in headers.get("user-agent", "").lower()
     parts = [f"lang:{language}" if language else "", "device:mobile" if mobile else ""]
@@ -70,7 +70,7 @@ def choose_variant(config: ZoneConfig, headers: Mapping[str, str]) -> str:
 
 
 def variant_headers(variant: str, agent: str) -> tuple[tuple[str, str], ...]:
-    """The request headers that ask an origin for this variant."""
+    """Return the request headers that ask an origin for this variant."""
     parts = dict(part.split(":", 1) for part in variant.split("|") if part)
     mobile = "Mozilla/5.0 (Linux; Android 15; Mobile) " if "device" in parts else ""
     language = (("accept-language", parts["lang"]),) if "lang" in parts else ()
@@ -79,13 +79,13 @@ def variant_headers(variant: str, agent: str) -> tuple[tuple[str, str], ...]:
 
 
 def cache_key(url: str, variant: str) -> str:
-    """The text that names one variant of one page; bodies are stored unencoded, the platform encodes them for each visitor."""
+    """Return the text that names one variant of one page; bodies are stored unencoded, the platform encodes them for each visitor."""
     return "|".join(filter(None, (url, "enc:identity", variant)))
 
 
 @lru_cache(maxsize=1024)
 def key_hash(url: str, variant: str) -> str:
-    """The cache key as it stands in R2 and in the X-Cache-Key-Hash header."""
+    """Return the cache key as it stands in R2 and in the X-Cache-Key-Hash header."""
     return sha256(cache_key(url, variant).encode()).hexdigest()
 
 
@@ -94,7 +94,7 @@ def bucket_key(zone_id: str, hashed: str) -> str:
 
 
 def edge_url(url: str, variant: str) -> str:
-    """The URL under which the edge stores a variant: the page's own for the plain one."""
+    """Return the URL under which the edge stores a variant: the page's own for the plain one."""
     if not variant:
         return url
     return f"{url}{'&' if '?' in url else '?'}{VARIANT_PARAM}={quote(variant, safe='')}"
@@ -119,7 +119,7 @@ def _normalize_path(path: str, trailing_slash: str) -> str:
 
 
 def _sort_params(query: str, config: ZoneConfig) -> Iterator[str]:
-    """The parameters that are part of the key, sorted by name; the order of equal names may have a meaning."""
+    """Yield the parameters that are part of the key, sorted by name; the order of equal names may have a meaning."""
     if not query:
         return
     ignored = (*IGNORED_PARAMS, *config.cache_ignored_params)
@@ -134,7 +134,7 @@ def _sort_params(query: str, config: ZoneConfig) -> Iterator[str]:
 
 
 def _normalize_escapes(text: str, safe: str) -> str:
-    """Escapes in capitals, none for a letter or digit, and one for every character that needs it."""
+    """Escape in capitals, none for a letter or digit, and one for every character that needs it."""
     plain = _ESCAPE.sub(_shorten_escape, _STRAY_PERCENT.sub("%25", text))
     return quote(plain, safe=safe)
 

@@ -46,8 +46,9 @@ DECODED: Final = frozenset({"gzip", "br"})
 
 @dataclass(frozen=True, slots=True)
 class Freshness:
-    """Seconds for which a copy is fresh, and for which it may be served stale afterwards: while a newer one is fetched
-    (stale-while-revalidate), and because the origin fails (stale-if-error).
+    """Seconds for which a copy is fresh, and for which it may be served stale afterwards.
+
+    It is served stale while a newer one is fetched (stale-while-revalidate), or because the origin fails (stale-if-error).
     """
 
     lifetime_s: int
@@ -58,11 +59,11 @@ class Freshness:
         return age_s < self.lifetime_s
 
     def may_serve_while_revalidating(self, age_s: float) -> bool:
-        """Whether a copy of this age may be served while a newer one is fetched."""
+        """Return whether a copy of this age may be served while a newer one is fetched."""
         return age_s < self.lifetime_s + self.while_revalidate_s
 
     def may_serve_on_error(self, age_s: float) -> bool:
-        """Whether a copy of this age may be served because the origin fails."""
+        """Return whether a copy of this age may be served because the origin fails."""
         return age_s < self.lifetime_s + max(self.if_error_s, self.while_revalidate_s)
 
 
@@ -77,7 +78,7 @@ class Unstorable:
 def judge_response(
     status: int, headers: HeaderPairs, url: str, config: ZoneConfig, now: float | None = None
 ) -> Freshness | Unstorable:
-    """How long a response may be kept, or why it may not. `now` dates an Expires that comes without a Date."""
+    """Return how long a response may be kept, or why it may not. `now` dates an Expires that comes without a Date."""
     if status not in FULL_STATUSES | BRIEF_STATUSES:
         return Unstorable("status", f"status {status}")
     if redirects_to_itself(status, headers, url):
@@ -102,7 +103,7 @@ def judge_response(
 
 
 def unshareable_reason(status: int, headers: HeaderPairs, url: str, config: ZoneConfig) -> str | None:
-    """Why a page must not be warmed; None when it may be."""
+    """Return why a page must not be warmed; None when it may be."""
     if status not in FULL_STATUSES:
         return f"status {status}"
     verdict = judge_response(status, headers, url, config)
@@ -112,7 +113,7 @@ def unshareable_reason(status: int, headers: HeaderPairs, url: str, config: Zone
 def compute_freshness(
     headers: HeaderPairs, url: str, config: ZoneConfig, *, status: int = 200, now: float | None = None
 ) -> Freshness:
-    """Follows the zone's rule for the path, else the origin's headers; where they say nothing, the tier decides."""
+    """Return how long a response is fresh: by the zone's rule for the path, else by its headers, else by the zone's tier."""
     control = _read_directives(headers)
     shared_s = None if has_targeted_directives(headers) else control.seconds("s-maxage")
     lifetime_s = find_path_rule(url, config)
@@ -137,17 +138,17 @@ def compute_freshness(
 
 
 def initial_age_s(headers: HeaderPairs) -> int:
-    """How old a response was when it arrived, by the Age that caches on its way have added."""
+    """Return how old a response was when it arrived, by the Age that caches on its way have added."""
     return parse_seconds(header_value(headers, "age").partition(",")[0].strip()) or 0
 
 
 def is_specified(headers: HeaderPairs) -> bool:
-    """Whether a response says anything about its freshness."""
+    """Return whether a response says anything about its freshness."""
     return any(name.lower() in {"cache-control", "cdn-cache-control", "expires"} for name, _ in headers)
 
 
 def has_targeted_directives(headers: HeaderPairs) -> bool:
-    """Whether CDN-Cache-Control counts, and Cache-Control is for browsers only."""
+    """Return whether CDN-Cache-Control counts, and Cache-Control is for browsers only."""
     return Directives.parse_targeted(header_value(headers, "cdn-cache-control")) is not None
 
 
@@ -161,18 +162,18 @@ def tier_of(url: str, config: ZoneConfig) -> str:
 
 
 def parse_tags(headers: HeaderPairs) -> list[str]:
-    """The tags of a page, from Surrogate-Key and Cache-Tag, separated by spaces or commas."""
+    """Return the tags of a page, from Surrogate-Key and Cache-Tag, separated by spaces or commas."""
     texts = f"{header_value(headers, 'surrogate-key')} {header_value(headers, 'cache-tag')}".replace(",", " ").split()
     return list(dict.fromkeys(tag for tag in texts if TAG.fullmatch(tag)))[:MAX_TAGS]
 
 
 def list_varying_headers(headers: HeaderPairs) -> set[str]:
-    """The request headers on which a response depends."""
+    """Return the request headers on which a response depends."""
     return {name.strip().lower() for name in header_value(headers, "vary").split(",")}
 
 
 def headers_in_key(config: ZoneConfig) -> set[str]:
-    """Request headers whose values are part of the cache key."""
+    """Return the request headers whose values are part of the cache key."""
     return (
         set(config.cache_vary_headers)
         | ({"user-agent"} if config.cache_device_variants else set())
@@ -181,7 +182,7 @@ def headers_in_key(config: ZoneConfig) -> set[str]:
 
 
 def _read_directives(headers: HeaderPairs) -> Directives:
-    """CDN-Cache-Control alone if there is one; Pragma counts only without Cache-Control."""
+    """Return the directives that count: those of CDN-Cache-Control alone if there is one; Pragma counts only without Cache-Control."""
     targeted = Directives.parse_targeted(header_value(headers, "cdn-cache-control"))
     if targeted is not None:
         return targeted

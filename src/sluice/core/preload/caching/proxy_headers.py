@@ -30,18 +30,18 @@ REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _MEANINGFUL: Final = ("set-cookie", "retry-after", "refresh")
 BROWSER_CHECKS_HTML: Final = "max-age=0, must-revalidate"
 # Headers for caches that Cloudflare's front door keeps for itself. They travel through it under another name.
-_KEPT_AT_THE_DOOR: Final = frozenset({"cache-tag", "cdn-cache-control", "cloudflare-cdn-cache-control"})
-_TRAVELLING: Final = "x-sluice-origin-"
+_KEPT_BY_FRONT_DOOR: Final = frozenset({"cache-tag", "cdn-cache-control", "cloudflare-cdn-cache-control"})
+_PACKED_PREFIX: Final = "x-sluice-origin-"
 _QUOTED_VALUE: Final = re.compile(r'="(?:[^"\\]|\\.)*"')
 
 
 def is_from_ourselves(headers: Mapping[str, str]) -> bool:
-    """Whether a request has passed this proxy already."""
+    """Return whether a request has passed this proxy already."""
     return _is_in_via(headers.get("via", ""))
 
 
 def is_by_ourselves(headers: HeaderPairs) -> bool:
-    """Whether a reply names this cache: it has passed us, or is our own, and the origin may never have been asked."""
+    """Return whether a reply names this cache: then it has passed through here or was made here, perhaps without the origin."""
     members = _QUOTED_VALUE.sub("", header_value(headers, "cache-status")).split(",")
     names = {member.partition(";")[0].strip().strip('"') for member in members}
     return CACHE_NAME in names or _is_in_via(header_value(headers, "via"))
@@ -52,25 +52,27 @@ def _is_in_via(text: str) -> bool:
 
 
 def pack_reply_headers(headers: HeaderPairs) -> HeaderPairs:
-    """The headers of an origin's reply to a warming request, such that all of them arrive behind the front door."""
+    """Return the headers of an origin's reply to a warming request, such that all of them arrive behind the front door."""
     passed = tuple((name, value) for key, value in headers if (name := key.lower()) not in HOP_BY_HOP)
-    return (*passed, *((_TRAVELLING + name, value) for name, value in passed if name in _KEPT_AT_THE_DOOR))
+    return (*passed, *((_PACKED_PREFIX + name, value) for name, value in passed if name in _KEPT_BY_FRONT_DOOR))
 
 
 def unpack_reply_headers(headers: HeaderPairs) -> HeaderPairs:
-    """The headers as the origin sent them."""
-    packed = tuple((name.removeprefix(_TRAVELLING), value) for name, value in headers if name.startswith(_TRAVELLING))
+    """Return the headers as the origin sent them."""
+    packed = tuple(
+        (name.removeprefix(_PACKED_PREFIX), value) for name, value in headers if name.startswith(_PACKED_PREFIX)
+    )
     if not packed:
         return headers
     names = {name for name, _ in packed}
-    plain = tuple(pair for pair in headers if pair[0] not in names and not pair[0].startswith(_TRAVELLING))
-    return (*plain, *(pair for pair in packed if pair[0] in _KEPT_AT_THE_DOOR))
+    plain = tuple(pair for pair in headers if pair[0] not in names and not pair[0].startswith(_PACKED_PREFIX))
+    return (*plain, *(pair for pair in packed if pair[0] in _KEPT_BY_FRONT_DOOR))
 
 
 def change_request_headers(
     headers: Mapping[str, str], *, host: str, scheme: str, drop_analytics: bool
 ) -> dict[str, str | None]:
-    """The headers that the origin gets instead of the visitor's own; None removes one."""
+    """Return the headers that the origin gets instead of the visitor's own; None removes one."""
     named = _list_names(headers.get("connection", "")) - {"connection", "upgrade"}
     unfit = (HOP_BY_HOP | named | {"expect"}) & headers.keys() - {"connection", "upgrade"}
     changes: dict[str, str | None] = dict.fromkeys(unfit)
@@ -88,19 +90,19 @@ def change_request_headers(
 
 
 def select_visitor_headers(headers: HeaderPairs) -> HeaderPairs:
-    """The headers of a response that are for visitors, names in lower case."""
+    """Return the headers of a response that are for visitors, names in lower case."""
     dropped = HOP_BY_HOP | NOT_FOR_VISITORS | _list_names(header_value(headers, "connection"))
     return tuple((name, value) for key, value in headers if (name := key.lower()) not in dropped)
 
 
 def list_changed_urls(url: str, headers: HeaderPairs) -> list[str]:
-    """The URL of a request that changes something, and those on the same host that its response names (RFC 9111, 4.4)."""
+    """Return the URL of a request that changes something, and those on the same host that its response names (RFC 9111, 4.4)."""
     named = (urljoin(url, header_value(headers, name)) for name in ("location", "content-location"))
     return [url, *(each for each in named if urlsplit(each)[:2] == urlsplit(url)[:2] and each != url)]
 
 
 def redirects_to_itself(status: int, headers: HeaderPairs, url: str) -> bool:
-    """Whether a response sends whoever asked for a URL to the same URL, with nothing that could change its next reply."""
+    """Return whether a response sends whoever asked for a URL to the same URL, with nothing that could change its next reply."""
     location = header_value(headers, "location")
     if status not in REDIRECTS or not location or any(header_value(headers, name) for name in _MEANINGFUL):
         return False
@@ -108,7 +110,7 @@ def redirects_to_itself(status: int, headers: HeaderPairs, url: str) -> bool:
 
 
 def hide_origin(headers: HeaderPairs, config: ZoneConfig, host: str) -> HeaderPairs:
-    """The headers with the site's own address wherever they name the origin's."""
+    """Return the headers with the site's own address wherever they name the origin's."""
     if config.origin_url is None:
         return headers
     origin = urlsplit(config.origin_url)
@@ -128,7 +130,7 @@ def hide_origin(headers: HeaderPairs, config: ZoneConfig, host: str) -> HeaderPa
 
 
 def accepts_encoding(headers: Mapping[str, str], encoding: str) -> bool:
-    """Whether a visitor can read a body in this encoding; the runtime asks the origin for encodings by itself."""
+    """Return whether a visitor can read a body in this encoding; the runtime asks the origin for encodings by itself."""
     offers = [offer.strip().lower().replace(" ", "") for offer in headers.get("accept-encoding", "").split(",")]
     wanted = {
         offer.partition(";")[0] for offer in offers if offer.partition(";q=")[2] not in {"0", "0.0", "0.00", "0.000"}
@@ -142,14 +144,14 @@ def is_html(headers: HeaderPairs) -> bool:
 
 
 def describe_hit(ttl_s: float, detail: str = "") -> str:
-    """A reply from a copy; `ttl_s` is negative when the copy is stale."""
+    """Return a reply from a copy; `ttl_s` is negative when the copy is stale."""
     return _join("hit", f"ttl={floor(ttl_s)}", detail and f"detail={detail}")
 
 
 def describe_forward(
     why: str, *, status: int | None = None, stored: bool = False, collapsed: bool = False, detail: str = ""
 ) -> str:
-    """A reply from the origin: `why` is method, bypass, uri-miss, vary-miss or stale; `detail` is a token."""
+    """Return a reply from the origin: `why` is method, bypass, uri-miss, vary-miss or stale; `detail` is a token."""
     return _join(
         f"fwd={why}",
         "" if status is None else f"fwd-status={status}",
@@ -160,7 +162,7 @@ def describe_forward(
 
 
 def add_status(existing: str, own: str) -> str:
-    """The header with one more member: the cache that is nearest to the visitor stands last."""
+    """Return the header with one more member: the cache that is nearest to the visitor stands last."""
     return f"{existing}, {own}" if existing else own
 
 
@@ -169,5 +171,5 @@ def _join(*parameters: str) -> str:
 
 
 def _list_names(text: str) -> set[str]:
-    """The names that the header Connection lists."""
+    """Return the names that the header Connection lists."""
     return {name.strip().lower() for name in text.split(",")}

@@ -57,7 +57,7 @@ _HARMLESS_PREFIXES: Final = ("sec-fetch-", "sec-ch-ua", "cf-")
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """Only the origin may answer: a token for programs, a reason for people."""
+    """A request that only the origin may answer: a token for programs, a reason for people."""
 
     detail: str
     reason: str
@@ -65,7 +65,7 @@ class Pass:
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """A copy may answer. `obstacle` is the token of what keeps the origin's reply from becoming one, "" for nothing."""
+    """A request that a copy may answer. `obstacle` is the token of what keeps the origin's reply from becoming one, "" for nothing."""
 
     url: str
     variant: str
@@ -73,7 +73,7 @@ class Lookup:
 
 
 def decide_request(method: str, url: str, headers: Mapping[str, str], config: ZoneConfig) -> Pass | Lookup:
-    """What may answer a visitor's request; header names are in lower case."""
+    """Return what may answer a visitor's request; header names are in lower case."""
     reason = _find_reason_to_pass(method, url, headers, config)
     if reason is not None:
         return reason
@@ -86,13 +86,13 @@ def decide_request(method: str, url: str, headers: Mapping[str, str], config: Zo
 
 
 def page_bypass_reason(url: str, config: ZoneConfig) -> str | None:
-    """Why a page is never stored, judged by its URL; None when it may be."""
+    """Return why a page is never stored, judged by its URL; None when it may be."""
     passed = _judge_url(url, config)
     return passed.reason if passed else None
 
 
 def find_path_rule(url: str, config: ZoneConfig) -> int | None:
-    """The seconds that the zone's first fitting rule sets for a path; None without such a rule."""
+    """Return the seconds that the zone's first fitting rule sets for a path; None without such a rule."""
     if not config.cache_ttl_by_path:
         return None
     path = urlsplit(url).path
@@ -100,18 +100,18 @@ def find_path_rule(url: str, config: ZoneConfig) -> int | None:
 
 
 def fits_path(path: str, pattern: str) -> bool:
-    """Whether a path fits a pattern, in which * stands for anything."""
+    """Return whether a path fits a pattern, in which * stands for anything."""
     return fnmatchcase(path, pattern.replace("[", "[[]").replace("?", "[?]"))
 
 
 def list_relevant_cookies(text: str) -> list[tuple[str, str]]:
-    """Names and values of the cookies of a request, without those of statistics services."""
+    """Return name and values of the cookies of a request, without those of statistics services."""
     pairs = [part.strip().partition("=") for part in text.split(";") if part.strip()]
     return [(name, value.strip()) for name, _, value in pairs if not fits_name(name, _ANALYTICS)]
 
 
 def fits_name(name: str, patterns: Iterable[str]) -> bool:
-    """Whether a name is among the patterns, in which a * at the end stands for any ending."""
+    """Return whether a name is among the patterns, in which a * at the end stands for any ending."""
     return any(name.startswith(each[:-1]) if each.endswith("*") else name == each for each in patterns)
 
 
@@ -181,6 +181,6 @@ def _is_harmless(name: str, headers: Mapping[str, str], config: ZoneConfig) -> b
 
 
 def _after_host(url: str) -> str:
-    """Path and query as they are written."""
+    """Return path and query as they are written."""
     rest = url.partition("#")[0].partition("://")[2].partition("/")
     return rest[1] + rest[2]

@@ -29,7 +29,7 @@ Count = Callable[[str, str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompilationRecords:
-    """A record that cannot be written is logged and does not fail the compilation."""
+    """Records compilations. A record that cannot be written is logged, and does not fail the compilation."""
 
     database: Database
     analytics: Analytics
@@ -45,7 +45,7 @@ class CompilationRecords:
             rules=summary.rule_count,
             duration_ms=summary.duration_ms,
             entry=summary.cache_key,
-            diagnostics=_loggable(diagnostics),
+            diagnostics=_select_for_log(diagnostics),
         )
         self.count("compilations", "success")
         self.analytics.write(
@@ -81,13 +81,13 @@ class CompilationRecords:
             path=trigger,
             reason=message,
             duration_ms=duration_ms,
-            diagnostics=_loggable(diagnostics),
+            diagnostics=_select_for_log(diagnostics),
         )
         row = (len(configuration.sources), 0, duration_ms, key, 0, kept)
         await self._insert(configuration.name, trigger, row)
 
     async def delete_expired(self) -> None:
-        """Deletes records that are older than 30 days."""
+        """Delete records that are older than 30 days."""
         before_ms = round((self.clock.now() - RETENTION_S) * 1000)
         await self.database.run("delete from compilation_metadata where at_ms < ?", before_ms)
 
@@ -98,8 +98,8 @@ class CompilationRecords:
             self.log.error("record.lost", error, list=name)
 
 
-def _loggable(diagnostics: Sequence[Diagnostic]) -> list[dict[str, Any]]:
-    """Returns how each operation ended, failed ones first: a log line has room for fifty."""
+def _select_for_log(diagnostics: Sequence[Diagnostic]) -> list[dict[str, Any]]:
+    """Return how each operation ended, failed ones first: a log line has room for fifty."""
     ended = [diagnostic for diagnostic in diagnostics if diagnostic.type != "operationStart"]
     ended.sort(key=lambda diagnostic: diagnostic.type != "operationError")
     return [{"operation": one.operation, "category": one.category, **one.details} for one in ended]

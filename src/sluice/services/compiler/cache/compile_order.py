@@ -20,10 +20,10 @@ Content = Annotated[
 ]
 
 
-class Wishes(BaseModel):
+class CallerOptions(BaseModel):
     """What a caller may say beside the configuration: a part of every request, batch item and message, and of the order made of them.
 
-    A list that is made to a wish has a key of its own, so that it never answers a caller without that wish. With `benchmark` it is
+    A list for which one is set has a key of its own, so that it never answers a caller who did not set it. With `benchmark` it is
     compiled anew, and the reply has the figures of this compilation.
     """
 
@@ -32,18 +32,18 @@ class Wishes(BaseModel):
     pre_fetched_content: Content = {}
     benchmark: bool = False
 
-    def list_wishes(self) -> dict[str, Any]:
-        """Return the wishes by name, without the members that a request or message has beside them."""
-        return {name: getattr(self, name) for name in _WISHES}
+    def list_caller_options(self) -> dict[str, Any]:
+        """Return them by name, without the members that a request or message has beside them."""
+        return {name: getattr(self, name) for name in _CALLER_OPTIONS}
 
 
-_WISHES: Final = tuple(Wishes.__annotations__)
-NO_WISHES: Final = Wishes()
+_CALLER_OPTIONS: Final = tuple(CallerOptions.__annotations__)
+NO_CALLER_OPTIONS: Final = CallerOptions()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompileOptions:
-    """The part of an order that travels to the object of its configuration; a list made to a wish is compiled elsewhere.
+    """The part of an order that travels to the object of its configuration; a list with options of its caller is compiled elsewhere.
 
     `fresh` passes the cache by, and `detailed` asks for a report.
     """
@@ -57,16 +57,16 @@ class CompileOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompileOrder(CompileOptions):
-    """What to compile, to which wishes, and what it may fetch."""
+    """What to compile, with which options of the caller, and what it may fetch."""
 
     configuration: Configuration
-    wishes: Wishes = NO_WISHES
+    caller_options: CallerOptions = NO_CALLER_OPTIONS
     allowance: FetchAllowance = field(default_factory=FetchAllowance)
 
     @classmethod
     def of(
         cls,
-        request: Wishes,
+        request: CallerOptions,
         configuration: Configuration,
         *,
         trigger: Trigger,
@@ -75,7 +75,7 @@ class CompileOrder(CompileOptions):
     ) -> Self:
         return cls(
             configuration=configuration,
-            wishes=Wishes(**request.list_wishes()),
+            caller_options=CallerOptions(**request.list_caller_options()),
             trigger=trigger,
             ttl_s=ttl_s,
             allowance=FetchAllowance(max_fetches),
@@ -84,12 +84,12 @@ class CompileOrder(CompileOptions):
     @property
     def content(self) -> Mapping[str, str]:
         """The files that the caller has sent along."""
-        return self.wishes.pre_fetched_content
+        return self.caller_options.pre_fetched_content
 
     @property
     def is_private(self) -> bool:
         """Whether the list has a key of its own."""
-        return self.wishes != NO_WISHES
+        return self.caller_options != NO_CALLER_OPTIONS
 
     @property
     def is_for_caller_alone(self) -> bool:

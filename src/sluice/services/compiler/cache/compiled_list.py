@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Final, NotRequired, Self, TypedDict
 
 from sluice.core.compiler.compilation_result import CompilationResult
-from sluice.core.compiler.metrics import Amount, CompileMetrics
 from sluice.core.compiler.report import DropReport
+from sluice.core.compiler.stage_metrics import Amount, CompileMetrics
 from sluice.core.doc import Doc
 from sluice.core.filters.syntax.line_chunks import cut_chunks
 from sluice.core.filters.syntax.lines import is_blank, is_comment
@@ -56,7 +56,7 @@ class ListSummary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CompiledList:
+class CompressedList:
     """The list in two forms: the members of a JSON reply from "rules" on, and plain text."""
 
     summary: ListSummary
@@ -75,7 +75,7 @@ class CompiledList:
         detailed: bool = False,
         benchmark: bool = False,
     ) -> Self:
-        """Compresses the result of a compilation; the plain rules are not needed afterwards."""
+        """Compress the result of a compilation; the plain rules are not needed afterwards."""
         metrics = result.metrics
         rule_count = count_rules(result.rules)
         facts = _describe_compilation(result, previous, detailed=detailed, benchmark=benchmark)
@@ -95,7 +95,7 @@ class CompiledList:
         )
 
     def to_bytes(self) -> bytes:
-        """Returns everything in one piece, to store it between two steps of a workflow."""
+        """Return everything in one piece, to store it between two steps of a workflow."""
         parts = [[len(part.data), part.crc, part.size] for part in (self.members, self.text)]
         head = encode_utf8(encode_json({"compiled": self.summary.as_json(), "parts": parts}))
         return b"".join((head, b"\n", self.members.data, self.text.data))
@@ -112,7 +112,7 @@ class CompiledList:
         )
 
     def reply_members(self) -> FilterList:
-        """Returns the members of the JSON reply as values."""
+        """Return the members of the JSON reply as values."""
         values: FilterList = json.loads(b"{" + self.members.inflate())
         return values
 
@@ -137,7 +137,7 @@ def _describe_compilation(
 
 
 def count_rules(lines: Sequence[str]) -> int:
-    """Counts the lines that are neither empty nor comments."""
+    """Count the lines that are neither empty nor comments."""
     return sum(1 for line in lines if not is_blank(line) and not is_comment(line))
 
 
@@ -180,14 +180,14 @@ class GzippedList:
         return Deflated.from_gzip(self.content, self.head_bytes, crc=self.crc, size=self.size)
 
     def inflate_chunks(self) -> Iterator[bytes]:
-        """Yields the whole content, plain."""
+        """Yield the whole content, plain."""
         return inflate_gzip(self.content)
 
     def with_head(self, head: bytes) -> Self:
         return type(self).assemble(self.summary, self.body, head)
 
     def metadata(self) -> dict[str, Any]:
-        """Returns everything but the content, small enough for KV metadata."""
+        """Return everything but the content, small enough for KV metadata."""
         return {
             "head_bytes": self.head_bytes,
             "crc": self.crc,

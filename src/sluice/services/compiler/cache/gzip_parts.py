@@ -28,7 +28,7 @@ class Deflated:
 
     @classmethod
     def compress(cls, chunks: Iterable[bytes]) -> "Deflated":
-        """Compresses content that comes in chunks, so that it need not be in memory as a whole."""
+        """Compress content that comes in chunks, so that it need not be in memory as a whole."""
         deflate = zlib.compressobj(_LEVEL, zlib.DEFLATED, _RAW)
         parts, crc, size = [], 0, 0
         for chunk in chunks:
@@ -38,30 +38,30 @@ class Deflated:
 
     @classmethod
     def from_gzip(cls, file: bytes, head_bytes: int, *, crc: int, size: int) -> "Deflated":
-        """Returns the body of a file that `with_head` made; `head_bytes` is the length of its `deflate_head`."""
+        """Return the body of a file that `with_head` made; `head_bytes` is the length of its `deflate_head`."""
         return cls(file[len(_GZIP_HEADER) + head_bytes : -_TRAILER_BYTES], crc, size)
 
     def with_head(self, head: bytes) -> bytes:
-        """Returns a gzip file of the head followed by this content."""
+        """Return a gzip file of the head followed by this content."""
         crc = _combine_crcs(zlib.crc32(head), self.crc, self.size)
         trailer = struct.pack("<II", crc, (len(head) + self.size) & 0xFFFFFFFF)
         return b"".join((_GZIP_HEADER, deflate_head(head), self.data, trailer))
 
     def gzip(self) -> bytes:
-        """Returns a gzip file of this content alone."""
+        """Return a gzip file of this content alone."""
         return self.with_head(b"")
 
     def inflate(self) -> bytes:
-        """Returns the plain content."""
+        """Return the plain content."""
         return zlib.decompress(self.data, wbits=_RAW, bufsize=self.size or 1)
 
     def inflate_chunks(self) -> Iterator[bytes]:
-        """Yields the plain content in chunks."""
+        """Yield the plain content in chunks."""
         return _inflate_chunks(self.data, _RAW)
 
 
 def inflate_gzip(file: bytes) -> Iterator[bytes]:
-    """Yields the plain content of a gzip file in chunks."""
+    """Yield the plain content of a gzip file in chunks."""
     return _inflate_chunks(file, zlib.MAX_WBITS | 16)
 
 
@@ -73,7 +73,7 @@ def _inflate_chunks(data: bytes, wbits: int) -> Iterator[bytes]:
 
 
 def deflate_head(head: bytes) -> bytes:
-    """Deflates a head so that a body can follow it in the same stream."""
+    """Deflate a head so that a body can follow it in the same stream."""
     if not head:
         return b""
     deflate = zlib.compressobj(_LEVEL, zlib.DEFLATED, _RAW)
@@ -81,7 +81,7 @@ def deflate_head(head: bytes) -> bytes:
 
 
 def _combine_crcs(first: int, second: int, second_size: int) -> int:
-    """Returns the checksum of both contents in a row. CRC is linear, so zeros can stand in for the second content."""
+    """Return the checksum of both contents in a row. CRC is linear, so zeros can stand in for the second content."""
     return second ^ _crc_of_zeros(second_size, first) ^ _crc_of_zeros(second_size, 0)
 
 

@@ -33,7 +33,7 @@ class HotReply:
 
 @dataclass(slots=True)
 class HotReplies:
-    """One for all requests of an isolate; the oldest replies make room for new ones."""
+    """The replies that an isolate keeps in memory for all its requests; the oldest make room for new ones."""
 
     clock: Clock
     _replies: dict[RequestKey, HotReply] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class HotReplies:
         return None
 
     def keep(self, key: RequestKey, cache_key: str, reply: Reply) -> None:
-        """Keeps a reply that came from the cache of lists, unless it is large."""
+        """Keep a reply that came from the cache of lists, unless it is large."""
         size = len(key[0]) + (len(reply.body) if isinstance(reply.body, bytes) else MAX_REPLY_BYTES + 1)
         if size > MAX_REPLY_BYTES:
             return
@@ -60,7 +60,7 @@ class HotReplies:
         self._bytes += size
 
     def forget(self, cache_key: str) -> None:
-        """Drops the replies of a list that was stored anew."""
+        """Drop the replies of a list that was stored anew."""
         for key in [key for key, known in self._replies.items() if known.cache_key == cache_key]:
             self._drop(key)
 
@@ -70,7 +70,7 @@ class HotReplies:
 
 
 def is_small(request: Request) -> bool:
-    """Whether the request says that its body is small enough to be kept as a key."""
+    """Return whether the request says that its body is small enough to be kept as a key."""
     length = request.headers.get("content-length", "")
     return length.isascii() and length.isdigit() and len(length) < 6 and int(length) <= MAX_REQUEST_BYTES
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from sluice.core.compiler.configuration import Configuration
 from sluice.core.json_text import encode_utf8
 from sluice.core.ports import Bucket, Clock, Kv, Log
-from sluice.services.compiler.cache.compiled_list import CACHED_HEAD, CompiledList, GzippedList
+from sluice.services.compiler.cache.compiled_list import CACHED_HEAD, CompressedList, GzippedList
 from sluice.services.compiler.cache.version_diff import split_chunks
 
 SYNC_TTL_S: Final = 3600
@@ -28,28 +28,28 @@ _PRIVATE_PREFIX: Final = "cache:private-"
 
 
 def cache_key(configuration: Configuration) -> str:
-    """Returns the same key for equal configurations, whatever the order of their members, and for no others."""
+    """Return the same key for equal configurations, whatever the order of their members, and for no others."""
     return _KEY_PREFIX + hashlib.sha256(encode_utf8(_canonical(configuration.identity))).hexdigest()
 
 
-def private_key(configuration: Configuration, wishes: Mapping[str, Any]) -> str:
-    """Return the key for a list that was made to a caller's wishes. No other request reads this key."""
-    values = [configuration.identity, dict(wishes)]
+def private_key(configuration: Configuration, options: Mapping[str, Any]) -> str:
+    """Return the key for a list with options of its caller. No other request reads this key."""
+    values = [configuration.identity, dict(options)]
     return f"{_PRIVATE_PREFIX}{hashlib.sha256(encode_utf8(_canonical(values))).hexdigest()}"
 
 
 def is_private(key: str) -> bool:
-    """Whether a list was made from content that its caller sent; it is kept no longer than the result of a job."""
+    """Return whether a list was made from content that its caller sent; it is kept no longer than the result of a job."""
     return key.startswith(_PRIVATE_PREFIX)
 
 
 def list_key(key: str) -> str:
-    """Returns the key of the plain list that belongs to a cache key."""
+    """Return the key of the plain list that belongs to a cache key."""
     return "list:" + key.removeprefix(_KEY_PREFIX)
 
 
 @dataclass(frozen=True, slots=True)
-class PreviousVersion:
+class CachedVersion:
     """The version of a list that was compiled before the current one."""
 
     lines: Iterator[str]
@@ -59,7 +59,7 @@ class PreviousVersion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListCache:
-    """`forget` drops the copies of a list that an isolate keeps in memory."""
+    """The cache of compiled lists. `forget` drops the copies of a list that an isolate keeps in memory."""
 
     store: Kv
     bucket: Bucket
@@ -68,31 +68,31 @@ class ListCache:
     forget: Callable[[str], None]
 
     async def find_reply(self, key: str) -> GzippedList | None:
-        """Returns the JSON reply under a key while it is fresh."""
+        """Return the JSON reply under a key while it is fresh."""
         entry = await self._read(key)
         return entry[0] if entry else None
 
     async def find_text(self, key: str) -> GzippedList | None:
-        """Returns the plain list under a cache key while it is fresh."""
+        """Return the plain list under a cache key while it is fresh."""
         entry = await self._read(list_key(key))
         return entry[0] if entry and entry[1] > self.clock.now() else None
 
-    async def find_previous(self, key: str) -> PreviousVersion | None:
-        """Returns the last version of a list, fresh or not."""
+    async def find_previous(self, key: str) -> CachedVersion | None:
+        """Return the last version of a list, fresh or not."""
         if (entry := await self._read(list_key(key))) is None:
             return None
         file, _ = entry
-        return PreviousVersion(
+        return CachedVersion(
             split_chunks(file.body.inflate_chunks()), file.summary.rule_count, file.summary.compiled_at
         )
 
     async def find_expiry(self, configuration: Configuration) -> float | None:
-        """Returns when the entry of a configuration expires, in epoch seconds; None if there is no entry."""
+        """Return when the entry of a configuration expires, in epoch seconds; None if there is no entry."""
         page = await self.store.list(cache_key(configuration), limit=1)
         return next((float(key.expires_at) for key in page.keys if key.expires_at is not None), None)
 
-    async def put(self, compiled: CompiledList, ttl_s: int) -> None:
-        """Stores both forms. The reply is stored last, because readers that find it expect the list to be there."""
+    async def put(self, compiled: CompressedList, ttl_s: int) -> None:
+        """Store both forms. The reply is stored last, because readers that find it expect the list to be there."""
         key = compiled.summary.cache_key
         expires_at = self.clock.now() + ttl_s
         text = GzippedList.assemble(compiled.summary, compiled.text)
@@ -103,7 +103,7 @@ class ListCache:
         self._log_stored(reply, compiled, ttl_s)
 
     async def delete_expired(self) -> int:
-        """Deletes expired objects from R2, which has no expiry of its own. Returns how many."""
+        """Delete expired objects from R2, which has no expiry of its own. Return how many."""
         now = self.clock.now()
         expired = [
             found.key
@@ -114,7 +114,7 @@ class ListCache:
         await self.bucket.delete(expired)
         return len(expired)
 
-    def _log_stored(self, reply: GzippedList, compiled: CompiledList, ttl_s: int) -> None:
+    def _log_stored(self, reply: GzippedList, compiled: CompressedList, ttl_s: int) -> None:
         saved = 1 - len(reply.content) / max(reply.size, 1)
         self.log.event(
             "cache.stored",
@@ -129,7 +129,7 @@ class ListCache:
         )
 
     async def _read(self, key: str) -> tuple[GzippedList, float] | None:
-        """Returns the file and when it expires."""
+        """Return the file and when it expires."""
         entry = await self.store.get_bytes_with_metadata(key)
         if entry is None or not isinstance(entry.metadata, Mapping):
             return None

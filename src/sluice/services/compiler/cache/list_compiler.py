@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from sluice.core.compiler.compile import FilterCompiler
 from sluice.core.compiler.diagnostics import Diagnostic, Notify
 from sluice.core.compiler.events import Emit, ignore_event
-from sluice.core.compiler.sources.failures import to_plain_error
 from sluice.core.compiler.sources.locations import format_location
+from sluice.core.compiler.sources.source_errors import to_plain_error
 from sluice.core.errors import SluiceError
 from sluice.core.net.addresses import AllowedHosts
 from sluice.core.net.transport import Transport
@@ -15,7 +15,7 @@ from sluice.core.ports import Clock, Draw, Log
 from sluice.core.timestamps import iso
 from sluice.services.compiler.cache.compilation_records import CompilationRecords
 from sluice.services.compiler.cache.compile_order import CompileOrder
-from sluice.services.compiler.cache.compiled_list import CompiledList
+from sluice.services.compiler.cache.compiled_list import CompressedList
 from sluice.services.compiler.cache.list_cache import ListCache, cache_key, private_key
 from sluice.services.compiler.cache.version_diff import PreviousVersion, diff_versions
 from sluice.services.compiler.limits.memory import (
@@ -25,17 +25,17 @@ from sluice.services.compiler.limits.memory import (
     TextBudget,
     estimate_sent_bytes,
 )
-from sluice.services.compiler.limits.metered_download import LIMITS, Meter, open_download
+from sluice.services.compiler.limits.metered_download import LIMITS, CompilationMeter, open_download
 from sluice.services.compiler.limits.turns import CompilationTurns
 
 # Makes a compiler that reports its events to the first callback and its diagnostics to the second, within the meter.
-MakeCompiler = Callable[[Emit, Notify, Meter], FilterCompiler]
+MakeCompiler = Callable[[Emit, Notify, CompilationMeter], FilterCompiler]
 
 
 def compiler_factory(transport: Transport, allowed: AllowedHosts, clock: Clock, draw: Draw) -> MakeCompiler:
-    """Returns a factory of compilers that download their sources over the transport, within the limits of this service."""
+    """Return a factory of compilers that download their sources over the transport, within the limits of this service."""
 
-    def make_compiler(emit: Emit, notify: Notify, meter: Meter) -> FilterCompiler:
+    def make_compiler(emit: Emit, notify: Notify, meter: CompilationMeter) -> FilterCompiler:
         download = open_download(transport, allowed, meter)
         return FilterCompiler(download=download, clock=clock, draw=draw, limits=LIMITS, emit=emit, notify=notify)
 
@@ -43,7 +43,7 @@ def compiler_factory(transport: Transport, allowed: AllowedHosts, clock: Clock, 
 
 
 def ignore_diagnostic(_diagnostic: Diagnostic) -> None:
-    """For callers that leave the diagnostics to the log."""
+    """Discard a diagnostic, for callers that leave them to the log."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,10 +59,14 @@ class ListCompiler:
 
     async def compile(
         self, order: CompileOrder, *, emit: Emit = ignore_event, notify: Notify = ignore_diagnostic
-    ) -> CompiledList:
-        """Compiles now. A private list is not compared with other versions."""
+    ) -> CompressedList:
+        """Compile now. A private list is not compared with other versions."""
         configuration, content = order.configuration, order.content
-        key = private_key(configuration, order.wishes.list_wishes()) if order.is_private else cache_key(configuration)
+        key = (
+            private_key(configuration, order.caller_options.list_caller_options())
+            if order.is_private
+            else cache_key(configuration)
+        )
         diagnostics: list[Diagnostic] = []
 
         def collect(diagnostic: Diagnostic) -> None:
@@ -73,18 +77,18 @@ class ListCompiler:
         self._log_configuration(order)
         try:
             async with self.turns.take(self.clock) as turn:
-                meter = Meter(order.allowance, turn, _open_budget(content, detailed=order.detailed))
+                meter = CompilationMeter(order.allowance, turn, _open_budget(content, detailed=order.detailed))
                 result = await self.make_compiler(emit, collect, meter).compile_with_metrics(
                     configuration, content=content, detailed=order.detailed
                 )
-                compiled = CompiledList.compress(
+                compiled = CompressedList.compress(
                     result,
                     cache_key=key,
                     name=configuration.name,
                     compiled_at=iso(self.clock.now()),
                     previous=None if order.is_private else await self._describe_previous(key, result.rules),
                     detailed=order.detailed,
-                    benchmark=order.wishes.benchmark,
+                    benchmark=order.caller_options.benchmark,
                 )
         except SluiceError as error:
             failure = to_plain_error(error)
@@ -105,11 +109,11 @@ class ListCompiler:
             transformations=list(configuration.transformations),
         )
 
-    async def store(self, compiled: CompiledList, ttl_s: int) -> None:
+    async def store(self, compiled: CompressedList, ttl_s: int) -> None:
         await self.cache.put(compiled, ttl_s)
 
     async def _describe_previous(self, key: str, rules: list[str]) -> PreviousVersion | None:
-        """Returns the previous version and the difference to it; an unreadable one does not fail the new list."""
+        """Return the previous version and the difference to it; an unreadable one does not fail the new list."""
         try:
             previous = await self.cache.find_previous(key)
         except SluiceError as error:
@@ -125,7 +129,7 @@ class ListCompiler:
 
 
 def _open_budget(content: Mapping[str, str], *, detailed: bool) -> TextBudget:
-    """Returns the memory of a compilation, less what the caller has sent."""
+    """Return the memory of a compilation, less what the caller has sent."""
     sent = TextBudget(MAX_REPORTED_BYTES if detailed else MAX_SENT_BYTES)
     for text in content.values():
         sent.take(estimate_sent_bytes(text))

@@ -31,7 +31,7 @@ class ListProvider:
     count: Count
 
     async def serve(self, order: CompileOrder) -> ServedList:
-        """Returns the list from the cache, or compiles it together with all equal requests; always compiles if `fresh`."""
+        """Return the list from the cache, or compile it together with all equal requests; with `fresh`, always compile it."""
         served = None if order.fresh else await self._find_cached(order)
         if served is None:
             served = await self.shared_compiler.serve(order)
@@ -39,21 +39,21 @@ class ListProvider:
         return served
 
     async def compile_private(self, order: CompileOrder) -> ServedList:
-        """Compiles for this caller alone, without storing the list."""
+        """Compile for this caller alone, without storing the list."""
         return ServedList.from_compiled(await self.compiler.compile(order), order.form, "fresh")
 
     async def ensure_cached(self, order: CompileOrder) -> ListSummary:
-        """Makes sure that the list is in the cache, for a caller who fetches it later."""
+        """Make sure that the list is in the cache, for a caller who fetches it later."""
         return await self.refresh(order) if order.is_private else (await self.serve(order)).summary
 
     async def refresh(self, order: CompileOrder) -> ListSummary:
-        """Compiles again and stores the list, even if the cache has it: the entry may be about to expire."""
+        """Compile again and store the list, even if the cache has it: the entry may be about to expire."""
         compiled = await self.compiler.compile(order)
         await self.compiler.store(compiled, order.ttl_s)
         return compiled.summary
 
     async def _find_cached(self, order: CompileOrder) -> ServedList | None:
-        """An unreadable cache is logged and counts as a miss."""
+        """Return the cached list; None if there is none, or if the cache cannot be read."""
         try:
             return await find_cached(self.cache, cache_key(order.configuration), order.form)
         except SluiceError as error:

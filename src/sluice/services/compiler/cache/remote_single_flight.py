@@ -32,7 +32,7 @@ class ListAnswer:
     error: str | None = None
 
     def unwrap(self) -> ServedList:
-        """Returns the list, or raises the error of the compilation."""
+        """Return the list, or raise the error of the compilation."""
         if self.served is None:
             raise decode_error(self.error or "")
         return self.served
@@ -53,7 +53,7 @@ class RemoteSingleFlight:
     log: Log
 
     async def serve(self, order: CompileOrder) -> ServedList:
-        """Compiles in the object; raises the error of a failed compilation as the object raised it.
+        """Compile in the object; raise the error of a failed compilation as the object raised it.
 
         The fetches of a failed compilation are taken from the allowance too.
         """

@@ -6,7 +6,7 @@ from typing import Literal
 from sluice.services.compiler.cache.compiled_list import (
     FRESH_HEAD,
     SHARED_HEAD,
-    CompiledList,
+    CompressedList,
     GzippedList,
     ListSummary,
 )
@@ -19,14 +19,14 @@ ListOrigin = Literal["cached", "fresh", "shared"]
 
 @dataclass(frozen=True, slots=True)
 class ServedList:
-    """`file` is None in the form "summary", and after a remote call if it is too large to be carried."""
+    """A list in one form, and how it was obtained. `file` is None in the form "summary", and after a remote call if it is too large to be carried."""
 
     summary: ListSummary
     origin: ListOrigin
     file: GzippedList | None = None
 
     @classmethod
-    def from_compiled(cls, compiled: CompiledList, form: ListForm, origin: ListOrigin) -> "ServedList":
+    def from_compiled(cls, compiled: CompressedList, form: ListForm, origin: ListOrigin) -> "ServedList":
         summary = compiled.summary
         match form:
             case "json":
@@ -39,7 +39,7 @@ class ServedList:
 
 
 async def find_cached(cache: ListCache, key: str, form: ListForm) -> ServedList | None:
-    """Returns what the cache holds in this form."""
+    """Return what the cache holds in this form."""
     file = await (cache.find_text(key) if form == "text" else cache.find_reply(key))
     if file is None:
         return None

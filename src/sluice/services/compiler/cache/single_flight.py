@@ -4,7 +4,7 @@ import asyncio
 from typing import Protocol
 
 from sluice.services.compiler.cache.compile_order import CompileOrder
-from sluice.services.compiler.cache.compiled_list import CompiledList
+from sluice.services.compiler.cache.compiled_list import CompressedList
 from sluice.services.compiler.cache.list_cache import cache_key
 from sluice.services.compiler.cache.list_compiler import ListCompiler
 from sluice.services.compiler.cache.served_list import ListOrigin, ServedList, find_cached
@@ -21,14 +21,14 @@ class SingleFlight:
 
     def __init__(self, compiler: ListCompiler) -> None:
         self._compiler = compiler
-        self._running: asyncio.Task[CompiledList] | None = None
+        self._running: asyncio.Task[CompressedList] | None = None
         self._max_fetches = 0  # of the running compilation
         # One caller looks into the cache at a time, so that none acts on a look from before a compilation that has
         # ended since.
         self._looking = asyncio.Lock()
 
     async def serve(self, order: CompileOrder) -> ServedList:
-        """Reads the cache again before compiling: the caller may have seen an old copy of it.
+        """Read the cache again before compiling: the caller may have seen an old copy of it.
 
         A compilation that may fetch less than this caller is not shared: it could fail where this one would not.
         """
@@ -48,12 +48,12 @@ class SingleFlight:
     async def _find_cached(self, order: CompileOrder) -> ServedList | None:
         return await find_cached(self._compiler.cache, cache_key(order.configuration), order.form)
 
-    async def _compile(self, order: CompileOrder) -> CompiledList:
+    async def _compile(self, order: CompileOrder) -> CompressedList:
         compiled = await self._compiler.compile(order)
         await self._compiler.store(compiled, order.ttl_s)
         return compiled
 
-    def _clear_running(self, task: asyncio.Task[CompiledList]) -> None:
+    def _clear_running(self, task: asyncio.Task[CompressedList]) -> None:
         if self._running is task:
             self._running = None
         if not task.cancelled():

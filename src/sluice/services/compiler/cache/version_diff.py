@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Final, TypedDict
 
-from sluice.core.compiler.metrics import Amount
+from sluice.core.compiler.stage_metrics import Amount
 from sluice.core.timestamps import Timestamp
 
 MAX_SHOWN: Final = 200
@@ -26,7 +26,7 @@ class PreviousVersion(TypedDict):
 
 
 def diff_versions(old: Iterable[str], new: Iterable[str]) -> VersionDiff:
-    """Compares the rules of two versions. Comments do not count: the date in the header differs every time.
+    """Compare the rules of two versions. Comments do not count: the date in the header differs every time.
 
     The old lines are read once and not kept: two long lists in memory would be too much.
     """
@@ -48,7 +48,7 @@ def diff_versions(old: Iterable[str], new: Iterable[str]) -> VersionDiff:
 
 
 def split_chunks(chunks: Iterable[bytes]) -> Iterator[str]:
-    """Yields the lines of a text that comes in chunks."""
+    """Yield the lines of a text that comes in chunks."""
     rest = b""
     for chunk in chunks:
         *lines, rest = (rest + chunk).split(b"\n")

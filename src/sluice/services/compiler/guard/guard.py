@@ -35,7 +35,7 @@ class Limiter(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guard:
-    """Charges first, so that guessing tokens and sending invalid bodies are limited too.
+    """Checks a request before it costs a compilation. It charges first, so that guessing tokens and sending invalid bodies are limited too.
 
     `scope` keeps the counts of another kind of request apart. `pepper` goes into the hash that names a client in data points: without it, all IPv4 addresses could be tried.
     """
@@ -47,13 +47,13 @@ class Guard:
     scope: str = ""
 
     async def __call__(self, request: Request, *, max_bytes: int, optional_body: bool = False) -> Any:
-        """Returns the JSON body of an allowed request without its token; {} for an empty body if that is allowed."""
+        """Return the JSON body of an allowed request without its token; {} for an empty body if that is allowed."""
         await self._charge(request)
         value = await (_read_optional_json if optional_body else read_json)(request, max_bytes=max_bytes)
         return await self._check_token(request, value)
 
     async def check_message(self, request: Request, value: JsonValue) -> JsonValue:
-        """Does the same for a message on the WebSocket that the request opened."""
+        """Check a message on the WebSocket that the request opened, as `__call__` checks a request."""
         await self._charge(request)
         return await self._check_token(request, value)
 
@@ -63,16 +63,16 @@ class Guard:
         return self.turnstile.is_enabled
 
     async def charge_hit(self, request: Request) -> None:
-        """Charges a request that is answered from memory."""
+        """Charge a request that is answered from memory."""
         client = self.scope + client_key(request.client_ip)
         await self._report_refusal(request, client, self.limiter.charge_hit(client))
 
     async def charge(self, request: Request) -> None:
-        """Charges a request that has no body."""
+        """Charge a request that has no body."""
         await self._charge(request)
 
     async def charge_sources(self, request: Request, sources: int) -> None:
-        """Charges a request for many lists, which was charged as one, for each further ten sources begun."""
+        """Charge a request for many lists, which was charged as one, for each further ten sources begun."""
         if (more := count_charges(sources) - 1) > 0:
             await self._charge(request, more)
 
@@ -101,12 +101,12 @@ class Guard:
 
 
 def hash_client(client: str, pepper: str) -> str:
-    """Returns a name for a client that does not reveal its address."""
+    """Return a name for a client that does not reveal its address."""
     return hmac.new(pepper.encode(), client.encode(), hashlib.sha256).hexdigest()[:32]
 
 
 def check_numbers(value: JsonValue) -> None:
-    """Raises Invalid for integers that JavaScript cannot hold, since queues and workflows cannot carry them."""
+    """Raise Invalid for integers that JavaScript cannot hold, since queues and workflows cannot carry them."""
     waiting: list[tuple[str, JsonValue]] = [("", value)]
     while waiting:
         field, member = waiting.pop()

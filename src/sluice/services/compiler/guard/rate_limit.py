@@ -41,7 +41,7 @@ class ClientCount:
     owed: int = 0
 
     def has_room(self, now: float, max_requests: int) -> bool:
-        """Whether one more request is within the limit, as far as is known here."""
+        """Return whether one more request is within the limit, as far as is known here."""
         count = self.count if now < self.reset_at else 0
         return count + self.owed < max_requests
 
@@ -100,7 +100,7 @@ class KvRateLimit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RateLimiter:
+class RequestRateLimiter:
     """Counts one request of a client, or raises TooManyRequests; `object_named` returns the object of a client."""
 
     object_named: Callable[[str], RateLimitCalls]
@@ -114,14 +114,14 @@ class RateLimiter:
     patience_s: float = OBJECT_PATIENCE_S
 
     async def charge(self, client: str, cost: int = 1) -> None:
-        """Counts a request of a client, as `client_key` names it; one that costs more than a window holds takes all of it."""
+        """Count a request of a client, as `client_key` names it; one that costs more than a window holds takes all of it."""
         decision = await self._decide(client, min(cost, self.max_requests))
         if not decision.allowed:
             wait_s = max(1, math.ceil(decision.reset_at - self.clock.now()))
             raise TooManyRequests(self._refusal(), retry_after_s=wait_s)
 
     async def charge_hit(self, client: str) -> None:
-        """Counts a request that is answered from memory. The object hears of it a second later: only then hits of other isolates count."""
+        """Count a request that is answered from memory. The object hears of it a second later: only then hits of other isolates count."""
         known = self.recent.get(client)
         if not known.has_room(self.clock.now(), self.max_requests):
             await self.charge(client)
@@ -156,7 +156,7 @@ class RateLimiter:
 
 @lru_cache(maxsize=256)
 def client_key(address: str | None) -> str:
-    """Returns whom to charge: an IPv4 address, the /64 of an IPv6 address (one customer has that many), or `unknown`."""
+    """Return whom to charge: an IPv4 address, the /64 of an IPv6 address (one customer has that many), or `unknown`."""
     try:
         ip = ipaddress.ip_address((address or "").strip())
     except ValueError:

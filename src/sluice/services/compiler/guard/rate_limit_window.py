@@ -30,7 +30,7 @@ class RateLimitCalls(Protocol):
 def decide(
     known: tuple[int, float] | None, now: float, max_requests: int, window_s: int, *, cost: int = 1, owed: int = 0
 ) -> RateLimitDecision:
-    """Decides by the count so far and the end of its window. What is owed was served before and counts in any case.
+    """Decide by the count so far and the end of its window. What is owed was served before and counts in any case.
 
     A window that ends later than a new one would is ignored: the limits have changed, or the clock was set back.
     """
@@ -51,7 +51,7 @@ class RateLimitWindow:
         self._known: tuple[int, float] | None = None
 
     def count_request(self, max_requests: int, window_s: int, *, cost: int = 1, owed: int = 0) -> RateLimitDecision:
-        """Counts a request if it is allowed. There is no await, so no two requests see the same count."""
+        """Count a request if it is allowed. There is no await, so no two requests see the same count."""
         known = self._load()
         decision = decide(known, self._clock.now(), max_requests, window_s, cost=cost, owed=owed)
         counted = (decision.count, decision.reset_at)
@@ -61,12 +61,12 @@ class RateLimitWindow:
         return decision
 
     def find_end(self) -> float | None:
-        """Returns when the open window ends; None if no window is open."""
+        """Return when the open window ends; None if no window is open."""
         known = self._load()
         return known[1] if known and known[1] > self._clock.now() else None
 
     def forget(self) -> None:
-        """To be called when the storage was erased: the table is gone too."""
+        """Forget the table, because the storage was erased."""
         self._is_loaded, self._known = False, None
 
     def _load(self) -> tuple[int, float] | None:
@@ -92,7 +92,7 @@ class ClientRateLimit:
     async def count_request(
         self, max_requests: int, window_s: int, *, cost: int = 1, owed: int = 0
     ) -> RateLimitDecision:
-        """Counts a request that costs `cost`, and the `owed` ones that the caller has served already."""
+        """Count a request that costs `cost`, and the `owed` ones that the caller has served already."""
         end_before = self._window.find_end()
         decision = self._window.count_request(max_requests, window_s, cost=cost, owed=owed)
         if decision.reset_at != end_before:
@@ -101,7 +101,7 @@ class ClientRateLimit:
         return decision
 
     async def erase_if_over(self) -> None:
-        """Erases the object after its window. Otherwise every address that ever called would keep an object."""
+        """Erase the object after its window. Otherwise every address that ever called would keep an object."""
         ends_at = self._window.find_end()
         if ends_at is None:
             self._window.forget()

@@ -42,7 +42,7 @@ class Turnstile:
         return bool(self.secret)
 
     async def check(self, token: JsonValue, address: str | None) -> None:
-        """Raises Forbidden for a bad token, and also if the verifier cannot be reached, since nothing is proven then."""
+        """Raise Forbidden for a bad token, and also if the verifier cannot be reached, since nothing is proven then."""
         if not self.is_enabled:
             return
         verdict = await self._verify(_require_token(token), address)
@@ -78,12 +78,12 @@ class Turnstile:
 
 @dataclass(frozen=True, slots=True)
 class NoTurnstile:
-    """For requests that need no proof."""
+    """Verifies nothing, for requests that need no proof."""
 
     is_enabled: bool = False
 
     async def check(self, token: JsonValue, address: str | None) -> None:
-        """Lets every request pass."""
+        """Let every request pass."""
 
 
 NO_TURNSTILE: Final = NoTurnstile()

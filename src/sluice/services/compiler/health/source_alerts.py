@@ -9,7 +9,7 @@ from sluice.core.json_text import encode_json
 from sluice.core.net.webhook import post_alert
 from sluice.core.ports import Clock, Database, Fetch
 from sluice.core.timestamps import iso
-from sluice.services.compiler.health.source import SourceHealth
+from sluice.services.compiler.health.source_check import SourceHealth
 
 # The index of open alerts refuses a second one for the same source.
 _OPEN: Final = """
@@ -17,7 +17,7 @@ insert into health_alerts (id, source, run_id, payload, opened_ms) values (?, ?,
 """
 _UNDELIVERED: Final = "from health_alerts where resolved_ms is null and delivered_ms is null"
 # The end of an alert is only told to whoever was told of its beginning.
-_UNTOLD_ENDS: Final = (
+_UNDELIVERED_ENDS: Final = (
     "from health_alerts where resolved_ms is not null and delivered_ms is not null and resolution_delivered_ms is null"
 )
 _RESOLVE: Final = "update health_alerts set resolved_ms = ? where source = ? and resolved_ms is null"
@@ -45,7 +45,7 @@ class SourceAlert(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceAlerts:
-    """`url` is the webhook; without one, alerts are only stored."""
+    """Stores and delivers the alerts of sources. `url` is the webhook; without one, alerts are only stored."""
 
     database: Database
     fetch: Fetch
@@ -55,7 +55,7 @@ class SourceAlerts:
     async def open_alerts(
         self, run_id: str, failing: Mapping[str, int], results: Sequence[SourceHealth]
     ) -> list[SourceAlert]:
-        """Opens an alert for each failing source without one. Returns the alerts of this run, also from before a crash."""
+        """Open an alert for each failing source without one. Return the alerts of this run, also from before a crash."""
         now_ms = self._now_ms()
         for at, result in enumerate(results):
             if result["url"] in failing:
@@ -66,7 +66,7 @@ class SourceAlerts:
         return [json.loads(row["payload"]) for row in rows]
 
     async def resolve(self, sources: Sequence[str]) -> int:
-        """Resolves the alerts of healthy sources. Returns how many."""
+        """Resolve the alerts of healthy sources. Return how many."""
         if not sources:
             return 0
         now_ms = self._now_ms()
@@ -74,12 +74,12 @@ class SourceAlerts:
         return sum(each.changes for each in changed)
 
     async def count_undelivered(self) -> int:
-        """Counts beginnings and ends of alerts that were not delivered, also of earlier runs whose webhook failed."""
-        counts = f"select (select count(*) {_UNDELIVERED}) + (select count(*) {_UNTOLD_ENDS})"
+        """Count beginnings and ends of alerts that were not delivered, also of earlier runs whose webhook failed."""
+        counts = f"select (select count(*) {_UNDELIVERED}) + (select count(*) {_UNDELIVERED_ENDS})"
         return int(await self.database.value(counts)) if self.url else 0
 
     async def deliver(self) -> list[str]:
-        """Delivers every open alert, and every end of one, that was not delivered yet. Returns the ids of the alerts."""
+        """Deliver every open alert, and every end of one, that was not delivered yet. Return the ids of the alerts."""
         rows = await self.database.all(f"select id, payload {_UNDELIVERED} order by opened_ms") if self.url else []
         for row in rows:
             await post_alert(self.fetch, self.url, row["payload"], row["id"])
@@ -87,7 +87,7 @@ class SourceAlerts:
         return [row["id"] for row in rows] + await self._deliver_ends()
 
     async def _deliver_ends(self) -> list[str]:
-        select = f"select id, payload, resolved_ms {_UNTOLD_ENDS} order by resolved_ms"
+        select = f"select id, payload, resolved_ms {_UNDELIVERED_ENDS} order by resolved_ms"
         rows = await self.database.all(select) if self.url else []
         for row in rows:
             payload = json.loads(row["payload"])

@@ -7,7 +7,13 @@ from typing import Annotated, Final, TypedDict
 from sluice.core.doc import Doc
 from sluice.core.ports import Clock, Database, DatabaseRow
 from sluice.core.timestamps import Timestamp, iso
-from sluice.services.compiler.health.source import CheckedSource, SourceHealth, SourcesSummary, Validators, summarize
+from sluice.services.compiler.health.source_check import (
+    CheckedSource,
+    SourceHealth,
+    SourcesSummary,
+    SourceValidators,
+    summarize,
+)
 
 RETENTION_S: Final = 30 * 24 * 3600
 ALERT_AFTER: Final = 3  # failures in a row
@@ -77,17 +83,17 @@ class HealthStore:
     clock: Clock
 
     async def find_attempt(self, run_id: str, source: str) -> CheckedSource | None:
-        """Returns the check of this run if it is stored already."""
+        """Return the check of this run if it is stored already."""
         row = await self.database.first("select * from source_attempts where run_id = ? and source = ?", run_id, source)
         return _health_from_row(row) if row else None
 
-    async def find_validators(self, source: str) -> Validators | None:
-        """Returns the validators of the last check that found the source healthy."""
+    async def find_validators(self, source: str) -> SourceValidators | None:
+        """Return the validators of the last check that found the source healthy."""
         row = await self.database.first(_VALIDATORS, source)
-        return Validators(**row) if row else None
+        return SourceValidators(**row) if row else None
 
     async def record_attempt(self, run_id: str, position: int, health: CheckedSource, *, recheck: bool) -> None:
-        """Stores a check and the new state of its source in one transaction."""
+        """Store a check and the new state of its source in one transaction."""
         now_ms = self._now_ms()
         row = (
             run_id,
@@ -108,7 +114,7 @@ class HealthStore:
         await self.database.batch([(_INSERT, row), update])
 
     async def count_failures(self, sources: Sequence[str]) -> dict[str, int]:
-        """Returns the consecutive failures of each source."""
+        """Return the consecutive failures of each source."""
         rows = await self.database.all(
             f"select source, consecutive_failures from source_health where source in ({_placeholders(sources)})",  # noqa: S608
             *sources,
@@ -116,7 +122,7 @@ class HealthStore:
         return {row["source"]: row["consecutive_failures"] for row in rows}
 
     async def load_history(self, sources: Mapping[str, str]) -> SourcesHistory:
-        """Returns the times and results of the last runs of the sources (URL to name); null if a run had no check."""
+        """Return the times and results of the last runs of the sources (URL to name); null if a run had no check."""
         oldest_ms = self._now_ms() - RETENTION_S * 1000
         if not sources:
             return {"timestamps": [], "sourceResults": {}, "consecutiveFailures": 0}
@@ -140,7 +146,7 @@ class HealthStore:
         }
 
     async def load_latest(self) -> CheckReport | None:
-        """Returns the last full report, updated by later rechecks."""
+        """Return the last full report, updated by later rechecks."""
         run = await self.database.first(_LAST_RUN)
         if run is None:
             return None
@@ -150,7 +156,7 @@ class HealthStore:
         return {"timestamp": timestamp, "runId": run["id"], "results": results, "summary": summarize(results)}
 
     async def delete_expired(self) -> None:
-        """Deletes checks and alerts after 30 days, also open alerts: their sources are not checked any more, or fail for ever."""
+        """Delete checks and alerts after 30 days, also open alerts: their sources are not checked any more, or fail for ever."""
         before_ms = self._now_ms() - RETENTION_S * 1000
         await self.database.batch(
             [

@@ -5,7 +5,7 @@ from typing import Any, Final, TypedDict
 
 from sluice import __version__
 from sluice.core.filters.pipeline import TRANSFORMATIONS
-from sluice.web import Reply, Request, Sharing, share_reply
+from sluice.web import CachePolicy, Reply, Request, share_reply
 from sluice.web.operations import Operation, ReplyDoc, describe
 
 ENDPOINTS: Final = {
@@ -46,7 +46,7 @@ ENDPOINTS: Final = {
     "GET /metrics/prometheus": "counters for Prometheus",
     "GET /api/turnstile-config": "whether a challenge must be solved",
 }
-_CATALOG: Final = Sharing(max_age_s=60, tags=("document",))
+_CATALOG: Final = CachePolicy(max_age_s=60, tags=("document",))
 EXAMPLE: Final[dict[str, Any]] = {
     "method": "POST",
     "url": "/compile",

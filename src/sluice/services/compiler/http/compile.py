@@ -85,7 +85,7 @@ class CompileApi:
     lists: ListProvider
 
     async def compile(self, request: Request) -> tuple[Reply, ServedList]:
-        """Returns the reply, and the list that it was made of."""
+        """Return the reply, and the list that it was made of."""
         body = parse_model(CompileRequest, await self.guard(request, max_bytes=MAX_BODY_BYTES))
         media_type = choose_media_type(request.headers.get("accept"), ("application/json", "text/plain"))
         form: ListForm = "text" if media_type == "text/plain" else "json"
@@ -94,7 +94,7 @@ class CompileApi:
 
     @describe(COMPILE_BATCH)
     async def compile_batch(self, request: Request) -> Reply:
-        """Serves every item separately and replies in the order of the items, while the later ones are compiled."""
+        """Serve every item separately; reply in the order of the items, while the later ones are compiled."""
         body = parse_model(BatchRequest, await self.guard(request, max_bytes=MAX_BODY_BYTES))
         fetches = share_fetches([count_sent_files(item.configuration) for item in body.requests])
         await self.guard.charge_sources(request, sum(count_sent_sources(item.configuration) for item in body.requests))
@@ -102,7 +102,7 @@ class CompileApi:
         return Reply.stream(self._serve_items(items), content_type="application/json")
 
     async def _serve_items(self, items: Sequence[tuple[BatchItem, int]]) -> AsyncIterator[bytes]:
-        """Yields the reply. Three items are served at a time; none begins before there is room for its list."""
+        """Yield the reply. Three items are served at a time; none begins before there is room for its list."""
         yield b'{"success":true,"results":['
         tasks: deque[asyncio.Future[ServedList | SluiceError]] = deque()
         waiting = deque(items)
@@ -120,7 +120,7 @@ class CompileApi:
         yield b"]}"
 
     async def _serve(self, body: CompileRequest, form: ListForm, *, fresh: bool) -> ServedList:
-        """A list from the caller's own content, with a report or with a benchmark is made for this caller alone."""
+        """Return the list. One from the caller's own content, with a report or with a benchmark is made for this caller alone."""
         order = CompileOrder.of(body, body.configuration, trigger="sync")
         return await self._serve_order(replace(order, form=form, detailed=body.report, fresh=fresh))
 
@@ -148,13 +148,13 @@ def _encode_item(item_id: str, outcome: ServedList | SluiceError) -> Iterator[by
 
 
 def wants_fresh(request: Request) -> bool:
-    """Whether the caller wants the list compiled anew: Cache-Control: no-cache."""
+    """Return whether the caller wants the list compiled anew: Cache-Control: no-cache."""
     directives = request.headers.get("cache-control", "").lower().split(",")
     return "no-cache" in {directive.strip() for directive in directives}
 
 
 def build_list_reply(request: Request, served: ServedList, form: ListForm) -> Reply:
-    """Sends the gzip file as it is stored; decompresses it only for a client that does not accept gzip."""
+    """Send the gzip file as it is stored; decompress it only for a client that does not accept gzip."""
     assert served.file  # noqa: S101 - both forms of this reply have a file
     headers = (
         ("Content-Type", _MEDIA_TYPES[form]),

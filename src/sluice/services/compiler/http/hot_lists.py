@@ -42,7 +42,7 @@ COMPILE_LIST: Final = Operation(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HotListApi:
-    """`find_compiler` makes the parts that a compilation needs; a hit needs none of them."""
+    """Answers POST /compile from memory, or compiles. `find_compiler` makes the parts that a compilation needs; a hit needs none of them."""
 
     guard: Guard
     hot_replies: HotReplies

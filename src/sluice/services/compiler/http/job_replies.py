@@ -2,7 +2,7 @@
 
 from typing import Literal, NotRequired, TypedDict
 
-from sluice.core.compiler.metrics import Amount, Duration
+from sluice.core.compiler.stage_metrics import Amount, Duration
 from sluice.core.timestamps import EpochMs
 from sluice.services.compiler.cache.compiled_list import FilterList
 from sluice.services.compiler.jobs.dead_letter_store import DeadLetter

@@ -25,7 +25,7 @@ from sluice.services.compiler.http.job_replies import (
 )
 from sluice.services.compiler.jobs.dead_letter_store import DeadLetterStore
 from sluice.services.compiler.jobs.job_store import Job, JobStore
-from sluice.services.compiler.jobs.messages import MAX_ID_CHARS, BatchMessage, CompileMessage, Message
+from sluice.services.compiler.jobs.queue_messages import MAX_ID_CHARS, BatchMessage, CompileMessage, Message
 from sluice.services.compiler.jobs.queue_stats import QueueCounts, QueueHistory, QueueStats
 from sluice.services.compiler.limits.allowance import count_sent_files, count_sent_sources, share_fetches
 from sluice.services.compiler.ports import CountingGuard
@@ -147,7 +147,7 @@ class QueueApi:
             timestamp=self._now_ms(),
             priority=parse_priority(body.priority),
             configuration=body.configuration.model_dump(mode="json", exclude_unset=True),
-            **body.list_wishes(),
+            **body.list_caller_options(),
         )
         return await self._accept(message, {})
 
@@ -172,14 +172,14 @@ class QueueApi:
 
     @describe(SHOW_HISTORY)
     async def show_history(self, request: Request) -> Reply:
-        """Shows ids and names to the operator alone: whoever holds an id owns the job."""
+        """Show ids and names to the operator alone: whoever holds an id owns the job."""
         is_named = is_operator(request, self.admin_token)
         history = await (self.stats.load_named_history() if is_named else self.stats.load_history())
         return Reply.json(QueueHistory(history=history, depthHistory=await self.stats.load_depths()))
 
     @describe(LIST_DEAD_LETTERS)
     async def show_dead_letters(self, request: Request) -> Reply:
-        """Replies to the operator alone: letters hold ids, names and sources of callers."""
+        """Reply to the operator alone: letters hold ids, names and sources of callers."""
         require_admin(request, self.admin_token)
         letters = await self.dead_letters.load_newest()
         return Reply.json(DeadLetters(deadLetters=[letter.as_json() for letter in letters]))
@@ -209,7 +209,7 @@ class QueueApi:
         return await self.cancel(request)
 
     async def _find_job(self, request_id: str) -> Job:
-        """Finds a job by its id, which is all that its owner needs."""
+        """Find a job by its id, which is all that its owner needs."""
         job = await self.jobs.find(request_id) or await self.find_workflow_job(request_id)
         if job is None:
             raise NotFound(f"there is no job {request_id}")
@@ -230,7 +230,7 @@ class QueueApi:
         return Reply.json(accepted, 202, {"Location": f"/queue/results/{request_id}"})
 
     async def _build_list_reply(self, request: Request, job: Job, key: str) -> Reply:
-        """Replies with the stored list, as text or under a head that describes the job."""
+        """Reply with the stored list, as text or under a head that describes the job."""
         media_type = choose_media_type(request.headers.get("accept"), ("application/json", "text/plain"))
         if media_type == "text/plain" and (text := await self.cache.find_text(key)):
             return build_list_reply(request, ServedList(text.summary, "cached", text), "text")
@@ -252,7 +252,7 @@ class QueueApi:
         return Reply.json({**build_status(job), "results": results})
 
     def _new_request_id(self, kind: str) -> str:
-        """Returns an id that nobody can guess: whoever knows it owns the job."""
+        """Return an id that nobody can guess: whoever knows it owns the job."""
         return f"{kind}-{self._now_ms()}-{self.new_id()}"
 
     def _now_ms(self) -> int:

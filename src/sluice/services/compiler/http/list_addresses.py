@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from sluice.core.http_dates import format_http_date
 from sluice.core.ports import Bucket, FileStream
-from sluice.web import ETag, Native, Reply, Request, Sharing, apply_conditions, share_reply
+from sluice.web import CachePolicy, ETag, Native, Reply, Request, apply_conditions, share_reply
 from sluice.web.negotiate import accepts_gzip
 from sluice.web.problems import build_problem
 
@@ -37,7 +37,7 @@ class ListAddresses:
     discard: Discard
 
     async def serve(self, request: Request, name: str, extension: str) -> Reply | None:
-        """Returns the list at an address; 503 if it was never built, None if there is none. The query does not count."""
+        """Return the list at an address; 503 if it was never built, None if there is none. The query does not count."""
         key = f"{PREFIX}{name}.{'txt' if extension == 'adblock' else extension}"
         if request.method == "HEAD":
             info = await self.bucket.head(key)
@@ -59,7 +59,7 @@ class ListAddresses:
     def _build_reply(self, request: Request, name: str, file: FileStream) -> Reply:
         facts, stream = file.custom_metadata, file.stream
         is_gzip = accepts_gzip(request.headers.get("accept-encoding"))
-        sharing = Sharing(max_age_s=_FRESH_S, stale_s=_STALE_S, tags=(f"list-{name}",))
+        sharing = CachePolicy(max_age_s=_FRESH_S, stale_s=_STALE_S, tags=(f"list-{name}",))
         reply = share_reply(Reply(200, _build_headers(facts, gzip=is_gzip)), sharing)
         if unchanged := _find_unchanged(request, reply, facts["etag"]):
             self.discard(stream)

@@ -3,17 +3,17 @@
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Final, TypedDict
 
-from sluice.core.compiler.metrics import Amount
 from sluice.core.compiler.published.definition import parse_definition
 from sluice.core.compiler.published.versions import ListState
 from sluice.core.compiler.sources.locations import remove_secrets
+from sluice.core.compiler.stage_metrics import Amount
 from sluice.core.doc import Doc
 from sluice.core.json_text import JsonObject
 from sluice.core.timestamps import Timestamp, iso
-from sluice.services.compiler.published.builds.workflow import BuildFacts
+from sluice.services.compiler.published.builds.build_workflow import BuildFacts
 from sluice.services.compiler.published.keys import EXTENSION
 from sluice.services.compiler.published.list_store import FormatCount, PublishedList
-from sluice.services.compiler.published.sources.outcomes import SourceFacts
+from sluice.services.compiler.published.sources.source_outcomes import SourceFacts
 
 _SHOWN_COUNTS: Final = 30  # of each source
 

@@ -6,10 +6,10 @@ from typing import Annotated, Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from sluice.core.compiler.published.definition import ListDefinition
-from sluice.core.compiler.published.names import NAME_PATTERN, check_name
+from sluice.core.compiler.published.list_names import NAME_PATTERN, check_name
 from sluice.core.compiler.published.why_index import Explanation
 from sluice.services.compiler.http.list_facts import BuildAccepted, PublishedListFacts, PublishedLists, Versions
-from sluice.services.compiler.published.builds.list_compiler import Overlap
+from sluice.services.compiler.published.builds.rule_compilation import Overlap
 from sluice.services.compiler.published.differences import Difference
 from sluice.services.compiler.published.previews import Preview
 from sluice.services.compiler.published.sources.source_fetcher import CHECK_S

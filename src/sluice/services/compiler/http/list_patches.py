@@ -2,12 +2,12 @@
 
 from typing import Final
 
-from sluice.core.compiler.published.names import PATCH_ID_PATTERN
+from sluice.core.compiler.published.list_names import PATCH_ID_PATTERN
 from sluice.core.compiler.published.versions import PATCH_PATTERN
 from sluice.core.errors import NotFound
 from sluice.core.ports import Bucket
 from sluice.services.compiler.published.keys import patch_key
-from sluice.web import Handler, Reply, Request, Sharing, share_reply
+from sluice.web import CachePolicy, Handler, Reply, Request, share_reply
 from sluice.web.operations import Media, Operation, ReplyDoc, describe
 from sluice.web.parameters import PathParameter
 
@@ -47,7 +47,7 @@ def serve_patches(bucket: Bucket) -> Handler:
         if content is None:
             raise NotFound("there is no patch here yet: the list has no newer version")
         reply = Reply(200, (("Content-Type", _TYPE),), content)
-        return share_reply(reply, Sharing(max_age_s=_FRESH_S, tags=(f"patches-{folder}",)))
+        return share_reply(reply, CachePolicy(max_age_s=_FRESH_S, tags=(f"patches-{folder}",)))
 
     return read_patch
 

@@ -41,9 +41,9 @@ from sluice.services.compiler.http.list_operations import (
     TO,
     RollbackRequest,
 )
+from sluice.services.compiler.published.builds.build_queue import BuildQueue
 from sluice.services.compiler.published.builds.build_steps import list_formats
-from sluice.services.compiler.published.builds.queue import BuildQueue
-from sluice.services.compiler.published.builds.workflow import describe_build
+from sluice.services.compiler.published.builds.build_workflow import describe_build
 from sluice.services.compiler.published.keys import EXTENSION
 from sluice.services.compiler.published.list_store import ListStore
 from sluice.services.compiler.published.operator import ListOperator
@@ -97,7 +97,7 @@ class ListsApi:
         return Reply.json(facts)
 
     def show_missing(self, request: Request, name: str, extension: str) -> Reply:
-        """Returns 503 for an address that a declared list will have; raises NotFound for any other."""
+        """Return 503 for an address that a declared list will have; raise NotFound for any other."""
         declared = self._load_declared().get(name)
         formats = list_formats(parse_definition(declared)) if declared else []
         if extension in formats or (formats and extension == EXTENSION):
@@ -105,7 +105,7 @@ class ListsApi:
         raise NotFound(f"no list is published at {request.path}: GET /lists shows those that are")
 
     def _describe_declared(self, request: Request, name: str) -> PublishedListFacts:
-        """Returns the facts of a declared list that no cron has seen yet; raises NotFound if there is none."""
+        """Return the facts of a declared list that no cron has seen yet; raise NotFound if there is none."""
         declared = self._load_declared().get(name)
         if declared is None:
             raise NotFound(f"there is no list {name}")
@@ -180,7 +180,7 @@ class ListsApi:
         return Reply.json(await self.queries.show_overlap(NAME.read(request)))
 
     def _load_declared(self) -> Mapping[str, JsonObject]:
-        """Returns none while the declarations are malformed, which /health reports: stored lists are shown anyway."""
+        """Return the declared lists; none while they are malformed, which /health reports: stored lists are shown anyway."""
         try:
             return self.operator.load_declared()
         except ConfigError:

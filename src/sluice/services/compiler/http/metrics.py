@@ -11,13 +11,13 @@ from sluice.core.timestamps import Timestamp, iso
 from sluice.services.compiler.metrics.prometheus import CONTENT_TYPE, format_counters, format_gauges
 from sluice.services.compiler.metrics.request_metrics import WINDOW_S, WINDOWS, EndpointMetrics, RequestMetrics
 from sluice.services.compiler.settings import Settings
-from sluice.web import Handler, Reply, Request, Sharing, share_reply
+from sluice.web import CachePolicy, Handler, Reply, Request, share_reply
 from sluice.web.operations import Media, Operation, ReplyDoc, describe
 
 if TYPE_CHECKING:
     from sluice.services.compiler.metrics.gauges import Gauge
 
-_CHALLENGE: Final = Sharing(max_age_s=3600, tags=("turnstile",))
+_CHALLENGE: Final = CachePolicy(max_age_s=3600, tags=("turnstile",))
 
 
 class RequestFigures(TypedDict):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from sluice.services.compiler.settings import Settings
 from sluice.web import Handler, Reply, Request, Route
-from sluice.web.operations import FoundLater, Operation, find_operation
+from sluice.web.operations import LazyHandler, Operation, find_operation
 
 if TYPE_CHECKING:
     from sluice.services.compiler.http.compile import CompileApi
@@ -55,7 +55,7 @@ class CompilerApis(Protocol):
 
 def compiler_routes(apis: CompilerApis, settings: Settings) -> list[Route]:
     def measure(path: str, find: Callable[[], Handler]) -> Route:
-        return Route("POST", path, FoundLater(find, lambda handler: apis.request_metrics.measure(path, handler)))
+        return Route("POST", path, LazyHandler(find, lambda handler: apis.request_metrics.measure(path, handler)))
 
     return [
         _route("GET", "/", lambda: apis.show_page),
@@ -137,4 +137,4 @@ def _find_turnstile(settings: Settings) -> Handler:
 
 
 def _route(method: str, path: str, find: Callable[[], Handler]) -> Route:
-    return Route(method, path, FoundLater(find))
+    return Route(method, path, LazyHandler(find))

@@ -42,7 +42,7 @@ class ValidateApi:
 
     @describe(VALIDATE)
     async def validate(self, request: Request) -> Reply:
-        """Replies with every invalid field; an invalid configuration is a result here, not an error."""
+        """Reply with every invalid field; an invalid configuration is a result here, not an error."""
         value = await self.guard(request, max_bytes=MAX_BYTES)
         fields: tuple[BadField, ...] = ()
         try:

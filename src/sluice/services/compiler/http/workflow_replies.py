@@ -2,7 +2,7 @@
 
 from typing import Any, Literal, NotRequired, TypedDict
 
-from sluice.core.compiler.metrics import Amount
+from sluice.core.compiler.stage_metrics import Amount
 from sluice.core.ports import InstanceState
 from sluice.core.timestamps import Timestamp
 from sluice.services.compiler.health.store import CheckReport, SourcesHistory

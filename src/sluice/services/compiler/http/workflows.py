@@ -10,9 +10,9 @@ from sluice.core.models import parse_model
 from sluice.core.ports import Clock
 from sluice.core.timestamps import iso, parse_iso_ms
 from sluice.services.compiler.guard.guard import REFUSED, TOKEN
-from sluice.services.compiler.health.source import HealthSource
+from sluice.services.compiler.health.health_workflow import HealthRequest
+from sluice.services.compiler.health.source_check import HealthSource
 from sluice.services.compiler.health.store import HealthStore
-from sluice.services.compiler.health.workflow import HealthRequest
 from sluice.services.compiler.http.workflow_replies import (
     LatestHealth,
     StartedAmount,
@@ -153,7 +153,7 @@ SHOW_LATEST_HEALTH: Final = Operation(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkflowApi:
-    """`configurations` and `sources` return what to warm and check if a request names none; `builds` are of published lists."""
+    """The operations on workflows. `configurations` and `sources` return what to warm and check if a request names none."""
 
     guard: CountingGuard
     starter: WorkflowStarter

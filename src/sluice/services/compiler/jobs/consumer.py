@@ -14,10 +14,10 @@ from sluice.services.compiler.cache.compilation_records import Count, Trigger
 from sluice.services.compiler.cache.compile_order import CompileOrder
 from sluice.services.compiler.cache.compiled_list import ListSummary
 from sluice.services.compiler.jobs.chunk_log import ChunkLog
-from sluice.services.compiler.jobs.dead_letters import DeadLetters
-from sluice.services.compiler.jobs.delivery import Delivery, retry_delay_s
+from sluice.services.compiler.jobs.dead_letters import DeadLetterRecorder
 from sluice.services.compiler.jobs.job_store import LEASE_S, MAX_TRIES, JobStore
-from sluice.services.compiler.jobs.messages import (
+from sluice.services.compiler.jobs.message_delivery import MessageDelivery, retry_delay_s
+from sluice.services.compiler.jobs.queue_messages import (
     BatchMessage,
     CompileMessage,
     MalformedMessage,
@@ -51,14 +51,14 @@ class QueueConsumer:
     jobs: JobStore
     items: ItemRunner
     spent: SpentFetches
-    dead_letters: DeadLetters
+    dead_letters: DeadLetterRecorder
     compile: CompileOne
     clock: Clock
     log: Log
     count: Count
 
-    async def consume(self, deliveries: Sequence[Delivery]) -> Counter[str]:
-        """Works on the messages one after another. Returns the number of each outcome."""
+    async def consume(self, deliveries: Sequence[MessageDelivery]) -> Counter[str]:
+        """Work on the messages one after another. Return the number of each outcome."""
         self.log.event("queue.batch", messages=len(deliveries))
         outcomes: Counter[str] = Counter()
         for number, delivery in enumerate(deliveries, 1):
@@ -72,8 +72,8 @@ class QueueConsumer:
         self.log.event("queue.batch_done", **outcomes)
         return outcomes
 
-    async def _consume_one(self, delivery: Delivery) -> MessageOutcome:
-        """Acknowledges messages that can never be handled: delivering them again would not help."""
+    async def _consume_one(self, delivery: MessageDelivery) -> MessageOutcome:
+        """Work on one message. One that can never be handled is acknowledged: delivering it again would not help."""
         match parse_message(delivery.body):
             case UnknownMessage(type=kind):
                 self.log.event("queue.unknown_message", id=delivery.id, type=kind)
@@ -85,7 +85,7 @@ class QueueConsumer:
             case message:
                 return await self._handle_message(message, delivery)
 
-    async def _handle_message(self, message: Message, delivery: Delivery) -> MessageOutcome:
+    async def _handle_message(self, message: Message, delivery: MessageDelivery) -> MessageOutcome:
         if message.request_id is None:
             message = message.model_copy(update={"request_id": f"message-{delivery.id}"})
         try:
@@ -96,8 +96,8 @@ class QueueConsumer:
             delivery.retry(retry_delay_s(delivery.attempts))
             return "retried"
 
-    async def _run_job(self, message: Message, request_id: str, delivery: Delivery) -> MessageOutcome:
-        await self.jobs.adopt(message)
+    async def _run_job(self, message: Message, request_id: str, delivery: MessageDelivery) -> MessageOutcome:
+        await self.jobs.accept_foreign(message)
         if (attempt := await self.jobs.claim(request_id)) is None:
             delivery.ack()
             return "skipped"
@@ -120,9 +120,9 @@ class QueueConsumer:
         return "acked" if recorded else "cancelled"
 
     async def _handle_failure(
-        self, request_id: str, error: SluiceError, attempt: int, delivery: Delivery, began_s: float
+        self, request_id: str, error: SluiceError, attempt: int, delivery: MessageDelivery, began_s: float
     ) -> MessageOutcome:
-        """Retries if that may help, else adds a dead letter. The queue does that to a message after its last retry."""
+        """Retry if that may help, else add a dead letter. The queue does that to a message after its last retry."""
         self.log.event("job.failed", request_id=request_id, attempt=attempt, reason=str(error))
         if not error.retryable or attempt > MAX_TRIES:
             await self.dead_letters.record_failure(request_id, error, self._since_ms(began_s))
@@ -149,7 +149,7 @@ class QueueConsumer:
     async def _compile_items(
         self, owner: str, sent: Sequence[BatchItem], fetches: Sequence[int], trigger: Trigger
     ) -> None:
-        """Rejects invalid configurations and compiles the rest. If any of them failed, raises whether a retry may help."""
+        """Reject invalid configurations and compile the rest. The error for failed ones says whether a retry may help."""
         valid: list[Item] = []
         for item, max_fetches in zip(sent, fetches, strict=True):
             try:
@@ -172,7 +172,7 @@ class QueueConsumer:
             raise kind(f"{len(failed)} of {len(sent)} items failed: {reasons}")
 
     async def _hold_lease(self, request_id: str, work: Coroutine[Any, Any, T]) -> T:
-        """Does the work, renews the lease of the job meanwhile, and stops if the job is cancelled."""
+        """Do the work; meanwhile renew the lease of the job, and stop if the job is cancelled."""
         task = asyncio.ensure_future(work)
         try:
             while not (await asyncio.wait({task}, timeout=LEASE_S / 3))[0]:

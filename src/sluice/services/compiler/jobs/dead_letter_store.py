@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NotRequired, TypedDict
 
-from sluice.core.compiler.metrics import Amount
+from sluice.core.compiler.stage_metrics import Amount
 from sluice.core.ports import Clock, Database, DatabaseRow
 from sluice.core.timestamps import EpochMs
 from sluice.services.compiler.jobs.job_store import RETENTION_S, JobKind
@@ -51,7 +51,7 @@ class DeadLetter(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredLetter:
-    """`item_id` is "" for a whole job."""
+    """A dead letter as it is stored. `item_id` is "" for a whole job."""
 
     request_id: str
     item_id: str
@@ -76,20 +76,20 @@ class StoredLetter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeadLetterStore:
-    """Each letter is stored once, however often its job is delivered again."""
+    """Stores dead letters, each of them once, however often its job is delivered again."""
 
     database: Database
     clock: Clock
 
     async def add_job(self, request_id: str, reason: str | None = None) -> list[StoredLetter]:
-        """Adds a failed job, or each failed item of a batch; without a reason, with its last error. Returns the new ones."""
+        """Add a failed job, or each failed item of a batch; without a reason, with its last error. Return the new ones."""
         now_ms = self._now_ms()
         statements = [(_ADD_JOB, (request_id, now_ms, reason)), (_ADD_FAILED_ITEMS, (request_id, now_ms))]
         added = await self.database.batch(statements)
         return _letters([row for each in added for row in each.rows])
 
     async def add_hopeless_items(self, request_id: str) -> list[StoredLetter]:
-        """Adds the items of a batch that no retry can help, while the others go on. Returns the new ones."""
+        """Add the items of a batch that no retry can help, while the others go on. Return the new ones."""
         return _letters((await self.database.run(_ADD_HOPELESS_ITEMS, request_id, self._now_ms())).rows)
 
     async def load_newest(self) -> list[StoredLetter]:
@@ -97,7 +97,7 @@ class DeadLetterStore:
         return _letters(await self.database.all(query))
 
     async def delete_expired(self) -> None:
-        """Deletes letters together with their jobs: a reason may quote what the caller has sent."""
+        """Delete letters together with their jobs: a reason may quote what the caller has sent."""
         before_ms = self._now_ms() - RETENTION_S * 1000
         await self.database.run("delete from dead_letters where failed_ms < ?", before_ms)
 

@@ -8,22 +8,22 @@ from sluice.core.errors import SluiceError
 from sluice.core.ports import Log
 from sluice.services.compiler.cache.compilation_records import Count
 from sluice.services.compiler.jobs.dead_letter_store import DeadLetterStore, StoredLetter
-from sluice.services.compiler.jobs.delivery import Delivery
 from sluice.services.compiler.jobs.job_store import JobStore
-from sluice.services.compiler.jobs.messages import MalformedMessage, UnknownMessage, parse_message
+from sluice.services.compiler.jobs.message_delivery import MessageDelivery
+from sluice.services.compiler.jobs.queue_messages import MalformedMessage, UnknownMessage, parse_message
 
 DEAD_LETTER_QUEUE: Final = "adblock-compiler-dlq"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeadLetters:
+class DeadLetterRecorder:
     jobs: JobStore
     store: DeadLetterStore
     log: Log
     count: Count
 
-    async def record(self, deliveries: Sequence[Delivery]) -> None:
-        """Records the job of each message that the queue gave up as failed."""
+    async def record(self, deliveries: Sequence[MessageDelivery]) -> None:
+        """Record the job of each message that the queue gave up as failed."""
         for delivery in deliveries:
             request_id = _request_id(delivery)
             if request_id:
@@ -36,14 +36,14 @@ class DeadLetters:
             delivery.ack()
 
     async def record_failure(self, request_id: str, error: SluiceError, duration_ms: int) -> None:
-        """Records a job as failed that no retry can help."""
+        """Record a job as failed that no retry can help."""
         # The letter first: after a crash in between, the job runs again and fails again.
         self._log_letters(await self.store.add_job(request_id, str(error)))
         await self.jobs.fail(request_id, str(error), duration_ms)
         self.count("jobs", "failed")
 
     async def record_hopeless_items(self, request_id: str) -> None:
-        """Records the items of a batch that no retry can help."""
+        """Record the items of a batch that no retry can help."""
         self._log_letters(await self.store.add_hopeless_items(request_id))
 
     def _log_letters(self, letters: Sequence[StoredLetter]) -> None:
@@ -59,7 +59,7 @@ class DeadLetters:
             )
 
 
-def _request_id(delivery: Delivery) -> str | None:
+def _request_id(delivery: MessageDelivery) -> str | None:
     match parse_message(delivery.body):
         case UnknownMessage() | MalformedMessage():
             return None

@@ -14,7 +14,7 @@ from sluice.core.json_text import JsonObject, encode_json, encode_utf8
 from sluice.core.ports import Bucket, Clock, Database, DatabaseRow, Log, Scalar
 from sluice.services.compiler.cache.compiled_list import MAX_NAME_CHARS, ListSummary
 from sluice.services.compiler.cache.list_cache import JOB_CONTENT_PREFIX
-from sluice.services.compiler.jobs.messages import MalformedMessage, Message, UnknownMessage, parse_message
+from sluice.services.compiler.jobs.queue_messages import MalformedMessage, Message, UnknownMessage, parse_message
 from sluice.services.compiler.requests import Priority, parse_priority
 
 MAX_TRIES: Final = 5
@@ -80,7 +80,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobStore:
-    """`arm_sweeper` makes sure that a sweep follows, even if this process ends."""
+    """Stores jobs and sends their messages. `arm_sweeper` makes sure that a sweep follows, even if this process ends."""
 
     database: Database
     bucket: Bucket
@@ -90,7 +90,7 @@ class JobStore:
     log: Log
 
     async def accept(self, message: Message) -> None:
-        """Stores and sends a job. Once this returns, the job will run: if sending fails, the sweep sends it."""
+        """Store a job and send it. Once this returns, the job will run: if sending fails, the sweep sends it."""
         await self.arm_sweeper()
         body = await self._message_body(message)
         priority = parse_priority(message.priority)
@@ -105,15 +105,15 @@ class JobStore:
         except SluiceError as error:
             self.log.error("job.not_sent", error, request_id=message.request_id)
 
-    async def adopt(self, message: Message) -> None:
-        """Stores a row for a message of another producer, unless there is one."""
+    async def accept_foreign(self, message: Message) -> None:
+        """Store a row for a message of another producer, unless there is one."""
         body = encode_json(message.model_dump(mode="json", by_alias=True))
         name = message.name[:MAX_NAME_CHARS]
         row = (_id(message), message.type, parse_priority(message.priority), name, body, self._now_ms())
         await self.database.run(_INSERT, *row)
 
     async def load_content(self, message: Message) -> Message:
-        """Returns the message with its content, which may be in R2."""
+        """Return the message with its content, which may be in R2."""
         if message.content_key is None:
             return message
         content = await self.bucket.get_bytes(message.content_key)
@@ -124,13 +124,13 @@ class JobStore:
                 return stored
 
     async def claim(self, request_id: str) -> int | None:
-        """Takes the lease of a job. Returns the number of this attempt; None if the job is over or leased already."""
+        """Take the lease of a job. Return the number of this attempt; None if the job is over or leased already."""
         now_ms = self._now_ms()
         changed = await self.database.run(_CLAIM, now_ms, now_ms + round(LEASE_S * 1000), request_id)
         return int(changed.rows[0]["attempts"]) if changed.rows else None
 
     async def renew_lease(self, request_id: str) -> bool:
-        """Extends the lease; False if the job was cancelled meanwhile."""
+        """Extend the lease; False if the job was cancelled meanwhile."""
         changed = await self.database.run(
             "update compile_jobs set lease_ms = ? where request_id = ? and state = 'running'",
             self._now_ms() + round(LEASE_S * 1000),
@@ -139,13 +139,13 @@ class JobStore:
         return changed.changes > 0
 
     async def complete(self, request_id: str, *, duration_ms: int, summary: ListSummary | None = None) -> bool:
-        """Records the job as completed; False if it was cancelled meanwhile."""
+        """Record the job as completed; False if it was cancelled meanwhile."""
         result = (summary.cache_key, summary.rule_count) if summary else (None, None)
         row = ("completed", self._now_ms(), duration_ms, *result, None, request_id)
         return await self._finish(request_id, _FINISH, *row)
 
     async def release(self, request_id: str, error: str, delay_s: int) -> None:
-        """Puts the job back for a retry after the delay, with the error of this attempt."""
+        """Put the job back for a retry after the delay, with the error of this attempt."""
         await self.database.run(
             "update compile_jobs set state = 'queued', lease_ms = null, error = ?, sent_ms = ?"
             " where request_id = ? and state = 'running'",
@@ -159,7 +159,7 @@ class JobStore:
         await self._finish(request_id, _FINISH, *row)
 
     async def fail_dead_letter(self, request_id: str) -> None:
-        """Records a job as failed whose message was dead-lettered; its last error stays."""
+        """Record a job as failed whose message was dead-lettered; its last error stays."""
         await self._finish(
             request_id,
             "update compile_jobs set state = 'failed', finished_ms = ?, lease_ms = null, message = '{}',"
@@ -169,7 +169,7 @@ class JobStore:
         )
 
     async def cancel(self, request_id: str) -> bool:
-        """Cancels a job; False if it is over. A queued job never runs, the result of a running one is dropped."""
+        """Cancel a job; False if it is over. A queued job never runs, the result of a running one is dropped."""
         return await self._finish(
             request_id,
             "update compile_jobs set state = 'cancelled', finished_ms = ?, lease_ms = null, message = '{}'"
@@ -187,7 +187,7 @@ class JobStore:
         return await self.database.value(unfinished) is not None
 
     async def resend_lost(self) -> None:
-        """Sends the messages again that never arrived."""
+        """Send the messages again that never arrived."""
         for row in await self.database.all(_DUE, self._now_ms()):
             self.log.event("job.sent_again", request_id=row["request_id"])
             await self.database.run(
@@ -197,19 +197,19 @@ class JobStore:
             await self._resend(row)
 
     async def delete_expired(self) -> None:
-        """Deletes jobs that ended a week ago."""
+        """Delete jobs that ended a week ago."""
         before_ms = self._now_ms() - RETENTION_S * 1000
         await self.database.run("delete from compile_jobs where finished_ms < ?", before_ms)
 
     async def _finish(self, request_id: str, sql: str, *params: Scalar) -> bool:
-        """Ends a job and deletes what its caller has sent; False if it was over. What a crash leaves in R2 expires."""
+        """End a job, and delete what its caller has sent; False if it was over. What a crash leaves in R2 expires."""
         is_changed = (await self.database.run(sql, *params)).changes > 0
         if is_changed:
             await self.bucket.delete(JOB_CONTENT_PREFIX + request_id)
         return is_changed
 
     async def _resend(self, row: DatabaseRow) -> None:
-        """Fails a job that can never be sent, so that it does not block later ones."""
+        """Fail a job that can never be sent, so that it does not block later ones."""
         try:
             await self._dispatch(row["request_id"], row["priority"], json.loads(row["message"]))
         except SluiceError as error:
@@ -224,7 +224,7 @@ class JobStore:
         )
 
     async def _message_body(self, message: Message) -> JsonObject:
-        """Returns the message, or a short one with the key of its content."""
+        """Return the message, or a short one with the key of its content."""
         body = message.model_dump(mode="json", by_alias=True, exclude_defaults=True) | {"type": message.type}
         if len(content := encode_utf8(encode_json(body))) <= MAX_MESSAGE_BYTES:
             return body

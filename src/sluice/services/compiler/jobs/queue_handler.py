@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from sluice.services.compiler.jobs.consumer import QueueConsumer
-from sluice.services.compiler.jobs.dead_letters import DEAD_LETTER_QUEUE, DeadLetters
-from sluice.services.compiler.jobs.delivery import Delivery
+from sluice.services.compiler.jobs.dead_letters import DEAD_LETTER_QUEUE, DeadLetterRecorder
+from sluice.services.compiler.jobs.message_delivery import MessageDelivery
 from sluice.services.compiler.jobs.queue_stats import QueueStatsPublisher
 from sluice.services.compiler.requests import Priority
 
@@ -14,11 +14,11 @@ from sluice.services.compiler.requests import Priority
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueHandler:
     consumer: QueueConsumer
-    dead_letters: DeadLetters
+    dead_letters: DeadLetterRecorder
     publisher: QueueStatsPublisher
 
-    async def handle_batch(self, queue: str, deliveries: Sequence[Delivery]) -> None:
-        """Runs the jobs of a batch, or records the dead letters, and publishes the statistics."""
+    async def handle_batch(self, queue: str, deliveries: Sequence[MessageDelivery]) -> None:
+        """Run the jobs of a batch, or record the dead letters, and publish the statistics."""
         if queue == DEAD_LETTER_QUEUE:
             await self.dead_letters.record(deliveries)
         else:

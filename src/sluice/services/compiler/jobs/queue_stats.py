@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Annotated, Final, NotRequired, TypedDict
 
-from sluice.core.compiler.metrics import Amount, Duration
+from sluice.core.compiler.stage_metrics import Amount, Duration
 from sluice.core.doc import Doc
 from sluice.core.errors import SluiceError
 from sluice.core.ports import Clock, Database, DatabaseRow, Kv, Log
@@ -100,7 +100,7 @@ class QueueStats:
     clock: Clock
 
     async def load_counts(self) -> JobCounts:
-        """Counts the jobs of the last 24 hours."""
+        """Count the jobs of the last 24 hours."""
         now_ms = round(self.clock.now() * 1000)
         job_counts, messages = await self.database.batch(
             [(_COUNTS, (now_ms,)), (f"select labels, value from ({ALL_COUNTERS}) where name = 'queue_messages'", ())]  # noqa: S608
@@ -126,18 +126,18 @@ class QueueStats:
         }
 
     async def load_history(self) -> list[NamedJob]:
-        """Returns the last 50 jobs, the latest first, without ids and content: anybody may see this."""
+        """Return the last 50 jobs, the latest first, without ids and content: anybody may see this."""
         return [_job_as_json(row) for row in await self.database.all(_HISTORY)]
 
     async def load_named_history(self) -> list[NamedJob]:
-        """Returns the same jobs with their ids and names, which are for the operator alone."""
+        """Return the last 50 jobs with their ids and names, which are for the operator alone."""
         return [
             {"requestId": row["request_id"], "configName": row["config_name"], **_job_as_json(row)}
             for row in await self.database.all(_HISTORY)
         ]
 
     async def load_depths(self) -> list[Depth]:
-        """Returns how many jobs were unfinished after each of the last 100 changes, the earliest first."""
+        """Return how many jobs were unfinished after each of the last 100 changes, the earliest first."""
         changes = await self.database.all(_CHANGES)
         depth = await self.database.value("select count(*) from compile_jobs where finished_ms is null")
         depths: list[Depth] = []
@@ -148,13 +148,13 @@ class QueueStats:
 
 
 @dataclass(slots=True)
-class PublishTurn:
-    """From when on an isolate may count the jobs again."""
+class PublishThrottle:
+    """The time from which an isolate may count the jobs again."""
 
     due_at: float = 0.0
 
 
-ISOLATE_TURN: Final = PublishTurn()
+ISOLATE_TURN: Final = PublishThrottle()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,10 +168,10 @@ class QueueStatsPublisher:
     stats: QueueStats
     published: Kv
     log: Log
-    turn: PublishTurn
+    turn: PublishThrottle
 
     async def publish(self) -> None:
-        """Best effort: a failure is logged."""
+        """Publish the statistics, if it is time. Best effort: a failure is logged."""
         now = self.stats.clock.now()
         if now < self.turn.due_at:
             return

@@ -16,7 +16,7 @@ class SweeperCalls(Protocol):
 
 
 class Sweeper:
-    """Lives in one object. Every accepted job arms it, and it arms itself while any job is unfinished."""
+    """Resends lost jobs when its alarm rings. It lives in one object; every accepted job arms it, and it arms itself while any job is unfinished."""
 
     def __init__(self, jobs: JobStore, alarm: Alarm, clock: Clock) -> None:
         self._jobs = jobs
@@ -25,13 +25,13 @@ class Sweeper:
         self._armed_at: float | None = None  # by a caller of this instance
 
     async def arm(self) -> None:
-        """Sets the alarm. The caller stores the row of its job a little later."""
+        """Set the alarm. The caller stores the row of its job a little later."""
         self._armed_at = self._clock.now()
         if await self._alarm.get() is None:
             await self._alarm.set(self._clock.now() + INTERVAL_S)
 
     async def sweep(self) -> None:
-        """Sets the next alarm first, so that a failure of this sweep is repaired by the next."""
+        """Set the next alarm first, so that a failure of this sweep is repaired by the next."""
         armed_lately = self._armed_at is not None and self._clock.now() - self._armed_at < INTERVAL_S
         if armed_lately or await self._jobs.has_unfinished():
             await self._alarm.set(self._clock.now() + INTERVAL_S)

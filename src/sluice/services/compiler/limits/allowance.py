@@ -41,7 +41,7 @@ class FetchAllowance:
         self.used += 1
 
     def limit_transport(self, transport: Transport) -> Transport:
-        """Returns the transport, which takes one from the allowance for each request."""
+        """Return the transport, which takes one from the allowance for each request."""
 
         def send(request: TransportRequest) -> AbstractAsyncContextManager[TransportResponse]:
             self.take()
@@ -51,19 +51,19 @@ class FetchAllowance:
 
 
 def count_files(configuration: Configuration) -> int:
-    """Returns how many files a configuration names: its sources, and its files of exclusions and inclusions."""
+    """Return how many files a configuration names: its sources, and its files of exclusions and inclusions."""
     filters = (configuration, *configuration.sources)
     return len(configuration.sources) + sum(len(part.pattern_files) for part in filters)
 
 
 def count_sent_files(sent: JsonObject) -> int:
-    """Does the same for a configuration that is not validated yet; an invalid one is never compiled."""
+    """Return how many files a configuration names that is not validated yet; an invalid one is never compiled."""
     filters = (sent, *_list_sources(sent))
     return count_sent_sources(sent) + sum(_length(part.get(name)) for part in filters for name in _PATTERN_FILES)
 
 
 def count_sent_sources(sent: JsonObject) -> int:
-    """Returns how many sources a configuration has that is not validated yet."""
+    """Return how many sources a configuration has that is not validated yet."""
     return len(_list_sources(sent))
 
 
@@ -77,7 +77,7 @@ def _length(value: JsonValue) -> int:
 
 
 def share_fetches(files: Sequence[int]) -> list[int]:
-    """Returns how many fetches each list of one request may cause: one for each file, and an equal part of the rest."""
+    """Return how many fetches each list of one request may cause: one for each file, and an equal part of the rest."""
     total = sum(files)
     if total > MAX_FETCHES:
         raise Invalid(f"the lists name {total} files together; one request may cause {MAX_FETCHES} fetches: split it")
@@ -85,5 +85,5 @@ def share_fetches(files: Sequence[int]) -> list[int]:
 
 
 def count_charges(sources: int) -> int:
-    """Returns as how many requests a request for many lists counts: one for each ten sources begun."""
+    """Return as how many requests a request for many lists counts: one for each ten sources begun."""
     return max(1, math.ceil(sources / SOURCES_PER_REQUEST))

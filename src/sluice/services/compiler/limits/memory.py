@@ -36,7 +36,7 @@ class TextBudget:
     used: int = 0
 
     def take(self, size: int) -> None:
-        """Raises ListTooLarge if so many bytes of text do not fit any more."""
+        """Count bytes of text; raise ListTooLarge if so many do not fit any more."""
         self.used += size
         if self.used > self.limit:
             raise ListTooLarge(
@@ -46,12 +46,12 @@ class TextBudget:
 
 
 def estimate_text_bytes(body: bytes | str) -> int:
-    """Returns about how many bytes the lines of a text take in memory, each as wide as its own widest character."""
+    """Return about how many bytes the lines of a text take in memory, each as wide as its own widest character."""
     return count_lines(body) * LINE_BYTES + sum(map(_measure_piece, cut_pieces(body)))
 
 
 def estimate_sent_bytes(text: str) -> int:
-    """Returns the same for a text that came in a request: besides its lines it is in memory as a whole, while it is read too."""
+    """Return about how many bytes a text of a request takes in memory: besides its lines, it is there as a whole while it is read."""
     return estimate_text_bytes(text) + len(text) * (_measure_width(text) - 1)
 
 

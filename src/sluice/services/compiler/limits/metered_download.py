@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from sluice import __version__
-from sluice.core.compiler.limits import Limits
-from sluice.core.compiler.sources.charsets import to_utf8
+from sluice.core.compiler.limits import CompileLimits
 from sluice.core.compiler.sources.download import Download, check_status
+from sluice.core.compiler.sources.utf8_conversion import to_utf8
 from sluice.core.net.addresses import AllowedHosts
 from sluice.core.net.fetch import Fetcher
 from sluice.core.net.transport import Transport
@@ -16,13 +16,13 @@ from sluice.services.compiler.limits.turns import NeedsTurn, Turn
 
 SOURCE_TIMEOUT_S: Final = 30.0
 USER_AGENT: Final = (("User-Agent", f"sluice/{__version__}"),)
-LIMITS: Final = Limits(
+LIMITS: Final = CompileLimits(
     source_bytes=10_000_000, total_bytes=10_000_000, total_lines=400_000, includes=200, pattern_reading=3_000_000
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Meter:
+class CompilationMeter:
     """What one compilation may use."""
 
     allowance: FetchAllowance
@@ -30,7 +30,7 @@ class Meter:
     budget: TextBudget
 
 
-def open_download(transport: Transport, allowed: AllowedHosts, meter: Meter) -> Download:
+def open_download(transport: Transport, allowed: AllowedHosts, meter: CompilationMeter) -> Download:
     fetch = Fetcher(meter.allowance.limit_transport(transport), allowed).fetch
 
     async def read(url: str) -> bytes:

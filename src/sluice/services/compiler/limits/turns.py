@@ -21,7 +21,7 @@ MAX_SMALL_BYTES: Final = 6 * SMALL_BYTES  # of all small lists together
 MAX_AT_ONCE: Final = 30
 TURN_S: Final = 300.0
 MAX_DOWNLOAD_S: Final = 240.0  # less than a turn, so that no compilation outlives its turn
-GIVE_WAY_AFTER_S: Final = 10.0
+PREEMPT_AFTER_S: Final = 10.0
 PATIENCE_S: Final = 120.0
 _POLL_S: Final = 0.05
 _WATCH_S: Final = 1.0
@@ -49,14 +49,14 @@ class Turn:
     bytes_read: int = 0
 
     def count(self, size: int) -> None:
-        """Counts bytes that are in memory from now on."""
+        """Count bytes that are in memory from now on."""
         self.bytes_read += size
         if self.turns.needs_large(self) and not self.turns.take_large(self):
             self.bytes_read -= size
             raise NeedsTurn
 
     async def wait(self) -> None:
-        """Returns when this is the large compilation."""
+        """Return when this is the large compilation."""
         end = self.clock.now() + PATIENCE_S
         while not self.turns.take_large(self):
             if self.clock.now() > end:
@@ -64,7 +64,7 @@ class Turn:
             await self.turns.wait_a_little(self.clock)
 
     async def watch(self, download: Awaitable[T]) -> T:
-        """Returns what the download returns; raises TooSlow as soon as it keeps others waiting, or takes minutes."""
+        """Return what the download returns; raise TooSlow as soon as it keeps others waiting, or takes minutes."""
         reason = ""
         try:
             async with asyncio.timeout(None) as deadline:
@@ -76,12 +76,12 @@ class Turn:
         except TimeoutError:
             raise TooSlow(reason) from None
 
-    def find_impatience(self) -> str:
-        """Returns why the sources have had enough time; "" if they may have more."""
+    def abort_reason(self) -> str:
+        """Return why the sources have had enough time; "" if they may have more."""
         held_s = self.clock.now() - self.began_at
         if held_s > MAX_DOWNLOAD_S:
             return f"the sources took more than {MAX_DOWNLOAD_S:g} s: check them, or split the list"
-        if held_s > GIVE_WAY_AFTER_S and self.turns.is_in_the_way(self):
+        if held_s > PREEMPT_AFTER_S and self.turns.blocks_others(self):
             return "the sources are slow, and other lists wait: try again in a minute"
         return ""
 
@@ -97,12 +97,12 @@ class _Watchdog:
         self._timer = self._loop.call_later(_WATCH_S, self._look)
 
     def stop(self) -> str:
-        """Returns why the deadline was ended, if it was."""
+        """Return why the deadline was ended, if it was."""
         self._timer.cancel()
         return self._reason
 
     def _look(self) -> None:
-        self._reason = self._turn.find_impatience()
+        self._reason = self._turn.abort_reason()
         if self._reason:
             self._deadline.reschedule(self._loop.time())
         else:
@@ -111,7 +111,7 @@ class _Watchdog:
 
 @dataclass(slots=True)
 class CompilationTurns:
-    """One for all requests and objects of an isolate."""
+    """Limits how many compilations run at once; there is one for all requests and objects of an isolate."""
 
     _running: list[Turn] = field(default_factory=list)
     _large: Turn | None = None
@@ -119,7 +119,7 @@ class CompilationTurns:
 
     @asynccontextmanager
     async def take(self, clock: Clock) -> AsyncIterator[Turn]:
-        """Waits for a free place and holds it while the block runs."""
+        """Wait for a free place, and hold it while the block runs."""
         end = clock.now() + PATIENCE_S
         while not self._has_place(clock.now()):
             if clock.now() > end:
@@ -137,23 +137,23 @@ class CompilationTurns:
         await clock.sleep(_POLL_S)
 
     def note_waiting(self, clock: Clock) -> None:
-        """Notes that somebody waits now."""
+        """Note that somebody waits now."""
         self._waited_at = clock.now()
 
     def needs_large(self, turn: Turn) -> bool:
-        """Whether the turn is no small one any more, or there is no room for another small one."""
+        """Return whether the turn is no small one any more, or there is no room for another small one."""
         small_bytes = sum(other.bytes_read for other in self._running if other is not self._large)
         return turn is self._large or turn.bytes_read > SMALL_BYTES or small_bytes > MAX_SMALL_BYTES
 
     def take_large(self, turn: Turn) -> bool:
-        """Whether the turn is now the large one."""
+        """Return whether the turn is now the large one."""
         holder = self._large
         if holder is None or _is_over(holder, turn.clock.now()):
             self._large = turn
         return self._large is turn
 
-    def is_in_the_way(self, turn: Turn) -> bool:
-        """Whether somebody waits for what this turn holds: the place of the large one, or the oldest place of all."""
+    def blocks_others(self, turn: Turn) -> bool:
+        """Return whether somebody waits for what this turn holds: the place of the large one, or the oldest place of all."""
         is_blocking = turn is self._large or (self._running[:1] == [turn] and len(self._running) >= MAX_AT_ONCE)
         return is_blocking and self._waited_at is not None and turn.clock.now() - self._waited_at < _STILL_WAITING_S
 
@@ -168,5 +168,5 @@ class CompilationTurns:
 
 
 def _is_over(turn: Turn, now: float) -> bool:
-    """A clock that was set back also ends a turn."""
+    """Return whether so many seconds have passed; a clock that was set back counts as well."""
     return not turn.began_at <= now < turn.began_at + TURN_S

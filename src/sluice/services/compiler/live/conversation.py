@@ -13,12 +13,12 @@ from sluice.core.json_text import JsonObject
 from sluice.core.ports import Clock, Log
 from sluice.core.timestamps import iso
 from sluice.services.compiler.cache.compiled_list import FilterList
-from sluice.services.compiler.live.outbox import Outbox
+from sluice.services.compiler.live.send_queue import SendQueue
 from sluice.services.compiler.live.socket_messages import (
     BadMessage,
     CancelMessage,
-    CompileMessage,
-    Message,
+    SocketCompileMessage,
+    SocketMessage,
     UnsupportedMessage,
     error_details,
     parse_message,
@@ -45,7 +45,7 @@ class Socket(Protocol):
 
 
 # Compiles a list and returns the members of the reply: rules, ruleCount, metrics, compiledAt.
-Compile = Callable[[CompileMessage, Emit], Awaitable[FilterList]]
+Compile = Callable[[SocketCompileMessage, Emit], Awaitable[FilterList]]
 # Charges the members of a message and checks their Turnstile token; raises if the message is not allowed.
 Admit = Callable[[JsonObject], Awaitable[object]]
 
@@ -80,7 +80,7 @@ class Conversation:
         self._log = log
         self._connection = connection
         self._version = version
-        self._outbox = Outbox(socket)
+        self._outbox = SendQueue(socket)
         self._sessions: dict[str, Session] = {}
         self._finished: deque[str] = deque(maxlen=MAX_REMEMBERED)
         self._received_at = self._used_at = clock.now()
@@ -108,7 +108,7 @@ class Conversation:
             self._log_failure(None if task.cancelled() else task.exception())
 
     def _log_failure(self, error: BaseException | None) -> None:
-        """A client who has left is not a failure."""
+        """Log the error of a task, unless it is that the client has left."""
         if error and not isinstance(error, ConnectionError):
             self._log.error("socket.failed", error, connection=self._connection)
             self._socket.close(FAILED, "internal error")
@@ -138,9 +138,9 @@ class Conversation:
     def _is_idle(self, now: float) -> bool:
         return now - self._received_at >= IDLE_TIMEOUT_S or now - self._used_at >= UNUSED_TIMEOUT_S
 
-    def _handle_message(self, message: Message, members: JsonObject) -> None:
+    def _handle_message(self, message: SocketMessage, members: JsonObject) -> None:
         match message:
-            case CompileMessage():
+            case SocketCompileMessage():
                 self._start(message, members)
             case CancelMessage(session_id=session_id):
                 self._cancel(session_id)
@@ -149,7 +149,7 @@ class Conversation:
             case _:
                 self._send("pong")
 
-    def _start(self, request: CompileMessage, members: JsonObject) -> None:
+    def _start(self, request: SocketCompileMessage, members: JsonObject) -> None:
         session_id = request.session_id
         if session_id in self._sessions:
             raise BadMessage("DUPLICATE_SESSION", "a compilation runs under this sessionId already", session_id)
@@ -170,8 +170,8 @@ class Conversation:
         session.is_cancelled = True
         session.task.cancel()
 
-    async def _compile_session(self, request: CompileMessage, members: JsonObject) -> str:
-        """Returns the message with the result."""
+    async def _compile_session(self, request: SocketCompileMessage, members: JsonObject) -> str:
+        """Return the message with the result."""
         await self._admit(members)
         session_id = request.session_id
         self._send("compile:started", sessionId=session_id, configurationName=request.configuration.get("name"))

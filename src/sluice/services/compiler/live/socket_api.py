@@ -14,7 +14,7 @@ from sluice.services.compiler.cache.compiled_list import FilterList
 from sluice.services.compiler.cache.list_compiler import ListCompiler
 from sluice.services.compiler.guard.guard import Guard
 from sluice.services.compiler.live.conversation import Conversation, Socket
-from sluice.services.compiler.live.socket_messages import CompileMessage
+from sluice.services.compiler.live.socket_messages import SocketCompileMessage
 from sluice.web import Reply, Request, build_problem
 from sluice.web.operations import Operation, ReplyDoc, describe
 
@@ -38,7 +38,7 @@ CONNECT: Final = Operation(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SocketApi:
-    """`guard` charges each compilation, `connections` each connection: an open one costs memory."""
+    """Serves GET /ws/compile. `guard` charges each compilation, `connections` each connection: an open one costs memory."""
 
     open_socket: OpenSocket
     guard: Guard
@@ -51,7 +51,7 @@ class SocketApi:
 
     @describe(CONNECT)
     async def connect(self, request: Request) -> Reply:
-        """Opens a WebSocket, or explains how to ask for one."""
+        """Open a WebSocket, or explain how to ask for one."""
         if not is_upgrade(request):
             return build_problem(
                 426,
@@ -76,12 +76,12 @@ class SocketApi:
 
 
 def is_upgrade(request: Request) -> bool:
-    """Whether the request asks for a WebSocket."""
+    """Return whether the request asks for a WebSocket."""
     return request.headers.get("upgrade", "").strip().lower() == "websocket"
 
 
-async def compile_for_socket(compiler: ListCompiler, request: CompileMessage, emit: Emit) -> FilterList:
-    """Compiles anew and stores the list, unless it is made from the caller's own content."""
+async def compile_for_socket(compiler: ListCompiler, request: SocketCompileMessage, emit: Emit) -> FilterList:
+    """Compile anew, and store the list, unless it is made from the caller's own content."""
     order = CompileOrder.of(request, parse_configuration(request.configuration), trigger="socket")
     compiled = await compiler.compile(order, emit=emit)
     if not order.is_for_caller_alone:

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from sluice.core.errors import Invalid, SluiceError, TooManyRequests
 from sluice.core.json_text import JsonObject, encode_utf8, parse_json
 from sluice.core.models import parse_model
-from sluice.services.compiler.cache.compile_order import Wishes
+from sluice.services.compiler.cache.compile_order import CallerOptions
 from sluice.web.problems import FieldProblem
 
 MAX_MESSAGE_BYTES: Final = 1024 * 1024
@@ -36,18 +36,18 @@ class BadMessage(Exception):
         self.session_id = session_id
 
 
-class Message(BaseModel):
+class SocketMessage(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     type: str
     timestamp: Any = None  # clients may send their time; it is ignored
 
 
-class PingMessage(Message):
+class PingMessage(SocketMessage):
     pass
 
 
-class SessionMessage(Message):
+class SessionMessage(SocketMessage):
     session_id: SessionId
 
 
@@ -59,23 +59,23 @@ class UnsupportedMessage(SessionMessage):
     """A message of the protocol that this service does not support."""
 
 
-class CompileMessage(Wishes, SessionMessage):
+class SocketCompileMessage(CallerOptions, SessionMessage):
     configuration: dict[str, Any]
     # Checked by the guard.
     turnstile_token: Any = Field(default=None, alias="turnstileToken")
 
 
-KINDS: Final[Mapping[str, type[Message]]] = {
+KINDS: Final[Mapping[str, type[SocketMessage]]] = {
     "ping": PingMessage,
-    "compile": CompileMessage,
+    "compile": SocketCompileMessage,
     "cancel": CancelMessage,
     "pause": UnsupportedMessage,
     "resume": UnsupportedMessage,
 }
 
 
-def parse_message(text: str) -> tuple[Message, JsonObject]:
-    """Returns the message and its plain members; raises BadMessage with what is wrong."""
+def parse_message(text: str) -> tuple[SocketMessage, JsonObject]:
+    """Return the message and its plain members; raise BadMessage with what is wrong."""
     content = encode_utf8(text)
     if len(content) > MAX_MESSAGE_BYTES:
         raise BadMessage(

@@ -13,7 +13,7 @@ from sluice.core.json_text import JsonObject
 from sluice.core.models import parse_model
 from sluice.core.ports import Log
 from sluice.services.compiler.cache.compile_order import CompileOrder
-from sluice.services.compiler.cache.compiled_list import CompiledList
+from sluice.services.compiler.cache.compiled_list import CompressedList
 from sluice.services.compiler.cache.list_compiler import ListCompiler
 from sluice.services.compiler.guard.guard import REFUSED, TOKEN
 from sluice.services.compiler.metrics.request_metrics import RecordRequest, describe_error
@@ -54,7 +54,7 @@ class StreamApi:
 
     @describe(STREAM)
     async def stream(self, request: Request) -> Reply:
-        """Counts the request when its stream ends: a failure inside the stream is a failure."""
+        """Count the request when its stream ends: a failure inside the stream is a failure."""
         began_s = self.compiler.clock.now()
         try:
             body = parse_model(CompileRequest, await self.guard(request, max_bytes=MAX_BODY_BYTES))
@@ -64,7 +64,7 @@ class StreamApi:
         return stream_events(self._run(body, began_s))
 
     async def _run(self, body: CompileRequest, began_s: float) -> AsyncGenerator[StreamItem, None]:
-        """Always compiles anew; the task stops when the client leaves.
+        """Compile anew, always; the task stops when the client leaves.
 
         A list from the caller's own content, with a report or with a benchmark is for this caller alone, and not stored.
         """
@@ -106,8 +106,8 @@ class StreamApi:
             queue.put_nowait(SseLongEvent(chain([b"{"], compiled.members.inflate_chunks()), name="result"))
             queue.put_nowait(_build_event("done", {}))
 
-    async def _store(self, compiled: CompiledList, ttl_s: int) -> SseEvent:
-        """Stores the list; if that fails, the client still gets the list and a warning."""
+    async def _store(self, compiled: CompressedList, ttl_s: int) -> SseEvent:
+        """Store the list; if that fails, the client still gets the list and a warning."""
         try:
             await self.compiler.store(compiled, ttl_s)
         except SluiceError as error:
@@ -120,7 +120,7 @@ class StreamApi:
 async def _drain(
     queue: "asyncio.Queue[SseEvent | SseLongEvent]", task: "asyncio.Task[None]"
 ) -> AsyncGenerator[StreamItem, None]:
-    """Yields events as they come, a heartbeat if there is none for a while, and the rest after the task has ended."""
+    """Yield events as they come, a heartbeat if there is none for a while, and the rest after the task has ended."""
     while not task.done() or not queue.empty():
         next_event = asyncio.ensure_future(queue.get())
         try:

@@ -27,7 +27,7 @@ class Gauge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gauges:
-    """`configurations` returns the operator's own lists: the names of other lists are their callers' business."""
+    """Computes the gauges. `configurations` returns the operator's own lists: the names of other lists are their callers' business."""
 
     database: Database
     clock: Clock
@@ -43,7 +43,7 @@ class Gauges:
         ]
 
     async def _load_ages(self) -> dict[str, float]:
-        """Returns the seconds since each list was compiled; of several with one name, the oldest counts."""
+        """Return the seconds since each list was compiled; of several with one name, the oldest counts."""
         ages: dict[str, float] = {}
         for configuration in self._own_lists():
             at_ms = await self.database.value(_LAST_COMPILED, cache_key(configuration))
@@ -53,7 +53,7 @@ class Gauges:
         return ages
 
     def _own_lists(self) -> Sequence[Configuration]:
-        """A malformed variable is shown by /health; the other gauges are still there."""
+        """Return the names of the operator's lists; none if the variable is malformed, which /health shows."""
         try:
             return self.configurations()
         except SluiceError:

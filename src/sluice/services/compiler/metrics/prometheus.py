@@ -43,13 +43,13 @@ METRICS: Final[Mapping[str, Metric]] = {
 
 
 def format_counters(counters: Iterable[Counter]) -> str:
-    """Returns the page for counters, sorted by name."""
+    """Return the page for counters, sorted by name."""
     lines = [line for name, rows in groupby(counters, lambda row: row["name"]) for line in _format_metric(name, rows)]
     return "".join(f"{line}\n" for line in lines)
 
 
 def format_gauges(gauges: Iterable[Gauge]) -> str:
-    """Returns the page for gauges, those of one name next to each other."""
+    """Return the page for gauges, those of one name next to each other."""
     lines = []
     for name, group in groupby(gauges, lambda gauge: gauge.name):
         same = list(group)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Annotated, Any, Final, TypedDict
 
-from sluice.core.compiler.metrics import Amount, Duration
+from sluice.core.compiler.stage_metrics import Amount, Duration
 from sluice.core.doc import Doc
 from sluice.core.errors import SluiceError, TooManyRequests
 from sluice.core.ports import Clock, Database, DatabaseRow, Log
@@ -110,7 +110,7 @@ class PendingMetrics:
             self.counters[name, labels] = self.counters.get((name, labels), 0) + value
 
     def take_all(self) -> "PendingMetrics":
-        """Returns everything and keeps nothing."""
+        """Return everything, and keep nothing."""
         pending = PendingMetrics(self.endpoints, self.counters)
         self.endpoints, self.counters = {}, {}
         return pending
@@ -132,7 +132,7 @@ class RequestMetrics:
     log: Log
 
     def measure(self, endpoint: str, handler: Handler) -> Handler:
-        """Returns a handler that counts each request under the name of the endpoint."""
+        """Return a handler that counts each request under the name of the endpoint."""
 
         async def handle(request: Request) -> Reply:
             began_s = self.clock.now()
@@ -154,7 +154,7 @@ class RequestMetrics:
     async def _record_at_end(
         self, endpoint: str, began_s: float, status: int, chunks: AsyncIterable[bytes]
     ) -> AsyncIterator[bytes]:
-        """Counts a reply that is sent in chunks when its last chunk is sent."""
+        """Count a reply that is sent in chunks when its last chunk is sent."""
         try:
             async for chunk in chunks:
                 yield chunk
@@ -167,7 +167,7 @@ class RequestMetrics:
         self.record(endpoint, began_s, status, f"status {status}")
 
     def record(self, endpoint: str, began_s: float, status: int, error: str) -> None:
-        """Counts one request that began at `began_s` and ends now; `error` is used from status 400 on."""
+        """Count one request that began at `began_s` and ends now; `error` is used from status 400 on."""
         now = self.clock.now()
         duration_ms = elapsed_ms(began_s, now)
         is_success = status < 400
@@ -183,7 +183,7 @@ class RequestMetrics:
         )
 
     def count(self, name: str, label: str) -> None:
-        """Adds one to a counter that has one label."""
+        """Add one to a counter that has one label."""
         self.add(name, label)
 
     def add(self, name: str, *labels: str, value: float = 1) -> None:
@@ -191,7 +191,7 @@ class RequestMetrics:
         self._schedule_flush()
 
     async def flush(self) -> None:
-        """Stores the pending metrics; if that fails, they stay pending."""
+        """Store the pending metrics; if that fails, they stay pending."""
         pending = self.pending.take_all()
         if not pending.endpoints and not pending.counters:
             return
@@ -202,7 +202,7 @@ class RequestMetrics:
             self._log_failure(error)
 
     async def load_endpoints(self) -> dict[str, EndpointMetrics]:
-        """Returns the last half hour by endpoint, including the newest requests of this isolate."""
+        """Return the last half hour by endpoint, including the newest requests of this isolate."""
         await self.flush()
         since = self._oldest_window()
         usage = await self.database.all(_ENDPOINTS, since)
@@ -210,18 +210,18 @@ class RequestMetrics:
         return {str(row["endpoint"]): _summarize(row, failures) for row in usage}
 
     async def load_counters(self) -> list[Counter]:
-        """Returns every counter, including the newest counts of this isolate."""
+        """Return every counter, including the newest counts of this isolate."""
         await self.flush()
         rows = await self.database.all(ALL_COUNTERS)
         return [{"name": row["name"], "labels": row["labels"], "value": row["value"]} for row in rows]
 
     async def delete_expired(self) -> None:
-        """Adds the counts of old rows to the counters and deletes the rows, in one transaction."""
+        """Add the counts of old rows to the counters, and delete the rows, in one transaction."""
         before_s = self._oldest_window()
         await self.database.batch([(_FOLD, (before_s,)), ("delete from metric_flushes where at_s < ?", (before_s,))])
 
     def _schedule_flush(self) -> None:
-        """Schedules one flush a few seconds from now, unless one is scheduled."""
+        """Schedule one flush a few seconds from now, unless one is scheduled."""
         due = self.pending.flush_due_at
         now = self.clock.now()
         if due is None or now > due + _FLUSH_LOST_S:
@@ -251,7 +251,7 @@ class RequestMetrics:
         await self.database.run(_STORE, int(self.clock.now()), encode_json(endpoints), encode_json(counters))
 
     def _oldest_window(self) -> int:
-        """Returns the first window that still counts; the current one is the last."""
+        """Return the first window that still counts; the current one is the last."""
         return int(self.clock.now() // WINDOW_S - (WINDOWS - 1)) * WINDOW_S
 
     def _log_failure(self, error: Exception) -> None:
@@ -259,7 +259,7 @@ class RequestMetrics:
 
 
 def describe_error(error: SluiceError) -> str:
-    """Returns what everybody may read of an error: its text may hold the sources of a caller."""
+    """Return what everybody may read of an error: its text may hold the sources of a caller."""
     return str(error) if isinstance(error, TooManyRequests) else error.title
 
 

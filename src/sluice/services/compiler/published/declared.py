@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from sluice.core.compiler.published.definition import MAX_LISTS, parse_definition
-from sluice.core.compiler.published.names import check_name
+from sluice.core.compiler.published.list_names import check_name
 from sluice.core.errors import ConfigError, Invalid
 from sluice.core.json_text import JsonObject, JsonValue, parse_json
 
@@ -13,7 +13,7 @@ _FORM = "a JSON object with a definition for each name"
 
 @lru_cache(maxsize=2)
 def read_declared_lists(variable: str, file: str = "") -> dict[str, JsonObject]:
-    """Returns the definitions by name; the variable PUBLISHED_LISTS adds to, and wins over, the file."""
+    """Return the definitions by name; the variable PUBLISHED_LISTS adds to, and wins over, the file."""
     declared = {**_parse("lists.json", file), **_parse("PUBLISHED_LISTS", variable)}
     if len(declared) > MAX_LISTS:
         raise ConfigError(f"lists.json and PUBLISHED_LISTS name {len(declared)} lists; {MAX_LISTS} are possible")

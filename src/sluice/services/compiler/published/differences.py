@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Final, NotRequired, TypedDict
 
-from sluice.core.compiler.metrics import Amount
+from sluice.core.compiler.stage_metrics import Amount
 from sluice.core.doc import Doc
 from sluice.core.errors import NotFound
 from sluice.core.filters.syntax.lines import is_blank, is_comment

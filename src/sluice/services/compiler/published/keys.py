@@ -4,7 +4,7 @@ import hashlib
 from typing import Final
 
 from sluice.core.compiler.published.definition import ADBLOCK
-from sluice.core.compiler.published.names import derive_patch_id
+from sluice.core.compiler.published.list_names import derive_patch_id
 
 PREFIX: Final = "published/"
 BUILDS_PREFIX: Final = f"{PREFIX}builds/"

@@ -5,15 +5,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final, NotRequired, TypedDict
 
-from sluice.core.compiler.metrics import Amount
 from sluice.core.compiler.published.definition import MAX_LISTS, ListDefinition, parse_definition
 from sluice.core.compiler.published.versions import MAX_VERSIONS, ListState, VersionStamp, stamp_version
 from sluice.core.compiler.published.why_index import Shards
+from sluice.core.compiler.stage_metrics import Amount
 from sluice.core.doc import Doc
 from sluice.core.errors import Conflict, NotFound
 from sluice.core.json_text import JsonObject, encode_json
 from sluice.core.ports import Clock, Database, DatabaseRow, Statement
-from sluice.services.compiler.published.sources.outcomes import SourceFacts
+from sluice.services.compiler.published.sources.source_outcomes import SourceFacts
 
 COUNTS_KEPT_MS: Final = 90 * 24 * 3600 * 1000
 _SHOWN_COUNTS: Final = 1_000  # of all sources of a list together
@@ -47,7 +47,7 @@ class FormatCount(TypedDict):
 
 
 class IndexDirectory(Shards, TypedDict):
-    """`parts` are the beginning and the length of each part, `version` the one whose index it is."""
+    """Where the parts of a stored index are. `parts` are the beginning and the length of each part, `version` the one whose index it is."""
 
     parts: dict[str, list[int]]
     version: NotRequired[int]
@@ -108,7 +108,7 @@ class ListStore:
     clock: Clock
 
     async def put(self, name: str, definition: JsonObject, origin: str) -> bool:
-        """Stores a definition; returns whether the list is new. Raises Conflict if there are too many lists."""
+        """Store a definition; return whether the list is new. Raise Conflict if there are too many lists."""
         known = await self.database.value("select count(*) from published_lists where name = ?", name)
         now_ms = self._now_ms()
         result = await self.database.run(_INSERT, name, encode_json(definition), origin, now_ms, MAX_LISTS)
@@ -134,7 +134,7 @@ class ListStore:
         await self.database.batch([(statement, (name,)) for statement in _DELETE])
 
     async def reserve_stamp(self, name: str, build_id: str) -> VersionStamp:
-        """Returns the stamp of the build's version; the same one if the build asks again."""
+        """Return the stamp of the build's version; the same one if the build asks again."""
         known = await self.load(name)
         if known.stamp_build != build_id:
             stamp = stamp_version(known.stamp, self.clock.now())
@@ -146,7 +146,7 @@ class ListStore:
         return known.stamp
 
     async def publish(self, name: str, version: StoredVersion) -> None:
-        """Records a published version, and forgets the oldest."""
+        """Record a published version, and forget the oldest."""
         facts = encode_json(version.facts)
         values = (name, version.version, version.created_s, version.rule_count, facts)
         statements: list[Statement] = [
@@ -157,7 +157,7 @@ class ListStore:
         await self.database.batch(statements)
 
     async def load_versions(self, name: str) -> list[StoredVersion]:
-        """Returns the last versions, the newest first."""
+        """Return the last versions, the newest first."""
         rows = await self.database.all(
             "select * from published_versions where list = ? order by version desc limit ?", name, MAX_VERSIONS
         )
@@ -172,7 +172,7 @@ class ListStore:
         )
 
     async def load_counts(self, name: str) -> dict[str, list[tuple[int, int]]]:
-        """Returns the times and counts of each source, the newest first."""
+        """Return the times and counts of each source, the newest first."""
         rows = await self.database.all(
             "select * from published_counts where list = ? order by at_ms desc limit ?", name, _SHOWN_COUNTS
         )

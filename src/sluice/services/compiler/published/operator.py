@@ -14,9 +14,9 @@ from sluice.core.json_text import JsonObject
 from sluice.core.ports import Bucket, Clock, Log
 from sluice.services.compiler.limits.turns import CompilationTurns
 from sluice.services.compiler.ports import Instances
+from sluice.services.compiler.published.builds.build_queue import BuildQueue
 from sluice.services.compiler.published.builds.build_steps import list_formats
-from sluice.services.compiler.published.builds.publisher import Publisher
-from sluice.services.compiler.published.builds.queue import BuildQueue
+from sluice.services.compiler.published.builds.publisher import VersionPublisher
 from sluice.services.compiler.published.keys import BUILDS_PREFIX
 from sluice.services.compiler.published.list_store import ListStore
 
@@ -27,11 +27,11 @@ _STAGED_S: Final = 24 * 3600
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListOperator:
-    """`load_declared` returns the definitions of the repository by name."""
+    """Changes and rebuilds lists. `load_declared` returns the definitions of the repository by name."""
 
     lists: ListStore
     builds: BuildQueue
-    publisher: Publisher
+    publisher: VersionPublisher
     bucket: Bucket
     instances: Instances
     load_declared: Callable[[], Mapping[str, JsonObject]]
@@ -39,33 +39,33 @@ class ListOperator:
     log: Log
 
     async def put(self, name: str, definition: JsonObject, origin: str) -> tuple[bool, str]:
-        """Stores a definition and starts a build. Returns whether the list is new, and the id of the build."""
+        """Store a definition, and start a build; return whether the list is new, and the id of the build."""
         self.check_not_declared(name)
         return await self._put(name, definition, origin)
 
     async def delete(self, name: str) -> None:
-        """Removes a list and everything that is stored of it."""
+        """Remove a list and everything that is stored of it."""
         self.check_not_declared(name)
         await self.lists.load(name)
         await self.lists.delete(name)
         await self.publisher.remove_all(name)
 
     async def rebuild(self, name: str) -> str:
-        """Starts a build behind those that wait, and returns its id."""
+        """Start a build behind those that wait, and return its id."""
         if build_id := await self._store_declared(name):
             return build_id
         await self.lists.load(name)
         return await self._start(name)
 
     async def roll_back(self, name: str, version: int) -> str:
-        """Starts a build that publishes the rules of an older version; returns its id."""
+        """Start a build that publishes the rules of an older version; return its id."""
         await self.lists.load(name)
         if all(known.version != version for known in await self.lists.load_versions(name)):
             raise NotFound(f"list {name} has no version {version} any more")
         return await self._start(name, rollback_to=version)
 
     async def run_due(self, scheduled_ms: int) -> None:
-        """Starts a build of each list that is due in this hour, and what was lost; called once an hour."""
+        """Start a build of each list that is due in this hour, and what was lost; called once an hour."""
         await self._attempt(self._store_all_declared())
         hour = datetime.fromtimestamp(scheduled_ms // 1000, UTC)
         for known in await self.lists.load_all():
@@ -97,7 +97,7 @@ class ListOperator:
         return is_new, await self._start(name)
 
     async def _store_declared(self, name: str) -> str | None:
-        """Stores a declared list if it is new or changed; returns the id of the build that this starts, if any."""
+        """Store a declared list if it is new or changed; return the id of the build that this starts, if any."""
         definition = self.load_declared().get(name)
         if definition is None:
             return None
@@ -108,12 +108,12 @@ class ListOperator:
         return build_id
 
     def check_not_declared(self, name: str) -> None:
-        """Raises Conflict for a list that cannot be changed by a request."""
+        """Raise Conflict for a list that cannot be changed by a request."""
         if name in self.load_declared():
             raise Conflict(f"list {name} is declared in lists.json or PUBLISHED_LISTS: change it there")
 
     async def _start_scheduled(self, name: str, scheduled_ms: int) -> None:
-        """Starts a build that begins in the list's own minute; a second start for the same hour does nothing."""
+        """Start a build that begins in the list's own minute; a second start for the same hour does nothing."""
         start_s = scheduled_ms / 1000 + own_minute(name) * 60
         params = {"list": name, "waitS": max(0, round(start_s - self.clock.now()))}
         await self.instances.create(f"build-{scheduled_ms}-{name}", params)
@@ -134,8 +134,8 @@ class ListOperator:
 
 
 @asynccontextmanager
-async def take_large_turn(turns: CompilationTurns, clock: Clock) -> AsyncIterator[None]:
-    """Holds the isolate's place for a long list, and frees what earlier work has left in cycles."""
+async def hold_large_slot(turns: CompilationTurns, clock: Clock) -> AsyncIterator[None]:
+    """Hold the isolate's place for a long list, and free what earlier work has left in cycles."""
     async with turns.take(clock) as turn:
         await turn.wait()
         gc.collect()

@@ -8,8 +8,8 @@ from sluice.core.compiler.published.text_lines import TextLines
 from sluice.core.compiler.published.why_index import Explanation, ShardDirectory, explain
 from sluice.core.errors import NotFound
 from sluice.core.ports import Bucket
-from sluice.services.compiler.published.builds.build_steps import OVERLAP, TakeTurn, read_index_part
-from sluice.services.compiler.published.builds.list_compiler import Overlap
+from sluice.services.compiler.published.builds.build_steps import OVERLAP, HoldLargeSlot, read_index_part
+from sluice.services.compiler.published.builds.rule_compilation import Overlap
 from sluice.services.compiler.published.differences import Difference, compare_rules, load_text
 from sluice.services.compiler.published.list_store import ListStore, PublishedList
 
@@ -18,7 +18,7 @@ from sluice.services.compiler.published.list_store import ListStore, PublishedLi
 class ListQueries:
     lists: ListStore
     bucket: Bucket
-    take_turn: TakeTurn
+    hold_large_slot: HoldLargeSlot
 
     async def compare_versions(self, name: str, old: int, new: int) -> Difference:
         await self.lists.load(name)
@@ -26,12 +26,12 @@ class ListQueries:
         for version in (old, new):
             if version not in known:
                 raise NotFound(f"list {name} has no version {version}: GET /lists/{name}/versions shows those it has")
-        async with self.take_turn():
+        async with self.hold_large_slot():
             before, after = [TextLines(await load_text(self.bucket, name, version)) for version in (old, new)]
             return compare_rules(before, after)
 
     async def explain(self, name: str, domain: str) -> Explanation:
-        """Returns what the list says of a name, which rule says so, and where that rule stands."""
+        """Return what the list says of a name, which rule says so, and where that rule stands."""
         known = await self._load_published(name)
         directory = ShardDirectory.from_json(known.published["index"])
         shards = [await read_index_part(self.bucket, known, str(at)) for at in directory.shards_of(domain)]
@@ -39,7 +39,7 @@ class ListQueries:
         return explain(directory, domain, shards, general)
 
     async def show_overlap(self, name: str) -> Overlap:
-        """Returns what the build has counted."""
+        """Return what the build has counted."""
         return cast(
             "Overlap", json.loads(await read_index_part(self.bucket, await self._load_published(name), OVERLAP))
         )

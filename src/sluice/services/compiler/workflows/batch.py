@@ -22,8 +22,9 @@ from sluice.services.compiler.workflows.batch_items import (
     find_outcome,
 )
 from sluice.services.compiler.workflows.chunks import PREPARED, ChunkPlan, complete_outcomes, run_chunks
-from sluice.services.compiler.workflows.events import (
-    Run,
+from sluice.services.compiler.workflows.params_store import ParamsStore
+from sluice.services.compiler.workflows.run_events import (
+    WorkflowRun,
     step_completed,
     step_failed,
     step_started,
@@ -31,7 +32,6 @@ from sluice.services.compiler.workflows.events import (
     workflow_failed,
     workflow_started,
 )
-from sluice.services.compiler.workflows.params_store import ParamsStore
 from sluice.services.compiler.workflows.run_reporter import RunReporter
 from sluice.services.compiler.workflows.step_runner import StepPolicy, StepRunner
 
@@ -50,8 +50,8 @@ class BatchCompilationWorkflow:
     reporter: RunReporter
 
     async def run(self, workflow_id: str, params: Mapping[str, Any], steps: Steps) -> dict[str, Any]:
-        """Returns the outcome of each item; a bad item does not fail the others."""
-        run, runner = Run(workflow_id, "batch"), StepRunner(steps)
+        """Return the outcome of each item; a bad item does not fail the others."""
+        run, runner = WorkflowRun(workflow_id, "batch"), StepRunner(steps)
         batch_id = params.get("batchId", workflow_id)
         try:
             batch = await runner.do("validate-batch", VALIDATE, partial(self._validate, run, params))
@@ -66,8 +66,8 @@ class BatchCompilationWorkflow:
         ended = await self.reporter.run_last_step(run, runner, "update-batch-metrics", update)
         return {"batchId": batch_id} | _summarize(batch, known, failed_steps) | ended
 
-    async def _validate(self, run: Run, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns the ids of the valid items in order, and why the others are invalid."""
+    async def _validate(self, run: WorkflowRun, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the ids of the valid items in order, and why the others are invalid."""
         self.reporter.report_start(run)
         request = await self._request(params)
         count = len(request.requests)
@@ -83,7 +83,7 @@ class BatchCompilationWorkflow:
         return {"order": [item_id for item_id, _ in problems], "valid": valid, "rejected": rejected}
 
     async def _compile_chunk(
-        self, run: Run, params: Mapping[str, Any], step: str, ids: Sequence[str], progress: int
+        self, run: WorkflowRun, params: Mapping[str, Any], step: str, ids: Sequence[str], progress: int
     ) -> Outcomes:
         await self.reporter.emit(run, step_started(step, itemCount=len(ids)))
         requests = (await self._request(params)).requests
@@ -98,7 +98,7 @@ class BatchCompilationWorkflow:
 
     async def _update(
         self,
-        run: Run,
+        run: WorkflowRun,
         params: Mapping[str, Any],
         batch: Mapping[str, Any],
         known: Outcomes,
@@ -116,7 +116,9 @@ class BatchCompilationWorkflow:
         await self.reporter.attempt("clearing", self.params_store.delete(params))
         return summary | {"totalDurationMs": duration_ms}
 
-    async def _fail(self, run: Run, runner: StepRunner, params: Mapping[str, Any], error: str) -> dict[str, Any]:
+    async def _fail(
+        self, run: WorkflowRun, runner: StepRunner, params: Mapping[str, Any], error: str
+    ) -> dict[str, Any]:
         return await self.reporter.report_failure(run, runner, error, partial(self.params_store.delete, params))
 
     async def _request(self, params: Mapping[str, Any]) -> AsyncBatchRequest:

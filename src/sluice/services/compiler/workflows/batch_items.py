@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NotRequired, Protocol, TypedDict
 
-from sluice.core.compiler.metrics import Amount, Duration
+from sluice.core.compiler.stage_metrics import Amount, Duration
 from sluice.core.errors import SluiceError
 from sluice.core.parallel import run_in_parallel
 from sluice.core.ports import Clock, Database, DatabaseRow
@@ -51,19 +51,19 @@ Outcomes = dict[str, JobItem]
 CompileOne = Callable[[CompileOrder], Awaitable[ListSummary]]
 
 
-class ItemWatch(Protocol):
+class ItemObserver(Protocol):
     """Follows the items of a run, by their places."""
 
     def begin(self, place: int) -> None: ...
     def end(self, place: int, *, success: bool) -> None: ...
 
 
-class _Nobody:
+class _NoWatch:
     def begin(self, place: int) -> None: ...
     def end(self, place: int, *, success: bool) -> None: ...
 
 
-NOBODY: Final = _Nobody()
+NOBODY: Final = _NoWatch()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class ItemOutcome:
 
     @classmethod
     def rejection(cls, item_id: str, error: str) -> "ItemOutcome":
-        """Returns the outcome of an item that never ran."""
+        """Return the outcome of an item that never ran."""
         return cls(id=item_id, success=False, duration_ms=0, error=error[:MAX_ERROR_CHARS], permanent=True)
 
     def as_json(self) -> JobItem:
@@ -108,8 +108,8 @@ class ItemRunner:
     compile: CompileOne
     clock: Clock
 
-    async def run(self, owner: str, items: Sequence[Item], *, watch: ItemWatch = NOBODY) -> list[ItemOutcome]:
-        """Returns all outcomes in the order of the items. Items that are done or hopeless are not compiled again.
+    async def run(self, owner: str, items: Sequence[Item], *, watch: ItemObserver = NOBODY) -> list[ItemOutcome]:
+        """Return all outcomes in the order of the items. Items that are done or hopeless are not compiled again.
 
         Only a SluiceError counts as the failure of an item; any other exception ends the run.
         """
@@ -134,16 +134,16 @@ class ItemRunner:
         return await run_in_parallel(run_item(place, item) for place, item in enumerate(items))
 
     async def load_outcomes(self, owner: str) -> dict[str, ItemOutcome]:
-        """Returns the stored outcomes of the owner's items, by their ids."""
+        """Return the stored outcomes of the owner's items, by their ids."""
         rows = await self.database.all("select * from compile_items where owner = ?", owner)
         return {row["item_id"]: _outcome_from_row(row) for row in rows}
 
     async def record_rejection(self, owner: str, item_id: str, error: str) -> None:
-        """Stores the outcome of an item that cannot run."""
+        """Store the outcome of an item that cannot run."""
         await self._record(owner, ItemOutcome.rejection(item_id, error))
 
     async def delete_expired(self) -> None:
-        """Deletes outcomes that are a week old."""
+        """Delete outcomes that are a week old."""
         before_ms = self._now_ms() - RETENTION_S * 1000
         await self.database.run("delete from compile_items where recorded_ms < ?", before_ms)
 
@@ -189,7 +189,7 @@ class ItemRunner:
 
 
 def find_outcome(item_id: str, known: Outcomes, failed_steps: Mapping[str, str]) -> JobItem:
-    """Returns the outcome of an item; an item without one belonged to one of the failed steps."""
+    """Return the outcome of an item; an item without one belonged to one of the failed steps."""
     reason = "; ".join(f"{step}: {error}" for step, error in failed_steps.items()) or "not compiled"
     return known.get(item_id) or ItemOutcome.rejection(item_id, reason).as_json()
 

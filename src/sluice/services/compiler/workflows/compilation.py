@@ -10,22 +10,22 @@ from sluice.core.errors import SluiceError
 from sluice.core.models import parse_model
 from sluice.core.ports import Clock
 from sluice.services.compiler.cache.compile_order import CompileOrder
-from sluice.services.compiler.cache.compiled_list import CompiledList, ListSummary
+from sluice.services.compiler.cache.compiled_list import CompressedList, ListSummary
 from sluice.services.compiler.cache.list_cache import WORKFLOW_TTL_S
 from sluice.services.compiler.limits.allowance import MAX_FETCHES, FetchAllowance
 from sluice.services.compiler.limits.spent_fetches import SpentFetches
 from sluice.services.compiler.ports import Steps
 from sluice.services.compiler.requests import CompileRequest
 from sluice.services.compiler.workflows.compile_events import CompileEventWriter
-from sluice.services.compiler.workflows.events import (
-    Run,
+from sluice.services.compiler.workflows.params_store import ParamsStore
+from sluice.services.compiler.workflows.run_events import (
+    WorkflowRun,
     cache_stored,
     step_completed,
     step_started,
     workflow_completed,
     workflow_started,
 )
-from sluice.services.compiler.workflows.params_store import ParamsStore
 from sluice.services.compiler.workflows.run_reporter import RunReporter
 from sluice.services.compiler.workflows.step_runner import StepPolicy, StepRunner
 
@@ -40,16 +40,16 @@ ENVELOPE: Final = ("requestId", "queuedAt")
 class Compiler(Protocol):
     """Compiles without reading the cache, and stores lists on request."""
 
-    async def compile(self, order: CompileOrder, *, emit: Emit) -> CompiledList: ...
+    async def compile(self, order: CompileOrder, *, emit: Emit) -> CompressedList: ...
 
-    async def store(self, compiled: CompiledList, ttl_s: int) -> None: ...
+    async def store(self, compiled: CompressedList, ttl_s: int) -> None: ...
 
 
 class Handover(Protocol):
     """Carries a list from one step to the next: a step result may not be that large."""
 
-    async def put(self, name: str, compiled: CompiledList) -> None: ...
-    async def get(self, name: str) -> CompiledList: ...
+    async def put(self, name: str, compiled: CompressedList) -> None: ...
+    async def get(self, name: str) -> CompressedList: ...
     async def delete(self, name: str) -> None: ...
 
 
@@ -63,8 +63,8 @@ class CompilationWorkflow:
     clock: Clock
 
     async def run(self, workflow_id: str, params: Mapping[str, Any], steps: Steps) -> dict[str, Any]:
-        """Returns the outcome, also of a failure; the rules are in the cache under the key of the outcome."""
-        run, runner = Run(workflow_id, "compilation"), StepRunner(steps)
+        """Return the outcome, also of a failure; the rules are in the cache under the key of the outcome."""
+        run, runner = WorkflowRun(workflow_id, "compilation"), StepRunner(steps)
         outcome: dict[str, Any] = {"requestId": params.get("requestId", workflow_id), "steps": {}}
         try:
             request = await runner.do("validate", VALIDATE, partial(self._validate, run, params))
@@ -79,7 +79,7 @@ class CompilationWorkflow:
             return {"success": False} | outcome | failure
         return await self._complete(run, runner, params, outcome)
 
-    async def _validate(self, run: Run, params: Mapping[str, Any]) -> dict[str, Any]:
+    async def _validate(self, run: WorkflowRun, params: Mapping[str, Any]) -> dict[str, Any]:
         began_ms = self._now_ms()
         self.reporter.report_start(run)
         await self.reporter.emit(
@@ -95,7 +95,7 @@ class CompilationWorkflow:
             "validation": {"durationMs": max(0, self._now_ms() - began_ms), **counts},
         }
 
-    async def _compile(self, run: Run, params: Mapping[str, Any]) -> dict[str, Any]:
+    async def _compile(self, run: WorkflowRun, params: Mapping[str, Any]) -> dict[str, Any]:
         request = await self._request(params)
         content = request.pre_fetched_content
         await self.reporter.emit(run, step_started("compile-sources", configName=request.configuration.name))
@@ -120,8 +120,8 @@ class CompilationWorkflow:
             "steps": _describe_steps(writer, summary),
         }
 
-    async def _compile_once(self, run: Run, request: CompileRequest, emit: Emit) -> CompiledList:
-        """One attempt of the step; all of them share the fetches of one request."""
+    async def _compile_once(self, run: WorkflowRun, request: CompileRequest, emit: Emit) -> CompressedList:
+        """Make one attempt of the step; all attempts share the fetches of one request."""
         spent = (await self.spent.load(run.id)).get("", 0)
         allowance = FetchAllowance(MAX_FETCHES, spent)
         try:
@@ -131,7 +131,7 @@ class CompilationWorkflow:
             await self.spent.add(run.id, "", allowance.used - spent)
             raise
 
-    async def _cache(self, run: Run) -> dict[str, Any]:
+    async def _cache(self, run: WorkflowRun) -> dict[str, Any]:
         began_ms = self._now_ms()
         compiled = await self.handover.get(run.id)
         await self.compiler.store(compiled, WORKFLOW_TTL_S)
@@ -140,7 +140,7 @@ class CompilationWorkflow:
         return {"durationMs": max(0, self._now_ms() - began_ms), "cacheKey": key, "ttlSeconds": WORKFLOW_TTL_S}
 
     async def _complete(
-        self, run: Run, runner: StepRunner, params: Mapping[str, Any], outcome: dict[str, Any]
+        self, run: WorkflowRun, runner: StepRunner, params: Mapping[str, Any], outcome: dict[str, Any]
     ) -> dict[str, Any]:
         async def update() -> dict[str, Any]:
             event = workflow_completed(
@@ -152,8 +152,8 @@ class CompilationWorkflow:
 
         return {"success": True} | outcome | await self.reporter.run_last_step(run, runner, "update-metrics", update)
 
-    async def _clean_up(self, run: Run, params: Mapping[str, Any]) -> None:
-        """Deletes the handed-over list only here, when no step can need it again."""
+    async def _clean_up(self, run: WorkflowRun, params: Mapping[str, Any]) -> None:
+        """Delete the handed-over list only here, when no step can need it again."""
         await self.handover.delete(run.id)
         await self.params_store.delete(params)
 

@@ -11,7 +11,7 @@ from sluice.core.compiler.sources.locations import format_location
 from sluice.core.errors import SluiceError
 from sluice.core.ports import Clock, Log
 from sluice.services.compiler.workflows.event_log import WorkflowEventLog
-from sluice.services.compiler.workflows.events import Run, RunEvent, shorten, workflow_progress
+from sluice.services.compiler.workflows.run_events import RunEvent, WorkflowRun, shorten, workflow_progress
 
 STEP: Final = "compile-sources"
 # Between two writes, so that a list of many small sources does not become as many transactions.
@@ -21,11 +21,9 @@ _PROGRESS_RANGES: Final = {"sources": (10, 45), "transformations": (45, 60), "fi
 
 
 class CompileEventWriter:
-    """Receives the events of one compilation through `emit`, which never waits, and counts sources and
-    transformations.
-    """
+    """Receives the events of one compilation through `emit`, which never waits; counts sources and transformations."""
 
-    def __init__(self, event_log: WorkflowEventLog, run: Run, clock: Clock, log: Log) -> None:
+    def __init__(self, event_log: WorkflowEventLog, run: WorkflowRun, clock: Clock, log: Log) -> None:
         self._event_log = event_log
         self._run = run
         self._clock = clock
@@ -49,7 +47,7 @@ class CompileEventWriter:
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator["CompileEventWriter"]:
-        """Stores events while the block runs; when it ends, all of them are stored."""
+        """Store events while the block runs; when it ends, all of them are stored."""
         try:
             yield self
         finally:
@@ -73,7 +71,7 @@ class CompileEventWriter:
         self._writer = None
 
     async def _write_pending(self) -> None:
-        """Events that cannot be stored are logged and dropped: they must not fail the compilation."""
+        """Write the collected events. Those that cannot be stored are logged and dropped: they must not fail the compilation."""
         events, self._pending = self._pending, []
         try:
             await self._event_log.emit(self._run, *events)

@@ -9,7 +9,7 @@ from sluice.core.compiler.configuration import Configuration
 from sluice.core.errors import ConfigError, Invalid, SluiceError
 from sluice.core.json_text import parse_json
 from sluice.core.models import parse_model
-from sluice.services.compiler.health.source import HealthSource, check_distinct
+from sluice.services.compiler.health.source_check import HealthSource, check_distinct
 from sluice.services.compiler.published.declared import read_declared_lists
 from sluice.web import Check
 
@@ -46,14 +46,14 @@ class _Sources(_Strict):
 
 
 def warm_configurations(variable: str = "") -> tuple[Configuration, ...]:
-    """Returns the lists of WARM_CONFIGURATIONS, a JSON array of configurations; popular lists if it is not set."""
+    """Return the lists of WARM_CONFIGURATIONS, a JSON array of configurations; popular lists if it is not set."""
     if not variable:
         return tuple(_popular(name, url) for name, url, _ in _LISTS[:_WARMED])
     return tuple(_parse_variable("WARM_CONFIGURATIONS", variable, _Configurations).root)
 
 
 def health_sources(variable: str = "") -> tuple[HealthSource, ...]:
-    """Returns the sources of HEALTH_SOURCES, a JSON array of {name, url, expectedMinRules?}, or those of popular lists."""
+    """Return the sources of HEALTH_SOURCES, a JSON array of {name, url, expectedMinRules?}, or those of popular lists."""
     if not variable:
         return tuple(HealthSource(name=name, url=url, expectedMinRules=min_rules) for name, url, min_rules in _LISTS)
     sources = _parse_variable("HEALTH_SOURCES", variable, _Sources).root
@@ -78,7 +78,7 @@ def _parse_variable(name: str, text: str, model: type[Model]) -> Model:
 
 
 def check_variables(warm_lists: str, sources: str, published_lists: str = "") -> dict[str, Check]:
-    """Returns whether the variables that hold JSON can be read; those that are not set are left out."""
+    """Return whether the variables that hold JSON can be read; those that are not set are left out."""
     readers: dict[str, tuple[str, Callable[[str], object]]] = {
         "HEALTH_SOURCES": (sources, health_sources),
         "PUBLISHED_LISTS": (published_lists, read_declared_lists),

@@ -10,11 +10,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NotRequired, TypedDict
 
-from sluice.core.compiler.metrics import Amount, Duration
+from sluice.core.compiler.stage_metrics import Amount, Duration
 from sluice.core.json_text import encode_json
 from sluice.core.ports import Clock, Database, DatabaseRow, Statement
 from sluice.core.timestamps import Timestamp, iso
-from sluice.services.compiler.workflows.events import EventMembers, EventType, Progress, Run, RunEvent, WorkflowType
+from sluice.services.compiler.workflows.run_events import (
+    EventMembers,
+    EventType,
+    Progress,
+    RunEvent,
+    WorkflowRun,
+    WorkflowType,
+)
 
 MAX_EVENTS: Final = 100
 EVENTS_TTL_S: Final = 3600
@@ -58,7 +65,7 @@ class WorkflowEvent(EventMembers, TypedDict):
 
 
 class RunEvents(TypedDict):
-    """`message` says why there are no events."""
+    """The events of a run. `message` says why there are no events."""
 
     workflowId: str
     workflowType: NotRequired[WorkflowType]
@@ -87,13 +94,13 @@ class WorkflowEventLog:
     database: Database
     clock: Clock
 
-    async def emit(self, run: Run, *events: RunEvent) -> None:
-        """Stores the events of one call in their order; once this returns they are stored."""
+    async def emit(self, run: WorkflowRun, *events: RunEvent) -> None:
+        """Store the events of one call in their order; once this returns they are stored."""
         for at in range(0, len(events), _MAX_PAGE):
             await self.database.batch(self._statements(run, events[at : at + _MAX_PAGE]))
 
     async def read(self, workflow_id: str, since_ms: int | None = None) -> RunEvents | None:
-        """Returns the events after a time, and the progress and end of the whole run; None if the run is unknown."""
+        """Return the events after a time, and the progress and end of the whole run; None if the run is unknown."""
         run = await self.database.first("select * from workflow_runs where id = ?", workflow_id)
         if run is None:
             return None
@@ -113,17 +120,17 @@ class WorkflowEventLog:
             log["completedAt"] = iso(run["completed_ms"] / 1000)
         return log
 
-    async def load_duration_ms(self, run: Run) -> int:
-        """Returns how long a finished run took."""
+    async def load_duration_ms(self, run: WorkflowRun) -> int:
+        """Return how long a finished run took."""
         return int(await self.database.value("select duration_ms from workflow_runs where id = ?", run.id) or 0)
 
     async def load_metrics(self) -> dict[WorkflowType, WorkflowFigures]:
-        """Returns figures of the runs of the last 30 days, for each type that had a run."""
+        """Return figures of the runs of the last 30 days, for each type that had a run."""
         rows = await self.database.all(_METRICS, self._now_ms() - RUNS_TTL_S * 1000)
         return {row["type"]: _metrics_as_json(row) for row in rows}
 
     async def delete_expired(self) -> None:
-        """Deletes events and errors after an hour, because they may quote what a caller has sent; runs after 30 days."""
+        """Delete events and errors after an hour, because they may quote what a caller has sent; runs after 30 days."""
         now_ms = self._now_ms()
         events_end_ms = now_ms - EVENTS_TTL_S * 1000
         await self.database.batch(
@@ -137,7 +144,7 @@ class WorkflowEventLog:
             ]
         )
 
-    def _statements(self, run: Run, events: Sequence[RunEvent]) -> list[Statement]:
+    def _statements(self, run: WorkflowRun, events: Sequence[RunEvent]) -> list[Statement]:
         now_ms = self._now_ms()
         base_ms = min(event.at_ms or now_ms for event in events)
         page, last = [], -1
@@ -174,7 +181,7 @@ class StoredEvent:
 
 
 def _unique_events(pages: Sequence[DatabaseRow]) -> Iterator[StoredEvent]:
-    """Yields the events of all pages in order; of those with the same key, the first."""
+    """Yield the events of all pages in order; of those with the same key, the first."""
     seen: set[str] = set()
     for page in pages:
         for offset_ms, key, kind, body in json.loads(page["events"]):

@@ -23,13 +23,13 @@ _INLINE_FIELDS: Final = ("requestId", "batchId", "runId", "queuedAt")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParamsStore:
-    """Uses the prefix of handed-over lists, whose expired objects are deleted."""
+    """Stores parameters in R2, under the prefix of handed-over lists, whose expired objects are deleted."""
 
     bucket: Bucket
     clock: Clock
 
     async def store(self, workflow_id: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns what to start the workflow with: the parameters, or the key under which they are stored."""
+        """Return what to start the workflow with: the parameters, or the key under which they are stored."""
         content = encode_utf8(encode_json(params))
         if len(content) <= MAX_INLINE_BYTES and not _has_content(params):
             return dict(params)
@@ -39,7 +39,7 @@ class ParamsStore:
         return {name: params[name] for name in _INLINE_FIELDS if name in params} | {KEY_FIELD: key}
 
     async def load(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Returns the parameters that a workflow was started with. It reads, so call it inside a step."""
+        """Return the parameters that a workflow was started with. It reads, so call it inside a step."""
         if KEY_FIELD not in params:
             return params
         content = await self.bucket.get_bytes(params[KEY_FIELD])
@@ -49,7 +49,7 @@ class ParamsStore:
         return stored
 
     async def delete(self, params: Mapping[str, Any]) -> None:
-        """Deletes stored parameters after the workflow."""
+        """Delete stored parameters after the workflow."""
         if KEY_FIELD in params:
             await self.bucket.delete(params[KEY_FIELD])
 

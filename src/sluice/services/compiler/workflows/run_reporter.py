@@ -9,7 +9,13 @@ from sluice.core.errors import SluiceError
 from sluice.core.ports import Kv, Log
 from sluice.services.compiler.ports import Analytics
 from sluice.services.compiler.workflows.event_log import EVENTS_TTL_S, WorkflowEventLog
-from sluice.services.compiler.workflows.events import Run, RunEvent, WorkflowType, step_failed, workflow_failed
+from sluice.services.compiler.workflows.run_events import (
+    RunEvent,
+    WorkflowRun,
+    WorkflowType,
+    step_failed,
+    workflow_failed,
+)
 from sluice.services.compiler.workflows.step_runner import StepPolicy, StepRunner
 
 Work = Callable[[], Awaitable[dict[str, Any]]]
@@ -35,14 +41,14 @@ class RunReporter:
     log: Log
     patience_s: float = 3.0
 
-    async def emit(self, run: Run, *events: RunEvent) -> None:
+    async def emit(self, run: WorkflowRun, *events: RunEvent) -> None:
         await self.event_log.emit(run, *events)
 
-    def report_start(self, run: Run) -> None:
+    def report_start(self, run: WorkflowRun) -> None:
         self.analytics.write("workflow_started", blobs=(run.id, run.type))
 
-    async def report_end(self, run: Run, *events: RunEvent, counts: Sequence[float] = ()) -> int:
-        """Stores the last events of a run and reports the last one. Returns the duration in milliseconds."""
+    async def report_end(self, run: WorkflowRun, *events: RunEvent, counts: Sequence[float] = ()) -> int:
+        """Store the last events of a run, report the last one, and return the duration in milliseconds."""
         await self.event_log.emit(run, *events)
         duration_ms = await self.event_log.load_duration_ms(run)
         last = events[-1]
@@ -58,8 +64,8 @@ class RunReporter:
         await self.attempt("metrics", self._publish_metrics(run.type))
         return duration_ms
 
-    async def run_last_step(self, run: Run, steps: StepRunner, name: str, work: Work) -> dict[str, Any]:
-        """Runs the last step. If it fails, the results of the run still stand, so the failure is only logged."""
+    async def run_last_step(self, run: WorkflowRun, steps: StepRunner, name: str, work: Work) -> dict[str, Any]:
+        """Run the last step. If it fails, the results of the run still stand, so the failure is only logged."""
         try:
             ended: dict[str, Any] = await steps.do(name, LAST_STEP, work)
         except SluiceError as error:
@@ -68,9 +74,9 @@ class RunReporter:
         return ended
 
     async def report_failure(
-        self, run: Run, steps: StepRunner, error: str, clean_up: Callable[[], Awaitable[None]]
+        self, run: WorkflowRun, steps: StepRunner, error: str, clean_up: Callable[[], Awaitable[None]]
     ) -> dict[str, Any]:
-        """Ends a run that cannot go on after its current step."""
+        """End a run that cannot go on after its current step."""
         step = steps.current_step
 
         async def update() -> dict[str, Any]:
@@ -87,12 +93,12 @@ class RunReporter:
         await self.published.put_json(key, figures.get(kind), ttl_s=ttl_s)
         await self.published.put_json(METRICS_KEY, figures, ttl_s=30 * _DAY_S)
 
-    async def _publish_events(self, run: Run) -> None:
-        """Copies the events to KV when the run ends; while it runs they come faster than KV takes them."""
+    async def _publish_events(self, run: WorkflowRun) -> None:
+        """Copy the events to KV when the run ends; while it runs they come faster than KV takes them."""
         await self.published.put_json(EVENTS_PREFIX + run.id, await self.event_log.read(run.id), ttl_s=EVENTS_TTL_S)
 
     async def attempt(self, what: str, work: Awaitable[None]) -> None:
-        """Does best-effort work: a failure is logged, and so is work that takes longer than a step can wait.
+        """Do best-effort work: a failure is logged, and so is work that takes longer than a step can wait.
 
         Many runs that end at the same time wait here for each other: KV takes one write per second and key.
         """

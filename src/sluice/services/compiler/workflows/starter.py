@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 from sluice.core.compiler.configuration import Configuration
 from sluice.core.errors import SluiceError
 from sluice.core.ports import Clock, NewId
-from sluice.services.compiler.health.source import HealthSource
+from sluice.services.compiler.health.source_check import HealthSource
 from sluice.services.compiler.ports import Instances
 from sluice.services.compiler.workflows.params_store import ParamsStore
 
@@ -30,14 +30,14 @@ class WorkflowStarter:
     new_id: NewId
 
     async def start_requested(self, kind: ApiType, id_field: str, params: Mapping[str, Any]) -> str:
-        """Starts an instance and returns its id, which the parameters hold as `id_field`."""
+        """Start an instance, and return its id, which the parameters hold as `id_field`."""
         now_ms = round(self.clock.now() * 1000)
         workflow_id = f"{PREFIXES[kind]}-{now_ms}-{self.new_id()}"
         await self._create(kind, workflow_id, {id_field: workflow_id, **params, "queuedAt": now_ms})
         return workflow_id
 
     async def start_scheduled_warming(self, scheduled_ms: int, configurations: Sequence[Configuration]) -> str:
-        """Starts the cache warming of a scheduled time; a second start for the same time does nothing."""
+        """Start the cache warming of a scheduled time; a second start for the same time does nothing."""
         workflow_id = f"cache-warm-scheduled-{scheduled_ms}"
         values = [configuration.model_dump(exclude_unset=True) for configuration in configurations]
         await self._create(
@@ -46,7 +46,7 @@ class WorkflowStarter:
         return workflow_id
 
     async def start_scheduled_check(self, scheduled_ms: int, sources: Sequence[HealthSource]) -> str:
-        """Starts the health check of a scheduled time; a second start for the same time does nothing."""
+        """Start the health check of a scheduled time; a second start for the same time does nothing."""
         workflow_id = f"health-check-scheduled-{scheduled_ms}"
         values = [source.model_dump() for source in sources]
         await self._create(

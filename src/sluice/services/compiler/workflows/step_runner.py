@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from sluice.core.compiler.sources.failures import to_plain_error
+from sluice.core.compiler.sources.source_errors import to_plain_error
 from sluice.core.errors import SluiceError
 from sluice.services.compiler.ports import Backoff, Result, Steps
 
@@ -19,14 +19,14 @@ class StepPolicy:
 
 
 class StepRunner:
-    """`current_step` is the last step that was started, so that a failure can be reported with its step."""
+    """Runs the steps of one workflow instance. `current_step` is the last step that was started, so that a failure can be reported with its step."""
 
     def __init__(self, steps: Steps) -> None:
         self._steps = steps
         self.current_step = ""
 
     async def do(self, name: str, policy: StepPolicy, work: Callable[[], Awaitable[Result]]) -> Result:
-        """Returns the result of the step, from before a restart if it had finished by then."""
+        """Return the result of the step, from before a restart if it had finished by then."""
         self.current_step = name
 
         async def run_work() -> Result:

@@ -17,8 +17,9 @@ from sluice.services.compiler.limits.allowance import OPERATOR_FETCHES, FetchAll
 from sluice.services.compiler.ports import Steps
 from sluice.services.compiler.workflows.batch_items import Item, ItemOutcome, ItemRunner, Outcomes, find_outcome
 from sluice.services.compiler.workflows.chunks import PREPARED, ChunkPlan, complete_outcomes, run_chunks
-from sluice.services.compiler.workflows.events import (
-    Run,
+from sluice.services.compiler.workflows.params_store import ParamsStore
+from sluice.services.compiler.workflows.run_events import (
+    WorkflowRun,
     step_completed,
     step_failed,
     step_started,
@@ -26,7 +27,6 @@ from sluice.services.compiler.workflows.events import (
     workflow_failed,
     workflow_started,
 )
-from sluice.services.compiler.workflows.params_store import ParamsStore
 from sluice.services.compiler.workflows.run_reporter import RunReporter
 from sluice.services.compiler.workflows.step_runner import StepPolicy, StepRunner
 
@@ -52,7 +52,7 @@ class WarmRequest(BaseModel):
 
 
 class WarmParams(WarmRequest):
-    """The same inside the engine."""
+    """The parameters of a cache warming inside the engine."""
 
     scheduled: bool = False
 
@@ -67,8 +67,8 @@ class CacheWarmingWorkflow:
     clock: Clock
 
     async def run(self, workflow_id: str, params: Mapping[str, Any], steps: Steps) -> dict[str, Any]:
-        """Returns how many lists were compiled, were still fresh, or failed."""
-        run, runner = Run(workflow_id, "cache-warming"), StepRunner(steps)
+        """Return how many lists were compiled, were still fresh, or failed."""
+        run, runner = WorkflowRun(workflow_id, "cache-warming"), StepRunner(steps)
         run_id = params.get("runId", workflow_id)
         try:
             status = await runner.do("check-cache-status", CHECK, partial(self._check, run, params))
@@ -82,8 +82,8 @@ class CacheWarmingWorkflow:
         ended = await self.reporter.run_last_step(run, runner, "update-warming-metrics", update)
         return {"runId": run_id} | _summarize(status, known, failed_steps) | ended
 
-    async def _check(self, run: Run, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns which configurations need warming; the position of each is its id."""
+    async def _check(self, run: WorkflowRun, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Return which configurations need warming; the position of each is its id."""
         self.reporter.report_start(run)
         request = await self._request(params)
         configurations = self._configurations(request)
@@ -103,7 +103,7 @@ class CacheWarmingWorkflow:
         return {"stale": stale, "skipped": skipped}
 
     async def _warm_chunk(
-        self, run: Run, params: Mapping[str, Any], step: str, ids: Sequence[str], progress: int
+        self, run: WorkflowRun, params: Mapping[str, Any], step: str, ids: Sequence[str], progress: int
     ) -> Outcomes:
         await self.reporter.emit(run, step_started(step, configurationCount=len(ids)))
         configurations = self._configurations(await self._request(params))
@@ -126,7 +126,7 @@ class CacheWarmingWorkflow:
 
     async def _update(
         self,
-        run: Run,
+        run: WorkflowRun,
         params: Mapping[str, Any],
         status: Mapping[str, Any],
         known: Outcomes,
@@ -148,7 +148,7 @@ class CacheWarmingWorkflow:
         return parse_model(WarmParams, {name: values[name] for name in values if name not in ENVELOPE})
 
     def _share_fetches(self, configurations: Sequence[Configuration]) -> list[int]:
-        """Returns how many fetches each list may cause; the operator's own lists are exempt from the limit of a request."""
+        """Return how many fetches each list may cause; the operator's own lists are exempt from the limit of a request."""
         own_lists = self._load_own_lists()
         is_own = [configuration in own_lists for configuration in configurations]
         shares = iter(
@@ -160,7 +160,7 @@ class CacheWarmingWorkflow:
         return request.configurations or self.load_defaults()
 
     def _load_own_lists(self) -> Sequence[Configuration]:
-        """Returns none if the variable is malformed, which /health reports: lists that a request names are warmed anyway."""
+        """Return the operator's lists; none if the variable is malformed, which /health reports: lists that a request names are warmed anyway."""
         try:
             return self.load_defaults()
         except ConfigError:

@@ -22,7 +22,7 @@ _STATES: Final[Mapping[str, JobState]] = {
 
 
 async def find_workflow_job(starter: WorkflowStarter, workflow_id: str) -> Job | None:
-    """Returns the workflow as a job; None if there is none with this id."""
+    """Return the workflow as a job; None if there is none with this id."""
     kind = next((kind for kind in _KINDS if workflow_id.startswith(f"{PREFIXES[kind]}-")), None)
     if kind is None:
         return None

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from sluice.core.errors import SluiceError
-from sluice.core.news.feeds.source import Source, SourceResult
+from sluice.core.news.feeds.news_source import NewsSource, SourceResult
 from sluice.core.ports import Clock
 
 MAX_CONCURRENT: Final = (
@@ -17,15 +17,15 @@ SourceResults = Sequence[tuple[str, SourceResult]]
 
 
 async def fetch_all(
-    sources: Sequence[Source], known: Collection[str], incomplete: Collection[str], clock: Clock
+    sources: Sequence[NewsSource], known: Collection[str], incomplete: Collection[str], clock: Clock
 ) -> SourceResults:
-    """Returns the results in the order of the sources.
+    """Return the results in the order of the sources.
 
     After a source stopped early, a known article does not mean that all older ones are known too.
     """
     slots = asyncio.Semaphore(MAX_CONCURRENT)
 
-    async def fetch(source: Source) -> tuple[str, SourceResult]:
+    async def fetch(source: NewsSource) -> tuple[str, SourceResult]:
         stop_at = frozenset[str]() if source.name in incomplete else known
         async with slots:
             return source.name, await _fetch_one(source, stop_at, int(clock.now() * 1000))
@@ -36,7 +36,7 @@ async def fetch_all(
     return await asyncio.gather(*(fetch(source) for source in sources))
 
 
-async def _fetch_one(source: Source, known: Collection[str], now_ms: int) -> SourceResult:
+async def _fetch_one(source: NewsSource, known: Collection[str], now_ms: int) -> SourceResult:
     try:
         return await source.fetch_articles(known, now_ms)
     except SluiceError as error:

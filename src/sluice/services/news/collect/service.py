@@ -5,8 +5,8 @@ from functools import cached_property
 
 from sluice.core.net.addresses import AllowedHosts
 from sluice.core.net.fetch import Fetcher
-from sluice.core.news.feeds.source import Source
-from sluice.services.news.collect.conditional import ConditionalFeeds
+from sluice.core.news.feeds.news_source import NewsSource
+from sluice.services.news.collect.conditional_feeds import ConditionalFeeds
 from sluice.services.news.collect.sources import choose_sources
 from sluice.services.news.collect.updater import Updater
 from sluice.services.news.http.status import NewsStatus
@@ -40,7 +40,7 @@ class NewsUpdaterService:
         return ConditionalFeeds(fetcher.fetch, self._ports.clock)
 
     @cached_property
-    def sources(self) -> Sequence[Source]:
+    def sources(self) -> Sequence[NewsSource]:
         return choose_sources(self.settings, self.feeds)
 
     @cached_property

@@ -9,21 +9,21 @@ from sluice.core.errors import SluiceError
 from sluice.core.json_text import encode_json, parse_stored_json
 from sluice.core.news.checkpoint import Checkpoint, CorruptCheckpoint, parse_checkpoint
 from sluice.core.news.feeds.merging import Merge, merge_new_articles
-from sluice.core.news.feeds.source import Source, SourceResult
+from sluice.core.news.feeds.news_source import NewsSource, SourceResult
 from sluice.core.news.pending_list import parse_pending_list
 from sluice.core.ports import Clock, KvWriter, Log
-from sluice.services.news.collect.conditional import ConditionalFeeds
+from sluice.services.news.collect.conditional_feeds import ConditionalFeeds
 from sluice.services.news.collect.fetch_all import SourceResults, fetch_all
-from sluice.services.news.collect.listing import Listing, Past
+from sluice.services.news.collect.source_listing import SeenArticles, SourceListing
 from sluice.services.news.collect.source_reports import build_report, describe_outcome, is_failure
-from sluice.services.news.run_lease.lease import Announcement, RunLease, RunLeases, Trust
+from sluice.services.news.run_lease.lease import Announcement, CurrentValue, RunLease, RunLeases
 from sluice.services.news.run_lease.leased_run import run_with_lease
 from sluice.services.news.run_outcomes import Busy, Waiting
 from sluice.services.news.settings import UpdaterSettings
 from sluice.services.news.state.remote_state import Outcome, PastUpdates, RemoteNewsState, UpdateReport
 from sluice.services.news.storage.keys import CHECKPOINT, PENDING
 from sluice.services.news.storage.pending_metadata import PendingMetadata
-from sluice.services.news.storage.versions import read_version
+from sluice.services.news.storage.value_version import read_version
 
 _DAY_MS: Final = 86_400_000
 _IDS_PER_LOG_LINE: Final = 50  # the log cuts longer lists
@@ -51,8 +51,8 @@ class UpdaterRun(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class Updated:
-    """The pending list was written."""
+class UpdateResult:
+    """The outcome of a run that has written the pending list."""
 
     merge: Merge
     results: SourceResults
@@ -74,7 +74,7 @@ class Updated:
         return run
 
 
-UpdaterReport = Busy | Waiting | Updated
+UpdaterReport = Busy | Waiting | UpdateResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +83,7 @@ class Updater:
 
     kv: KvWriter
     leases: RunLeases
-    sources: Sequence[Source]
+    sources: Sequence[NewsSource]
     # What the feeds among the sources fetch with.
     feeds: ConditionalFeeds
     state: RemoteNewsState
@@ -92,7 +92,7 @@ class Updater:
     settings: UpdaterSettings
 
     async def run(self) -> UpdaterReport:
-        """Runs once. A source that fails does not affect the articles of the others."""
+        """Run once. A source that fails does not affect the articles of the others."""
         report = await run_with_lease(self.leases, self.settings.lease_s, self._update)
         self.log.event("updater.run", **report.as_json())
         return report
@@ -101,19 +101,19 @@ class Updater:
         stored = await self.kv.get_with_metadata(PENDING)
         metadata = PendingMetadata.from_json(stored.metadata if stored else None)
         text = stored.value if stored else None
-        if lease.judge_read(PENDING, read_version(stored), self._now_ms()) is Trust.ANNOUNCED:
-            text = await self.leases.recall(PENDING)
+        if lease.judge_read(PENDING, read_version(stored), self._now_ms()) is CurrentValue.ANNOUNCED:
+            text = await self.leases.load_announced(PENDING)
             if text is None:
                 return Waiting("pending list")
         last = await self._begin(is_list_missing=text is None)
         entries = parse_pending_list(parse_stored_json(text))
         checkpoint = await self._read_checkpoint()
         # Without a pending list the operator has begun anew.
-        past = Past.collect(entries, checkpoint, last.remembered if last and text is not None else ())
-        results = await fetch_all(self.sources, past.ids, metadata.incomplete, self.clock)
+        seen = SeenArticles.collect(entries, checkpoint, last.remembered if last and text is not None else ())
+        results = await fetch_all(self.sources, seen.ids, metadata.incomplete, self.clock)
         self._log_sources(results)
-        listing = Listing.read(results, self._now_ms())
-        known = listing.know(past)
+        listing = SourceListing.read(results, self._now_ms())
+        known = listing.build_known(seen)
         merge = merge_new_articles(
             entries,
             listing.newest_first(),
@@ -127,10 +127,10 @@ class Updater:
         listed = listing.describe_known(known, merge)
         await self._report(build_report(results, self.feeds, listed, has_surplus=bool(merge.surplus)))
         self._log_surplus([each.article.id for each in merge.surplus])
-        return Updated(merge, results)
+        return UpdateResult(merge, results)
 
     async def _begin(self, *, is_list_missing: bool) -> PastUpdates | None:
-        """Returns what the state object knows. Without it the feeds are read without conditions."""
+        """Return what the state object knows. Without it the feeds are read without conditions."""
         try:
             last = await self.state.begin_update()
         except SluiceError as error:
@@ -140,7 +140,7 @@ class Updater:
         return last
 
     async def _report(self, report: UpdateReport) -> None:
-        """Best effort: the articles are stored already."""
+        """Report the run to the state object. Best effort: the articles are stored already."""
         try:
             await self.state.finish_update(report)
         except SluiceError as error:
@@ -154,7 +154,7 @@ class Updater:
                 self.log.event("source.warnings", source=name, warnings=result.warnings)
 
     async def _read_checkpoint(self) -> Checkpoint:
-        """Reads only: the processor repairs a corrupt checkpoint. Without one nothing is trimmed and nothing is lost."""
+        """Read only: the processor repairs a corrupt checkpoint. Without one nothing is trimmed and nothing is lost."""
         checkpoint = parse_checkpoint(await self.kv.get_text(CHECKPOINT))
         if isinstance(checkpoint, CorruptCheckpoint):
             self.log.error("checkpoint.corrupt", checkpoint, alert="the processor will rebuild the checkpoint")

@@ -20,7 +20,7 @@ from sluice.services.news.http.cache_headers import (
     build_reply,
     with_cache_headers,
 )
-from sluice.services.news.http.push import find_home
+from sluice.services.news.http.push import find_base_url
 from sluice.services.news.push.topics import FEED_FORMATS, HUB_PATH, build_links, newest_change, select_feed_page
 from sluice.services.news.serve.pages import StoryPage, select_page
 from sluice.services.news.serve.query import LISTING, ListQuery
@@ -28,7 +28,7 @@ from sluice.services.news.serve.snapshot import SentimentCounts, Snapshot
 from sluice.services.news.serve.stored_snapshot import StoredSnapshot
 from sluice.services.news.serve.syndication import SyndicationFeed
 from sluice.web import Handler, Reply, Request, Route, apply_conditions, build_problem
-from sluice.web.operations import FoundLater, Media, Operation, ReplyDoc, describe
+from sluice.web.operations import LazyHandler, Media, Operation, ReplyDoc, describe
 from sluice.web.parameters import PathParameter
 
 EXPOSED_HEADERS: Final = (
@@ -85,7 +85,7 @@ GET_ARTICLE: Final = Operation(
 
 
 def _describe_feed(name: str, title: str, media_type: str) -> Operation:
-    """Describes a feed of complete stories, with the filters of the list."""
+    """Describe a feed of complete stories, with the filters of the list."""
     return Operation(
         name,
         f"The stories as {title}",
@@ -116,8 +116,8 @@ class NewsApi:
             Route("GET", "/api/v1/articles", self._list_articles),
             Route("GET", "/api/bitcoin-news", self._serve(GET_ALL_NEWS, _get_all_news)),
             Route("GET", "/api/v1/articles/:id", self._serve(GET_ARTICLE, _get_article)),
-            Route("GET", "/api/v1/sentiment", FoundLater(self._find_sentiment)),
-            Route("GET", "/api/v1/trending", FoundLater(self._find_trending)),
+            Route("GET", "/api/v1/sentiment", LazyHandler(self._find_sentiment)),
+            Route("GET", "/api/v1/trending", LazyHandler(self._find_trending)),
             *(Route("GET", f"/api/v1/feed.{name}", self._serve_feed(name)) for name in FEEDS),
         ]
 
@@ -134,7 +134,7 @@ class NewsApi:
 
     @describe(LIST_ARTICLES)
     async def _list_articles(self, request: Request) -> Reply:
-        """Returns the first page as it is stored, and any other from the snapshot."""
+        """Return the first page as it is stored, and any other from the snapshot."""
         stored = None if request.query else await self.snapshots.read_first_page()
         if stored is None:
             return await self._serve(LIST_ARTICLES, self._select_articles)(request)
@@ -163,7 +163,7 @@ class NewsApi:
 
         def answer(request: Request, snapshot: Snapshot) -> Reply:
             page = select_feed_page(ListQuery.read(request), snapshot)
-            home = find_home(request, self.public_url)
+            home = find_base_url(request, self.public_url)
             topic = f"{home}{request.path}"
             feed = SyndicationFeed(
                 home=home,
@@ -182,11 +182,11 @@ class NewsApi:
         if cursor is None:
             return None
         pairs = [(name, value) for name, values in request.query.items() if name != "cursor" for value in values]
-        return f"{find_home(request, self.public_url)}{request.path}?{urlencode([*pairs, ('cursor', cursor)])}"
+        return f"{find_base_url(request, self.public_url)}{request.path}?{urlencode([*pairs, ('cursor', cursor)])}"
 
 
 def _get_all_news(_request: Request, snapshot: Snapshot) -> Reply:
-    """Returns every article, the latest to be processed first, in the format of the oldest clients."""
+    """Return every article, the latest to be processed first, in the format of the oldest clients."""
     body: AllNews = {
         "articles": [article.as_json() for article in snapshot.articles],
         "totalArticles": len(snapshot.articles),

@@ -5,8 +5,8 @@ from typing import Final
 
 from sluice.core.http_dates import format_http_date
 from sluice.services.news.serve.snapshot import Snapshot
-from sluice.services.news.serve.stored_snapshot import CACHE_TAGS, StoredPage
-from sluice.web import ETag, Reply, Sharing, share_reply
+from sluice.services.news.serve.stored_snapshot import CACHE_TAGS, StoredReply
+from sluice.web import CachePolicy, ETag, Reply, share_reply
 from sluice.web.operations import ReplyDoc
 
 MAX_AGE_S: Final = 60
@@ -19,11 +19,11 @@ CACHED: Final = {
 UNCHANGED: Final = ReplyDoc("The caller's copy is current.")
 # Of a request that can be conditional, while there may be no articles yet.
 PROBLEMS: Final = (412, 503)
-_SHARING: Final = Sharing(MAX_AGE_S, tags=CACHE_TAGS, stale_s=300)
+_SHARING: Final = CachePolicy(MAX_AGE_S, tags=CACHE_TAGS, stale_s=300)
 
 
 def with_cache_headers(reply: Reply, snapshot: Snapshot | None) -> Reply:
-    """The ETag is a digest of the body; without a snapshot there is no Last-Modified."""
+    """Return the reply with its cache headers. The ETag is a digest of the body; without a snapshot there is no Last-Modified."""
     content = reply.body if isinstance(reply.body, bytes) else b""
     reply = share_reply(reply.with_header("ETag", str(ETag.of(content))), _SHARING)
     return reply.with_header("Last-Modified", format_http_date(snapshot.changed_at)) if snapshot else reply
@@ -33,8 +33,8 @@ def build_reply(body: object, snapshot: Snapshot | None) -> Reply:
     return with_cache_headers(Reply.json(body), snapshot)
 
 
-def build_page_reply(page: StoredPage) -> Reply:
-    """Returns a stored page; nothing of it is parsed or computed again."""
+def build_page_reply(page: StoredReply) -> Reply:
+    """Return a stored page; nothing of it is parsed or computed again."""
     changed_at = datetime.fromtimestamp(page.changed_at_ms / 1000, UTC)
     headers = (
         ("Content-Type", "application/json"),

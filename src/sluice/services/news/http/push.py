@@ -115,8 +115,8 @@ class PushApi:
 
     @describe(ASK_HUB)
     async def _handle_hub_request(self, request: Request) -> Reply:
-        """Answers before the callback is asked, as the standard demands."""
-        form, home = await _read_form(request), find_home(request, self.public_url)
+        """Answer before the callback is asked, as the standard demands."""
+        form, home = await _read_form(request), find_base_url(request, self.public_url)
         if form.get("hub.topic", "").startswith("/"):
             form["hub.topic"] = home + form["hub.topic"]
         hub_request = parse_hub_request(form, topics=list_topics(home), allowed=self.allowed)
@@ -145,14 +145,14 @@ class PushApi:
         return Reply.empty()
 
 
-def find_home(request: Request, public_url: str) -> str:
-    """Returns the address of this service without a path."""
+def find_base_url(request: Request, public_url: str) -> str:
+    """Return the address of this service without a path."""
     scheme, _, rest = request.url.partition("://")
     return public_url.rstrip("/") or f"{scheme}://{rest.partition('/')[0]}"
 
 
 async def _read_form(request: Request) -> dict[str, str]:
-    """Reads a form, as the standard has it, or an object of JSON with the same names."""
+    """Read a form, as the standard has it, or an object of JSON with the same names."""
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type == _FORM:
         body = await read_bytes(request, max_bytes=_MAX_BODY_BYTES)

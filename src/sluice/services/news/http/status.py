@@ -79,7 +79,7 @@ STATUS: Final = Operation(
 
 @dataclass(frozen=True, slots=True)
 class NewsStatus:
-    """Costs three reads and a call of the state object."""
+    """Reports the status of the service, at the cost of three reads and a call of the state object."""
 
     kv: KvReader
     state: RemoteNewsState

@@ -9,7 +9,7 @@ from sluice.core.news.article import Article
 from sluice.core.news.pending_list import PendingEntry, parse_pending_list
 from sluice.core.ports import Clock, KvWriter
 from sluice.services.news.process.index_store import IndexStore
-from sluice.services.news.process.run import Run
+from sluice.services.news.process.run import RunState
 from sluice.services.news.run_lease.lease import Announcement, RunLeases
 from sluice.services.news.settings import ProcessorSettings
 from sluice.services.news.storage.article_index import ArticleIndex
@@ -50,8 +50,8 @@ class ArticleStore:
     async def write(self, article: Article) -> None:
         await self.kv.put_json(article_key(article.id), article.as_json(), ttl_s=self.settings.ttl_s)
 
-    async def read_latest(self, run: Run, article: Article) -> Article:
-        """Returns the stored copy if a crashed run or a lost checkpoint has left it further than `article`."""
+    async def read_latest(self, run: RunState, article: Article) -> Article:
+        """Return the stored copy if a crashed run or a lost checkpoint has left it further than `article`."""
         index = await self.read_index(run)
         is_known = article.id in run.checkpoint.known_ids
         if not article.is_in_progress and (is_known or article.id not in index.ids):
@@ -62,8 +62,8 @@ class ArticleStore:
             latest = copy if copy is not None and copy.is_further_than(latest) else latest
         return latest
 
-    async def store(self, run: Run, article: Article, *, final: Article | None = None) -> None:
-        """Writes an article and, if it is new there, the index; then `final`, the article without further attempts.
+    async def store(self, run: RunState, article: Article, *, final: Article | None = None) -> None:
+        """Write an article and, if it is new there, the index; then `final`, the article without further attempts.
 
         All of it is announced first: a run after a crash sees it, whatever KV shows.
         """
@@ -74,15 +74,15 @@ class ArticleStore:
         if final is not None:
             await self.write(final)
 
-    async def add_to_index(self, run: Run, article_id: str) -> None:
-        """Writes the index if the article is new in it."""
+    async def add_to_index(self, run: RunState, article_id: str) -> None:
+        """Add the article to the index, and write that, unless it has the article."""
         change = await self._plan_index(run, article_id)
         if change is not None:
             await self._announce(run, change)
             await self._write_index(run, change)
 
-    async def append_to_index(self, run: Run, ids: Sequence[str]) -> set[str]:
-        """Puts older articles behind all others, as far as there is room; returns which of them are in the index."""
+    async def append_to_index(self, run: RunState, ids: Sequence[str]) -> set[str]:
+        """Put older articles behind all others, as far as there is room; return which of them are in the index."""
         index = await self.read_index(run)
         wanted = tuple(dict.fromkeys((*index.ids, *ids)))[: max(self.settings.max_stored_articles, len(index.ids))]
         if wanted != index.ids:
@@ -91,15 +91,15 @@ class ArticleStore:
             await self._write_index(run, change)
         return set(wanted).intersection(ids)
 
-    async def _plan_index(self, run: Run, article_id: str, *, rewrite: bool = False) -> IndexChange | None:
-        """Returns the index with the article; None if it need not be written."""
+    async def _plan_index(self, run: RunState, article_id: str, *, rewrite: bool = False) -> IndexChange | None:
+        """Return the index with the article; None if it need not be written."""
         index = await self.read_index(run)
         if article_id in index.ids and not (rewrite or run.is_index_unwritten):
             return None
         version = self.indexes.next_version(run.lease, index)
         return IndexChange(*index.add(article_id, max_size=self.settings.max_stored_articles, version=version))
 
-    async def _announce(self, run: Run, change: IndexChange | None, article: Article | None = None) -> None:
+    async def _announce(self, run: RunState, change: IndexChange | None, article: Article | None = None) -> None:
         announcements: list[Announcement] = []
         if article is not None:
             version = run.lease.next_version(LAST_ARTICLE, self._now_ms())
@@ -112,7 +112,7 @@ class ArticleStore:
             )
         await self.leases.announce(run.lease, *announcements)
 
-    async def _write_index(self, run: Run, change: IndexChange | None) -> None:
+    async def _write_index(self, run: RunState, change: IndexChange | None) -> None:
         if change is None:
             return
         await self.indexes.write(change.index)
@@ -121,8 +121,8 @@ class ArticleStore:
             await self.kv.delete(article_key(old))
 
     async def _restore_announced(self, article: Article) -> Article | None:
-        """Returns the article as the last run announced it, and writes it again: that run may have crashed before."""
-        stored = parse_stored_json(await self.leases.recall(LAST_ARTICLE))
+        """Return the article as the last run announced it, and write it again: that run may have crashed before."""
+        stored = parse_stored_json(await self.leases.load_announced(LAST_ARTICLE))
         if not isinstance(stored, dict) or stored.get("id") != article.id:
             return None
         announced = Article.from_json(article.id, stored.get("article"))
@@ -130,7 +130,7 @@ class ArticleStore:
             await self.write(announced)
         return announced
 
-    async def read_pending(self, run: Run) -> list[PendingEntry]:
+    async def read_pending(self, run: RunState) -> list[PendingEntry]:
         if run.pending is None:
             run.pending = (await self.read_pending_list()).entries
         return run.pending
@@ -140,8 +140,8 @@ class ArticleStore:
         entries = parse_pending_list(parse_stored_json(stored.value if stored else None))
         return PendingList(entries, PendingMetadata.from_json(stored.metadata if stored else None))
 
-    async def read_index(self, run: Run) -> ArticleIndex:
-        """Reads the index once in a run."""
+    async def read_index(self, run: RunState) -> ArticleIndex:
+        """Read the index once in a run."""
         if run.index is None:
             stored = await self.indexes.read(run.lease)
             run.index, run.was_index_present = stored.index, stored.was_present

@@ -10,14 +10,14 @@ from sluice.core.news.checkpoint import Checkpoint, CorruptCheckpoint, parse_che
 from sluice.core.news.checkpoint_transitions import Place
 from sluice.core.ports import Clock, KvText, KvWriter, Log
 from sluice.services.news.process.index_store import IndexStore
-from sluice.services.news.process.run import LegacyMark, Run, StaleRead
-from sluice.services.news.run_lease.lease import Announcement, RunLease, RunLeases, Trust
+from sluice.services.news.process.run import LegacyMarker, RunState, StaleRead
+from sluice.services.news.run_lease.lease import Announcement, CurrentValue, RunLease, RunLeases
 from sluice.services.news.run_lease.leased_run import run_with_lease
 from sluice.services.news.run_outcomes import Busy, Waiting
 from sluice.services.news.settings import ProcessorSettings
 from sluice.services.news.storage.article_index import ArticleIndex, read_articles
 from sluice.services.news.storage.keys import CHECKPOINT, CORRUPT
-from sluice.services.news.storage.versions import read_version
+from sluice.services.news.storage.value_version import read_version
 
 _MAX_REBUILD_ARTICLES: Final = 500  # read to rebuild a checkpoint; the rest of a larger index counts as processed
 # The stored reason of an article in the try-later list while an attempt at it is made.
@@ -33,14 +33,14 @@ class StoredCheckpoint:
     text: str
     version: int | None
     checkpoint: Checkpoint | CorruptCheckpoint
-    legacy: LegacyMark
+    legacy: LegacyMarker
 
     @classmethod
     def from_kv(cls, stored: KvText | None) -> "StoredCheckpoint":
         text = stored.value if stored else None
         metadata = stored.metadata if stored and isinstance(stored.metadata, dict) else {}
         adopted = metadata.get("legacy")
-        mark = LegacyMark(adopted if isinstance(adopted, str) else None)
+        mark = LegacyMarker(adopted if isinstance(adopted, str) else None)
         return cls(text or "", read_version(stored), parse_checkpoint(text), mark)
 
     @property
@@ -51,7 +51,7 @@ class StoredCheckpoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointStore:
-    """A checkpoint is written before an attempt and after it, so that a crash at any point loses nothing."""
+    """Reads and writes the checkpoint: before an attempt and after it, so that a crash at any point loses nothing."""
 
     kv: KvWriter
     leases: RunLeases
@@ -64,21 +64,21 @@ class CheckpointStore:
         return StoredCheckpoint.from_kv(await self.kv.get_with_metadata(CHECKPOINT))
 
     async def run_with_lease(
-        self, work: Callable[[Run], Awaitable[T]], stored: StoredCheckpoint | None = None
+        self, work: Callable[[RunState], Awaitable[T]], stored: StoredCheckpoint | None = None
     ) -> T | Busy | Waiting:
-        """Does the work while no other run can, and writes the checkpoint at the end."""
+        """Do the work while no other run can, and write the checkpoint at the end."""
         read = stored or await self.read()
         return await run_with_lease(
             self.leases, self.settings.lease_s, lambda lease: self._work_and_write(lease, read, work)
         )
 
-    async def begin_attempt(self, run: Run, article: Article, place: Place) -> None:
-        """Writes the checkpoint with the counted attempt before the attempt is made."""
+    async def begin_attempt(self, run: RunState, article: Article, place: Place) -> None:
+        """Write the checkpoint with the counted attempt before the attempt is made."""
         started = run.checkpoint.move(article, place, now_ms=self.now_ms(), reason=_IN_PROGRESS)
         await self._write(run, started)
 
-    def record(self, run: Run, article: Article, place: Place, reason: str) -> None:
-        """Moves the article. The checkpoint is written at the end of the run or with the next attempt."""
+    def record(self, run: RunState, article: Article, place: Place, reason: str) -> None:
+        """Move the article. The checkpoint is written at the end of the run or with the next attempt."""
         index = run.index or ArticleIndex()
         moved = run.checkpoint.move(article, place, now_ms=self.now_ms(), reason=reason)
         run.checkpoint = moved.trim_processed(set(index.ids), self.settings.max_pending_list_size)
@@ -88,7 +88,7 @@ class CheckpointStore:
         return int(self.clock.now() * 1000)
 
     async def _work_and_write(
-        self, lease: RunLease, stored: StoredCheckpoint, work: Callable[[Run], Awaitable[T]]
+        self, lease: RunLease, stored: StoredCheckpoint, work: Callable[[RunState], Awaitable[T]]
     ) -> T | Waiting:
         try:
             run = await self._start_run(lease, stored)
@@ -99,12 +99,12 @@ class CheckpointStore:
             await self._write(run, run.checkpoint)
         return result
 
-    async def _start_run(self, lease: RunLease, stored: StoredCheckpoint) -> Run:
-        """Takes the announced checkpoint if KV returned an older one, and mends at once one that cannot be read."""
+    async def _start_run(self, lease: RunLease, stored: StoredCheckpoint) -> RunState:
+        """Take the announced checkpoint if KV returned an older one; rebuild at once one that cannot be read."""
         checkpoint, was_present = stored.checkpoint, stored.version is not None
-        is_stale = lease.judge_read(CHECKPOINT, stored.version, self.now_ms()) is Trust.ANNOUNCED
+        is_stale = lease.judge_read(CHECKPOINT, stored.version, self.now_ms()) is CurrentValue.ANNOUNCED
         if is_stale:
-            announced = await self.leases.recall(CHECKPOINT)
+            announced = await self.leases.load_announced(CHECKPOINT)
             if announced is None:
                 raise StaleRead(Waiting("checkpoint"))
             checkpoint = parse_checkpoint(announced)
@@ -113,10 +113,10 @@ class CheckpointStore:
             checkpoint = await self._rebuild(lease, stored.text, checkpoint)
         removed: tuple[Article, ...] = ()
         if stored.is_edited:
-            checkpoint, removed = await self._take_edit(lease, checkpoint)
+            checkpoint, removed = await self._apply_edit(lease, checkpoint)
         # The announced one may never have been written.
         is_unwritten = is_stale or is_corrupt or stored.is_edited
-        return Run(
+        return RunState(
             lease,
             checkpoint,
             was_present=was_present,
@@ -125,18 +125,18 @@ class CheckpointStore:
             legacy=stored.legacy,
         )
 
-    async def _take_edit(self, lease: RunLease, edited: Checkpoint) -> tuple[Checkpoint, tuple[Article, ...]]:
-        from sluice.core.news.checkpoint_edits import take_edit  # noqa: PLC0415 - rare
+    async def _apply_edit(self, lease: RunLease, edited: Checkpoint) -> tuple[Checkpoint, tuple[Article, ...]]:
+        from sluice.core.news.checkpoint_edits import apply_edit  # noqa: PLC0415 - rare
 
-        text = await self.leases.recall(CHECKPOINT) if CHECKPOINT in lease.announced else None
+        text = await self.leases.load_announced(CHECKPOINT) if CHECKPOINT in lease.announced else None
         last = parse_checkpoint(text)
         if text is None or isinstance(last, CorruptCheckpoint):
             return edited, ()
-        edit = take_edit(edited, last)
+        edit = apply_edit(edited, last)
         return edit.checkpoint, edit.removed
 
     async def _rebuild(self, lease: RunLease, text: str, error: CorruptCheckpoint) -> Checkpoint:
-        """Keeps the unreadable checkpoint under another key, and derives a new one from the stored articles."""
+        """Keep the unreadable checkpoint under another key, and derive a new one from the stored articles."""
         now_ms = self.now_ms()
         await self.kv.put_text(CORRUPT, text, ttl_s=self.settings.ttl_s, metadata={"keptAt": now_ms})
         self.log.error("checkpoint.corrupt", error, alert="the checkpoint was rebuilt", kept_as=CORRUPT)
@@ -146,7 +146,7 @@ class CheckpointStore:
         unread = [article_id for article_id in ids if article_id not in articles]
         return replace(rebuilt, processed=(*rebuilt.processed, *unread))
 
-    async def _write(self, run: Run, checkpoint: Checkpoint) -> None:
+    async def _write(self, run: RunState, checkpoint: Checkpoint) -> None:
         now_ms = self.now_ms()
         version = max(run.lease.next_version(CHECKPOINT, now_ms), checkpoint.updated_at_ms + 1)
         stamped = replace(checkpoint, updated_at_ms=version)

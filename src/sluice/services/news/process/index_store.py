@@ -2,19 +2,19 @@
 
 An index or a checkpoint that cannot be read is kept beside, and made anew of the articles. A checkpoint that a person
 has edited is compared with the last one (`core/news/checkpoint_edits.py`), and what the architecture before checkpoints
-has left is adopted (`legacy_adoption.py`), 25 articles in a run.
+has left is adopted (`legacy_migration.py`), 25 articles in a run.
 """
 
 from dataclasses import dataclass
 
 from sluice.core.ports import Clock, KvWriter, Log
 from sluice.services.news.process.run import StaleRead
-from sluice.services.news.run_lease.lease import Announcement, RunLease, RunLeases, Trust
+from sluice.services.news.run_lease.lease import Announcement, CurrentValue, RunLease, RunLeases
 from sluice.services.news.run_outcomes import Waiting
 from sluice.services.news.settings import ProcessorSettings
 from sluice.services.news.storage.article_index import ArticleIndex, CorruptIndex
 from sluice.services.news.storage.keys import CORRUPT_INDEX, INDEX
-from sluice.services.news.storage.versions import read_version
+from sluice.services.news.storage.value_version import read_version
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +35,14 @@ class IndexStore:
     settings: ProcessorSettings
 
     async def read(self, lease: RunLease) -> StoredIndex:
-        """Returns the index that was announced last if KV shows an older one; mends at once one that is corrupt."""
+        """Return the index that was announced last if KV shows an older one; rebuild at once one that is corrupt."""
         stored = await self.kv.get_with_metadata(INDEX)
         index, was_present = ArticleIndex.from_kv(stored), stored is not None
         if isinstance(index, CorruptIndex):
             return StoredIndex(await self._rebuild(lease, index), was_present)
-        if lease.judge_read(INDEX, read_version(stored), self._now_ms()) is Trust.KV:
+        if lease.judge_read(INDEX, read_version(stored), self._now_ms()) is CurrentValue.KV:
             return StoredIndex(index, was_present)
-        announced = await self._recall(lease)
+        announced = await self._load_announced(lease)
         if announced is None:
             raise StaleRead(Waiting("index"))
         return StoredIndex(announced, was_present, is_unwritten=True)
@@ -51,15 +51,15 @@ class IndexStore:
         return max(lease.next_version(INDEX, self._now_ms()), index.version + 1)
 
     async def write(self, index: ArticleIndex) -> None:
-        """Writes an index that was announced."""
+        """Write an index that was announced."""
         await index.write(self.kv, ttl_s=self.settings.ttl_s)
 
     async def _rebuild(self, lease: RunLease, error: CorruptIndex) -> ArticleIndex:
-        """Keeps the unreadable index under another key, and writes one of the ids that are announced, readable or stored."""
+        """Keep the unreadable index under another key, and write one of the ids that are announced, readable or stored."""
         from sluice.services.news.storage.index_recovery import recover_ids  # noqa: PLC0415 - rare
 
         await self._keep_corrupt()
-        announced = await self._recall(lease) or ArticleIndex()
+        announced = await self._load_announced(lease) or ArticleIndex()
         ids = await recover_ids(self.kv, (*announced.ids, *error.readable), self.settings.max_stored_articles)
         index = ArticleIndex(ids, self.next_version(lease, announced))
         alert = "the index of articles was rebuilt"
@@ -77,11 +77,11 @@ class IndexStore:
             kept_at = {"keptAt": self._now_ms()}
             await self.kv.put_bytes(CORRUPT_INDEX, stored.value, ttl_s=self.settings.ttl_s, metadata=kept_at)
 
-    async def _recall(self, lease: RunLease) -> ArticleIndex | None:
-        """Returns the announced index; None if there is none, or it was too large to keep."""
+    async def _load_announced(self, lease: RunLease) -> ArticleIndex | None:
+        """Return the announced index; None if there is none, or it was too large to keep."""
         if INDEX not in lease.announced:
             return None
-        text = await self.leases.recall(INDEX)
+        text = await self.leases.load_announced(INDEX)
         index = None if text is None else ArticleIndex.parse(text, lease.announced[INDEX].version)
         return None if isinstance(index, CorruptIndex) else index
 

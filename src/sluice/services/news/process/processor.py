@@ -12,11 +12,11 @@ from sluice.core.news.pending_list import PendingEntry, next_pending
 from sluice.core.news.retry import is_retry_due
 from sluice.core.news.stage_results import Reason, StageResult, removed_by_operator
 from sluice.core.ports import Log
+from sluice.services.news.process.article_publisher import ArticlePublisher
 from sluice.services.news.process.article_store import ArticleStore
 from sluice.services.news.process.checkpoint_store import CheckpointStore, StoredCheckpoint
-from sluice.services.news.process.legacy_adoption import LegacyAdoption
-from sluice.services.news.process.publishing import Publisher
-from sluice.services.news.process.run import Idle, ProcessorRun, Run, Step
+from sluice.services.news.process.legacy_migration import LegacyMigration
+from sluice.services.news.process.run import Idle, ProcessorRun, RunState, Step
 from sluice.services.news.process.second_look import NotAnswered, SecondLook
 from sluice.services.news.process.stages import StageRunner
 from sluice.services.news.run_outcomes import Busy, Waiting
@@ -31,8 +31,8 @@ _LOG_MESSAGES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Processed:
-    """The run did its steps."""
+class RunResult:
+    """The outcome of a run that has performed its steps."""
 
     steps: Sequence[Step]
 
@@ -40,7 +40,7 @@ class Processed:
         return {"outcome": "ok", "steps": [step.as_json() for step in self.steps]}
 
 
-ProcessorReport = Busy | Waiting | Idle | Processed
+ProcessorReport = Busy | Waiting | Idle | RunResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,16 +49,16 @@ class Processor:
 
     checkpoints: CheckpointStore
     articles: ArticleStore
-    legacy: LegacyAdoption
+    legacy: LegacyMigration
     stages: StageRunner
-    publisher: Publisher
+    publisher: ArticlePublisher
     # None without Workers AI.
     second_look: SecondLook | None
     log: Log
     settings: ProcessorSettings
 
     async def run(self) -> ProcessorReport:
-        """Performs up to MAX_ARTICLES_PER_RUN stages. A run without work makes two reads and takes no lease."""
+        """Perform up to MAX_ARTICLES_PER_RUN stages. A run without work makes two reads and takes no lease."""
         stored = await self.checkpoints.read()
         stored = replace(stored, legacy=await self.legacy.check(stored.legacy))
         pending: list[PendingEntry] | None = None
@@ -72,16 +72,16 @@ class Processor:
         if report is None:
             report = await self._run_with_lease(lambda run: self._process_articles(run, pending), stored)
         if isinstance(report, Idle) and self.second_look is not None:
-            report = await self._look_again(self.second_look, stored) or report
-        if isinstance(report, Processed):
+            report = await self._rejudge_waiting(self.second_look, stored) or report
+        if isinstance(report, RunResult):
             await self.publisher.refresh()
         self.log.event("processor.run", **report.as_json())
         return report
 
     async def process_one(self, article_id: str, *, force: bool) -> Article:
-        """Performs all stages of one article. `force` repeats finished stages. A failure is retried later."""
+        """Perform all stages of one article. `force` repeats finished stages. A failure is retried later."""
 
-        async def process(run: Run) -> Article:
+        async def process(run: RunState) -> Article:
             article = await self.articles.read_latest(run, await self._find(run, article_id))
             return await self._process_all_stages(run, article.reset() if force else article)
 
@@ -95,28 +95,28 @@ class Processor:
                 return article
 
     async def _run_with_lease(
-        self, work: Callable[[Run], Awaitable[T]], stored: StoredCheckpoint | None = None
+        self, work: Callable[[RunState], Awaitable[T]], stored: StoredCheckpoint | None = None
     ) -> T | Busy | Waiting:
-        async def start(run: Run) -> T:
+        async def start(run: RunState) -> T:
             await self._close_removed(run)
             return await work(run)
 
         return await self.checkpoints.run_with_lease(start, stored)
 
-    async def _close_removed(self, run: Run) -> None:
-        """Completes what the operator has removed from the try-later list; the checkpoint has it as processed."""
+    async def _close_removed(self, run: RunState) -> None:
+        """Complete what the operator has removed from the try-later list; the checkpoint has it as processed."""
         for article in run.removed:
             closed = removed_by_operator(article, self.checkpoints.now_ms())
             await self.articles.write(closed)
             await self._publish(run, closed)
             self._add_step(run, Step(closed, Place.PROCESSED, Reason.REMOVED))
 
-    async def _process_articles(self, run: Run, pending: list[PendingEntry] | None) -> Processed | Idle:
+    async def _process_articles(self, run: RunState, pending: list[PendingEntry] | None) -> RunResult | Idle:
         run.pending = pending
-        if run.legacy.is_waiting and (steps := await self.legacy.adopt(run)):
+        if run.legacy.is_waiting and (steps := await self.legacy.migrate(run)):
             await self._publish(run, steps[0].article)
             run.steps += steps
-            return Processed(run.steps)
+            return RunResult(run.steps)
         for _ in range(self.settings.max_articles_per_run):
             chosen = await self._choose_next(run)
             if chosen is None:
@@ -128,15 +128,15 @@ class Processor:
                 await self._attempt_stage(run, article, Place.CURRENT)
         if not run.steps:
             return self._explain_idle(run.checkpoint)
-        return Processed(run.steps)
+        return RunResult(run.steps)
 
-    async def _look_again(self, second_look: SecondLook, stored: StoredCheckpoint) -> ProcessorReport | None:
-        """Judges one article that waits for Workers AI; returns None if there is none."""
+    async def _rejudge_waiting(self, second_look: SecondLook, stored: StoredCheckpoint) -> ProcessorReport | None:
+        """Judge one article that waits for Workers AI; return None if there is none."""
         article_id = await second_look.claim()
         if not article_id:
             return None
 
-        async def judge(run: Run) -> Processed | None:
+        async def judge(run: RunState) -> RunResult | None:
             article = await self.articles.read(article_id)
             if article is None or article_id not in (await self.articles.read_index(run)).ids:
                 return None
@@ -144,7 +144,7 @@ class Processor:
             await self.articles.store(run, judged)
             await self._publish(run, judged)
             self._add_step(run, Step(judged, Place.PROCESSED, "second look"))
-            return Processed(run.steps)
+            return RunResult(run.steps)
 
         report: ProcessorReport | None
         try:
@@ -157,7 +157,7 @@ class Processor:
         return report
 
     def _find_idle(self, checkpoint: Checkpoint, pending: list[PendingEntry]) -> Idle | None:
-        """Returns why there is nothing to do; None if there is something."""
+        """Return why there is nothing to do; None if there is something."""
         chosen = self._choose_waiting(checkpoint, pending)
         return self._explain_idle(checkpoint) if chosen is None else None
 
@@ -166,8 +166,8 @@ class Processor:
         retries = f"; {waiting} wait for their next attempt" if waiting else ""
         return Idle(f"no article is pending{retries}")
 
-    async def _process_all_stages(self, run: Run, article: Article) -> Article:
-        """Keeps the article in the try-later list meanwhile, so that the current article stays current."""
+    async def _process_all_stages(self, run: RunState, article: Article) -> Article:
+        """Keep the article in the try-later list meanwhile, so that the current article stays current."""
         if article.stage is Stage.COMPLETE:
             await self._close(run, article)
         place = Place.CURRENT
@@ -175,8 +175,8 @@ class Processor:
             article, place = await self._attempt_stage(run, article, Place.TRY_LATER)
         return article
 
-    async def _attempt_stage(self, run: Run, article: Article, kept_at: Place) -> tuple[Article, Place]:
-        """Makes one attempt. Until the article is processed or fails, the checkpoint keeps it at `kept_at`."""
+    async def _attempt_stage(self, run: RunState, article: Article, kept_at: Place) -> tuple[Article, Place]:
+        """Make one attempt. Until the article is processed or fails, the checkpoint keeps it at `kept_at`."""
         self._log_start(article)
         started = article.begin_attempt(self.checkpoints.now_ms())
         await self.checkpoints.begin_attempt(run, started, kept_at)
@@ -187,25 +187,25 @@ class Processor:
         self._add_step(run, Step(result.article, place, result.reason))
         return result.article, place
 
-    async def _store_result(self, run: Run, result: StageResult) -> None:
+    async def _store_result(self, run: RunState, result: StageResult) -> None:
         if result.last_attempt is None:
             await self.articles.store(run, result.article)
         else:
             await self.articles.store(run, result.last_attempt, final=result.article)
         await self._publish(run, result.article)
 
-    async def _publish(self, run: Run, article: Article) -> None:
+    async def _publish(self, run: RunState, article: Article) -> None:
         await self.publisher.publish(article, await self.articles.read_index(run))
 
-    async def _close(self, run: Run, article: Article) -> None:
-        """Records an article that is complete, because a crashed run completed it but did not record that."""
+    async def _close(self, run: RunState, article: Article) -> None:
+        """Record an article that is complete, because a crashed run completed it but did not record that."""
         await self.articles.add_to_index(run, article.id)
         await self._publish(run, article)
         self.checkpoints.record(run, article, Place.PROCESSED, "")
         self._add_step(run, Step(article, Place.PROCESSED))
 
-    async def _choose_next(self, run: Run) -> Article | None:
-        """Returns the current article, else the first pending one, else the first whose retry is due."""
+    async def _choose_next(self, run: RunState) -> Article | None:
+        """Return the current article, else the first pending one, else the first whose retry is due."""
         if run.checkpoint.current is not None:
             return run.checkpoint.current
         return self._choose_waiting(run.checkpoint, await self.articles.read_pending(run))
@@ -219,8 +219,8 @@ class Processor:
         due = (each for each in checkpoint.try_later if is_retry_due(each, retry_delay_s=delay_s, now_ms=now_ms))
         return next((entry.article for entry in due), None)
 
-    async def _find(self, run: Run, article_id: str) -> Article:
-        """Looks in the checkpoint, then in the stored articles, then in the pending list."""
+    async def _find(self, run: RunState, article_id: str) -> Article:
+        """Look in the checkpoint, then in the stored articles, then in the pending list."""
         article = run.checkpoint.find(article_id) or await self.articles.read(article_id)
         if article is None:
             entries = await self.articles.read_pending(run)
@@ -233,7 +233,7 @@ class Processor:
         message = f"Processing article: {article.id}"
         self.log.event("article.processing", message=message, id=article.id, stage=article.stage)
 
-    def _add_step(self, run: Run, step: Step) -> None:
+    def _add_step(self, run: RunState, step: Step) -> None:
         fields = {"id": step.article.id, "stage": step.article.stage, "reason": step.reason}
         self.log.event("article.moved", message=_LOG_MESSAGES[step.place], **fields)
         run.steps.append(step)

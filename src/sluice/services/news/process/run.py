@@ -32,7 +32,7 @@ class ProcessorRun(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Idle:
-    """There was nothing to do."""
+    """The outcome of a run that had nothing to do."""
 
     reason: str
 
@@ -61,7 +61,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class LegacyMark:
+class LegacyMarker:
     """Which older list the checkpoint says was adopted, None if it says nothing, and the one that was found, if any."""
 
     adopted: str | None = None
@@ -74,7 +74,7 @@ class LegacyMark:
 
 
 @dataclass(slots=True)
-class Run:
+class RunState:
     """What the run has read so far. Only this run writes these keys, except the pending list, so each is read once."""
 
     lease: RunLease
@@ -91,5 +91,5 @@ class Run:
     has_unwritten_checkpoint: bool = False
     # What a person has removed from the try-later list since the last run.
     removed: tuple[Article, ...] = ()
-    legacy: LegacyMark = LegacyMark()
+    legacy: LegacyMarker = LegacyMarker()
     steps: list[Step] = field(default_factory=list)

@@ -13,14 +13,14 @@ from sluice.core.news.scrape import Scraper
 from sluice.services.news.http.processor import processor_routes
 from sluice.services.news.http.status import NewsStatus
 from sluice.services.news.ports import RunPorts, SnapshotRefresher
+from sluice.services.news.process.answers import AnswerSource, FixedAnalyst, GuardedAi
+from sluice.services.news.process.article_publisher import ArticlePublisher
 from sluice.services.news.process.article_store import ArticleStore
 from sluice.services.news.process.checkpoint_store import CheckpointStore
 from sluice.services.news.process.index_store import IndexStore
-from sluice.services.news.process.legacy_adoption import LegacyAdoption
+from sluice.services.news.process.legacy_migration import LegacyMigration
 from sluice.services.news.process.processor import Processor
-from sluice.services.news.process.publishing import Publisher
 from sluice.services.news.process.second_look import SecondLook
-from sluice.services.news.process.spoken import GuardedAi, OneAnalyst, Speaker
 from sluice.services.news.process.stages import Scrape, StageRunner
 from sluice.services.news.process.workers_ai import RunModel, WorkersAi
 from sluice.services.news.run_lease.lease import RunLeases
@@ -35,7 +35,7 @@ USER_AGENT: Final = f"sluice-news/{__version__}"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewsProcessorPorts(RunPorts):
-    """`run_model` is None where Workers AI is not bound."""
+    """The ports of worker-news-processor. `run_model` is None where Workers AI is not bound."""
 
     run_model: RunModel | None
     refresher: SnapshotRefresher
@@ -79,9 +79,9 @@ class NewsProcessorService:
 
     @cached_property
     def stages(self) -> StageRunner:
-        fallback: Speaker = OneAnalyst(self.analyst)
+        fallback: AnswerSource = FixedAnalyst(self.analyst)
         return StageRunner(
-            speaker=self.guarded_ai or fallback,
+            answer_source=self.guarded_ai or fallback,
             fallback=fallback,
             scrape=self.scrape,
             max_attempts=self.settings.max_attempts,
@@ -115,8 +115,8 @@ class NewsProcessorService:
         )
 
     @cached_property
-    def legacy(self) -> LegacyAdoption:
-        return LegacyAdoption(
+    def legacy(self) -> LegacyMigration:
+        return LegacyMigration(
             kv=self.kv,
             checkpoints=self.checkpoints,
             articles=self.articles,
@@ -130,7 +130,7 @@ class NewsProcessorService:
         if self.guarded_ai is None:
             return None
         return SecondLook(
-            speaker=self.guarded_ai,
+            answer_source=self.guarded_ai,
             state=self._ports.state,
             scrape=self.scrape,
             now_ms=self.checkpoints.now_ms,
@@ -145,7 +145,7 @@ class NewsProcessorService:
             articles=self.articles,
             legacy=self.legacy,
             stages=self.stages,
-            publisher=Publisher(ports.state, ports.refresher, ports.log),
+            publisher=ArticlePublisher(ports.state, ports.refresher, ports.log),
             second_look=self.second_look,
             log=ports.log,
             settings=self.settings,

@@ -9,10 +9,10 @@ from sluice.core.news import stage_results as results
 from sluice.core.news.analysts import Mismatch
 from sluice.core.news.article import Article, Stage
 from sluice.core.news.checkpoint_transitions import IllegalTransition
-from sluice.core.news.retry import Attempt, plan_attempt
+from sluice.core.news.retry import AttemptBy, plan_attempt
 from sluice.core.news.scrape import ScrapedPage
 from sluice.core.news.stage_results import StageResult
-from sluice.services.news.process.spoken import NoAnswer, Speaker, Spoken
+from sluice.services.news.process.answers import Answer, AnswerSource, NoAnswer
 
 NowMs = Callable[[], int]
 
@@ -25,15 +25,15 @@ class Scrape(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageRunner:
-    """Asks `speaker` until its attempts are used up, then `fallback` once, if it is another."""
+    """Asks `answer_source` until its attempts are used up, then `fallback` once, if it is another."""
 
-    speaker: Speaker
-    fallback: Speaker | None
+    answer_source: AnswerSource
+    fallback: AnswerSource | None
     scrape: Scrape
     max_attempts: int
 
     async def attempt(self, article: Article, now_ms: NowMs) -> StageResult:
-        """Makes one attempt at the article's stage; the attempt is already counted."""
+        """Make one attempt at the article's stage; the attempt is already counted."""
         match article.stage:
             case Stage.SENTIMENT:
                 return await self._attempt_sentiment(article, now_ms)
@@ -45,19 +45,19 @@ class StageRunner:
                 raise IllegalTransition(f"article {article.id!r} is complete and has no further stage")
 
     async def _attempt_sentiment(self, article: Article, now_ms: NowMs) -> StageResult:
-        speaker = self._speaker_for(article.attempts)
-        if speaker is None:
+        answer_source = self._choose_source(article.attempts)
+        if answer_source is None:
             return results.sentiment_out_of_attempts(article, now_ms())
         try:
-            spoken = await speaker.ask(lambda analyst: analyst.sentiment(article.title, article.description))
+            answer = await answer_source.ask(lambda analyst: analyst.sentiment(article.title, article.description))
         except SluiceError as error:
             return results.analyst_failed(article, error, self.max_attempts)
-        return results.sentiment_found(_mark(article, spoken), spoken.text, spoken.by, now_ms())
+        return results.sentiment_found(_mark(article, answer), answer.text, answer.by, now_ms())
 
     async def _attempt_content(self, article: Article, now_ms: NowMs) -> StageResult:
         if not article.link:
             return results.content_without_link(article, now_ms())
-        if plan_attempt(article.attempts, self.max_attempts) is Attempt.NONE:
+        if plan_attempt(article.attempts, self.max_attempts) is AttemptBy.NONE:
             return results.content_out_of_attempts(article, now_ms())
         try:
             page = await self.scrape(article.link)
@@ -66,11 +66,11 @@ class StageRunner:
         return results.content_found(article, page.text, page.title)
 
     async def _attempt_summary(self, article: Article, now_ms: NowMs) -> StageResult:
-        speaker = self._speaker_for(article.attempts)
-        if speaker is None:
+        answer_source = self._choose_source(article.attempts)
+        if answer_source is None:
             return results.summary_out_of_attempts(article, now_ms())
         try:
-            spoken = await speaker.ask(
+            answer = await answer_source.ask(
                 lambda analyst: analyst.summary(article.title, article.content, article.page_titles)
             )
         except Mismatch:
@@ -79,19 +79,19 @@ class StageRunner:
             return results.summary_impossible(_mark(article, error), error, self.max_attempts, now_ms())
         except SluiceError as error:
             return results.analyst_failed(article, error, self.max_attempts)
-        return results.summary_found(_mark(article, spoken), spoken.text, spoken.by, now_ms())
+        return results.summary_found(_mark(article, answer), answer.text, answer.by, now_ms())
 
-    def _speaker_for(self, attempt: int) -> Speaker | None:
-        has_fallback = self.fallback is not None and self.fallback != self.speaker
+    def _choose_source(self, attempt: int) -> AnswerSource | None:
+        has_fallback = self.fallback is not None and self.fallback != self.answer_source
         match plan_attempt(attempt, self.max_attempts, has_fallback=has_fallback):
-            case Attempt.PRIMARY:
-                return self.speaker
-            case Attempt.FALLBACK:
+            case AttemptBy.PRIMARY:
+                return self.answer_source
+            case AttemptBy.FALLBACK:
                 return self.fallback
-            case Attempt.NONE:
+            case AttemptBy.NONE:
                 return None
 
 
-def _mark(article: Article, spoken: Spoken | NoAnswer) -> Article:
-    """Marks the article for a second look if another analyst than the intended one has answered."""
-    return article.with_members(secondLook=spoken.second_look) if spoken.second_look else article
+def _mark(article: Article, answer: Answer | NoAnswer) -> Article:
+    """Mark the article for a second look if another analyst than the intended one has answered."""
+    return article.with_members(secondLook=answer.second_look) if answer.second_look else article

@@ -49,7 +49,7 @@ RunModel = Callable[[str, dict[str, Any]], Awaitable[Any]]
 
 
 @dataclass(slots=True)
-class Meter:
+class AnswerCost:
     """What the last answer has cost."""
 
     neurons: float = 0.0
@@ -61,7 +61,7 @@ class WorkersAi:
 
     run: RunModel
     model: str
-    meter: Meter = field(default_factory=Meter)
+    meter: AnswerCost = field(default_factory=AnswerCost)
     name: ClassVar[str] = "workers-ai"
 
     async def sentiment(self, title: str, description: str) -> str:
@@ -76,7 +76,7 @@ class WorkersAi:
         return parse_summary(await self._ask(self._build_input(_SUMMARY_TASK, page, _SUMMARY_SHAPE, _SUMMARY_TOKENS)))
 
     def _build_input(self, task: str, data: str, shape: Mapping[str, Any], max_tokens: int) -> dict[str, Any]:
-        """The task asks for JSON in any case; a schema helps where the model knows it."""
+        """Return the input of the model. The task asks for JSON in any case; a schema helps where the model knows it."""
         inputs: dict[str, Any] = {
             "messages": [{"role": "system", "content": task}, {"role": "user", "content": data}],
             "max_tokens": max_tokens,
@@ -93,7 +93,7 @@ class WorkersAi:
 
 
 def parse_sentiment(answer: object) -> str:
-    """Returns one of the three words. Raises UnusableAnswer for an answer with none of them, or with two."""
+    """Return one of the three words. Raise UnusableAnswer for an answer with none of them, or with two."""
     reply = _find_object(answer)
     if reply is not None:
         sentiment = str(reply.get("sentiment", "")).strip().lower()
@@ -106,7 +106,7 @@ def parse_sentiment(answer: object) -> str:
 
 
 def parse_summary(answer: object) -> str:
-    """Returns the summary. Raises Mismatch if the model says that the page does not match the title."""
+    """Return the summary. Raise Mismatch if the model says that the page does not match the title."""
     reply = _find_object(answer)
     if reply is None or "matches" not in reply:
         raise UnusableAnswer(f"the model gave no summary: {_text(answer)[:80]!r}")
@@ -119,7 +119,7 @@ def parse_summary(answer: object) -> str:
 
 
 def _response(answer: object) -> object:
-    """Returns what the model said: older models answer {response}, newer ones {choices: [{message: {content}}]}."""
+    """Return what the model said: older models answer {response}, newer ones {choices: [{message: {content}}]}."""
     if not isinstance(answer, Mapping):
         return answer
     choices = answer.get("choices")
@@ -130,7 +130,7 @@ def _response(answer: object) -> object:
 
 
 def _count_tokens(inputs: Mapping[str, Any], answer: object) -> tuple[int, int]:
-    """Returns the tokens of input and output: as the answer reports them, else estimated from the characters."""
+    """Return the tokens of input and output: as the answer reports them, else estimated from the characters."""
     usage = answer.get("usage") if isinstance(answer, Mapping) else None
     if isinstance(usage, Mapping):
         counts = (usage.get("prompt_tokens"), usage.get("completion_tokens"))
@@ -146,7 +146,7 @@ def _text(answer: object) -> str:
 
 
 def _find_object(answer: object) -> Mapping[str, Any] | None:
-    """Returns the object of an answer, which may be an object, its JSON text, or JSON among other words."""
+    """Return the object of an answer, which may be an object, its JSON text, or JSON among other words."""
     response = _response(answer)
     if isinstance(response, Mapping):
         return response

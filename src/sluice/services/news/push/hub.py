@@ -13,7 +13,7 @@ from sluice.services.news.push.hub_request import build_verification_url, sign_c
 from sluice.services.news.push.subscription_rows import Subscription, SubscriptionRows
 from sluice.services.news.push.topics import build_links, write_topic
 from sluice.services.news.serve.snapshot import Snapshot
-from sluice.services.news.state.outbox import Delivery, Kind, Outbox
+from sluice.services.news.state.outbox import Delivery, DeliveryKind, Outbox
 from sluice.services.news.state.remote_state import HubRequest
 
 _GONE: Final = 410
@@ -30,17 +30,17 @@ class Hub:
     new_id: NewId
 
     def accept(self, request: HubRequest) -> None:
-        """Plans the confirmation of a request; the subscriber has its answer before that."""
-        self.rows.check_room(request["callback"], self.outbox.count_kind(Kind.VERIFICATION))
-        self.outbox.add(Kind.VERIFICATION, request["callback"], encode_json(request), self._now_ms())
+        """Plan the confirmation of a request; the subscriber has its answer before that."""
+        self.rows.check_room(request["callback"], self.outbox.count_kind(DeliveryKind.VERIFICATION))
+        self.outbox.add(DeliveryKind.VERIFICATION, request["callback"], encode_json(request), self._now_ms())
 
     def plan_deliveries(self) -> None:
-        """Plans to send the feeds to everybody who has subscribed."""
+        """Plan to send the feeds to everybody who has subscribed."""
         for subscription in self.rows.list_active(self._now_ms()):
-            self.outbox.add(Kind.FEED, str(subscription.id), "", self._now_ms())
+            self.outbox.add(DeliveryKind.FEED, str(subscription.id), "", self._now_ms())
 
     async def confirm(self, delivery: Delivery) -> None:
-        """Asks the callback once whether it meant it. Any other answer than the challenge leaves everything as it was."""
+        """Ask the callback once whether it meant it. Any other answer than the challenge leaves everything as it was."""
         request: HubRequest = json.loads(delivery.body)
         challenge = self.new_id()
         try:
@@ -57,7 +57,7 @@ class Hub:
             self.rows.unsubscribe(request["topic"], request["callback"])
 
     async def send_feed(self, delivery: Delivery) -> None:
-        """Posts the whole feed as it is now; a subscription that has ended gets nothing."""
+        """Post the whole feed as it is now; a subscription that has ended gets nothing."""
         subscription = self.rows.find(delivery.target, self._now_ms())
         if subscription is None:
             return

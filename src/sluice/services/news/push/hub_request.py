@@ -17,7 +17,7 @@ MAX_CALLBACK_CHARS: Final = 2000
 
 
 def parse_hub_request(form: Mapping[str, str], *, topics: Collection[str], allowed: AllowedHosts) -> HubRequest:
-    """Raises Invalid, which names every field that is wrong."""
+    """Raise Invalid, which names every field that is wrong."""
     mistakes: list[BadField] = []
     mode = form.get("hub.mode", "")
     if mode not in ("subscribe", "unsubscribe"):
@@ -43,7 +43,7 @@ def parse_hub_request(form: Mapping[str, str], *, topics: Collection[str], allow
 
 
 def build_verification_url(request: HubRequest, challenge: str) -> str:
-    """Returns the address that confirms the request by answering with the challenge."""
+    """Return the address that confirms the request by answering with the challenge."""
     query = {"hub.mode": request["mode"], "hub.topic": request["topic"], "hub.challenge": challenge}
     if request["mode"] == "subscribe":
         query["hub.lease_seconds"] = str(request["lease_s"])
@@ -52,7 +52,7 @@ def build_verification_url(request: HubRequest, challenge: str) -> str:
 
 
 def find_callback_mistakes(name: str, url: str, allowed: AllowedHosts) -> list[BadField]:
-    """Returns why an address of a stranger must not be called: not https, private, or too long."""
+    """Return why an address of a stranger must not be called: not https, private, or too long."""
     if not url or len(url) > MAX_CALLBACK_CHARS:
         return [BadField(name, f"must be an address of at most {MAX_CALLBACK_CHARS} characters")]
     try:
@@ -64,5 +64,5 @@ def find_callback_mistakes(name: str, url: str, allowed: AllowedHosts) -> list[B
 
 
 def sign_content(secret: str, body: bytes) -> str:
-    """Returns the value of X-Hub-Signature."""
+    """Return the value of X-Hub-Signature."""
     return f"sha256={hmac.new(secret.encode(), body, 'sha256').hexdigest()}"

@@ -10,12 +10,12 @@ from sluice.services.news.serve.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
-class Push:
+class PushPlanner:
     hub: Hub
     webhooks: Webhooks
 
     def announce(self, snapshot: Snapshot) -> None:
-        """Sends the feeds only if they have changed: an article that is not complete yet is not in them."""
+        """Send the feeds only if they have changed: an article that is not complete yet is not in them."""
         _, content = write_topic(list_topics("")[-1], snapshot)
         if self.hub.rows.replace_digest(sha256(content).hexdigest()):
             self.hub.plan_deliveries()

@@ -46,7 +46,7 @@ class SubscriptionRows:
             sql.run(statement)
 
     def check_room(self, callback: str, waiting: int) -> None:
-        """Raises TooManyRequests if there are too many subscriptions, in all or for one host; `waiting` for confirmation."""
+        """Raise TooManyRequests if there are too many subscriptions, in all or for one host; `waiting` for confirmation."""
         host = urlsplit(callback).netloc
         total = int(self._sql.value("select count(*) from subscription") or 0) + waiting
         of_host = int(self._sql.value("select count(*) from subscription where host = ?", host) or 0)
@@ -54,7 +54,7 @@ class SubscriptionRows:
             raise TooManyRequests("there are too many subscriptions: try again later", _RETRY_AFTER_S)
 
     def subscribe(self, topic: str, callback: str, secret: str, until_ms: int) -> None:
-        """Stores a confirmed subscription; the same again renews it."""
+        """Store a confirmed subscription; the same again renews it."""
         self._sql.run(
             """insert into subscription (topic, callback, host, secret, until_ms) values (?, ?, ?, ?, ?)
             on conflict (topic, callback) do update set secret = excluded.secret, until_ms = excluded.until_ms""",
@@ -81,7 +81,7 @@ class SubscriptionRows:
         return _parse(rows[0]) if rows else None
 
     def replace_digest(self, digest: str) -> bool:
-        """Returns whether the content of the feeds is another one than before."""
+        """Return whether the content of the feeds is another one than before."""
         return bool(self._sql.execute("update topic_digest set digest = ?1 where digest <> ?1", digest))
 
     def add_webhook(self, webhook: CreatedWebhook) -> None:
@@ -107,7 +107,7 @@ class SubscriptionRows:
         return _parse_webhook(rows[0]) if rows else None
 
     def announce_stories(self, ids: list[str], now_ms: int) -> list[str]:
-        """Returns the stories that were not announced before, and remembers them."""
+        """Return the stories that were not announced before, and remember them."""
         found = self._sql.rows(
             "select wanted.value as id from json_each(?) as wanted join announced_story on announced_story.id = wanted.value",
             encode_json(ids),

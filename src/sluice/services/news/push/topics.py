@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from sluice.core.news.stories import Story
 from sluice.services.news.serve.pages import FIRST_PAGE, SelectedStories, select_page
-from sluice.services.news.serve.query import Filters, ListQuery
+from sluice.services.news.serve.query import ArticleFilters, ListQuery
 from sluice.services.news.serve.snapshot import Snapshot
 from sluice.services.news.serve.syndication import SyndicationFeed, write_atom, write_json_feed, write_rss
 
@@ -18,7 +18,7 @@ FEED_FORMATS: Final[dict[str, tuple[str, Callable[[Sequence[Story], SyndicationF
     "atom": ("application/atom+xml; charset=utf-8", write_atom),
     "json": ("application/feed+json; charset=utf-8", write_json_feed),
 }
-_COMPLETE: Final = replace(FIRST_PAGE, filters=Filters(status="complete"))
+_COMPLETE: Final = replace(FIRST_PAGE, filters=ArticleFilters(status="complete"))
 
 
 def list_topics(home: str) -> list[str]:
@@ -26,18 +26,18 @@ def list_topics(home: str) -> list[str]:
 
 
 def select_feed_page(query: ListQuery, snapshot: Snapshot) -> SelectedStories:
-    """A feed shows complete stories only, the newest first."""
+    """Return the stories of a feed: complete ones only, the newest first."""
     return select_page(replace(query, filters=replace(query.filters, status="complete"), sort="newest"), snapshot)
 
 
 def newest_change(page: SelectedStories, snapshot: Snapshot) -> datetime:
-    """Returns when the newest of these stories changed, so that a feed does not change with articles it does not show."""
+    """Return when the newest of these stories changed, so that a feed does not change with articles it does not show."""
     times = [story.lead.article.number(name) for story in page.stories for name in ("processedAt", "changedAt")]
     return datetime.fromtimestamp(max(times) / 1000, UTC) if any(times) else snapshot.changed_at
 
 
 def write_topic(topic: str, snapshot: Snapshot) -> tuple[str, bytes]:
-    """Returns the content type and the content of a topic, the same that a reader of the feed gets."""
+    """Return the content type and the content of a topic, the same that a reader of the feed gets."""
     parts = urlsplit(topic)
     home = f"{parts.scheme}://{parts.netloc}"
     content_type, write = FEED_FORMATS[parts.path.rpartition(".")[2]]
@@ -50,6 +50,6 @@ def write_topic(topic: str, snapshot: Snapshot) -> tuple[str, bytes]:
 
 
 def build_links(topic: str) -> str:
-    """Returns the Link header that names the hub and the topic itself."""
+    """Return the Link header that names the hub and the topic itself."""
     parts = urlsplit(topic)
     return f'<{parts.scheme}://{parts.netloc}{HUB_PATH}>; rel="hub", <{topic}>; rel="self"'

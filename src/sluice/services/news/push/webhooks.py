@@ -12,7 +12,7 @@ from sluice.core.news.stories import Story
 from sluice.core.ports import Clock, Fetch, NewId
 from sluice.services.news.push.subscription_rows import SubscriptionRows
 from sluice.services.news.serve.snapshot import Snapshot
-from sluice.services.news.state.outbox import Delivery, Kind, Outbox
+from sluice.services.news.state.outbox import Delivery, DeliveryKind, Outbox
 from sluice.services.news.state.remote_state import CreatedWebhook
 
 # A story that was completed longer ago was not found just now: the object has read it from an older store.
@@ -31,14 +31,14 @@ class Webhooks:
     new_id: NewId
 
     def create(self, url: str) -> CreatedWebhook:
-        """Adds a webhook with a secret of its own."""
+        """Add a webhook with a secret of its own."""
         secret = _PREFIX + b64encode(bytes.fromhex(self.new_id())).decode()
         webhook: CreatedWebhook = {"id": self.new_id(), "url": url, "secret": secret, "created_ms": self._now_ms()}
         self.rows.add_webhook(webhook)
         return webhook
 
     def plan_deliveries(self, snapshot: Snapshot) -> None:
-        """Plans to send every story that is new and complete, once, to every webhook."""
+        """Plan to send every story that is new and complete, once, to every webhook."""
         now_ms = self._now_ms()
         recent = {story.id: story for story in snapshot.stories if _is_recent(story, now_ms)}
         new = self.rows.announce_stories(list(recent), now_ms)[:_MAX_STORIES]
@@ -46,7 +46,7 @@ class Webhooks:
             self.rows.forget_stories(now_ms - _REMEMBERED_MS)
             body = encode_body([recent[story_id] for story_id in new], now_ms)
             for webhook in self.rows.list_webhooks():
-                self.outbox.add(Kind.WEBHOOK, webhook["id"], body, now_ms)
+                self.outbox.add(DeliveryKind.WEBHOOK, webhook["id"], body, now_ms)
 
     async def send(self, delivery: Delivery) -> None:
         webhook = self.rows.find_webhook(delivery.target)
@@ -70,7 +70,7 @@ def encode_body(stories: Sequence[Story], now_ms: int) -> str:
 
 
 def sign_message(secret: str, message_id: str, time: str, body: bytes) -> str:
-    """Returns the signature of the id, the time and the body."""
+    """Return the signature of the id, the time and the body."""
     key = b64decode(secret.removeprefix(_PREFIX))
     digest = hmac.new(key, f"{message_id}.{time}.".encode() + body, "sha256").digest()
     return f"v1,{b64encode(digest).decode()}"

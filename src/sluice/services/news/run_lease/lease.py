@@ -13,40 +13,40 @@ from typing import Final, Protocol
 SETTLE_MS: Final = 120_000
 
 
-class Trust(Enum):
-    """Which value of a key counts."""
+class CurrentValue(Enum):
+    """The value of a key that counts: what KV returned, or what the last run announced."""
 
     KV = auto()
     ANNOUNCED = auto()
 
 
 @dataclass(frozen=True, slots=True)
-class Announced:
+class LastAnnouncement:
     """The last announcement of a key. `was_present`: the run that made it had read the key from KV."""
 
     version: int
     first_at_ms: int
     was_present: bool
 
-    def judge_read(self, version: int | None, now_ms: int) -> Trust:
-        """Judges what KV returned: None for a missing key, 0 for a value without a version.
+    def judge_read(self, version: int | None, now_ms: int) -> CurrentValue:
+        """Judge what KV returned: None for a missing key, 0 for a value without a version.
 
         Only a person writes without a version, as the documented commands do, so that such a value counts at once. A
         missing key was deleted, unless it was written for the first time just now.
         """
         if version is None:
             is_new = not self.was_present and now_ms - self.first_at_ms < SETTLE_MS
-            return Trust.ANNOUNCED if is_new else Trust.KV
-        return Trust.KV if version == 0 or version >= self.version else Trust.ANNOUNCED
+            return CurrentValue.ANNOUNCED if is_new else CurrentValue.KV
+        return CurrentValue.KV if version == 0 or version >= self.version else CurrentValue.ANNOUNCED
 
 
 @dataclass(frozen=True, slots=True)
-class Grant:
+class LeaseGrant:
     """The answer to a run that asks for the lease: what was last announced, or how long the lease of another run lasts."""
 
     is_granted: bool
     wait_ms: int = 0
-    announced: dict[str, Announced] = field(default_factory=dict)
+    announced: dict[str, LastAnnouncement] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +54,14 @@ class RunLease:
     """The right to write until the lease expires, and what was last announced for each key."""
 
     token: str
-    announced: dict[str, Announced] = field(default_factory=dict)
+    announced: dict[str, LastAnnouncement] = field(default_factory=dict)
 
-    def judge_read(self, key: str, version: int | None, now_ms: int) -> Trust:
+    def judge_read(self, key: str, version: int | None, now_ms: int) -> CurrentValue:
         last = self.announced.get(key)
-        return last.judge_read(version, now_ms) if last else Trust.KV
+        return last.judge_read(version, now_ms) if last else CurrentValue.KV
 
     def next_version(self, key: str, now_ms: int) -> int:
-        """Returns the version of the next write: the time, but always later than what was announced."""
+        """Return the version of the next write: the time, but always later than what was announced."""
         last = self.announced.get(key)
         return max(now_ms, last.version + 1 if last else 0)
 
@@ -80,16 +80,16 @@ class RunLeases(Protocol):
     """Grants run leases."""
 
     async def acquire(self) -> RunLease | None:
-        """Returns the lease, or None while another run holds it."""
+        """Return the lease, or None while another run holds it."""
 
     async def renew(self, lease: RunLease) -> None:
-        """Extends the lease while work goes on. Raises Conflict if it was lost."""
+        """Extend the lease while work goes on. Raise Conflict if it was lost."""
 
     async def announce(self, lease: RunLease, *announcements: Announcement) -> None:
-        """Announces values and renews the lease. Raises Conflict if it was lost."""
+        """Announce values and renew the lease. Raise Conflict if it was lost."""
 
-    async def recall(self, key: str) -> str | None:
-        """Returns the announced value of a key; None if it was too large to keep."""
+    async def load_announced(self, key: str) -> str | None:
+        """Return the announced value of a key; None if it was too large to keep."""
 
     async def release(self, lease: RunLease) -> None:
-        """Releases the lease; one that was lost is no error."""
+        """Release the lease; one that was lost is no error."""

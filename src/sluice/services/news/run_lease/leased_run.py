@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 async def run_with_lease(leases: RunLeases, lease_s: int, work: Callable[[RunLease], Awaitable[T]]) -> T | Busy:
-    """Returns what the work returns, or Busy while another run holds the lease."""
+    """Return what the work returns, or Busy while another run holds the lease."""
     lease = await leases.acquire()
     if lease is None:
         return Busy()

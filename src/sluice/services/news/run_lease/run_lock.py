@@ -5,7 +5,7 @@ from typing import Final
 
 from sluice.core.errors import Conflict
 from sluice.core.ports import Row, Sql
-from sluice.services.news.run_lease.lease import Announced, Announcement, Grant
+from sluice.services.news.run_lease.lease import Announcement, LastAnnouncement, LeaseGrant
 
 _TABLES: Final = (
     """create table if not exists holder (
@@ -21,15 +21,15 @@ MAX_VALUE_BYTES: Final = 1_900_000  # a row holds 2 MB
 
 
 class RunLock:
-    """One row for the holder, and one for each key. Callers of the object have the same methods."""
+    """Grants the lease: it stores a row for the holder, and one for each key. Callers of the object have the same methods."""
 
     def __init__(self, sql: Sql) -> None:
         self._sql = sql
         for statement in _TABLES:
             sql.run(statement)
 
-    async def acquire(self, token: str, now_ms: int, lease_ms: int) -> Grant:
-        """Grants the lease with what was last announced, or says how long another holder's lease lasts."""
+    async def acquire(self, token: str, now_ms: int, lease_ms: int) -> LeaseGrant:
+        """Grant the lease with what was last announced, or say how long another holder's lease lasts."""
         changed = self._sql.execute(
             "update holder set token = ?, until_ms = ? where token = '' or until_ms <= ?",
             token,
@@ -38,12 +38,12 @@ class RunLock:
         )
         if not changed:
             until_ms = int(self._sql.value("select until_ms from holder") or 0)
-            return Grant(is_granted=False, wait_ms=min(until_ms - now_ms, lease_ms))
+            return LeaseGrant(is_granted=False, wait_ms=min(until_ms - now_ms, lease_ms))
         rows = self._sql.rows("select key, version, first_at_ms, was_present from announced")
-        return Grant(is_granted=True, announced={str(row["key"]): _parse(row) for row in rows})
+        return LeaseGrant(is_granted=True, announced={str(row["key"]): _parse(row) for row in rows})
 
     async def renew(self, token: str, until_ms: int) -> None:
-        """Only the holder may, so no other run has begun to write."""
+        """Extend the lease. Only its holder may, so no other run has begun to write."""
         if not self._sql.execute("update holder set until_ms = ? where token = ?", until_ms, token):
             raise Conflict("the run took longer than its lease, and another run has begun")
 
@@ -52,7 +52,7 @@ class RunLock:
         for announcement in announcements:
             self._announce(announcement, now_ms)
 
-    async def recall(self, key: str) -> str | None:
+    async def load_announced(self, key: str) -> str | None:
         value = self._sql.value("select value from announced where key = ?", key)
         return None if value is None else str(value)
 
@@ -60,7 +60,7 @@ class RunLock:
         self._sql.run("update holder set token = '', until_ms = 0 where token = ?", token)
 
     async def is_healthy(self) -> bool:
-        """Whether the object's database answers."""
+        """Return whether the object's database answers."""
         return self._sql.value("select count(*) from holder") == 1
 
     def _announce(self, announcement: Announcement, now_ms: int) -> None:
@@ -76,5 +76,5 @@ class RunLock:
         )
 
 
-def _parse(row: Row) -> Announced:
-    return Announced(int(row["version"] or 0), int(row["first_at_ms"] or 0), bool(row["was_present"]))
+def _parse(row: Row) -> LastAnnouncement:
+    return LastAnnouncement(int(row["version"] or 0), int(row["first_at_ms"] or 0), bool(row["was_present"]))

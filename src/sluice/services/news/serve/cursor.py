@@ -12,7 +12,7 @@ def encode_cursor(order: tuple[str, str]) -> str:
 
 
 def decode_cursor(cursor: str) -> tuple[str, str]:
-    """Raises Invalid for a text that `encode_cursor` did not make."""
+    """Raise Invalid for a text that `encode_cursor` did not make."""
     try:
         time, article_id = parse_bounded_json(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode())
         if isinstance(time, str) and isinstance(article_id, str):

@@ -10,12 +10,12 @@ from sluice.core.news.article import Milliseconds
 from sluice.core.news.published_article import PublishedArticle
 from sluice.core.news.stories import NewsStory, Story, single_article_story
 from sluice.services.news.serve.cursor import decode_cursor, encode_cursor
-from sluice.services.news.serve.query import DEFAULT_LIMIT, Filters, ListQuery
+from sluice.services.news.serve.query import DEFAULT_LIMIT, ArticleFilters, ListQuery
 from sluice.services.news.serve.search import rank
 from sluice.services.news.serve.snapshot import SentimentCounts, Snapshot
 
 # What a request without a query asks for.
-FIRST_PAGE: Final = ListQuery(filters=Filters(), limit=DEFAULT_LIMIT, cursor=None, duplicates=False)
+FIRST_PAGE: Final = ListQuery(filters=ArticleFilters(), limit=DEFAULT_LIMIT, cursor=None, duplicates=False)
 
 
 class StoryPage(TypedDict):
@@ -45,7 +45,7 @@ class SelectedStories:
 
 
 def first_page_body(snapshot: Snapshot) -> tuple[bytes, str | None]:
-    """Returns the first page as it is sent, and the cursor of the next."""
+    """Return the first page as it is sent, and the cursor of the next."""
     page = select_page(FIRST_PAGE, snapshot)
     return encode_utf8(encode_json(page.as_json(snapshot))), page.next_cursor
 
@@ -68,7 +68,7 @@ def select_page(query: ListQuery, snapshot: Snapshot) -> SelectedStories:
 
 
 def _choose_order(query: ListQuery) -> Callable[[Story], tuple[str, str]]:
-    """Returns what gives a story its place: its rank in a search, or its time."""
+    """Return what gives a story its place: its rank in a search, or its time."""
     search = query.filters.search
     if search is None or query.sort == "newest":
         return lambda story: story.lead.order
@@ -76,7 +76,7 @@ def _choose_order(query: ListQuery) -> Callable[[Story], tuple[str, str]]:
 
 
 def _select_stories(matches: Iterable[PublishedArticle], snapshot: Snapshot) -> list[Story]:
-    """The stories are the same for every query; a matching article leads each."""
+    """Return the stories that match. They are the same for every query; a matching article leads each."""
     ids = {article.id for article in matches}
     stories = (story.with_lead_from(ids) for story in snapshot.stories)
     return [story for story in stories if story is not None]

@@ -12,9 +12,9 @@ from sluice.core.news.topics.tags import TAGS
 from sluice.services.news.serve.search import Search
 from sluice.web import Request
 from sluice.web.parameters import (
-    Given,
     Parameter,
     Query,
+    QueryValues,
     check_length,
     choice,
     choices,
@@ -114,7 +114,7 @@ FILTERS: Final = (SENTIMENT, SOURCE, LANGUAGE, STATUS, SINCE, UNTIL, Q, CHANGED_
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Filters:
+class ArticleFilters:
     """Which articles to return; a day in `until` counts until its end."""
 
     sentiment: tuple[Sentiment, ...] = ()
@@ -129,7 +129,7 @@ class Filters:
     entity: tuple[str, ...] = ()
 
     @classmethod
-    def read(cls, given: Given) -> Self:
+    def read(cls, given: QueryValues) -> Self:
         return cls(
             sentiment=given[SENTIMENT],
             source=given[SOURCE],
@@ -197,7 +197,7 @@ LISTING: Final = Query(*FILTERS, LIMIT, CURSOR, DUPLICATES, SORT, MIN_IMPORTANCE
 class ListQuery:
     """A page of the list."""
 
-    filters: Filters
+    filters: ArticleFilters
     limit: int
     cursor: str | None
     duplicates: bool
@@ -209,7 +209,7 @@ class ListQuery:
     def read(cls, request: Request) -> Self:
         given = LISTING.read(request)
         return cls(
-            filters=Filters.read(given),
+            filters=ArticleFilters.read(given),
             limit=given[LIMIT],
             cursor=given[CURSOR],
             duplicates=given[DUPLICATES],
@@ -231,13 +231,13 @@ COUNTING: Final = Query(*FILTERS, BUCKET)
 class BucketQuery:
     """Counts by time of publication."""
 
-    filters: Filters
+    filters: ArticleFilters
     bucket: Bucket
 
     @classmethod
     def read(cls, request: Request) -> Self:
         given = COUNTING.read(request)
-        return cls(filters=Filters.read(given), bucket=given[BUCKET])
+        return cls(filters=ArticleFilters.read(given), bucket=given[BUCKET])
 
 
 HOURS: Final = integer("hours", 24, minimum=1, maximum=720, about="How far back.")
@@ -249,14 +249,14 @@ TRENDS: Final = Query(*FILTERS, HOURS, MAX_TERMS)
 class TrendQuery:
     """Trending terms of the last hours."""
 
-    filters: Filters
+    filters: ArticleFilters
     hours: int
     limit: int
 
     @classmethod
     def read(cls, request: Request) -> Self:
         given = TRENDS.read(request)
-        return cls(filters=Filters.read(given), hours=given[HOURS], limit=given[MAX_TERMS])
+        return cls(filters=ArticleFilters.read(given), hours=given[HOURS], limit=given[MAX_TERMS])
 
 
 def _sources(item: PublishedArticle) -> set[str]:
@@ -264,6 +264,6 @@ def _sources(item: PublishedArticle) -> set[str]:
 
 
 def _languages(item: PublishedArticle) -> set[str]:
-    """Treats "english", as NewsData writes it, and "en" as the same."""
+    """Treat "english", as NewsData writes it, and "en" as the same."""
     language = item.article.text("language").lower()
     return {"en", "english"} if language in {"en", "english"} else {language}

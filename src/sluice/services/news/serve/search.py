@@ -61,7 +61,7 @@ class _Term:
     is_excluded: bool
 
     def weigh(self, fields: list[_Field]) -> float:
-        """Returns how well the term matches; 0 if it does not."""
+        """Return how well the term matches; 0 if it does not."""
         found = sorted((weight for field in fields if (weight := self._weigh_in(field))), reverse=True)
         return found[0] + _AGAIN * sum(found[1:]) if found else 0.0
 
@@ -79,13 +79,13 @@ class _Term:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """Each group must have a match; a search without any group accepts all."""
+    """A search by words. Each group must have a match; a search without any group accepts all."""
 
     groups: tuple[tuple[_Term, ...], ...]
 
     @classmethod
     def parse(cls, q: str) -> Self:
-        """Reads a query; OR puts two terms into one group."""
+        """Read a query; OR puts two terms into one group."""
         groups: list[list[_Term]] = []
         joins = False
         for minus, quoted, word in _TERM.findall(q):
@@ -104,7 +104,7 @@ class Search:
         return cls(tuple(tuple(group) for group in groups))
 
     def weigh(self, item: PublishedArticle) -> float:
-        """Returns the relevance of an article; 0 if it does not match."""
+        """Return the relevance of an article; 0 if it does not match."""
         fields = _read_fields(item)
         total = 0.0
         for group in self.groups:
@@ -116,12 +116,12 @@ class Search:
 
 
 def rank(relevance: float, item: PublishedArticle) -> float:
-    """Returns what to sort by: relevance and recency. It does not depend on the time now, so that pages stay in order."""
+    """Return what to sort by: relevance and recency. It does not depend on the time now, so that pages stay in order."""
     return log2(relevance) + item.published.timestamp() / _HALF_LIFE_S
 
 
 def fold(text: str) -> str:
-    """Returns the text without case and accents."""
+    """Return the text without case and accents."""
     decomposed = unicodedata.normalize("NFKD", text.casefold())
     # Syllables of Korean stay whole.
     return unicodedata.normalize("NFC", "".join(each for each in decomposed if not unicodedata.combining(each)))
@@ -129,7 +129,7 @@ def fold(text: str) -> str:
 
 @lru_cache(maxsize=20_000)
 def find_stem(word: str) -> str:
-    """Returns what the forms of an English word have in common: "mining", "miners" and "mine" are "min"."""
+    """Return what the forms of an English word have in common: "mining", "miners" and "mine" are "min"."""
     if word in _IRREGULAR:
         return _IRREGULAR[word]
     for ending in _ENDINGS:

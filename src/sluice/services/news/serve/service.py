@@ -10,7 +10,7 @@ from sluice.core.variables import Variables
 from sluice.services.news.http.api import EXPOSED_HEADERS, NewsApi
 from sluice.services.news.http.push import PushApi
 from sluice.services.news.http.status import NewsStatus
-from sluice.services.news.serve.refreshing import SnapshotRefresh
+from sluice.services.news.serve.snapshot_refresh import SnapshotRefresh
 from sluice.services.news.serve.stored_snapshot import SnapshotMemory, StoredSnapshot
 from sluice.services.news.settings import ApiSettings
 from sluice.services.news.state.remote_state import RemoteNewsState
@@ -22,7 +22,7 @@ PREFLIGHT_AGE_S: Final = 86_400
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewsApiPorts:
-    """`memory` is shared by all requests of the isolate."""
+    """The ports of worker-api. `memory` is shared by all requests of the isolate."""
 
     variables: Variables
     articles: KvReader

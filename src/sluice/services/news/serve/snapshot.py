@@ -45,7 +45,7 @@ class Snapshot:
         is_legacy: bool = False,
         group: GroupIntoStories = group_into_stories,
     ) -> Self:
-        """Groups the articles into stories; the data is at least as new as any of its articles says."""
+        """Group the articles into stories; the data is at least as new as any of its articles says."""
         published = tuple(PublishedArticle.from_article(article) for article in articles)
         times = [each.article.number(name) for each in published for name in _TIMES_OF_CHANGE]
         newest_ms = min(max([changed_at_ms, *times]), _MAX_TIME_MS)
@@ -53,7 +53,7 @@ class Snapshot:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Reads what `encode` wrote."""
+        """Read a snapshot that `encode` wrote."""
         stored = json.loads(text)
         articles = tuple(PublishedArticle.from_article(Article(data)) for data in stored["articles"])
         stories = tuple(_parse_story(each, articles) for each in stored["stories"])
@@ -77,7 +77,7 @@ class Snapshot:
 
     @cached_property
     def sentiment_counts(self) -> SentimentCounts:
-        """The article that leads a story speaks for it."""
+        """How many stories there are of each sentiment, which is that of the article that leads a story."""
         counts: SentimentCounts = {"positive": 0, "negative": 0, "neutral": 0, "unknown": 0}
         for story in self.stories:
             if sentiment := story.lead.article.sentiment:

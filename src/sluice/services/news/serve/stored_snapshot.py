@@ -21,7 +21,7 @@ class SnapshotMemory:
     """What this isolate has read last: the snapshot, and the first page with the time until which it may be used."""
 
     snapshot: Snapshot | None = None
-    first_page: "StoredPage | None" = None
+    first_page: "StoredReply | None" = None
     first_page_until: float = 0.0
 
     def forget_first_page(self) -> None:
@@ -35,7 +35,7 @@ class PageMetadata(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class StoredPage:
+class StoredReply:
     """A stored reply: its bytes, its ETag, when its data changed, and the cursor of the page after it."""
 
     body: bytes
@@ -44,8 +44,8 @@ class StoredPage:
     next_cursor: str | None
 
     @classmethod
-    def from_kv(cls, stored: KvBytes | None) -> "StoredPage | None":
-        """Returns None if there is no page, or one of another shape."""
+    def from_kv(cls, stored: KvBytes | None) -> "StoredReply | None":
+        """Return None if there is no page, or one of another shape."""
         metadata: Any = stored.metadata if stored else None
         if stored is None or not isinstance(metadata, dict) or "etag" not in metadata:
             return None
@@ -65,16 +65,16 @@ class StoredSnapshot:
     clock: Clock
     memory: SnapshotMemory = field(default_factory=SnapshotMemory)
 
-    async def read_first_page(self) -> StoredPage | None:
-        """A page that was found is read at most once in two seconds: KV itself may be a minute behind."""
+    async def read_first_page(self) -> StoredReply | None:
+        """Return the first page; one that was found is read at most once in two seconds, because KV itself may be a minute behind."""
         memory, now = self.memory, self.clock.now()
         if memory.first_page is None or memory.first_page_until <= now:
-            memory.first_page = StoredPage.from_kv(await self.kv.get_bytes_with_metadata(FIRST_PAGE_KEY))
+            memory.first_page = StoredReply.from_kv(await self.kv.get_bytes_with_metadata(FIRST_PAGE_KEY))
             memory.first_page_until = now + REMEMBERED_S
         return memory.first_page
 
     async def read(self) -> Snapshot:
-        """Asks the object itself while the namespace has no snapshot, or an empty one."""
+        """Ask the object itself while the namespace has no snapshot, or an empty one."""
         version = await self.kv.get_text(VERSION_KEY)
         known = self.memory.snapshot
         if known is not None and known.articles and version == str(known.version):

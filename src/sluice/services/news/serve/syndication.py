@@ -145,7 +145,7 @@ def _rfc3339(time: datetime) -> str:
 
 
 def _escape_text(text: str) -> str:
-    """Escapes by hand, because the standard library's module imports a web client, which delays the start of a Worker."""
+    """Escape by hand, because the standard library's module imports a web client, which delays the start of a Worker."""
     return _UNPRINTABLE.sub("", text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 

@@ -31,7 +31,7 @@ class TrendingTerm(TypedDict):
 
 
 def count_by_time(articles: Iterable[PublishedArticle], step: Bucket) -> list[SentimentBucket]:
-    """Counts the articles of each sentiment per hour, day or week, oldest first; empty buckets are left out."""
+    """Count the articles of each sentiment per hour, day or week, oldest first; empty buckets are left out."""
     counts: dict[datetime, SentimentCounts] = {}
     for article in articles:
         start = article.published - (article.published - _MONDAY) % _STEPS[step]
@@ -48,7 +48,7 @@ def count_by_time(articles: Iterable[PublishedArticle], step: Bucket) -> list[Se
 
 
 def rank_terms(stories: Sequence[Story], *, now: datetime, hours: int, limit: int) -> list[TrendingTerm]:
-    """Ranks words and pairs of words; each story counts once, and half after a quarter of the time span."""
+    """Rank words and pairs of words; each story counts once, and half after a quarter of the time span."""
     scores: dict[str, float] = defaultdict(float)
     counts: dict[str, int] = defaultdict(int)
     for story in stories:
@@ -72,7 +72,7 @@ def _terms(title: str) -> set[str]:
 
 
 def _without_parts(ranked: list[str], counts: dict[str, int]) -> list[str]:
-    """Leaves out words that only occur within a pair."""
+    """Leave out words that only occur within a pair."""
     pairs = [term for term in ranked if " " in term]
     covered = {word for pair in pairs for word in pair.split() if counts[word] == counts[pair]}
     return [term for term in ranked if term not in covered]

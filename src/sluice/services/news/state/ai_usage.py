@@ -2,8 +2,8 @@
 
 from typing import Final, cast
 
+from sluice.core.news.ai.ai_failures import AiFault
 from sluice.core.news.ai.breaker import AiBreaker
-from sluice.core.news.ai.failures import AiFault
 from sluice.core.ports import Sql
 from sluice.core.timestamps import iso
 from sluice.services.news.state.remote_state import AiDay
@@ -22,7 +22,7 @@ _KEPT_DAYS: Final = 30
 
 
 class AiUsage:
-    """Counted here because all runs share it, whatever isolate they are in."""
+    """Counts the use of Workers AI for all runs, whatever isolate they are in."""
 
     def __init__(self, sql: Sql) -> None:
         self._sql = sql
@@ -30,7 +30,7 @@ class AiUsage:
             sql.run(statement)
 
     def explain_refusal(self, now_ms: int, daily_neurons: int) -> str:
-        """Returns why Workers AI must not be asked now; "" if it may be."""
+        """Return why Workers AI must not be asked now; "" if it may be."""
         breaker = self.read_breaker()
         if breaker.is_open(now_ms):
             return breaker.reason
@@ -42,7 +42,7 @@ class AiUsage:
         self._count(now_ms, neurons=neurons, answers=1)
 
     def record_failure(self, fault: AiFault, reason: str, now_ms: int) -> bool:
-        """Returns whether the embedded analyst should speak at once."""
+        """Count a failure; return whether to use the embedded analyst at once."""
         breaker = self.read_breaker().after_failure(fault, reason, now_ms)
         self._write_breaker(breaker)
         self._count(now_ms, failures=1)

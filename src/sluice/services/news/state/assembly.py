@@ -8,13 +8,13 @@ from sluice.core.net.transport import Transport
 from sluice.core.ports import Alarm, Clock, Fetch, KvReader, KvWriter, Log, NewId, Sql
 from sluice.core.variables import Variables
 from sluice.services.news.push.hub import Hub
-from sluice.services.news.push.push import Push
+from sluice.services.news.push.push import PushPlanner
 from sluice.services.news.push.subscription_rows import SubscriptionRows
 from sluice.services.news.push.webhooks import Webhooks
 from sluice.services.news.settings import ApiSettings
 from sluice.services.news.state.ai_usage import AiUsage
 from sluice.services.news.state.listed_rows import ListedRows
-from sluice.services.news.state.outbox import Kind, Outbox
+from sluice.services.news.state.outbox import DeliveryKind, Outbox
 from sluice.services.news.state.published_rows import PublishedRows
 from sluice.services.news.state.second_looks import SecondLooks
 from sluice.services.news.state.sender import AlertSender, Sender
@@ -25,7 +25,7 @@ from sluice.services.news.state.state_object import NewsState
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewsStatePorts:
-    """`articles` is the namespace of the pipeline, which the object only reads; `snapshots` is its own."""
+    """The ports of the state object. `articles` is the namespace of the pipeline, which the object only reads; `snapshots` is its own."""
 
     variables: Variables
     sql: Sql
@@ -47,10 +47,10 @@ def build_news_state(ports: NewsStatePorts) -> NewsState:
     push = _build_push(ports, fetch, snapshots, outbox)
     alerts = AlertSender(fetch, settings.alert_webhook_url, ports.log)
     send_by_kind = {
-        Kind.ALERT: alerts.send,
-        Kind.WEBHOOK: push.webhooks.send,
-        Kind.FEED: push.hub.send_feed,
-        Kind.VERIFICATION: push.hub.confirm,
+        DeliveryKind.ALERT: alerts.send,
+        DeliveryKind.WEBHOOK: push.webhooks.send,
+        DeliveryKind.FEED: push.hub.send_feed,
+        DeliveryKind.VERIFICATION: push.hub.confirm,
     }
     return NewsState(
         rows=rows,
@@ -69,7 +69,7 @@ def build_news_state(ports: NewsStatePorts) -> NewsState:
     )
 
 
-def _build_push(ports: NewsStatePorts, fetch: Fetch, snapshots: SnapshotBuilder, outbox: Outbox) -> Push:
+def _build_push(ports: NewsStatePorts, fetch: Fetch, snapshots: SnapshotBuilder, outbox: Outbox) -> PushPlanner:
     subscriptions = SubscriptionRows(ports.sql)
     hub = Hub(
         rows=subscriptions,
@@ -81,4 +81,4 @@ def _build_push(ports: NewsStatePorts, fetch: Fetch, snapshots: SnapshotBuilder,
         new_id=ports.new_id,
     )
     webhooks = Webhooks(rows=subscriptions, outbox=outbox, fetch=fetch, clock=ports.clock, new_id=ports.new_id)
-    return Push(hub, webhooks)
+    return PushPlanner(hub, webhooks)

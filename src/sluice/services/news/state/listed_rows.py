@@ -15,20 +15,20 @@ _TABLE: Final = "create table if not exists listed (source text primary key, ite
 
 
 class ListedRows:
-    """One row for each source. A source that fails or has not changed keeps what it has."""
+    """Stores what each source lists, in one row. A source that fails or has not changed keeps what it has."""
 
     def __init__(self, sql: Sql) -> None:
         self._sql = sql
         sql.run(_TABLE)
 
     def read(self) -> list[Marks]:
-        """Returns what is remembered, of each source the latest."""
+        """Return what is remembered, of each source the latest."""
         rows = self._sql.rows("select items from listed")
         share = MAX_REMEMBERED // max(1, len(rows))
         return [item for row in rows for item in json.loads(str(row["items"]))[:share]]
 
     def store(self, report: UpdateReport) -> None:
-        """Stores what a run of the updater has listed, and forgets sources that are no longer configured."""
+        """Store what a run of the updater has listed, and forget sources that are no longer configured."""
         for source, items in report.listed.items():
             self._merge(source, items)
         names = [source["name"] for source in report.sources]

@@ -19,8 +19,8 @@ create table if not exists delivery (
 """
 
 
-class Kind(StrEnum):
-    """What is sent, and so how."""
+class DeliveryKind(StrEnum):
+    """The kinds of deliveries; each is sent in a way of its own."""
 
     ALERT = "alert"
     WEBHOOK = "webhook"
@@ -34,7 +34,7 @@ class Delivery:
     """One thing to send to one target."""
 
     id: int
-    kind: Kind
+    kind: DeliveryKind
     target: str
     body: str
     attempts: int
@@ -42,16 +42,16 @@ class Delivery:
 
 
 class Outbox:
-    """A row for each delivery; a crash sends one again, with the same id."""
+    """Stores what waits to be sent, a row for each delivery; a crash sends one again, with the same id."""
 
     def __init__(self, sql: Sql) -> None:
         self._sql = sql
         sql.run(_TABLE)
         sql.run("create index if not exists delivery_due on delivery (due_ms)")
 
-    def add(self, kind: Kind, target: str, body: str, now_ms: int) -> None:
-        """Adds a delivery. Of the feed one for each subscription is enough, because it is always the newest."""
-        if kind is Kind.FEED:
+    def add(self, kind: DeliveryKind, target: str, body: str, now_ms: int) -> None:
+        """Add a delivery. Of the feed one for each subscription is enough, because it is always the newest."""
+        if kind is DeliveryKind.FEED:
             self._sql.run("delete from delivery where kind = ? and target = ? and attempts = 0", kind, target)
         self._sql.run(
             "insert into delivery (kind, target, body, due_ms, created_ms) values (?, ?, ?, ?, ?)",
@@ -78,7 +78,7 @@ class Outbox:
         self._sql.run("delete from delivery where id = ?", delivery.id)
 
     def retry(self, delivery: Delivery, now_ms: int) -> bool:
-        """Plans the next try; returns False, and removes the delivery, if there was the last one."""
+        """Plan the next try; return False, and remove the delivery, if that was the last one."""
         attempts = delivery.attempts + 1
         if attempts >= MAX_ATTEMPTS:
             self.remove(delivery)
@@ -93,7 +93,7 @@ class Outbox:
         value = self._sql.value("select min(due_ms) from delivery")
         return None if value is None else int(value)
 
-    def count_kind(self, kind: Kind) -> int:
+    def count_kind(self, kind: DeliveryKind) -> int:
         return int(self._sql.value("select count(*) from delivery where kind = ?", kind) or 0)
 
     def count(self) -> int:
@@ -101,5 +101,5 @@ class Outbox:
 
 
 def _parse(row: Row) -> Delivery:
-    found: dict[str, Any] = {**row, "kind": Kind(str(row["kind"]))}
+    found: dict[str, Any] = {**row, "kind": DeliveryKind(str(row["kind"]))}
     return Delivery(**found)

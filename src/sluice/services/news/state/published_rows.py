@@ -30,7 +30,7 @@ _UNPUBLISHED: Final = frozenset({"extractedContent", "pageTitle"})
 
 
 def publishable(article: Article) -> Article:
-    """Returns an article without what was read from its page, and with what it is about."""
+    """Return an article without what was read from its page, and with what it is about."""
     # Only a request that publishes needs it.
     from sluice.core.news.topics.describe import describe_topics  # noqa: PLC0415 - rare
 
@@ -45,7 +45,7 @@ class _Row:
 
 
 @dataclass(slots=True)
-class _Copy:
+class _StoredRows:
     """The rows as they are stored."""
 
     rows: dict[str, _Row]
@@ -53,11 +53,11 @@ class _Copy:
 
 
 class PublishedRows:
-    """Every change is one synchronous step, so that a snapshot never sees half of it."""
+    """Stores the published articles. Every change is one synchronous step, so that a snapshot never sees half of it."""
 
     def __init__(self, sql: Sql) -> None:
         self._sql = sql
-        self._memory: _Copy | None = None
+        self._memory: _StoredRows | None = None
         for statement in _TABLES:
             sql.run(statement)
 
@@ -96,7 +96,7 @@ class PublishedRows:
         return [Article({**json.loads(row.data), "changedAt": row.changed_at_ms}) for row in found]
 
     def replace(self, articles: Mapping[str, Article], ids: Sequence[str], now_ms: int) -> None:
-        """Stores these articles, and keeps of the others only those in the index."""
+        """Store these articles, and keep of the others only those in the index."""
         before = self._copy()
         kept = set(ids)
         texts = {each: encode_json(article.data) for each, article in articles.items() if each in kept}
@@ -110,13 +110,13 @@ class PublishedRows:
             return
         self._sql.transaction(lambda: self._store(changed, removed, encode_json(list(ids)), now_ms))
         rows = {article_id: row for article_id, row in {**before.rows, **changed}.items() if article_id in kept}
-        self._memory = _Copy(rows, list(ids))
+        self._memory = _StoredRows(rows, list(ids))
 
     def mark_written(self, changes: int) -> None:
         self._sql.run("update snapshot_state set written = ?", changes)
 
     def describe(self, *, index_version: int, is_legacy: bool, changed_at_ms: int = 0) -> None:
-        """Stores which index the articles belong to, and whether they are of the older architecture."""
+        """Store which index the articles belong to, and whether they are of the older architecture."""
         self._sql.run(
             "update snapshot_state set index_version = ?, is_legacy = ?, changed_at_ms = max(changed_at_ms, ?)",
             index_version,
@@ -134,13 +134,13 @@ class PublishedRows:
             "update snapshot_state set changes = changes + 1, changed_at_ms = max(?, changed_at_ms + 1)", now_ms
         )
 
-    def _copy(self) -> _Copy:
-        """Returns the rows, which are read once in the life of the object."""
+    def _copy(self) -> _StoredRows:
+        """Return the rows, which are read once in the life of the object."""
         if self._memory is None:
             rows = self._sql.rows("select id, data, changed_at_ms from article")
             by_id = {str(row["id"]): _Row(str(row["data"]), int(row["changed_at_ms"] or 0)) for row in rows}
             ids = json.loads(str(self._sql.value("select ids from article_order")))
-            self._memory = _Copy(by_id, ids)
+            self._memory = _StoredRows(by_id, ids)
         return self._memory
 
     def _state(self, name: str) -> int:

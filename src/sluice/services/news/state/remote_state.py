@@ -101,7 +101,7 @@ class CreatedWebhook(ListedWebhook):
 
 
 class RemoteNewsState(Protocol):
-    """`NewsState` answers these calls."""
+    """The calls of the state object. `NewsState` answers these calls."""
 
     async def publish(self, article: Article, index: ArticleIndex) -> None:
         """Store an article as it is now, and the index that it belongs to."""
@@ -122,7 +122,7 @@ class RemoteNewsState(Protocol):
         """Count an answer and its cost."""
 
     async def record_ai_failure(self, fault: str, reason: str) -> bool:
-        """Count a failure, an AiFault; return whether the embedded analyst should speak at once."""
+        """Count a failure, an AiFault; return whether to use the embedded analyst at once."""
 
     async def claim_second_look(self, daily_neurons: int) -> str:
         """Return the id of an article that waits for Workers AI; "" if there is none, or AI must not be asked now."""
@@ -140,10 +140,10 @@ class RemoteNewsState(Protocol):
         """Return what the status of the service needs."""
 
     async def accept_hub_request(self, request: HubRequest) -> None:
-        """Plan to ask the callback; raises TooManyRequests."""
+        """Plan to ask the callback; raise TooManyRequests."""
 
     async def add_webhook(self, url: str) -> CreatedWebhook:
-        """Add a webhook with a secret of its own; raises TooManyRequests."""
+        """Add a webhook with a secret of its own; raise TooManyRequests."""
 
     async def list_webhooks(self) -> list[ListedWebhook]:
         """Return the webhooks without their secrets, which are shown once."""

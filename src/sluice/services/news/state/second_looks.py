@@ -15,7 +15,7 @@ _TABLES: Final = (
 
 
 class SecondLooks:
-    """One row for each article; it goes when Workers AI has answered, or the article is no longer published."""
+    """Stores the articles that wait for Workers AI, a row each; it goes when Workers AI has answered, or the article is no longer published."""
 
     def __init__(self, sql: Sql) -> None:
         self._sql = sql
@@ -23,7 +23,7 @@ class SecondLooks:
             sql.run(statement)
 
     def update(self, articles: Mapping[str, Article]) -> None:
-        """Adds the articles that are marked, and removes those that no longer are."""
+        """Add the articles that are marked, and remove those that no longer are."""
         marked = {article_id for article_id, article in articles.items() if article.text("secondLook")}
         known = {str(row["id"]) for row in self._sql.rows("select id from second_look")}
         for article_id in marked - known:
@@ -31,12 +31,12 @@ class SecondLooks:
         self._remove((known & articles.keys()) - marked)
 
     def keep(self, ids: Iterable[str]) -> None:
-        """Forgets the articles that are no longer in the index."""
+        """Forget the articles that are no longer in the index."""
         known = {str(row["id"]) for row in self._sql.rows("select id from second_look")}
         self._remove(known - set(ids))
 
     def claim(self) -> str:
-        """Counts an attempt before it is made, and returns the article; "" if none waits."""
+        """Count an attempt before it is made, and return the article; "" if none waits."""
         article_id = self._sql.value(
             "select id from second_look where attempts < ? order by attempts limit 1", MAX_ATTEMPTS
         )
@@ -46,7 +46,7 @@ class SecondLooks:
         return str(article_id)
 
     def give_back(self, article_id: str) -> None:
-        """Takes back the attempt, because Workers AI was not there."""
+        """Take back the attempt, because Workers AI was not there."""
         self._sql.run("update second_look set attempts = max(0, attempts - 1) where id = ?", article_id)
 
     def count(self) -> int:

@@ -7,7 +7,7 @@ from typing import Final
 from sluice.core.errors import SluiceError
 from sluice.core.net.webhook import post_alert
 from sluice.core.ports import Clock, Fetch, Log
-from sluice.services.news.state.outbox import Delivery, Kind, Outbox
+from sluice.services.news.state.outbox import Delivery, DeliveryKind, Outbox
 
 _AT_ONCE: Final = 50  # in one alarm, one after the other; the next alarm sends the rest
 
@@ -18,12 +18,12 @@ Send = Callable[[Delivery], Awaitable[None]]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sender:
     outbox: Outbox
-    send_by_kind: Mapping[Kind, Send]
+    send_by_kind: Mapping[DeliveryKind, Send]
     clock: Clock
     log: Log
 
     async def run(self) -> None:
-        """Sends everything that is due. What fails is tried again later."""
+        """Send everything that is due. What fails is tried again later."""
         for delivery in self.outbox.list_due(self._now_ms(), _AT_ONCE):
             try:
                 await self.send_by_kind[delivery.kind](delivery)

@@ -6,7 +6,7 @@ from sluice.core.news.stories import StoryGrouper
 from sluice.core.ports import KvWriter
 from sluice.services.news.serve.pages import first_page_body
 from sluice.services.news.serve.snapshot import Snapshot
-from sluice.services.news.serve.stored_snapshot import FIRST_PAGE_KEY, SNAPSHOT_KEY, VERSION_KEY, StoredPage
+from sluice.services.news.serve.stored_snapshot import FIRST_PAGE_KEY, SNAPSHOT_KEY, VERSION_KEY, StoredReply
 from sluice.services.news.state.published_rows import PublishedRows
 from sluice.web import ETag
 
@@ -38,9 +38,9 @@ class SnapshotBuilder:
 
 
 async def write_snapshot(kv: KvWriter, snapshot: Snapshot, text: str) -> None:
-    """Writes the version last: whoever reads it finds at least that snapshot, once KV shows it everywhere."""
+    """Write the version last: whoever reads it finds at least that snapshot, once KV shows it everywhere."""
     body, next_cursor = first_page_body(snapshot)
-    page = StoredPage(body, str(ETag.of(body)), snapshot.changed_at_ms, next_cursor)
+    page = StoredReply(body, str(ETag.of(body)), snapshot.changed_at_ms, next_cursor)
     if snapshot.articles:
         await kv.put_bytes(FIRST_PAGE_KEY, page.body, ttl_s=TTL_S, metadata=page.metadata)
     else:

@@ -52,7 +52,7 @@ class Alert(TypedDict):
 
 
 class SourceRows:
-    """Written by each run of the updater."""
+    """Stores what each source answered last; each run of the updater writes it."""
 
     def __init__(self, sql: Sql) -> None:
         self._sql = sql
@@ -60,22 +60,22 @@ class SourceRows:
             sql.run(statement)
 
     def begin_update(self, now_ms: int) -> dict[str, StoredFeed]:
-        """Notes that a run has started, and returns what is known of each feed."""
+        """Note that a run has started, and return what is known of each feed."""
         self._sql.run("update updater_run set started_ms = ?", now_ms)
         feeds = self._sql.rows("select url, state from feed")
         return {str(row["url"]): json.loads(str(row["state"])) for row in feeds}
 
     def finish_update(self, report: UpdateReport, now_ms: int) -> list[Alert]:
-        """Stores the report of a run; returns the alerts that it gives rise to."""
+        """Store the report of a run; return the alerts that it gives rise to."""
         return self._sql.transaction(lambda: self._store(report, now_ms))
 
     def next_check_ms(self) -> int | None:
-        """Returns when the updater is overdue unless it runs; None if it never ran, or the operator knows."""
+        """Return when the updater is overdue unless it runs; None if it never ran, or the operator knows."""
         finished_ms = int(self._sql.value("select finished_ms from updater_run") or 0)
         return finished_ms + OVERDUE_MS if finished_ms and not self._is_overdue_alerted() else None
 
     def find_overdue(self, now_ms: int) -> list[Alert]:
-        """Returns an alert if the updater has been silent for too long, once."""
+        """Return an alert if the updater has been silent for too long, once."""
         due_ms = self.next_check_ms()
         if due_ms is None or now_ms < due_ms:
             return []
@@ -108,7 +108,7 @@ class SourceRows:
             self._sql.run(_SUCCEED, name, now_ms, outcome, source["items"])
 
     def _forget_removed(self, report: UpdateReport, now_ms: int) -> None:
-        """Forgets sources that are no longer configured."""
+        """Forget sources that are no longer configured."""
         self._sql.run("delete from source where seen_ms <> ?", now_ms)
         if report.feeds:
             self._sql.run(

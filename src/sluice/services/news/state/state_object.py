@@ -7,15 +7,15 @@ from typing import Final
 
 from sluice.core.errors import SluiceError
 from sluice.core.json_text import encode_json
-from sluice.core.news.ai.failures import AiFault
+from sluice.core.news.ai.ai_failures import AiFault
 from sluice.core.news.article import Article
 from sluice.core.news.feeds.same_article import Fingerprint
 from sluice.core.news.legacy import digest_legacy, parse_legacy
 from sluice.core.ports import Alarm, Clock, KvReader, KvWriter, Log
-from sluice.services.news.push.push import Push
+from sluice.services.news.push.push import PushPlanner
 from sluice.services.news.state.ai_usage import AiUsage
 from sluice.services.news.state.listed_rows import ListedRows
-from sluice.services.news.state.outbox import Kind
+from sluice.services.news.state.outbox import DeliveryKind
 from sluice.services.news.state.published_rows import PublishedRows, publishable
 from sluice.services.news.state.remote_state import (
     CreatedWebhook,
@@ -45,7 +45,7 @@ RETRY_DELAY_MS: Final = 60_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewsState:
-    """`articles_kv` is the namespace of the pipeline, which this object only reads; `snapshot_kv` is its own."""
+    """The state object. `articles_kv` is the namespace of the pipeline, which this object only reads; `snapshot_kv` is its own."""
 
     rows: PublishedRows
     snapshots: SnapshotBuilder
@@ -54,7 +54,7 @@ class NewsState:
     sources: SourceRows
     listed: ListedRows
     sender: Sender
-    push: Push
+    push: PushPlanner
     articles_kv: KvReader
     snapshot_kv: KvWriter
     alarm: Alarm
@@ -79,7 +79,7 @@ class NewsState:
         return True
 
     async def reconcile(self) -> bool:
-        """Reads the articles of the pipeline, in case a change never arrived here; returns whether anything changed."""
+        """Read the articles of the pipeline, in case a change never arrived here; return whether anything changed."""
         index = await ArticleIndex.read(self.articles_kv)
         if isinstance(index, CorruptIndex):
             await self._serve_without_index(index)
@@ -159,7 +159,7 @@ class NewsState:
         }
 
     async def handle_alarm(self) -> None:
-        """Does what is due, and sets the next alarm even after a failure."""
+        """Do what is due, and set the next alarm even after a failure."""
         try:
             self._add_alerts(self.sources.find_overdue(self._now_ms()))
             await self.refresh()
@@ -171,7 +171,7 @@ class NewsState:
 
     def _add_alerts(self, alerts: Sequence[Alert]) -> None:
         for alert in alerts:
-            self.sender.outbox.add(Kind.ALERT, alert["type"], encode_json(alert), self._now_ms())
+            self.sender.outbox.add(DeliveryKind.ALERT, alert["type"], encode_json(alert), self._now_ms())
 
     async def _plan_alarm(self) -> None:
         times = (self.sender.outbox.next_due_ms(), self.sources.next_check_ms())
@@ -180,13 +180,13 @@ class NewsState:
             await self._wake(min(due))
 
     async def _wake(self, at_ms: int) -> None:
-        """Sets the alarm unless it rings sooner."""
+        """Set the alarm unless it rings sooner."""
         set_at = await self.alarm.get()
         if set_at is None or at_ms < set_at * 1000:
             await self.alarm.set(max(at_ms, self._now_ms()) / 1000)
 
     async def _serve_without_index(self, error: CorruptIndex) -> None:
-        """Keeps what is served; if nothing is, finds what is stored."""
+        """Keep what is served; if nothing is, find what is stored."""
         self.log.error("index.corrupt", error, alert="the processor will rebuild the index of articles")
         if not self.rows.list_ids():
             ids = await recover_ids(self.articles_kv, error.readable, MAX_RECOVERED)

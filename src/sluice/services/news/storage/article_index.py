@@ -9,7 +9,7 @@ from sluice.core.json_text import encode_json, parse_bounded_json, parse_stored_
 from sluice.core.news.article import Article, is_article_id
 from sluice.core.ports import KvReader, KvText, KvWriter
 from sluice.services.news.storage.keys import INDEX, article_key
-from sluice.services.news.storage.versions import read_version
+from sluice.services.news.storage.value_version import read_version
 
 
 class CorruptIndex(SluiceError):
@@ -54,13 +54,13 @@ class ArticleIndex:
         await kv.put_text(INDEX, self.encode(), ttl_s=ttl_s, metadata={"version": self.version})
 
     def add(self, article_id: str, *, max_size: int, version: int) -> "tuple[ArticleIndex, tuple[str, ...]]":
-        """Returns the index with the article in front, and the ids that it dropped."""
+        """Return the index with the article in front, and the ids that it dropped."""
         ids = self.ids if article_id in self.ids else (article_id, *self.ids)
         return ArticleIndex(ids[:max_size], version), ids[max_size:]
 
 
 async def read_articles(kv: KvReader, ids: Iterable[str]) -> dict[str, Article]:
-    """Reads articles, 100 in one operation; articles that are missing or cannot be parsed are left out."""
+    """Read articles, 100 in one operation; articles that are missing or cannot be parsed are left out."""
     wanted = list(ids)
     texts = await kv.get_many(article_key(each) for each in wanted)
     articles = {each: Article.from_json(each, parse_stored_json(texts.get(article_key(each)))) for each in wanted}

@@ -14,7 +14,7 @@ _TIMES: Final = ("processedAt", "summaryAt", "sentimentAt", "queuedAt")
 
 
 async def recover_ids(kv: KvReader, known: Iterable[str], max_size: int) -> tuple[str, ...]:
-    """Returns the known ids, and after them those of all other stored articles, the latest to be processed first."""
+    """Return the known ids, and after them those of all other stored articles, the latest to be processed first."""
     ids = list(dict.fromkeys(known))
     if len(ids) < max_size:
         ids += await _list_others(kv, set(ids))

@@ -17,7 +17,7 @@ class StoredMetadata(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class PendingMetadata:
-    """`incomplete` names the sources that stopped before they reached a known article.
+    """The metadata of the pending list. `incomplete` names the sources that stopped before they reached a known article.
 
     `legacy` names the list of the architecture before checkpoints, if there is one.
     """
@@ -30,7 +30,7 @@ class PendingMetadata:
 
     @classmethod
     def from_json(cls, value: object) -> Self:
-        """Reads leniently: anything of another shape counts as missing."""
+        """Read leniently: anything of another shape counts as missing."""
         if not isinstance(value, Mapping):
             return cls()
         version, incomplete, legacy = value.get("version"), value.get("incomplete"), value.get("legacy")

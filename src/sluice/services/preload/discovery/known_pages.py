@@ -14,7 +14,7 @@ class KnownPages:
     sql: Sql
 
     def store(self, page: Page, headers: HeaderPairs, *, now: float, fresh_until: float) -> None:
-        """Notes a page whose copy is in R2."""
+        """Note a page whose copy is in R2."""
         validators = (header_value(headers, "etag") or None, header_value(headers, "last-modified") or None)
         self.sql.run(
             "INSERT OR REPLACE INTO page VALUES (?, ?, ?, ?, ?, ?)",
@@ -22,14 +22,14 @@ class KnownPages:
         )
 
     def renew(self, page: Page, *, now: float, fresh_until: float) -> None:
-        """Notes that a page was warmed again without a change."""
+        """Note that a page was warmed again without a change."""
         self.sql.run(
             "UPDATE page SET warmed_at = ?, fresh_until = ? WHERE url = ? AND variant = ?",
             *(now, fresh_until, page.url, page.variant),
         )
 
     def load_validators(self, page: Page) -> HeaderPairs:
-        """The headers that ask for a page only if it has changed."""
+        """Return the headers that ask for a page only if it has changed."""
         rows = self.sql.rows("SELECT * FROM page WHERE url = ? AND variant = ?", page.url, page.variant)
         if not rows:
             return ()
@@ -46,7 +46,7 @@ class KnownPages:
         self.sql.run("DELETE FROM page")
 
     def is_current(self, url: str, variant: str, modified_at: float | None, now: float) -> bool:
-        """Whether a page was warmed after its last change, and its copy is still fresh."""
+        """Return whether a page was warmed after its last change, and its copy is still fresh."""
         if modified_at is None:
             return False
         return bool(
@@ -57,7 +57,7 @@ class KnownPages:
         )
 
     def list_current(self, pages: Sequence[tuple[str, float | None]], now: float) -> set[str]:
-        """The URLs, of those given with the time of their last change, that were warmed after it and are still fresh."""
+        """Return the URLs, of those given with the time of their last change, that were warmed after it and are still fresh."""
         rows = self.sql.rows(
             """SELECT page.url FROM json_each(?) AS wanted JOIN page ON page.url = wanted.value ->> 0 AND page.variant = ''
                WHERE page.warmed_at > CAST(wanted.value ->> 1 AS REAL) AND page.fresh_until > ?""",
@@ -66,7 +66,7 @@ class KnownPages:
         return {str(row["url"]) for row in rows}
 
     def list_oldest(self, limit: int) -> list[str]:
-        """The URLs of the pages warmed longest ago."""
+        """Return the URLs of the pages warmed longest ago."""
         rows = self.sql.rows("SELECT DISTINCT url FROM page ORDER BY warmed_at LIMIT ?", limit)
         return [str(row["url"]) for row in rows]
 

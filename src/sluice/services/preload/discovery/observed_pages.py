@@ -29,7 +29,7 @@ class ObservedPages:
     sql: Sql
 
     def compare(self, url: str, variant: str, digest: str, *, lifetime_s: int, now: float) -> bool:
-        """Whether a cache would have served this reply: the one before was the same, or has expired by now."""
+        """Return whether a cache would have served this reply: the one before was the same, or has expired by now."""
         rows = self.sql.rows("SELECT digest, valid_until FROM observed WHERE url = ? AND variant = ?", url, variant)
         is_expired = not rows or float(rows[0]["valid_until"] or 0) <= now
         is_same = is_expired or rows[0]["digest"] == digest
@@ -47,7 +47,7 @@ class ObservedPages:
         return is_same
 
     def list_pages(self) -> list[ObservedPage]:
-        """The pages that were compared, those that differ most often first."""
+        """Return the pages that were compared, those that differ most often first."""
         rows: Sequence[Any] = self.sql.rows(
             """SELECT url, variant, compared, differing, differed_at FROM observed
                ORDER BY differing DESC, compared DESC, url LIMIT ?""",
@@ -56,7 +56,7 @@ class ObservedPages:
         return list(rows)
 
     def _make_room(self) -> None:
-        """Drops the pages that have been equal for longest, so that their number stays bounded."""
+        """Drop the pages that have been equal for longest, so that their number stays bounded."""
         surplus = int(self.sql.value("SELECT count(*) FROM observed") or 0) - MAX_PAGES
         if surplus > 0:
             self.sql.run(

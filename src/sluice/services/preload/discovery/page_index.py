@@ -7,7 +7,7 @@ from typing import Final
 
 from sluice.core.ports import Database, Row
 from sluice.core.preload.priority import Facts
-from sluice.core.preload.purges import PurgeScope, list_beginnings
+from sluice.core.preload.purges import PurgeScope, list_url_prefixes
 
 # A copy that a purge still has to look at: it carries a lower number.
 _IS_OLDER: Final = "seq < ?1 AND seen_seq < ?1"
@@ -51,7 +51,7 @@ class PageIndex:
         tags: Sequence[str],
         seq: int,
     ) -> None:
-        """Notes a page before its copy is stored, so that there is never a copy that no purge finds."""
+        """Note a page before its copy is stored, so that there is never a copy that no purge finds."""
         key = [self.zone_id, page.url, page.variant]
         statements: list[tuple[str, Sequence[object]]] = [
             (
@@ -71,7 +71,7 @@ class PageIndex:
         await self.database.batch(statements)
 
     async def renew(self, page: Page, *, renewed_at: float, fresh_until: float, stored_before: float) -> bool:
-        """Notes that a copy has not changed; returns False when there is none that was stored up to then."""
+        """Note that a copy has not changed; return False when there is none that was stored up to then."""
         result = await self.database.run(
             """UPDATE cached_pages SET renewed_at = ?, fresh_until = ?
                WHERE zone_id = ? AND url = ? AND variant = ? AND stored_at <= ?""",
@@ -80,7 +80,7 @@ class PageIndex:
         return result.changes > 0
 
     async def load_renewed_at(self, page: Page) -> float | None:
-        """When a copy was last found unchanged; None when that never happened."""
+        """Return when a copy was last found unchanged; None when that never happened."""
         renewed_at = await self.database.value(
             "SELECT renewed_at FROM cached_pages WHERE zone_id = ? AND url = ? AND variant = ?",
             *(self.zone_id, page.url, page.variant),
@@ -88,7 +88,7 @@ class PageIndex:
         return None if renewed_at is None else float(renewed_at)
 
     async def remove(self, pages: Sequence[Page], *, below_seq: int | None = None) -> None:
-        """Forgets the pages; with a number, not those whose copy is newer."""
+        """Forget the pages; with a number, not those whose copy is newer."""
         keys = json.dumps([[page.url, page.variant] for page in pages])
         chosen = "zone_id = ? AND (url, variant) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?))"
         newer = "SELECT url, variant FROM cached_pages WHERE zone_id = ? AND seq >= ?"
@@ -99,7 +99,7 @@ class PageIndex:
         await self.database.batch([(f"DELETE FROM {table} WHERE {chosen}", values) for table in tables])  # noqa: S608
 
     async def list_tagged(self, tags: Iterable[str], limit: int, *, below_seq: int) -> list[Page]:
-        """Pages with one of the tags whose copies are older than a purge."""
+        """Return pages with one of the tags whose copies are older than a purge."""
         rows = await self.database.all(
             f"""SELECT DISTINCT url, variant FROM page_tags JOIN cached_pages USING (zone_id, url, variant)
                WHERE {_IS_OLDER} AND zone_id = ?2 AND tag IN (SELECT value FROM json_each(?3)) LIMIT ?4""",  # noqa: S608
@@ -108,8 +108,8 @@ class PageIndex:
         return [parse_page(row) for row in rows]
 
     async def list_prefixed(self, prefixes: Iterable[str], limit: int, *, below_seq: int) -> list[Page]:
-        """Pages below one of the URLs whose copies are older than a purge."""
-        beginnings = [start for prefix in prefixes for start in list_beginnings(prefix)]
+        """Return pages below one of the URLs whose copies are older than a purge."""
+        beginnings = [start for prefix in prefixes for start in list_url_prefixes(prefix)]
         rows = await self.database.all(
             f"""SELECT DISTINCT url, variant FROM cached_pages JOIN json_each(?3) AS start
                  ON url = rtrim(start.value, '?') OR substr(url, 1, length(start.value)) = start.value
@@ -119,7 +119,7 @@ class PageIndex:
         return [parse_page(row) for row in rows]
 
     async def list_variants(self, urls: Iterable[str], *, below_seq: int = ANY_SEQ) -> list[Page]:
-        """The stored variants of these pages, or those whose copies are older than a purge."""
+        """Return the stored variants of these pages, or those whose copies are older than a purge."""
         rows = await self.database.all(
             f"""SELECT url, variant FROM cached_pages
                WHERE {_IS_OLDER} AND zone_id = ?2 AND url IN (SELECT value FROM json_each(?3))""",  # noqa: S608
@@ -128,7 +128,7 @@ class PageIndex:
         return [parse_page(row) for row in rows]
 
     async def list_any(self, limit: int, *, below_seq: int) -> list[Page]:
-        """Any pages whose copies are older than a purge; a caller that removes them calls again for more."""
+        """Return any pages whose copies are older than a purge; a caller that removes them calls again for more."""
         rows = await self.database.all(
             f"SELECT url, variant FROM cached_pages WHERE {_IS_OLDER} AND zone_id = ?2 LIMIT ?3",  # noqa: S608
             *(below_seq, self.zone_id, limit),
@@ -136,12 +136,12 @@ class PageIndex:
         return [parse_page(row) for row in rows]
 
     async def count_queries(self, path: str, *, but: str) -> int:
-        """How many queries of a path have stored copies, besides one; ? and @ are neighbours in ASCII."""
+        """Return how many queries of a path have stored copies, besides one; ? and @ are neighbours in ASCII."""
         sql = "SELECT count(DISTINCT url) FROM cached_pages WHERE zone_id = ? AND url > ? AND url < ? AND url != ?"
         return int(await self.database.value(sql, self.zone_id, f"{path}?", f"{path}@", but) or 0)
 
     async def load_purges(self, after_seq: int, limit: int) -> list[PurgeScope]:
-        """The newest purges with a higher number."""
+        """Return the newest purges with a higher number."""
         rows = await self.database.all(
             """SELECT tags, urls, everything, prefixes FROM purge_log WHERE zone_id = ? AND seq > ?
                ORDER BY seq DESC LIMIT ?""",
@@ -150,7 +150,7 @@ class PageIndex:
         return [_parse_scope(row) for row in rows]
 
     async def load_facts(self, urls: Sequence[str]) -> dict[str, Facts]:
-        """What is known about these pages."""
+        """Return what is known about these pages."""
         rows = await self.database.all(
             "SELECT * FROM page_facts WHERE zone_id = ? AND url IN (SELECT value FROM json_each(?))",
             *(self.zone_id, json.dumps(list(urls))),
@@ -158,7 +158,7 @@ class PageIndex:
         return {str(row["url"]): _parse_facts(row) for row in rows}
 
     async def load_busiest(self, limit: int) -> dict[str, Facts]:
-        """The pages with the most traffic."""
+        """Return the pages with the most traffic."""
         rows = await self.database.all(
             f"SELECT * FROM page_facts WHERE zone_id = ? ORDER BY {_VIEWS} DESC LIMIT ?",  # noqa: S608
             *(self.zone_id, limit),
@@ -166,7 +166,7 @@ class PageIndex:
         return {str(row["url"]): _parse_facts(row) for row in rows}
 
     async def mark_seen(self, pages: Sequence[Page], seq: int) -> None:
-        """Notes that a soft purge has looked at these pages and left their copies."""
+        """Note that a soft purge has looked at these pages and left their copies."""
         keys = json.dumps([[page.url, page.variant] for page in pages])
         await self.database.run(
             """UPDATE cached_pages SET seen_seq = max(seen_seq, ?) WHERE zone_id = ? AND (url, variant) IN
@@ -175,7 +175,7 @@ class PageIndex:
         )
 
     async def list_expiring(self, limit: int, *, before: float, min_life_s: float) -> list[str]:
-        """The URLs of pages that expire before a time: the most visited first, then those that expire first."""
+        """Return the URLs of pages that expire before a time: the most visited first, then those that expire first."""
         rows = await self.database.all(
             f"""SELECT url, max({_VIEWS}) AS views, min(fresh_until) AS expires_at
                FROM cached_pages LEFT JOIN page_facts USING (zone_id, url)
@@ -189,7 +189,7 @@ class PageIndex:
         await self.database.run("DELETE FROM page_facts WHERE zone_id = ?", self.zone_id)
 
     async def list_expired(self, limit: int, *, before: float) -> list[Page]:
-        """Pages whose copies have not been fresh since then."""
+        """Return pages whose copies have not been fresh since then."""
         rows = await self.database.all(
             "SELECT url, variant FROM cached_pages WHERE zone_id = ? AND fresh_until < ? LIMIT ?",
             *(self.zone_id, before, limit),
@@ -197,7 +197,7 @@ class PageIndex:
         return [parse_page(row) for row in rows]
 
     async def merge_facts(self, facts: Iterable[KnownFacts]) -> None:
-        """Stores what is known; a field that is None stays as it is."""
+        """Store what is known; a field that is None stays as it is."""
         rows = json.dumps([[each.url, each.monthly_pageviews, each.published_at, each.post_id] for each in facts])
         await self.database.run(
             """INSERT INTO page_facts (zone_id, url, monthly_pageviews, published_at, post_id)
@@ -210,7 +210,7 @@ class PageIndex:
         )
 
     async def add_visits(self, visits: Mapping[str, int], now: float) -> None:
-        """Adds visits of stored pages; former ones fade within a month, so that the sum is about that of a month."""
+        """Add visits of stored pages; former ones fade within a month, so that the sum is about that of a month."""
         await self.database.run(
             f"""INSERT INTO page_facts (zone_id, url, monthly_pageviews, visits, visits_at)
                SELECT ?1, key, 0, value, ?2 FROM json_each(?3)
@@ -222,7 +222,7 @@ class PageIndex:
         )
 
     async def forget_unvisited(self, before: float) -> None:
-        """Deletes what is only known from visits, if there is no copy and nobody has come since then."""
+        """Delete what is only known from visits, if there is no copy and nobody has come since then."""
         await self.database.run(
             """DELETE FROM page_facts WHERE zone_id = ?1 AND monthly_pageviews = 0 AND published_at IS NULL
                  AND post_id IS NULL AND visits_at < ?2

@@ -21,7 +21,7 @@ class Learned(TypedDict):
 
 
 def read_page_facts(body: PagesBody, config: ZoneConfig) -> list[KnownFacts]:
-    """The facts of each page; raises Invalid that names every URL that is not a page of the zone."""
+    """Return the facts of each page; raise Invalid that names every URL that is not a page of the zone."""
     facts = []
     mistakes = []
     for position, page in enumerate(body.pages):
@@ -36,7 +36,7 @@ def read_page_facts(body: PagesBody, config: ZoneConfig) -> list[KnownFacts]:
 
 
 def read_sitemap_url(body: SitemapBody, config: ZoneConfig) -> str:
-    """The sitemap that is wanted, else the zone's own; raises Invalid when it is on another host."""
+    """Return the sitemap that is wanted, else the zone's own; raise Invalid when it is on another host."""
     url = body.url or config.sitemap_url
     if not config.covers_url(url):
         raise Invalid.from_fields([BadField("url", "is not on one of the zone's hosts")])

@@ -11,11 +11,20 @@ from sluice.core.errors import Invalid, PeerError, Refused
 from sluice.core.ports import Clock, FetchResponse, Row, Sql
 from sluice.core.preload.caching.cache_keys import canonical_url
 from sluice.core.preload.members import AnyTrigger
-from sluice.core.preload.outcomes import Failed, Gone, Redirect, Retry, Skipped, Storable, Unchanged, classify_response
 from sluice.core.preload.priority import Facts
-from sluice.core.preload.rate_limits import Limits
+from sluice.core.preload.rate_limits import OriginLimits
 from sluice.core.preload.retry_backoff import backoff_s
 from sluice.core.preload.sitemap import MAX_BYTES, Sitemap, SitemapLink, SitemapReader, parse_robots_sitemaps
+from sluice.core.preload.warming_outcomes import (
+    Failed,
+    Gone,
+    Redirect,
+    Retry,
+    Skipped,
+    Storable,
+    Unchanged,
+    classify_response,
+)
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.discovery.known_pages import KnownPages
 from sluice.services.preload.queue.batches import Batches
@@ -53,7 +62,7 @@ class SitemapFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Slice:
+class SitemapSlice:
     """Some addresses of a file: how many, and those that are pages of the zone with the time of their last change."""
 
     count: int
@@ -74,18 +83,18 @@ class SitemapCrawl:
     load_facts: Callable[[list[str]], Awaitable[dict[str, Facts]]]
 
     def begin(self, batch_id: str, url: str, trigger: str, now: float) -> None:
-        """Starts a crawl; its pages belong to the batch."""
+        """Start a crawl; its pages belong to the batch."""
         self.batches.open(batch_id, trigger, now)
         self._add_file(batch_id, url, depth=0, trigger=trigger)
         self.batches.begin_crawl(batch_id)
 
     def next_due_at(self) -> float | None:
-        """When the next file may be read; None when there is none."""
+        """Return when the next file may be read; None when there is none."""
         due_at = self.sql.value("SELECT min(due_at) FROM crawl WHERE state = 'pending'")
         return None if due_at is None else float(due_at)
 
     async def read_next_file(self, config: ZoneConfig) -> bool:
-        """Reads one file; returns False when none is due."""
+        """Read one file; return False when none is due."""
         rows = self.sql.rows(
             "SELECT * FROM crawl WHERE state = 'pending' AND due_at <= ? ORDER BY depth, id LIMIT 1", self.clock.now()
         )
@@ -102,8 +111,8 @@ class SitemapCrawl:
         return True
 
     async def _attempt(self, file: SitemapFile, config: ZoneConfig) -> None:
-        """Counts the attempt before it begins, so that a file that takes the Worker down is not read for ever."""
-        grant_id = await self.origin.wait_for_grant(Limits.from_config(config))
+        """Count the attempt before it begins, so that a file that takes the Worker down is not read for ever."""
+        grant_id = await self.origin.wait_for_grant(OriginLimits.from_config(config))
         due_at = self.clock.now() + backoff_s(file.attempt)
         self.sql.run("UPDATE crawl SET attempt = attempt + 1, due_at = ? WHERE id = ?", due_at, file.id)
         try:
@@ -173,17 +182,17 @@ class SitemapCrawl:
         *,
         is_deeper: bool = True,
     ) -> None:
-        """Enqueues the pages of a file and notes its sitemaps."""
+        """Enqueue the pages of a file, and note its sitemaps."""
         for link in sitemap.sitemaps:
             if file.depth < MAX_DEPTH and config.covers_url(link.url):
                 self._add_file(file.batch_id, link.url, depth=file.depth + is_deeper, trigger=file.trigger)
             else:
                 self._log(link.url, "sitemap_skipped", "it is on another host or too deep")
-        await self._take_in(file, config, sitemap.pages)
+        await self._enqueue_slices(file, config, sitemap.pages)
         self._finish(file)
 
-    async def _take_in(self, file: SitemapFile, config: ZoneConfig, links: list[SitemapLink]) -> None:
-        """Enqueues slice by slice, and lets other calls in between; after a crash it goes on with the next slice."""
+    async def _enqueue_slices(self, file: SitemapFile, config: ZoneConfig, links: list[SitemapLink]) -> None:
+        """Enqueue the pages of a file slice by slice, with other calls in between; after a crash, go on with the next slice."""
         taken = int(self.sql.value("SELECT taken FROM crawl_progress WHERE crawl_id = ?", file.id) or 0)
         if not taken:
             await self._report_foreign(file, config, links)
@@ -192,19 +201,19 @@ class SitemapCrawl:
             facts = await self.load_facts([url for each in slices for url, _ in each.pages])
             for each in slices:
                 taken += each.count
-                self.sql.transaction(partial(self._take_slice, file, config, each, taken, facts))
+                self.sql.transaction(partial(self._enqueue_slice, file, config, each, taken, facts))
                 await self.clock.sleep(0)
 
-    async def _cut_slices(self, links: list[SitemapLink], config: ZoneConfig) -> list[Slice]:
+    async def _cut_slices(self, links: list[SitemapLink], config: ZoneConfig) -> list[SitemapSlice]:
         slices = []
         for at in range(0, len(links), SLICE):
             part = links[at : at + SLICE]
-            slices.append(Slice(len(part), list(_canonicalize(part, config))))
+            slices.append(SitemapSlice(len(part), list(_canonicalize(part, config))))
             await self.clock.sleep(0)
         return slices
 
     async def _report_foreign(self, file: SitemapFile, config: ZoneConfig, links: list[SitemapLink]) -> None:
-        """Says which addresses are not the zone's: often the name with or without www."""
+        """Say which addresses are not the zone's: often the name with or without www."""
         hosts: Counter[str] = Counter()
         for at in range(0, len(links), SLICE):
             urls = [link.url for link in links[at : at + SLICE] if not config.covers_url(link.url)]
@@ -216,8 +225,8 @@ class SitemapCrawl:
             )
             self._log(file.url, "sitemap_skipped", reason)
 
-    def _take_slice(
-        self, file: SitemapFile, config: ZoneConfig, part: Slice, taken: int, facts: Mapping[str, Facts]
+    def _enqueue_slice(
+        self, file: SitemapFile, config: ZoneConfig, part: SitemapSlice, taken: int, facts: Mapping[str, Facts]
     ) -> None:
         now, pages = self.clock.now(), part.pages
         current = self.known_pages.list_current(pages, now)
@@ -229,7 +238,7 @@ class SitemapCrawl:
         self.sql.run("INSERT OR REPLACE INTO crawl_progress VALUES (?, ?)", file.id, taken)
 
     def _add_file(self, batch_id: str, url: str, *, depth: int, trigger: str, fallback: int = 0) -> None:
-        """Notes a file to be read, each one once."""
+        """Note a file to be read, each one once."""
         if int(self.sql.value("SELECT count(*) FROM crawl WHERE batch_id = ?", batch_id) or 0) < MAX_FILES:
             self.sql.run(
                 "INSERT OR IGNORE INTO crawl (batch_id, url, depth, trigger_name, fallback) VALUES (?, ?, ?, ?, ?)",
@@ -259,7 +268,7 @@ class SitemapCrawl:
         self._finish(file)
 
     def _finish(self, file: SitemapFile) -> None:
-        """The row stays until the crawl is over, so that no file is read twice."""
+        """Mark a file as read. Its row stays until the crawl is over, so that no file is read twice."""
         self.sql.run("UPDATE crawl SET state = 'done' WHERE id = ?", file.id)
         self.sql.run("DELETE FROM crawl_progress WHERE crawl_id = ?", file.id)
 
@@ -268,7 +277,7 @@ class SitemapCrawl:
 
 
 def _canonicalize(links: list[SitemapLink], config: ZoneConfig) -> Iterator[tuple[str, float | None]]:
-    """The canonical URL and the last change of each page of the zone."""
+    """Yield the canonical URL and the last change of each page of the zone."""
     for link in links:
         try:
             yield canonical_url(link.url, config), link.modified_at

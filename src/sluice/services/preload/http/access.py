@@ -12,7 +12,7 @@ from sluice.core.preload.zone_config import ZONE_ID, check_zone_id
 from sluice.services.preload.http.operator_gate import OperatorGate
 from sluice.services.preload.http.requests import MAX_BODY_BYTES
 from sluice.services.preload.zone.calls import Zones
-from sluice.services.preload.zone.signed_calls import Shown, SignedReply
+from sluice.services.preload.zone.signed_calls import ShownKind, SignedReply
 from sluice.services.preload.zone.zone_object import ZoneCalls
 from sluice.web import Handler, Reply, Request, read_bytes
 from sluice.web.operations import Operation, describe
@@ -41,7 +41,7 @@ BodyCall = Callable[[ZoneCalls, str], Awaitable[object]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Access:
+class AccessHandlers:
     zones: Zones
     clock: Clock
     defer: Defer
@@ -90,7 +90,7 @@ class Access:
         return describe(operation)(_choose_by_signature(site, operator))
 
     def show(
-        self, operation: Operation, what: Shown, call: RequestCall, item: PathParameter[str] | None = None
+        self, operation: Operation, what: ShownKind, call: RequestCall, item: PathParameter[str] | None = None
     ) -> Handler:
         """Return a handler that shows something to the operator, and to the site that signs its request."""
 
@@ -108,7 +108,7 @@ class Access:
         return self.by_operator_with_request(operation, lambda zone, _request: call(zone))
 
     def by_operator_with_request(self, operation: Operation, call: RequestCall) -> Handler:
-        """Do the same with a call that takes something of the request."""
+        """Return a handler for the operator of a zone, by a call that takes something of the request."""
 
         @describe(operation)
         async def handle(request: Request) -> Reply:
@@ -117,7 +117,7 @@ class Access:
         return handle
 
     def by_operator_with_body(self, operation: Operation, call: BodyCall) -> Handler:
-        """Do the same with a call that takes the body, which may be left out."""
+        """Return a handler for the operator of a zone, by a call that takes the body, which may be left out."""
 
         @describe(operation)
         async def handle(request: Request) -> Reply:
@@ -132,12 +132,12 @@ class Access:
         return handle
 
     async def admit(self, request: Request) -> ZoneCalls:
-        """The zone of an operator's request; raises Unauthorized without the token."""
+        """Return the zone of an operator's request; raise Unauthorized without the token."""
         await self.gate.admit(request)
         return self.zones.get(ZONE.read(request))
 
     async def _refuse_strangers(self, zone_id: str | None, signed: SignedRequest) -> None:
-        """A caller who cannot sign learns nothing more, and creates no object of a zone that does not exist."""
+        """Raise Unauthorized for an unknown zone: a caller who cannot sign learns nothing more, and no object is created for it."""
         if zone_id is None or not await self.zones.is_registered(zone_id):
             signed.verify(self.signing_keys, self.clock.now())
 
@@ -176,7 +176,7 @@ def _find_zone_id(content: bytes) -> tuple[str | None, Invalid | None]:
 
 
 def signed_path(request: Request) -> str:
-    """The path as it was sent, with its query: nothing of it may go unsigned."""
+    """Return the path as it was sent, with its query: nothing of it may go unsigned."""
     _, mark, query = request.url.partition("#")[0].partition("?")
     return request.path + mark + query
 

@@ -9,7 +9,7 @@ from pydantic import Field
 from sluice.core.errors import BadField, Invalid, Refused
 from sluice.core.json_text import encode_json
 from sluice.core.preload.zone_config import ZoneConfig, parse_config
-from sluice.services.preload.http.access import NO_STORE, Access
+from sluice.services.preload.http.access import NO_STORE, AccessHandlers
 from sluice.services.preload.http.operator_routes import describe_call
 from sluice.services.preload.http.requests import MAX_BODY_BYTES, MIN_KEY_CHARS
 from sluice.services.preload.zone.operator_calls import Registered
@@ -45,7 +45,7 @@ CONFIGURE: Final = describe_call(
 )
 
 
-def configure_route(access: Access, check_url: CheckUrl) -> Route:
+def configure_route(access: AccessHandlers, check_url: CheckUrl) -> Route:
     @describe(CONFIGURE)
     async def configure(request: Request) -> Reply:
         zone = await access.admit(request)
@@ -60,7 +60,7 @@ def configure_route(access: Access, check_url: CheckUrl) -> Route:
 
 
 def _check_urls(config: ZoneConfig, check_url: CheckUrl) -> None:
-    """Raises Invalid that names every URL and host that must not be fetched."""
+    """Raise Invalid that names every URL and host that must not be fetched."""
     mistakes = []
     for field, url in _list_fetched_urls(config).items():
         try:
@@ -72,7 +72,7 @@ def _check_urls(config: ZoneConfig, check_url: CheckUrl) -> None:
 
 
 def _list_fetched_urls(config: ZoneConfig) -> dict[str, str]:
-    """The addresses that are fetched, by field: with an origin_url it alone, whatever the site is called."""
+    """Return the addresses that are fetched, by field: with an origin_url it alone, whatever the site is called."""
     if config.origin_url is not None:
         return {"origin_url": config.origin_url}
     urls = {"site_url": config.site_url, "preload_sitemap_url": config.sitemap_url}

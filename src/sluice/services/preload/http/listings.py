@@ -8,7 +8,7 @@ from sluice.core.errors import NotFound
 from sluice.core.ports import Database
 from sluice.core.preload.incidents import Incident
 from sluice.core.preload.members import Amount, AnyTrigger, EpochS
-from sluice.services.preload.http.access import NO_STORE, ZONE, Access
+from sluice.services.preload.http.access import NO_STORE, ZONE, AccessHandlers
 from sluice.services.preload.http.operator_routes import LIMIT, LISTING, OPERATOR
 from sluice.services.preload.http.prometheus import CONTENT_TYPE, MAX_ZONES, format_figures
 from sluice.web import Handler, Reply, Request, Route
@@ -97,7 +97,7 @@ SHOW_METRICS: Final = Operation(
 )
 
 
-def listing_routes(access: Access, database: Database) -> list[Route]:
+def listing_routes(access: AccessHandlers, database: Database) -> list[Route]:
     @describe(LIST_ZONES)
     async def list_zones(request: Request) -> Reply:
         await access.gate.admit(request)
@@ -130,7 +130,7 @@ def listing_routes(access: Access, database: Database) -> list[Route]:
     ]
 
 
-def show_metrics(access: Access) -> Handler:
+def show_metrics(access: AccessHandlers) -> Handler:
     @describe(SHOW_METRICS)
     async def show(request: Request) -> Reply:
         await access.gate.admit(request)

@@ -17,7 +17,7 @@ class OperatorGate:
     wrong_tokens: WrongTokens
 
     async def admit(self, request: Request) -> None:
-        """Raises Unauthorized without the right token, and NotReady while none can be right."""
+        """Raise Unauthorized without the right token, and NotReady while none can be right."""
         if self.problem is not None:
             raise NotReady(f"ADMIN_TOKEN {self.problem}")
         try:

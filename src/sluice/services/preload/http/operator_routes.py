@@ -4,7 +4,7 @@ from typing import Final
 
 from sluice.core.errors import Invalid
 from sluice.services.preload.discovery.observed_pages import ObservedReply
-from sluice.services.preload.http.access import BATCH_ID, ZONE, Access
+from sluice.services.preload.http.access import BATCH_ID, ZONE, AccessHandlers
 from sluice.services.preload.http.requests import EnqueueBody, IdsBody, PurgeTarget, RulesBody
 from sluice.services.preload.http.site_routes import EXAMPLE_URL
 from sluice.services.preload.purge_lists.orders import PurgeAccepted
@@ -12,7 +12,7 @@ from sluice.services.preload.queue.batches import Batch
 from sluice.services.preload.queue.dead_letters import FailedReply
 from sluice.services.preload.queue.enqueue import Accepted
 from sluice.services.preload.queue.queue_summary import QueueReply
-from sluice.services.preload.zone.configuration import Versions
+from sluice.services.preload.zone.config_publisher import Versions
 from sluice.services.preload.zone.operator_calls import (
     Deleted,
     Registered,
@@ -140,7 +140,7 @@ PURGE_BY_HAND: Final = describe_call(
 )._replace(body=PurgeTarget, example={"urls": [EXAMPLE_URL]}, problems=(404, 429))
 
 
-def operator_routes(access: Access) -> list[Route]:
+def operator_routes(access: AccessHandlers) -> list[Route]:
     ask, ask_about, send = access.by_operator, access.by_operator_with_request, access.by_operator_with_body
     restore = ask_about(RESTORE, lambda zone, request: zone.restore_version(VERSION.read(request)))
     cancel = ask_about(CANCEL, lambda zone, request: zone.cancel_batch(BATCH_ID.read(request)))

@@ -14,7 +14,7 @@ _Sample = tuple[dict[str, str], float | None]
 
 
 def format_figures(zones: Sequence[TrafficReply]) -> str:
-    """The page for what `show_traffic` says of each zone."""
+    """Return the page for what `show_traffic` says of each zone."""
     lines = []
     for name, text, samples in (
         ("visits", "Visits of the last 24 hours, by what answered them.", _read_layers(zones, "visits")),
@@ -53,6 +53,6 @@ def _read_coverage(zones: Sequence[TrafficReply]) -> Iterator[_Sample]:
 
 
 def _format(name: str, labels: dict[str, str], value: float | None) -> str:
-    """A zone's id has only letters, digits, - and _, so that no label needs an escape."""
+    """Return the text of a sample. A zone's id has only letters, digits, - and _, so that no label needs an escape."""
     text = ",".join(f'{label}="{each}"' for label, each in labels.items())
     return f"sluice_preload_{name}{{{text}}} {value}"

@@ -5,8 +5,8 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from sluice.core.preload.caching.freshness import TAG
-from sluice.core.preload.entries import MAX_REQUEST_URLS
 from sluice.core.preload.priority import Trigger
+from sluice.core.preload.queue_entries import MAX_REQUEST_URLS
 from sluice.core.preload.request_signing import check_any_key, check_preload_key, check_purge_key
 from sluice.core.preload.zone_config import ZONE_ID, check_site_path
 

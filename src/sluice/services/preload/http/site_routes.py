@@ -3,7 +3,7 @@
 from typing import Final
 
 from sluice.services.preload.discovery.site_facts import CrawlAccepted, Learned
-from sluice.services.preload.http.access import BATCH_ID, EXAMPLE_ID, PURGE_ID, ZONE, Access
+from sluice.services.preload.http.access import BATCH_ID, EXAMPLE_ID, PURGE_ID, ZONE, AccessHandlers
 from sluice.services.preload.http.requests import AgentBody, PagesBody, PreloadBody, PurgeBody, SitemapBody
 from sluice.services.preload.purge_lists.orders import PurgeAccepted
 from sluice.services.preload.queue.batches import Batch
@@ -119,7 +119,7 @@ SHOW_PURGE: Final = SHOW_STATUS._replace(
 )
 
 
-def site_routes(access: Access) -> list[Route]:
+def site_routes(access: AccessHandlers) -> list[Route]:
     crawl = access.by_site_or_operator(
         CRAWL,
         lambda zone, signed, body: zone.crawl_for_site(signed, body),
@@ -127,8 +127,8 @@ def site_routes(access: Access) -> list[Route]:
     )
     learn = access.by_site_or_operator(
         LEARN,
-        lambda zone, signed, body: zone.learn_from_site(signed, body),
-        lambda zone, body: zone.learn_pages(body),
+        lambda zone, signed, body: zone.store_site_facts(signed, body),
+        lambda zone, body: zone.store_page_facts(body),
     )
     show_batch = access.show(
         SHOW_BATCH, "batch", lambda zone, request: zone.show_batch(BATCH_ID.read(request)), BATCH_ID

@@ -25,7 +25,7 @@ class PurgeLog:
     zone_id: str
 
     async def add(self, purge: Purge) -> None:
-        """Logs a purge, once; a copy that is being stored right now is checked against this log afterwards."""
+        """Log a purge, once; a copy that is being stored right now is checked against this log afterwards."""
         await self.database.run(
             """INSERT OR IGNORE INTO purge_log (purge_id, zone_id, idempotency_key, nonce, tags, urls, everything,
                  prefixes, created_at, seq, soft) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
@@ -35,7 +35,7 @@ class PurgeLog:
         )
 
     async def count_replaced(self, purge_id: str, *, soft: bool) -> int:
-        """How many pages that a purge covered have a newer copy by now; 0 if it is not of this kind."""
+        """Return how many pages that a purge covered have a newer copy by now; 0 if it is not of this kind."""
         count = await self.database.value(
             """SELECT count(*) FROM purge_log AS purge JOIN cached_pages AS page ON page.zone_id = purge.zone_id
                  AND page.seq >= purge.seq AND page.first_seq < purge.seq
@@ -51,7 +51,7 @@ class PurgeLog:
         return int(count or 0)
 
     async def list_covered(self, marks: Mapping[str, Mark], limit: int) -> list[CoveredPage]:
-        """Some stored copies that are older than the purges that cover them."""
+        """Return some stored copies that are older than the purges that cover them."""
         rows = json.dumps([[scope, mark.seq, mark.hard_seq] for scope, mark in marks.items()])
         chosen = f"""SELECT mark.value ->> 0 AS scope, url, variant, seq < mark.value ->> 2 AS is_hard
           FROM json_each(?1) AS mark CROSS JOIN {{}} WHERE zone_id = ?2 AND seq < mark.value ->> 1 AND {{}} LIMIT {int(limit)}"""  # noqa: S608

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sluice.core.ports import Row, Sql
-from sluice.core.preload.purge_list import EVERYTHING, MAX_MARKS, Mark, PurgeList, Verdict, list_scopes
+from sluice.core.preload.purge_list import EVERYTHING, MAX_MARKS, Mark, PurgeList, PurgeVerdict, list_scopes
 from sluice.core.preload.purges import Purge
 
 # No edge keeps a copy longer than 300 s, and nobody reads a list that is older than that.
@@ -23,7 +23,7 @@ class PurgeMarks:
     sql: Sql
 
     def add(self, purge: Purge) -> int:
-        """Numbers a purge; from now on older copies of what it covers are not valid."""
+        """Give a purge its number; from now on older copies of what it covers are not valid."""
         seq = int(self.sql.value("UPDATE tally SET n = n + 1 WHERE name = 'purge_seq' RETURNING n") or 0)
         self.sql.run(
             """INSERT INTO mark SELECT value, ?, ?, ? FROM json_each(?) WHERE true
@@ -39,15 +39,15 @@ class PurgeMarks:
         return PurgeList(self.latest(), _parse_marks(self.sql.rows("SELECT scope, seq, hard_seq FROM mark")))
 
     def latest(self) -> int:
-        """The number of the latest purge."""
+        """Return the number of the latest purge."""
         return int(self.sql.value("SELECT n FROM tally WHERE name = 'purge_seq'") or 0)
 
-    async def judge(self, url: str, tags: Collection[str], seq: int) -> Verdict:
-        """What purges after this number say about a copy of a page."""
+    async def judge(self, url: str, tags: Collection[str], seq: int) -> PurgeVerdict:
+        """Return what purges after this number say about a copy of a page."""
         return self.load().judge(url, tags, seq)
 
     def list_old(self, now: float, limit: int) -> dict[str, Mark]:
-        """The oldest rows of purges that are carried out and of which no edge has an older copy any more."""
+        """Return the oldest rows of purges that are carried out and of which no edge has an older copy any more."""
         rows = self.sql.rows(
             """SELECT scope, seq, hard_seq FROM mark WHERE at < ? AND NOT EXISTS (SELECT 1 FROM purge)
                ORDER BY at LIMIT ?""",
@@ -56,14 +56,14 @@ class PurgeMarks:
         return _parse_marks(rows)
 
     def forget(self, marks: Mapping[str, Mark]) -> None:
-        """Deletes rows that no later purge has changed."""
+        """Delete rows that no later purge has changed."""
         self.sql.run(
             """DELETE FROM mark WHERE (scope, seq) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?))""",
             json.dumps([[scope, mark.seq] for scope, mark in marks.items()]),
         )
 
     def _replace_all(self, now: float) -> None:
-        """One purge of everything instead of very many."""
+        """Store one purge of everything in place of very many rows."""
         [row] = self.sql.rows("SELECT max(seq) AS seq, max(hard_seq) AS hard_seq FROM mark")
         self.sql.run("DELETE FROM mark")
         self.sql.run("INSERT INTO mark VALUES (?, ?, ?, ?)", EVERYTHING, row["seq"], row["hard_seq"], now)

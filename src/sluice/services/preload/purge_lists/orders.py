@@ -19,7 +19,7 @@ class PurgeAccepted(TypedDict):
 def build_purge(
     target: PurgeTarget, config: ZoneConfig, *, purge_id: str, now: float, idempotency_key: str = "", nonce: str = ""
 ) -> Purge:
-    """The purge that is asked for; raises Invalid that names every URL that is not a page of the zone."""
+    """Return the purge that is asked for; raise Invalid that names every URL that is not a page of the zone."""
     return Purge(
         purge_id=purge_id,
         idempotency_key=idempotency_key or purge_id,

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Final, Literal, TypedDict
 from sluice.core.doc import Doc
 from sluice.core.errors import NotFound
 from sluice.core.ports import Row, Sql
-from sluice.core.preload.entries import LEASED
 from sluice.core.preload.members import Amount, AnyTrigger, EpochS
+from sluice.core.preload.queue_entries import LEASED
 
 KEPT_S: Final = 7 * 86_400
 
@@ -45,15 +45,15 @@ class Batches:
         )
 
     def add_queued(self, batch_id: str, count: int) -> None:
-        """Counts pages that wait in the queue."""
+        """Count pages that wait in the queue."""
         self.sql.run("UPDATE batch SET total = total + ?, queued = queued + ? WHERE id = ?", count, count, batch_id)
 
     def add_settled(self, batch_id: str, count: Count, n: int) -> None:
-        """Counts pages that never entered the queue."""
+        """Count pages that never entered the queue."""
         self.sql.run(f"UPDATE batch SET total = total + ?, {count} = {count} + ? WHERE id = ?", n, n, batch_id)  # noqa: S608
 
     def settle(self, entry_id: int, count: Count, now: float) -> None:
-        """Moves a page, in all of its batches, from `queued` to the count of its end."""
+        """Move a page, in all of its batches, from `queued` to the count of its end."""
         self.sql.run(
             f"""UPDATE batch SET queued = queued - 1, {count} = {count} + 1,
                   finished_at = CASE WHEN queued = 1 AND crawling = 0 THEN ? ELSE finished_at END
@@ -63,7 +63,7 @@ class Batches:
         self.sql.run("DELETE FROM membership WHERE entry_id = ?", entry_id)
 
     def settle_dropped(self, entry_ids: str, batch_id: str, now: float) -> int:
-        """Moves pages, given as a JSON list of ids, from `queued` to `dropped`; returns how many were of this batch."""
+        """Move pages, given as a JSON list of ids, from `queued` to `dropped`; return how many were of this batch."""
         of_batch = self.sql.value(
             "SELECT count(*) FROM membership WHERE batch_id = ? AND entry_id IN (SELECT value FROM json_each(?))",
             *(batch_id, entry_ids),
@@ -80,12 +80,12 @@ class Batches:
         return int(of_batch or 0)
 
     def list_ids(self, entry_id: int) -> list[str]:
-        """The batches that want an entry."""
+        """Return the batches that want an entry."""
         rows = self.sql.rows("SELECT batch_id FROM membership WHERE entry_id = ?", entry_id)
         return [str(row["batch_id"]) for row in rows]
 
     def begin_crawl(self, batch_id: str) -> None:
-        """Notes that a crawl may still find pages for a batch, so that it does not finish before."""
+        """Note that a crawl may still find pages for a batch, so that it does not finish before."""
         self.sql.run("UPDATE batch SET crawling = 1 WHERE id = ?", batch_id)
 
     def end_crawl(self, batch_id: str, now: float) -> None:
@@ -100,7 +100,7 @@ class Batches:
         )
 
     def cancel(self, batch_id: str, now: float) -> None:
-        """Removes the entries that only this batch wants; leased pages are finished."""
+        """Remove the entries that only this batch wants; leased pages are finished."""
         self.load(batch_id)
         self.sql.run(
             f"""DELETE FROM entry WHERE state != {LEASED}

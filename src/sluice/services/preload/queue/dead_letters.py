@@ -6,8 +6,8 @@ from typing import Annotated, Any, Final, TypedDict
 
 from sluice.core.doc import Doc
 from sluice.core.ports import Row, Sql
-from sluice.core.preload.entries import QueueEntry, WantedPage
 from sluice.core.preload.members import EpochS
+from sluice.core.preload.queue_entries import QueueEntry, WantedPage
 from sluice.services.preload.queue.queue import QueuedPage
 
 REPLAY_INTERVAL_S: Final = 3600
@@ -29,7 +29,7 @@ class FailedReply(TypedDict):
 
 
 @dataclass(slots=True)
-class DeadLetters:
+class DeadLetterQueue:
     sql: Sql
     # False when there is certainly none: then a page that is warmed need not be looked for here.
     may_have_any: bool = field(init=False)
@@ -49,24 +49,24 @@ class DeadLetters:
         )
 
     def remove(self, url: str, variant: str) -> None:
-        """Removes a page that was warmed after all, or is gone."""
+        """Remove a page that was warmed after all, or is gone."""
         self.sql.run("DELETE FROM dead WHERE url = ? AND variant = ?", url, variant)
 
     def take(self, limit: int, ids: Sequence[int] | None = None) -> list[WantedPage]:
-        """Removes and returns the oldest letters, or those with the ids, so that they are tried again."""
+        """Remove and return the oldest letters, or those with the ids, so that they are tried again."""
         rows = self._load_rows(limit, ids)
         for row in rows:
             self.sql.run("DELETE FROM dead WHERE id = ?", row["id"])
         return [_parse_row(row) for row in rows]
 
     def delete(self, ids: Sequence[int] | None = None) -> int:
-        """Returns how many were deleted; without ids all are."""
+        """Return how many were deleted; without ids all are."""
         if ids is None:
             return self.sql.execute("DELETE FROM dead")
         return sum(self.sql.execute("DELETE FROM dead WHERE id = ?", each) for each in ids)
 
     def delete_old(self, now: float) -> None:
-        """Deletes pages by the age of their first failure, so that one that keeps failing goes too."""
+        """Delete pages by the age of their first failure, so that one that keeps failing goes too."""
         self.sql.run("DELETE FROM dead WHERE first_failed_at < ?", now - KEPT_S)
         self.may_have_any = self.count > 0
 

@@ -8,9 +8,9 @@ from sluice.core.doc import Doc
 from sluice.core.errors import BadField, Invalid
 from sluice.core.preload.caching.cache_keys import canonical_url, list_variants
 from sluice.core.preload.caching.request_rules import page_bypass_reason
-from sluice.core.preload.entries import WantedPage
 from sluice.core.preload.members import Amount, AnyTrigger
 from sluice.core.preload.priority import NOTHING_KNOWN, Facts, compute_priority
+from sluice.core.preload.queue_entries import WantedPage
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.queue.batches import Batches
 from sluice.services.preload.queue.queue import Queue
@@ -37,7 +37,7 @@ class PageOrder:
 
 
 def canonicalize_urls(urls: Sequence[str], config: ZoneConfig, *, field: str = "urls") -> list[str]:
-    """The canonical URLs without duplicates; raises Invalid that names every URL that is not a page of the zone."""
+    """Return the canonical URLs without duplicates; raise Invalid that names every URL that is not a page of the zone."""
     canonical: dict[str, None] = {}
     mistakes = []
     for position, url in enumerate(urls):
@@ -58,7 +58,7 @@ class Enqueuer:
     outbox: Outbox
 
     def enqueue(self, order: PageOrder, config: ZoneConfig, facts: Mapping[str, Facts], now: float) -> Accepted:
-        """Puts the pages of an order into the queue."""
+        """Put the pages of an order into the queue."""
         self.batches.open(order.batch_id, order.trigger, now)
         cacheable = [url for url in order.urls if page_bypass_reason(url, config) is None]
         variants = list_variants(config)

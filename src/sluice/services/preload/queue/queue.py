@@ -12,9 +12,9 @@ from typing import Annotated, Any, Final, NotRequired, TypedDict
 
 from sluice.core.doc import Doc
 from sluice.core.ports import Row, Scalar, Sql
-from sluice.core.preload.entries import LATE, LEASED, READY, WAITING, QueueEntry, WantedPage, order_key
 from sluice.core.preload.members import AnyTrigger, Priority, Variant
 from sluice.core.preload.priority import MANUAL
+from sluice.core.preload.queue_entries import LATE, LEASED, READY, WAITING, QueueEntry, WantedPage, order_key
 from sluice.services.preload.queue.batches import Batches, Count
 
 CHUNK: Final = 500  # pages inserted by one statement: the JSON of the longest URLs stays within a row's 2 MB
@@ -51,7 +51,7 @@ class EnqueueResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Tallies:
+class QueueCounters:
     """Counters that triggers keep, because counting rows would take longer the more there are."""
 
     depth: int
@@ -59,7 +59,7 @@ class Tallies:
     dead_changes: int
 
     @classmethod
-    def parse(cls, row: Row) -> "Tallies":
+    def parse(cls, row: Row) -> "QueueCounters":
         return cls(int(row["depth"] or 0), int(row["changes"] or 0), int(row["dead_changes"] or 0))
 
 
@@ -83,16 +83,16 @@ class Queue:
         return int(self.sql.value("SELECT depth FROM queue_tally") or 0)
 
     def count_unknown(self) -> int:
-        """How many pages wait for their first copy."""
+        """Return how many pages wait for their first copy."""
         sql = "SELECT count(*) FROM entry WHERE NOT EXISTS (SELECT 1 FROM page WHERE page.url = entry.url)"
         return int(self.sql.value(sql) or 0)
 
-    def load_tallies(self) -> Tallies:
+    def load_tallies(self) -> QueueCounters:
         [row] = self.sql.rows(f"SELECT {TALLIES} FROM queue_tally")  # noqa: S608 - constant
-        return Tallies.parse(row)
+        return QueueCounters.parse(row)
 
     def enqueue(self, wanted: Sequence[WantedPage], batch_id: str, *, now: float, max_depth: int) -> EnqueueResult:
-        """Adds pages to the queue and to a batch; an entry that exists is merged as `merge_request` of the core says."""
+        """Add pages to the queue and to a batch; an entry that exists is merged as `merge_request` of the core says."""
         added = sum(self._insert(wanted[at : at + CHUNK], batch_id, now) for at in range(0, len(wanted), CHUNK))
         self.batches.add_queued(batch_id, added)
         depth = self.depth
@@ -102,26 +102,26 @@ class Queue:
         return EnqueueResult(max(0, added - dropped_of_batch), dropped, depth - len(dropped))
 
     def list_in_order(self, limit: int) -> list[QueueEntry]:
-        """All entries, leased ones too, in the order of the queue."""
+        """Return all entries, leased ones too, in the order of the queue."""
         return [parse_entry(row) for row in self.sql.rows(f"SELECT * FROM entry ORDER BY {ORDER} LIMIT ?", limit)]  # noqa: S608
 
     def lease(self, now: float, lease_s: float, *, by_hand: bool = False) -> QueueEntry | None:
-        """Takes the first ready entry, or the first that is wanted by hand; nobody else gets it until the lease ends."""
+        """Take the first ready entry, or the first that is wanted by hand; nobody else gets it until the lease ends."""
         ready = f"state = {READY}{_and_manual(by_hand)}"
         return self._lease(f"SELECT id FROM entry WHERE {ready} ORDER BY {ORDER} LIMIT 1", now + lease_s)  # noqa: S608
 
     def lease_last(self, now: float, lease_s: float, *, by_hand: bool = False) -> QueueEntry | None:
-        """Takes the last ready entry, to learn whether other pages than the first ones work."""
+        """Take the last ready entry, to learn whether other pages than the first ones work."""
         ready = f"state = {READY}{_and_manual(by_hand)}"
         return self._lease(f"SELECT id FROM entry WHERE {ready} ORDER BY {REVERSE_ORDER} LIMIT 1", now + lease_s)  # noqa: S608
 
     def lease_late(self, now: float, lease_s: float, *, by_hand: bool = False) -> QueueEntry | None:
-        """Takes the first of the entries that stand behind all others."""
+        """Take the first of the entries that stand behind all others."""
         late = f"state = {LATE}{_and_manual(by_hand)}"
         return self._lease(f"SELECT id FROM entry WHERE {late} ORDER BY {ORDER} LIMIT 1", now + lease_s)  # noqa: S608
 
     def lease_probe(self, now: float, lease_s: float, *, by_hand: bool = False) -> QueueEntry | None:
-        """Takes the ready entry that says most about the origin: a page that has worked, else one that has not failed."""
+        """Take the ready entry that says most about the origin: a page that has worked, else one that has not failed."""
         ready = f"state IN ({READY}, {LATE}){_and_manual(by_hand)}"
         first = f"SELECT * FROM entry WHERE {ready} ORDER BY state, {ORDER} LIMIT {PROBES}"  # noqa: S608
         return self._lease(
@@ -147,18 +147,18 @@ class Queue:
         return DueTimes(is_ready, has_late, _time(row["retry_at"]), _time(row["lease_ends_at"]))
 
     def find_last_retry(self, now: float) -> float:
-        """When the last of the pages that wait for another attempt gets it; now without such a page."""
+        """Return when the last of the pages that wait for another attempt gets it; now without such a page."""
         last = _time(self.sql.value(f"SELECT max(due_at) FROM entry WHERE state = {WAITING}"))  # noqa: S608
         return now if last is None else max(now, last)
 
     def release_due_retries(self, now: float) -> None:
-        """Makes entries ready whose backoff is over."""
+        """Make entries ready whose backoff is over."""
         self.sql.run(f"UPDATE entry SET state = {_READY_OR_LATE} WHERE state = {WAITING} AND due_at <= ?", now)  # noqa: S608
 
     def reclaim(self, now: float, held: Collection[int] = ()) -> list[QueueEntry]:
-        """Makes entries ready whose lease has ended, except those that are still held here.
+        """Make entries ready whose lease has ended, except those that are still held here.
 
-        Returns those that have crashed the Worker too often.
+        Return those that have crashed the Worker too often.
         """
         rows = self.sql.rows(
             f"""UPDATE entry SET state = {_READY_OR_LATE}, crashes = crashes + 1
@@ -169,22 +169,22 @@ class Queue:
         return [parse_entry(row) for row in rows if int(row["crashes"] or 0) > MAX_CRASHES]
 
     def shorten_all(self, until: float) -> None:
-        """Ends all leases by that time, after a crash of their holder."""
+        """End all leases by that time, after a crash of their holder."""
         self.sql.run(f"UPDATE entry SET due_at = min(due_at, ?) WHERE state = {LEASED}", until)  # noqa: S608
 
     def give_back(self, entry: QueueEntry) -> None:
-        """Makes an entry ready again, without counting an attempt."""
+        """Make an entry ready again, without counting an attempt."""
         self.sql.run(f"UPDATE entry SET state = {_READY_OR_LATE} WHERE id = ?", entry.id)  # noqa: S608
 
     def repeat(self, entry: QueueEntry) -> None:
-        """Makes an entry ready for its next attempt at once; it does not count as one that fails."""
+        """Make an entry ready for its next attempt at once; it does not count as one that fails."""
         self.sql.run(
             f"UPDATE entry SET state = {_READY_OR_LATE}, attempt = attempt + 1, again = 0 WHERE id = ?",  # noqa: S608
             entry.id,
         )
 
     def finish(self, entry: QueueEntry, count: Count, now: float) -> None:
-        """Removes an entry and settles it in its batches; one that was wanted again meanwhile is ready again instead."""
+        """Remove an entry, and settle it in its batches; one that was wanted again meanwhile is ready again instead."""
         if self.sql.rows("DELETE FROM entry WHERE id = ? AND again = 0 RETURNING id", entry.id):
             self.batches.settle(entry.id, count, now)
             return
@@ -196,7 +196,7 @@ class Queue:
         )
 
     def retry(self, entry: QueueEntry, due_at: float, now: float, *, is_late: bool = False) -> None:
-        """Delays an entry after a failed attempt; one that is late then stands behind all others."""
+        """Delay an entry after a failed attempt; one that is late then stands behind all others."""
         if is_late:
             self.sql.run("INSERT OR IGNORE INTO late VALUES (?)", entry.id)
         self.sql.run(
@@ -206,14 +206,14 @@ class Queue:
         )
 
     def mark_wanted_again(self, urls: Sequence[str]) -> None:
-        """Marks leased pages, so that they are fetched once more: they have changed since their fetch began."""
+        """Mark leased pages, so that they are fetched once more: they have changed since their fetch began."""
         self.sql.run(
             f"UPDATE entry SET again = 1 WHERE state = {LEASED} AND url IN (SELECT value FROM json_each(?))",  # noqa: S608
             json.dumps(list(urls)),
         )
 
     def _insert(self, wanted: Sequence[WantedPage], batch_id: str, now: float) -> int:
-        """Returns how many of the pages are new to the batch."""
+        """Return how many of the pages are new to the batch."""
         pages = json.dumps(
             [[w.url, w.variant, w.priority, w.trigger, w.post_id, w.hops, w.first_failed_at] for w in wanted]
         )
@@ -237,7 +237,7 @@ class Queue:
         return len(joined)
 
     def _drop_lowest(self, count: int, batch_id: str, now: float) -> tuple[list[str], int]:
-        """Drops the last `count` entries that are not leased; returns their URLs and how many were of the batch."""
+        """Drop the last `count` entries that are not leased; return their URLs and how many were of the batch."""
         if count <= 0:
             return [], 0
         candidates = [parse_entry(row) for state in (READY, WAITING, LATE) for row in self._load_lowest(state, count)]

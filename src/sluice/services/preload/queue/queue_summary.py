@@ -5,8 +5,8 @@ from typing import Annotated, Final, TypedDict
 
 from sluice.core.doc import Doc
 from sluice.core.ports import Sql
-from sluice.core.preload.entries import READY
 from sluice.core.preload.members import Amount
+from sluice.core.preload.queue_entries import READY
 from sluice.services.preload.queue.queue import ORDER, QueuedPage, entry_as_json, parse_entry
 
 # The base priorities of the triggers: manual, post-purge, scheduled, sitemap.
@@ -24,7 +24,7 @@ class QueueReply(TypedDict):
 
 
 def summarize_queue(sql: Sql) -> QueueReply:
-    """Counts the whole queue, so it takes longer the more there are: for a page that somebody looks at."""
+    """Count the whole queue, so it takes longer the more there are: for a page that somebody looks at."""
     counts = {row["band"]: int(row["n"] or 0) for row in sql.rows(_COUNT)}
     edges = (None, *BANDS, None)
     bands: list[Band] = [

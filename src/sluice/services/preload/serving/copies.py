@@ -71,7 +71,7 @@ class Copy:
         return max(0.0, now - self.stored_at)
 
     def updated_by(self, headers: HeaderPairs, config: ZoneConfig) -> "Copy":
-        """The copy with the headers, freshness and tags of a 304 that confirms it."""
+        """Return the copy with the headers, freshness and tags of a 304 that confirms it."""
         stored = select_stored_headers(headers, config, self.page)
         news = tuple(pair for pair in stored if pair[0] not in _NOT_UPDATED)
         names = {name for name, _ in news}
@@ -84,11 +84,11 @@ class Copy:
         )
 
     def confirmed(self, headers: HeaderPairs, config: ZoneConfig, now: float) -> "Copy":
-        """The copy after a 304 that arrived now."""
+        """Return the copy after a 304 that arrived now."""
         return replace(self.updated_by(headers, config), stored_at=now - initial_age_s(headers))
 
     def renewed_at(self, time: float) -> "Copy":
-        """The copy with the time of its last confirmation, which a browser compares with its own clock."""
+        """Return the copy with the time of its last confirmation, which a browser compares with its own clock."""
         others = tuple(pair for pair in self.headers if pair[0] != "date")
         dated = (
             (("date", format_http_date(datetime.fromtimestamp(time, UTC))),) if len(others) < len(self.headers) else ()
@@ -102,16 +102,16 @@ class Copy:
         return self.freshness.is_fresh(self.age_s(now))
 
     def may_serve_while_revalidating(self, now: float) -> bool:
-        """Whether it may be served while a newer one is fetched."""
+        """Return whether it may be served while a newer one is fetched."""
         return self.freshness.may_serve_while_revalidating(self.age_s(now))
 
     def may_serve_on_error(self, now: float) -> bool:
-        """Whether it may be served because the origin fails."""
+        """Return whether it may be served because the origin fails."""
         return self.freshness.may_serve_on_error(self.age_s(now))
 
 
 @dataclass(frozen=True, slots=True)
-class Validated:
+class Revalidation:
     """The conditions of a request that was answered with 304, when it was sent, and the latest purge known then."""
 
     conditions: HeaderPairs
@@ -119,12 +119,12 @@ class Validated:
     seq: int
 
     def fits(self, headers: HeaderPairs) -> bool:
-        """Whether these are the headers of the copy that the conditions were made of."""
+        """Return whether these are the headers of the copy that the conditions were made of."""
         return self.conditions == build_conditions(headers)
 
 
 def build_conditions(headers: HeaderPairs) -> HeaderPairs:
-    """The request headers that ask for a page only if it has changed; `headers` are those of its copy."""
+    """Return the request headers that ask for a page only if it has changed; `headers` are those of its copy."""
     names = (("if-none-match", "etag"), ("if-modified-since", "last-modified"))
     return tuple((name, value) for name, key in names if (value := header_value(headers, key)))
 
@@ -132,7 +132,7 @@ def build_conditions(headers: HeaderPairs) -> HeaderPairs:
 def build_copy(
     page: Page, status: int, headers: HeaderPairs, content: Content, *, config: ZoneConfig, now: float, seq: int
 ) -> Copy:
-    """The copy of a response that arrived now; `seq` is the latest purge that was known when the origin was asked."""
+    """Return the copy of a response that arrived now; `seq` is the latest purge that was known when the origin was asked."""
     return Copy(
         page=page,
         status=status,
@@ -146,13 +146,13 @@ def build_copy(
 
 
 def select_stored_headers(headers: HeaderPairs, config: ZoneConfig, page: Page) -> HeaderPairs:
-    """The headers that are part of a copy, ordered by name, so that equal copies are equal values."""
+    """Return the headers that are part of a copy, ordered by name, so that equal copies are equal values."""
     shown = hide_origin(select_visitor_headers(headers), config, netloc_of(page.url))
     return tuple(sorted((pair for pair in shown if pair[0] not in _NOT_STORED), key=itemgetter(0)))
 
 
 def build_edge_headers(copy: Copy, zone_id: str, *, max_age_s: int) -> HeaderPairs:
-    """The headers under which the edge keeps a copy; what it would act on, and what the copy is, is in one of them as JSON."""
+    """Return the headers under which the edge keeps a copy; what it would act on, and what the copy is, is in one of them as JSON."""
     described = {
         "zone": zone_id,
         "key": key_hash(copy.page.url, copy.page.variant),
@@ -170,7 +170,7 @@ def build_edge_headers(copy: Copy, zone_id: str, *, max_age_s: int) -> HeaderPai
 
 
 def parse_edge_response(page: Page, zone_id: str, response: CachedResponse) -> Copy | None:
-    """The copy that the edge keeps. Two zones may name the same host; then they share the URL, but not the page."""
+    """Return the copy that the edge keeps. Two zones may name the same host; then they share the URL, but not the page."""
     stored = _parse_description(header_value(response.headers, COPY))
     if stored.get("zone") != zone_id or stored["key"] != key_hash(page.url, page.variant):
         return None
@@ -189,12 +189,12 @@ def parse_edge_response(page: Page, zone_id: str, response: CachedResponse) -> C
 
 @lru_cache(maxsize=64)
 def _parse_description(text: str) -> Mapping[str, Any]:
-    """The description of a copy, which nobody changes: hot pages have the same one at each visit."""
+    """Return the description of a copy, which nobody changes: hot pages have the same one at each visit."""
     return MappingProxyType(json.loads(text) if text else {})
 
 
 def build_metadata(copy: Copy) -> dict[str, str]:
-    """Everything as text, the only type that R2 stores."""
+    """Return everything as text, the only type that R2 stores."""
     headers = json.dumps([list(pair) for pair in copy.headers])
     tags = json.dumps(list(copy.tags))
     return {
@@ -209,7 +209,7 @@ def build_metadata(copy: Copy) -> dict[str, str]:
 
 
 def split_metadata(metadata: Mapping[str, str]) -> tuple[dict[str, str], bytes | None]:
-    """The metadata as R2 takes it; what is too long for that is in the bytes of an object of its own, named by its hash."""
+    """Return the metadata as R2 takes it; what is too long for that is in the bytes of an object of its own, named by its hash."""
     if sum(len(value.encode()) for value in metadata.values()) <= MAX_METADATA_BYTES:
         return dict(metadata), None
     content = encode_json({name: metadata[name] for name in _LONG}).encode()
@@ -218,7 +218,7 @@ def split_metadata(metadata: Mapping[str, str]) -> tuple[dict[str, str], bytes |
 
 
 def join_metadata(metadata: Mapping[str, str], content: bytes | None) -> dict[str, str]:
-    """The whole metadata again; nothing if the object beside belongs to another copy."""
+    """Return the whole metadata again; nothing if the object beside belongs to another copy."""
     if content is None or sha256(content).hexdigest() != metadata.get("beside"):
         return {}
     beside: dict[str, str] = json.loads(content)

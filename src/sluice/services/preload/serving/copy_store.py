@@ -13,13 +13,13 @@ from sluice.core.errors import SluiceError
 from sluice.core.headers import header_value
 from sluice.core.ports import NO_CONTENT, Bucket, Clock, Content, HeaderPairs
 from sluice.core.preload.caching.cache_keys import bucket_key, edge_url, key_hash
-from sluice.core.preload.purge_list import Verdict
+from sluice.core.preload.purge_list import PurgeVerdict
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.discovery.page_index import Page, PageIndex
 from sluice.services.preload.ports import Edge
 from sluice.services.preload.serving.copies import (
     Copy,
-    Validated,
+    Revalidation,
     build_edge_headers,
     build_metadata,
     join_metadata,
@@ -46,10 +46,10 @@ class PurgeNumbers(Protocol):
     """What is known here about the zone's purges."""
 
     def latest(self) -> int:
-        """The number of the latest purge that is known now."""
+        """Return the number of the latest purge that is known now."""
 
-    async def judge(self, url: str, tags: Collection[str], seq: int) -> Verdict:
-        """What purges after this number say about a copy of a page."""
+    async def judge(self, url: str, tags: Collection[str], seq: int) -> PurgeVerdict:
+        """Return what purges after this number say about a copy of a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +64,11 @@ class CopyStore:
     numbers: PurgeNumbers
 
     def latest_seq(self) -> int:
-        """The number that a copy carries whose origin is asked now."""
+        """Return the number that a copy carries whose origin is asked now."""
         return self.numbers.latest()
 
     async def store(self, copy: Copy, config: ZoneConfig) -> StoreResult:
-        """Indexes the copy, then puts it into R2 and the edge; says whether a purge has come since its origin was asked."""
+        """Index the copy, then put it into R2 and the edge; return whether a purge has come since its origin was asked."""
         if copy.is_brief or await self._is_one_query_too_many(copy.page, config.cache_max_query_variants):
             await self.put_at_edge(copy)
             return StoreResult.EDGE_ONLY
@@ -86,12 +86,12 @@ class CopyStore:
         return StoreResult.STORED if in_bucket else StoreResult.EDGE_ONLY
 
     async def _is_one_query_too_many(self, page: Page, most: int) -> bool:
-        """Whether the page's path has its number of stored queries already, so that nobody can fill R2 by inventing some."""
+        """Return whether the page's path has its number of stored queries already, so that nobody can fill R2 by inventing some."""
         path, mark, _ = page.url.partition("?")
         return bool(mark) and await self.pages.count_queries(path, but=page.url) >= most
 
     async def _is_purged(self, copy: Copy) -> bool:
-        """Whether the log has a later purge. A purge that is not in it yet will find the copy in the index."""
+        """Return whether the log has a later purge. A purge that is not in it yet will find the copy in the index."""
         purges = await self.pages.load_purges(copy.seq, MAX_PURGES_COMPARED)
         is_covered = any(purge.covers(copy.page.url, copy.tags) for purge in purges)
         return is_covered or len(purges) == MAX_PURGES_COMPARED
@@ -107,8 +107,8 @@ class CopyStore:
             seq=copy.seq,
         )
 
-    async def renew(self, page: Page, headers: HeaderPairs, config: ZoneConfig, validated: Validated) -> bool:
-        """Counts a stored copy as new after a 304; returns False when there is none, or it was purged meanwhile.
+    async def renew(self, page: Page, headers: HeaderPairs, config: ZoneConfig, validated: Revalidation) -> bool:
+        """Count a stored copy as new after a 304; return False when there is none, or it was purged meanwhile.
 
         The object in R2 is written again only if the 304 changes its headers or its freshness.
         """
@@ -118,7 +118,7 @@ class CopyStore:
             return False
         renewed = stored.confirmed(headers, config, self.clock.now())
         verdict = await self.numbers.judge(stored.page.url, stored.tags, stored.seq)
-        if verdict in {Verdict.SOFT, Verdict.PURGED}:
+        if verdict in {PurgeVerdict.SOFT, PurgeVerdict.PURGED}:
             renewed = replace(renewed, seq=validated.seq)
         if renewed == replace(stored, stored_at=renewed.stored_at):
             await self.edge.delete(edge_url(page.url, page.variant))
@@ -132,30 +132,30 @@ class CopyStore:
         return await self.store(replace(renewed, content=content), config) is not StoreResult.PURGED
 
     async def load_from_edge(self, page: Page) -> Copy | None:
-        """The copy near the visitor, if no purge covers it."""
+        """Return the copy near the visitor, if no purge covers it."""
         response = await self.edge.match(edge_url(page.url, page.variant))
         return None if response is None else await self._check(parse_edge_response(page, self.zone_id, response))
 
     async def load_from_bucket(self, page: Page) -> Copy | None:
-        """The copy that all data centres share, if no purge covers it."""
+        """Return the copy that all data centres share, if no purge covers it."""
         return await self._check(await self._read_bucket(page))
 
     async def is_valid(self, copy: Copy) -> bool:
-        """Whether a copy that is not stored yet is still right."""
+        """Return whether a copy that is not stored yet is still right."""
         return await self._check(copy) is not None
 
     async def _check(self, copy: Copy | None) -> Copy | None:
-        """The copy as visitors may get it; after a soft purge only while the origin fails."""
+        """Return the copy as visitors may get it; after a soft purge only while the origin fails."""
         if copy is None:
             return None
         match await self.numbers.judge(copy.page.url, copy.tags, copy.seq):
-            case Verdict.VALID:
+            case PurgeVerdict.VALID:
                 return copy
-            case Verdict.UNCHECKED:
+            case PurgeVerdict.UNCHECKED:
                 return replace(copy, is_unchecked=True)
-            case Verdict.SOFT:
+            case PurgeVerdict.SOFT:
                 return replace(copy, freshness=replace(copy.freshness, lifetime_s=0, while_revalidate_s=0))
-            case Verdict.PURGED:
+            case PurgeVerdict.PURGED:
                 return None
 
     async def _read_bucket(self, page: Page) -> Copy | None:
@@ -169,7 +169,7 @@ class CopyStore:
         return copy.renewed_at(renewed_at) if renewed_at > copy.stored_at else copy
 
     async def remove(self, pages: Sequence[Page], *, below_seq: int | None = None, is_at_edge: bool = True) -> None:
-        """Removes the copies; from the index last, so that a purge that crashes halfway finds the rest again."""
+        """Remove the copies; from the index last, so that a purge that crashes halfway finds the rest again."""
         keys = [self._key(page) for page in pages]
         await self.bucket.delete([*keys, *(key + BESIDE for key in keys)])
         for page in pages if is_at_edge else ():
@@ -193,7 +193,7 @@ class CopyStore:
         return parse_metadata(page, metadata, content)
 
     async def _put_into_bucket(self, copy: Copy) -> bool:
-        """Returns False when R2 refuses the copy three times."""
+        """Return False when R2 refuses the copy three times."""
         for wait_s in (*R2_RETRY_WAITS_S, None):
             try:
                 await self._try_put(copy)

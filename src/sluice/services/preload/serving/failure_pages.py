@@ -24,14 +24,14 @@ h1{{font-size:1.4rem}}p{{color:#555}}</style></head>
 
 
 def status_of(error: Exception) -> int:
-    """Which status tells a visitor of an error: his request is never at fault."""
+    """Return the status with which a visitor is told of an error: his request is never at fault."""
     if isinstance(error, TimedOut | RedirectsToItself):
         return error.status
     return 502 if isinstance(error, SluiceError) else 503
 
 
 def build_failure_reply(request: Request, status: int, host: str) -> Reply:
-    """The reply in the form that the visitor accepts, with what this cache did."""
+    """Return the reply in the form that the visitor accepts, with what this cache did."""
     cache_status = describe_forward("bypass", detail=f"error-{status}")
     return _build_reply(request, status, host).with_header("Cache-Status", cache_status)
 

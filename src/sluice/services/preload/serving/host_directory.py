@@ -63,20 +63,20 @@ class HostDirectory:
         to_api: Callable[[], Awaitable[Reply]],
         to_nobody: Callable[[], Awaitable[Reply]],
     ) -> Reply:
-        """A zone's host is always the zone's; of the others, the API answers only on the Worker's own hosts."""
+        """Return who serves a host. A zone's host is always the zone's; of the others, the API answers only on the Worker's own."""
         zone = await self.find_zone(url)
         if zone is not None:
             return await to_zone(zone)
         return await to_api() if await self._is_for_api(url) else await to_nobody()
 
     async def find_zone_behind(self, url: str, origin_url: str) -> Zone | None:
-        """The zone whose page a URL is, if its origin is asked for the page on the host of `origin_url`."""
+        """Return the zone whose page a URL is, if its origin is asked for the page on the host of `origin_url`."""
         zone = await self.find_zone(url)
         origin = zone and zone.config.origin_url
         return zone if origin and netloc_of(origin) == netloc_of(origin_url) else None
 
     async def find_zone(self, url: str) -> Zone | None:
-        """The zone whose page a URL is."""
+        """Return the zone whose page a URL is."""
         try:
             host = netloc_of(url)
         except Invalid:
@@ -105,7 +105,7 @@ class HostDirectory:
             return await self._ask_object(zone_id, error)
 
     async def _find_zone_id(self, host: str) -> str | None:
-        """D1 has the same hosts, and answers while KV does not."""
+        """Return the zone's id from KV or, while that does not answer, from D1, which has the same hosts."""
         try:
             return await self.kv.get_text(f"host:{host}")
         except SluiceError:
@@ -115,7 +115,7 @@ class HostDirectory:
             raise
 
     async def _ask_object(self, zone_id: str, error: SluiceError) -> Zone | None:
-        """What KV has is missing or broken; the zone's object has the last configuration that was accepted."""
+        """Return the zone as its object has it, because its configuration in KV is missing or broken."""
         try:
             return Zone(zone_id, parse_config((await self.load_config(zone_id))["config"]))
         except NotFound:

@@ -56,13 +56,13 @@ class HotEdge:
             return found
         response = HotResponse(found.status, found.headers, found.content)
         if until > now:
-            response = await self._hold(response)
+            response = await self._buffer_body(response)
             self.memory.remember(url, now + REMEMBERED_S, response)
         else:
             self.memory.remember(url, now + REMEMBERED_S, None)
         return response
 
-    async def _hold(self, response: HotResponse) -> HotResponse:
+    async def _buffer_body(self, response: HotResponse) -> HotResponse:
         content = await self.bodies.collect(response.content, lambda _bytes: True)
         return replace(response, content=content or response.content)
 

@@ -46,13 +46,13 @@ class IsolateMemory:
         return keys if until > now else None
 
     def count_visit(self, key: str) -> int:
-        """Counts a visit of a page and returns the number of its visits so far."""
+        """Count a visit of a page, and return the number of its visits so far."""
         _make_room(self.visits)
         self.visits[key] = self.visits.get(key, 0) + 1
         return int(self.visits[key])
 
     def find_flight(self, key: str, now: float, after: Flight | None = None) -> Flight | None:
-        """The flight of a page that is worth waiting for; `after` was waited for in vain."""
+        """Return the flight of a page that is worth waiting for; `after` was waited for in vain."""
         if after and after.next:
             return after.next
         flight = self.flights.get(key)
@@ -65,7 +65,7 @@ class IsolateMemory:
         return flight
 
     def end_flight(self, key: str, flight: Flight) -> None:
-        """Forgets a flight; who waits for it still holds it."""
+        """Forget a flight; who waits for it still holds it."""
         flight.is_over = True
         if self.flights.get(key) is flight:
             del self.flights[key]
@@ -75,11 +75,11 @@ class IsolateMemory:
         self.unshared[key] = now + UNSHARED_S
 
     def is_unshared(self, key: str, now: float) -> bool:
-        """Whether the page could not be shared a moment ago, so that nobody should wait for another visitor's request."""
+        """Return whether the page could not be shared a moment ago, so that nobody should wait for another visitor's request."""
         return self.unshared.get(key, 0.0) > now
 
-    def take_turn(self, name: str, interval_s: float, now: float) -> bool:
-        """Whether something was last done at least so long ago; if so, it counts as done now."""
+    def claim_interval(self, name: str, interval_s: float, now: float) -> bool:
+        """Return whether something was last done at least so long ago; if so, it counts as done now."""
         if now - self.turns.get(name, -interval_s) < interval_s:
             return False
         _make_room(self.turns)
@@ -96,7 +96,7 @@ class Reservation:
     held_bytes: int = 0
 
     def take(self, count: int) -> bool:
-        """Whether so many bytes more may be held."""
+        """Reserve so many bytes more; return whether they may be held."""
         if self.held_bytes + count > self.max_bytes or self.memory.held_bytes + count > MAX_HELD_BYTES:
             return False
         self.held_bytes += count
@@ -110,12 +110,12 @@ class Reservation:
 
 @dataclass(slots=True)
 class WrongTokens:
-    """When one isolate got wrong tokens, the latest last."""
+    """The times at which one isolate got wrong tokens, the latest last."""
 
     times: list[float] = field(default_factory=list)
 
     def add(self, now: float) -> float:
-        """Counts one more; returns the seconds by which its reply is held back: twice as long for each in the last minute."""
+        """Count one more; return the seconds by which its reply is held back: twice as long for each in the last minute."""
         self.times = [*(time for time in self.times if time > now - TOKENS_COUNTED_S), now][-MAX_TOKENS:]
         return float(min(MAX_DELAY_S, FIRST_DELAY_S * 2.0 ** (len(self.times) - 1)))
 

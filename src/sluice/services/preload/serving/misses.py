@@ -21,11 +21,11 @@ from sluice.core.preload.caching.request_rules import Lookup
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.discovery.page_index import Page
 from sluice.services.preload.ports import Bodies
-from sluice.services.preload.serving.copies import Copy, Validated, build_conditions, build_copy
+from sluice.services.preload.serving.copies import Copy, Revalidation, build_conditions, build_copy
 from sluice.services.preload.serving.copy_store import CopyStore
 from sluice.services.preload.serving.isolate_memory import Flight, IsolateMemory, Reservation
 from sluice.services.preload.serving.origin_requests import OriginRequests
-from sluice.services.preload.serving.replies import CONDITIONS, Served, build_copy_reply, build_origin_reply
+from sluice.services.preload.serving.replies import CONDITIONS, CacheOutcome, build_copy_reply, build_origin_reply
 from sluice.services.preload.warming.origin import MAX_PAGE_BYTES
 from sluice.web import Reply, Request
 
@@ -85,10 +85,12 @@ class MissServer:
         for _ in range(1 if miss.fallback else MAX_FLIGHTS):
             now = self.clock.now()
             if (flight := self.memory.find_flight(miss.key, now, after=before)) is None:
-                return await self._lead(replace(miss, flight=self.memory.begin_flight(miss.key, now, after=before)))
+                return await self._fetch_for_waiters(
+                    replace(miss, flight=self.memory.begin_flight(miss.key, now, after=before))
+                )
             copy = await self._wait_for(flight)
             if copy and await self.copies.is_valid(copy):
-                served = Served("ORIGIN", "HIT", describe_forward("uri-miss", stored=True, collapsed=True))
+                served = CacheOutcome("ORIGIN", "HIT", describe_forward("uri-miss", stored=True, collapsed=True))
                 return await self._reply_from(miss, copy, served)
             if copy is None and flight.is_over:
                 break
@@ -96,12 +98,12 @@ class MissServer:
             before = flight
         return await self._fetch(miss)
 
-    async def _reply_from(self, miss: Miss, copy: Copy, served: Served) -> Reply:
+    async def _reply_from(self, miss: Miss, copy: Copy, served: CacheOutcome) -> Reply:
         now = self.clock.now()
         return await build_copy_reply(miss.request, copy, served, config=self.config, bodies=self.bodies, now=now)
 
-    async def _lead(self, miss: Miss) -> Reply:
-        """Fetches a page while others wait for it; they hear of the end, even if this request fails."""
+    async def _fetch_for_waiters(self, miss: Miss) -> Reply:
+        """Fetch a page while others wait for it; they hear of the end, even if this request fails."""
         try:
             return await self._fetch(miss)
         except BaseException:
@@ -114,7 +116,7 @@ class MissServer:
             self.memory.end_flight(miss.key, miss.flight)
 
     async def _wait_for(self, flight: Flight) -> Copy | None:
-        """The copy that another visitor's request brings; None when it brings none in time."""
+        """Return the copy that another visitor's request brings; None when it brings none in time."""
         waited_s = 0.0
         while not flight.is_over and waited_s < FLIGHT_PATIENCE_S:
             await self.clock.sleep(FLIGHT_LOOK_S)
@@ -141,36 +143,38 @@ class MissServer:
             return await self._serve_stale(miss, miss.fallback, "origin-failed")
         if response.status == 304 and miss.conditions and miss.stale:
             self._end_flight(miss)
-            validated = Validated(tuple(miss.conditions.items()), asked_at, seq)
+            validated = Revalidation(tuple(miss.conditions.items()), asked_at, seq)
             return await self._serve_confirmed(miss, miss.stale, response, validated)
         return self._serve_response(miss, response, seq)
 
     async def _serve_stale(self, miss: Miss, copy: Copy, detail: str) -> Reply:
         status = describe_hit(copy.fresh_until - self.clock.now(), detail)
-        return await self._reply_from(miss, copy, Served("R2", "STALE", status))
+        return await self._reply_from(miss, copy, CacheOutcome("R2", "STALE", status))
 
-    async def _serve_confirmed(self, miss: Miss, stale: Copy, response: OriginResponse, validated: Validated) -> Reply:
-        """The origin says that a stale copy is still right."""
+    async def _serve_confirmed(
+        self, miss: Miss, stale: Copy, response: OriginResponse, validated: Revalidation
+    ) -> Reply:
+        """Return the reply from a stale copy, which the origin has confirmed."""
         await self.copies.renew(stale.page, response.headers, self.config, validated)
         copy = stale.confirmed(response.headers, self.config, self.clock.now())
-        return await self._reply_from(miss, copy, Served("R2", "HIT", describe_forward("stale", status=304)))
+        return await self._reply_from(miss, copy, CacheOutcome("R2", "HIT", describe_forward("stale", status=304)))
 
     def _serve_response(self, miss: Miss, response: OriginResponse, seq: int) -> Reply:
         detail = self._find_obstacle(miss, response)
         if detail:
             self._end_flight(miss)
-            served = Served("ORIGIN", "MISS", describe_forward("uri-miss", detail=detail))
+            served = CacheOutcome("ORIGIN", "MISS", describe_forward("uri-miss", detail=detail))
             return build_origin_reply(miss.request, response, served, config=self.config, host=miss.host)
         shown, stored = self.bodies.split(response.content)
         self.defer(self._store(miss, response, stored, seq))
-        served = Served("ORIGIN", "MISS", describe_forward("uri-miss", stored=True))
+        served = CacheOutcome("ORIGIN", "MISS", describe_forward("uri-miss", stored=True))
         stored_response = replace(response, content=shown)
         return build_origin_reply(
             miss.request, stored_response, served, config=self.config, host=miss.host, is_stored=True
         )
 
     def _find_obstacle(self, miss: Miss, response: OriginResponse) -> str:
-        """The token of what keeps a response from being stored; "" for nothing."""
+        """Return the token of what keeps a response from being stored; "" for nothing."""
         now = self.clock.now()
         verdict = judge_response(response.status, response.headers, miss.lookup.url, self.config, now)
         if isinstance(verdict, Unstorable):
@@ -182,7 +186,7 @@ class MissServer:
         return miss.lookup.obstacle or too_large
 
     async def _store(self, miss: Miss, response: OriginResponse, content: Content, seq: int) -> None:
-        """Collects the body and stores the copy; who waits for it has it as soon as it is complete."""
+        """Collect the body and store the copy; whoever waits for it has it as soon as it is complete."""
         reservation = Reservation(self.memory, MAX_PAGE_BYTES)
         try:
             collected = await self.bodies.collect(content, reservation.take)

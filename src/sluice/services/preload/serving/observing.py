@@ -13,7 +13,7 @@ from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.ports import Bodies
 from sluice.services.preload.serving.isolate_memory import IsolateMemory, Reservation
 from sluice.services.preload.serving.origin_requests import OriginRequests
-from sluice.services.preload.serving.replies import Served, build_origin_reply
+from sluice.services.preload.serving.replies import CacheOutcome, build_origin_reply
 from sluice.services.preload.zone.zone_object import ZoneCalls
 from sluice.web import Reply, Request
 
@@ -33,10 +33,10 @@ class Observer:
     memory: IsolateMemory
 
     async def serve(self, request: Request, host: str, lookup: Lookup) -> Reply:
-        """The origin's reply; if a cache could have served it to others, it is compared with theirs."""
+        """Return the origin's reply; if a cache could have served it to others, it is compared with theirs."""
         response = await self.origin.ask(request, host)
         verdict = judge_response(response.status, response.headers, lookup.url, self.config, self.clock.now())
-        served = Served("ORIGIN", "BYPASS", describe_forward("bypass", detail="observe"))
+        served = CacheOutcome("ORIGIN", "BYPASS", describe_forward("bypass", detail="observe"))
         is_page = request.method == "GET" and response.status == 200
         if is_page and isinstance(verdict, Freshness) and self._is_in_sample(key_hash(lookup.url, lookup.variant)):
             shown, compared = self.bodies.split(response.content)

@@ -22,8 +22,8 @@ STALE_PATIENCE_S: Final = 5.0  # how long a visitor waits for the origin while t
 SUGGEST_INTERVAL_S: Final = 600.0
 REPORT_INTERVAL_S: Final = 1.0
 KEY_KEPT_S: Final = 60.0
-KEYS_ANEW_S: Final = 1.0
-CIRCLE_INTERVAL_S: Final = 30.0
+KEYS_RELOAD_S: Final = 1.0
+REDIRECT_LOOP_INTERVAL_S: Final = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,11 +37,11 @@ class ZoneKeys:
     memory: IsolateMemory
 
     async def find_current(self) -> str:
-        """The key to sign with; "" where there is none."""
+        """Return the key to sign with; "" where there is none."""
         return next(iter(await self.list_all()), "")
 
     async def list_all(self) -> tuple[str, ...]:
-        """The keys that may have signed, the current one first."""
+        """Return the keys that may have signed, the current one first."""
         now = self.clock.now()
         keys = self.memory.find_keys(self.zone_id, now)
         if keys is None:
@@ -49,10 +49,10 @@ class ZoneKeys:
             self.memory.keys[self.zone_id] = (now + KEY_KEPT_S, keys)
         return keys
 
-    async def list_anew(self) -> tuple[str, ...]:
-        """The same as they are now: nobody can have the zone's object asked more often than once in a while."""
+    async def reload_all(self) -> tuple[str, ...]:
+        """Return the keys as they are now; the zone's object is asked for them only once in a while, whatever visitors send."""
         now = self.clock.now()
-        if self.memory.take_turn(f"keys {self.zone_id}", KEYS_ANEW_S, now):
+        if self.memory.claim_interval(f"keys {self.zone_id}", KEYS_RELOAD_S, now):
             self.memory.keys.pop(self.zone_id, None)
         return await self.list_all()
 
@@ -85,14 +85,14 @@ class OriginRequests:
         has_stale: bool = False,
         is_passed: bool = False,
     ) -> OriginResponse:
-        """Sends the visitor's request on, with path and query as they are written; raises PeerError without a response."""
+        """Send the visitor's request on, with path and query as they are written; raise PeerError without a response."""
         config = self.config
         rest = request.url.partition("#")[0].partition("://")[2].partition("/")[2]
         base = config.origin_url or f"{config.scheme}://{host}"
         changes = change_request_headers(
             request.headers, host=host, scheme=config.scheme, drop_analytics=drop_analytics
         )
-        changes[PROXY_HEADER] = await self.prove(
+        changes[PROXY_HEADER] = await self.build_proof(
             host, changes.get("x-forwarded-for", request.headers.get("x-forwarded-for"))
         )
         if is_passed and "accept-encoding" in request.headers:
@@ -102,25 +102,25 @@ class OriginRequests:
         try:
             response = await self.send(f"{base}/{rest}", {**changes, **(conditions or {})}, timeout_s=timeout_s)
         except PeerError as error:
-            if self.memory.take_turn(f"report {base}", REPORT_INTERVAL_S, self.clock.now()):
-                self._tell("report.failed", self.zone.report_unreachable(str(error)))
+            if self.memory.claim_interval(f"report {base}", REPORT_INTERVAL_S, self.clock.now()):
+                self._notify_zone("report.failed", self.zone.report_unreachable(str(error)))
             raise
         if response.status != 101 and not 200 <= response.status <= 599:
             raise Unusable(f"the origin answered with status {response.status}, which nobody can pass on")
-        self._refuse_circle(request, host, response)
+        self._refuse_redirect_loop(request, host, response)
         return response
 
-    def _refuse_circle(self, request: Request, host: str, response: OriginResponse) -> None:
-        """Raises RedirectsToItself for a reply that a browser could only follow until it gives up."""
+    def _refuse_redirect_loop(self, request: Request, host: str, response: OriginResponse) -> None:
+        """Raise RedirectsToItself for a reply that a browser could only follow until it gives up."""
         shown = hide_origin(response.headers, self.config, host)
         if request.method not in {"GET", "HEAD"} or not redirects_to_itself(response.status, shown, request.url):
             return
-        if self.memory.take_turn(f"circle {self.config.site_url}", CIRCLE_INTERVAL_S, self.clock.now()):
-            self._tell("report.failed", self.zone.report_circle(request.url))
+        if self.memory.claim_interval(f"circle {self.config.site_url}", REDIRECT_LOOP_INTERVAL_S, self.clock.now()):
+            self._notify_zone("report.failed", self.zone.report_redirect_loop(request.url))
         raise RedirectsToItself(f"{request.url} redirects to itself")
 
-    async def prove(self, host: str, forwarded_for: str | None) -> str | None:
-        """The header by which the origin can believe X-Forwarded-*; None, which removes a visitor's own, without a key."""
+    async def build_proof(self, host: str, forwarded_for: str | None) -> str | None:
+        """Return the header by which the origin can believe X-Forwarded-*; None, which removes a visitor's own, without a key."""
         client_ip = (forwarded_for or "").rpartition(",")[2].strip()
         key = await self.keys.find_current()
         if not key:
@@ -128,26 +128,26 @@ class OriginRequests:
         return sign_proxy(key, host=host, proto=self.config.scheme, client_ip=client_ip, now=self.clock.now())[1]
 
     def suggest(self, url: str) -> None:
-        """Has a page warmed by a request of our own, because this visitor's reply may be for him alone.
+        """Suggest a page to the zone's object, which warms it with a request of its own: this visitor's reply may be for him alone.
 
         A URL with a query may be a link that works once, such as one that confirms an address: it is left to visitors.
         """
         now = self.clock.now()
         if "?" in url:
             return
-        if self.config.preload_enabled and self.memory.take_turn(f"suggest {url}", SUGGEST_INTERVAL_S, now):
-            self._tell("suggest.failed", self.zone.suggest_page(url))
+        if self.config.preload_enabled and self.memory.claim_interval(f"suggest {url}", SUGGEST_INTERVAL_S, now):
+            self._notify_zone("suggest.failed", self.zone.suggest_page(url))
 
     async def is_breaker_open(self) -> bool:
-        """Whether the zone's object knows that the origin fails; what it cannot tell is no."""
+        """Return whether the zone's object knows that the origin fails; what it cannot tell is no."""
         try:
             return await self.zone.is_breaker_open()
         except SluiceError as error:
             self.log.error("breaker.unknown", error)
             return False
 
-    def _tell(self, failure: str, call: Awaitable[None]) -> None:
-        """Calls the zone's object without making the visitor wait; `failure` is the name of the log line if that fails."""
+    def _notify_zone(self, failure: str, call: Awaitable[None]) -> None:
+        """Call the zone's object without making the visitor wait; `failure` is the name of the log line if that fails."""
 
         async def tell() -> None:
             try:

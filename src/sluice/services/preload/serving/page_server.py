@@ -21,15 +21,15 @@ from sluice.core.preload.zone_config import ZoneConfig, netloc_of
 from sluice.services.preload.discovery.page_index import Page
 from sluice.services.preload.ports import Bodies
 from sluice.services.preload.serving.copies import Copy
+from sluice.services.preload.serving.copy_refresh import Refresher
 from sluice.services.preload.serving.copy_store import CopyStore
 from sluice.services.preload.serving.failure_pages import build_failure_reply, status_of
 from sluice.services.preload.serving.isolate_memory import IsolateMemory
 from sluice.services.preload.serving.misses import Miss, MissServer
 from sluice.services.preload.serving.observing import Observer
 from sluice.services.preload.serving.origin_requests import OriginRequests
-from sluice.services.preload.serving.own_warming import OwnWarming
-from sluice.services.preload.serving.refreshing import Refresher
-from sluice.services.preload.serving.replies import Served, VisitTally, build_copy_reply, build_origin_reply
+from sluice.services.preload.serving.replies import CacheOutcome, VisitTally, build_copy_reply, build_origin_reply
+from sluice.services.preload.serving.warming_loopback import WarmingLoopback
 from sluice.services.preload.zone.zone_object import ZoneCalls
 from sluice.web import Reply, Request
 
@@ -40,7 +40,7 @@ UNSAFE: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageServer:
-    """A hit needs none of the parts that are made when they are needed."""
+    """Serves visitors. A hit needs none of the parts that are made when they are needed."""
 
     config: ZoneConfig
     copies: CopyStore
@@ -51,15 +51,15 @@ class PageServer:
     make_misses: Callable[[], MissServer]
     make_observer: Callable[[], Observer]
     make_zone: Callable[[], ZoneCalls]
-    make_own_warming: Callable[[], OwnWarming]
+    make_warming_loopback: Callable[[], WarmingLoopback]
     defer: Defer
     log: Log
     memory: IsolateMemory
 
     async def handle(self, request: Request) -> Reply:
-        """The reply to a visitor of one of the zone's hosts, whatever happens."""
+        """Return the reply to a visitor of one of the zone's hosts, whatever happens."""
         host, began_at = netloc_of(request.url), self.clock.now()
-        if WARMING_HEADER in request.headers and (reply := await self._answer_ourselves(request)):
+        if WARMING_HEADER in request.headers and (reply := await self._answer_loopback(request)):
             return reply
         if is_from_ourselves(request.headers):
             return build_failure_reply(request, 508, host)
@@ -74,11 +74,11 @@ class PageServer:
             self.log.error("serving.failed", error, url=request.url)
             return build_failure_reply(request, status_of(error), host)
 
-    async def _answer_ourselves(self, request: Request) -> Reply | None:
-        """The origin's reply to a warming request of our own that came back; None for a visitor's request."""
+    async def _answer_loopback(self, request: Request) -> Reply | None:
+        """Return the origin's reply to a warming request of our own that came back; None for a visitor's request."""
         try:
             page_url = f"{self.config.scheme}://{request.url.partition('://')[2]}"
-            return await self.make_own_warming().answer(request, page_url)
+            return await self.make_warming_loopback().answer(request, page_url)
         except Exception as error:  # noqa: BLE001 - as in `handle`; a visitor's request goes on without the header
             self.log.error("warming.failed", error, url=request.url)
             return None
@@ -88,9 +88,9 @@ class PageServer:
         now, tally = self.clock.now(), self.memory.tallies.setdefault(self.copies.zone_id, VisitTally())
         tally.count(reply, now - began_at, url)
         if tally.is_due(VISIT_DELAYS * self.config.cache_purge_delay_s, now):
-            self.defer(self._tell_visits(tally.take(now)))
+            self.defer(self._report_visits(tally.take(now)))
 
-    async def _tell_visits(self, tally: VisitTally) -> None:
+    async def _report_visits(self, tally: VisitTally) -> None:
         try:
             await self.make_zone().count_visits(tally.layers, tally.pages)
         except SluiceError as error:
@@ -110,26 +110,28 @@ class PageServer:
         return await self._serve_miss(request, host, decision, copy)
 
     async def _pass(self, request: Request, decision: Pass, host: str) -> Reply:
-        """Passes the request on as it is; one that changes something drops the copies of its page."""
+        """Pass the request on as it is; one that changes something drops the copies of its page."""
         response = await self.make_origin().ask(request, host, is_passed=True)
         if request.method in UNSAFE and response.status < 400:
             shown = hide_origin(response.headers, self.config, host)
             self.defer(self._drop_copies(list_changed_urls(request.url, shown)))
         is_method = decision.detail == "method"
         status = describe_forward("method") if is_method else describe_forward("bypass", detail=decision.detail)
-        return build_origin_reply(request, response, Served("ORIGIN", "BYPASS", status), config=self.config, host=host)
+        return build_origin_reply(
+            request, response, CacheOutcome("ORIGIN", "BYPASS", status), config=self.config, host=host
+        )
 
     async def _serve_copy(self, request: Request, copy: Copy, layer: str) -> Reply:
         now = self.clock.now()
         status = describe_hit(copy.fresh_until - now, "unchecked" if copy.is_unchecked else "")
         if not copy.is_fresh(now):
             self.defer(self.make_refresher().refresh(copy))
-            return await self._reply_from(request, copy, Served(layer, "STALE", status))
+            return await self._reply_from(request, copy, CacheOutcome(layer, "STALE", status))
         if layer == "R2" and request.method == "GET" and "range" not in request.headers:
             copy = self._fill_edge(copy)
-        return await self._reply_from(request, copy, Served(layer, "HIT", status))
+        return await self._reply_from(request, copy, CacheOutcome(layer, "HIT", status))
 
-    async def _reply_from(self, request: Request, copy: Copy, served: Served) -> Reply:
+    async def _reply_from(self, request: Request, copy: Copy, served: CacheOutcome) -> Reply:
         now = self.clock.now()
         return await build_copy_reply(request, copy, served, config=self.config, bodies=self.bodies, now=now)
 
@@ -143,7 +145,7 @@ class PageServer:
         )
 
     def _fill_edge(self, copy: Copy) -> Copy:
-        """Stores one half of a copy's stream at the edge; returns the copy with the other."""
+        """Store one half of a copy's stream at the edge; return the copy with the other."""
         shown, stored = self.bodies.split(copy.content)
         self.defer(self._put_at_edge(copy.with_content(stored)))
         return copy.with_content(shown)
@@ -155,7 +157,7 @@ class PageServer:
             self.log.error("fill.failed", error, url=copy.page.url)
 
     async def _drop_copies(self, urls: list[str]) -> None:
-        """Removes the copies of pages that a visitor's request may have changed."""
+        """Remove the copies of pages that a visitor's request may have changed."""
         try:
             stored = [each for each in urls if page_bypass_reason(each, self.config) is None]
             pages = list(dict.fromkeys(canonical_url(each, self.config) for each in stored))
@@ -167,7 +169,7 @@ class PageServer:
             self.log.error("drop.failed", error, url=urls[0])
 
     async def _try_load(self, loading: Awaitable[Copy | None]) -> Copy | None:
-        """A store that fails counts as one that has nothing."""
+        """Return the copy that `load` finds; a store that fails counts as one that has nothing."""
         try:
             return await loading
         except SluiceError as error:

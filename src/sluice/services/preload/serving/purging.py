@@ -66,7 +66,7 @@ class Purger:
     is_waiting: bool = False
 
     def accept(self, purge: Purge) -> None:
-        """Stores the purge; from now on it is carried out, whatever crashes."""
+        """Store the purge; from now on it is carried out, whatever crashes."""
         purge_id, at = purge.purge_id, purge.created_at
         purge = replace(purge, seq=self.marks.add(purge))
         self.sql.run("INSERT OR IGNORE INTO purge VALUES (?, ?, ?)", purge_id, json.dumps(purge.as_json()), at)
@@ -79,21 +79,21 @@ class Purger:
         self.is_waiting = True
 
     def load_next(self) -> Purge | None:
-        """The oldest purge that is not complete."""
+        """Return the oldest purge that is not complete."""
         rows = self.sql.rows("SELECT body FROM purge ORDER BY created_at, id LIMIT 1")
         purge = Purge.from_json(json.loads(str(rows[0]["body"]))) if rows else None
         # One that an earlier version accepted has no number of its own.
         return purge if purge is None or purge.seq else replace(purge, seq=self.marks.latest())
 
     async def find(self, purge: Purge) -> PurgeRound:
-        """Some of the copies that the purge still has to remove."""
+        """Return some of the copies that the purge still has to remove."""
         await self.log.add(purge)
         if urls := self._load_urls(purge):
             return _limit(urls, await self.copies.pages.list_variants(urls, below_seq=purge.seq))
         return PurgeRound((), await self._find_indexed(purge))
 
     async def remove(self, purge: Purge, found: PurgeRound, now: float) -> None:
-        """Removes the copies of a round, then stores the progress."""
+        """Remove the copies of a round, then store the progress."""
         if found.is_last:
             await self._finish(purge, now)
             return
@@ -110,7 +110,7 @@ class Purger:
         )
 
     async def describe(self, purge_id: str) -> PurgeProgress:
-        """What has become of a purge; raises NotFound for an unknown one."""
+        """Return what has become of a purge; raise NotFound for an unknown one."""
         rows = self.sql.rows("SELECT * FROM purge_progress WHERE id = ?", purge_id)
         if not rows:
             raise NotFound(f"there is no purge {purge_id} in this zone; purges are kept for 7 days")
@@ -129,7 +129,7 @@ class Purger:
         self.sql.run("DELETE FROM purge_progress WHERE finished_at < ?", now - KEPT_S)
 
     async def forget_marks(self, now: float) -> None:
-        """Deletes the rows of old purges, but not of one that still covers a stored copy: that copy goes first."""
+        """Delete the rows of old purges, but not of one that still covers a stored copy: that copy goes first."""
         if not (old := self.marks.list_old(now, MARKS)):
             return
         covered = await self.log.list_covered(old, PAGES)
@@ -153,7 +153,7 @@ class Purger:
         return await index.list_prefixed(purge.prefixes, PAGES, below_seq=seq)
 
     async def _finish(self, purge: Purge, now: float) -> None:
-        """Takes a purge that is complete off the list of work; its progress is kept for a while."""
+        """Take a purge that is complete off the list of work; its progress is kept for a while."""
         self._count_removed(purge.purge_id, await self.log.count_replaced(purge.purge_id, soft=False))
         removed = int(self.sql.value("SELECT pages_removed FROM purge_progress WHERE id = ?", purge.purge_id) or 0)
         self.sql.run("UPDATE purge_progress SET finished_at = ? WHERE id = ?", now, purge.purge_id)
@@ -166,7 +166,7 @@ class Purger:
 
 
 def _limit(urls: Sequence[str], indexed: Sequence[Page]) -> PurgeRound:
-    """The first URLs whose variants fit into one round; at least one URL, however many variants it has."""
+    """Return the first URLs whose variants fit into one round; at least one URL, however many variants it has."""
     taken: list[str] = []
     count = 0
     for url in urls:

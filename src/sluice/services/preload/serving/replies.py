@@ -36,7 +36,7 @@ BODILESS: Final = frozenset({204, 205, 304})
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class CacheOutcome:
     """How a reply came about: the layer it is from, the short result, and the Cache-Status of this cache."""
 
     layer: str
@@ -61,10 +61,10 @@ class VisitTally:
 
     layers: dict[str, list[float]] = field(default_factory=dict)
     pages: dict[str, int] = field(default_factory=dict)
-    told_at: float = 0.0
+    reported_at: float = 0.0
 
     def count(self, reply: Reply, waited_s: float, url: str | None) -> None:
-        """Counts a visit; `url` is that of a page."""
+        """Count a visit; `url` is that of a page."""
         layer, size = find_layer(reply), reply.header("content-length") or ""
         sent = int(size) if reply.body is not None and size.isdecimal() else 0
         visits, sizes, waits = self.layers.get(layer, (0, 0, 0.0))
@@ -73,18 +73,18 @@ class VisitTally:
             self.pages[url] = self.pages.get(url, 0) + 1
 
     def is_due(self, interval_s: float, now: float) -> bool:
-        """Whether the object should hear of the visits: it last did so long ago, or they are of very many pages."""
-        return now - self.told_at >= interval_s or len(self.pages) >= MAX_COUNTED
+        """Return whether the object should hear of the visits: it last did so long ago, or they are of very many pages."""
+        return now - self.reported_at >= interval_s or len(self.pages) >= MAX_COUNTED
 
     def take(self, now: float) -> "VisitTally":
-        """The visits so far; counting begins again."""
+        """Return the visits so far; counting begins again."""
         taken = VisitTally(self.layers, self.pages)
-        self.layers, self.pages, self.told_at = {}, {}, now
+        self.layers, self.pages, self.reported_at = {}, {}, now
         return taken
 
 
 def find_layer(reply: Reply) -> str:
-    """What answered a visitor: a copy at the edge or in R2, another visitor's request, the origin, or nothing but it."""
+    """Return what answered a visitor: a copy at the edge or in R2, another visitor's request, the origin, or nothing but it."""
     if reply.header("x-cache") == "BYPASS":
         return "pass"
     status = (reply.header("cache-status") or "").rpartition(CACHE_NAME)[2]
@@ -94,9 +94,9 @@ def find_layer(reply: Reply) -> str:
 
 
 async def build_copy_reply(
-    request: Request, copy: Copy, served: Served, *, config: ZoneConfig, bodies: Bodies, now: float
+    request: Request, copy: Copy, served: CacheOutcome, *, config: ZoneConfig, bodies: Bodies, now: float
 ) -> Reply:
-    """The reply from a copy, as far as the request asks for it."""
+    """Return the reply from a copy, as far as the request asks for it."""
     age, size = str(floor(copy.age_s(now))), copy.content.size
     is_head = request.method == "HEAD"
     headers = (
@@ -119,13 +119,13 @@ async def build_copy_reply(
 def build_origin_reply(
     request: Request,
     response: OriginResponse,
-    served: Served,
+    served: CacheOutcome,
     *,
     config: ZoneConfig,
     host: str,
     is_stored: bool = False,
 ) -> Reply:
-    """The origin's own reply, changed by nothing but what a proxy must change."""
+    """Return the origin's own reply, changed by nothing but what a proxy must change."""
     if response.status == 101:
         return Reply.passthrough(response.raw, 101)
     headers = hide_origin(select_visitor_headers(response.headers), config, host)
@@ -135,7 +135,7 @@ def build_origin_reply(
 
 
 def build_passed_reply(request: Request, response: OriginResponse, headers: HeaderPairs) -> Reply:
-    """The response with these headers; its body is passed on unread."""
+    """Return the response with these headers; its body is passed on unread."""
     is_empty = response.status in BODILESS or request.method == "HEAD" or response.content.data is None
     encoding = header_value(headers, "content-encoding")
     if not is_empty and encoding.lower() in DECODED:
@@ -146,7 +146,7 @@ def build_passed_reply(request: Request, response: OriginResponse, headers: Head
 
 
 def _for_browsers(headers: HeaderPairs, status: int) -> HeaderPairs:
-    """Browsers check a stored page of HTML each time, so that a purge reaches them."""
+    """Change the headers for browsers: they check a stored page of HTML each time, so that a purge reaches them."""
     if status != 200 or not is_html(headers):
         return headers
     others = tuple(pair for pair in headers if pair[0] not in {"cache-control", "expires", "pragma"})

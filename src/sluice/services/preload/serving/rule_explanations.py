@@ -20,7 +20,7 @@ _OBSTACLES = {
 
 
 def explain_rules(request: RulesBody, config: ZoneConfig, now: float) -> RulesReply:
-    """The decision about a request, and about the response to it."""
+    """Return the decision about a request, and about the response to it."""
     headers = {name.lower(): value for name, value in request.headers.items()}
     decision = decide_request(request.method, request.url, headers, config)
     pairs = tuple((name.lower(), value) for name, value in request.response_headers.items())

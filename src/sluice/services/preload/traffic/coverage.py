@@ -47,7 +47,7 @@ class Coverage:
 
 
 async def load_coverage(database: Database, zone_id: str, config: ZoneConfig, *, queued: int, now: float) -> Coverage:
-    """Counts all known pages: stored ones, those that the site or visitors told of, and those that wait in the queue."""
+    """Count all known pages: stored ones, those that the site or visitors told of, and those that wait in the queue."""
     usable_s = max(config.cache_stale_if_error_s, config.cache_stale_while_revalidate_s)
     row = await database.first(
         """SELECT count(*) FILTER (WHERE fresh_until > ?2) AS warm,

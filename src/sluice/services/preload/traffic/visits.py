@@ -88,7 +88,7 @@ class Traffic:
     sql: Sql
 
     def add(self, layers: Mapping[str, Sequence[float]], pages: Mapping[str, int], now: float) -> None:
-        """Adds the visits that one isolate has counted: visits, bytes and milliseconds by layer, and visits by page."""
+        """Add the visits that one isolate has counted: visits, bytes and milliseconds by layer, and visits by page."""
         rows = [[name, *map(int, each[:2]), float(each[2])] for name, each in layers.items() if name in LAYERS]
         self.sql.run(
             """INSERT INTO visit SELECT ?, value ->> 0, value ->> 1, value ->> 2, CAST(value ->> 3 AS REAL)
@@ -105,12 +105,12 @@ class Traffic:
         )
 
     def list_pages(self, limit: int) -> dict[str, int]:
-        """The visits of pages that D1 has not heard of, the most visited first."""
+        """Return the visits of pages that D1 has not heard of, the most visited first."""
         rows = self.sql.rows("SELECT url, visits FROM page_visit ORDER BY visits DESC LIMIT ?", limit)
         return {str(row["url"]): int(row["visits"] or 0) for row in rows}
 
     def subtract_pages(self, pages: Mapping[str, int]) -> None:
-        """Forgets visits that D1 has; what was counted meanwhile stays."""
+        """Forget visits that D1 has; what was counted meanwhile stays."""
         self.sql.run(
             """UPDATE page_visit SET visits = page_visit.visits - known.value FROM json_each(?) AS known
                WHERE url = known.key""",
@@ -119,7 +119,7 @@ class Traffic:
         self.sql.run("DELETE FROM page_visit WHERE visits <= 0")
 
     def load_day(self, now: float) -> Visits:
-        """The visits of the last 24 hours."""
+        """Return the visits of the last 24 hours."""
         rows = self.sql.rows(
             """SELECT layer, sum(visits) AS visits, sum(bytes) AS bytes, sum(ttfb_ms) AS ttfb_ms FROM visit
                WHERE hour > ? GROUP BY layer""",

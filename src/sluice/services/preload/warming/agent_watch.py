@@ -31,24 +31,24 @@ class AgentWatch:
     create_id: Callable[[str], str]
     review_alerts: Callable[[float], None]
 
-    def introduce(self, presence_path: str | None) -> None:
-        """The agent has said that it is there."""
-        self._change(self.state.agent.introduce(presence_path, self.clock.now()))
+    def mark_present(self, presence_path: str | None) -> None:
+        """Note that the agent has said that it is there."""
+        self._change(self.state.agent.mark_present(presence_path, self.clock.now()))
 
-    def leave(self, reason: LeaveReason) -> None:
-        """The agent has said that it goes."""
-        self._change(self.state.agent.leave(reason, self.clock.now()))
+    def mark_away(self, reason: LeaveReason) -> None:
+        """Note that the agent has said that it leaves."""
+        self._change(self.state.agent.mark_away(reason, self.clock.now()))
 
-    def doubt(self) -> None:
-        """Something that the agent would have prevented has happened: the site is asked for it soon."""
-        self._change(self.state.agent.doubt())
+    def request_check(self) -> None:
+        """Note that something has happened that the agent would have prevented: the site is asked for it soon."""
+        self._change(self.state.agent.request_check())
 
     async def look_if_due(self, config: ZoneConfig) -> None:
-        """Asks the site for its agent."""
+        """Ask the site for its agent."""
         path = self.state.agent.presence_path
         if path is not None and self.state.agent.is_due(self.clock.now()):
             presence = await self._ask(config.site_url + path, config)
-            self._change(self.state.agent.look(presence, self.clock.now()))
+            self._change(self.state.agent.record_presence(presence, self.clock.now()))
 
     async def _ask(self, url: str, config: ZoneConfig) -> Presence:
         try:

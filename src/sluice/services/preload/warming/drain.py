@@ -1,9 +1,21 @@
 """Draining the queue, one invocation at a time, within the limits of the origin and of the platform.
 
-Pages that hang must not stop those that do not. While others wait, slow requests take at most half of the zone's places: of
-any more the youngest gives way as soon as it is slow, and its page stands behind all others. There it is not
-interrupted any more, but such pages take half of the places at most, so that a new page finds one at once. While nothing but
-slow requests is heard of, one page from the end of the queue is tried: the first ones may be of the kind that hangs.
+- A page is leased for a limited time, and its request to the origin has a grant that is stored before it is sent. So a crash
+  loses no page, and no limit of the origin is exceeded after it. A page on which the Worker crashes repeatedly is given up.
+- Nothing is sent while the breaker is open or the origin has asked for a pause (429); a half-open breaker lets one page try.
+- An invocation may make only so many subrequests, and lasts only so long. It starts pages as far as both allow, and returns
+  the time at which the next one should run: short waits are spent here, long ones between two alarms, where they cost nothing.
+
+Pages that hang must not stop those that do not:
+
+- While others wait, slow requests take at most half of the zone's places. Beyond that the youngest is preempted as soon as
+  it is slow, because least of the origin's work is lost with it.
+- A preempted page goes behind all others. There it is late: it is not preempted again, so that it ends some day. Late pages
+  take half of the places at most, so that a new page finds one at once.
+- What is slow depends on the origin: several times what its good responses take.
+- A page on its last attempt is not preempted, since that would make it a failure; nor is any while the breaker is not closed.
+- While nothing but slow requests is heard of, one page from the end of the queue is tried: the first ones may be of the kind
+  that hangs, and others may not.
 """
 
 import asyncio
@@ -12,8 +24,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from sluice.core.ports import Clock
-from sluice.core.preload.entries import QueueEntry
-from sluice.core.preload.rate_limits import SLOW_S, Limits
+from sluice.core.preload.queue_entries import QueueEntry
+from sluice.core.preload.rate_limits import SLOW_S, OriginLimits
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.queue.queue import DueTimes, Queue
 from sluice.services.preload.warming.grant_store import GrantStore
@@ -52,14 +64,14 @@ class Wait:
 
 
 @dataclass(frozen=True, slots=True)
-class Flight:
+class PageInFlight:
     """A page under way; one that is late, or on its last attempt, gives way to nobody."""
 
     entry: QueueEntry
     began_at: float
     wait: OriginWait
     is_late: bool
-    gives_way: bool
+    is_preemptible: bool
     is_probe: bool
 
 
@@ -74,12 +86,12 @@ class Drain:
     subrequests: int
     # Whether something more urgent waits for the end of this invocation.
     is_interrupted: Callable[[], bool]
-    _tasks: dict[asyncio.Task[None], Flight] = field(default_factory=dict)
+    _tasks: dict[asyncio.Task[None], PageInFlight] = field(default_factory=dict)
     _started: int = 0
     _began_at: float = 0.0
 
     async def run(self) -> float | None:
-        """Warms what may be warmed now; returns when to run again, None when there is no reason to."""
+        """Warm what may be warmed now; return when to run again, None when there is no reason to."""
         self._started, self._began_at = 0, self.clock.now()
         while True:
             match self._start_next():
@@ -95,14 +107,14 @@ class Drain:
         return min(MAX_PAGES, max(1, (self.subrequests - OVERHEAD) // PAGE_COST))
 
     def _start_next(self) -> Stop | Wait | None:
-        """Starts the next page and returns None, or returns what to wait for."""
+        """Start the next page and return None, or return what to wait for."""
         now, config = self.clock.now(), self.state.config
         if config is None or self.state.is_held:
             return Stop(None)
         if self.is_interrupted():
             return self._finish_run(now, has_others=True)
         due = self._recover_due(now, by_hand=not config.preload_enabled)
-        is_full = due.has_late and self._count_late() >= Limits.from_config(config).slow_slots
+        is_full = due.has_late and self._count_late() >= OriginLimits.from_config(config).slow_slots
         is_ready = due.is_ready or (due.has_late and not is_full)
         if not is_ready and due.retry_at is None:
             return Wait(LOOK_S) if self._tasks else Stop(due.lease_ends_at)
@@ -115,7 +127,7 @@ class Drain:
         return self._start_page(config, now, due)
 
     def _recover_due(self, now: float, *, by_hand: bool) -> DueTimes:
-        """Makes entries ready whose backoff or lease is over; only those wanted by hand count in a zone that is switched off."""
+        """Make entries ready whose backoff or lease is over; only those wanted by hand count in a zone that is switched off."""
         due = self.queue.load_due_times(by_hand=by_hand)
         retries = due.retry_at is not None and due.retry_at <= now
         ended = due.lease_ends_at is not None and due.lease_ends_at <= now
@@ -127,7 +139,7 @@ class Drain:
         return self.queue.load_due_times(by_hand=by_hand) if retries or ended else due
 
     def _held_until(self, now: float) -> float:
-        """Until when no page may be fetched, because of the breaker or of a 429."""
+        """Return until when no page may be fetched, because of the breaker or of a 429."""
         breaker = self.state.breaker.at(now)
         open_until = breaker.open_until if breaker.state == "open" else 0.0
         return float(max(open_until, self.state.get("hold_until", default=0.0)))
@@ -138,25 +150,25 @@ class Drain:
         return Stop(min(earliest, now + INTERVAL_S))
 
     def _start_page(self, config: ZoneConfig, now: float, due: DueTimes) -> Stop | Wait | None:
-        breaker, limits = self.state.breaker.at(now), Limits.from_config(config)
+        breaker, limits = self.state.breaker.at(now), OriginLimits.from_config(config)
         self.state.put_breaker(breaker)
         in_flight = self.grants.count_in_flight(now)
         wait_s = self.grants.next_wait_s(limits, now) if breaker.may_fetch(in_flight) else None
         if wait_s is None or len(self._tasks) >= MAX_CONNECTIONS:
             if not self._tasks:
                 return Wait(POLL_S)
-            can_make_way = due.is_ready and breaker.state == "closed"
-            return self._make_way(now, limits.slow_slots) if can_make_way else Wait(None)
+            can_preempt = due.is_ready and breaker.state == "closed"
+            return self._preempt_slow_request(now, limits.slow_slots) if can_preempt else Wait(None)
         if wait_s > 0:
             # The more requests are slow, the fewer places are kept for those that timed out.
             return Wait(min(wait_s, LOOK_S)) if self._tasks else self._wait_until(now + wait_s, now)
         is_late, is_probe = not due.is_ready, breaker.state == "half-open" or self._is_stuck(now)
         entry = self._lease(config, now, is_late=is_late, is_probe=is_probe)
         if entry is not None:
-            gives_way = breaker.state == "closed" and not is_late and entry.attempt < config.preload_retry_max
+            is_preemptible = breaker.state == "closed" and not is_late and entry.attempt < config.preload_retry_max
             wait, grant_id = OriginWait(), self.grants.grant(now)
             task = asyncio.ensure_future(self.warmer.warm(entry, config, grant_id, breaker.era, wait))
-            self._tasks[task] = Flight(entry, now, wait, is_late, gives_way, is_probe)
+            self._tasks[task] = PageInFlight(entry, now, wait, is_late, is_preemptible, is_probe)
             self._started += 1
         return None
 
@@ -172,22 +184,22 @@ class Drain:
     def _count_late(self) -> int:
         return sum(flight.is_late for flight in self._tasks.values())
 
-    def _make_way(self, now: float, slow_slots: int) -> Wait:
-        """Ends the wait for the youngest of the slow requests, if these take more than their share of the places."""
+    def _preempt_slow_request(self, now: float, slow_slots: int) -> Wait:
+        """End the wait for the youngest of the slow requests, if these take more than their share of the places."""
         slow_s = self._find_slow_s(now)
         flights = sorted(self._tasks.values(), key=lambda flight: flight.began_at)
         slow = [flight for flight in flights if flight.wait.is_under_way and now - flight.began_at >= slow_s]
         if len(slow) > slow_slots:
-            for flight in [flight for flight in slow[slow_slots:] if flight.gives_way][-1:]:
+            for flight in [flight for flight in slow[slow_slots:] if flight.is_preemptible][-1:]:
                 flight.wait.end()
                 return Wait(None)
         next_s = [flight.began_at + slow_s - now for flight in flights if now - flight.began_at < slow_s]
         return Wait(min(next_s, default=None))
 
     def _finish_run(self, now: float, *, has_others: bool) -> Stop | Wait:
-        """Waits for the pages under way, for slow ones only if no others wait for the next invocation."""
+        """Wait for the pages under way, for slow ones only if no others wait for the next invocation."""
         if has_others and self._tasks:
-            return self._make_way(now, 0)
+            return self._preempt_slow_request(now, 0)
         return Stop(now)
 
     def _find_slow_s(self, now: float) -> float:
@@ -195,7 +207,7 @@ class Drain:
         return min(TIMEOUT_S, max(SLOW_S, SLOW_FACTOR * mean_ms / 1000)) if mean_ms else UNKNOWN_SLOW_S
 
     def _is_stuck(self, now: float) -> bool:
-        """Whether nothing but slow requests is heard of, and no page from elsewhere in the queue is being tried."""
+        """Return whether nothing but slow requests is heard of, and no page from elsewhere in the queue is being tried."""
         oldest = min((flight.began_at for flight in self._tasks.values()), default=now)
         if now - oldest < SLOW_S or any(flight.is_probe for flight in self._tasks.values()):
             return False

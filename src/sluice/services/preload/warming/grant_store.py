@@ -11,7 +11,7 @@ from sluice.core.preload.rate_limits import (
     MINUTE_S,
     SETTLE_S,
     Grant,
-    Limits,
+    OriginLimits,
     count_in_flight,
     next_grant_wait_s,
 )
@@ -29,29 +29,29 @@ class GrantStore:
         """The grants that still count, ordered by their end, those under way last."""
         return [*self._finished, *self._under_way.values()]
 
-    def next_wait_s(self, limits: Limits, now: float) -> float | None:
-        """Seconds until one more request may be sent; None when that depends on a request that is under way."""
+    def next_wait_s(self, limits: OriginLimits, now: float) -> float | None:
+        """Return the seconds until one more request may be sent; None when that depends on a request that is under way."""
         return next_grant_wait_s(self.grants, limits, now)
 
     def count_in_flight(self, now: float) -> int:
         return count_in_flight(self.grants, now)
 
     def grant(self, now: float) -> int:
-        """Stores a request that is about to be sent; returns its id."""
+        """Store a request that is about to be sent; return its id."""
         grant_id = int(self._sql.value("INSERT INTO flight (granted_at) VALUES (?) RETURNING id", now) or 0)
         self._under_way[grant_id] = Grant(now)
         self._forget_in_memory(now)
         return grant_id
 
     def end(self, grant_id: int, now: float, *, settle_s: float = SETTLE_S) -> None:
-        """Stores the end of a request; its slot is free after `settle_s`."""
+        """Store the end of a request; its slot is free after `settle_s`."""
         self._sql.run("UPDATE flight SET ended_at = ?, slot_until = ? WHERE id = ?", now, now + settle_s, grant_id)
         grant = self._under_way.pop(grant_id, None)
         if grant is not None:
             insort(self._finished, replace(grant, ended_at=now, slot_until=now + settle_s), key=lambda each: each.end)
 
     def abandon(self, now: float, hold_s: float) -> None:
-        """Ends all requests after a crash. Nobody will see their real end, so they count as under way for `hold_s`."""
+        """End all requests after a crash. Nobody will see their real end, so they count as under way for `hold_s`."""
         self._sql.run(
             "UPDATE flight SET ended_at = max(?, granted_at + ?), slot_until = max(?, granted_at + ?) WHERE ended_at IS NULL",
             *(now, hold_s, now, hold_s),
@@ -59,7 +59,7 @@ class GrantStore:
         self._load()
 
     def forget_old(self, now: float) -> None:
-        """Deletes the rows of grants that no longer count."""
+        """Delete the rows of grants that no longer count."""
         self._sql.run("DELETE FROM flight WHERE ended_at < ? AND slot_until < ?", now - MINUTE_S - 1, now)
         self._forget_in_memory(now)
 

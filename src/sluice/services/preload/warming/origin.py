@@ -11,12 +11,12 @@ from types import TracebackType
 from typing import Final
 from urllib.parse import urlsplit
 
-from sluice.core.errors import GaveWay, Looped, TimedOut
+from sluice.core.errors import Looped, Preempted, TimedOut
 from sluice.core.ports import Clock, Fetch, FetchResponse, HeaderPairs, Sink
-from sluice.core.preload.caching.cache_keys import name_place, variant_headers
+from sluice.core.preload.caching.cache_keys import normalise_address, variant_headers
 from sluice.core.preload.caching.proxy_headers import VIA, is_by_ourselves, unpack_reply_headers
 from sluice.core.preload.incidents import LOOP_REMEDY
-from sluice.core.preload.rate_limits import SETTLE_AFTER_TIMEOUT_S, SETTLE_S, Limits
+from sluice.core.preload.rate_limits import SETTLE_AFTER_TIMEOUT_S, SETTLE_S, OriginLimits
 from sluice.core.preload.request_signing import sign_proxy, sign_warming
 from sluice.core.preload.zone_config import ZoneConfig, netloc_of
 from sluice.services.preload.warming.grant_store import GrantStore
@@ -24,14 +24,14 @@ from sluice.services.preload.zone.alerts import ZoneAlerts
 
 AGENT: Final = "sluice-preload"
 TIMEOUT_S: Final = 30.0
-GAVE_WAY: Final = "it had not answered yet when other pages needed its place; it is tried again behind them"
+PREEMPTED: Final = "it had not answered yet when other pages needed its place; it is tried again behind them"
 MIN_HOLD_S: Final = 5.0
 MAX_PAGE_BYTES: Final = 10 * 1024 * 1024
 POLL_S: Final = 0.05  # how often the end of a request under way is looked for
 
 
 def origin_address(url: str, config: ZoneConfig) -> tuple[str, HeaderPairs]:
-    """The URL at which the origin has a page, and the headers that tell the origin which page is meant."""
+    """Return the URL at which the origin has a page, and the headers that tell the origin which page is meant."""
     parts = urlsplit(url)
     if config.origin_url is None:
         return url, ()
@@ -40,26 +40,26 @@ def origin_address(url: str, config: ZoneConfig) -> tuple[str, HeaderPairs]:
 
 
 def own_headers(url: str, key: str, now: float) -> HeaderPairs:
-    """The headers that say who asks: Via, and with a key the proofs for the origin and for ourselves."""
+    """Return the headers that say who asks: Via, and with a key the proofs for the origin and for ourselves."""
     if not key:
         return (("via", VIA),)
     parts = urlsplit(url)
     return (
         ("via", VIA),
         sign_proxy(key, host=parts.netloc, proto=parts.scheme, client_ip="", now=now),
-        sign_warming(key, method="GET", place=name_place(url), now=now),
+        sign_warming(key, method="GET", place=normalise_address(url), now=now),
     )
 
 
 def read_reply(url: str, response: FetchResponse) -> FetchResponse:
-    """The reply as the origin sent it; raises Looped when it is none of the origin's."""
+    """Return the reply as the origin sent it; raise Looped when it is none of the origin's."""
     if is_by_ourselves(response.headers):
         raise Looped(f"the request for {url} came back to this Worker: {LOOP_REMEDY}")
     return replace(response, headers=unpack_reply_headers(response.headers))
 
 
 def page_headers(variant: str) -> HeaderPairs:
-    """The headers of a request for a page to be stored: without cookies, and past every cache."""
+    """Return the headers of a request for a page to be stored: without cookies, and past every cache."""
     return (*variant_headers(variant, AGENT), ("cache-control", "no-cache"), ("pragma", "no-cache"))
 
 
@@ -74,7 +74,7 @@ class OriginWait:
         return self._timeout is not None and not self._timeout.expired()
 
     def end(self) -> None:
-        """Ends the wait with GaveWay."""
+        """End the wait with Preempted."""
         if self._timeout is not None:
             self._timeout.reschedule(asyncio.get_running_loop().time())
 
@@ -89,7 +89,7 @@ class OriginWait:
             if timeout is not None:
                 await timeout.__aexit__(kind, error, trace)
         except TimeoutError:
-            raise GaveWay(GAVE_WAY) from None
+            raise Preempted(PREEMPTED) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class Origin:
     note_reply: Callable[[str, bool], None]
 
     def hold_s(self) -> float:
-        """How long an abandoned request may keep the origin busy."""
+        """Return how long an abandoned request may keep the origin busy."""
         slowest_ms = self.alerts.load_rates(self.clock.now()).slowest_ms or 0
         return float(min(TIMEOUT_S, max(MIN_HOLD_S, 3 * slowest_ms / 1000)))
 
@@ -119,7 +119,7 @@ class Origin:
         timeout_s: float = TIMEOUT_S,
         wait: "OriginWait | None" = None,
     ) -> FetchResponse:
-        """Sends a request under its grant, once: also one whose connection is lost may have reached the origin."""
+        """Send a request under its grant, once: also one whose connection is lost may have reached the origin."""
         address, forwarded = origin_address(url, config)
         own = own_headers(url, self.proxy_key(), self.clock.now())
         settle_s = SETTLE_S
@@ -151,7 +151,7 @@ class Origin:
         self.note_reply(host, False)
         return reply
 
-    async def wait_for_grant(self, limits: Limits) -> int:
+    async def wait_for_grant(self, limits: OriginLimits) -> int:
         while (wait_s := self.grants.next_wait_s(limits, self.clock.now())) != 0:
             await self.clock.sleep(POLL_S if wait_s is None else wait_s)
         return self.grants.grant(self.clock.now())

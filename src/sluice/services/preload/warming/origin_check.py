@@ -10,7 +10,7 @@ from sluice.core.doc import Doc
 from sluice.core.errors import Looped, SluiceError
 from sluice.core.ports import Clock
 from sluice.core.preload.members import EpochS
-from sluice.core.preload.rate_limits import Limits
+from sluice.core.preload.rate_limits import OriginLimits
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.warming.origin import MAX_PAGE_BYTES, TIMEOUT_S, Origin, page_headers
 from sluice.services.preload.zone.state import ZoneState
@@ -40,7 +40,7 @@ class OriginCheck:
     clock: Clock
 
     def describe(self) -> OriginCheckReply | None:
-        """The latest check; None when there was none since the configuration changed."""
+        """Return the latest check; None when there was none since the configuration changed."""
         check: OriginCheckReply | None = self.state.get("origin_check")
         if check is None or not self.state.is_origin_check_begun:
             return check
@@ -48,13 +48,13 @@ class OriginCheck:
             return {**check, "state": "failed", "detail": CUT_OFF}
         return {**check, "state": "pending"}
 
-    def want(self) -> None:
-        """Has the next alarm carry out the check."""
+    def request_check(self) -> None:
+        """Ask for a check, which the next alarm carries out."""
         self._store("pending")
 
     async def run(self, config: ZoneConfig) -> None:
-        """Carries out the check. Its beginning is stored first, so that one that takes the Worker down is not repeated."""
-        grant_id = await self.origin.wait_for_grant(Limits.from_config(config))
+        """Carry out the check. Its beginning is stored first, so that one that takes the Worker down is not repeated."""
+        grant_id = await self.origin.wait_for_grant(OriginLimits.from_config(config))
         self._store("begun")
         try:
             response = await self.origin.fetch_granted(

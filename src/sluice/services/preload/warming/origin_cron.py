@@ -21,7 +21,7 @@ class OriginCron:
     clock: Clock
 
     async def call(self, config: ZoneConfig) -> None:
-        """Asks for the configured path, if there is one. It waits for no limit, but the pages that follow make room for it."""
+        """Request the configured path, if there is one. The request waits for no limit, but the pages that follow make room for it."""
         if config.origin_cron_path is None:
             return
         url = config.site_url + config.origin_cron_path
@@ -29,7 +29,7 @@ class OriginCron:
             self.outbox.add_log(self.zone_id, url, "cron_failed", now=self.clock.now(), detail=failure[:500])
 
     async def _fetch(self, url: str, config: ZoneConfig) -> str | None:
-        """Returns what went wrong; None when nothing did."""
+        """Return what went wrong; None when nothing did."""
         try:
             response = await self.origin.fetch_granted(
                 url,

@@ -10,14 +10,15 @@ from sluice.core.preload.caching.cache_keys import canonical_url
 from sluice.core.preload.caching.freshness import compute_freshness
 from sluice.core.preload.caching.request_rules import page_bypass_reason
 from sluice.core.preload.circuit_breaker import Breaker
-from sluice.core.preload.entries import QueueEntry, WantedPage
-from sluice.core.preload.incidents import CIRCLE_REASONS, Watched
-from sluice.core.preload.outcomes import (
+from sluice.core.preload.incidents import REDIRECT_LOOP_REASONS, IncidentInputs
+from sluice.core.preload.queue_entries import QueueEntry, WantedPage
+from sluice.core.preload.retry_backoff import backoff_s
+from sluice.core.preload.warming_outcomes import (
     EdgeOnly,
     Failed,
     FetchAgain,
     Gone,
-    Health,
+    OriginHealth,
     Outcome,
     Redirect,
     Retry,
@@ -27,12 +28,11 @@ from sluice.core.preload.outcomes import (
     Unchanged,
     detail_of,
 )
-from sluice.core.preload.retry_backoff import backoff_s
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.discovery.known_pages import KnownPages
 from sluice.services.preload.discovery.page_index import Page
 from sluice.services.preload.queue.batches import Batches, Count
-from sluice.services.preload.queue.dead_letters import DeadLetters
+from sluice.services.preload.queue.dead_letters import DeadLetterQueue
 from sluice.services.preload.queue.queue import Queue
 from sluice.services.preload.serving.copies import Copy
 from sluice.services.preload.zone.alerts import ZoneAlerts
@@ -40,7 +40,7 @@ from sluice.services.preload.zone.outbox import Outbox
 from sluice.services.preload.zone.state import ZoneState
 
 MAX_HOPS: Final = 5
-CIRCLE_KEPT_S: Final = 600.0  # so long after the last one that was seen
+REDIRECT_LOOP_KEPT_S: Final = 600.0  # so long after the last one that was seen
 MAX_HOLD_S: Final = 300.0  # the longest that one page's Retry-After stops the whole zone
 CRASHES: Final = "the Worker crashed on it too often"
 
@@ -50,7 +50,7 @@ class Attempt:
     """One attempt to warm a page; `status` is None without a response, `copy` is set when R2 holds a new one."""
 
     outcome: Outcome
-    health: Health
+    health: OriginHealth
     status: int | None
     latency_ms: float
     copy: Copy | None
@@ -62,14 +62,14 @@ class PageSettler:
     state: ZoneState
     queue: Queue
     batches: Batches
-    dead_letters: DeadLetters
+    dead_letters: DeadLetterQueue
     known_pages: KnownPages
     outbox: Outbox
     alerts: ZoneAlerts
     new_id: NewId
 
     def settle(self, entry: QueueEntry, config: ZoneConfig, attempt: Attempt, *, era: int, now: float) -> None:
-        """Settles the entry, and reports the attempt to the log, the breaker and the alerts."""
+        """Settle the entry, and report the attempt to the log, the breaker and the alerts."""
         if isinstance(attempt.outcome, Redirect):
             outcome = self._follow_redirect(entry, config, attempt.outcome, now)
             attempt = replace(attempt, outcome=outcome)
@@ -92,28 +92,28 @@ class PageSettler:
             self.review_alerts(now)
 
     def give_up(self, entry: QueueEntry, now: float) -> None:
-        """Settles a page on which the Worker crashed again and again."""
-        self._bury(entry, None, CRASHES, now)
+        """Settle a page on which the Worker crashed again and again."""
+        self._move_to_dead_letters(entry, None, CRASHES, now)
         self.outbox.add_log(self.zone_id, entry.url, "failed", now=now, detail=CRASHES)
 
-    def note_circle(self, url: str, now: float) -> None:
-        """Notes a page that redirects to itself, for the operator."""
+    def note_redirect_loop(self, url: str, now: float) -> None:
+        """Note a page that redirects to itself, for the operator."""
         self.state.put(circle={"url": url[:500], "at": now})
         self.review_alerts(now)
 
     def review_alerts(self, now: float) -> None:
-        circle = self.state.get("circle")
-        circle_url = circle["url"] if circle and now - circle["at"] < CIRCLE_KEPT_S else None
-        watched = Watched(
+        loop = self.state.get("circle")
+        redirect_loop_url = loop["url"] if loop and now - loop["at"] < REDIRECT_LOOP_KEPT_S else None
+        watched = IncidentInputs(
             breaker=self.state.breaker,
             agent=self.state.agent,
             looping=self.state.looping_hosts,
-            circle_url=circle_url,
+            redirect_loop_url=redirect_loop_url,
         )
         self.alerts.review(now=now, watched=watched, new_id=self.new_id())
 
     def note_loop(self, host: str, now: float, *, loops: bool) -> None:
-        """Notes whether the requests to a host come back to us, and reports a change."""
+        """Note whether the requests to a host come back to us, and report a change."""
         before = self.state.looping_hosts
         if loops == (host in before):
             return
@@ -135,7 +135,7 @@ class PageSettler:
                 self.known_pages.forget([page])
 
     def _settle_entry(self, entry: QueueEntry, config: ZoneConfig, attempt: Attempt, now: float) -> str:
-        """Removes the entry from the queue, or delays it; returns its status for the log."""
+        """Remove the entry from the queue, or delay it; return its status for the log."""
         match attempt.outcome:
             case FetchAgain():
                 self.queue.give_back(entry)
@@ -144,7 +144,7 @@ class PageSettler:
                 self._delay(entry, failure, now)
                 return "retry"
             case Retry(reason=reason) | TimedOutPage(reason=reason) | Failed(reason=reason):
-                self._bury(entry, attempt.status, reason, now)
+                self._move_to_dead_letters(entry, attempt.status, reason, now)
                 return "failed"
             case Stored():
                 return self._finish(entry, "done", "warmed", now)
@@ -165,8 +165,8 @@ class PageSettler:
         self.queue.finish(entry, count, now)
         return status
 
-    def _bury(self, entry: QueueEntry, status: int | None, reason: str, now: float) -> None:
-        """Moves an entry to the dead-letter queue."""
+    def _move_to_dead_letters(self, entry: QueueEntry, status: int | None, reason: str, now: float) -> None:
+        """Move an entry to the dead-letter queue."""
         self.dead_letters.add(entry, status=status, reason=reason, now=now)
         self.queue.finish(entry, "failed", now)
 
@@ -183,14 +183,14 @@ class PageSettler:
             self.state.put(hold_until=now + min(MAX_HOLD_S, after_s))
 
     def _follow_redirect(self, entry: QueueEntry, config: ZoneConfig, redirect: Redirect, now: float) -> Outcome:
-        """Enqueues the target if it is a page of the zone, for the same batches."""
+        """Enqueue the target if it is a page of the zone, for the same batches."""
         try:
             target = canonical_url(urljoin(entry.url, redirect.to), config)
         except (Invalid, ValueError) as error:
             return Skipped(f"redirects to {redirect.to[:300]}: {error}")
         if target == entry.url:
-            self.note_circle(entry.url, now)
-            return Failed(f"it redirects to itself: {CIRCLE_REASONS}")
+            self.note_redirect_loop(entry.url, now)
+            return Failed(f"it redirects to itself: {REDIRECT_LOOP_REASONS}")
         if entry.hops < MAX_HOPS and not page_bypass_reason(target, config):
             wanted = WantedPage(
                 url=target,
@@ -212,21 +212,25 @@ class PageSettler:
         self.state.put_breaker(breaker.after_failure(now, url, threshold=threshold, max_backoff_s=max_backoff_s))
 
     def count_unreachable(self, config: ZoneConfig, now: float) -> None:
-        """Counts a visitor's connection that failed: it tells of the whole origin, so each counts like a page of its own."""
+        """Count a visitor's connection that failed: it tells of the whole origin, so each counts like a page of its own."""
         self._count_trouble(self.state.breaker.at(now), f"{config.site_url}/#{now}", config, now)
 
-    def _update_breaker(self, health: Health, config: ZoneConfig, era: int, now: float, entry: QueueEntry) -> None:
-        """A response to a request from before the breaker's last change is ignored, and a page that keeps failing too."""
+    def _update_breaker(
+        self, health: OriginHealth, config: ZoneConfig, era: int, now: float, entry: QueueEntry
+    ) -> None:
+        """Count an attempt for the breaker, but not one from before its last change, nor a page that keeps failing."""
         breaker = self.state.breaker
-        keeps_failing = health is Health.TROUBLE and entry.first_failed_at is not None and breaker.state == "closed"
+        keeps_failing = (
+            health is OriginHealth.TROUBLE and entry.first_failed_at is not None and breaker.state == "closed"
+        )
         if breaker.era != era or keeps_failing:
             return
         match health:
-            case Health.GOOD:
+            case OriginHealth.GOOD:
                 self.state.put_breaker(breaker.after_success())
-            case Health.NEUTRAL:
+            case OriginHealth.NEUTRAL:
                 self.state.put_breaker(breaker.after_refusal())
-            case Health.TROUBLE:
+            case OriginHealth.TROUBLE:
                 self._count_trouble(breaker, entry.url, config, now)
-            case Health.UNKNOWN:
+            case OriginHealth.UNKNOWN:
                 pass

@@ -3,16 +3,16 @@
 from dataclasses import dataclass
 from typing import Final, assert_never
 
-from sluice.core.errors import ConnectionLost, GaveWay, LimitReached, Oversized, Refused, SluiceError, TimedOut
+from sluice.core.errors import ConnectionLost, LimitReached, Oversized, Preempted, Refused, SluiceError, TimedOut
 from sluice.core.ports import Clock, Content, FetchResponse, HeaderPairs
 from sluice.core.preload.caching.freshness import unshareable_reason
-from sluice.core.preload.entries import QueueEntry
-from sluice.core.preload.outcomes import (
+from sluice.core.preload.queue_entries import QueueEntry
+from sluice.core.preload.warming_outcomes import (
     EdgeOnly,
     Failed,
     FetchAgain,
     Gone,
-    Health,
+    OriginHealth,
     Outcome,
     Redirect,
     Retry,
@@ -27,7 +27,7 @@ from sluice.core.preload.outcomes import (
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.discovery.known_pages import KnownPages
 from sluice.services.preload.discovery.page_index import Page
-from sluice.services.preload.serving.copies import Copy, Validated, build_copy
+from sluice.services.preload.serving.copies import Copy, Revalidation, build_copy
 from sluice.services.preload.serving.copy_store import CopyStore, StoreResult
 from sluice.services.preload.warming.origin import MAX_PAGE_BYTES, Origin, OriginWait, page_headers
 from sluice.services.preload.warming.settle_page import Attempt, PageSettler
@@ -50,18 +50,20 @@ class PageWarmer:
     settler: PageSettler
 
     async def warm(self, entry: QueueEntry, config: ZoneConfig, grant_id: int, era: int, wait: OriginWait) -> None:
-        """Warms a leased page; its entry is settled whatever happens. `wait` lets others end the wait for the origin."""
+        """Warm a leased page; its entry is settled whatever happens. `wait` lets others end the wait for the origin."""
         fetched_at, seq = self.clock.now(), self.copies.latest_seq()
         page = Page(entry.url, entry.variant)
         validators = self.known_pages.load_validators(page)
         response = await self._fetch_page(page, config, grant_id, validators, wait)
         latency_ms = round(max(0.0, self.clock.now() - fetched_at) * 1000, 1)  # the clock may step back
         if isinstance(response, FetchResponse):
-            outcome, copy = await self._store_or_remove(page, config, response, Validated(validators, fetched_at, seq))
+            outcome, copy = await self._store_or_remove(
+                page, config, response, Revalidation(validators, fetched_at, seq)
+            )
             attempt = Attempt(outcome, health_of(response.status), response.status, latency_ms, copy)
         else:
             is_alive = isinstance(response, TimedOutPage) and self.settler.alerts.has_answered_since(fetched_at)
-            health = Health.UNKNOWN if is_alive else _health_without_response(response, entry.attempt)
+            health = OriginHealth.UNKNOWN if is_alive else _health_without_response(response, entry.attempt)
             attempt = Attempt(response, health, None, latency_ms, None)
         self.settler.settle(entry, config, attempt, era=era, now=self.clock.now())
 
@@ -80,14 +82,14 @@ class PageWarmer:
         except LimitReached:
             return OVER_LIMIT
         except TimedOut as error:
-            return TimedOutPage(str(error), gave_way=isinstance(error, GaveWay))
+            return TimedOutPage(str(error), was_preempted=isinstance(error, Preempted))
         except SluiceError as error:
             return Retry(str(error), is_lost=isinstance(error, ConnectionLost))
 
     async def _store_or_remove(
-        self, page: Page, config: ZoneConfig, response: FetchResponse, validated: Validated
+        self, page: Page, config: ZoneConfig, response: FetchResponse, validated: Revalidation
     ) -> tuple[Outcome, Copy | None]:
-        """Applies the response to the stored copy; a store that fails is a reason to try again."""
+        """Apply the response to the stored copy; a store that fails is a reason to try again."""
         try:
             match classify_response(response.status, response.headers, self.clock.now()):
                 case Storable():
@@ -125,16 +127,16 @@ class PageWarmer:
                 return PURGED_MEANWHILE, None
 
 
-def _health_without_response(outcome: NoResponse, attempt: int) -> Health:
-    """A page that is too large, must not be fetched or was not asked for says nothing about the origin's health."""
+def _health_without_response(outcome: NoResponse, attempt: int) -> OriginHealth:
+    """Return what a missing response says of the origin's health: nothing if the page is too large, or was not asked for."""
     match outcome:
-        case TimedOutPage(gave_way=True):
-            return Health.UNKNOWN
+        case TimedOutPage(was_preempted=True):
+            return OriginHealth.UNKNOWN
         case Retry(is_lost=True) if not attempt:
-            return Health.UNKNOWN
+            return OriginHealth.UNKNOWN
         case Retry() | TimedOutPage():
-            return Health.TROUBLE
+            return OriginHealth.TROUBLE
         case Skipped() | Failed() | FetchAgain():
-            return Health.NEUTRAL
+            return OriginHealth.NEUTRAL
         case _:
             assert_never(outcome)

@@ -7,7 +7,7 @@ from typing import Final
 
 from sluice.core.errors import Conflict
 from sluice.core.ports import Sql
-from sluice.core.preload.rate_limits import Bucket, Rate, take_token
+from sluice.core.preload.rate_limits import Rate, TokenBucket, take_token
 from sluice.core.preload.request_signing import NONCE_KEPT_S
 
 REPLAY_KEPT_S: Final = 86_400
@@ -19,7 +19,7 @@ class Admission:
     sql: Sql
 
     def use_nonce(self, nonce: str, now: float) -> None:
-        """Takes the nonce; raises Conflict when it was used before."""
+        """Take the nonce; raise Conflict when it was used before."""
         is_new = self.sql.rows(
             """INSERT INTO nonce VALUES (?, ?) ON CONFLICT (nonce) DO UPDATE SET expires_at = excluded.expires_at
                WHERE nonce.expires_at <= ? RETURNING 1""",
@@ -29,10 +29,10 @@ class Admission:
             raise Conflict("this X-Nonce was used before: the request is a replay")
 
     def charge(self, rates: Sequence[Rate], now: float) -> None:
-        """Takes one token of each rate; raises TooManyRequests with the seconds until there is one."""
+        """Take one token of each rate; raise TooManyRequests with the seconds until there is one."""
         names = json.dumps([rate.name for rate in rates])
         rows = self.sql.rows("SELECT * FROM bucket WHERE name IN (SELECT value FROM json_each(?))", names)
-        buckets = {str(row["name"]): Bucket(float(row["tokens"] or 0), float(row["at"] or 0)) for row in rows}
+        buckets = {str(row["name"]): TokenBucket(float(row["tokens"] or 0), float(row["at"] or 0)) for row in rows}
         charged = {rate.name: take_token(rate, buckets.get(rate.name), now) for rate in rates}
         values = json.dumps([[name, bucket.tokens, bucket.at] for name, bucket in charged.items()])
         self.sql.run(
@@ -42,7 +42,7 @@ class Admission:
         )
 
     def load_response(self, idempotency_key: str, body_hash: str, now: float) -> str | None:
-        """The response to the same request before; None for a new one. Raises Conflict when the key has another body."""
+        """Return the response to the same request before; None for a new one. Raise Conflict when the key has another body."""
         rows = self.sql.rows(
             "SELECT body_hash, response FROM replay WHERE name = ? AND expires_at > ?", idempotency_key, now
         )
@@ -59,7 +59,7 @@ class Admission:
         )
 
     def forget_expired(self, now: float) -> None:
-        """Deletes expired nonces and responses. No request needs that: expired rows are ignored and overwritten."""
+        """Delete expired nonces and responses. No request needs that: expired rows are ignored and overwritten."""
         for table, key in (("nonce", "nonce"), ("replay", "name")):
             self.sql.run(
                 f"DELETE FROM {table} WHERE {key} IN (SELECT {key} FROM {table} WHERE expires_at <= ? LIMIT ?)",  # noqa: S608

@@ -7,7 +7,7 @@ from typing import Final
 from sluice.core.json_text import encode_json
 from sluice.core.net.webhook import post_alert
 from sluice.core.ports import Fetch, Row, Sql
-from sluice.core.preload.incidents import WINDOW_S, FetchRates, Finding, Incident, Watched, review_zone
+from sluice.core.preload.incidents import WINDOW_S, FetchRates, Finding, Incident, IncidentInputs, review_zone
 from sluice.services.preload.zone.outbox import Outbox
 
 RATES: Final = """count(*) AS attempts, coalesce(sum(ok = 0), 0) AS failures, avg(latency_ms) AS mean_ms,
@@ -27,21 +27,21 @@ class ZoneAlerts:
         self.sql.run("DELETE FROM result WHERE at <= ?", now - WINDOW_S)
 
     def load_rates(self, now: float) -> FetchRates:
-        """Attempts of the last five minutes, how many failed, how long they took."""
+        """Return how many attempts of the last five minutes there were, how many failed, and how long they took."""
         [row] = self.sql.rows(f"SELECT {RATES} FROM result WHERE at > ?", now - WINDOW_S)  # noqa: S608 - constant
         return _parse_rates(row)
 
     def load_good_latency_ms(self, now: float) -> float:
-        """How long the good attempts of the last five minutes took on average; 0 without any."""
+        """Return how long the good attempts of the last five minutes took on average; 0 without any."""
         sql = "SELECT avg(latency_ms) FROM result WHERE at > ? AND ok = 1"
         return float(self.sql.value(sql, now - WINDOW_S) or 0)
 
     def has_answered_since(self, time: float) -> bool:
-        """Whether the origin has answered a request since then as it should."""
+        """Return whether the origin has answered a request since then as it should."""
         return bool(self.sql.value("SELECT EXISTS (SELECT 1 FROM result WHERE at >= ? AND ok = 1)", time))
 
-    def review(self, *, now: float, watched: Watched, new_id: str) -> None:
-        """Reports the incidents that have begun and those that are over; reads all in one statement, because most find nothing."""
+    def review(self, *, now: float, watched: IncidentInputs, new_id: str) -> None:
+        """Report the incidents that have begun and those that are over; all is read in one statement, because most find nothing."""
         [row] = self.sql.rows(
             f"""SELECT {RATES}, (SELECT depth FROM queue_tally) AS depth,
                   (SELECT json_group_array(json_array(kind, id, raised_at)) FROM incident) AS incidents
@@ -60,11 +60,11 @@ class ZoneAlerts:
                 self._report(finding, incident_id, "it is over", raised_at=raised_at, resolved_at=now)
 
     def has_active(self) -> bool:
-        """Whether an incident is not over."""
+        """Return whether an incident is not over."""
         return bool(self.sql.value("SELECT EXISTS (SELECT 1 FROM incident)"))
 
     def list_active(self) -> list[str]:
-        """The kinds of the incidents that are not over."""
+        """Return the kinds of the incidents that are not over."""
         return [str(row["kind"]) for row in self.sql.rows("SELECT kind FROM incident ORDER BY kind")]
 
     def _report(

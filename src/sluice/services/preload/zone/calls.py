@@ -59,5 +59,5 @@ class RemoteZones:
         return await self.kv.get_text(f"config:{zone_id}") is not None
 
     async def forget(self, zone_id: str) -> None:
-        """Takes a zone off the list, because its object has no configuration."""
+        """Take a zone off the list, because its object has no configuration."""
         await self.database.run("DELETE FROM zones WHERE zone_id = ?", zone_id)

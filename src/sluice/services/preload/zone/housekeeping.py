@@ -29,13 +29,13 @@ class Housekeeping:
     services: ZoneServices
 
     async def run_due(self, config: ZoneConfig) -> None:
-        """Does everything that is due."""
+        """Do everything that is due."""
         now = self.services.now()
-        if self._take_turn("forgot_at", FORGET_INTERVAL_S, now):
+        if self._claim_interval("forgot_at", FORGET_INTERVAL_S, now):
             self._forget_old(now)
             await self._remove_expired(config, now)
             await self.services.purger.forget_marks(now)
-            await self._tell_visits(now)
+            await self._report_visits(now)
         if config.preload_enabled:
             await self._enqueue_scheduled(config, now)
             self._replay_dead_letters(config, now)
@@ -44,7 +44,7 @@ class Housekeeping:
         self.services.settler.review_alerts(now)
 
     def replay_dead_letters(self, config: ZoneConfig, limit: int, ids: list[int] | None, now: float) -> int:
-        """Puts dead letters back into the queue; returns how many."""
+        """Put dead letters back into the queue; return how many."""
         services = self.services
         wanted = services.dead_letters.take(limit, ids)
         if wanted:
@@ -54,12 +54,12 @@ class Housekeeping:
         return len(wanted)
 
     def begin_crawl_if_due(self, config: ZoneConfig, now: float) -> None:
-        """Crawls the sitemap once a day, if the zone wants that."""
-        if config.preload_sitemap_crawl_enabled and self._take_turn("crawled_at", CRAWL_INTERVAL_S, now):
+        """Crawl the sitemap once a day, if the zone wants that."""
+        if config.preload_sitemap_crawl_enabled and self._claim_interval("crawled_at", CRAWL_INTERVAL_S, now):
             self.services.crawl.begin(self.services.create_id("preload"), config.sitemap_url, "sitemap", now)
 
     async def enqueue_everything(self, config: ZoneConfig, trigger: Trigger, priority: float | None = None) -> Accepted:
-        """Enqueues every known page of the site."""
+        """Enqueue every known page of the site."""
         services = self.services
         facts = await services.load_busiest(CANDIDATES)
         limit = config.preload_queue_max_depth
@@ -79,15 +79,15 @@ class Housekeeping:
         services.traffic.forget_old(now)
 
     async def _remove_expired(self, config: ZoneConfig, now: float) -> None:
-        """Removes copies that are too old to be served even while the origin fails."""
+        """Remove copies that are too old to be served even while the origin fails."""
         services = self.services
         before = now - max(config.cache_stale_if_error_s, config.cache_stale_while_revalidate_s) - EXPIRY_MARGIN_S
         if pages := await services.pages.list_expired(EXPIRED_AT_ONCE, before=before):
             services.known_pages.forget(pages)
             await services.copies.remove(pages, is_at_edge=False)
 
-    async def _tell_visits(self, now: float) -> None:
-        """Brings the visits that isolates have counted into the index, where they raise the priority of their pages."""
+    async def _report_visits(self, now: float) -> None:
+        """Bring the visits that isolates have counted into the index, where they raise the priority of their pages."""
         services = self.services
         while visits := services.traffic.list_pages(VISITS_AT_ONCE):
             await services.pages.add_visits(visits, now)
@@ -95,9 +95,9 @@ class Housekeeping:
         await services.pages.forget_unvisited(now - FACTS_KEPT_S)
 
     async def _enqueue_scheduled(self, config: ZoneConfig, now: float) -> None:
-        """Enqueues the pages that expire before the next run, as many as the limits can warm until then; no batch if there is none."""
+        """Enqueue the pages that expire before the next run, as many as the limits can warm until then; no batch if there is none."""
         services, interval_s = self.services, config.preload_schedule_interval_s
-        if not self._take_turn("scheduled_at", interval_s, now):
+        if not self._claim_interval("scheduled_at", interval_s, now):
             return
         capacity = min(MAX_SCHEDULED, max(1, config.preload_rpm_limit * interval_s // 60))
         urls = await self._list_expiring(capacity, now + interval_s + LEAD_S)
@@ -108,7 +108,7 @@ class Housekeeping:
         services.enqueuer.enqueue(order, config, facts, now)
 
     async def _list_expiring(self, limit: int, before: float) -> list[str]:
-        """Warmed and visited pages; while D1 fails, those that the object knows."""
+        """Return warmed and visited pages that expire soon; while D1 fails, those that the object knows."""
         services = self.services
         try:
             return await services.pages.list_expiring(limit, before=before, min_life_s=MIN_LIFE_S)
@@ -117,11 +117,11 @@ class Housekeeping:
             return services.known_pages.list_oldest(min(limit, CANDIDATES))
 
     def _replay_dead_letters(self, config: ZoneConfig, now: float) -> None:
-        if self._take_turn("replayed_at", REPLAY_INTERVAL_S, now):
+        if self._claim_interval("replayed_at", REPLAY_INTERVAL_S, now):
             self.replay_dead_letters(config, REPLAYED_AT_ONCE, None, now)
 
     async def _check_deployment(self, config: ZoneConfig, now: float) -> None:
-        """Warms the whole site after a new version of the Worker, if the zone wants that."""
+        """Warm the whole site after a new version of the Worker, if the zone wants that."""
         services, deployment = self.services, self.services.settings.deployment
         before = services.state.get("deployment")
         if not deployment or before == deployment:
@@ -132,8 +132,8 @@ class Housekeeping:
             if config.preload_sitemap_crawl_enabled:
                 services.crawl.begin(services.create_id("preload"), config.sitemap_url, "deployment", now)
 
-    def _take_turn(self, name: str, interval_s: float, now: float) -> bool:
-        """Whether the interval has passed; if so, the next one begins."""
+    def _claim_interval(self, name: str, interval_s: float, now: float) -> bool:
+        """Return whether the interval has passed; if so, the next one begins."""
         state = self.services.state
         if now - state.get(name, default=0) < interval_s:
             return False

@@ -7,8 +7,8 @@ from typing import Final
 from sluice.core.errors import SluiceError
 from sluice.core.json_text import encode_json
 from sluice.core.ports import Clock, Kv, Log
-from sluice.services.preload.queue.dead_letters import DeadLetter, DeadLetters
-from sluice.services.preload.queue.queue import Queue, QueuedPage, Tallies, entry_as_json
+from sluice.services.preload.queue.dead_letters import DeadLetter, DeadLetterQueue
+from sluice.services.preload.queue.queue import Queue, QueueCounters, QueuedPage, entry_as_json
 from sluice.services.preload.zone.state import ZoneState
 
 MAX_MIRRORED: Final = 1000
@@ -21,24 +21,24 @@ class KvMirror:
     zone_id: str
     state: ZoneState
     queue: Queue
-    dead_letters: DeadLetters
+    dead_letters: DeadLetterQueue
     kv: Kv
     clock: Clock
     log: Log
     _is_writing: bool = field(default=False)
 
     async def write(self) -> None:
-        """Writes what has changed."""
+        """Write what has changed."""
         await self._write_until_current(self.queue.load_tallies())
 
-    async def write_if_due(self, tallies: Tallies) -> None:
-        """While the queue drains, one write every few seconds is enough, because KV charges for each."""
+    async def write_if_due(self, tallies: QueueCounters) -> None:
+        """Write what has changed, if the last write is a few seconds ago: KV charges for each."""
         is_old = self.clock.now() - self.state.get("mirrored_at", default=0) >= INTERVAL_S
         if is_old or not tallies.depth:
             await self._write_until_current(tallies)
 
-    async def _write_until_current(self, tallies: Tallies) -> None:
-        """One writer at a time; what changes while it writes is written again."""
+    async def _write_until_current(self, tallies: QueueCounters) -> None:
+        """Write until nothing has changed: one writer at a time, and what changes meanwhile is written again."""
         if self._is_writing:
             return
         self._is_writing = True
@@ -50,8 +50,8 @@ class KvMirror:
         finally:
             self._is_writing = False
 
-    async def _write_changes(self, tallies: Tallies) -> bool:
-        """Returns False when nothing has changed since the last write."""
+    async def _write_changes(self, tallies: QueueCounters) -> bool:
+        """Return False when nothing has changed since the last write."""
         config = self.state.config
         if config is None:
             return False
@@ -82,7 +82,7 @@ class KvMirror:
             await self._replace(key, self.dead_letters.list_oldest(MAX_MIRRORED) if count else [])
 
     async def _replace(self, key: str, entries: Sequence[QueuedPage | DeadLetter] | None) -> None:
-        """Writes a mirror; None deletes it, because half a mirror would mislead."""
+        """Write a mirror; None deletes it, because half a mirror would mislead."""
         try:
             if entries is None:
                 await self.kv.delete(key)

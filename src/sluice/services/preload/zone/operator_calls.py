@@ -7,7 +7,7 @@ from sluice.core.errors import NotFound
 from sluice.core.json_text import parse_json
 from sluice.core.models import parse_text
 from sluice.core.preload.members import Amount, Variant
-from sluice.core.preload.purges import build_farewell
+from sluice.core.preload.purges import purge_for_removed_zone
 from sluice.core.preload.rate_limits import GLOBAL_PURGE, PURGE
 from sluice.core.preload.zone_config import ConfigJson, ZoneConfig, config_as_json, parse_config
 from sluice.services.preload.discovery.observed_pages import ObservedReply
@@ -28,7 +28,7 @@ from sluice.services.preload.queue.queue_summary import QueueReply, summarize_qu
 from sluice.services.preload.serving.purging import PurgeProgress
 from sluice.services.preload.traffic.coverage import CoverageFigures, load_coverage
 from sluice.services.preload.traffic.visits import VisitFigures
-from sluice.services.preload.zone.configuration import Versions
+from sluice.services.preload.zone.config_publisher import Versions
 from sluice.services.preload.zone.housekeeping import CANDIDATES, Housekeeping
 from sluice.services.preload.zone.services import ZoneServices
 from sluice.services.preload.zone.status import StatusReply, ZoneStatus
@@ -118,7 +118,7 @@ class OperatorCalls:
         services = self.services
         services.require_registered()
         await services.publisher.withdraw()
-        services.purger.accept(build_farewell(services.create_id("purge"), services.now()))
+        services.purger.accept(purge_for_removed_zone(services.create_id("purge"), services.now()))
         await services.pages.forget_facts()
         await services.wake()
         return {"zone_id": services.zone_id, "status": "unregistered"}
@@ -206,14 +206,14 @@ class OperatorCalls:
         await services.wake()
         return {"preload_batch_id": batch_id, "status": "accepted", "sitemap": url}
 
-    async def learn_pages(self, body: str) -> Learned:
+    async def store_page_facts(self, body: str) -> Learned:
         config = self.services.config
         facts = read_page_facts(parse_text(PagesBody, body), config)
         await self.services.pages.merge_facts(facts)
         return {"learned": len(facts)}
 
     async def show_traffic(self) -> TrafficReply:
-        """What the cache is worth: visits of the last day by what answered them, and how much of the site is warm."""
+        """Return what the cache is worth: visits of the last day by what answered them, and how much of the site is warm."""
         services, config, now = self.services, self.services.config, self.services.now()
         queued = services.queue.count_unknown()
         coverage = await load_coverage(services.outside.database, services.zone_id, config, queued=queued, now=now)
@@ -235,9 +235,9 @@ class OperatorCalls:
         return explain_rules(parse_text(RulesBody, body), self.services.config, self.services.now())
 
     async def check_origin(self) -> StatusReply:
-        """Has one request for the site's first page sent as pages are warmed; the status shows whether it reached the origin."""
+        """Ask for one request for the site's first page, sent as pages are warmed; the status shows whether it reached the origin."""
         self.services.require_registered()
-        self.services.origin_check.want()
+        self.services.origin_check.request_check()
         await self.services.wake()
         return await self.show_status()
 
@@ -253,7 +253,7 @@ class OperatorCalls:
         return await self.show_status()
 
     def _replace_key(self, key: str) -> None:
-        """Takes a new signing key; the former one stays valid for a while."""
+        """Take a new signing key; the former one stays valid for a while."""
         state = self.services.state
         before = state.get("signing_keys", default=[])
         if before and before[0]["key"] == key:

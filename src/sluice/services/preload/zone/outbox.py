@@ -26,11 +26,11 @@ class Outbox:
     sql: Sql
 
     def add_log(self, zone_id: str, url: str, status: str, *, now: float, **fields: Scalar) -> None:
-        """Adds a line for `preload_log`; fields: http_status, latency_ms, trigger_name, attempt, detail."""
+        """Add a line for `preload_log`; fields: http_status, latency_ms, trigger_name, attempt, detail."""
         self._add("log", {"zone_id": zone_id, "url": url, "status": status, "at": now, **fields})
 
     def add_alert(self, alert: Incident) -> None:
-        """Adds a new or changed row of `preload_alerts`, which also goes to the webhook."""
+        """Add a new or changed row of `preload_alerts`, which also goes to the webhook."""
         self._add("alert", alert)
         self._add("webhook", alert)
 
@@ -41,7 +41,7 @@ class Outbox:
             self.sql.run("DELETE FROM outbox WHERE kind != 'alert' AND id <= ?", newest - MAX_KEPT)
 
     async def flush(self, database: Database) -> bool:
-        """Sends waiting rows to D1, each stored once however often it arrives; returns whether these were all."""
+        """Send waiting rows to D1, each stored once however often it arrives; return whether these were all."""
         for _ in range(BATCHES):
             rows = self._load_rows("kind != 'webhook'", BATCH)
             if rows:
@@ -52,7 +52,7 @@ class Outbox:
         return False
 
     async def deliver(self, post: Callable[[Incident], Awaitable[None]]) -> bool:
-        """Posts some alerts to the webhook in order; returns whether these were all. What `post` raises ends it."""
+        """Post some alerts to the webhook in order; return whether these were all. What `post` raises ends it."""
         rows = self._load_rows("kind = 'webhook'", POSTS)
         for row in rows:
             await post(json.loads(str(row["body"])))
@@ -64,7 +64,7 @@ class Outbox:
 
 
 def _build_statements(rows: Sequence[Row]) -> list[Statement]:
-    """One statement for all rows of a kind, because D1 counts statements, and the free plan allows an invocation 50."""
+    """Build one statement for all rows of a kind, because D1 counts statements, and the free plan allows an invocation 50."""
     lines = [_describe_line(row) for row in rows if row["kind"] == "log"]
     alerts = [json.loads(str(row["body"])) for row in rows if row["kind"] == "alert"]
     return [
@@ -73,7 +73,7 @@ def _build_statements(rows: Sequence[Row]) -> list[Statement]:
 
 
 def _describe_line(row: Row) -> Row:
-    """The row's id is never used again, so the same line has the same event id however often it is sent."""
+    """Return a line as the webhook gets it. Its row's id is never used again, so its event id is the same however often it is sent."""
     body = json.loads(str(row["body"]))
     return {**body, "event_id": f"{body['zone_id']}:{int(body['at'] * 1000)}:{int(row['id'] or 0)}"}
 

@@ -7,7 +7,7 @@ So the tables have few indexes: leases are few, grants are in memory, and what i
 from typing import Final
 
 from sluice.core.ports import Sql
-from sluice.core.preload.entries import WAITING
+from sluice.core.preload.queue_entries import WAITING
 
 STATEMENTS: Final = (
     "CREATE TABLE IF NOT EXISTS state (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID",

@@ -16,7 +16,7 @@ from sluice.services.preload.ports import Edge
 from sluice.services.preload.purge_lists.log import PurgeLog
 from sluice.services.preload.purge_lists.marks import PurgeMarks
 from sluice.services.preload.queue.batches import Batches
-from sluice.services.preload.queue.dead_letters import DeadLetters
+from sluice.services.preload.queue.dead_letters import DeadLetterQueue
 from sluice.services.preload.queue.enqueue import Enqueuer
 from sluice.services.preload.queue.queue import Queue
 from sluice.services.preload.serving.copy_store import CopyStore
@@ -32,7 +32,7 @@ from sluice.services.preload.warming.settle_page import PageSettler
 from sluice.services.preload.warming.warm_page import PageWarmer
 from sluice.services.preload.zone.admission import Admission
 from sluice.services.preload.zone.alerts import AlertWebhook, ZoneAlerts
-from sluice.services.preload.zone.configuration import ConfigPublisher
+from sluice.services.preload.zone.config_publisher import ConfigPublisher
 from sluice.services.preload.zone.kv_mirror import KvMirror
 from sluice.services.preload.zone.outbox import Outbox
 from sluice.services.preload.zone.settings import PreloadSettings
@@ -78,7 +78,7 @@ class ZoneServices:
         self.turns: dict[str, float] = {}
         self.batches = Batches(sql)
         self.queue = Queue(sql, self.batches)
-        self.dead_letters = DeadLetters(sql)
+        self.dead_letters = DeadLetterQueue(sql)
         self.outbox = Outbox(sql)
         self.known_pages = KnownPages(sql)
         self.admission = Admission(sql)
@@ -120,13 +120,13 @@ class ZoneServices:
         )
 
     def list_keys(self) -> list[str]:
-        """The keys that verify a site's signature, the current one first: the zone's own if it has any."""
+        """Return the keys that verify a site's signature, the current one first: the zone's own if it has any."""
         now, own = self.now(), self.state.get("signing_keys", default=[])
         keys = [str(each["key"]) for each in own if each["until"] is None or each["until"] > now]
         return keys or list(self.settings.signing_keys)
 
     def proxy_key(self) -> str:
-        """The key that proves to the origin who asks; "" where there is none."""
+        """Return the key that proves to the origin who asks; "" where there is none."""
         return next(iter(self.list_keys()), "")
 
     @cached_property
@@ -148,7 +148,7 @@ class ZoneServices:
         return PageWarmer(self.clock, self.origin, self.copies, self.known_pages, self.settler)
 
     def build_drain(self) -> Drain:
-        """A drain of the queue for one invocation."""
+        """Return a drain of the queue for one invocation."""
         return Drain(
             clock=self.clock,
             state=self.state,
@@ -207,7 +207,7 @@ class ZoneServices:
         return self.require_enabled("")
 
     def require_enabled(self, trigger: str) -> ZoneConfig:
-        """The configuration, if pages may be warmed for this reason: in a zone that is switched off by hand only."""
+        """Return the configuration, if pages may be warmed for this reason: in a zone that is switched off by hand only."""
         if not self.config.preload_enabled and trigger != MANUAL:
             raise Conflict(
                 "preload_enabled is false for this zone: set it to true, or ask for pages with trigger manual"
@@ -215,7 +215,7 @@ class ZoneServices:
         return self.config
 
     def require_registered(self) -> None:
-        """Raises NotFound when the zone is not registered."""
+        """Raise NotFound when the zone is not registered."""
         _ = self.config
 
     def now(self) -> float:
@@ -225,11 +225,11 @@ class ZoneServices:
         return f"{prefix}-{format_uuid4(self.outside.new_id())}"
 
     async def load_facts(self, urls: list[str]) -> dict[str, Facts]:
-        """What is known about the pages; nothing while D1 fails, because warming in any order is better than not warming."""
+        """Return what is known about the pages; nothing while D1 fails, because warming in any order is better than not warming."""
         return await self._load_facts(lambda: self.pages.load_facts(urls))
 
     async def load_busiest(self, limit: int) -> dict[str, Facts]:
-        """The pages with the most traffic; none while D1 fails."""
+        """Return the pages with the most traffic; none while D1 fails."""
         return await self._load_facts(lambda: self.pages.load_busiest(limit))
 
     async def _load_facts(self, load: Callable[[], Awaitable[dict[str, Facts]]]) -> dict[str, Facts]:
@@ -240,7 +240,7 @@ class ZoneServices:
             return {}
 
     async def wake(self) -> None:
-        """Sets the alarm to now, so that the queue is drained soon."""
+        """Set the alarm to now, so that the queue is drained soon."""
         now = self.now()
         alarm_at = await self.alarm.get()
         if alarm_at is None or alarm_at > now:
@@ -248,6 +248,6 @@ class ZoneServices:
 
 
 def format_uuid4(digits: str) -> str:
-    """Formats 32 random hexadecimal digits as a UUID of version 4."""
+    """Format 32 random hexadecimal digits as a UUID of version 4."""
     variant = "89ab"[int(digits[16], 16) % 4]
     return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:32]}"

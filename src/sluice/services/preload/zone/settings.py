@@ -23,7 +23,7 @@ class PreloadSettings:
 
     @classmethod
     def from_variables(cls, variables: Variables, version_id: str) -> Self:
-        """Reads the variables; raises ConfigError that names every bad one."""
+        """Read the variables; raise ConfigError that names every bad one."""
         settings = cls(
             signing_keys=read_signing_keys(variables),
             subrequests=variables.integer("PRELOAD_SUBREQUESTS", PAID_SUBREQUESTS, minimum=10, maximum=10_000),
@@ -36,23 +36,23 @@ class PreloadSettings:
 
 
 def read_signing_keys(variables: Variables) -> tuple[str, ...]:
-    """The current key of all zones, and the previous one while it is being replaced."""
+    """Return the current key of all zones, and the previous one while it is being replaced."""
     return tuple(filter(None, (read_secret(variables, name) for name in ("SIGNING_KEY", "SIGNING_KEY_PREVIOUS"))))
 
 
 def read_api_hosts(variables: Variables) -> tuple[str, ...]:
-    """The hosts on which the operator's pages and the API answer."""
+    """Return the hosts on which the operator's pages and the API answer."""
     hosts = variables.text("API_HOSTS", API_HOSTS).lower().split(",")
     return tuple(host.strip() for host in hosts if host.strip())
 
 
 def read_secret(variables: Variables, name: str) -> str:
-    """A secret of the operator; one that is too short to be one counts as not set."""
+    """Return a secret of the operator; one that is too short to be one counts as not set."""
     return "" if name in find_short_secrets(variables) else variables.text(name)
 
 
 def find_short_secrets(variables: Variables) -> dict[str, str]:
-    """The secrets that count as not set, with the reason for people; the demo on one's own machine may have short ones."""
+    """Return the secrets that count as not set, with the reason for people; the demo on one's own machine may have short ones."""
     if variables.text("DEMO"):
         return {}
     names = ("ADMIN_TOKEN", "SIGNING_KEY", "SIGNING_KEY_PREVIOUS")
@@ -61,6 +61,6 @@ def find_short_secrets(variables: Variables) -> dict[str, str]:
 
 
 def read_version_id(metadata: Any) -> str:
-    """The id of the Worker's version from its version metadata binding; "" where there is none."""
+    """Return the id of the Worker's version from its version metadata binding; "" where there is none."""
     version_id = metadata.get("id") if isinstance(metadata, dict) else getattr(metadata, "id", None)
     return str(version_id or "")

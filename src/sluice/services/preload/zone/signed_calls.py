@@ -23,12 +23,12 @@ from sluice.services.preload.purge_lists.orders import PurgeAccepted, build_purg
 from sluice.services.preload.queue.batches import Batch
 from sluice.services.preload.queue.enqueue import Accepted, PageOrder, canonicalize_urls
 from sluice.services.preload.serving.purging import PurgeProgress
-from sluice.services.preload.zone.configuration import AGENT_FIELDS, change_agent
+from sluice.services.preload.zone.config_publisher import AGENT_FIELDS, change_agent
 from sluice.services.preload.zone.services import ZoneServices
 from sluice.services.preload.zone.status import StatusReply, ZoneStatus
 
 # What a site may ask for with its signature.
-Shown = Literal["batch", "purge", "status"]
+ShownKind = Literal["batch", "purge", "status"]
 
 
 class AgentReply(TypedDict):
@@ -39,7 +39,7 @@ class AgentReply(TypedDict):
     away_since: Annotated[float | None, Doc("Since when the agent is away; null while it is there.")]
 
 
-Answer = Accepted | PurgeAccepted | CrawlAccepted | Learned | AgentReply
+SignedAnswer = Accepted | PurgeAccepted | CrawlAccepted | Learned | AgentReply
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +104,8 @@ class SignedCalls:
 
         return await self._run_once(signed, self._scope_key(signed, wanted), [ANY, SITEMAP], begin)
 
-    async def learn_from_site(self, signed: SignedRequest, body: str) -> SignedReply:
-        """The pages are in another database, so the reply is stored after them. Whoever sends them twice changes nothing."""
+    async def store_site_facts(self, signed: SignedRequest, body: str) -> SignedReply:
+        """Store what a site tells about its pages. They are in another database, so the reply is stored after them."""
         services, config = self.services, self.services.config
         self._verify(signed)
         known = parse_text(PagesBody, body)
@@ -124,7 +124,7 @@ class SignedCalls:
         return SignedReply(reply, replayed=False)
 
     async def set_agent(self, signed: SignedRequest, body: str) -> SignedReply:
-        """The agent comes or goes, and may change the fields that belong to the site; the alarm publishes them."""
+        """Note that the agent comes or leaves, with the fields that it changes of the site's own; the alarm publishes them."""
         services, config = self.services, self.services.config
         self._verify(signed)
         wanted = parse_text(AgentBody, body)
@@ -134,9 +134,9 @@ class SignedCalls:
         def accept() -> AgentReply:
             version = services.publisher.accept(new)
             if wanted.leaves:
-                services.agent_watch.leave(wanted.leaves)
+                services.agent_watch.mark_away(wanted.leaves)
             else:
-                services.agent_watch.introduce(wanted.presence_path)
+                services.agent_watch.mark_present(wanted.presence_path)
             return {
                 "zone_id": services.zone_id,
                 "version": version,
@@ -148,7 +148,7 @@ class SignedCalls:
         return await self._run_once(signed, self._scope_key(signed, wanted), [ANY], accept)
 
     async def show_to_site(
-        self, signed: SignedRequest, what: Shown, item_id: str
+        self, signed: SignedRequest, what: ShownKind, item_id: str
     ) -> Batch | PurgeProgress | StatusReply:
         config, status = self.services.config, ZoneStatus(self.services)
         self._verify(signed)
@@ -162,7 +162,7 @@ class SignedCalls:
                 return status.describe_zone(config)
 
     def _verify(self, signed: SignedRequest) -> None:
-        """Checks the signature against the zone's own keys if it has any, else against those of all zones."""
+        """Check the signature against the zone's own keys if it has any, else against those of all zones."""
         signed.verify(self.services.list_keys(), self.services.now())
 
     def _check_zone_id(self, zone_id: str) -> None:
@@ -170,7 +170,7 @@ class SignedCalls:
             raise Invalid(f"zone_id is not {self.services.zone_id}")
 
     def _scope_key(self, signed: SignedRequest, body: SiteBody) -> str:
-        """The idempotency key among those of the same route; a signed request must have one."""
+        """Return the idempotency key among those of the same route; a signed request must have one."""
         if body.zone_id is not None:
             self._check_zone_id(body.zone_id)
         if body.idempotency_key is None:
@@ -185,9 +185,9 @@ class SignedCalls:
         self.services.admission.charge(rates, now)
 
     async def _run_once(
-        self, signed: SignedRequest, idempotency_key: str, rates: list[Rate], work: Callable[[], Answer]
+        self, signed: SignedRequest, idempotency_key: str, rates: list[Rate], work: Callable[[], SignedAnswer]
     ) -> SignedReply:
-        """Does the work once for an idempotency key, and returns its first reply from then on; all in one transaction."""
+        """Do the work once for an idempotency key, and return its first reply from then on; all in one transaction."""
         admission = self.services.admission
 
         def run() -> SignedReply:

@@ -27,7 +27,7 @@ class ZoneState:
         return self._values.get(name, default)
 
     def put(self, **values: Any) -> None:
-        """Stores the values in one statement."""
+        """Store the values in one statement."""
         texts = {name: encode_json(value) for name, value in values.items()}
         self._sql.run("INSERT OR REPLACE INTO state SELECT key, value FROM json_each(?)", json.dumps(texts))
         self._values.update(values)
@@ -47,7 +47,7 @@ class ZoneState:
         return self._config
 
     def put_config(self, config: ZoneConfig, **values: Any) -> None:
-        """Stores a configuration together with the values that depend on it."""
+        """Store a configuration together with the values that depend on it."""
         self.put(config=config_as_json(config), **values)
         self._config = config
 
@@ -56,7 +56,7 @@ class ZoneState:
         return Breaker.from_json(self.get("breaker"))
 
     def put_breaker(self, breaker: Breaker) -> None:
-        """Stores the breaker if it has changed."""
+        """Store the breaker if it has changed."""
         if breaker != self.breaker:
             self.put(breaker=breaker.as_json())
 

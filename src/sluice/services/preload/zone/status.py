@@ -8,7 +8,7 @@ from sluice.core.ports import Row
 from sluice.core.preload.circuit_breaker import State
 from sluice.core.preload.incidents import RatesReply
 from sluice.core.preload.members import Amount, EpochS
-from sluice.core.preload.rate_limits import Limits
+from sluice.core.preload.rate_limits import OriginLimits
 from sluice.core.preload.site_agent import SiteAgent
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.queue.batches import Batch, batch_as_json
@@ -72,7 +72,7 @@ class ZoneStatus:
     def describe_zone(self, config: ZoneConfig) -> StatusReply:
         services, now = self.services, self.services.now()
         breaker = services.state.breaker.at(now)
-        limits = Limits.from_config(config)
+        limits = OriginLimits.from_config(config)
         return {
             "zone_id": services.zone_id,
             "enabled": config.preload_enabled,
@@ -107,13 +107,13 @@ class ZoneStatus:
         return batch_as_json(row, eta_s=self._estimate_s(config))
 
     def _estimate_s(self, config: ZoneConfig) -> float | None:
-        """Seconds until the whole queue is drained at the pace that the limits allow; None while it is not drained."""
+        """Return the seconds until the whole queue is drained at the pace that the limits allow; None while it is not drained."""
         state, now = self.services.state, self.services.now()
         if not config.preload_enabled or state.is_held:
             return None
         breaker = state.breaker.at(now)
         pause_s = max(0.0, breaker.open_until - now) if breaker.state == "open" else 0.0
-        limits = Limits.from_config(config)
+        limits = OriginLimits.from_config(config)
         depth = self.services.queue.depth
         pace_s = max(depth / limits.per_second, (depth - limits.per_minute) * 60 / limits.per_minute)
         return max(pause_s + pace_s, self.services.queue.find_last_retry(now) - now)

@@ -5,7 +5,7 @@ from typing import Final
 
 from sluice.core.preload.priority import VISIT
 from sluice.core.preload.zone_config import config_as_json
-from sluice.services.preload.purge_lists.reader import ShownPurges
+from sluice.services.preload.purge_lists.purge_reader import ZonePurges
 from sluice.services.preload.queue.enqueue import PageOrder, canonicalize_urls
 from sluice.services.preload.zone.services import ZoneServices
 
@@ -18,41 +18,41 @@ class VisitorCalls:
     services: ZoneServices
 
     async def claim_refresh(self, url: str, variant: str) -> bool:
-        """Whether the caller may ask the origin for a newer copy of a stale page: one caller may, while the origin is well."""
+        """Return whether the caller may ask the origin for a newer copy of a stale page: one caller may, while the origin is well."""
         now = self.services.now()
         if self.services.state.breaker.at(now).state == "open":
             return False
-        return self._take_turn(f"refresh {variant} {url}", CLAIM_S, now)
+        return self._claim_interval(f"refresh {variant} {url}", CLAIM_S, now)
 
     async def suggest_page(self, url: str) -> None:
-        """Enqueues a page that a visitor has seen but could not fill; the same page once in ten minutes."""
+        """Enqueue a page that a visitor has seen but could not fill; the same page once in ten minutes."""
         services, now = self.services, self.services.now()
         config = services.enabled_config
         [canonical] = canonicalize_urls([url], config)
         is_known = services.known_pages.is_current(canonical, "", now - SUGGEST_INTERVAL_S, now)
-        if is_known or not self._take_turn(f"suggest {canonical}", SUGGEST_INTERVAL_S, now):
+        if is_known or not self._claim_interval(f"suggest {canonical}", SUGGEST_INTERVAL_S, now):
             return
         order = PageOrder(batch_id=services.create_id("preload"), trigger=VISIT, urls=[canonical])
         services.enqueuer.enqueue(order, config, {}, now)
         await services.wake()
 
     async def report_unreachable(self, reason: str) -> None:
-        """Counts a visitor's failed connection for the breaker."""
+        """Count a visitor's failed connection for the breaker."""
         services, now = self.services, self.services.now()
         services.settler.count_unreachable(services.config, now)
         services.settler.review_alerts(now)
         services.log.event("origin.unreachable", zone=services.zone_id, reason=reason)
 
-    async def report_circle(self, url: str) -> None:
-        """Notes a page that sends visitors back to itself."""
+    async def report_redirect_loop(self, url: str) -> None:
+        """Note a page that sends visitors back to itself."""
         services, now = self.services, self.services.now()
         services.require_registered()
-        services.settler.note_circle(url, now)
-        services.agent_watch.doubt()
+        services.settler.note_redirect_loop(url, now)
+        services.agent_watch.request_check()
         services.log.event("origin.circle", zone=services.zone_id, url=url)
 
-    async def show_purges(self) -> ShownPurges:
-        """The purges that still count, and the configuration: what an isolate needs to know before it serves a copy."""
+    async def show_purges(self) -> ZonePurges:
+        """Return the purges that still count, and the configuration: what an isolate needs to know before it serves a copy."""
         services = self.services
         config = config_as_json(services.config)
         if services.state.agent.away_since is not None:
@@ -60,24 +60,24 @@ class VisitorCalls:
         return {**services.marks.load().as_json(), "config": config}
 
     async def show_keys(self) -> list[str]:
-        """The keys by which isolates prove to the origin who asks, and know our own requests; they never leave their memory."""
+        """Return the keys by which isolates prove to the origin who asks, and know our own requests; they never leave their memory."""
         return self.services.list_keys()
 
     async def is_breaker_open(self) -> bool:
         return self.services.state.breaker.at(self.services.now()).state == "open"
 
     async def observe(self, url: str, variant: str, digest: str, lifetime_s: int) -> bool:
-        """Whether a reply is the one that the cache would have served instead."""
+        """Return whether a reply is the one that the cache would have served instead."""
         services = self.services
         return services.observed.compare(url, variant, digest, lifetime_s=lifetime_s, now=services.now())
 
     async def count_visits(self, layers: Mapping[str, Sequence[float]], pages: Mapping[str, int]) -> None:
-        """Adds the visits that an isolate has counted."""
+        """Add the visits that an isolate has counted."""
         self.services.require_registered()
         self.services.traffic.add(layers, pages, self.services.now())
 
-    def _take_turn(self, name: str, interval_s: float, now: float) -> bool:
-        """Whether something was last done at least so long ago; if so, it counts as done now."""
+    def _claim_interval(self, name: str, interval_s: float, now: float) -> bool:
+        """Return whether something was last done at least so long ago; if so, it counts as done now."""
         turns = self.services.turns
         if now - turns.get(name, -interval_s) < interval_s:
             return False

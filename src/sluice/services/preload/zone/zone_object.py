@@ -9,7 +9,7 @@ from sluice.core.preload.purges import Purge
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.core.remote import Message, answer_call
 from sluice.services.preload.queue.enqueue import PageOrder
-from sluice.services.preload.queue.queue import TALLIES, Tallies
+from sluice.services.preload.queue.queue import TALLIES, QueueCounters
 from sluice.services.preload.serving.purging import PurgeRound
 from sluice.services.preload.warming.drain import INTERVAL_S
 from sluice.services.preload.zone.housekeeping import Housekeeping
@@ -27,14 +27,14 @@ MAX_WEBHOOK_WAIT_S: Final = 3600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ahead:
+class PendingWork:
     """What waits: accepted purges, pages, rows for D1 and the webhook, and when the next sitemap may be read."""
 
     has_purges: bool
     has_pages: bool
     has_rows: bool
     sitemap_due_at: float | None
-    tallies: Tallies
+    tallies: QueueCounters
 
 
 class BackgroundWork:
@@ -47,14 +47,14 @@ class BackgroundWork:
         self._has_crawled = False
 
     def recover(self) -> None:
-        """Ends what was under way when the object last stopped, because nothing will finish it."""
+        """End what was under way when the object last stopped, because nothing will finish it."""
         services, now = self.services, self.services.now()
         hold_s = services.origin.hold_s()
         services.grants.abandon(now, hold_s)
         services.queue.shorten_all(now + hold_s)
 
     async def handle_alarm(self) -> None:
-        """Carries out purges, reads sitemaps, warms pages; then sets the next alarm, even after a failure."""
+        """Carry out purges, read sitemaps, warm pages; then set the next alarm, even after a failure."""
         # In case this invocation is cut off before its end.
         fallback_at = self.services.now() + INTERVAL_S
         await self.services.alarm.set(fallback_at)
@@ -69,27 +69,27 @@ class BackgroundWork:
         await self._set_next_alarm(next_at, fallback_at)
 
     async def settle(self) -> None:
-        """Does the rest of a signed request. It runs after the reply; if it crashes, the alarm does the same."""
-        if self._look_ahead().has_purges:
+        """Do the rest of a signed request. It runs after the reply; if it crashes, the alarm does the same."""
+        if self._load_pending_work().has_purges:
             await self.carry_out_purges()
         await self.services.mirror.write()
 
     async def tick(self) -> None:
-        """Does what the cron asks for each minute."""
+        """Do what the cron asks for each minute."""
         services = self.services
         services.require_registered()
         await services.publisher.adopt_edits()
         await Housekeeping(services).run_due(services.config)
         await services.origin_cron.call(services.config)
         await services.agent_watch.look_if_due(services.config)
-        ahead = self._look_ahead()
-        await self._publish(has_rows=ahead.has_rows, tallies=ahead.tallies)
-        has_work = ahead.has_pages or ahead.has_purges or ahead.sitemap_due_at is not None
+        pending = self._load_pending_work()
+        await self._publish(has_rows=pending.has_rows, tallies=pending.tallies)
+        has_work = pending.has_pages or pending.has_purges or pending.sitemap_due_at is not None
         if has_work or services.state.wants_origin_check:
             await services.wake()
 
     async def _set_next_alarm(self, next_at: float | None, fallback_at: float) -> None:
-        """Sets the alarm, unless a call has meanwhile set it to an earlier time."""
+        """Set the alarm, unless a call has meanwhile set it to an earlier time."""
         alarm = self.services.alarm
         set_at = await alarm.get()
         is_untouched = set_at is None or abs(set_at - fallback_at) < ALARM_PRECISION_S
@@ -100,9 +100,9 @@ class BackgroundWork:
             await alarm.set(max(next_at, self.services.now()))
 
     async def _work(self) -> float | None:
-        """Returns when there is more to do; None when there is nothing."""
-        ahead, config = self._look_ahead(), self.services.state.config
-        if ahead.has_purges:
+        """Return when there is more to do; None when there is nothing."""
+        pending, config = self._load_pending_work(), self.services.state.config
+        if pending.has_purges:
             # A round leaves no room for other calls to the platform, so they wait for the next alarm.
             await self.carry_out_purges()
             return self.services.now()
@@ -111,7 +111,7 @@ class BackgroundWork:
         if self.services.state.wants_origin_check:
             await self.services.origin_check.run(config)
             return self.services.now()
-        sitemap_at = self._find_crawl_time(ahead, config)
+        sitemap_at = self._find_crawl_time(pending, config)
         if sitemap_at is not None and sitemap_at <= self.services.now() and not self._has_crawled:
             # Sitemaps and pages have an invocation of their own each, because both need its subrequests.
             self._has_crawled = True
@@ -122,37 +122,37 @@ class BackgroundWork:
         latest = self.services.now() + INTERVAL_S
         return min((min(time, latest) for time in (sitemap_at, page_at) if time is not None), default=None)
 
-    def _look_ahead(self) -> Ahead:
-        """One statement, so that an invocation with nothing to do costs little."""
+    def _load_pending_work(self) -> PendingWork:
+        """Read in one statement what waits, so that an invocation with nothing to do costs little."""
         [row] = self.services.sql.rows(
             f"""SELECT EXISTS (SELECT 1 FROM purge) AS has_purges, EXISTS (SELECT 1 FROM entry) AS has_pages,
                   EXISTS (SELECT 1 FROM outbox) AS has_rows, {TALLIES},
                   (SELECT min(due_at) FROM crawl WHERE state = 'pending') AS sitemap_due_at FROM queue_tally"""  # noqa: S608
         )
         due_at = row["sitemap_due_at"]
-        return Ahead(
+        return PendingWork(
             has_purges=bool(row["has_purges"]),
             has_pages=bool(row["has_pages"]),
             has_rows=bool(row["has_rows"]),
             sitemap_due_at=None if due_at is None else float(due_at),
-            tallies=Tallies.parse(row),
+            tallies=QueueCounters.parse(row),
         )
 
-    def _find_crawl_time(self, ahead: Ahead, config: ZoneConfig) -> float | None:
-        """When the next sitemap may be read; None when there is none, or none is to be read now."""
+    def _find_crawl_time(self, pending: PendingWork, config: ZoneConfig) -> float | None:
+        """Return when the next sitemap may be read; None when there is none, or none is to be read now."""
         state = self.services.state
-        if ahead.sitemap_due_at is None or state.is_held or not config.preload_enabled:
+        if pending.sitemap_due_at is None or state.is_held or not config.preload_enabled:
             return None
         breaker = state.breaker.at(self.services.now())
-        return breaker.open_until if breaker.state == "open" else ahead.sitemap_due_at
+        return breaker.open_until if breaker.state == "open" else pending.sitemap_due_at
 
     async def _crawl_sitemaps(self, config: ZoneConfig) -> None:
         for _ in range(FILES_AT_ONCE):
             if not await self.services.crawl.read_next_file(config):
                 break
 
-    async def _publish(self, *, has_rows: bool, tallies: Tallies | None = None) -> bool:
-        """Sends the configuration, the log, the alerts and the mirror out; returns whether nothing is left to send."""
+    async def _publish(self, *, has_rows: bool, tallies: QueueCounters | None = None) -> bool:
+        """Send the configuration, the log, the alerts and the mirror out; return whether nothing is left to send."""
         services = self.services
         try:
             if not services.state.is_published:
@@ -165,7 +165,7 @@ class BackgroundWork:
         return (await self._deliver_alerts() if has_rows else True) and is_flushed
 
     async def _deliver_alerts(self) -> bool:
-        """Posts alerts to the webhook; after a failure it waits, longer each time, and nothing else waits with it."""
+        """Post alerts to the webhook; after a failure it waits, longer each time, and nothing else waits with it."""
         services, state, now = self.services, self.services.state, self.services.now()
         failures, due_at = state.get("webhook_failures", default=[0, 0])
         if now < due_at:
@@ -182,7 +182,7 @@ class BackgroundWork:
         return is_delivered
 
     async def carry_out_purges(self) -> None:
-        """Does one round of the oldest purge. Its pages are enqueued before they are removed, so that a crash loses none."""
+        """Do one round of the oldest purge. Its pages are enqueued before they are removed, so that a crash loses none."""
         purger = self.services.purger
         purge = purger.load_next()
         if purge is None or self._is_purging:
@@ -196,7 +196,7 @@ class BackgroundWork:
             self._is_purging = False
 
     async def _warm_again(self, purge: Purge, found: PurgeRound) -> None:
-        """All rounds of a purge are one batch."""
+        """Enqueue the pages of a round; all rounds of a purge are one batch."""
         config = self.services.state.config
         if config is None or not (config.preload_enabled and config.preload_post_purge):
             return
@@ -235,7 +235,7 @@ class ZoneObject:
         self._calls: ZoneCalls | None = None
 
     def calls(self, zone_id: str) -> ZoneCalls:
-        """The zone's parts, built once. A call brings the zone's id, because a new object does not know it."""
+        """Return the zone's parts, built once. A call brings the zone's id, because a new object does not know it."""
         if self._calls is None:
             services = ZoneServices(zone_id, self._storage, self._outside, self._settings)
             self._calls = ZoneCalls(services)
@@ -243,11 +243,11 @@ class ZoneObject:
         return self._calls
 
     async def call(self, zone_id: str, name: str, message: Message) -> Message:
-        """Handles one call that came over RPC."""
+        """Handle one call that came over RPC."""
         return await answer_call(self.calls(zone_id), ZoneCalls, name, message)
 
     async def handle_alarm(self) -> None:
-        """Handles the alarm; a zone that was never registered has nothing to do."""
+        """Handle the alarm; a zone that was never registered has nothing to do."""
         zone_id = self._storage.state.get("zone_id")
         if zone_id is not None:
             await self.calls(str(zone_id)).background.handle_alarm()

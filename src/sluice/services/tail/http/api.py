@@ -2,8 +2,8 @@
 
 from typing import Final, TypedDict
 
-from sluice.services.tail.events import Record
 from sluice.services.tail.journal import Journal
+from sluice.services.tail.tail_events import Record
 from sluice.web import Reply, Request, Route
 from sluice.web.admin import require_admin
 from sluice.web.operations import Operation, ReplyDoc, describe

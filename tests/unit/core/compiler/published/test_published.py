@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sluice.core.compiler.published.definition import parse_definition
-from sluice.core.compiler.published.names import check_name, derive_patch_id
+from sluice.core.compiler.published.list_names import check_name, derive_patch_id
 from sluice.core.compiler.published.patches import apply_patch, find_changes, hash_lines, write_patch
+from sluice.core.compiler.published.replacement_check import check_is_whole, check_size
 from sluice.core.compiler.published.schedule import CronSchedule, own_minute
-from sluice.core.compiler.published.source_rules import check_is_whole, check_size
 from sluice.core.compiler.published.text_lines import TextLines, cut_lines
-from sluice.core.compiler.published.texts import SourceNote, VersionText, describe_copy
+from sluice.core.compiler.published.version_text import SourceNote, VersionText, describe_copy
 from sluice.core.compiler.published.versions import (
     ListState,
     VersionStamp,
@@ -24,7 +24,7 @@ from sluice.core.compiler.published.versions import (
     name_patch,
     stamp_version,
 )
-from sluice.core.compiler.sources.failures import BadSource
+from sluice.core.compiler.sources.source_errors import BadSource
 from sluice.core.errors import Invalid
 
 URL = "https://lists.example/a.txt"

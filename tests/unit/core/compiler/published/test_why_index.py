@@ -15,8 +15,13 @@ from sluice.core.compiler.published.overlap import OverlapCounter
 from sluice.core.compiler.published.why_index import ShardDirectory, build_shards, explain
 from sluice.core.filters.syntax.punycode import normalise_name
 from sluice.core.filters.verdicts import NameVerdicts
-from sluice.services.compiler.published.builds.list_compiler import FileLibrary, StoredIndex, build_index, compile_rules
-from sluice.services.compiler.published.sources.bundles import Bundle, SourceFile
+from sluice.services.compiler.published.builds.rule_compilation import (
+    FileLibrary,
+    PackedIndex,
+    build_index,
+    compile_rules,
+)
+from sluice.services.compiler.published.sources.bundles import Bundle, FetchedFile
 
 NAMES = [
     "a.com",
@@ -82,9 +87,9 @@ async def test_places_of_a_compilation(names: list[str]):
         "https://x.example/a.txt": "! A\n||ads.example^\n||one.example^\n!#include more.txt\n",
         "https://x.example/b.txt": "0.0.0.0 ads.example x.one.example\n||ads.example^\n||unwanted.example^\n  ||ads.example^\n",
     }
-    included = {"https://x.example/more.txt": SourceFile(b"||inner.example^\n")}
+    included = {"https://x.example/more.txt": FetchedFile(b"||inner.example^\n")}
     bundles = {
-        url: Bundle({url: SourceFile(text.encode()), **(included if "include" in text else {})})
+        url: Bundle({url: FetchedFile(text.encode()), **(included if "include" in text else {})})
         for url, text in texts.items()
     }
     sources: list[dict[str, Any]] = [{"source": url, "name": url[-5]} for url in texts]
@@ -115,7 +120,7 @@ async def test_places_of_a_compilation(names: list[str]):
             ]
 
 
-def read_part(index: StoredIndex, part: str) -> bytes:
+def read_part(index: PackedIndex, part: str) -> bytes:
     start, length = index.directory["parts"][part]
     content = zlib.decompress(index.content[start : start + length])
     assert isinstance(json.loads(content), list)

@@ -86,7 +86,7 @@ DIFFERENCES: Final[dict[str, list[Case]]] = {
 
 
 def reuses(status: int, headers: HeaderPairs, age_s: int) -> bool:
-    """Whether our cache serves a response without a question to the origin, so long after it arrived."""
+    """Return whether our cache serves a response without a question to the origin, so long after it arrived."""
     verdict = judge_response(status, headers, URL, CONFIG, NOW)
     return isinstance(verdict, Freshness) and verdict.is_fresh(initial_age_s(headers) + age_s)
 
@@ -98,7 +98,7 @@ def hishel_reuses(
     monkeypatch: pytest.MonkeyPatch,
     options: hishel.CacheOptions = SHARED,
 ) -> bool:
-    """Whether hishel does, as a shared cache."""
+    """Return whether hishel does, as a shared cache."""
     dated = headers if any(name == "date" for name, _ in headers) else (DATE, *headers)
     fields: dict[str, str | list[str]] = {}
     for name, value in dated:
@@ -113,7 +113,7 @@ def hishel_reuses(
 
 
 def differs(status: int, headers: HeaderPairs, monkeypatch: pytest.MonkeyPatch) -> bool:
-    """Whether the two decide otherwise: at once, or at the end of the lifetime that we give."""
+    """Return whether the two decide otherwise: at once, or at the end of the lifetime that we give."""
     verdict = judge_response(status, headers, URL, CONFIG, NOW)
     end = verdict.lifetime_s - initial_age_s(headers) if isinstance(verdict, Freshness) else 1
     return any(

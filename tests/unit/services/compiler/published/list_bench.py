@@ -19,15 +19,15 @@ from sluice.platform.workflows import Steps, Workflows
 from sluice.services.compiler.http.list_addresses import ListAddresses
 from sluice.services.compiler.http.lists import ListsApi
 from sluice.services.compiler.published.builds.alerts import ListAlerts
+from sluice.services.compiler.published.builds.build_queue import BuildQueue
 from sluice.services.compiler.published.builds.build_steps import BuildSteps
-from sluice.services.compiler.published.builds.publisher import Publisher
-from sluice.services.compiler.published.builds.queue import BuildQueue
-from sluice.services.compiler.published.builds.workflow import PublishedListWorkflow
+from sluice.services.compiler.published.builds.build_workflow import PublishedListWorkflow
+from sluice.services.compiler.published.builds.publisher import VersionPublisher
 from sluice.services.compiler.published.list_store import ListStore
 from sluice.services.compiler.published.operator import ListOperator
 from sluice.services.compiler.published.previews import Previews
 from sluice.services.compiler.published.queries import ListQueries
-from sluice.services.compiler.published.sources.copy_store import CopyStore
+from sluice.services.compiler.published.sources.good_copies import GoodCopyStore
 from sluice.services.compiler.published.sources.source_fetcher import SourceFetcher
 from unit.services.compiler.listeners import ListLog
 from unit.services.compiler.workflow_bench import make_database
@@ -99,13 +99,13 @@ class ListBench:
         clock, database, bucket, log = self.clock, self.database, self.bucket, self.log
         self.lists = ListStore(database=database, clock=clock)
         self.builds = BuildQueue(database=database, clock=clock, new_id=self._new_id)
-        copies = CopyStore(database=database, bucket=bucket, clock=clock)
+        copies = GoodCopyStore(database=database, bucket=bucket, clock=clock)
         fetcher = SourceFetcher(fetch=self.sites.fetch, clock=clock, draw=lambda: 0.0, timeout_s=5)
         steps = BuildSteps(
-            lists=self.lists, builds=self.builds, copies=copies, bucket=bucket, fetcher=fetcher, take_turn=take_turn,
+            lists=self.lists, builds=self.builds, copies=copies, bucket=bucket, fetcher=fetcher, hold_large_slot=hold_large_slot,
             clock=clock, log=log,
         )  # fmt: skip
-        publisher = Publisher(
+        publisher = VersionPublisher(
             lists=self.lists, builds=self.builds, steps=steps, bucket=bucket, purge=self._purge, clock=clock
         )
         alerts = ListAlerts(database=database, fetch=self.sites.fetch, clock=clock, url=HOOK)
@@ -117,14 +117,14 @@ class ListBench:
             lists=self.lists, builds=self.builds, publisher=publisher, bucket=bucket,
             instances=Workflows(self.engine), load_declared=lambda: self.declared, clock=clock, log=log,
         )  # fmt: skip
-        self.queries = ListQueries(lists=self.lists, bucket=bucket, take_turn=take_turn)
+        self.queries = ListQueries(lists=self.lists, bucket=bucket, hold_large_slot=hold_large_slot)
         self.addresses = ListAddresses(
             bucket=bucket, inflate=lambda stream, _size: stream, discard=lambda _stream: None
         )
         self.api = ListsApi(
             lists=self.lists, builds=self.builds, operator=self.operator, queries=self.queries, admin_token=TOKEN,
             previews=Previews(
-                lists=self.lists, copies=copies, bucket=bucket, fetcher=fetcher, take_turn=take_turn, clock=clock
+                lists=self.lists, copies=copies, bucket=bucket, fetcher=fetcher, hold_large_slot=hold_large_slot, clock=clock
             ),
             public_url="",
         )  # fmt: skip
@@ -166,7 +166,7 @@ class ListBench:
         return str(row["outcome"])
 
     async def text(self, address: str) -> str:
-        """What readers get at an address, inflated."""
+        """Return what readers get at an address, inflated."""
         stored = await self.bucket.get(f"published/at/{address}")
         assert stored is not None, address
         assert stored.object.custom_metadata.get("etag"), "never built"
@@ -181,7 +181,7 @@ class ListBench:
 
 
 @asynccontextmanager
-async def take_turn() -> Any:
+async def hold_large_slot() -> Any:
     yield
 
 

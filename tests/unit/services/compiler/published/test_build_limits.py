@@ -18,7 +18,7 @@ A, B, C, D = (f"https://{letter}.example/list.txt" for letter in "abcd")
 
 
 def make_large(size: int, prefix: str = "a") -> bytes:
-    """A few rules, and comments up to this size."""
+    """Return a few rules, and comments up to this size."""
     rules = make_list(3, prefix)
     return rules + (b"! " + b"x" * 997 + b"\n") * ((size - len(rules)) // 1_000)
 
@@ -36,7 +36,7 @@ def weigh(*bodies: bytes) -> str:
 
 
 async def build(bench: ListBench, *sources: str, **more: object) -> tuple[str, str]:
-    """The outcome of one build, and its reason."""
+    """Return the outcome of one build, and its reason."""
     build_id = await bench.put(NAME, *sources, **more)
     await bench.run_all()
     row = await bench.builds.find(build_id)
@@ -234,7 +234,7 @@ async def test_put_does_not_wait_for_slow_sources(monkeypatch: pytest.MonkeyPatc
     ends: list[asyncio.Task[None]] = []
 
     def open_deadline(_seconds: float) -> asyncio.Timeout:
-        """Ends after many turns of the loop, in which every source but the slow one has come."""
+        """End after many turns of the loop, in which every source but the slow one has come."""
         deadline = asyncio.timeout(None)
 
         async def end() -> None:

@@ -7,7 +7,7 @@ from itertools import count
 
 import pytest
 
-from sluice.core.compiler.published.names import derive_patch_id
+from sluice.core.compiler.published.list_names import derive_patch_id
 from sluice.core.compiler.published.patches import apply_patch
 from sluice.core.errors import Conflict, TimedOut
 from sluice.services.compiler.published.declared import read_declared_lists

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def raises(kind: type[Exception], text: str = "") -> Iterator[None]:
-    """The block must raise this kind, with the text in its message."""
+    """Check that the block raises this kind, with the text in its message."""
     try:
         yield
     except kind as error:

@@ -9,7 +9,7 @@ from sluice.core.net.webhook import post_alert
 from sluice.core.ports import Clock, Database, Fetch, Statement
 from sluice.core.timestamps import iso
 from sluice.services.compiler.published.list_store import PublishedList
-from sluice.services.compiler.published.sources.outcomes import SourceFacts
+from sluice.services.compiler.published.sources.source_outcomes import SourceFacts
 
 _ADD: Final = "insert into published_alerts (id, payload, created_ms) values (?, ?, ?) on conflict do nothing"
 
@@ -25,7 +25,7 @@ class StateChange(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListAlerts:
-    """`url` is the webhook; without one, nothing is sent."""
+    """Stores and delivers the alerts of lists. `url` is the webhook; without one, nothing is sent."""
 
     database: Database
     fetch: Fetch
@@ -33,7 +33,7 @@ class ListAlerts:
     url: str
 
     def open(self, known: PublishedList, build_id: str, is_fresh: bool, facts: StateChange) -> list[Statement]:
-        """Returns the statements that note a change; none if the list was, or was not, fresh before."""
+        """Return the statements that note a change; none if the list was, or was not, fresh before."""
         if is_fresh == (known.alert_id is None):
             return []
         kind = "list-recovered" if is_fresh else "list-degraded"
@@ -46,7 +46,7 @@ class ListAlerts:
         ]
 
     async def deliver(self) -> None:
-        """Sends every alert that was not sent yet, also of earlier builds whose webhook failed."""
+        """Send every alert that was not sent yet, also of earlier builds whose webhook failed."""
         if not self.url:
             return
         rows = await self.database.all(

@@ -14,7 +14,8 @@ from sluice.core.compiler.published.why_index import ShardDirectory, count_shard
 from sluice.core.errors import NotFound, SluiceError
 from sluice.core.json_text import encode_json, encode_utf8
 from sluice.core.ports import Bucket, Clock, Log
-from sluice.services.compiler.published.builds.list_compiler import (
+from sluice.services.compiler.published.builds.build_queue import BuildQueue
+from sluice.services.compiler.published.builds.rule_compilation import (
     FileLibrary,
     build_index,
     compile_rules,
@@ -22,13 +23,12 @@ from sluice.services.compiler.published.builds.list_compiler import (
     digest_rules,
     pack_index,
 )
-from sluice.services.compiler.published.builds.queue import BuildQueue
 from sluice.services.compiler.published.keys import build_key, index_key, version_key
 from sluice.services.compiler.published.list_store import IndexDirectory, ListStore, PublishedList, SourceNotes
 from sluice.services.compiler.published.sources.bundles import Bundle, compress, compress_lines, decompress
-from sluice.services.compiler.published.sources.copy_store import CopyStore
-from sluice.services.compiler.published.sources.outcomes import SourceFacts, SourceOutcome
+from sluice.services.compiler.published.sources.good_copies import GoodCopyStore
 from sluice.services.compiler.published.sources.source_fetcher import SourceFetcher
+from sluice.services.compiler.published.sources.source_outcomes import SourceFacts, SourceOutcome
 
 RULES: Final = "rules"
 INDEX: Final = "index"
@@ -36,7 +36,7 @@ OVERLAP: Final = "overlap"  # a part of the index
 _PROGRAM: Final = "1"  # a change of what compilation means is a new input
 
 # Waits until the isolate has room for a long list, and holds it.
-TakeTurn = Callable[[], AbstractAsyncContextManager[None]]
+HoldLargeSlot = Callable[[], AbstractAsyncContextManager[None]]
 
 
 class TakenSources(SourceNotes, TypedDict):
@@ -48,14 +48,14 @@ class TakenSources(SourceNotes, TypedDict):
 
 
 class CompiledRules(TypedDict):
-    """`index` only of rules that were compiled anew."""
+    """The rules of a build. `index` only of rules that were compiled anew."""
 
     ruleCount: int
     digest: str
     index: NotRequired[IndexDirectory]
 
 
-class Decision(CompiledRules):
+class BuildDecision(CompiledRules):
     outcome: BuildOutcome
 
 
@@ -63,15 +63,15 @@ class Decision(CompiledRules):
 class BuildSteps:
     lists: ListStore
     builds: BuildQueue
-    copies: CopyStore
+    copies: GoodCopyStore
     bucket: Bucket
     fetcher: SourceFetcher
-    take_turn: TakeTurn
+    hold_large_slot: HoldLargeSlot
     clock: Clock
     log: Log
 
     async def fetch_sources(self, name: str, build_id: str) -> TakenSources:
-        """Reads all sources, stores the new good copies, and returns what was taken for each."""
+        """Read all sources, store the new good copies, and return what was taken for each."""
         await self.builds.renew(build_id)
         definition = (await self.lists.load(name)).definition
         outcomes = await self.fetcher.fetch_all(definition, await self.copies.load_copies(name))
@@ -80,8 +80,8 @@ class BuildSteps:
         await self.lists.record_counts(name, counts)
         return describe_outcomes(definition, outcomes)
 
-    async def compile(self, name: str, build_id: str, sources: TakenSources) -> Decision:
-        """Decides whether there is something new, and stores the rules if they had to be compiled."""
+    async def compile(self, name: str, build_id: str, sources: TakenSources) -> BuildDecision:
+        """Decide whether there is something new, and store the rules if they had to be compiled."""
         await self.builds.renew(build_id)
         known = await self.lists.load(name)
         published = known.published
@@ -92,7 +92,7 @@ class BuildSteps:
         return {**rules, "outcome": _decide_outcome(known, sources, rules)}
 
     async def _compile_anew(self, known: PublishedList, build_id: str, sources: TakenSources) -> CompiledRules:
-        async with self.take_turn():
+        async with self.hold_large_slot():
             configuration = known.definition.configuration
             library = self._open_library(known.name, sources)
             lines = await compile_rules(configuration, library, self.clock)
@@ -106,14 +106,14 @@ class BuildSteps:
             await self.bucket.put(build_key(build_id, INDEX), index.content)
         return {"ruleCount": count, "digest": digest, "index": index.directory}
 
-    async def restore(self, name: str, build_id: str, version: int) -> Decision:
-        """Stores the rules of an older version as those of this build."""
+    async def restore(self, name: str, build_id: str, version: int) -> BuildDecision:
+        """Store the rules of an older version as those of this build."""
         await self.builds.renew(build_id)
         known = await self.lists.load(name)
         found = next((one for one in await self.lists.load_versions(name) if one.version == version), None)
         if found is None:
             raise NotFound(f"version {version} of {name} is no longer stored")
-        async with self.take_turn():
+        async with self.hold_large_slot():
             rules = await self._load_rules(name, version, found.facts["headerLines"])
             lines = TextLines(rules)
             count, digest = digest_rules(lines)
@@ -126,8 +126,8 @@ class BuildSteps:
     async def _store_rules(self, build_id: str, content: bytes) -> None:
         await self.bucket.put(build_key(build_id, RULES), content)
 
-    async def load_rules(self, known: PublishedList, build_id: str, decided: Decision) -> bytes:
-        """Returns the rules of the build: compiled anew, or those of the published version."""
+    async def load_rules(self, known: PublishedList, build_id: str, decided: BuildDecision) -> bytes:
+        """Return the rules of the build: compiled anew, or those of the published version."""
         if "index" not in decided:
             return await self._load_rules(known.name, known.version, known.published["headerLines"])
         content = await self.bucket.get_bytes(build_key(build_id, RULES))
@@ -151,7 +151,7 @@ class BuildSteps:
 
 
 async def read_index_part(bucket: Bucket, known: PublishedList, part: str) -> bytes:
-    """Returns one part of the index of the published version, without reading the others."""
+    """Return one part of the index of the published version, without reading the others."""
     index = known.published["index"]
     start, length = index["parts"][part]
     stored = await bucket.get(index_key(known.name, index["version"]), offset=start, length=length)

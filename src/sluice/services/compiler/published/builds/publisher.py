@@ -12,24 +12,24 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sluice.core.compiler.published.definition import ADBLOCK
-from sluice.core.compiler.published.names import derive_patch_id
+from sluice.core.compiler.published.list_names import derive_patch_id
 from sluice.core.compiler.published.patches import write_patch
 from sluice.core.compiler.published.text_lines import TextLines
-from sluice.core.compiler.published.texts import SourceNote, VersionText
+from sluice.core.compiler.published.version_text import SourceNote, VersionText
 from sluice.core.compiler.published.versions import RESOURCE, ListState, VersionStamp, name_patch
 from sluice.core.errors import SluiceError
 from sluice.core.filters.formats.table import PASSED_THROUGH
 from sluice.core.filters.formats.writer import FormatWriter
 from sluice.core.ports import Bucket, Clock
 from sluice.services.compiler.cache.gzip_parts import inflate_gzip
+from sluice.services.compiler.published.builds.build_queue import BuildQueue
 from sluice.services.compiler.published.builds.build_steps import (
     INDEX,
+    BuildDecision,
     BuildSteps,
-    Decision,
     digest_definition,
     list_formats,
 )
-from sluice.services.compiler.published.builds.queue import BuildQueue
 from sluice.services.compiler.published.builds.served_files import UNBUILT, ServedFile
 from sluice.services.compiler.published.keys import (
     PREFIX,
@@ -61,7 +61,7 @@ Purge = Callable[[Sequence[str]], Awaitable[Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Publisher:
+class VersionPublisher:
     lists: ListStore
     builds: BuildQueue
     steps: BuildSteps
@@ -70,18 +70,18 @@ class Publisher:
     clock: Clock
 
     async def reserve_addresses(self, name: str, formats: Sequence[str]) -> None:
-        """Marks the addresses that nothing is served at yet, so that they answer "not yet" and not "never"."""
+        """Mark the addresses that nothing is served at yet, so that they answer "not yet" and not "never"."""
         for one in formats:
             key = address_key(name, one)
             if await self.bucket.head(key) is None:
                 await self.bucket.put(key, b"", custom_metadata=UNBUILT)
 
-    async def write_text(self, name: str, build_id: str, sources: SourceNotes, decided: Decision) -> VersionRecord:
-        """Writes the version's text and the patch from the last version to it. Returns the facts of the version."""
+    async def write_text(self, name: str, build_id: str, sources: SourceNotes, decided: BuildDecision) -> VersionRecord:
+        """Write the version's text and the patch from the last version to it. Return the facts of the version."""
         await self.builds.renew(build_id)
         known = await self.lists.load(name)
         stamp = await self.lists.reserve_stamp(name, build_id)
-        async with self.steps.take_turn():
+        async with self.steps.hold_large_slot():
             rules = await self.steps.load_rules(known, build_id, decided)
             described = _build_text(known, stamp, sources, decided, rules)
             header_lines, text = described.header_lines, described.write()
@@ -106,12 +106,12 @@ class Publisher:
         }
 
     async def write_format(self, name: str, build_id: str, list_format: str, facts: VersionRecord) -> FormatCount:
-        """Makes one format from the version's text. Returns how many entries it has, and how many rules it cannot say."""
+        """Make one format from the version's text. Return how many entries it has, and how many rules it cannot say."""
         await self.builds.renew(build_id)
         version, created_s, _ = facts["stamp"]
         if list_format == ADBLOCK:
             return {"format": ADBLOCK, "entries": facts["ruleCount"], "skipped": 0}
-        async with self.steps.take_turn():
+        async with self.steps.hold_large_slot():
             content = await self.bucket.get_bytes(version_key(name, version))
             if content is None:
                 raise SluiceError(f"version {version} of {name} is no longer stored: build the list again")
@@ -132,7 +132,7 @@ class Publisher:
         return {"format": list_format, "entries": writer.entries, "skipped": skipped.total()}
 
     async def change_addresses(self, name: str, build_id: str, formats: Sequence[str]) -> None:
-        """Puts what was made in place. Readers of an address get the old version or the new one."""
+        """Put what was made in place. Readers of an address get the old version or the new one."""
         await self.builds.renew(build_id)
         for one in formats:
             stored = await self.bucket.get(build_key(build_id, one))
@@ -142,7 +142,7 @@ class Publisher:
             await self.bucket.put(key, stored.body, custom_metadata=stored.object.custom_metadata)
 
     async def record(self, name: str, build_id: str, facts: VersionRecord, formats: Sequence[FormatCount]) -> None:
-        """Shows the version to readers, and purges the copies of the former one."""
+        """Show the version to readers, and purge the copies of the former one."""
         await self.builds.renew(build_id)
         version, created_s, _ = facts["stamp"]
         shown: VersionRecord = {**facts, "formats": list(formats)}
@@ -150,7 +150,7 @@ class Publisher:
         await self.purge(cache_tags(name))
 
     async def remove_all(self, name: str, build_id: str = "") -> None:
-        """Removes everything that is stored of a list, and of a build of it."""
+        """Remove everything that is stored of a list, and of a build of it."""
         prefixes = [*list_prefixes(name), *([build_key(build_id, "")] if build_id else [])]
         keys = [stored.key for prefix in prefixes async for stored in self.bucket.objects(prefix)]
         if keys:
@@ -158,7 +158,7 @@ class Publisher:
         await self.purge(cache_tags(name))
 
     async def remove_unused(self, name: str, build_id: str) -> None:
-        """Removes what no version needs any more: old texts, patches and indexes, formats not asked for, staged files."""
+        """Remove what no version needs any more: old texts, patches and indexes, formats not asked for, staged files."""
         known = await self.lists.find(name)
         if known is None or not known.version:
             return
@@ -187,7 +187,7 @@ class Publisher:
         await self.bucket.put(build_key(build_id, list_format), file.content, custom_metadata=file.metadata)
 
     async def _write_patch(self, known: PublishedList, text: bytes) -> None:
-        """Writes the patch under the name that the last version states; without a last version there is none."""
+        """Write the patch under the name that the last version states; without a last version there is none."""
         if not known.version:
             return
         old = await self.bucket.get_bytes(version_key(known.name, known.version))
@@ -196,9 +196,9 @@ class Publisher:
             await self.bucket.put(patch_key(derive_patch_id(known.name), known.published["patch"]), patch)
 
     async def _store_index(
-        self, known: PublishedList, build_id: str, stamp: VersionStamp, decided: Decision
+        self, known: PublishedList, build_id: str, stamp: VersionStamp, decided: BuildDecision
     ) -> IndexDirectory:
-        """Stores the index of the rules under their version; rules that stay keep theirs."""
+        """Store the index of the rules under their version; rules that stay keep theirs."""
         if "index" not in decided:
             return known.published["index"]
         content = await self.bucket.get_bytes(build_key(build_id, INDEX))
@@ -220,7 +220,7 @@ def _build_text(
     known: PublishedList,
     stamp: VersionStamp,
     sources: SourceNotes,
-    decided: Decision,
+    decided: BuildDecision,
     rules: bytes,
 ) -> VersionText:
     return VersionText(

@@ -18,7 +18,7 @@ _CHUNK_LINES: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class SourceFile:
+class FetchedFile:
     """One file in UTF-8, and what a conditional request for it needs."""
 
     body: bytes
@@ -30,7 +30,7 @@ class SourceFile:
 class Bundle:
     """All files by their address; the first one is the source itself."""
 
-    files: Mapping[str, SourceFile]
+    files: Mapping[str, FetchedFile]
 
     @property
     def digest(self) -> str:
@@ -76,9 +76,9 @@ def _list_validators(etag: str, modified: str) -> HeaderPairs:
 def unpack_bundle(content: bytes) -> Bundle:
     text = decompress(content)
     start = text.index(b"\n") + 1
-    files: dict[str, SourceFile] = {}
+    files: dict[str, FetchedFile] = {}
     for url, length, etag, modified in json.loads(text[:start]):
-        files[url] = SourceFile(text[start : start + length], etag, modified)
+        files[url] = FetchedFile(text[start : start + length], etag, modified)
         start += length
     return Bundle(files)
 

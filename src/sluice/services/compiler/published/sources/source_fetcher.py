@@ -1,12 +1,12 @@
 """Reads the sources of a list: each from its address, else from a mirror, else from its last good copy.
 
 A source is a bundle of its files, includes too, so a copy is as whole as the source was. All sources that are read at
-once share the room of one (`download_room.py`); those that find none are read again, one by one.
+once share the room of one (`download_memory.py`); those that find none are read again, one by one.
 
 A limit that is hit every time is no outage. When all sources are read, or stand in by their copies, their sizes are
 added up (`sizes.py`), and a sum beyond a limit fails the build, whatever came first. One source that is too large by
 itself has gone bad like any other bad one: its mirror or copy is taken, and without these the build fails too
-(`outcomes.py`). A PUT looks at the sources first, once and for a short while; what does not answer by then is left to
+(`source_outcomes.py`). A PUT looks at the sources first, once and for a short while; what does not answer by then is left to
 the build.
 """
 
@@ -21,21 +21,26 @@ from typing import Final
 from sluice import __version__
 from sluice.core.compiler.limits import Budget
 from sluice.core.compiler.published.definition import ListDefinition, Mirror
-from sluice.core.compiler.published.source_rules import check_is_whole, check_size, count_rules
+from sluice.core.compiler.published.replacement_check import check_is_whole, check_size, count_rules
 from sluice.core.compiler.published.versions import SourceState
 from sluice.core.compiler.sources.backoff import backoff_s
-from sluice.core.compiler.sources.charsets import to_utf8
 from sluice.core.compiler.sources.download import Download, check_status
-from sluice.core.compiler.sources.failures import BadSource, SourceFailed, find_cause
 from sluice.core.compiler.sources.locations import remove_secrets
+from sluice.core.compiler.sources.source_errors import BadSource, SourceFailed, find_cause
 from sluice.core.compiler.sources.source_reader import SourceReader
+from sluice.core.compiler.sources.utf8_conversion import to_utf8
 from sluice.core.errors import SluiceError, TooLarge
 from sluice.core.ports import Clock, Draw, Fetch, HeaderPairs
 from sluice.services.compiler.limits.metered_download import LIMITS
-from sluice.services.compiler.published.sources.bundles import Bundle, PackedBundle, SourceFile
-from sluice.services.compiler.published.sources.download_room import DownloadRoom, SourceRoom
-from sluice.services.compiler.published.sources.outcomes import GoodCopy, SourceOutcome, check_limits, list_addresses
+from sluice.services.compiler.published.sources.bundles import Bundle, FetchedFile, PackedBundle
+from sluice.services.compiler.published.sources.download_memory import DownloadMemory, SourceMemory
 from sluice.services.compiler.published.sources.sizes import SourceSize, find_excess
+from sluice.services.compiler.published.sources.source_outcomes import (
+    GoodCopy,
+    SourceOutcome,
+    check_limits,
+    list_addresses,
+)
 
 _RETRIES: Final = 2
 _RETRIES_WITH_COPY: Final = 1
@@ -55,7 +60,7 @@ class SourceFetcher:
     async def fetch_all(self, definition: ListDefinition, copies: Mapping[str, GoodCopy]) -> list[SourceOutcome]:
         """Return an outcome for each source, and for each file of exclusions and inclusions; no outage raises an error.
 
-        Raises TooLarge if all of them exceed a limit together, or one alone of which there is no copy.
+        Raise TooLarge if all of them exceed a limit together, or one alone of which there is no copy.
         """
         found: dict[str, SourceOutcome] = {}
         await self.fetch_each(definition, copies, found)
@@ -73,10 +78,10 @@ class SourceFetcher:
         self, definition: ListDefinition, copies: Mapping[str, GoodCopy], found: dict[str, SourceOutcome]
     ) -> None:
         """Add an outcome for each address, side by side."""
-        room = DownloadRoom(LIMITS.total_bytes)
+        room = DownloadMemory(LIMITS.total_bytes)
 
         async def fetch(address: str, *, is_patterns: bool) -> None:
-            async def read(own: SourceRoom) -> SourceOutcome:
+            async def read(own: SourceMemory) -> SourceOutcome:
                 if is_patterns:
                     return await self._fetch_patterns(own, address, copies.get(address))
                 return await self._fetch_source(own, definition, address, copies.get(address))
@@ -88,7 +93,7 @@ class SourceFetcher:
         await asyncio.gather(*(fetch(address, is_patterns=one) for address, one in list_addresses(definition).items()))
 
     async def _fetch_source(
-        self, room: SourceRoom, definition: ListDefinition, source: str, copy: GoodCopy | None
+        self, room: SourceMemory, definition: ListDefinition, source: str, copy: GoodCopy | None
     ) -> SourceOutcome:
         try:
             return await self._read(room, source, copy, definition.max_shrink)
@@ -104,7 +109,7 @@ class SourceFetcher:
                 return replace(found, state=SourceState.MIRROR, reason=reason, mirror=mirror.address)
         return await _fall_back(source, copy, failures, reason)
 
-    async def _fetch_patterns(self, room: SourceRoom, file: str, copy: GoodCopy | None) -> SourceOutcome:
+    async def _fetch_patterns(self, room: SourceMemory, file: str, copy: GoodCopy | None) -> SourceOutcome:
         try:
             bundle, lines = await self._read_files(room, file, copy, None, is_patterns=True)
         except SluiceError as error:
@@ -121,13 +126,13 @@ class SourceFetcher:
 
     async def _read(
         self,
-        room: SourceRoom,
+        room: SourceMemory,
         source: str,
         copy: GoodCopy | None,
         max_shrink: float,
         mirror: Mirror | None = None,
     ) -> SourceOutcome:
-        """Return the source as its address, or a mirror, has it; raises SluiceError if that cannot be used."""
+        """Return the source as its address, or a mirror, has it; raise SluiceError if that cannot be used."""
         bundle, lines = await self._read_files(room, source, copy, mirror)
         rules, size = count_rules(lines), SourceSize.measure(bundle, len(lines))
         del lines  # before the last copy is unpacked
@@ -143,14 +148,14 @@ class SourceFetcher:
 
     async def _read_files(
         self,
-        room: SourceRoom,
+        room: SourceMemory,
         source: str,
         copy: GoodCopy | None,
         mirror: Mirror | None,
         *,
         is_patterns: bool = False,
     ) -> tuple[Bundle, list[str]]:
-        files: dict[str, SourceFile] = {}
+        files: dict[str, FetchedFile] = {}
         known = copy.packed.read_validators() if copy and mirror is None else {}
 
         async def download(url: str) -> bytes:
@@ -169,8 +174,8 @@ class SourceFetcher:
         return Bundle({source: files.pop(source), **dict(sorted(files.items()))}), lines
 
     async def _download(
-        self, room: SourceRoom, url: str, validators: HeaderPairs, *, retries: int
-    ) -> SourceFile | None:
+        self, room: SourceMemory, url: str, validators: HeaderPairs, *, retries: int
+    ) -> FetchedFile | None:
         for attempt in range(retries):
             try:
                 return await self._download_once(room, url, validators)
@@ -180,7 +185,7 @@ class SourceFetcher:
             await self.clock.sleep(backoff_s(attempt, self.draw()))
         return await self._download_once(room, url, validators)
 
-    async def _download_once(self, room: SourceRoom, url: str, validators: HeaderPairs) -> SourceFile | None:
+    async def _download_once(self, room: SourceMemory, url: str, validators: HeaderPairs) -> FetchedFile | None:
         """Return the file; None if its server says that it has not changed."""
         received = room.open_body()
         try:
@@ -199,7 +204,7 @@ class SourceFetcher:
             received.discard()
         body = to_utf8(content, response.header("content-type"), max_bytes=LIMITS.source_bytes)
         room.take(max(0, len(body) - len(content)))
-        return SourceFile(body, response.header("etag") or "", response.header("last-modified") or "")
+        return FetchedFile(body, response.header("etag") or "", response.header("last-modified") or "")
 
 
 def _pack(bundle: Bundle, copy: GoodCopy | None) -> PackedBundle:
