@@ -1,4 +1,4 @@
-"""extraction of articles on a corpus of pages, and sentiment, stories, feeds and summaries on labelled sets"""
+"""sentiment, stories and summaries on the labelled sets, dev and frozen; extraction of articles on a corpus of pages"""
 
 import argparse
 import json
@@ -16,6 +16,7 @@ from news_sets import measure_sets
 from sluice.core.news.charset_detection import decode_text
 from sluice.core.news.extraction import extract
 
+SETS = Path(__file__).parents[2] / "tests/data/news"
 HOSTILE = {
     "deep nesting": "<div>word " * 150_000,
     "unclosed quotes": '<a "' * 375_000,
@@ -46,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--sets",
         type=Path,
         metavar="DIR",
-        help="folder with headlines.json, pairs.json, feeds/ and articles/: scores them alone",
+        help="another folder with headlines.json, pairs.json, feeds/ and articles/: scores it alone",
     )
     parser.add_argument("--worst", type=int, default=0, metavar="N", help="list the pages with the most mistakes")
 
@@ -55,6 +56,9 @@ def measure(options: argparse.Namespace) -> None:
     if options.sets:
         measure_sets(options.sets)
         return
+    for part in ("dev", "frozen"):
+        print(f"\n{part}")
+        measure_sets(SETS / part)
     if options.corpus:
         with tempfile.TemporaryDirectory() as folder:
             measure_corpus(options.corpus, unpack(options.corpus, Path(folder)), options.worst)

@@ -6,10 +6,11 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from sluice.core.news.article import Article
 from sluice.core.news.dates import parse_time
@@ -30,6 +31,62 @@ FAMILIES = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class HeadlineFigures:
+    """How many judgements have the label; `hard` and `sure` say it of each hard headline and of each sure judgement."""
+
+    accuracy: float
+    macro_f1: float
+    hard: list[bool]
+    sure: list[bool]
+
+    @classmethod
+    def of(cls, items: list[dict[str, Any]]) -> Self:
+        judged = [judge_headline(item["title"], item.get("description", "")) for item in items]
+        pairs = [(item["label"], each.sentiment) for item, each in zip(items, judged, strict=True)]
+        right = [label == sentiment for label, sentiment in pairs]
+        return cls(
+            accuracy=share(right),
+            macro_f1=macro_f1(pairs),
+            hard=[is_right for item, is_right in zip(items, right, strict=True) if item.get("hard")],
+            sure=[is_right for each, is_right in zip(judged, right, strict=True) if each.confidence >= 0.8],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PairFigures:
+    """How much of what is told as one story is one, and how much of it is found."""
+
+    precision: float
+    recall: float
+
+    @classmethod
+    def of(cls, pairs: list[dict[str, Any]]) -> Self:
+        merged = [len(group_into_stories([publish(pair["a"], "a"), publish(pair["b"], "b")])) == 1 for pair in pairs]
+        right = sum(found and pair["same"] for found, pair in zip(merged, pairs, strict=True))
+        return cls(right / max(1, sum(merged)), right / max(1, sum(pair["same"] for pair in pairs)))
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleFigures:
+    """Articles with enough facts, and sentences that no summary may have: forbidden ones, and ones without support."""
+
+    enough: int
+    forbidden: int
+    unsupported: int
+
+    @classmethod
+    def of(cls, folder: Path, expected: dict[str, Any]) -> Self:
+        forbidden = unsupported = enough = 0
+        for name, wanted in expected.items():
+            summary = summarise_article(json.loads((folder / f"{name}.json").read_text()))
+            forbidden += sum(fold(each) in summary for each in wanted["never"])
+            unsupported += sum(not is_supported(each, summary) for each in wanted["dependent"])
+            facts = sum(any(each.lower() in summary.lower() for each in fact) for fact in wanted["facts"])
+            enough += facts >= wanted["minFacts"]
+        return cls(enough, forbidden, unsupported)
+
+
 def measure_sets(folder: Path) -> None:
     for name, measure in (("headlines.json", measure_headlines), ("pairs.json", measure_pairs)):
         if (folder / name).exists():
@@ -40,12 +97,11 @@ def measure_sets(folder: Path) -> None:
 
 
 def measure_headlines(items: list[dict[str, Any]]) -> None:
-    judged = [judge_headline(item["title"], item.get("description", "")) for item in items]
-    pairs = [(item["label"], each.sentiment) for item, each in zip(items, judged, strict=True)]
-    sure = [item["label"] == each.sentiment for item, each in zip(items, judged, strict=True) if each.confidence >= 0.8]
-    hard = [item["label"] == each.sentiment for item, each in zip(items, judged, strict=True) if item.get("hard")]
-    print(f"{len(items)} headlines: accuracy {share(a == b for a, b in pairs):.3f}, macro-F1 {macro_f1(pairs):.3f}")
-    print(f"  hard ones {sum(hard)} of {len(hard)}, with a confidence of 0.8 or more {sum(sure)} of {len(sure)}")
+    found = HeadlineFigures.of(items)
+    print(f"{len(items)} headlines: accuracy {found.accuracy:.3f}, macro-F1 {found.macro_f1:.3f}")
+    print(
+        f"  hard ones {sum(found.hard)} of {len(found.hard)}, with a confidence of 0.8 or more {sum(found.sure)} of {len(found.sure)}"
+    )
     if (vader := judge_with_vader(items)) is not None:
         others = [(item["label"], label) for item, label in zip(items, vader, strict=True)]
         print(f"  VADER: accuracy {share(a == b for a, b in others):.3f}, macro-F1 {macro_f1(others):.3f}")
@@ -78,12 +134,8 @@ def share(values: Iterable[bool]) -> float:
 
 
 def measure_pairs(pairs: list[dict[str, Any]]) -> None:
-    merged = [len(group_into_stories([publish(pair["a"], "a"), publish(pair["b"], "b")])) == 1 for pair in pairs]
-    right = sum(found and pair["same"] for found, pair in zip(merged, pairs, strict=True))
-    print(
-        f"{len(pairs)} pairs: precision {right / max(1, sum(merged)):.3f}, "
-        f"recall {right / max(1, sum(pair['same'] for pair in pairs)):.3f}"
-    )
+    found = PairFigures.of(pairs)
+    print(f"{len(pairs)} pairs: precision {found.precision:.3f}, recall {found.recall:.3f}")
 
 
 def publish(item: dict[str, Any], name: str) -> PublishedArticle:
@@ -157,24 +209,22 @@ def same_charset(wanted: str, found: str) -> bool:
 
 
 def measure_articles(folder: Path, expected: dict[str, Any]) -> None:
-    never = dependent = enough = 0
-    for name, wanted in expected.items():
-        article = json.loads((folder / f"{name}.json").read_text())
-        found = summarise_page(
-            wrap_in_page(article),
-            content_type="text/html; charset=utf-8",
-            status=200,
-            title=article["title"],
-            description=article.get("description") or "",
-        )
-        summary = fold(found.summary)
-        never += sum(fold(each) in summary for each in wanted["never"])
-        dependent += sum(not is_supported(each, summary) for each in wanted["dependent"])
-        facts = sum(any(each.lower() in summary.lower() for each in fact) for fact in wanted["facts"])
-        enough += facts >= wanted["minFacts"]
+    found = ArticleFigures.of(folder, expected)
     print(
-        f"{len(expected)} articles: {enough} with enough facts, {never} forbidden sentences, {dependent} without support"
+        f"{len(expected)} articles: {found.enough} with enough facts, {found.forbidden} forbidden sentences, "
+        f"{found.unsupported} without support"
     )
+
+
+def summarise_article(article: dict[str, Any]) -> str:
+    found = summarise_page(
+        wrap_in_page(article),
+        content_type="text/html; charset=utf-8",
+        status=200,
+        title=article["title"],
+        description=article.get("description") or "",
+    )
+    return fold(found.summary)
 
 
 def wrap_in_page(article: dict[str, Any]) -> bytes:

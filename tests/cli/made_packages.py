@@ -35,5 +35,8 @@ def run():
 """
     wheel = write_wheel(clone.parent, "made", {"made.py": backend} | files)
     (clone / "src/sluice").mkdir(parents=True, exist_ok=True)
+    (clone / "scripts/build").mkdir(parents=True, exist_ok=True)
+    write_phrases = "import pathlib\npathlib.Path('src/sluice/core/news/vocabulary').mkdir(parents=True)\n"
+    (clone / "scripts/build/phrases.py").write_text(write_phrases)
     (clone / "pyproject.toml").write_text('[build-system]\nrequires = ["made"]\nbuild-backend = "made"\n')
     return f"made==1.0 \\\n    --hash=sha256:{hashlib.sha256(wheel.read_bytes()).hexdigest()}\n"

@@ -48,7 +48,10 @@ def set_up(clone: Path, **options: Any) -> subprocess.CompletedProcess[str]:
 def test_locked_packages_are_installed_once(clone: Path):
     """Locked packages and the project's own command are installed; a second call writes nothing, unless something is gone."""
     done = set_up(clone)
-    assert (done.returncode, done.stderr) == (0, "Setting up: virtual environment …\nSetting up: command line …\n")
+    assert (done.returncode, done.stderr) == (
+        0,
+        "Setting up: virtual environment …\nSetting up: phrases of the news …\nSetting up: command line …\n",
+    )
     assert subprocess.run([clone / ".venv/bin/sluice"], capture_output=True, text=True, check=True).stdout == "runs\n"
     before = snapshot(clone)
     assert set_up(clone).stderr == ""

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import shutil
 import sys
 from pathlib import Path
 from types import MappingProxyType, ModuleType
@@ -10,10 +11,11 @@ from typing import Any
 
 import pytest
 
+from phrases import NEWS, build_modules
 from sluice.core.filters import pipeline
 from sluice.core.filters.formats import table, writer
 from sluice.core.filters.pipeline import trace, transform
-from sluice.core.news.sentiment import judge_headline, lexicon, valence
+from sluice.core.news.sentiment import judge_headline, lexicon
 from sluice.services.preload.http import operator_routes
 from sluice.services.preload.http.access import AccessHandlers
 from sluice.services.preload.zone import operator_calls
@@ -32,8 +34,11 @@ _BLOCK = re.compile(r"```python\n# ([\w/]+\.py)([^\n]*)\n(.*?)```", re.DOTALL)
 
 def read_blocks(title: str) -> list[tuple[str, str]]:
     """Return the blocks below a heading, each with the module that it belongs to."""
-    part = TEXT.partition(f"\n### {title}\n")[2].partition("\n### ")[0].partition("\n## ")[0]
-    return [(name, code) for name, _, code in _BLOCK.findall(part)]
+    return [(name, code) for name, _, code in _BLOCK.findall(read_part(title))]
+
+
+def read_part(title: str) -> str:
+    return TEXT.partition(f"\n### {title}\n")[2].partition("\n### ")[0].partition("\n## ")[0]
 
 
 def run_code(name: str, code: str, known: ModuleType | None, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
@@ -54,7 +59,7 @@ def test_all_examples_are_there():
     """The section has an example of each kind, and every block of code is run by a test here."""
     section = TEXT.partition(f"{SECTION}\n")[2].partition("\n## ")[0]
     assert tuple(re.findall(r"(?m)^### (.+)$", section)) == KINDS
-    assert TEXT.count("```python\n") == sum(len(read_blocks(kind)) for kind in KINDS) == 8
+    assert TEXT.count("```python\n") == sum(len(read_blocks(kind)) for kind in KINDS) == 7
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -163,17 +168,21 @@ def test_format(monkeypatch: pytest.MonkeyPatch):
     assert [each.line for each in written.report.skipped] == [3, 5]
 
 
-def test_news_phrase(monkeypatch: pytest.MonkeyPatch):
-    """A headline without a meaning to the analyst is good with the phrase, and with its other forms."""
-    [(name, row)] = read_blocks("A news phrase")
-    assert name == "core/news/sentiment/valence.py"
-    titles = ("Bank tips its hat to Bitcoin", "Bank tipped its hat to Bitcoin")
-    assert {judge_headline(title).sentiment for title in titles} == {"neutral"}
-    phrase: str = eval(row)  # noqa: S307 - the example
-    monkeypatch.setattr(valence, "GOOD", {**valence.GOOD, 2: f"{phrase}, {valence.GOOD[2]}"})
+def test_news_phrase(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """A headline without a meaning to the analyst is as its case says with the phrase, and with the verb's other forms."""
+    row, case = re.findall(r"```\n(.*?)\n```", read_part("A news phrase"))
+    title, label = json.loads(case)["title"], json.loads(case)["label"]
+    titles = (title, title.replace("tips", "tipped"))
+    assert {judge_headline(each).sentiment for each in titles} == {"neutral"}
+    shutil.copytree(NEWS / "phrases", tmp_path / "phrases")
+    with (tmp_path / "phrases/headlines.txt").open("a", encoding="utf-8") as table:
+        table.write(f"{row}\n")
+    built: dict[str, Any] = {}
+    exec(build_modules(tmp_path / "phrases")["sentiment"], built)  # noqa: S102 - as it is imported
+    monkeypatch.setattr(lexicon, "PHRASES", built["PHRASES"])
     lexicon._lexicon.cache_clear()
     try:
-        assert {judge_headline(title).sentiment for title in titles} == {"positive"}
+        assert {judge_headline(each).sentiment for each in titles} == {label}
     finally:
         monkeypatch.undo()
         lexicon._lexicon.cache_clear()

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from sluice.core.news.language import is_english
 from sluice.core.news.sentiment import judge_headline
-from unit.core.news import hard_headlines, headlines
+from unit.core.news.labelled_sets import load_headlines, load_set
 
 
 def test_headlines():
     """At least 90 of 100 plain labels, and most of each sentiment."""
-    labelled = headlines.labelled_headlines()
+    labelled = load_headlines("plain")
     assert Counter(label for _, label in labelled) == {"positive": 34, "negative": 33, "neutral": 33}
     right = Counter(label for title, label in labelled if judge_headline(title).sentiment == label)
     assert right.total() >= 90
@@ -22,7 +22,7 @@ def test_headlines():
 
 def test_hard_headlines():
     """At least nine of ten hard labels, and of confident judgements nearly all."""
-    judged = [(judge_headline(title), label) for title, label in hard_headlines.labelled_headlines()]
+    judged = [(judge_headline(title), label) for title, label in load_headlines("hard")]
     right = [judgement.sentiment == label for judgement, label in judged]
     sure = [judgement.sentiment == label for judgement, label in judged if judgement.confidence >= 0.8]
     assert sum(right) >= 0.9 * len(right)
@@ -30,49 +30,10 @@ def test_hard_headlines():
     assert len(sure) >= 40
 
 
-@pytest.mark.parametrize(
-    ("title", "expected"),
-    [
-        # The main clause decides, and the last state in a sequence.
-        ("Despite heavy outflows, Bitcoin climbs 4%", "positive"),
-        ("Bitcoin climbs 4% despite heavy outflows", "positive"),
-        ("Bitcoin climbs early, but ends the day lower", "negative"),
-        ("Bitcoin slumps even as inflows hit record", "negative"),
-        ("Stocks rally while Bitcoin slides", "negative"),
-        # The end of a bad thing is good, and the other way round.
-        ("Court tosses lawsuit against Bitcoin exchange", "positive"),
-        ("Bitcoin ends its longest losing streak", "positive"),
-        ("Bitcoin ends its longest winning streak", "negative"),
-        ("Country lifts ban on Bitcoin", "positive"),
-        ("Governor vetoes Bitcoin reserve bill", "negative"),
-        ("Fears of a Bitcoin ban ease", "positive"),
-        ("Momentum for bitcoin stalls as hopes fade", "negative"),
-        ("Bitcoin rally fades", "negative"),
-        ("Bitcoin outflows dry up", "positive"),
-        # Negation.
-        ("Bitcoin will not crash, analyst says", "positive"),
-        ("Bitcoin fails to reclaim $100,000", "negative"),
-        ("Bitcoin neither rises nor falls", "neutral"),
-        # Whose matter it is.
-        ("Short sellers lose $300 million as Bitcoin jumps", "positive"),
-        ("Ether crashes 14%", "neutral"),
-        ("Police arrest hacker behind exchange theft", "positive"),
-        ("Hackers steal 900 BTC", "negative"),
-        ("Exchange balances of Bitcoin sink to a four-year low", "positive"),
-        ("Inflation cools, lifting bitcoin", "positive"),
-        # No event.
-        ("Will bitcoin crash?", "neutral"),
-        ("Why is Bitcoin down?", "negative"),
-        ("How to profit from a Bitcoin crash", "neutral"),
-        ("Bitcoin rises 0.1%", "neutral"),
-        ("BTC -3.2% ETH -4.4%", "negative"),
-        ("Price target and live updates", "neutral"),
-        ("", "neutral"),
-    ],
-)
-def test_rules(title: str, expected: str):
-    """Each rule of the labels, in a sentence of its own."""
-    assert judge_headline(title).sentiment == expected
+@pytest.mark.parametrize("case", load_set("dev", "rules")["headlines"], ids=lambda case: case["title"])
+def test_rules(case: dict[str, str]):
+    """Each rule of the labels, in a sentence of its own: also phrases with gaps, culprits, and languages with few signs."""
+    assert judge_headline(case["title"]).sentiment == case["label"]
 
 
 def test_score_and_confidence():
@@ -117,48 +78,3 @@ def test_any_text(title: str, description: str):
     assert judgement.sentiment in {"positive", "negative", "neutral", "unknown"}
     assert -1 <= judgement.score <= 1
     assert 0 <= judgement.confidence <= 1
-
-
-@pytest.mark.parametrize(
-    ("title", "sentiment"),
-    [
-        # The parts of a phrase with other words between them.
-        ("Broker cuts its twelve-month Bitcoin target to $85,000", "negative"),
-        ("Broker raises its twelve-month Bitcoin target to $185,000", "positive"),
-        ("Exchange makes all of its customers whole", "positive"),
-        ("Agency transfers 9,400 seized BTC to Kraken", "negative"),
-        ("Judge allows lawsuit against Kestrel to proceed", "negative"),
-        ("Endowment discloses $90 million Bitcoin stake", "positive"),
-        ("Bitcoin unable to hold gains", "negative"),
-        # The culprit, not the crime.
-        ("Woman who laundered 120,000 BTC gets eleven years in prison", "positive"),
-        ("Police dismantle gang behind wallet thefts", "positive"),
-        # What turns out to be wrong is undone.
-        ("Worries about a forced sale prove overblown", "positive"),
-        ("Ministry backs down on mining ban", "positive"),
-        # The second verb is not undone by the first.
-        ("Agency delays ruling and sues exchange", "negative"),
-        # A phrase in another form of its verb.
-        ("Bitcoin lost steam over the weekend", "negative"),
-        ("Funds keep pouring money into Bitcoin", "positive"),
-        # What is hoped for is no fact, and nothing is undone twice.
-        ("Hopes for a Bitcoin reserve fade in Lima", "negative"),
-        ("Governor dashes hopes of March cut", "negative"),
-        # Sceptics who only speak, and the end of a move.
-        ("Peter Schiff says Bitcoin is headed to zero", "negative"),
-        ("Bitcoin's slide was short-lived", "positive"),
-        ("Not even a strike could stop Bitcoin", "positive"),
-        ("Bitcoin breaks six-day losing streak", "positive"),
-        ("Halden suspends euro withdrawals", "negative"),
-        # Words that look like others.
-        ("Bitcoin Core v31 raises OP_RETURN limit", "neutral"),
-        ("Bitcoin halving in charts", "neutral"),
-        ("Inflation data due on Friday", "neutral"),
-        # Other languages.
-        ("Die Börse Halden stoppt am Montag alle Auszahlungen an ihre Kunden", "unknown"),
-        ("Bitcoin verliert weiter an Wert", "unknown"),
-    ],
-)
-def test_classes_of_headlines(title: str, sentiment: str):
-    """Phrases with gaps, culprits, what is undone, and languages with few signs."""
-    assert judge_headline(title).sentiment == sentiment

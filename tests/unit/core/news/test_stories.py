@@ -11,6 +11,7 @@ from sluice.core.news.published_article import PublishedArticle
 from sluice.core.news.stories import StoryGrouper, comparisons, group_into_stories
 from sluice.core.news.stories.numbers import find_numbers
 from sluice.core.news.stories.same_story import ArticleFacts, is_same_story
+from unit.core.news.labelled_sets import load_set
 
 TITLE = "Bitcoin climbs above $100,000 as ETF inflows return"
 
@@ -32,150 +33,19 @@ def is_one_story(first: str, second: str, **members: Any) -> bool:
     return len(group_into_stories([make_published("a", first, 1), make_published("b", second, 2, **members)])) == 1
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ("Tesla sells 4,200 BTC in third quarter", "Musk's carmaker offloaded 4,200 bitcoin in Q3"),
-        ("Bitcoin tops $126,000", "BTC climbs past $126K for the first time"),
-        ("Fed cuts rates by 25 basis points", "Federal Reserve announces quarter-point cut in rates"),
-        ("Galaxy Digital buys 1,200 BTC", "Galaxy adds 1,200 bitcoin to treasury"),
-        ("Exclusive: Orchid plans listing in London", "Orchid plans listing in London - Block Times"),
-        ("CFTC fines Gemini $5M", "Gemini exchange fined $5 million by CFTC"),
-        ("Arizona governor signs crypto kiosk law", "Arizona crypto ATM bill becomes law"),
-        ("Bitcoin slides 6% to two-month low", "BTC tumbles 6%, lowest in two months"),
-        # what is announced may be reported as a plan, or as done
-        ("Norway to ban new Bitcoin mines", "Norway plans ban on new Bitcoin mines"),
-        ("Alder to buy Birch for $2 billion", "Alder buys Birch in $2B deal"),
-        # other verbs for the same names and numbers
-        ("Latvia withdraws licence of lender Marrow", "Lender Marrow loses Latvian licence"),
-        ("Jury finds Halden founder not guilty", "Halden founder acquitted by jury"),
-        ("Ruth Calder asks SEC about Trump's tokens", "Calder presses SEC on Trump tokens"),
-        ("Orchid puts Bitcoin purchases on hold", "Orchid pauses Bitcoin buying"),
-        # numbers in words and in other units
-        ("Robinhood cuts 7% of staff", "Robinhood lays off seven percent of workforce"),
-        (
-            "Whale shifts 3,000 BTC after 14 years of silence",
-            "Dormant wallet moves three thousand bitcoin for first time in 14 years",
-        ),
-        ("Larch leases 1,500 megawatts for Bitcoin mining", "Larch signs lease of 1.5 GW for crypto miners"),
-        ("Birch lowers fee of fund to 0.25%", "Birch cuts fund fee to 25 basis points"),
-        ("Bitcoin tops $130,000 for first time", "BTC crosses 130K mark in historic first"),
-        # words that only look like acts or names
-        ("Appeals court clears Veloro trader", "Veloro trader cleared, judges rule"),
-        ("Veloro halts withdrawals after hack", "Crypto exchange Veloro freezes payouts following breach"),
-        ("Hot drink chain Marwick owns 410 BTC", "Coffee retailer Marwick reveals 410 bitcoin"),
-        ("SEC fines Larch $12 million over disclosures", "Larch pays $12M penalty to settle SEC disclosure case"),
-        ("Larch Mining buys rival Birch for $300m", "Birch to be acquired by Larch Mining in $300 million deal"),
-        # states by their capitals and presidents
-        ("Norway suspends new mining sites", "Oslo halts new bitcoin mining centres"),
-        ("Bolivia lifts crypto ban", "Crypto becomes legal in Bolivia"),
-        # the same words in another order, and what stands beside the event
-        ("Talis: Bitcoin-Bank beantragt neue Lizenz", "Bitcoin-Bank Talis beantragt neue Lizenz"),
-        ("ECB trims rates by 50 basis points as hiring cools", "ECB agrees on 50-basis-point cut amid fewer jobs"),
-        ("Judge sentences Halden founder to 36 months", "Halden founder gets three years in prison"),
-        ("Trump pardons Lena Frost", "Clemency for Lena Frost, convicted of wallet fraud in 2024"),
-        ("Kestrel fund reports record withdrawals of $310 million", "Clients pull $310M from Kestrel fund"),
-        ("Orchid names Mia Frost as chief executive", "Mia Frost becomes Orchid CEO"),
-        ("Larch ships new steel wallet", "Larch starts deliveries of steel wallet"),
-        ("Larch shares jump 9% on Ohio deal", "Larch stock up 9% after Ohio agreement"),
-        ("Peru launches $60 million coin fund", "Peruvian state sets up coin fund of $60M"),
-        ("Larch buys $9 million of Birch shares", "Larch scoops up Birch stock worth $9M"),
-        ("Florida buys $7 million of Bitcoin for reserve", "Sunshine State spends $7M on Bitcoin for reserve"),
-        ("Mt. Gox pushes back creditor repayments to 2027", "Creditors of Mt. Gox must wait until 2027 for payouts"),
-    ],
+SAME, OTHER = (
+    [(case["a"], case["b"]) for case in load_set("dev", "rules")["pairs"] if case["same"] is same]
+    for same in (True, False)
 )
+
+
+@pytest.mark.parametrize(("first", "second"), SAME)
 def test_same_event(first: str, second: str):
     """Other words, forms of numbers, nicknames and labels do not matter."""
     assert is_one_story(first, second)
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        # opposites
-        ("SEC approves options on Bitcoin ETFs", "SEC rejects options on Bitcoin ETFs"),
-        ("Bitcoin ETFs see $500M inflow", "Bitcoin ETFs see $500M outflow"),
-        ("Kestrel halts withdrawals", "Kestrel resumes withdrawals"),
-        ("Bitcoin jumps 6%", "Bitcoin slides 6%"),
-        ("Halden hires 300 people", "Halden cuts 300 jobs"),
-        ("Northbeam opens platform to Bitcoin ETFs", "Northbeam again rules out Bitcoin ETFs"),
-        ("Kestrel to sell bonds", "Kestrel not to sell bonds"),
-        # a plan and the act
-        ("Fed cuts rates by 25 basis points", "Fed likely to cut rates by 25 basis points"),
-        ("Binance wins licence in Dubai", "Binance loses licence in Dubai"),
-        ("Judge grants bail to Halden founder", "Judge denies bail to Halden founder"),
-        ("Bitcoin holds above $110K", "Bitcoin fails to hold above $110K"),
-        # another company, person, place or asset
-        ("Metaplanet buys 780 BTC", "Semler Scientific buys 780 BTC"),
-        ("Texas creates Bitcoin reserve", "Ohio creates Bitcoin reserve"),
-        ("BlackRock Bitcoin ETF passes $10 billion", "BlackRock ether ETF passes $10 billion"),
-        # another amount, edition or version
-        ("Metaplanet adds 518 Bitcoin", "Metaplanet adds 103 Bitcoin"),
-        ("Morning brief: 12 November", "Morning brief: 13 November"),
-        ("Bitcoin Core 31.0 released", "Bitcoin Core 30.2 released"),
-        ("Miner revenue up 12% in May", "Miner revenue up 12% in June"),
-        # swapped roles
-        ("SEC sues Halden Exchange", "Halden Exchange sues SEC"),
-        ("Germany moves 900 BTC to Kraken", "Germany moves 900 BTC from Kraken"),
-        ("Larch moves 500 BTC to Veloro", "Veloro moves 500 BTC to Larch"),
-        ("Orchid to take over payment firm Marwick", "Payment firm Marwick to take over Orchid"),
-        ("Larch Mining sells Texas site to Birch", "Birch sells Texas site to Larch Mining"),
-        # a limit is no ban, a permission no prohibition
-        ("Peru bans crypto kiosks", "Peru caps crypto kiosks at $900"),
-        ("Kenya lets shops take crypto", "Kenya bars shops from taking crypto"),
-        ("Hungary legalizes crypto loans", "Hungary bans crypto loans"),
-        # nothing but the topic in common
-        (
-            "Bitcoin rallies to record high as spot funds attract inflows",
-            "Spot funds report strong inflows for seventh week",
-        ),
-        # before and after the event
-        ("Senate passes crypto bill", "Senate to vote on crypto bill"),
-        ("Kestrel Exchange hacked for $212 million", "Police arrest suspect in Kestrel hack"),
-        ("Kestrel Exchange hacked for $212 million", "What the Kestrel hack means for custody"),
-        ("Bitcoin falls to $88,000", "Bitcoin could fall to $88,000, analyst says"),
-        ("Miner Cipher raises $450 million", "Miner Cipher repays $450 million"),
-        ("Alder in talks to buy Birch", "Alder agrees to buy Birch for $2 billion"),
-        ("Ohio House passes Bitcoin reserve bill", "Ohio governor signs Bitcoin reserve bill"),
-        ("Halden goes down for two hours", "Halden back online after outage"),
-        ("Kestrel Exchange hacked for $212 million", "Kestrel offers hackers a bounty"),
-        ("Veloro suspends withdrawals", "Veloro users sue over suspended withdrawals"),
-        ("Orchid Wallet 31.0 released", "Orchid Wallet 31.0 release delayed"),
-        ("Saylor hints at new purchase", "Strategy buys 400 BTC"),
-        ("Latvia's parliament adopts crypto tax law", "Latvia's president signs crypto tax law"),
-        ("Trump pardons Owen Marsh", "Trump pardons Lena Frost"),
-        # the same titles with other words at one place
-        ("Peru scraps income tax on bitcoin", "Peru scraps VAT on bitcoin"),
-        ("Birch turns bullish on Bitcoin", "Birch turns bearish on Bitcoin"),
-        ("Larch customers gain access to Bitcoin", "Larch customers lose access to Bitcoin"),
-        # what one brings in and the other takes back
-        ("Peru lifts mining ban in two regions", "Peru bans mining in two regions"),
-        ("Agency drops appeal against Halden ruling", "Agency appeals Halden ruling"),
-        # the event is what happened before the news
-        ("Halden suspends trading", "Halden restarts trading after suspension"),
-        ("Larch shuts mine in Ohio", "Larch reopens Ohio mine following closure"),
-        ("Halden founder gets four years", "Halden founder asks for clemency after four-year sentence"),
-        ("Bitcoin ends week above $71,000", "Bitcoin ends month above $71,000"),
-        # several events in one title
-        ("Halden files for IPO", "This week in Bitcoin: Kestrel probe, Halden IPO"),
-        (
-            "Peru arrests head of Halden",
-            "Peru arrests head of Halden, Kestrel fine, copper slump: the week in Bitcoin",
-        ),
-        ("Peru arrests head of Halden", "Peru arrests head of Halden; Kestrel pays fine; copper slumps"),
-        # roles of things, and of a company and its owners
-        ("Bitcoin outshines copper in May", "Copper outshines Bitcoin in May"),
-        ("Larch rejects merger with Birch", "Larch shareholders reject merger with Birch"),
-        ("Kenya bans crypto kiosks", "Kenya consults on crypto kiosks"),
-        ("Jury convicts Halden founder of fraud", "Halden founder's fraud trial ends in mistrial"),
-        # a new product, and another new product
-        ("Birch users can now lend coins to shops", "Birch users can now pay rent by card"),
-        # results and trades
-        ("Larch reports record revenue of $40 million", "Larch sells record 410 BTC"),
-        # a company and its shares
-        ("Orchid to close plant in Quebec", "Orchid shares drop on Quebec exit"),
-    ],
-)
+@pytest.mark.parametrize(("first", "second"), OTHER)
 def test_other_event(first: str, second: str):
     """One different fact makes another story, however many words are the same."""
     assert not is_one_story(first, second)

@@ -5,6 +5,7 @@ import pytest
 from sluice.core.news.language import detect_language
 from sluice.core.news.sentences import split_sentences
 from sluice.core.news.summaries import summarise
+from sluice.core.news.summaries.address import addresses_reader
 from sluice.core.news.summaries.page_summary import PageSummary, summarise_page
 
 TITLE = "Larch Mining opens plant in Quebec"
@@ -298,3 +299,12 @@ def test_feed_text_as_fallback(body: bytes, status: int, content_type: str, reas
     found = summarise_html(body, status, content_type)
     assert (found.summary, found.by) == ("Larch Mining has opened a plant in Quebec, its first in Canada.", "feed")
     assert reason in found.reason
+
+
+@pytest.mark.parametrize(
+    "entry", ["5 minutes ago The desk met in Lima", "12 hours ago: Lima votes", "14:05 Lima votes"]
+)
+def test_time_of_entry(entry: str):
+    """What begins with the time of an entry is a note of the site."""
+    assert addresses_reader(entry, "en")
+    assert not addresses_reader("The desk met in Lima for 5 minutes on Monday.", "en")

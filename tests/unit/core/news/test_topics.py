@@ -8,6 +8,7 @@ from sluice.core.news.stories import Story
 from sluice.core.news.topics.describe import describe_topics, weigh_article
 from sluice.core.news.topics.entities import find_entities
 from sluice.core.news.topics.tags import TAGS, find_tags
+from sluice.core.news.vocabulary.topics import PATTERNS
 
 
 @pytest.mark.parametrize(
@@ -44,6 +45,11 @@ def test_tags(title: str, tags: set[str]):
 def test_entities(title: str, entities: list[str]):
     """As they are written, a person not as his company, and no capitals of another language."""
     assert find_entities(title, "") == entities
+
+
+def test_every_tag_has_patterns():
+    """The tags of the table are those that requests may ask for, in one order."""
+    assert tuple(PATTERNS) == TAGS
 
 
 def test_importance():

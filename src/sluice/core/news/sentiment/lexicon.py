@@ -7,8 +7,8 @@ from enum import Enum, auto
 from functools import cache
 from typing import Final
 
-from sluice.core.news.sentiment import valence, vocabulary
 from sluice.core.news.sentiment.inflection import inflect
+from sluice.core.news.vocabulary.sentiment import PHRASES
 
 _TOKEN: Final = re.compile(
     r"[+-]?[$€£]?\d[\d,.]*+%?[kmbt]?\b%?|[a-z][a-z0-9&'*/]*(?:-[a-z0-9']+)*|[,;:?!|()\u2014\u2013]|\.(?=\s)"
@@ -79,37 +79,24 @@ class _Lexicon:
         yield from self.by_stem.get(word[:3], ())
 
 
+# The other kinds have the names of the table.
+_SIGNED: Final = {
+    "up": (Kind.MOVE, 1),
+    "down": (Kind.MOVE, -1),
+    "high": (Kind.LEVEL, 1),
+    "low": (Kind.LEVEL, -1),
+    "good": (Kind.VALUE, 1),
+    "bad": (Kind.VALUE, -1),
+}
+
+
 @cache
 def _lexicon() -> _Lexicon:
     lexicon = _Lexicon()
-    lexicon.add(vocabulary.UP, Kind.MOVE, 1)
-    lexicon.add(vocabulary.DOWN, Kind.MOVE, -1)
-    lexicon.add(vocabulary.HIGH, Kind.LEVEL, 1)
-    lexicon.add(vocabulary.LOW, Kind.LEVEL, -1)
-    for strength, text in valence.GOOD.items():
-        lexicon.add(text, Kind.VALUE, strength)
-    for strength, text in valence.BAD.items():
-        lexicon.add(text, Kind.VALUE, -strength)
-    for kind in Kind:
-        # The other kinds have the names of their lists.
-        if text := getattr(vocabulary, _LISTS.get(kind, ""), ""):
-            lexicon.add(text, kind)
+    for name, strength, text in PHRASES:
+        kind, sign = _SIGNED.get(name) or (Kind[name.upper()], 0)
+        lexicon.add(text, kind, sign * strength)
     return lexicon
-
-
-_LISTS: Final = {
-    Kind.UNDO: "UNDO",
-    Kind.RELIEVE: "RELIEVE",
-    Kind.NEGATION: "NEGATIONS",
-    Kind.BURDEN: "BURDENS",
-    Kind.ASSET: "ASSETS",
-    Kind.BITCOIN: "BITCOIN",
-    Kind.OTHER: "OTHERS",
-    Kind.FOE: "FOES",
-    Kind.CRIMINAL: "CRIMINALS",
-    Kind.CAUGHT: "CAUGHT",
-    Kind.NOTHING: "NOTHING",
-}
 
 
 def split_words(text: str) -> list[str]:

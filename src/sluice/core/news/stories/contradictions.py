@@ -4,8 +4,8 @@ from functools import cache
 from itertools import pairwise, takewhile
 from typing import Final
 
-from sluice.core.news.stories.act_words import FOLLOW_UPS, OPPOSITES
 from sluice.core.news.stories.headline_facts import HeadlineFacts, stem_word
+from sluice.core.news.vocabulary.stories import FOLLOW_UPS, OPPOSITES
 
 # Words that say nothing about an event.
 GENERIC: Final = frozenset({"bitcoin", "btc", "crypto", "million", "billion", "trillion", "k", "m", "b"})

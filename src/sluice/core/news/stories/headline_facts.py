@@ -9,6 +9,7 @@ from typing import Final, Self
 from sluice.core.news.stories.names import aliases, find_names
 from sluice.core.news.stories.numbers import Number, find_numbers
 from sluice.core.news.stories.terms import Term, find_terms, synonyms
+from sluice.core.news.vocabulary import stories as vocabulary
 
 _MAX_CHARS: Final = 600
 _LABEL: Final = re.compile(
@@ -20,18 +21,8 @@ _TAIL: Final = re.compile(
     r"\s+[-|\u2013\u2014]\s+[^-|\u2013\u2014]{2,40}$|:\s*(?:report|sources|source|filing|data)$", re.IGNORECASE
 )
 _WORD: Final = re.compile(r"[A-Za-z&*][\w&*'\u2019/]*(?:[.-][A-Za-z0-9]\w*)*\.?|[$€£¥]?\d[\d,]*(?:\.\d+)?%?")
-_STOP_WORDS: Final = (
-    "a an the of to in on at for from by with as and or but its it's is are was were be been has have had his her their our "
-    "your this that these those over under into out up off about after before amid during against between than then so if not "
-    "no new says say said report reports may might can could will would should now just still again back more most very per via "
-    "how why what when where who which one first day days time data show shows market today week month year since until "
-    "through while because despite plan plans planned wants set"
-)
-_STOP: Final = frozenset(_STOP_WORDS.split())
-_PLANNED: Final = re.compile(
-    r"\bto (?:vote|speak|testify|decide|rule|meet|discuss|consider|hear|review)\b|\bset to\b|\bconsiders?\b|\bplans\b|(?<!'s )(?<!drops )(?<!scraps )(?<!abandons )(?<!the )(?<!a )\bplan to\b|"
-    r"\bweighs?\b|\bmulls?\b|\b(?:expected|likely|poised|about|due|slated|ready|preparing|prepares?) to\b|\bahead of\b|\bproposes? to\b"
-)
+_STOP: Final = frozenset(vocabulary.STOP_WORDS.split())
+_PLANNED: Final = re.compile(vocabulary.PLANNED)
 # The verb takes back what the noun after it names: "lifts mining ban", "drops appeal".
 _UNDOING: Final = re.compile(
     r"\b(?:lift|drop|scrap|withdraw|withdrew|end|abandon|revers|overturn|toss|dismiss|cancel|repeal|revok|quash|remov|eas|abolish|eliminat|waiv|clos)\w* "
@@ -54,42 +45,13 @@ _HALTED: Final = re.compile(
     r"\b(?:halt|pause|stop|suspend|end)(?:s|ed|ped)? (?:\w+ ){0,2}(?:buying|purchases|selling|sales|mining|payouts)\b"
     r"|\b(?:buying|purchases|selling|sales|mining|payouts) on hold\b"
 )
+# The first that fits counts.
 _KINDS: Final = (
-    (
-        "talks",
-        re.compile(
-            r"\b(?:in talks|holds talks|said to (?:be|plan)|hints?|hinted|teases?|rumou?red to|nears deal|close to (?:a )?deal|eyes deal)\b"
-        ),
-    ),
-    (
-        "recap",
-        re.compile(
-            r"\b(?:week in review|weekly (?:recap|wrap|round)|recap|round-?up|timeline|newsletter|"
-            r"(?:morning|evening|daily) (?:brief\w*|note|report|wrap)|(?:today|the day|(?:the|this) (?:week|weekend|month|year)) in [a-z]+|"
-            r"in brief|top stories|news digest|at a glance|you missed|and more)\b|;.*;"
-        ),
-    ),
-    (
-        "explainer",
-        re.compile(
-            r"^(?:what|why|how|who|explain|analysis|opinion|inside|here's|a look)\b|\bexplain(?:ed|s)\b|\bwhat .* means\b"
-        ),
-    ),
-    (
-        "reaction",
-        re.compile(
-            r"\breact(?:s|ion|ions)?\b|\b(?:shares|stocks?)\b.*\b(?:after|on|following|as)\b.*"
-            r"\b(?:dismissal|ruling|approval|verdict|hack|lawsuit|results|earnings|bankruptcy|filing|deal|agreement|pact|takeover|merger|acquisition|news|report|"
-            r"purchase|sale|announcement|decision|breach|theft|fine|arrest|layoffs)\b"
-        ),
-    ),
-    (
-        "forecast",
-        re.compile(
-            r"\b(?:prediction|(?<!above )(?<!beats )(?<!tops )forecasts?|could|target(?:s|ed)?|bets? on|sees bitcoin|"
-            r"may (?:reach|hit|fall)|can \w+ reach|outlook)\b"
-        ),
-    ),
+    ("talks", re.compile(vocabulary.TALKS)),
+    ("recap", re.compile(vocabulary.RECAP)),
+    ("explainer", re.compile(vocabulary.EXPLAINER)),
+    ("reaction", re.compile(vocabulary.REACTION)),
+    ("forecast", re.compile(vocabulary.FORECAST)),
 )
 # What stands behind these words happened before the news, or beside it.
 _BEFORE: Final = frozenset({"after", "following"})

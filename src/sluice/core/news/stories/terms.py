@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
 
-from sluice.core.news.stories.act_words import ACTS
-from sluice.core.news.stories.name_words import ASSETS, MEASURES, SYNONYMS
 from sluice.core.news.stories.numbers import COUNTS
+from sluice.core.news.vocabulary.stories import ACTS, ASSETS, MEASURES, SYNONYMS
 
 _NUMBER_WORDS: Final = frozenset({*COUNTS[1:], "twenty", "dozens"})
 _TABLES: Final[Mapping[str, Mapping[str, str]]] = {"acts": ACTS, "measures": MEASURES, "assets": ASSETS}

@@ -5,6 +5,15 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Final
 
+from sluice.core.news.vocabulary.summaries import (
+    COMMANDS,
+    ENTRY_VERBS,
+    NOUN_COMMANDS,
+    OBJECTS,
+    SITE,
+    SITE_WITHOUT_WORD_ENDS,
+)
+
 _QUOTED: Final = re.compile(r"""“[^”]*”|"[^"]*"|«[^»]*»|„[^“”]*[“”]|「[^」]*」|『[^』]*』""")
 # Pronouns of the first and second person.
 _PERSONS: Final = {
@@ -37,20 +46,9 @@ _PERSONS: Final = {
     ),
     "ko": re.compile(r"여러분|세요|십시오|까요|까\.?$|우리는|저희|본지|독자|본 기사|이 기사|당신"),
 }  # fmt: skip
-_VERBS: Final = (
-    "accept|activate|allow|ask|become|bookmark|browse|buy|choose|click|compare|complete|consider|discover|discuss|don't|download|earn|"
-    "enable|enjoy|enter|explore|follow|get|grab|hurry|imagine|install|join|keep|learn|let|listen|log|make|manage|never|"
-    "press|read|refresh|register|reload|remember|scan|scroll|see|select|send|stay|submit|subscribe|swipe|take|tap|tell|"
-    "think|try|turn|unlock|upgrade|visit|wait|write"
-)
-# They are nouns too, so what follows must be an object.
-_NOUN_VERBS: Final = (
-    "access|cancel|change|check|claim|contact|edit|email|find|go|meet|note|play|prepare|save|share|sign|start|stop|"
-    "support|trade|update|vote|watch|win"
-)
-_OBJECTS: Final = (
-    "the|a|an|all|any|more|out|up|it|how|what|why|when|where|whether|local|free|independent|now|here|and|or|ad-free"
-)
+_VERBS: Final = COMMANDS.replace(" ", "|")
+_NOUN_VERBS: Final = NOUN_COMMANDS.replace(" ", "|")
+_OBJECTS: Final = OBJECTS.replace(" ", "|")
 _COMMANDS: Final = {
     "en": re.compile(
         rf"(?:(?:please|simply|just|now|also|then|always)\s+)?(?:(?:{_VERBS})\s+(?!(?:of|was|were|is|are|has|had|orders?)\b)"
@@ -85,27 +83,9 @@ _OPENS_NOTE: Final = "([{【\uff08※▶►■□◆●★☆→*_`|#~+<@§¶†
 _SEPARATORS: Final = re.compile(r"\s[|·•»/]\s|```|_{2,}|[▲▼△▽►▶➤✓✔]")
 _PICTOGRAPHS: Final = frozenset({"So", "Sk", "Cs", "Co"})
 # The article, the page or the author itself is the subject, or what the site sells.
-_SITE: Final = re.compile(
-    r"""\b(?:(?:this|the\ present)\ (?:article|story|post|page|site|website|column|newspaper|publication|blog|episode|edition|
-    provider|material|content|link|explainer|briefing|service)|(?:on|of|below|above)\ the\ page|the\ headline|ad[\ -](?:free|blocker)|
-    contributed\ to|redistribut\w+|reprints?|our|reading\ time|presale|giveaway|commission\ (?:if|when|on|from)|
-    free\ (?:edition|trial|access|guide|webinar)|premium\ (?:\w+\ )?(?:access|content|features?|metrics|plan|subscri\w+)|
-    opinions?\ (?:above|here|in)|readers|editorial\ (?:team|staff|policy)|per\ month|(?:a|per)\ (?:week|month)\ for|(?:ios|android)\ and\ |
-    accounts\ lose\ money|(?:pool|file|undated|handout|archive)\ (?:photo|image)|headlines?|captions?|misstated|misspelled|was\ amended|
-    the\ (?:author|columnist|publisher|newsroom)|construed|(?:joined|for)\ the\ paper|(?:javascript|website)|chart\ (?:below|above)|
-    (?:web)?pages?|(?:at|as\ of|by)\ (?:the\ time\ of\ (?:writing|publication)|press\ time|publication)|tickets|conditions\ apply|
-    ,\ an?\ (?:\w+\ ){0,3}(?:reporter|journalist|editor|columnist|correspondent|contributor)|substantial\ risk|suitable\ for\ (?:all|every)|new\ customers|first\ deposit|(?:partner|branded)\ content|
-    # The words of sites in other languages: subscription, author, advertisement, picture
-    abo|abonnements?|abonnés?|abonnenten|digital-abo|der\ autor|die\ autorin|redakteur\w*|ohne\ gewähr|totalverlust|datenschutz\w*|
-    opini[oõ]\w+|colunista|columnista|kolumn\w+|atualizad[oa]s?|actualizad[oa]s?|im\ archiv|leser\w*|lecteurs?|lectores|leitores|lettori|kündbar|traceurs|del\ sitio|(?:full|whole|other|more|\d)\ stories|stories\ about|
-    can\ be\ paid|l'auteur|l'autrice|réservé\ aux|risques?\ de\ perte|suscriptor\w*|el\ autor|la\ autora|patrocinad[oa]s?|conlleva\ riesgos?|
-    contenido|prohibida\ la|assinantes?|o\ autor|a\ autora|conteúdo|proibida\ a|envolve\ riscos?|abbonat[oi]|l'autore)\b
-    | こちら|読者|募集|画像|写真[はを]|会員|アプリ|メールマガジン|勧誘|免責|图片|圖片|图源|作者|记者联系|发稿|發稿|截稿|记者注|公众号|公眾號|仅供参考|僅供參考|立场|立場|会员|會員|사진|앱에서|기자\s|회원|저작권""",
-    re.IGNORECASE | re.VERBOSE,
-)
+_SITE: Final = re.compile(rf"\b(?:{SITE})\b|{SITE_WITHOUT_WORD_ENDS}", re.IGNORECASE)
 _TIME_OF_ENTRY: Final = re.compile(
-    r"(?:(?:published|posted|updated|publié|mis à jour|publicado|actualizado|atualizado|veröffentlicht|aktualisiert|stand|pubblicato|"
-    r"aggiornato|입력|수정|更新|掲載|发布|發布)\b|\W?\b\d{1,2} (?:minutes?|hours?|days?) ago\b)|"
+    rf"(?:(?:{ENTRY_VERBS})\b|\W?\b\d{{1,2}} (?:minutes?|hours?|days?) ago\b)|"
     r"\(?\d{1,2}\s?(?:[:.h]\s?\d{2}\s?(?:[ap]\.?m\.?|h|uhr|utc|gmt|e[sd]?t)?|[ap]\.?m\.?)\b",
     re.IGNORECASE,
 )

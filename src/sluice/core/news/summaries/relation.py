@@ -8,16 +8,13 @@ from typing import Final
 
 from sluice.core.news.analysts.words import content_words
 from sluice.core.news.language import FUNCTION_WORDS
+from sluice.core.news.vocabulary.summaries import GENERIC
 
 _WIDE: Final = re.compile(r"[\u30a0-\u30ff\u3400-\u9fff]+|[\uac00-\ud7af]+")
 _STEM_CHARS: Final = 5
 _MIN_WORD: Final = 3
 # Half of all sentences have them, a notice of the site too.
-_GENERIC_WORDS: Final = (
-    "bitcoin btc crypto cryptocurrency kryptowährung criptomoneda coin price market news today free user world digital "
-    "비트 트코 코인 ビッ ット トコ コイ イン 比特 特币 特幣"
-)
-_GENERIC: Final = frozenset(word[:_STEM_CHARS] for word in _GENERIC_WORDS.split())
+_GENERIC: Final = frozenset(word[:_STEM_CHARS] for word in GENERIC.split())
 # Bitcoin without its name.
 _LARGEST: Final = re.compile(r"\b(?:largest|biggest|leading|original|oldest) (?:crypto|digital)", re.IGNORECASE)
 _GENERIC_WEIGHT: Final = 0.5
