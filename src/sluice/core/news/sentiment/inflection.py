@@ -78,5 +78,6 @@ def _find_base(verb: str) -> str:
 
 
 def _doubles(base: str) -> bool:
-    """Return whether the last letter is doubled: drop, dropped."""
-    return 3 <= len(base) <= 4 and base[-1] not in "aeiouwxy" and base[-2] in _VOWELS and base[-3] not in _VOWELS
+    """Return whether the last letter is doubled, as in drop, dropped: in a short verb of one syllable, unlike open."""
+    has_one_vowel = base[-2] in _VOWELS and _VOWELS.isdisjoint(base[:-2])
+    return 3 <= len(base) <= 4 and has_one_vowel and base[-1] not in "aeiouwxy"
