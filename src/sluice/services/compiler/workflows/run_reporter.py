@@ -1,7 +1,7 @@
 """Reports the start and end of workflow runs: as events, data points, log lines and published figures."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ from sluice.services.compiler.workflows.run_events import (
     WorkflowRun,
     WorkflowType,
     step_failed,
+    workflow_completed,
     workflow_failed,
 )
 from sluice.services.compiler.workflows.step_runner import StepPolicy, StepRunner
@@ -63,6 +64,22 @@ class RunReporter:
         await self.attempt("events", self._publish_events(run))
         await self.attempt("metrics", self._publish_metrics(run.type))
         return duration_ms
+
+    async def report_lists(
+        self,
+        run: WorkflowRun,
+        name: str,
+        *,
+        success: bool,
+        counts: Mapping[str, float],
+        failed_steps: Mapping[str, str],
+    ) -> int:
+        """Report the end of a run of many lists, which has failed if none could be compiled; return its duration in milliseconds."""
+        failures = [step_failed(step, error) for step, error in failed_steps.items()]
+        end = workflow_completed(f"{name} completed", **counts)
+        if not success:
+            end = workflow_failed(f"{name} failed: no list could be compiled", **counts)
+        return await self.report_end(run, *failures, end, counts=tuple(counts.values()))
 
     async def run_last_step(self, run: WorkflowRun, steps: StepRunner, name: str, work: Work) -> dict[str, Any]:
         """Run the last step. If it fails, the results of the run still stand, so the failure is only logged."""

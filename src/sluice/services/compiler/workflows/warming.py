@@ -21,10 +21,7 @@ from sluice.services.compiler.workflows.params_store import ParamsStore
 from sluice.services.compiler.workflows.run_events import (
     WorkflowRun,
     step_completed,
-    step_failed,
     step_started,
-    workflow_completed,
-    workflow_failed,
     workflow_started,
 )
 from sluice.services.compiler.workflows.run_reporter import RunReporter
@@ -135,11 +132,9 @@ class CacheWarmingWorkflow:
         known = await complete_outcomes(self.items, run.id, known, failed_steps)
         summary = _summarize(status, known, failed_steps)
         counts = {name: summary[name] for name in ("warmed", "failed", "skipped")}
-        failures = [step_failed(step, error) for step, error in failed_steps.items()]
-        end = workflow_completed("Cache warming completed", **counts)
-        if not summary["success"]:
-            end = workflow_failed("Cache warming failed: no list could be compiled", **counts)
-        duration_ms = await self.reporter.report_end(run, *failures, end, counts=tuple(counts.values()))
+        duration_ms = await self.reporter.report_lists(
+            run, "Cache warming", success=summary["success"], counts=counts, failed_steps=failed_steps
+        )
         await self.reporter.attempt("clearing", self.params_store.delete(params))
         return summary | {"totalDurationMs": duration_ms}
 
