@@ -5,7 +5,7 @@ from typing import Final
 from sluice.core.errors import Invalid
 from sluice.services.preload.discovery.observed_pages import ObservedReply
 from sluice.services.preload.http.access import BATCH_ID, ZONE, AccessHandlers
-from sluice.services.preload.http.requests import EnqueueBody, IdsBody, PurgeTarget, RulesBody
+from sluice.services.preload.http.requests import EnqueueBody, PurgeTarget, RulesBody
 from sluice.services.preload.http.site_routes import EXAMPLE_URL
 from sluice.services.preload.purge_lists.orders import PurgeAccepted
 from sluice.services.preload.queue.batches import Batch
@@ -15,6 +15,7 @@ from sluice.services.preload.queue.queue_summary import QueueReply
 from sluice.services.preload.zone.config_publisher import Versions
 from sluice.services.preload.zone.operator_calls import (
     Deleted,
+    IdsBody,
     Registered,
     Replayed,
     RulesReply,

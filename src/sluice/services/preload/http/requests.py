@@ -152,14 +152,6 @@ class AgentBody(SiteBody):
     ] = None
 
 
-class IdsBody(BaseModel):
-    """Which dead letters; all of them without ids."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-    ids: Annotated[list[int], Field(min_length=1, max_length=1000)] | None = None
-
-
 class RulesBody(BaseModel):
     """POST /api/v1/zones/:zone/rules/test: a visitor's request, and the origin's response to it."""
 

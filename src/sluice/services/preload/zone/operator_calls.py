@@ -2,6 +2,8 @@
 
 from typing import Annotated, Final, Literal, NotRequired, TypedDict
 
+from pydantic import BaseModel, ConfigDict, Field
+
 from sluice.core.doc import Doc
 from sluice.core.errors import NotFound
 from sluice.core.json_text import parse_json
@@ -14,7 +16,6 @@ from sluice.services.preload.discovery.observed_pages import ObservedReply
 from sluice.services.preload.discovery.site_facts import CrawlAccepted, Learned, read_page_facts, read_sitemap_url
 from sluice.services.preload.http.requests import (
     EnqueueBody,
-    IdsBody,
     PagesBody,
     PurgeTarget,
     RulesBody,
@@ -34,6 +35,14 @@ from sluice.services.preload.zone.services import ZoneServices
 from sluice.services.preload.zone.status import StatusReply, ZoneStatus
 
 KEY_OVERLAP_S: Final = 300.0  # for so long the zone's former key stays valid
+
+
+class IdsBody(BaseModel):
+    """Which dead letters; all of them without ids."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    ids: Annotated[list[int], Field(min_length=1, max_length=1000)] | None = None
 
 
 class Registered(TypedDict):
