@@ -18,14 +18,14 @@ _MIN_STEM: Final = 3  # stems are looked up by so many letters
 STRONG_KINDS: Final = ("good", "bad")
 KINDS: Final = (
     *("up", "down", "high", "low", *STRONG_KINDS, "undo", "relieve", "negation", "burden", "asset", "bitcoin", "other"),
-    *("foe", "criminal", "caught", "nothing"),
+    *("adversary", "criminal", "caught", "nothing"),
 )
 # What undoes everything undoes bad things too, and what means nothing means nothing else.
 _OPPOSITE_KINDS: Final = frozenset(
     frozenset(pair.split("/"))
     for pair in (
         *("up/down", "high/low", "good/bad", "up/bad", "down/good", "up/low", "down/high"),
-        *("burden/asset", "burden/good", "asset/bad", "bitcoin/other", "bitcoin/foe", "undo/relieve"),
+        *("burden/asset", "burden/good", "asset/bad", "bitcoin/other", "bitcoin/adversary", "undo/relieve"),
     )
 ) | {frozenset({"nothing", kind}) for kind in KINDS if kind != "nothing"}
 _OPPOSITE_USES: Final = frozenset({("up", "fall"), ("down", "rise"), ("high", "fall"), ("low", "rise")})

@@ -1,7 +1,7 @@
 """How the parts of a compilation run: side by side in an event loop, or one after another, which needs none.
 
 To import asyncio takes longer than to compile a short list. So files are compiled without an event loop
-(`OneAfterAnother`), and whatever is downloaded side by side; `cli/compiling.py: run_compiler` chooses.
+(`Sequential`), and whatever is downloaded side by side; `cli/compiling.py: run_compiler` chooses.
 """
 
 from collections.abc import Awaitable, Coroutine, Generator, Iterable

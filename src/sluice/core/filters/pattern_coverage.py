@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from sluice.core.errors import Invalid
 from sluice.core.filters.patterns.literals import Literals
-from sluice.core.filters.patterns.patterns import number_lines
+from sluice.core.filters.patterns.patterns import to_line_numbers
 from sluice.core.filters.patterns.work import WorkBudget
 
 _LITERAL: Final = re.compile(r"[^*^|]+")
@@ -91,7 +91,7 @@ def _find_literals(texts: list[str], literals: Iterable[str]) -> Iterator[tuple[
     """Yield the number of each text with a literal that stands in it, as far as the work is bearable."""
     body = b"\n".join([text.encode("utf-8", "surrogatepass") for text in texts])
     try:
-        hits = list(number_lines(body, Literals(list(literals)).find_all(body, WorkBudget())))
+        hits = list(to_line_numbers(body, Literals(list(literals)).find_all(body, WorkBudget())))
     except Invalid:
         return
     for at, literal in hits:

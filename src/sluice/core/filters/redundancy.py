@@ -1,8 +1,9 @@
 """Finds the rules of a list that change no verdict, because an unconditional rule of the list already decides the same names.
 
 A rule is redundant if a rule of its own class, or of a stronger one with the same meaning, covers it, or if it blocks without
-`$important` inside of an exception. `||host^` and `||*.host^` cover by name, other patterns by their text. Rules that a `$badfilter` cancels, and rules
-with modifiers that are not known here, neither cover nor are redundant. An exception is redundant only for a wider exception.
+`$important` inside of an exception. `||host^` and `||*.host^` cover by name, other patterns by their text. Rules that a
+`$badfilter` cancels, and rules with modifiers that are not known here, neither cover nor are redundant. An exception is
+redundant only for a wider exception.
 """
 
 import re

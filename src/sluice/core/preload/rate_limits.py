@@ -1,11 +1,12 @@
 """Rate limits: windows for the requests that an origin gets, and token buckets for the requests that the API takes.
 
-An origin never gets more requests at once, in a second or in a minute than the zone allows. A grant is the permission for one request. It counts against a window from the time it is granted until the window's length
-after its response has ended. The origin saw the request somewhere in between. So no window at the origin holds more
-requests than the limit, however long they travel.
+An origin never gets more requests at once, in a second or in a minute than the zone allows. A grant is the permission for
+one request. It counts against a window from the time it is granted until the window's length after its response has ended.
+The origin saw the request somewhere in between. So no window at the origin holds more requests than the limit, however long
+they travel.
 
 A request that timed out keeps its place for a while, because the origin may still be working on it. Such places and slow
-requests together take at most half of all, so that pages which hang do not stop those that do not.
+requests together take at most half of all, but always one, so that pages which hang do not stop those that do not.
 """
 
 from bisect import bisect_left, bisect_right

@@ -25,7 +25,7 @@ NAMES_ONLY = [name for name, row in FORMATS.items() if row.names_only]
 def body(lines: list[str], name: str, **options: int) -> list[str]:
     """Return the written lines without comments and the head of a zone."""
     written = write_list(lines, name, **options).lines
-    if FORMATS[name].json_key:
+    if FORMATS[name].is_json:
         return written
     return [line for line in written if line and line[0] not in "#!;$ " and not line.startswith("@ ")]
 

@@ -16,7 +16,7 @@ from sluice.services.compiler.health.source_check import (
     ListReader,
     SourceCheck,
     SourceValidators,
-    is_page,
+    is_page_or_json,
     summarize,
 )
 
@@ -190,7 +190,7 @@ def test_summary():
 )
 def test_page_in_place_of_a_list(body: bytes):
     """Three hundred lines of a page are not three hundred rules."""
-    assert is_page(body)
+    assert is_page_or_json(body)
 
 
 @pytest.mark.parametrize(
@@ -199,4 +199,4 @@ def test_page_in_place_of_a_list(body: bytes):
 )
 def test_list_is_no_page(body: bytes):
     """Rules of every kind are a list."""
-    assert not is_page(body)
+    assert not is_page_or_json(body)

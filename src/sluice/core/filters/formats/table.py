@@ -29,7 +29,7 @@ class Format:
     names_on_line: int = 1
     max_entries: int | None = None
     escape: Callable[[str], str] | None = None
-    json_key: str = ""
+    is_json: bool = False
 
 
 def _escape_dots(name: str) -> str:
@@ -98,7 +98,7 @@ FORMATS: Final[Mapping[str, Format]] = MappingProxyType(
             syntax="sing-box rule set",
             comment="",
             blocks={EXACT: "{name}", TREE: "{name}", BELOW: ".{name}"},
-            json_key="rules",
+            is_json=True,
         ),
         "surge": Format(syntax="Surge domain set", blocks={EXACT: "{name}", TREE: ".{name}"}),
         "little-snitch": Format(
@@ -106,7 +106,7 @@ FORMATS: Final[Mapping[str, Format]] = MappingProxyType(
             comment="",
             blocks={EXACT: "{name}", TREE: "{name}"},
             max_entries=200_000,
-            json_key="denied-remote",
+            is_json=True,
         ),
     }
 )

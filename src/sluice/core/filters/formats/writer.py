@@ -5,7 +5,8 @@ AdBlock rules say more than most formats can: a name alone, a name with all belo
 
 - A written list never blocks what the list allows. Where a format has no line for an exception, the block around it is
   narrowed to its name alone, or left out. To block too little is reported; to block too much would break sites.
-- Nothing is lost silently: each rule that has no line, or a smaller one, is in the report with its line and the reason.
+- Nothing is lost silently: each rule that the format cannot express, or only in part, is in the report with its line and the
+  reason. A duplicate, what the list itself opens, and what `$badfilter` cancels are not reported: they block nothing.
 - Precedence is resolved here (`resolution`), not by the client: a client knows at most that the longer name wins, so a line
   is written only if that reading gives the list's own verdict. `$badfilter` rules and what they cancel are removed before.
 - A format is a row of data (`table`): a line for each width that it knows. No format has code of its own, except for JSON.
@@ -13,7 +14,7 @@ AdBlock rules say more than most formats can: a name alone, a name with all belo
   for both. A zone needs some blocks repeated, because there a wildcard does not reach below a name that has a line.
 - A list may have millions of rules. So entries are read, decided and written one at a time. Besides the names that were
   written, only exceptions and important blocks are in memory, for they decide on others. Exceptions follow the blocks,
-  and the header is made last, as it states how many entries there are.
+  and the header is made last, as it states how many entries there are. Only a JSON document collects all its names.
 """
 
 import json
@@ -123,7 +124,7 @@ class FormatWriter:
 
     def iterate_body(self) -> Iterator[str]:
         """Yield each line below the header once."""
-        if self._row.json_key:
+        if self._row.is_json:
             yield from _write_json(self._name, self._iterate_blocks(), self._lines)
         elif self._row.names_on_line > 1:
             names = (entry.name for entry in self._iterate_blocks())
@@ -147,10 +148,10 @@ class FormatWriter:
                 left, reason = self._resolution.resolve(outcome)
                 if reason:
                     self._skip_entry(outcome, reason)
-                if left and self._may_write(left):
+                if left and self._admit(left):
                     yield left
         if Width.EXACT in self._row.blocks:
-            yield from filter(self._may_write, self._resolution.iterate_blocked_exceptions())
+            yield from filter(self._admit, self._resolution.iterate_blocked_exceptions())
 
     def _is_cancelled(self, entry: Entry) -> bool:
         if not self._cancelled:
@@ -160,7 +161,7 @@ class FormatWriter:
             return False
         return to_canonical_text(text) in self._cancelled
 
-    def _may_write(self, entry: Entry) -> bool:
+    def _admit(self, entry: Entry) -> bool:
         """Return whether the entry is new and fits, and count it as written."""
         written = self._written[entry.width]
         if entry.width not in self._row.blocks:

@@ -92,7 +92,7 @@ class Patterns:
         found: dict[int, str] = {}
         if self._plain:
             body = text.encode("utf-8", "surrogatepass")
-            for at, literal in number_lines(body, self._plain_literals.find_all(body, self._budget)):
+            for at, literal in to_line_numbers(body, self._plain_literals.find_all(body, self._budget)):
                 found.setdefault(at, literal.decode("utf-8", "surrogatepass"))
         if self._checked:
             for at, candidates in self._find_candidates(text, lines):
@@ -108,7 +108,7 @@ class Patterns:
     def _find_candidates(self, text: str, lines: list[str]) -> Iterator[tuple[int, Iterable[str]]]:
         """Yield line indexes with the patterns that may match there."""
         lower = text.lower().encode("utf-8", "surrogatepass")
-        for at, literal in number_lines(lower, self._checked_literals.find_all(lower, self._budget)):
+        for at, literal in to_line_numbers(lower, self._checked_literals.find_all(lower, self._budget)):
             yield at, self._by_literal[literal]
         if self._without_literal:
             yield from ((at, self._without_literal) for at in range(len(lines)))
@@ -136,7 +136,7 @@ def _compile_wildcard(text: str) -> _LinePattern:
     return Wildcard(text)
 
 
-def number_lines(text: bytes, hits: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
+def to_line_numbers(text: bytes, hits: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
     """Replace the position of each hit by the number of its line."""
     number = end = 0
     for at, literal in sorted(set(hits)):

@@ -1,4 +1,4 @@
-"""Scores one clause: what moves, what is undone or negated, and whose matter it is.
+"""Scores one clause: what moves, what is undone or negated, and whom it concerns.
 
 A list of good and bad words is not enough: "falls" is bad of Bitcoin and good of inflation. So the words of a clause become
 units of the vocabulary (`lexicon`), and four rules give each unit its value. Their order matters, because each works on the
@@ -9,13 +9,14 @@ values that the ones before have set.
    "in …" behind it, else the nearest subject before it. That thing is then used: it has no value of its own any more.
 2. "Undo" words ("dashes", "lifts") invert what they act on: the things of one sign behind them, else the one before. Some
    undo bad things only: "eases fears" is good, and "eases" leaves good things as they are. Nothing is undone twice.
-3. A negation inverts what follows it, and weakens what stands before. Where nothing follows it inverts what stands before,
-   except for a bare one such as "no" or "without", which never points back.
-4. What happens to an adversary of the holder is inverted: a short seller's loss is good, as is the arrest of a thief. What an
-   adversary merely says is an opinion, and stays as it is.
+3. A negation inverts what follows it, and weakens what stands before; "neither" and "nor" make what follows 0. Where nothing
+   follows, it inverts what stands before, except for a bare one such as "no" or "without".
+4. What happens to an adversary of the holder is inverted: a short seller's loss is good. What an adversary merely says is an
+   opinion, and stays as it is. A criminal who is caught is good news, whatever else the clause says.
 
-These links between words end at a punctuation mark, and after a few words: a wrong link between distant words costs more than
-a missing one. Factors below 1 stand for doubt: "not good" is less bad than "bad".
+A record takes its sign from what it is a record of, before all this. Links to what follows end at a punctuation mark, and
+after a few words: a wrong link between distant words costs more than a missing one. A negation that points back, and what
+happens to an adversary, have the whole clause. Factors below 1 stand for doubt: "not good" is less bad than "bad".
 """
 
 from collections.abc import Iterator, Sequence
@@ -166,7 +167,7 @@ class _Clause:
         """Invert what happens to an adversary: the loss of a short seller is good news, and so is the arrest of a thief."""
         caught = any(unit.has(Kind.CAUGHT) for unit in self.units)
         criminal = next((unit for unit in self.units if unit.has(Kind.CRIMINAL)), None)
-        adversary = next((unit for unit in self.units if unit.has(Kind.FOE)), None)
+        adversary = next((unit for unit in self.units if unit.has(Kind.ADVERSARY)), None)
         if criminal is not None and caught:
             _scale(self.units, 0.0)
             criminal.value = 1.5
@@ -191,7 +192,7 @@ class _Clause:
         return bool(_SAYING & set(self.words[end : end + 2]))
 
     def _first_actor(self) -> Unit | None:
-        return next((unit for unit in self.units if unit.has(Kind.FOE, Kind.BITCOIN, Kind.MOVE)), None)
+        return next((unit for unit in self.units if unit.has(Kind.ADVERSARY, Kind.BITCOIN, Kind.MOVE)), None)
 
     def _value_move(self, place: int, unit: Unit) -> None:
         direction = unit.kinds.get(Kind.MOVE) or unit.kinds[Kind.LEVEL]

@@ -31,7 +31,7 @@ class Kind(Enum):
     ASSET = auto()
     BITCOIN = auto()
     OTHER = auto()
-    FOE = auto()
+    ADVERSARY = auto()
     CRIMINAL = auto()
     CAUGHT = auto()
     NOTHING = auto()

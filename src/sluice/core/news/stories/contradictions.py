@@ -32,7 +32,7 @@ _DECISIONS: Final = frozenset({"approv", "reject", "endors", "rebuff", "spurn", 
 _SUED_OVER: Final = frozenset({"hack", "halt", "offline"})
 
 
-def has_other_filler(a: HeadlineFacts, b: HeadlineFacts) -> bool:
+def differs_in_one_phrase(a: HeadlineFacts, b: HeadlineFacts) -> bool:
     """Return whether equal titles differ at one place, in words that do not mean the same: "scraps VAT", "scraps income tax"."""
     start = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(a.words, b.words, strict=False)))
     rest, other = a.words[start:], b.words[start:]
@@ -87,7 +87,7 @@ def _are_opposite(ours: frozenset[str], theirs: frozenset[str]) -> bool:
     return any(frozenset({first, second}) in _opposites() for first in ours for second in theirs)
 
 
-def lacks_object(a: HeadlineFacts, b: HeadlineFacts) -> bool:
+def has_different_objects(a: HeadlineFacts, b: HeadlineFacts) -> bool:
     """Return whether equal beginnings say that something is new, and each goes on with its own: "can now lend", "can now pay"."""
     if not a.acts & b.acts or not a.acts & b.acts <= _BEGINNINGS or a.words[:_MIN_FRAME] != b.words[:_MIN_FRAME]:
         return False
@@ -96,7 +96,7 @@ def lacks_object(a: HeadlineFacts, b: HeadlineFacts) -> bool:
     return not ours & theirs and min(len(ours), len(theirs)) >= _MIN_OBJECT
 
 
-def has_results_of_one(a: HeadlineFacts, b: HeadlineFacts) -> bool:
+def is_result_against_deal(a: HeadlineFacts, b: HeadlineFacts) -> bool:
     """Return whether one reports results and the other a deal."""
     deals = b.acts - a.acts if "revenue" in a.measures else a.acts - b.acts
     return ("revenue" in a.measures) != ("revenue" in b.measures) and bool(deals & _DEALS)

@@ -123,7 +123,7 @@ class HeadlineFacts:
             undone=frozenset(_SAME_NOUN.get(noun, noun) for noun in _UNDOING.findall(lowered)),
         )
 
-    def upholds(self, noun: str) -> bool:
+    def names_in_force(self, noun: str) -> bool:
         """Return whether the title names a ban, an appeal or the like, and nobody takes it back."""
         names_it = any(_SAME_NOUN.get(word, word).startswith(noun) for word in self.words)
         is_kept = not (self.is_negated or self.is_halted or self.acts & {"dismiss", "cancel", "unban"})

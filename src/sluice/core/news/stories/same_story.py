@@ -3,16 +3,18 @@
 Two titles about one event may have hardly a word in common, and two about different events may differ in one word ("sues",
 "settles"). Likeness alone decides neither. So the facts of the titles are compared (`headline_facts`), by these rules:
 
-- Any contradiction is a veto, whatever else is shared: opposite acts, swapped roles, other numbers of one type, each with a
+- A contradiction is a veto, whatever else is shared: opposite acts, swapped roles, other numbers of one type, each with a
   name that the other lacks, a plan and its act, another edition of a series. A wrong story misleads its readers; a missed
   one is only shown twice. So vetoes come first and need no weight.
 - Without a veto, shared names, numbers, acts, measures and words are added up. Names and exact numbers weigh most, because
   two events hardly share them by chance. The third name and those after it count less: a list of companies is no event.
 - More is needed the further the articles are apart in time, where no name or number is shared, and where both name an act
   and not the same. After `WINDOW` nothing is enough.
-- Equal titles within a day need no evidence; later an equal title of the same source is a new edition.
+- Equal titles within 18 hours need no evidence; later an equal title of the same source is a new edition.
 - The text below a title confirms what the other title says, but adds no facts of its own: a text mentions much besides.
-- Whether a title is good or bad news is judged only where it decides, because it costs most.
+  Only a text that is a reprint of the other is evidence itself.
+- Two tests come last. Acts on different objects are no story unless a number is shared. Nor is good news beside bad news,
+  which is judged only where it decides, because it costs most.
 
 `./scripts/bench news` measures the weights and limits on labelled pairs of articles.
 """
@@ -28,11 +30,11 @@ from sluice.core.news.published_article import PublishedArticle
 from sluice.core.news.stories.contradictions import (
     GENERIC,
     has_opposite_acts,
-    has_other_filler,
-    has_results_of_one,
+    differs_in_one_phrase,
+    is_result_against_deal,
     has_swapped_roles,
     is_negation_of,
-    lacks_object,
+    has_different_objects,
 )
 from sluice.core.news.stories.headline_facts import HeadlineFacts
 from sluice.core.news.stories.numbers import Number
@@ -147,7 +149,7 @@ def is_same_story(one: ArticleFacts, other: ArticleFacts) -> bool:
     a, b = one.title, other.title
     if a.acts and b.acts and not a.acts & b.acts:
         needed += _OTHER_ACTS
-    if lacks_object(a, b) and not _shared_numbers(one, other):
+    if has_different_objects(a, b) and not _shared_numbers(one, other):
         return False
     return weigh_evidence(one, other) >= needed and not _has_opposite_news(one, other)
 
@@ -162,14 +164,14 @@ def is_vetoed(one: ArticleFacts, other: ArticleFacts) -> bool:
         or _is_other_move(one, other)
         or _is_other_edition(one, other)
         or has_opposite_acts(a, b)
-        or any(map(b.upholds, a.undone))
-        or any(map(a.upholds, b.undone))
+        or any(map(b.names_in_force, a.undone))
+        or any(map(a.names_in_force, b.undone))
         or _has_other_numbers(a, b)
         or _has_other_things(one, other)
         or has_swapped_roles(a, b)
-        or has_results_of_one(a, b)
+        or is_result_against_deal(a, b)
         or (_has_other_act(a, b) and not _has_same_news(one, other))
-        or has_other_filler(a, b)
+        or differs_in_one_phrase(a, b)
     )
 
 

@@ -71,7 +71,7 @@ def depends_on_another(sentence: str) -> bool:
     return several is not None and not _PLURAL.search(sentence, 0, several.start())
 
 
-def is_about_a_party(sentence: str) -> bool:
+def begins_with_generic_party(sentence: str) -> bool:
     """Return whether a sentence begins with "the company" or the like, so that it cannot come first."""
     found = _DEFINITE.match(sentence)
     return found is not None and found[1] in _PARTIES and not _COMPLEMENT.match(sentence)

@@ -17,7 +17,7 @@ from sluice.core.news.summaries.address import addresses_reader, find_polite
 from sluice.core.news.summaries.boilerplate import is_boilerplate
 from sluice.core.news.summaries.dependence import (
     depends_on_another,
-    is_about_a_party,
+    begins_with_generic_party,
     lacks_subject,
     starts_with_anaphor,
     uses_short_name,
@@ -155,7 +155,7 @@ def _is_long(sentence: str) -> bool:
 def _can_lead(candidate: _Candidate, *, is_opening: bool) -> bool:
     """Return whether a sentence needs no other one, and tells of what the title tells."""
     sentence = candidate.text
-    if not candidate.can_be_quoted or starts_with_anaphor(sentence) or is_about_a_party(sentence):
+    if not candidate.can_be_quoted or starts_with_anaphor(sentence) or begins_with_generic_party(sentence):
         return False
     if not is_opening and (depends_on_another(sentence) or lacks_subject(sentence, "")):
         return False

@@ -177,7 +177,7 @@ def _is_rule(line: bytes) -> bool:
     return bool(text) and not text.startswith(_COMMENTS)
 
 
-def is_page(body: bytes) -> bool:
+def is_page_or_json(body: bytes) -> bool:
     """Return whether a body is a web page or JSON: hosts often send one in place of a missing list."""
     if _PAGE_START.match(body):
         return True
@@ -196,7 +196,7 @@ def _assess_response(
     error = None
     if response.status != 200:
         error, rules = f"Status {response.status} instead of 200", 0
-    elif is_page(head):
+    elif is_page_or_json(head):
         error, rules = "A page in place of a list", 0
     elif took_ms >= TIMEOUT_S * 1000:
         error = f"Too slow: {took_ms} ms"

@@ -29,7 +29,7 @@ _TABLES: Final = (
 _UNPUBLISHED: Final = frozenset({"extractedContent", "pageTitle"})
 
 
-def publishable(article: Article) -> Article:
+def to_published(article: Article) -> Article:
     """Return an article without what was read from its page, and with what it is about."""
     # Only a request that publishes needs it.
     from sluice.core.news.topics.describe import describe_topics  # noqa: PLC0415 - rare

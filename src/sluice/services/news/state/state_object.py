@@ -16,7 +16,7 @@ from sluice.services.news.push.push import PushPlanner
 from sluice.services.news.state.ai_usage import AiUsage
 from sluice.services.news.state.listed_rows import ListedRows
 from sluice.services.news.state.outbox import DeliveryKind
-from sluice.services.news.state.published_rows import PublishedRows, publishable
+from sluice.services.news.state.published_rows import PublishedRows, to_published
 from sluice.services.news.state.remote_state import (
     CreatedWebhook,
     HubRequest,
@@ -194,12 +194,12 @@ class NewsState:
 
     async def _adopt_legacy(self) -> None:
         legacy = parse_legacy(await self.articles_kv.get_text(LEGACY))
-        articles = {each.id: publishable(each) for each in legacy.articles}
+        articles = {each.id: to_published(each) for each in legacy.articles}
         self.rows.replace(articles, list(articles), 0)
         self.rows.describe(index_version=0, is_legacy=True, changed_at_ms=legacy.changed_at_ms)
 
     def _store(self, articles: Mapping[str, Article], index: ArticleIndex, changed_at_ms: int) -> None:
-        data = {article_id: publishable(article) for article_id, article in articles.items()}
+        data = {article_id: to_published(article) for article_id, article in articles.items()}
         self.rows.replace(data, index.ids, changed_at_ms)
         self.second_looks.update(articles)
         self.second_looks.keep(index.ids)

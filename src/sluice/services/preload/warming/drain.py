@@ -8,12 +8,14 @@
 
 Pages that hang must not stop those that do not:
 
-- While others wait, slow requests take at most half of the zone's places. Beyond that the youngest is preempted as soon as
+- While others wait, slow requests take at most half of the zone's places, but always one. Beyond that the youngest is preempted as soon as
   it is slow, because least of the origin's work is lost with it.
 - A preempted page goes behind all others. There it is late: it is not preempted again, so that it ends some day. Late pages
   take half of the places at most, so that a new page finds one at once.
+- When an invocation may start no more, slow pages make way for the next one, the youngest first.
 - What is slow depends on the origin: several times what its good responses take.
-- A page on its last attempt is not preempted, since that would make it a failure; nor is any while the breaker is not closed.
+- A page on its last attempt is not preempted, since that would make it a failure; nor is any that began while the breaker was not
+  closed.
 - While nothing but slow requests is heard of, one page from the end of the queue is tried: the first ones may be of the kind
   that hangs, and others may not.
 """

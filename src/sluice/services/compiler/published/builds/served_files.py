@@ -53,6 +53,6 @@ class _Facts:
             "etag": hashlib.md5(content, usedforsecurity=False).hexdigest(),
             "modified": str(self.modified_s),
             "size": str(self.size),
-            "type": JSON if FORMATS[self.list_format].json_key else TEXT,
+            "type": JSON if FORMATS[self.list_format].is_json else TEXT,
             "version": str(self.version),
         }
