@@ -4,7 +4,7 @@ from typing import Any
 
 from workers import DurableObject
 
-from sluice.core.remote import Message, answer_call
+from sluice.core.remote import Message, answer_calls
 from sluice.platform.durable_objects import Sql
 from sluice.services.news.run_lease import run_lock
 
@@ -19,7 +19,7 @@ class RunLock(DurableObject):  # type: ignore[misc]  # the SDK has no types
         self.lock = run_lock.RunLock(Sql(ctx.storage))
 
     async def call(self, name: str, message: Message) -> Message:
-        return await answer_call(self.lock, run_lock.RunLock, name, message)
+        return await answer_calls(run_lock.RunLock)(self.lock, name, message)
 
     async def ping(self) -> bool:
         """Return whether the object's database answers."""

@@ -4,7 +4,7 @@ from typing import Any
 
 from workers import DurableObject
 
-from sluice.core.remote import Message, answer_call
+from sluice.core.remote import Message, answer_calls
 from sluice.services.news.state.remote_state import RemoteNewsState
 
 __all__ = ["NewsState"]
@@ -21,7 +21,7 @@ class NewsState(DurableObject):  # type: ignore[misc]  # the SDK has no types
         self.state = open_news_state(ctx, env)
 
     async def call(self, name: str, message: Message) -> Message:
-        return await answer_call(self.state, RemoteNewsState, name, message)
+        return await answer_calls(RemoteNewsState)(self.state, name, message)
 
     async def alarm(self) -> None:
         await self.state.handle_alarm()

@@ -35,8 +35,8 @@ class Count:
 
     def scores(self) -> tuple[float, float, float]:
         precision = self.found / max(1, self.found + self.unwanted)
-        load_announced = self.found / max(1, self.found + self.missing)
-        return precision, load_announced, 2 * precision * load_announced / max(1e-9, precision + load_announced)
+        recall = self.found / max(1, self.found + self.missing)
+        return precision, recall, 2 * precision * recall / max(1e-9, precision + recall)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -92,8 +92,8 @@ def measure_extractor(
         total.unwanted += len(unwanted)
         times.append(elapsed_ms)
         mistakes.append((len(missing) + len(unwanted), case["file"]))
-    precision, load_announced, f_score = total.scores()
-    print(f"{name}, {len(times)} pages: precision {precision:.3f}, recall {load_announced:.3f}, F {f_score:.3f}")
+    precision, recall, f_score = total.scores()
+    print(f"{name}, {len(times)} pages: precision {precision:.3f}, recall {recall:.3f}, F {f_score:.3f}")
     print(f"time per page: median {statistics.median(times):.0f} ms, worst {max(times):.0f} ms")
     for count, page in sorted(mistakes, reverse=True)[:worst]:
         print(f"{count:4} {page}")

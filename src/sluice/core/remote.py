@@ -3,8 +3,8 @@
     class Counter(Protocol):
         async def add(self, order: Order, *, times: int = 1) -> Total: ...
 
-    counter = connect(Counter, send)                    # the caller's side: `await counter.add(order)`
-    await answer_call(handlers, Counter, name, message) # the object's side
+    counter = connect(Counter, send)                     # the caller's side: `await counter.add(order)`
+    await answer_calls(Counter)(handlers, name, message) # the object's side
 
 A call travels as JSON text, with what is binary beside it. Data classes and named tuples arrive as what they were; a TypedDict is
 JSON already. Old and new code understand each other: a member that the receiver does not know is ignored, and one that the sender
@@ -14,7 +14,8 @@ does between two Workers, and between a workflow and its steps.
 
 import json
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from functools import lru_cache
@@ -44,6 +45,7 @@ Message = str | list[str | bytes]
 Send = Callable[[str, Message], Awaitable[Message]]
 
 _BINARY: Final = "$bytes"
+_OTHER_VERSION: Final = "the other side runs another version; try again in a minute"
 _ERROR_START: Final = re.compile(r'\{"kind": "')
 # Made once: the request of a visitor may wait for a call.
 _write: Final = json.JSONEncoder(separators=(",", ":")).encode
@@ -55,14 +57,21 @@ def connect(calls: type[Calls], send: Send) -> Calls:
     return cast("Calls", _Proxy(calls, send))
 
 
-async def answer_call(handlers: Calls, calls: type[Calls], name: str, message: Message) -> Message:
-    """Make a call that has arrived; its result or its error is the answer."""
-    try:
-        signature = read_signature(cast("Any", calls), name)
-        arguments = signature.decode_arguments(message)
-        return signature.encode_result(await getattr(handlers, name)(**arguments))
-    except SluiceError as error:
-        return json.dumps({"error": encode_error(error)})
+def answer_calls(calls: type[Calls]) -> Callable[[Calls, str, Message], Awaitable[Message]]:
+    """Return the object's side: it makes a call that has arrived, and its result or its error is the answer.
+
+    In two steps, because mypy would find a common type for any handlers and any calls that are named together.
+    """
+
+    async def answer(handlers: Calls, name: str, message: Message) -> Message:
+        try:
+            signature = read_signature(cast("Any", calls), name)
+            arguments = signature.decode_arguments(message)
+            return signature.encode_result(await getattr(handlers, name)(**arguments))
+        except SluiceError as error:
+            return json.dumps({"error": encode_error(error)})
+
+    return answer
 
 
 def has_failed(answer: Message) -> bool:
@@ -76,6 +85,8 @@ class _Proxy:
         self._send = send
 
     def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
+        if name.startswith("_"):  # what Python itself looks for
+            raise AttributeError(name)
         signature = read_signature(self._calls, name)
 
         async def call(*positional: Any, **named: Any) -> Any:
@@ -105,24 +116,28 @@ class Signature(NamedTuple):
 
     def encode_arguments(self, positional: Sequence[Any], named: Mapping[str, Any]) -> Message:
         given = {**dict(zip(self.parameters, positional, strict=False)), **named}
+        if len(given) != len(positional) + len(named):
+            raise TypeError(f"the call {self.name} has too many arguments, or one of them twice")
         binary: list[bytes] = []
         return _join({name: _encode(self.parameters[name], value, binary) for name, value in given.items()}, binary)
 
     def decode_arguments(self, message: Message) -> dict[str, Any]:
-        sent, binary = _split(message)
-        _require(self.required - sent.keys(), f"the call {self.name}")
-        return {name: _decode(codec, sent[name], binary) for name, codec in self.parameters.items() if name in sent}
+        with _reading(f"the call {self.name}"):
+            sent, binary = _split(message)
+            _require(self.required - sent.keys(), f"the call {self.name}")
+            return {name: _decode(codec, sent[name], binary) for name, codec in self.parameters.items() if name in sent}
 
     def encode_result(self, result: Any) -> Message:
         binary: list[bytes] = []
         return _join({"result": _encode(self.result, result, binary)}, binary)
 
     def decode_result(self, message: Message) -> Any:
-        sent, binary = _split(message)
-        if "error" in sent:
-            raise decode_error(sent["error"])
-        _require({"result"} - sent.keys(), f"the answer to {self.name}")
-        return _decode(self.result, sent["result"], binary)
+        with _reading(f"the answer to {self.name}"):
+            sent, binary = _split(message)
+            if "error" in sent:
+                raise decode_error(sent["error"])
+            _require({"result"} - sent.keys(), f"the answer to {self.name}")
+            return _decode(self.result, sent["result"], binary)
 
 
 @lru_cache(maxsize=256)
@@ -150,8 +165,12 @@ def find_codec(hint: Any) -> MaybeCodec:
     if origin in (Union, UnionType):
         return _find_optional_codec(hint, arguments)
     if isinstance(origin, type) and issubclass(origin, Mapping):
+        _refuse_unless(arguments[0] in (str, Any), hint)  # JSON has no other keys
         return _find_mapping_codec(find_codec(arguments[1]))
     if isinstance(origin, type) and issubclass(origin, Iterable):
+        _refuse_unless(
+            origin is not tuple or arguments[1:] == (...,), hint
+        )  # the parts of a pair may differ: a named tuple
         return _find_collection_codec(origin, find_codec(arguments[0]))
     if isinstance(hint, type):
         if issubclass(hint, Enum):
@@ -161,7 +180,13 @@ def find_codec(hint: Any) -> MaybeCodec:
         if issubclass(hint, tuple) and hasattr(hint, "_fields"):
             named: Any = hint
             return _find_record_codec(hint, named._fields, frozenset(named._field_defaults))
-    raise TypeError(f"a value of type {hint} cannot travel to a Durable Object")
+    _refuse_unless(False, hint)
+    return None
+
+
+def _refuse_unless(can_travel: bool, hint: object) -> None:
+    if not can_travel:
+        raise TypeError(f"a value of type {hint} cannot travel to a Durable Object")
 
 
 def _find_optional_codec(hint: object, arguments: Sequence[Any]) -> MaybeCodec:
@@ -232,8 +257,16 @@ def _decode(codec: MaybeCodec, value: Any, binary: Sequence[bytes]) -> Any:
 
 def _require(missing: Iterable[str], what: str) -> None:
     if names := sorted(missing):
-        reason = f"{what} came without {', '.join(names)}: the other side runs another version; try again in a minute"
-        raise Unavailable(reason)
+        raise Unavailable(f"{what} came without {', '.join(names)}: {_OTHER_VERSION}")
+
+
+@contextmanager
+def _reading(what: str) -> Iterator[None]:
+    """Turn what a message of another shape raises into the error of another version."""
+    try:
+        yield
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise Unavailable(f"{what} has another shape: {_OTHER_VERSION}") from error
 
 
 def _join(value: object, binary: list[bytes]) -> Message:
@@ -279,8 +312,8 @@ def _build_error(encoded: dict[str, Any]) -> SluiceError:
     kind = getattr(errors, encoded["kind"], SluiceError)
     message = encoded["message"]
     if kind is TooManyRequests:
-        return TooManyRequests(message, encoded["retryAfterS"])
+        return TooManyRequests(message, encoded.get("retryAfterS") or 1)
     if kind is Invalid:
-        return Invalid(message, [BadField(field, reason) for field, reason in encoded["fields"]])
+        return Invalid(message, [BadField(field, reason) for field, reason in encoded.get("fields", ())])
     is_known = isinstance(kind, type) and issubclass(kind, SluiceError)
     return kind(message) if is_known else SluiceError(message)

@@ -23,8 +23,9 @@ from sluice.services.compiler.ports import CompilerPorts, ObjectPorts
 from sluice.services.compiler.service import CompilerService
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from sluice.core.remote import Send
     from sluice.platform.queues import Producer
     from sluice.platform.workflows import Workflows
     from sluice.services.compiler.live.socket_api import Talk
@@ -51,7 +52,7 @@ def open_object(env: Any, ctx: Any) -> CompilerObject:
 
 
 def open_ports(env: Any, ctx: Any) -> CompilerPorts:
-    def send_to(name: str) -> Any:
+    def send_to(name: str) -> Callable[[str], Send]:
         return DurableObjects(LazyBinding(env, name)).send_to
 
     log = open_log(NAME)

@@ -11,7 +11,7 @@ from workers import Response
 import compiler_worker
 from fakes.files_crossed import files_crossed
 from sluice.core.errors import BadField, Invalid, SluiceError, TooManyRequests
-from sluice.core.remote import answer_call, encode_error
+from sluice.core.remote import answer_calls, encode_error
 from sluice.services.compiler.cache.compile_order import CompileOptions
 from sluice.services.compiler.cache.remote_single_flight import CompilationCalls, ListAnswer
 
@@ -40,7 +40,7 @@ class CompilationObject(compiler_worker.CompilationObject):
         failure = FAILURES.get(json.loads(json.loads(message)["configuration"])["name"])
         if failure is None:
             return await super().call(name, message)
-        return await answer_call(Failing(failure), CompilationCalls, name, message)
+        return await answer_calls(CompilationCalls)(Failing(failure), name, message)
 
 
 class Failing:

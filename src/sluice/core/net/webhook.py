@@ -16,13 +16,11 @@ async def post_alert(fetch: Fetch, url: str, alert: str, alert_id: str) -> None:
     A crash after the reply repeats the request: the idempotency key marks it as the same alert.
     """
     body, headers = encode_utf8(alert), (("Idempotency-Key", alert_id),)
-    await post_json(fetch, url, body, headers, about=f" to alert {alert_id}: check ALERT_WEBHOOK_URL", follow=True)
+    await post_json(fetch, url, body, headers, about=f" to alert {alert_id}: check ALERT_WEBHOOK_URL")
 
 
-async def post_json(
-    fetch: Fetch, url: str, body: bytes, headers: HeaderPairs = (), *, about: str = "", follow: bool = False
-) -> None:
-    """Post JSON; raise Unavailable unless the status says that it was received. A redirect does not."""
+async def post_json(fetch: Fetch, url: str, body: bytes, headers: HeaderPairs = (), *, about: str = "") -> None:
+    """Post JSON; raise Unavailable unless the status says that it was received. A redirect does not, and is not followed."""
     response = await fetch(
         url,
         method="POST",
@@ -30,7 +28,7 @@ async def post_json(
         body=body,
         max_bytes=MAX_REPLY_BYTES,
         timeout_s=TIMEOUT_S,
-        follow=follow,
+        follow=False,
     )
     if not 200 <= response.status < 300:
         raise Unavailable(f"the webhook answered {response.status}{about}")

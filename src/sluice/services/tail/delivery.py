@@ -49,7 +49,7 @@ async def report_failures(events: Iterable[TailEvent], url: str, fetch: Fetch) -
 async def _report(record: Record, url: str, fetch: Fetch) -> None:
     body = encode_utf8(encode_json(record))
     # A delivery that the platform repeats has the same records.
-    await post_json(fetch, url, body, (("Idempotency-Key", f"tail-{sha256(body).hexdigest()[:32]}"),), follow=True)
+    await post_json(fetch, url, body, (("Idempotency-Key", f"tail-{sha256(body).hexdigest()[:32]}"),))
 
 
 def parse_trace_items(items: Any, now_ms: int) -> list[TailEvent]:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from fakes.objects import FakeObjects
-from sluice.core.remote import Message, answer_call, connect
+from sluice.core.remote import Message, answer_calls, connect
 from sluice.platform.durable_objects import DurableObjects
 
 Calls = TypeVar("Calls")
@@ -18,7 +18,7 @@ class Answering(Generic[Calls]):
         self.handlers = handlers
 
     async def call(self, name: str, message: Message) -> Message:
-        return await answer_call(self.handlers, self.calls, name, message)
+        return await answer_calls(self.calls)(self.handlers, name, message)
 
 
 def connect_named(calls: type[Calls], objects: FakeObjects) -> Callable[[str], Calls]:

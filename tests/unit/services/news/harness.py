@@ -19,7 +19,7 @@ from sluice.core.news.article import Article
 from sluice.core.news.feeds.news_source import SourceResult
 from sluice.core.news.scrape import ScrapedPage
 from sluice.core.ports import Fetch, FetchResponse, Log
-from sluice.core.remote import Message, answer_call, connect
+from sluice.core.remote import Message, answer_calls, connect
 from sluice.core.variables import Variables
 from sluice.platform.durable_objects import Alarm, DurableObjects, Sql
 from sluice.platform.storage.kv import KV
@@ -65,7 +65,7 @@ class FakeObject:
     calls: type
 
     async def call(self, name: str, message: Message) -> Message:
-        return await answer_call(self.answers, self.calls, name, message)
+        return await answer_calls(self.calls)(self.answers, name, message)
 
 
 def open_lock(_name: str) -> FakeObject:

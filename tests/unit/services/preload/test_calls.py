@@ -7,7 +7,7 @@ import pytest
 
 from sluice.core.errors import BadField, Invalid, NotFound, SluiceError, TooManyRequests, Unavailable
 from sluice.core.preload.request_signing import SignedRequest
-from sluice.core.remote import Message, answer_call, read_signature
+from sluice.core.remote import Message, answer_calls, read_signature
 from sluice.services.preload.zone.calls import CONFIG_CHANGES, RemoteZones
 from sluice.services.preload.zone.signed_calls import SignedReply
 from sluice.services.preload.zone.zone_object import ZoneCalls
@@ -40,7 +40,7 @@ class RecordingZone:
 
         async def send(zone_id: str, name: str, message: Message) -> Message:
             assert zone_id == "z"
-            return await answer_call(handlers, ZoneCalls, name, message)
+            return await answer_calls(ZoneCalls)(handlers, name, message)
 
         return RemoteZones(UNUSED, UNUSED, send, self._forget).get("z")
 

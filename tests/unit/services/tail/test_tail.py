@@ -1,5 +1,6 @@
 """One delivery of the platform: its events are stored and its failures are reported."""
 
+import json
 from types import SimpleNamespace
 from typing import Any
 
@@ -7,10 +8,12 @@ import pytest
 
 from fakes.clock import ManualClock
 from fakes.kv import FakeKV
-from sluice.core.ports import FetchResponse
+from fakes.transport import FakeTransport, Scripted
+from sluice.core.variables import Variables
 from sluice.platform.storage.kv import KV
-from sluice.services.tail.delivery import Tail, parse_trace_items
-from sluice.services.tail.journal import Journal
+from sluice.services.tail.delivery import parse_trace_items
+from sluice.services.tail.service import TailPorts, TailService
+from sluice.web import App, Headers, Request
 
 
 class RecordedLog:
@@ -24,26 +27,42 @@ class RecordedLog:
         raise AssertionError(name) from error
 
 
-async def test_delivery():
-    """A failed event is stored although the webhook refuses it, and the refusal is logged."""
-    clock, log = ManualClock(), RecordedLog()
+HOOK = "https://hook.example/x"
+VARIABLES = {"ERROR_WEBHOOK_URL": HOOK, "LOG_RETENTION_TTL": "60", "ADMIN_TOKEN": "secret"}
 
-    async def refuse(url: str, **_options: Any) -> FetchResponse:
-        return FetchResponse(url, 500, (), b"")
 
-    journal = Journal(kv=KV(FakeKV(clock), clock), retention_s=60)
-    tail = Tail(
-        journal=journal,
-        fetch=refuse,
-        webhook_url="https://hook.example/x",
+@pytest.mark.parametrize(
+    ("answer", "reasons"),
+    [
+        (Scripted(204), []),
+        (Scripted(500), ["the webhook answered 500"]),
+        (Scripted(302, (("location", "https://hook.example/login"),)), ["the webhook answered 302"]),
+    ],
+    ids=["received", "refused", "redirected"],
+)
+async def test_delivery(answer: Scripted, reasons: list[str]):
+    """A failed event is stored for a while and reported; a webhook that refuses it or points elsewhere is logged."""
+    clock, log, transport = ManualClock(), RecordedLog(), FakeTransport({HOOK: answer})
+    ports = TailPorts(
+        variables=Variables(lambda name: VARIABLES.get(name, "")),
+        logs=KV(FakeKV(clock), clock),
+        transport=transport,
         clock=clock,
         new_id=lambda: "1",
         log=log,
     )
+    service = TailService(ports)
     item = {"eventTimestamp": 7, "scriptName": "w", "outcome": "exception", "event": None, "logs": [], "exceptions": []}
-    await tail.handle_delivery([SimpleNamespace(**item)])
-    assert [record["timestamp"] for record in await journal.newest_records(10)] == [7]
-    assert log.events == [("webhook.failed", {"reason": "the webhook answered 500"})]
+    await service.tail.handle_delivery([SimpleNamespace(**item)])
+    assert [request.method for request in transport.requests] == ["POST"]
+    assert log.events == [("webhook.failed", {"reason": reason}) for reason in reasons]
+    app = App(service.routes, on_error=lambda error, _request: log.error("x", error))
+    headers = Headers({"authorization": "Bearer secret"})
+    for timestamps in ([7], []):
+        body = (await app.handle(Request("GET", "https://tail.example/logs", headers))).body
+        assert isinstance(body, bytes)
+        assert [record["timestamp"] for record in json.loads(body)["records"]] == timestamps
+        clock.advance(61)
 
 
 @pytest.mark.parametrize(

@@ -29,12 +29,12 @@ from typing import Final, Self
 from sluice.core.news.published_article import PublishedArticle
 from sluice.core.news.stories.contradictions import (
     GENERIC,
-    has_opposite_acts,
     differs_in_one_phrase,
-    is_result_against_deal,
+    has_different_objects,
+    has_opposite_acts,
     has_swapped_roles,
     is_negation_of,
-    has_different_objects,
+    is_result_against_deal,
 )
 from sluice.core.news.stories.headline_facts import HeadlineFacts
 from sluice.core.news.stories.numbers import Number

@@ -16,8 +16,8 @@ from sluice.core.news.sentences import split_sentences
 from sluice.core.news.summaries.address import addresses_reader, find_polite
 from sluice.core.news.summaries.boilerplate import is_boilerplate
 from sluice.core.news.summaries.dependence import (
-    depends_on_another,
     begins_with_generic_party,
+    depends_on_another,
     lacks_subject,
     starts_with_anaphor,
     uses_short_name,

@@ -59,7 +59,7 @@ ITEM: Final = text("item", about="The id of an item of a batch: the reply is its
 
 
 COMPILE_ASYNC: Final = Operation(
-    "queueList",
+    "enqueueList",
     "Compile a list in the background",
     {202: ReplyDoc("The job is queued.", JobAccepted, {"Location": "The URL of its result."})},
     tag="Compile",
@@ -69,7 +69,7 @@ COMPILE_ASYNC: Final = Operation(
     problems=REFUSED,
 )
 COMPILE_BATCH_ASYNC: Final = Operation(
-    "queueBatch",
+    "enqueueBatch",
     "Compile 1 to 100 lists in the background",
     {202: ReplyDoc("The job is queued.", JobAccepted, {"Location": "The URL of its results."})},
     tag="Compile",
@@ -204,7 +204,7 @@ class QueueApi:
         job = await self._find_job(request_id)
         raise Conflict(f"job {request_id} is {job.state} already")
 
-    @describe(CANCEL_JOB._replace(name="cancelJobByDelete"))
+    @describe(CANCEL_JOB._replace(name="deleteJob"))
     async def cancel_by_delete(self, request: Request) -> Reply:
         return await self.cancel(request)
 

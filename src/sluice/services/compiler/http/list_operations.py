@@ -73,7 +73,7 @@ SHOW_LIST: Final = Operation(
     problems=(404, 503),
 )
 PUT_LIST: Final = Operation(
-    "putPublishedList",
+    "savePublishedList",
     "Publish a list, or change it",
     {
         200: ReplyDoc("With `dryRun`: what would change.", Preview),

@@ -56,7 +56,7 @@ ARTICLE: Final = PathParameter(
     "id", str, {"type": "string", "minLength": 1}, about="The id of an article.", example=ARTICLE_ID
 )
 GET_ALL_NEWS: Final = Operation(
-    "getAllNews",
+    "listAllArticles",
     "Every article, the latest to be processed first",
     {200: ReplyDoc("All articles.", AllNews, CACHED), 304: UNCHANGED},
     tag="News",
@@ -75,7 +75,7 @@ LIST_ARTICLES: Final = Operation(
     problems=PROBLEMS,
 )
 GET_ARTICLE: Final = Operation(
-    "getArticle",
+    "showArticle",
     "One article, and the story it belongs to",
     {200: ReplyDoc("The article.", NewsStory, CACHED), 304: UNCHANGED},
     tag="News",

@@ -49,7 +49,7 @@ class ProcessedArticle(TypedDict):
 
 
 PROCESS_ARTICLE: Final = Operation(
-    "processArticle",
+    "processOneArticle",
     "Process one article now, all its stages at once",
     {200: ReplyDoc("The article after processing.", ProcessedArticle)},
     tag="Processing",

@@ -70,7 +70,7 @@ class ServiceStatus(Progress, TypedDict):
 
 
 STATUS: Final = Operation(
-    "getStatus",
+    "showStatus",
     "The state of the news service",
     {200: ReplyDoc("The backlog, the articles to try later and why, and the last runs.", ServiceStatus)},
     tag="Processing",

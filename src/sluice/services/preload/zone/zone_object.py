@@ -7,7 +7,7 @@ from sluice.core.errors import SluiceError
 from sluice.core.ports import Alarm, Sql
 from sluice.core.preload.purges import Purge
 from sluice.core.preload.zone_config import ZoneConfig
-from sluice.core.remote import Message, answer_call
+from sluice.core.remote import Message, answer_calls
 from sluice.services.preload.queue.enqueue import PageOrder
 from sluice.services.preload.queue.queue import TALLIES, QueueCounters
 from sluice.services.preload.serving.purging import PurgeRound
@@ -244,7 +244,7 @@ class ZoneObject:
 
     async def call(self, zone_id: str, name: str, message: Message) -> Message:
         """Handle one call that came over RPC."""
-        return await answer_call(self.calls(zone_id), ZoneCalls, name, message)
+        return await answer_calls(ZoneCalls)(self.calls(zone_id), name, message)
 
     async def handle_alarm(self) -> None:
         """Handle the alarm; a zone that was never registered has nothing to do."""
