@@ -17,12 +17,12 @@ MAINS: Final = {
 }
 # The most modules of this project that each Worker may import. A Worker that needs more shows it here, in a review.
 MAX_MODULES: Final = {
-    "adblock-compiler": 160,
-    "edge-preload": 146,
-    "sluice-tail": 58,
-    "worker-api": 89,
-    "worker-news-processor": 104,
-    "worker-news-updater": 94,
+    "adblock-compiler": 161,
+    "edge-preload": 148,
+    "sluice-tail": 59,
+    "worker-api": 90,
+    "worker-news-processor": 105,
+    "worker-news-updater": 95,
 }
 # Only the Workers that take bodies import pydantic, and only the part of it that loads the schemas of models.
 TAKE_BODIES: Final = {"adblock-compiler", "edge-preload"}

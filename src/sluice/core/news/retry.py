@@ -4,6 +4,7 @@ from enum import Enum, auto
 from typing import Final
 
 from sluice.core.news.checkpoint import TryLaterEntry
+from sluice.core.waits import is_waiting
 
 _MAX_DOUBLINGS: Final = 10
 
@@ -34,4 +35,4 @@ def is_retry_due(entry: TryLaterEntry, *, retry_delay_s: int, now_ms: int) -> bo
     """
     failures = max(1, entry.article.attempts)
     wait_s = retry_delay_s * ((1 << min(failures - 1, _MAX_DOUBLINGS)) - 1)
-    return now_ms - entry.failed_at_ms >= wait_s * 1000
+    return not is_waiting(entry.failed_at_ms + wait_s * 1000, now_ms, wait_s * 1000)

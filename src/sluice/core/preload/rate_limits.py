@@ -22,6 +22,8 @@ from sluice.core.preload.zone_config import ZoneConfig
 SETTLE_S: Final = 0.25
 # The origin may go on working long after we have stopped waiting for it.
 SETTLE_AFTER_TIMEOUT_S: Final = 15.0
+# So long a request counts as under way at most whose end nobody will see.
+MAX_HOLD_S: Final = 30.0
 SLOW_S: Final = 2.0  # a request that takes so long may be slow
 # Two clocks and their rounding.
 MARGIN_S: Final = 0.02

@@ -18,6 +18,7 @@ from typing import Any, Final, Literal
 
 from sluice.core.headers import header_value
 from sluice.core.ports import HeaderPairs
+from sluice.core.waits import is_waiting
 
 AGENT_HEADER: Final = "x-sluice-agent"  # in each reply of a site whose agent is there
 LOOK_INTERVAL_S: Final = 110.0  # with every second of the minute's crons
@@ -64,7 +65,7 @@ class SiteAgent:
         """Return whether the site should be asked for its agent."""
         is_eager = self.is_away or self.is_doubted or self.misses > 0
         interval_s = EAGER_INTERVAL_S if is_eager else LOOK_INTERVAL_S
-        return self.presence_path is not None and not 0 <= now - self.looked_at < interval_s
+        return self.presence_path is not None and not is_waiting(self.looked_at + interval_s, now, interval_s)
 
     def mark_present(self, presence_path: str | None, now: float) -> "SiteAgent":
         """Return the state with the agent there; one that names no path keeps the former one's."""

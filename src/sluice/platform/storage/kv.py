@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from sluice.core.errors import Invalid, SluiceError, TooLarge
 from sluice.core.ports import Clock, KvBytes, KvKey, KvListing, KvText
+from sluice.core.waits import clamp_wait
 from sluice.platform.failures import is_throttled, translate_errors
 from sluice.platform.values import encode_text, measure_json, split_into_chunks, to_plain
 
@@ -22,6 +23,8 @@ WRITE_GAP_S: Final = 1.05
 # Guesses: after 7 s the writes of another isolate to the key have ended, or waiting longer does not help this request.
 THROTTLE_WAITS_S: Final = (1.0, 2.0, 4.0)
 MAX_TRACKED_KEYS: Final = 1000
+# A guess: so many seconds of writes to one key may wait for each other. More is of a clock that was set back.
+MAX_QUEUED_S: Final = 60.0
 
 
 class WritePacer:
@@ -32,13 +35,16 @@ class WritePacer:
 
     def reserve(self, key: str, now: float) -> float:
         """Reserve the next write to the key and return the seconds to wait for it."""
-        write_at = max(now, self._free_at.get(key, now))
+        write_at = max(now, self._find_free_at(key, now))
         self._set_free_at(key, write_at + WRITE_GAP_S)
         return write_at - now
 
     def record_write(self, key: str, now: float) -> None:
         """Measure the gap from the end of a write, which may have taken long."""
-        self._set_free_at(key, max(now + WRITE_GAP_S, self._free_at.get(key, now)))
+        self._set_free_at(key, max(now + WRITE_GAP_S, self._find_free_at(key, now)))
+
+    def _find_free_at(self, key: str, now: float) -> float:
+        return clamp_wait(self._free_at.get(key, now), now, MAX_QUEUED_S)
 
     def _set_free_at(self, key: str, free_at: float) -> None:
         self._free_at[key] = free_at

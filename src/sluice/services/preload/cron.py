@@ -7,6 +7,7 @@ from typing import Final
 from sluice.core.errors import NotFound, SluiceError
 from sluice.core.ports import Clock, Database, Log
 from sluice.core.timestamps import iso
+from sluice.core.waits import is_waiting
 from sluice.services.preload.zone.calls import ZoneList, Zones
 
 AT_ONCE: Final = 6  # zones: a site whose timers hang delays few others
@@ -45,7 +46,7 @@ class PreloadCron:
     async def _list_zones(self, now: float) -> list[str]:
         """Read from D1 now and then: a new zone has an alarm, it can wait some minutes for its first cron."""
         remembered = self.remembered
-        if remembered.until <= now:
+        if not is_waiting(remembered.until, now, REMEMBERED_S):
             remembered.ids, remembered.until = await self.zones.list_ids(), now + REMEMBERED_S
         return remembered.ids
 

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
-from math import inf
 from typing import Any
 
 import pytest
@@ -20,6 +19,13 @@ from sluice.web.messages import Native
 from unit.services.preload.world import SITE, ZONE, OriginReply, VisitorsOrigin, World, read_data
 
 
+class UntoldVisits(VisitTally):
+    """Visits that the object never hears of."""
+
+    def is_due(self, *_times: float, **_named: float) -> bool:
+        return False
+
+
 class Visits:
     """A zone with visitors; deferred work runs when the test says so."""
 
@@ -28,7 +34,7 @@ class Visits:
         self.deferred: list[Awaitable[None]] = []
         self.defer: Callable[[Awaitable[None]], object] = self.deferred.append
         self.origin = VisitorsOrigin(self.world.origin)
-        self.memory = IsolateMemory(tallies={ZONE: VisitTally(reported_at=inf)})  # no visit is told
+        self.memory = IsolateMemory(tallies={ZONE: UntoldVisits()})
 
     async def get(self, path: str = "/a", method: str = "GET", **headers: str) -> Reply:
         config = await self.world.build_reader().read_config(self.world.zone_config)

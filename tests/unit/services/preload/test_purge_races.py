@@ -208,7 +208,7 @@ async def test_copy_that_is_stored_when_its_purge_is_over():
         with pytest.raises(asyncio.CancelledError):
             await store(here, copies, asked)
     here.edge.stored.clear()
-    for _ in range(2):
+    for _ in range(4):
         here.clock.advance(KEPT_S + 1)
         assert await open_copies(here).load_from_bucket(PAGE) is None
         await here.zone.tick()

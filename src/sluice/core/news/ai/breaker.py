@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Self
 
 from sluice.core.news.ai.ai_failures import AiFault
+from sluice.core.waits import is_waiting
 
 FAILURES_TO_OPEN: Final = 3
 PASSING_OPEN_MS: Final = 10 * 60_000
@@ -29,7 +30,7 @@ class AiBreaker:
     reason: str = ""
 
     def is_open(self, now_ms: int) -> bool:
-        return now_ms < self.open_until_ms
+        return is_waiting(self.open_until_ms, now_ms, _DAY_MS)
 
     @property
     def is_tripped(self) -> bool:

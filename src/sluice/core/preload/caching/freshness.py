@@ -18,6 +18,7 @@ from sluice.core.preload.zone_config import ZoneConfig
 
 MAX_TTL_S: Final = 31_536_000
 DAY_S: Final = 86_400
+MAX_AHEAD_S: Final = 60.0  # a copy that was stored later than so long from now is of a clock that was set back
 MAX_TAGS: Final = 50
 TAG: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_:./-]{0,127}")
 # Seconds for which a page is fresh if the origin says nothing.

@@ -1,13 +1,14 @@
 """Conditional requests for feeds: a feed that has not changed is neither sent nor parsed again, and Retry-After is kept."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Self
 
 from sluice.core.errors import SluiceError
 from sluice.core.http_dates import parse_http_date
 from sluice.core.ports import Clock, Fetch, FetchResponse, HeaderPairs, Sink
 from sluice.core.timestamps import iso
+from sluice.core.waits import clamp_wait
 from sluice.services.news.state.remote_state import StoredFeed
 
 _MAX_WAIT_S: Final = 24 * 3600.0
@@ -93,9 +94,11 @@ class ConditionalFeeds:
 
     def _check_state(self, url: str) -> HeaderPairs:
         state = self.known.get(url, FeedState())
-        if state.retry_at_ms > self.clock.now() * 1000:
-            self.found[url] = state
-            raise Postponed(f"it has asked not to be asked before {iso(state.retry_at_ms / 1000)}")
+        now_ms = int(self.clock.now() * 1000)
+        retry_at_ms = clamp_wait(state.retry_at_ms, now_ms, int(_MAX_WAIT_S * 1000))
+        if retry_at_ms > now_ms:
+            self.found[url] = replace(state, retry_at_ms=retry_at_ms)
+            raise Postponed(f"it has asked not to be asked before {iso(retry_at_ms / 1000)}")
         return state.headers
 
     def _note(self, url: str, response: FetchResponse) -> FetchResponse:

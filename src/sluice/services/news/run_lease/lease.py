@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Final, Protocol
 
+from sluice.core.waits import is_waiting
+
 # KV documents a delay of 60 seconds or more. For this time after its first write a key may still look missing.
 SETTLE_MS: Final = 120_000
 
@@ -35,7 +37,7 @@ class LastAnnouncement:
         missing key was deleted, unless it was written for the first time just now.
         """
         if version is None:
-            is_new = not self.was_present and now_ms - self.first_at_ms < SETTLE_MS
+            is_new = not self.was_present and is_waiting(self.first_at_ms + SETTLE_MS, now_ms, SETTLE_MS)
             return CurrentValue.ANNOUNCED if is_new else CurrentValue.KV
         return CurrentValue.KV if version == 0 or version >= self.version else CurrentValue.ANNOUNCED
 

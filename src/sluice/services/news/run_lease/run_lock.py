@@ -30,6 +30,8 @@ class RunLock:
 
     async def acquire(self, token: str, now_ms: int, lease_ms: int) -> LeaseGrant:
         """Grant the lease with what was last announced, or say how long another holder's lease lasts."""
+        # A lease that could not last so long is of a clock that was set back.
+        self._sql.run("update holder set until_ms = ?1 where until_ms > ?1", now_ms + lease_ms)
         changed = self._sql.execute(
             "update holder set token = ?, until_ms = ? where token = '' or until_ms <= ?",
             token,

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypedDict
 
 from sluice.core.ports import Clock, KvBytes, KvReader
+from sluice.core.waits import is_waiting
 from sluice.services.news.serve.snapshot import Snapshot
 from sluice.services.news.state.remote_state import RemoteNewsState
 
@@ -68,7 +69,7 @@ class StoredSnapshot:
     async def read_first_page(self) -> StoredReply | None:
         """Return the first page; one that was found is read at most once in two seconds, because KV itself may be a minute behind."""
         memory, now = self.memory, self.clock.now()
-        if memory.first_page is None or memory.first_page_until <= now:
+        if memory.first_page is None or not is_waiting(memory.first_page_until, now, REMEMBERED_S):
             memory.first_page = StoredReply.from_kv(await self.kv.get_bytes_with_metadata(FIRST_PAGE_KEY))
             memory.first_page_until = now + REMEMBERED_S
         return memory.first_page

@@ -66,6 +66,11 @@ class Outbox:
             "delete from delivery where id <= (select id from delivery order by id desc limit 1 offset ?)", MAX_WAITING
         )
 
+    def clamp_waits(self, now_ms: int) -> None:
+        """Shorten what could not wait so long by its own rule: the clock was set back."""
+        latest_ms = now_ms + _MAX_DELAY_MS
+        self._sql.run("update delivery set due_ms = ? where due_ms > ?", latest_ms, latest_ms)
+
     def list_due(self, now_ms: int, limit: int) -> list[Delivery]:
         rows = self._sql.rows(
             "select id, kind, target, body, attempts, created_ms from delivery where due_ms <= ? order by due_ms, id limit ?",

@@ -87,8 +87,10 @@ class PublishedRows:
         copy = self._copy()
         return [article_id for article_id in copy.ids if article_id in copy.rows]
 
-    def list_changed_after(self, time_ms: int) -> set[str]:
-        return {article_id for article_id, row in self._copy().rows.items() if row.changed_at_ms > time_ms}
+    def list_changed_around(self, time_ms: int, distance_ms: int) -> set[str]:
+        """Return the articles that changed so near to a time, before it or, by a clock that was set back, after it."""
+        rows = self._copy().rows
+        return {article_id for article_id, row in rows.items() if abs(row.changed_at_ms - time_ms) < distance_ms}
 
     def read_all(self) -> list[Article]:
         rows = self._copy().rows

@@ -69,6 +69,10 @@ class SourceRows:
         """Store the report of a run; return the alerts that it gives rise to."""
         return self._sql.transaction(lambda: self._store(report, now_ms))
 
+    def clamp_waits(self, now_ms: int) -> None:
+        """Let the last run end now at the latest: the clock was set back."""
+        self._sql.run("update updater_run set finished_ms = ?1 where finished_ms > ?1", now_ms)
+
     def next_check_ms(self) -> int | None:
         """Return when the updater is overdue unless it runs; None if it never ran, or the operator knows."""
         finished_ms = int(self._sql.value("select finished_ms from updater_run") or 0)

@@ -87,7 +87,7 @@ class NewsState:
             await self._adopt_legacy()
         elif index.version == 0 or index.version >= self.rows.index_version:
             # What was published lately is newer than KV may show.
-            recent = self.rows.list_changed_after(self._now_ms() - SETTLED_MS)
+            recent = self.rows.list_changed_around(self._now_ms(), SETTLED_MS)
             found = await read_articles(self.articles_kv, [each for each in index.ids if each not in recent])
             # What is found at the beginning has not changed just now.
             changed_at_ms = self._now_ms() if self.rows.list_ids() else index.version
@@ -160,6 +160,7 @@ class NewsState:
 
     async def handle_alarm(self) -> None:
         """Do what is due, and set the next alarm even after a failure."""
+        self._clamp_waits()
         try:
             self._add_alerts(self.sources.find_overdue(self._now_ms()))
             await self.refresh()
@@ -173,7 +174,12 @@ class NewsState:
         for alert in alerts:
             self.sender.outbox.add(DeliveryKind.ALERT, alert["type"], encode_json(alert), self._now_ms())
 
+    def _clamp_waits(self) -> None:
+        self.sender.outbox.clamp_waits(self._now_ms())
+        self.sources.clamp_waits(self._now_ms())
+
     async def _plan_alarm(self) -> None:
+        self._clamp_waits()
         times = (self.sender.outbox.next_due_ms(), self.sources.next_check_ms())
         due = [time for time in times if time is not None]
         if due:

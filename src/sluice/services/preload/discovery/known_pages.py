@@ -51,8 +51,8 @@ class KnownPages:
             return False
         return bool(
             self.sql.value(
-                "SELECT 1 FROM page WHERE url = ? AND variant = ? AND warmed_at > ? AND fresh_until > ?",
-                *(url, variant, modified_at, now),
+                "SELECT 1 FROM page WHERE url = ? AND variant = ? AND warmed_at > ? AND warmed_at <= ? AND fresh_until > ?",
+                *(url, variant, modified_at, now, now),
             )
         )
 
@@ -60,8 +60,8 @@ class KnownPages:
         """Return the URLs, of those given with the time of their last change, that were warmed after it and are still fresh."""
         rows = self.sql.rows(
             """SELECT page.url FROM json_each(?) AS wanted JOIN page ON page.url = wanted.value ->> 0 AND page.variant = ''
-               WHERE page.warmed_at > CAST(wanted.value ->> 1 AS REAL) AND page.fresh_until > ?""",
-            *(json.dumps([[url, at] for url, at in pages if at is not None]), now),
+               WHERE page.warmed_at > CAST(wanted.value ->> 1 AS REAL) AND page.warmed_at <= ? AND page.fresh_until > ?""",
+            *(json.dumps([[url, at] for url, at in pages if at is not None]), now, now),
         )
         return {str(row["url"]) for row in rows}
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sluice.core.ports import Database, Row
+from sluice.core.preload.caching.freshness import MAX_AHEAD_S
 from sluice.core.preload.priority import Facts
 from sluice.core.preload.purges import PurgeScope, list_url_prefixes
 
@@ -174,14 +175,17 @@ class PageIndex:
             *(seq, self.zone_id, keys),
         )
 
-    async def list_expiring(self, limit: int, *, before: float, min_life_s: float) -> list[str]:
-        """Return the URLs of pages that expire before a time: the most visited first, then those that expire first."""
+    async def list_expiring(self, limit: int, *, now: float, before: float, min_life_s: float) -> list[str]:
+        """Return the URLs of pages that expire before a time: the most visited first, then those that expire first.
+
+        A page that was stored in the future counts as expired: the clock was set back, and nobody knows how old it is.
+        """
         rows = await self.database.all(
             f"""SELECT url, max({_VIEWS}) AS views, min(fresh_until) AS expires_at
                FROM cached_pages LEFT JOIN page_facts USING (zone_id, url)
-               WHERE zone_id = ? AND fresh_until < ? AND fresh_until - max(stored_at, coalesce(renewed_at, 0)) >= ?
+               WHERE zone_id = ? AND (fresh_until < ? OR stored_at > ?) AND fresh_until - max(stored_at, coalesce(renewed_at, 0)) >= ?
                GROUP BY url ORDER BY views DESC, expires_at LIMIT ?""",  # noqa: S608
-            *(self.zone_id, before, min_life_s, limit),
+            *(self.zone_id, before, now + MAX_AHEAD_S, min_life_s, limit),
         )
         return [str(row["url"]) for row in rows]
 

@@ -13,7 +13,7 @@ from sluice.core.preload.caching.cache_keys import canonical_url
 from sluice.core.preload.members import AnyTrigger
 from sluice.core.preload.priority import Facts
 from sluice.core.preload.rate_limits import OriginLimits
-from sluice.core.preload.retry_backoff import backoff_s
+from sluice.core.preload.retry_backoff import MAX_DELAY_S, backoff_s
 from sluice.core.preload.sitemap import MAX_BYTES, Sitemap, SitemapLink, SitemapReader, parse_robots_sitemaps
 from sluice.core.preload.warming_outcomes import (
     Failed,
@@ -92,6 +92,11 @@ class SitemapCrawl:
         """Return when the next file may be read; None when there is none."""
         due_at = self.sql.value("SELECT min(due_at) FROM crawl WHERE state = 'pending'")
         return None if due_at is None else float(due_at)
+
+    def clamp_waits(self, now: float) -> None:
+        """Shorten what could not wait so long by its own rules: the clock was set back."""
+        latest = now + MAX_DELAY_S
+        self.sql.run("UPDATE crawl SET due_at = ? WHERE state = 'pending' AND due_at > ?", latest, latest)
 
     async def read_next_file(self, config: ZoneConfig) -> bool:
         """Read one file; return False when none is due."""

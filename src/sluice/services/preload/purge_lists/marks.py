@@ -46,12 +46,12 @@ class PurgeMarks:
         """Return what purges after this number say about a copy of a page."""
         return self.load().judge(url, tags, seq)
 
-    def list_old(self, now: float, limit: int) -> dict[str, Mark]:
-        """Return the oldest rows of purges that are carried out and of which no edge has an older copy any more."""
+    def list_old(self, now: float, limit: int, *, latest_seq: int) -> dict[str, Mark]:
+        """Return the oldest rows, up to a number, of purges that are carried out and of which no edge has an older copy any more."""
         rows = self.sql.rows(
-            """SELECT scope, seq, hard_seq FROM mark WHERE at < ? AND NOT EXISTS (SELECT 1 FROM purge)
+            """SELECT scope, seq, hard_seq FROM mark WHERE at < ? AND seq <= ? AND NOT EXISTS (SELECT 1 FROM purge)
                ORDER BY at LIMIT ?""",
-            *(now - KEPT_S, limit),
+            *(now - KEPT_S, latest_seq, limit),
         )
         return _parse_marks(rows)
 

@@ -1,6 +1,6 @@
 """The purges of a zone as an isolate knows them: its object is asked now and then, by one isolate of each data centre.
 
-A list counts from the time when it was asked for. The data centre's cache keeps it for half of the zone's delay, the
+A list counts from the time when it was asked for; one of a time to come is of a clock that was set back, and is old. The data centre's cache keeps it for half of the zone's delay, the
 isolate for the whole: so what is served is never older than that. The zone's configuration travels with the list. If
 the object does not answer within a second, copies are served with `detail=unchecked`, for at most 300 s.
 """
@@ -15,6 +15,7 @@ from sluice.core.errors import SluiceError, TimedOut
 from sluice.core.ports import Clock, Log
 from sluice.core.preload.purge_list import PurgeList, PurgeListJson, PurgeVerdict
 from sluice.core.preload.zone_config import ConfigJson, ZoneConfig, parse_config
+from sluice.core.waits import is_waiting
 
 PATIENCE_S: Final = 1.0  # how long the zone's object may take
 RETRY_S: Final = 1.0  # after a failure, so that not every visitor waits for an object that does not answer
@@ -95,18 +96,18 @@ class PurgeReader:
 
     def _find_current(self) -> PurgeSnapshot | None:
         known, now = self.memory.zones.get(self.zone_id), self.clock.now()
-        is_current = known is not None and now - known.asked_at < known.config.cache_purge_delay_s
+        is_current = known is not None and 0 <= now - known.asked_at < known.config.cache_purge_delay_s
         return known if is_current else None
 
     def _find_unchecked(self) -> PurgeSnapshot | None:
         known, now = self.memory.zones.get(self.zone_id), self.clock.now()
-        if known is None or now - known.asked_at >= UNCHECKED_S:
+        if known is None or not is_waiting(known.asked_at + UNCHECKED_S, now, UNCHECKED_S):
             return None
         known.is_checked = False
         return known
 
     def _is_asked_for(self) -> bool:
-        return self.clock.now() - self.memory.asking.get(self.zone_id, 0.0) < PATIENCE_S
+        return is_waiting(self.memory.asking.get(self.zone_id, 0.0) + PATIENCE_S, self.clock.now(), PATIENCE_S)
 
     async def _wait_for_other(self) -> PurgeSnapshot | None:
         """Wait for the list that another request of this isolate asks for."""
@@ -118,7 +119,7 @@ class PurgeReader:
 
     async def _refresh(self) -> None:
         now = self.clock.now()
-        if now - self.memory.failed.get(self.zone_id, -RETRY_S) < RETRY_S:
+        if is_waiting(self.memory.failed.get(self.zone_id, -RETRY_S) + RETRY_S, now, RETRY_S):
             return
         self.memory.asking[self.zone_id] = now
         try:
@@ -136,9 +137,11 @@ class PurgeReader:
         if text is None:
             return False
         value = json.loads(text)
+        if self.latest() > value["list"]["seq"]:
+            return False
         self._remember(value["list"], value["asked_at"])
         known = self.memory.zones[self.zone_id]
-        return self.clock.now() - known.asked_at < known.config.cache_purge_delay_s / 2
+        return 0 <= self.clock.now() - known.asked_at < known.config.cache_purge_delay_s / 2
 
     async def _ask_object(self) -> None:
         asked_at = self.clock.now()
@@ -151,8 +154,8 @@ class PurgeReader:
         await self.texts.put_text(self._url, text, max_age_s=int(UNCHECKED_S))
 
     def _remember(self, value: ZonePurges, asked_at: float) -> None:
-        before = self.memory.zones.get(self.zone_id)
-        if before and asked_at <= before.asked_at:
+        before, now = self.memory.zones.get(self.zone_id), self.clock.now()
+        if before and asked_at <= before.asked_at <= now:
             return
         is_same = before is not None and before.config_as_sent == value["config"]
         self.memory.zones[self.zone_id] = PurgeSnapshot(

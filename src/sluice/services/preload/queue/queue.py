@@ -15,6 +15,7 @@ from sluice.core.ports import Row, Scalar, Sql
 from sluice.core.preload.members import AnyTrigger, Priority, Variant
 from sluice.core.preload.priority import MANUAL
 from sluice.core.preload.queue_entries import LATE, LEASED, READY, WAITING, QueueEntry, WantedPage, order_key
+from sluice.core.preload.retry_backoff import MAX_DELAY_S
 from sluice.services.preload.queue.batches import Batches, Count
 
 CHUNK: Final = 500  # pages inserted by one statement: the JSON of the longest URLs stays within a row's 2 MB
@@ -171,6 +172,12 @@ class Queue:
     def shorten_all(self, until: float) -> None:
         """End all leases by that time, after a crash of their holder."""
         self.sql.run(f"UPDATE entry SET due_at = min(due_at, ?) WHERE state = {LEASED}", until)  # noqa: S608
+
+    def clamp_waits(self, now: float, lease_s: float) -> None:
+        """Shorten what could not wait so long by its own rules: the clock was set back."""
+        for state, longest_s in ((WAITING, MAX_DELAY_S), (LEASED, lease_s)):
+            latest = now + longest_s
+            self.sql.run(f"UPDATE entry SET due_at = ? WHERE state = {state} AND due_at > ?", latest, latest)  # noqa: S608
 
     def give_back(self, entry: QueueEntry) -> None:
         """Make an entry ready again, without counting an attempt."""

@@ -17,6 +17,7 @@ from sluice.core.ports import Content, HeaderPairs
 from sluice.core.preload.caching.cache_keys import key_hash
 from sluice.core.preload.caching.freshness import (
     FULL_STATUSES,
+    MAX_AHEAD_S,
     Freshness,
     compute_freshness,
     initial_age_s,
@@ -68,6 +69,9 @@ class Copy:
         return self.status not in FULL_STATUSES
 
     def age_s(self, now: float) -> float:
+        """Return the age; one that was stored in the future has just expired, because the clock was set back since."""
+        if self.stored_at > now + MAX_AHEAD_S:
+            return float(self.freshness.lifetime_s)
         return max(0.0, now - self.stored_at)
 
     def updated_by(self, headers: HeaderPairs, config: ZoneConfig) -> "Copy":

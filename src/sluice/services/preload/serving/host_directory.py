@@ -10,6 +10,7 @@ from typing import Final, TypeVar
 from sluice.core.errors import Invalid, NotFound, SluiceError
 from sluice.core.ports import Clock, Database, Kv, Log
 from sluice.core.preload.zone_config import ZoneConfig, netloc_of, parse_config
+from sluice.core.waits import is_waiting
 from sluice.services.preload.zone.operator_calls import Registered
 
 REMEMBERED_S: Final = 30.0
@@ -83,7 +84,7 @@ class HostDirectory:
             return None
         now = self.clock.now()
         remembered = self.cache.hosts.get(host)
-        if remembered and remembered[0] > now:
+        if remembered and is_waiting(remembered[0], now, REMEMBERED_S):
             return remembered[1]
         try:
             zone, seconds = await self._look_up(host), REMEMBERED_S

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from sluice.core.ports import Clock, Content, HeaderPairs
+from sluice.core.waits import is_waiting
 from sluice.services.preload.ports import Bodies, CachedResponse, Edge
 
 # A purge holds after two seconds, and so does what another isolate of the data centre has stored.
@@ -49,13 +50,14 @@ class HotEdge:
     async def match(self, url: str) -> CachedResponse | None:
         now = self.clock.now()
         until, remembered = self.memory.pages.get(url, (0.0, None))
-        if until > now and remembered:
+        is_remembered = is_waiting(until, now, REMEMBERED_S)
+        if is_remembered and remembered:
             return remembered
         found = await self.edge.match(url)
         if found is None or not 0 < (found.content.size or 0) <= MAX_BODY_BYTES:
             return found
         response = HotResponse(found.status, found.headers, found.content)
-        if until > now:
+        if is_remembered:
             response = await self._buffer_body(response)
             self.memory.remember(url, now + REMEMBERED_S, response)
         else:

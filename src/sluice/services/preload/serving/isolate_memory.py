@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Final
 
+from sluice.core.waits import is_waiting
 from sluice.services.preload.serving.copies import Copy
 from sluice.services.preload.serving.replies import VisitTally
 
@@ -13,6 +14,7 @@ TOKENS_COUNTED_S: Final = 60.0
 FIRST_DELAY_S: Final = 0.05  # of the reply to a wrong token
 MAX_DELAY_S: Final = 5.0
 MAX_TOKENS: Final = 100
+KEYS_KEPT_S: Final = 60.0
 UNSHARED_S: Final = 60.0  # for so long nobody waits for a page that could not be shared
 
 
@@ -43,7 +45,7 @@ class IsolateMemory:
 
     def find_keys(self, zone_id: str, now: float) -> tuple[str, ...] | None:
         until, keys = self.keys.get(zone_id, (0.0, ()))
-        return keys if until > now else None
+        return keys if is_waiting(until, now, KEYS_KEPT_S) else None
 
     def count_visit(self, key: str) -> int:
         """Count a visit of a page, and return the number of its visits so far."""
@@ -56,7 +58,8 @@ class IsolateMemory:
         if after and after.next:
             return after.next
         flight = self.flights.get(key)
-        return flight if flight and flight is not after and now - flight.began_at < FLIGHT_S else None
+        is_worth = flight is not None and is_waiting(flight.began_at + FLIGHT_S, now, FLIGHT_S)
+        return flight if flight is not after and is_worth else None
 
     def begin_flight(self, key: str, now: float, after: Flight | None = None) -> Flight:
         flight = self.flights[key] = Flight(now)
@@ -76,11 +79,11 @@ class IsolateMemory:
 
     def is_unshared(self, key: str, now: float) -> bool:
         """Return whether the page could not be shared a moment ago, so that nobody should wait for another visitor's request."""
-        return self.unshared.get(key, 0.0) > now
+        return is_waiting(self.unshared.get(key, 0.0), now, UNSHARED_S)
 
     def claim_interval(self, name: str, interval_s: float, now: float) -> bool:
         """Return whether something was last done at least so long ago; if so, it counts as done now."""
-        if now - self.turns.get(name, -interval_s) < interval_s:
+        if is_waiting(self.turns.get(name, -interval_s) + interval_s, now, interval_s):
             return False
         _make_room(self.turns)
         self.turns[name] = now
@@ -116,7 +119,10 @@ class WrongTokens:
 
     def add(self, now: float) -> float:
         """Count one more; return the seconds by which its reply is held back: twice as long for each in the last minute."""
-        self.times = [*(time for time in self.times if time > now - TOKENS_COUNTED_S), now][-MAX_TOKENS:]
+        self.times = [
+            *(time for time in self.times if is_waiting(time + TOKENS_COUNTED_S, now, TOKENS_COUNTED_S)),
+            now,
+        ][-MAX_TOKENS:]
         return float(min(MAX_DELAY_S, FIRST_DELAY_S * 2.0 ** (len(self.times) - 1)))
 
 

@@ -14,14 +14,13 @@ from sluice.core.preload.caching.proxy_headers import (
 from sluice.core.preload.request_signing import PROXY_HEADER, sign_proxy
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.ports import SendToOrigin
-from sluice.services.preload.serving.isolate_memory import IsolateMemory
+from sluice.services.preload.serving.isolate_memory import KEYS_KEPT_S, IsolateMemory
 from sluice.services.preload.zone.zone_object import ZoneCalls
 from sluice.web import Request
 
 STALE_PATIENCE_S: Final = 5.0  # how long a visitor waits for the origin while there is a stale copy
 SUGGEST_INTERVAL_S: Final = 600.0
 REPORT_INTERVAL_S: Final = 1.0
-KEY_KEPT_S: Final = 60.0
 KEYS_RELOAD_S: Final = 1.0
 REDIRECT_LOOP_INTERVAL_S: Final = 30.0
 
@@ -46,7 +45,7 @@ class ZoneKeys:
         keys = self.memory.find_keys(self.zone_id, now)
         if keys is None:
             keys = await self._load()
-            self.memory.keys[self.zone_id] = (now + KEY_KEPT_S, keys)
+            self.memory.keys[self.zone_id] = (now + KEYS_KEPT_S, keys)
         return keys
 
     async def reload_all(self) -> tuple[str, ...]:

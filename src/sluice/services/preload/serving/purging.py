@@ -80,7 +80,7 @@ class Purger:
 
     def load_next(self) -> Purge | None:
         """Return the oldest purge that is not complete."""
-        rows = self.sql.rows("SELECT body FROM purge ORDER BY created_at, id LIMIT 1")
+        rows = self.sql.rows("SELECT body FROM purge ORDER BY body ->> '$.seq', created_at, id LIMIT 1")
         purge = Purge.from_json(json.loads(str(rows[0]["body"]))) if rows else None
         # One that an earlier version accepted has no number of its own.
         return purge if purge is None or purge.seq else replace(purge, seq=self.marks.latest())
@@ -128,9 +128,9 @@ class Purger:
     def forget_old(self, now: float) -> None:
         self.sql.run("DELETE FROM purge_progress WHERE finished_at < ?", now - KEPT_S)
 
-    async def forget_marks(self, now: float) -> None:
+    async def forget_marks(self, now: float, *, latest_seq: int) -> None:
         """Delete the rows of old purges, but not of one that still covers a stored copy: that copy goes first."""
-        if not (old := self.marks.list_old(now, MARKS)):
+        if not (old := self.marks.list_old(now, MARKS, latest_seq=latest_seq)):
             return
         covered = await self.log.list_covered(old, PAGES)
         kept = {each.scope for each in covered}

@@ -23,6 +23,7 @@ from sluice.core.preload.caching.proxy_headers import (
     select_visitor_headers,
 )
 from sluice.core.preload.zone_config import ZoneConfig
+from sluice.core.waits import is_waiting
 from sluice.services.preload.ports import Bodies
 from sluice.services.preload.serving.copies import Copy
 from sluice.web import Reply, Request, apply_conditions
@@ -74,7 +75,7 @@ class VisitTally:
 
     def is_due(self, interval_s: float, now: float) -> bool:
         """Return whether the object should hear of the visits: it last did so long ago, or they are of very many pages."""
-        return now - self.reported_at >= interval_s or len(self.pages) >= MAX_COUNTED
+        return not is_waiting(self.reported_at + interval_s, now, interval_s) or len(self.pages) >= MAX_COUNTED
 
     def take(self, now: float) -> "VisitTally":
         """Return the visits so far; counting begins again."""

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from sluice.core.ports import Scalar, Sql
 from sluice.core.preload.rate_limits import (
+    MAX_HOLD_S,
     MINUTE_S,
     SETTLE_S,
     Grant,
@@ -15,6 +16,7 @@ from sluice.core.preload.rate_limits import (
     count_in_flight,
     next_grant_wait_s,
 )
+from sluice.core.waits import clamp_wait
 
 
 class GrantStore:
@@ -31,6 +33,8 @@ class GrantStore:
 
     def next_wait_s(self, limits: OriginLimits, now: float) -> float | None:
         """Return the seconds until one more request may be sent; None when that depends on a request that is under way."""
+        if self._finished and self._finished[-1].end > now + MAX_HOLD_S:
+            self._clamp(now)
         return next_grant_wait_s(self.grants, limits, now)
 
     def count_in_flight(self, now: float) -> int:
@@ -57,11 +61,21 @@ class GrantStore:
             *(now, hold_s, now, hold_s),
         )
         self._load()
+        self._clamp(now)
 
     def forget_old(self, now: float) -> None:
         """Delete the rows of grants that no longer count."""
         self._sql.run("DELETE FROM flight WHERE ended_at < ? AND slot_until < ?", now - MINUTE_S - 1, now)
         self._forget_in_memory(now)
+
+    def _clamp(self, now: float) -> None:
+        """Let no grant count for longer than one that is abandoned now: the clock was set back since it was stored."""
+        latest = now + MAX_HOLD_S
+        self._sql.run(
+            "UPDATE flight SET ended_at = min(ended_at, ?), slot_until = min(slot_until, ?) WHERE ended_at > ? OR slot_until > ?",
+            *(latest, latest, latest, latest),
+        )
+        self._finished = [_clamp_end(each, now) for each in self._finished]
 
     def _forget_in_memory(self, now: float) -> None:
         while self._finished and not self._finished[0].still_counts(now):
@@ -74,6 +88,14 @@ class GrantStore:
         }
         self._under_way = {grant_id: grant for grant_id, grant in grants.items() if grant.ended_at is None}
         self._finished = [grant for grant in grants.values() if grant.ended_at is not None]
+
+
+def _clamp_end(grant: Grant, now: float) -> Grant:
+    return replace(
+        grant,
+        ended_at=clamp_wait(grant.end, now, MAX_HOLD_S),
+        slot_until=None if grant.slot_until is None else clamp_wait(grant.slot_until, now, MAX_HOLD_S),
+    )
 
 
 def _parse_grant(granted_at: Scalar, ended_at: Scalar, slot_until: Scalar) -> Grant:

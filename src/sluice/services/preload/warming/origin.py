@@ -16,7 +16,7 @@ from sluice.core.ports import Clock, Fetch, FetchResponse, HeaderPairs, Sink
 from sluice.core.preload.caching.cache_keys import normalise_address, variant_headers
 from sluice.core.preload.caching.proxy_headers import VIA, is_by_ourselves, unpack_reply_headers
 from sluice.core.preload.incidents import LOOP_REMEDY
-from sluice.core.preload.rate_limits import SETTLE_AFTER_TIMEOUT_S, SETTLE_S, OriginLimits
+from sluice.core.preload.rate_limits import MAX_HOLD_S, SETTLE_AFTER_TIMEOUT_S, SETTLE_S, OriginLimits
 from sluice.core.preload.request_signing import sign_proxy, sign_warming
 from sluice.core.preload.zone_config import ZoneConfig, netloc_of
 from sluice.services.preload.warming.grant_store import GrantStore
@@ -105,7 +105,7 @@ class Origin:
     def hold_s(self) -> float:
         """Return how long an abandoned request may keep the origin busy."""
         slowest_ms = self.alerts.load_rates(self.clock.now()).slowest_ms or 0
-        return float(min(TIMEOUT_S, max(MIN_HOLD_S, 3 * slowest_ms / 1000)))
+        return float(min(MAX_HOLD_S, max(MIN_HOLD_S, 3 * slowest_ms / 1000)))
 
     async def fetch_granted(
         self,

@@ -11,6 +11,9 @@ from sluice.core.preload.rate_limits import Rate, TokenBucket, take_token
 from sluice.core.preload.request_signing import NONCE_KEPT_S
 
 REPLAY_KEPT_S: Final = 86_400
+# A nonce is forgotten only so long after it has expired: until then a clock that was set forward may be set back, and
+# the request that carries it would be recent again.
+FORGET_NONCES_S: Final = 86_400
 MAX_FORGOTTEN: Final = 1000  # rows deleted at once, so that no cron run pays for a busy day
 
 
@@ -58,10 +61,17 @@ class Admission:
             *(idempotency_key, body_hash, response, now + REPLAY_KEPT_S),
         )
 
+    def clamp_waits(self, now: float) -> None:
+        """Let tokens grow again: the clock was set back.
+
+        Nonces stay as they are. Their requests carry times of the same clock, which come again after it was set back.
+        """
+        self.sql.run("UPDATE bucket SET at = ? WHERE at > ?", now, now)
+
     def forget_expired(self, now: float) -> None:
         """Delete expired nonces and responses. No request needs that: expired rows are ignored and overwritten."""
-        for table, key in (("nonce", "nonce"), ("replay", "name")):
+        for table, key, kept_s in (("nonce", "nonce", FORGET_NONCES_S), ("replay", "name", 0)):
             self.sql.run(
                 f"DELETE FROM {table} WHERE {key} IN (SELECT {key} FROM {table} WHERE expires_at <= ? LIMIT ?)",  # noqa: S608
-                *(now, MAX_FORGOTTEN),
+                *(now - kept_s, MAX_FORGOTTEN),
             )

@@ -23,6 +23,10 @@ class ZoneAlerts:
     def count_result(self, now: float, *, ok: bool, latency_ms: float | None) -> None:
         self.sql.run("INSERT INTO result (at, ok, latency_ms) VALUES (?, ?, ?)", now, int(ok), latency_ms)
 
+    def clamp_waits(self, now: float) -> None:
+        """Count no result for longer than the last minutes: the clock was set back."""
+        self.sql.run("UPDATE result SET at = ? WHERE at > ?", now, now)
+
     def forget_old_results(self, now: float) -> None:
         self.sql.run("DELETE FROM result WHERE at <= ?", now - WINDOW_S)
 

@@ -34,7 +34,7 @@ class Housekeeping:
         if self._claim_interval("forgot_at", FORGET_INTERVAL_S, now):
             self._forget_old(now)
             await self._remove_expired(config, now)
-            await self.services.purger.forget_marks(now)
+            await self.services.purger.forget_marks(now, latest_seq=self._note_purges())
             await self._report_visits(now)
         if config.preload_enabled:
             await self._enqueue_scheduled(config, now)
@@ -78,6 +78,14 @@ class Housekeeping:
         services.purger.forget_old(now)
         services.traffic.forget_old(now)
 
+    def _note_purges(self) -> int:
+        """Return the number of the latest purge two runs ago. A clock that is set forward once makes only one of them come early."""
+        state, latest = self.services.state, self.services.marks.latest()
+        older, newer = state.get("purges_seen", default=[0, 0])
+        if [older, newer] != [newer, latest]:
+            state.put(purges_seen=[newer, latest])
+        return int(older)
+
     async def _remove_expired(self, config: ZoneConfig, now: float) -> None:
         """Remove copies that are too old to be served even while the origin fails."""
         services = self.services
@@ -100,18 +108,18 @@ class Housekeeping:
         if not self._claim_interval("scheduled_at", interval_s, now):
             return
         capacity = min(MAX_SCHEDULED, max(1, config.preload_rpm_limit * interval_s // 60))
-        urls = await self._list_expiring(capacity, now + interval_s + LEAD_S)
+        urls = await self._list_expiring(capacity, now, now + interval_s + LEAD_S)
         if not urls:
             return
         facts = await services.load_facts(urls)
         order = PageOrder(batch_id=services.create_id("preload"), trigger="scheduled", urls=urls)
         services.enqueuer.enqueue(order, config, facts, now)
 
-    async def _list_expiring(self, limit: int, before: float) -> list[str]:
+    async def _list_expiring(self, limit: int, now: float, before: float) -> list[str]:
         """Return warmed and visited pages that expire soon; while D1 fails, those that the object knows."""
         services = self.services
         try:
-            return await services.pages.list_expiring(limit, before=before, min_life_s=MIN_LIFE_S)
+            return await services.pages.list_expiring(limit, now=now, before=before, min_life_s=MIN_LIFE_S)
         except SluiceError as error:
             services.log.error("schedule.unavailable", error, zone=services.zone_id)
             return services.known_pages.list_oldest(min(limit, CANDIDATES))

@@ -5,6 +5,7 @@ from typing import Final
 
 from sluice.core.preload.priority import VISIT
 from sluice.core.preload.zone_config import config_as_json
+from sluice.core.waits import is_waiting
 from sluice.services.preload.purge_lists.purge_reader import ZonePurges
 from sluice.services.preload.queue.enqueue import PageOrder, canonicalize_urls
 from sluice.services.preload.zone.services import ZoneServices
@@ -79,7 +80,7 @@ class VisitorCalls:
     def _claim_interval(self, name: str, interval_s: float, now: float) -> bool:
         """Return whether something was last done at least so long ago; if so, it counts as done now."""
         turns = self.services.turns
-        if now - turns.get(name, -interval_s) < interval_s:
+        if is_waiting(turns.get(name, -interval_s) + interval_s, now, interval_s):
             return False
         if len(turns) >= MAX_REMEMBERED:
             turns.clear()

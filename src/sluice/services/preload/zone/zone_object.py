@@ -12,6 +12,7 @@ from sluice.services.preload.queue.enqueue import PageOrder
 from sluice.services.preload.queue.queue import TALLIES, QueueCounters
 from sluice.services.preload.serving.purging import PurgeRound
 from sluice.services.preload.warming.drain import INTERVAL_S
+from sluice.services.preload.zone.clock_watch import MAX_WEBHOOK_WAIT_S, ClockWatch
 from sluice.services.preload.zone.housekeeping import Housekeeping
 from sluice.services.preload.zone.operator_calls import OperatorCalls
 from sluice.services.preload.zone.schema import create_tables
@@ -23,7 +24,6 @@ from sluice.services.preload.zone.visitor_calls import VisitorCalls
 
 FILES_AT_ONCE: Final = 3  # sitemaps read in one invocation
 ALARM_PRECISION_S: Final = 0.01
-MAX_WEBHOOK_WAIT_S: Final = 3600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +42,7 @@ class BackgroundWork:
 
     def __init__(self, services: ZoneServices) -> None:
         self.services = services
+        self.clock_watch = ClockWatch(services)
         self._is_purging = False
         # Whether the last invocation read sitemaps: the next one warms pages, so that neither waits for all of the other.
         self._has_crawled = False
@@ -52,9 +53,11 @@ class BackgroundWork:
         hold_s = services.origin.hold_s()
         services.grants.abandon(now, hold_s)
         services.queue.shorten_all(now + hold_s)
+        self.clock_watch.clamp_waits()
 
     async def handle_alarm(self) -> None:
         """Carry out purges, read sitemaps, warm pages; then set the next alarm, even after a failure."""
+        self.clock_watch.look()
         # In case this invocation is cut off before its end.
         fallback_at = self.services.now() + INTERVAL_S
         await self.services.alarm.set(fallback_at)
@@ -78,6 +81,7 @@ class BackgroundWork:
         """Do what the cron asks for each minute."""
         services = self.services
         services.require_registered()
+        self.clock_watch.look()
         await services.publisher.adopt_edits()
         await Housekeeping(services).run_due(services.config)
         await services.origin_cron.call(services.config)
