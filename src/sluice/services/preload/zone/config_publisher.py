@@ -114,27 +114,26 @@ class ConfigPublisher:
         await self.kv.put_text(f"config:{self.zone_id}", text)
         if self.state.config is None:
             # The zone was deleted meanwhile: what was just written must not stay.
-            await self._erase(config)
+            await self.erase(config)
             return
         self.state.put(published=version, published_at=self.clock.now())
 
-    async def withdraw(self) -> None:
-        """Delete the zone's hosts, queue and configuration."""
-        config = self.state.config
-        if config is None:
-            return
-        await self._erase(config)
+    async def withdraw(self, config: ZoneConfig) -> None:
+        """Delete what others know of the zone: its hosts, its queue and its configuration."""
+        await self.erase(config)
         for key in ("preload-queue", "preload-dlq"):
             await self.kv.delete(f"{key}:{self.zone_id}")
         for table in ("zones", "config_snapshots", "preload_alerts"):
             await self.database.run(f"DELETE FROM {table} WHERE zone_id = ?", self.zone_id)  # noqa: S608
+
+    def forget(self) -> None:
+        """Delete what the object knows of the zone."""
         for table in OWN_TABLES:
             self.sql.run(f"DELETE FROM {table}")  # noqa: S608
         self.state.delete(*OWN_VALUES)
-        # Once more: the alarm may have published the configuration while it was being deleted.
-        await self._erase(config)
 
-    async def _erase(self, config: ZoneConfig) -> None:
+    async def erase(self, config: ZoneConfig) -> None:
+        """Delete the configuration and its hosts from KV and D1."""
         await self.kv.delete(f"config:{self.zone_id}")
         await self.database.run("DELETE FROM zone_hosts WHERE zone_id = ?", self.zone_id)
         await self._unlink(sorted(config.own_hosts))

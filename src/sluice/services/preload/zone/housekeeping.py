@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sluice.core.errors import SluiceError
-from sluice.core.preload.priority import Trigger
+from sluice.core.preload.priority import Facts, Trigger
 from sluice.core.preload.zone_config import ZoneConfig
 from sluice.services.preload.queue.dead_letters import REPLAY_INTERVAL_S, REPLAYED_AT_ONCE
 from sluice.services.preload.queue.enqueue import Accepted, PageOrder
@@ -60,8 +60,12 @@ class Housekeeping:
 
     async def enqueue_everything(self, config: ZoneConfig, trigger: Trigger, priority: float | None = None) -> Accepted:
         """Enqueue every known page of the site."""
+        return self._enqueue_known(config, trigger, priority, await self.services.load_busiest(CANDIDATES))
+
+    def _enqueue_known(
+        self, config: ZoneConfig, trigger: Trigger, priority: float | None, facts: dict[str, Facts]
+    ) -> Accepted:
         services = self.services
-        facts = await services.load_busiest(CANDIDATES)
         limit = config.preload_queue_max_depth
         known = services.known_pages.list_oldest(limit)
         urls = list(dict.fromkeys([f"{config.site_url}/", *known, *facts]))[:limit]
@@ -105,15 +109,15 @@ class Housekeeping:
     async def _enqueue_scheduled(self, config: ZoneConfig, now: float) -> None:
         """Enqueue the pages that expire before the next run, as many as the limits can warm until then; no batch if there is none."""
         services, interval_s = self.services, config.preload_schedule_interval_s
-        if not self._claim_interval("scheduled_at", interval_s, now):
+        if not self._is_due("scheduled_at", interval_s, now):
             return
         capacity = min(MAX_SCHEDULED, max(1, config.preload_rpm_limit * interval_s // 60))
         urls = await self._list_expiring(capacity, now, now + interval_s + LEAD_S)
-        if not urls:
-            return
-        facts = await services.load_facts(urls)
-        order = PageOrder(batch_id=services.create_id("preload"), trigger="scheduled", urls=urls)
-        services.enqueuer.enqueue(order, config, facts, now)
+        facts = await services.load_facts(urls) if urls else {}
+        # Only here, in one step with the pages: a run that was cut off before is due again.
+        if self._claim_interval("scheduled_at", interval_s, now) and urls:
+            order = PageOrder(batch_id=services.create_id("preload"), trigger="scheduled", urls=urls)
+            services.enqueuer.enqueue(order, config, facts, now)
 
     async def _list_expiring(self, limit: int, now: float, before: float) -> list[str]:
         """Return warmed and visited pages that expire soon; while D1 fails, those that the object knows."""
@@ -134,16 +138,22 @@ class Housekeeping:
         before = services.state.get("deployment")
         if not deployment or before == deployment:
             return
-        services.state.put(deployment=deployment)
-        if before is not None and config.preload_on_deployment:
-            await self.enqueue_everything(config, "deployment")
+        if before is None or not config.preload_on_deployment:
+            services.state.put(deployment=deployment)
+            return
+        facts = await services.load_busiest(CANDIDATES)
+        if services.state.get("deployment") == before:
+            services.state.put(deployment=deployment)
+            self._enqueue_known(config, "deployment", None, facts)
             if config.preload_sitemap_crawl_enabled:
                 services.crawl.begin(services.create_id("preload"), config.sitemap_url, "deployment", now)
 
     def _claim_interval(self, name: str, interval_s: float, now: float) -> bool:
         """Return whether the interval has passed; if so, the next one begins."""
-        state = self.services.state
-        if now - state.get(name, default=0) < interval_s:
-            return False
-        state.put(**{name: now})
-        return True
+        is_due = self._is_due(name, interval_s, now)
+        if is_due:
+            self.services.state.put(**{name: now})
+        return is_due
+
+    def _is_due(self, name: str, interval_s: float, now: float) -> bool:
+        return bool(now - self.services.state.get(name, default=0) >= interval_s)

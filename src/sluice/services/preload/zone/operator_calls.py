@@ -34,6 +34,7 @@ from sluice.services.preload.zone.housekeeping import CANDIDATES, Housekeeping
 from sluice.services.preload.zone.services import ZoneServices
 from sluice.services.preload.zone.status import StatusReply, ZoneStatus
 
+REMOVAL_DELAY_S: Final = 30.0  # until the copies of a removed zone go, if its removal was cut off
 KEY_OVERLAP_S: Final = 300.0  # for so long the zone's former key stays valid
 
 
@@ -124,11 +125,15 @@ class OperatorCalls:
         return self._describe_config(self.services.config, self.services.state.version)
 
     async def unregister(self) -> Unregistered:
-        services = self.services
-        services.require_registered()
-        await services.publisher.withdraw()
-        services.purger.accept(purge_for_removed_zone(services.create_id("purge"), services.now()))
+        services, config = self.services, self.services.config
+        await services.publisher.withdraw(config)
         await services.pages.forget_facts()
+        # In one step, and the alarm is set before it: after a crash nobody calls a zone that is not registered.
+        await services.alarm.set(services.now() + REMOVAL_DELAY_S)
+        services.publisher.forget()
+        services.purger.accept(purge_for_removed_zone(services.create_id("purge"), services.now()))
+        # Once more: the alarm may have published the configuration while it was being deleted.
+        await services.publisher.erase(config)
         await services.wake()
         return {"zone_id": services.zone_id, "status": "unregistered"}
 
