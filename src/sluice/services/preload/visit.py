@@ -51,7 +51,10 @@ class PreloadVisit:
     def copies(self) -> CopyStore:
         service, ports, zone_id = self._service, self._ports, self._zone.zone_id
         index, reader = PageIndex(ports.database, zone_id), service.purge_reader(zone_id)
-        return CopyStore(zone_id, ports.bucket, service.edge, index, ports.clock, reader)
+        return CopyStore(
+            *(zone_id, ports.bucket, service.edge, index, ports.clock, reader),
+            report_unreadable=lambda page: self.origin.report_unreadable(page.url, page.variant),
+        )
 
     @cached_property
     def zone_calls(self) -> ZoneCalls:

@@ -28,6 +28,13 @@ class KnownPages:
             *(now, fresh_until, page.url, page.variant),
         )
 
+    def distrust(self, page: Page) -> None:
+        """Note that a page's copy cannot be read: it is to be fetched whole, whether it has changed or not."""
+        self.sql.run(
+            "UPDATE page SET fresh_until = 0, etag = NULL, last_modified = NULL WHERE url = ? AND variant = ?",
+            *(page.url, page.variant),
+        )
+
     def load_validators(self, page: Page) -> HeaderPairs:
         """Return the headers that ask for a page only if it has changed."""
         rows = self.sql.rows("SELECT * FROM page WHERE url = ? AND variant = ?", page.url, page.variant)

@@ -80,6 +80,14 @@ class PageIndex:
         )
         return result.changes > 0
 
+    async def mark_unreadable(self, page: Page, *, stored_before: float) -> None:
+        """Count a copy that was stored up to then as missing. Its row stays, so that the object is found and removed."""
+        await self.database.run(
+            """UPDATE cached_pages SET fresh_until = 0
+               WHERE zone_id = ? AND url = ? AND variant = ? AND stored_at <= ? AND fresh_until > 0""",
+            *(self.zone_id, page.url, page.variant, stored_before),
+        )
+
     async def load_renewed_at(self, page: Page) -> float | None:
         """Return when a copy was last found unchanged; None when that never happened."""
         renewed_at = await self.database.value(

@@ -31,6 +31,9 @@ from sluice.services.preload.ports import CachedResponse
 
 MAX_METADATA_BYTES: Final = 7500  # of R2's 8,192, which count the names too
 _LONG: Final = ("headers", "tags")  # what may be too long for R2's metadata
+# The shape of what is stored beside a copy's bytes. One that differs cannot be read: its page counts as missing, and is
+# warmed again. Raise it with each change of a member or its meaning; a copy without one is of the first shape.
+COPY_SHAPE: Final = "1"
 FRESHNESS_FIELDS: Final = 3
 COPY: Final = "x-sluice-copy"  # at the edge: what the copy is, as JSON
 # Headers that the edge cache would act on, or that describe the bytes as they were sent.
@@ -158,6 +161,7 @@ def select_stored_headers(headers: HeaderPairs, config: ZoneConfig, page: Page) 
 def build_edge_headers(copy: Copy, zone_id: str, *, max_age_s: int) -> HeaderPairs:
     """Return the headers under which the edge keeps a copy; what it would act on, and what the copy is, is in one of them as JSON."""
     described = {
+        "shape": COPY_SHAPE,
         "zone": zone_id,
         "key": key_hash(copy.page.url, copy.page.variant),
         "at": copy.stored_at,
@@ -174,9 +178,14 @@ def build_edge_headers(copy: Copy, zone_id: str, *, max_age_s: int) -> HeaderPai
 
 
 def parse_edge_response(page: Page, zone_id: str, response: CachedResponse) -> Copy | None:
-    """Return the copy that the edge keeps. Two zones may name the same host; then they share the URL, but not the page."""
+    """Return the copy that the edge keeps; None if it cannot be read.
+
+    Two zones may name the same host; then they share the URL, but not the page.
+    """
     stored = _parse_description(header_value(response.headers, COPY))
-    if stored.get("zone") != zone_id or stored["key"] != key_hash(page.url, page.variant):
+    if stored.get("shape", COPY_SHAPE) != COPY_SHAPE or stored.get("zone") != zone_id:
+        return None
+    if stored["key"] != key_hash(page.url, page.variant):
         return None
     headers = tuple(pair for pair in response.headers if pair[0] not in _NOT_OF_COPY)
     return Copy(
@@ -202,6 +211,7 @@ def build_metadata(copy: Copy) -> dict[str, str]:
     headers = json.dumps([list(pair) for pair in copy.headers])
     tags = json.dumps(list(copy.tags))
     return {
+        "shape": COPY_SHAPE,
         "url": copy.page.url,
         "variant": copy.page.variant,
         "stored_at": repr(copy.stored_at),
@@ -230,6 +240,16 @@ def join_metadata(metadata: Mapping[str, str], content: bytes | None) -> dict[st
 
 
 def parse_metadata(page: Page, metadata: Mapping[str, str], content: Content) -> Copy | None:
+    """Return the copy; None if it cannot be read."""
+    if metadata.get("shape", COPY_SHAPE) != COPY_SHAPE:
+        return None
+    try:
+        return _parse_metadata(page, metadata, content)
+    except (KeyError, TypeError, ValueError):
+        return None  # of the time before shapes had a number
+
+
+def _parse_metadata(page: Page, metadata: Mapping[str, str], content: Content) -> Copy | None:
     if metadata.get("url") != page.url or metadata.get("variant") != page.variant:
         return None
     seconds: list[int] = json.loads(metadata["freshness"])

@@ -4,7 +4,7 @@
 Headers that are too long for R2's metadata are in an object beside the copy, named by their hash in the metadata.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final, Protocol
@@ -62,6 +62,8 @@ class CopyStore:
     pages: PageIndex
     clock: Clock
     numbers: PurgeNumbers
+    # Hears of a page whose stored copy cannot be read.
+    report_unreadable: Callable[[Page], None] = lambda _page: None
 
     def latest_seq(self) -> int:
         """Return the number that a copy carries whose origin is asked now."""
@@ -163,6 +165,9 @@ class CopyStore:
         info = None if stored is None else stored.object
         content = Content(stored.stream, info.size) if stored and info else NO_CONTENT
         copy = None if info is None else await self._parse(page, info.custom_metadata, content)
+        if info and copy is None:
+            await self.pages.mark_unreadable(page, stored_before=info.uploaded_at)
+            self.report_unreadable(page)
         if copy is None or copy.is_fresh(self.clock.now()):
             return copy
         renewed_at = await self.pages.load_renewed_at(page) or 0

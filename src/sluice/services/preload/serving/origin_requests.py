@@ -137,6 +137,12 @@ class OriginRequests:
         if self.config.preload_enabled and self.memory.claim_interval(f"suggest {url}", SUGGEST_INTERVAL_S, now):
             self._notify_zone("suggest.failed", self.zone.suggest_page(url))
 
+    def report_unreadable(self, url: str, variant: str) -> None:
+        """Have a page warmed again whose stored copy cannot be read; the zone's object hears of it once in a while."""
+        name = f"unreadable {variant} {url}"
+        if self.memory.claim_interval(name, SUGGEST_INTERVAL_S, self.clock.now()):
+            self._notify_zone("suggest.failed", self.zone.renew_page(url, variant))
+
     async def is_breaker_open(self) -> bool:
         """Return whether the zone's object knows that the origin fails; what it cannot tell is no."""
         try:

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from sluice.core.preload.priority import VISIT
-from sluice.core.preload.zone_config import config_as_json
+from sluice.core.preload.zone_config import ZoneConfig, config_as_json
 from sluice.core.waits import is_waiting
+from sluice.services.preload.discovery.page_index import Page
 from sluice.services.preload.purge_lists.purge_reader import ZonePurges
 from sluice.services.preload.queue.enqueue import PageOrder, canonicalize_urls
 from sluice.services.preload.zone.services import ZoneServices
@@ -31,7 +32,20 @@ class VisitorCalls:
         config = services.enabled_config
         [canonical] = canonicalize_urls([url], config)
         is_known = services.known_pages.is_current(canonical, "", now - SUGGEST_INTERVAL_S, now)
-        if is_known or not self._claim_interval(f"suggest {canonical}", SUGGEST_INTERVAL_S, now):
+        if not is_known:
+            await self._enqueue_now_and_then(canonical, config, now)
+
+    async def renew_page(self, url: str, variant: str) -> None:
+        """Enqueue a page whose stored copy cannot be read, such as one of another version; the same page once in ten minutes."""
+        services, now = self.services, self.services.now()
+        config = services.enabled_config
+        [canonical] = canonicalize_urls([url], config)
+        services.known_pages.distrust(Page(canonical, variant))
+        await self._enqueue_now_and_then(canonical, config, now)
+
+    async def _enqueue_now_and_then(self, canonical: str, config: ZoneConfig, now: float) -> None:
+        services = self.services
+        if not self._claim_interval(f"suggest {canonical}", SUGGEST_INTERVAL_S, now):
             return
         order = PageOrder(batch_id=services.create_id("preload"), trigger=VISIT, urls=[canonical])
         services.enqueuer.enqueue(order, config, {}, now)
