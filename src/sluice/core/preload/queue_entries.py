@@ -44,6 +44,8 @@ class QueueEntry:
     attempt: int
     hops: int
     first_failed_at: float | None
+    # How often it was leased. It names a lease: who held an earlier one has nothing to settle any more.
+    lease: int = 0
     state: int = READY
     wanted_again: bool = False
 

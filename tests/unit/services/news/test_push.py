@@ -3,18 +3,21 @@
 import hmac
 import json
 from base64 import b64decode
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import feedparser  # type: ignore[import-untyped]
 import pytest
 
+from fakes.objects import FakeStorage
 from sluice.core.errors import TooManyRequests
 from sluice.core.net.addresses import AllowedHosts
 from sluice.core.ports import FetchResponse, HeaderPairs
+from sluice.platform.durable_objects import Sql
 from sluice.services.news.push import subscription_rows
 from sluice.services.news.push.hub_request import DEFAULT_LEASE_S, MAX_LEASE_S, parse_hub_request
+from sluice.services.news.state.outbox import MAX_ATTEMPTS, DeliveryKind, Outbox
 from sluice.services.news.state.remote_state import HubRequest
 from sluice.web import App, Reply
 from unit.services.news.harness import NewsHarness
@@ -265,3 +268,19 @@ async def test_old_stories_are_not_new():
     await service.news.state.reconcile()
     await service.ring()
     assert service.receiver.received == []
+
+
+def test_late_end_of_a_try():
+    """A try that ends when a later one has been counted neither counts again, nor gives the delivery up."""
+    outbox = Outbox(Sql(FakeStorage()))
+    outbox.add(DeliveryKind.WEBHOOK, "t", "{}", 0)
+    [first] = outbox.list_due(0, 10)
+    assert outbox.retry(first, 0)
+    [second] = outbox.list_due(10_000, 10)
+    assert outbox.retry(first, 50_000)
+    assert outbox.list_due(10_000, 10) == [second]
+    last = replace(first, attempts=MAX_ATTEMPTS - 1)
+    assert not outbox.retry(last, 0)
+    assert outbox.count() == 1
+    outbox.remove(first)
+    assert outbox.count() == 0

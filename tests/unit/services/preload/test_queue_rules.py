@@ -53,7 +53,7 @@ class ModelQueue:
         if not ready:
             return None
         entry = min(ready, key=order_key)
-        self.entries[entry.url] = replace(entry, state=LEASED)
+        self.entries[entry.url] = replace(entry, state=LEASED, lease=entry.lease + 1)
         return self.entries[entry.url]
 
     def finish(self, entry: QueueEntry, now: float) -> None:

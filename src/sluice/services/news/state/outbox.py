@@ -83,14 +83,18 @@ class Outbox:
         self._sql.run("delete from delivery where id = ?", delivery.id)
 
     def retry(self, delivery: Delivery, now_ms: int) -> bool:
-        """Plan the next try; return False, and remove the delivery, if that was the last one."""
+        """Plan the next try; return False, and remove the delivery, if that was the last one.
+
+        A try that ends late, when a later one has been counted, changes nothing.
+        """
         attempts = delivery.attempts + 1
         if attempts >= MAX_ATTEMPTS:
-            self.remove(delivery)
+            self._sql.run("delete from delivery where id = ? and attempts = ?", delivery.id, delivery.attempts)
             return False
         delay_ms = min(_FIRST_DELAY_MS * 3 ** (attempts - 1), _MAX_DELAY_MS)
         self._sql.run(
-            "update delivery set attempts = ?, due_ms = ? where id = ?", attempts, now_ms + delay_ms, delivery.id
+            "update delivery set attempts = ?, due_ms = ? where id = ? and attempts = ?",
+            *(attempts, now_ms + delay_ms, delivery.id, delivery.attempts),
         )
         return True
 

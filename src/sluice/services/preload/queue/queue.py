@@ -133,8 +133,15 @@ class Queue:
         )
 
     def _lease(self, choice: str, until: float) -> QueueEntry | None:
-        rows = self.sql.rows(f"UPDATE entry SET state = {LEASED}, due_at = ? WHERE id = ({choice}) RETURNING *", until)  # noqa: S608
+        rows = self.sql.rows(
+            f"UPDATE entry SET state = {LEASED}, due_at = ?, lease = lease + 1 WHERE id = ({choice}) RETURNING *",  # noqa: S608
+            until,
+        )
         return parse_entry(rows[0]) if rows else None
+
+    def is_held(self, entry: QueueEntry) -> bool:
+        """Return whether nobody has leased the entry since, so that what became of it may be settled."""
+        return bool(self.sql.value("SELECT 1 FROM entry WHERE id = ? AND lease = ?", entry.id, entry.lease))
 
     def load_due_times(self, *, by_hand: bool = False) -> DueTimes:
         manual = _and_manual(by_hand)

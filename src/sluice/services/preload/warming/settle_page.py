@@ -69,7 +69,12 @@ class PageSettler:
     new_id: NewId
 
     def settle(self, entry: QueueEntry, config: ZoneConfig, attempt: Attempt, *, era: int, now: float) -> None:
-        """Settle the entry, and report the attempt to the log, the breaker and the alerts."""
+        """Settle the entry, and report the attempt to the log, the breaker and the alerts.
+
+        An attempt that ends after its lease, when another one has begun, settles nothing: the other one will.
+        """
+        if not self.queue.is_held(entry):
+            return
         if isinstance(attempt.outcome, Redirect):
             outcome = self._follow_redirect(entry, config, attempt.outcome, now)
             attempt = replace(attempt, outcome=outcome)

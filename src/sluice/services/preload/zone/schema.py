@@ -27,6 +27,7 @@ STATEMENTS: Final = (
       due_at REAL NOT NULL DEFAULT 0,
       again INTEGER NOT NULL DEFAULT 0,
       first_failed_at REAL,
+      lease INTEGER NOT NULL DEFAULT 0,
       UNIQUE (url, variant)
     ) STRICT""",
     "CREATE INDEX IF NOT EXISTS entry_order ON entry (state, priority DESC, enqueued_at, id)",
@@ -139,6 +140,14 @@ STATEMENTS: Final = (
 )
 
 
+# Columns that tables of an earlier version lack.
+ADDED: Final = (("entry", "lease", "INTEGER NOT NULL DEFAULT 0"),)
+
+
 def create_tables(sql: Sql) -> None:
     for statement in STATEMENTS:
         sql.execute(statement)
+    for table, column, kind in ADDED:
+        text = str(sql.value("SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?", table))
+        if f" {column} " not in text:
+            sql.execute(f"ALTER TABLE {table} ADD COLUMN {column} {kind}")
