@@ -4,9 +4,11 @@ import gzip
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fakes.binding import Crash
 from fakes.clock import ManualClock
 from sluice.core.compiler.configuration import parse_configuration
 from sluice.services.compiler.cache import list_cache as caching
@@ -134,3 +136,36 @@ async def test_list_survives_storage():
     handover = StepHandover(bucket=world.bucket, clock=world.clock)
     await handover.put("wf-1", result)
     assert await handover.get("wf-1") == result
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
+@pytest.mark.parametrize("is_large", [True, False], ids=["large", "small"])
+async def test_crash_at_every_operation(monkeypatch: pytest.MonkeyPatch, is_large: bool, before: bool):
+    """A list whose storing was cut off is compiled again; what is found is whole, and nothing of it is lost."""
+    if is_large:
+        monkeypatch.setattr(caching, "MAX_KV_BYTES", 100)
+    for fake in ("kv_fake", "r2_fake", "d1_fake"):
+        for at in range(1, 40):
+            world = World()
+            getattr(world, fake).fail_at(at, before=before)
+            has_crashed = False
+            try:
+                await world.lists.serve(order())
+            except Crash:
+                has_crashed = True
+            getattr(world, fake).fail_at(10**9, before=True)
+            world.clock.advance(2)
+            world.start()
+            await world.lists.serve(order())
+            world.clock.advance(2)
+            file = await world.cache.find_reply(cache_key(configuration()))
+            text = await world.cache.find_text(cache_key(configuration()))
+            assert file is not None
+            assert text is not None
+            rules = json.loads(gzip.decompress(file.content))["rules"]
+            assert rules == gzip.decompress(text.content).decode().split("\n")
+            assert rules[-2:] == ["||ads.example^", "||track.example^"]
+            if not has_crashed:
+                break
+        else:
+            pytest.fail("there are more operations than were tried")

@@ -44,11 +44,14 @@ class ListOperator:
         return await self._put(name, definition, origin)
 
     async def delete(self, name: str) -> None:
-        """Remove a list and everything that is stored of it."""
+        """Remove a list and everything that is stored of it; raise NotFound without it."""
         self.check_not_declared(name)
-        await self.lists.load(name)
-        await self.lists.delete(name)
-        await self.publisher.remove_all(name)
+        try:
+            await self.lists.load(name)
+        finally:
+            # Also without a row: a removal that was cut off has left objects, which readers still get.
+            await self.lists.delete(name)
+            await self.publisher.remove_all(name)
 
     async def rebuild(self, name: str) -> str:
         """Start a build behind those that wait, and return its id."""
