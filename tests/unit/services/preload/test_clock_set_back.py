@@ -8,7 +8,7 @@ from fakes.clock import ManualClock
 from fakes.kv import FakeKV
 from sluice.core.errors import Conflict, TooManyRequests
 from sluice.core.json_text import encode_json
-from sluice.core.ports import NO_CONTENT
+from sluice.core.ports import NO_CONTENT, Content
 from sluice.core.preload.caching.freshness import Freshness
 from sluice.core.preload.circuit_breaker import Breaker
 from sluice.core.preload.priority import MANUAL
@@ -95,6 +95,14 @@ def test_grants(back_s: float, restarts: bool):
         waited_s += wait_s
     assert waited_s <= MAX_HOLD_S + MINUTE_S + 1
     assert GrantStore(sql).next_wait_s(limits, now + waited_s) == 0
+
+
+def test_places():
+    """A half-open breaker, which waits until nothing is in flight, waits no longer either."""
+    store, _ = build_store()
+    store.end(store.grant(DAY_S), DAY_S)
+    assert store.count_in_flight(0) == 1
+    assert store.count_in_flight(MAX_HOLD_S + 1) == 0
 
 
 @pytest.mark.parametrize("restarts", [True, False])
@@ -280,6 +288,32 @@ def test_memory_of_an_isolate(back_s: float):
     tokens = WrongTokens([before] * 50)
     assert tokens.add(now) < 1
     assert VisitTally(reported_at=before).is_due(10, now)
+
+
+async def test_hot_page():
+    """An isolate does not serve from its short memory what it remembered before the jump."""
+    world = SettableWorld()
+    edge = world.open_service().edge
+    url, headers = f"{SITE}/a", (("cache-control", "max-age=60"),)
+    for body in (b"old", b"new"):
+        await world.edge.put(url, status=200, headers=headers, content=Content(body, 3))
+        for _ in range(2):
+            found = await edge.match(url)
+        assert found is not None
+        assert found.content.data == body
+        world.set_clock(-DAY_S)
+
+
+async def test_zones_of_the_cron():
+    """The cron reads the list of zones again that it read before the jump."""
+    world = SettableWorld()
+    cron = world.open_service().cron
+    await cron.run()
+    assert cron.remembered.ids == []
+    await world.register()
+    world.set_clock(-DAY_S)
+    await cron.run()
+    assert cron.remembered.ids == [ZONE]
 
 
 async def test_hosts():

@@ -33,11 +33,11 @@ class GrantStore:
 
     def next_wait_s(self, limits: OriginLimits, now: float) -> float | None:
         """Return the seconds until one more request may be sent; None when that depends on a request that is under way."""
-        if self._finished and self._finished[-1].end > now + MAX_HOLD_S:
-            self._clamp(now)
+        self._clamp_if_set_back(now)
         return next_grant_wait_s(self.grants, limits, now)
 
     def count_in_flight(self, now: float) -> int:
+        self._clamp_if_set_back(now)
         return count_in_flight(self.grants, now)
 
     def grant(self, now: float) -> int:
@@ -67,6 +67,10 @@ class GrantStore:
         """Delete the rows of grants that no longer count."""
         self._sql.run("DELETE FROM flight WHERE ended_at < ? AND slot_until < ?", now - MINUTE_S - 1, now)
         self._forget_in_memory(now)
+
+    def _clamp_if_set_back(self, now: float) -> None:
+        if self._finished and self._finished[-1].end > now + MAX_HOLD_S:
+            self._clamp(now)
 
     def _clamp(self, now: float) -> None:
         """Let no grant count for longer than one that is abandoned now: the clock was set back since it was stored."""
