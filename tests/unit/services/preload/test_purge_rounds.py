@@ -110,6 +110,31 @@ async def test_crash_in_every_round():
     assert len(here.bucket._objects) == 70
 
 
+async def test_a_batch_is_not_over_before_the_last_round():
+    """The pages of a round may all be dropped from a full queue: the batch of the purge still waits for the rounds to come."""
+    here = await World(preload_queue_max_depth=1).register()
+    await here.enqueue("/wanted", priority=100)
+    purge_id = await accept_purge(here, urls=[f"{SITE}/a"])
+    batch_id = purge_id.replace("purge-", "preload-")
+    states = []
+    while here.services.purger.load_next():
+        await here.object.calls(ZONE).background.carry_out_purges()
+        states.append((await here.batch(batch_id))["state"])
+    assert states == ["crawling", "finished"]
+    assert (await here.batch(batch_id))["dropped"] == 1
+
+
+async def test_a_batch_ends_after_a_change_of_settings():
+    """If the zone stops warming what is purged between two rounds, the batch of the first round ends all the same."""
+    here = await World().register()
+    purge_id = await accept_purge(here, urls=[f"{SITE}/a"])
+    await here.object.calls(ZONE).background.carry_out_purges()
+    here.config["preload_post_purge"] = False
+    await here.register()
+    await here.drain()
+    assert (await here.batch(purge_id.replace("purge-", "preload-")))["state"] == "finished"
+
+
 @pytest.mark.parametrize(
     ("prefix", "covered", "spared"),
     [

@@ -201,18 +201,21 @@ class BackgroundWork:
 
     async def _warm_again(self, purge: Purge, found: PurgeRound) -> None:
         """Enqueue the pages of a round; all rounds of a purge are one batch."""
-        config = self.services.state.config
-        if config is None or not (config.preload_enabled and config.preload_post_purge):
-            return
-        services, now = self.services, self.services.now()
+        services, config, now = self.services, self.services.state.config, self.services.now()
         batch_id = f"preload-{purge.purge_id.removeprefix('purge-')}"
         if found.is_last:
+            # Also where nothing is warmed any more after a purge: the batch has the pages of earlier rounds.
             services.batches.end_crawl(batch_id, now)
+            return
+        if config is None or not (config.preload_enabled and config.preload_post_purge):
             return
         urls = list(dict.fromkeys(page.url for page in found.pages))
         order = PageOrder(batch_id=batch_id, trigger="post-purge", urls=urls)
-        services.enqueuer.enqueue(order, config, await services.load_facts(urls), now)
+        facts = await services.load_facts(urls)
+        # First, because a full queue may drop all pages of this round, and others follow.
+        services.batches.open(batch_id, order.trigger, now)
         services.batches.begin_crawl(batch_id)
+        services.enqueuer.enqueue(order, config, facts, now)
 
 
 class ZoneCalls(SignedCalls, OperatorCalls, VisitorCalls):
