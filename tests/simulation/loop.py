@@ -16,6 +16,9 @@ from typing import Any, TypeVar
 
 Outcome = TypeVar("Outcome")
 
+STEPS = 400_000
+STEPS_AT_ONCE = 60_000
+
 
 class Stuck(Exception):
     """Nothing can ever run again, or the same instant never ends."""
@@ -92,14 +95,13 @@ async def forever() -> Any:
 
 
 class SimulatedLoop(asyncio.BaseEventLoop):
-    """`steps_at_once` bounds the steps at one instant of the virtual clock."""
+    """A run that takes more than STEPS, or STEPS_AT_ONCE at one instant of the virtual clock, does something for ever."""
 
-    def __init__(self, chance: Random, outside: Process, *, steps_at_once: int = 60_000) -> None:
+    def __init__(self, chance: Random, outside: Process) -> None:
         super().__init__()
         self._chance = chance
         self._now = 0.0
         self._steps_now = 0
-        self._most_steps = steps_at_once
         self.steps = 0
         self.outside = outside
         self._processes: dict[Process, None] = {outside: None}
@@ -137,8 +139,8 @@ class SimulatedLoop(asyncio.BaseEventLoop):
             return
         self.steps += 1
         self._steps_now += 1
-        if self._steps_now > self._most_steps:
-            raise Stuck(f"{self._most_steps} steps in one instant")
+        if self._steps_now > STEPS_AT_ONCE or self.steps > STEPS:
+            raise Stuck(f"{self.steps} steps, {self._steps_now} of them in one instant")
         handle._run()
         self.after_step()
 

@@ -89,7 +89,7 @@ class SimulatedKV(FakeKV):
         super().__init__(TrueClock())
         self._ports = ports
         self._seen: dict[tuple[str, str], float] = {}
-        self._subject = ""
+        self.on_write: Callable[[str], None] = lambda _key: None
 
     async def get(self, key: str | list[str], kind: str = "text") -> Any:
         return await self._read("kv get", key if isinstance(key, str) else key[0], lambda: FakeKV.get(self, key, kind))
@@ -98,10 +98,12 @@ class SimulatedKV(FakeKV):
         return await self._read("kv get", key, lambda: FakeKV.getWithMetadata(self, key, kind))
 
     async def put(self, key: str, value: str | bytes, options: dict[str, Any] | None = None) -> None:
+        self.on_write(key)
         failure = "KV PUT failed: 503 Service Unavailable"
         await self._ports.call("kv put", lambda: FakeKV.put(self, key, value, options), failure=failure)
 
     async def delete(self, key: str) -> None:
+        self.on_write(key)
         failure = "KV DELETE failed: 503 Service Unavailable"
         await self._ports.call("kv delete", lambda: FakeKV.delete(self, key), failure=failure)
 

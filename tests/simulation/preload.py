@@ -100,7 +100,7 @@ class PreloadWorld:
         self._config: dict[str, Any] = {}
         self._operating = asyncio.Lock()
         self._sent: list[tuple[str, dict[str, Any]]] = []
-        self._chance = Random("settings")
+        self._latency_s = 0.0
         self._backward_s = 0.0
 
     # The world
@@ -172,7 +172,7 @@ class PreloadWorld:
         if mood == "hangs":
             await asyncio.sleep(1000)
         version = page.version
-        after_s = 4.0 if mood == "slow" else self.simulation.chance.delay()
+        after_s = 4.0 if mood == "slow" else self.simulation.chance.delay() + self._latency_s
         etag = f'"v{version}"'
         headers = (
             ("content-type", "text/html"),
@@ -229,6 +229,14 @@ class PreloadWorld:
         if reply is not None:
             self.simulation.note(f"purge accepted: {covered} {versions}")
             self.model.purged(covered, versions, PURGE_DELAY_S, is_soft=is_soft)
+            await self._look(covered)
+
+    async def _look(self, paths: list[str]) -> None:
+        """Look at what was purged as soon as it must be gone, and once more a little later."""
+        chance = self.simulation.chance.order
+        for wait_s in (PURGE_DELAY_S + 0.1, chance.choice((1.0, 5.0, 30.0))):
+            await asyncio.sleep(wait_s)
+            await self._visit(chance.choice(ISOLATES), chance.choice(paths))
 
     async def _preload(self, isolate: str, paths: tuple[str, ...]) -> None:
         called_at = self.model.now()
@@ -291,9 +299,10 @@ class PreloadWorld:
 
     async def _settings(self, seed: int) -> None:
         """Register the zone, with settings of this seed."""
-        self._chance = Random(seed)
+        chance = Random(seed)
+        self._latency_s = chance.choice((0.0, 0.1, 0.5, 2.0))
         for page in self.model.pages.values():
-            page.max_age_s = self._chance.choice((None, 20, 60, 300))
+            page.max_age_s = chance.choice((None, 20, 60, 300))
         await self._configure(ISOLATES[0], seed)
 
     async def _configure(self, isolate: str, seed: int) -> None:

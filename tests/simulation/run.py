@@ -7,11 +7,12 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 
+from simulation.news import NEWS
 from simulation.preload import PRELOAD
 from simulation.shrinking import shrink
 from simulation.simulation import Report, Scenario, run_seed
 
-SCENARIOS: dict[str, Scenario] = {each.name: each for each in (PRELOAD,)}
+SCENARIOS: dict[str, Scenario] = {each.name: each for each in (PRELOAD, NEWS)}
 PROGRESS_S = 30.0
 _UNITS = {"s": 1, "m": 60, "h": 3600}
 
@@ -22,20 +23,27 @@ def main() -> int:
     what.add_argument("--simulate", metavar="SEED", help="one seed, or SCENARIO:SEED, with its history")
     what.add_argument("--simulate-for", metavar="TIME", type=read_seconds, help="fresh seeds for 90s, 30m or 2h")
     what.add_argument("--simulate-range", metavar="SEED-SEED", help="these seeds")
+    what.add_argument("--first-of", metavar="SEED-SEED", help="the first of these seeds that fails, in one line")
     parser.add_argument("--scenario", choices=list(SCENARIOS), action="append")
     options = parser.parse_args()
     names = options.scenario or list(SCENARIOS)
     if options.simulate:
         return _run_one(names, options.simulate)
+    if options.first_of:
+        return _find_first(names, _read_range(options.first_of))
     if options.simulate_range:
-        first, _, last = options.simulate_range.partition("-")
-        return _search(names, iter(range(int(first), int(last) + 1)), until=None)
+        return _search(names, iter(_read_range(options.simulate_range)), until=None)
     return _search(names, _draw_seeds(), until=time.monotonic() + options.simulate_for)
 
 
 def read_seconds(text: str) -> float:
     number, unit = (text[:-1], text[-1]) if text[-1:] in _UNITS else (text, "s")
     return float(number) * _UNITS[unit]
+
+
+def _read_range(text: str) -> range:
+    first, _, last = text.partition("-")
+    return range(int(first), int(last) + 1)
 
 
 def _draw_seeds() -> Iterator[int]:
@@ -51,6 +59,15 @@ def _run_one(names: list[str], text: str) -> int:
         print(*report.history, sep="\n")
         print(f"{report.steps} steps, {report.elapsed_s:.0f} s of the virtual clock; {_describe_counts(report.counts)}")
     return 1 if any(report.violation for report in reports) else 0
+
+
+def _find_first(names: list[str], seeds: range) -> int:
+    for seed in seeds:
+        for name in names:
+            if violation := run_seed(SCENARIOS[name], seed).violation:
+                print(seed, str(violation).replace("\n", " "))
+                return 1
+    return 0
 
 
 def _search(names: list[str], seeds: Iterator[int], *, until: float | None) -> int:
