@@ -125,6 +125,34 @@ async def test_object_is_asked_seldom():
     assert all(after - before >= 1 for before, after in pairwise(asked))
 
 
+@pytest.mark.parametrize("by_s", [30.0, 86_400.0])
+async def test_list_of_an_isolate_whose_clock_is_ahead(by_s: float):
+    """A list that claims to be from the future is not believed: a purge holds for the other isolates of the data centre."""
+    here, first, second = await meet()
+    await first.store()
+    here.clock.advance(by_s)
+    await first.reader.read()
+    here.clock.advance(-by_s)
+    await accept(here, urls=[PAGE.url])
+    here.clock.advance(here.zone_config.cache_purge_delay_s)
+    assert not await second.is_served()
+
+
+async def test_clock_that_goes_back():
+    """An isolate whose clock goes back asks again at once, instead of when it has caught up."""
+    here, first, _ = await meet()
+    here.edge.get_text = keep_nothing  # type: ignore[method-assign]  # there is no other isolate
+    await first.store()
+    here.clock.advance(-3600)
+    await accept(here, urls=[PAGE.url])
+    here.clock.advance(here.zone_config.cache_purge_delay_s)
+    assert not await first.is_served()
+
+
+async def keep_nothing(_url: str) -> str | None:
+    return None
+
+
 async def test_silent_object():
     """While the object does not answer, copies are served as unchecked, for at most 300 s, and few visitors wait for it."""
     here, first, _ = await meet()

@@ -1,8 +1,9 @@
 """The purges of a zone as an isolate knows them: its object is asked now and then, by one isolate of each data centre.
 
-A list counts from the time when it was asked for; one of a time to come is of a clock that was set back, and is old. The data centre's cache keeps it for half of the zone's delay, the
-isolate for the whole: so what is served is never older than that. The zone's configuration travels with the list. If
-the object does not answer within a second, copies are served with `detail=unchecked`, for at most 300 s.
+A list counts from the time when it was asked for. The data centre's cache keeps it for half of the zone's delay, the
+isolate for the whole: so what is served is never older than that. A list from the future has the time of another clock,
+and does not count. The zone's configuration travels with the list. If the object does not answer within a second, copies
+are served with `detail=unchecked`, for at most 300 s.
 """
 
 import asyncio
@@ -137,7 +138,7 @@ class PurgeReader:
         if text is None:
             return False
         value = json.loads(text)
-        if self.latest() > value["list"]["seq"]:
+        if value["asked_at"] > self.clock.now() or self.latest() > value["list"]["seq"]:
             return False
         self._remember(value["list"], value["asked_at"])
         known = self.memory.zones[self.zone_id]
@@ -154,8 +155,8 @@ class PurgeReader:
         await self.texts.put_text(self._url, text, max_age_s=int(UNCHECKED_S))
 
     def _remember(self, value: ZonePurges, asked_at: float) -> None:
-        before, now = self.memory.zones.get(self.zone_id), self.clock.now()
-        if before and asked_at <= before.asked_at <= now:
+        before = self.memory.zones.get(self.zone_id)
+        if before and asked_at <= before.asked_at <= self.clock.now():
             return
         is_same = before is not None and before.config_as_sent == value["config"]
         self.memory.zones[self.zone_id] = PurgeSnapshot(
