@@ -226,9 +226,8 @@ class NewsWorld:
             self.simulation.require(len(found) == 1, "each article is stored once", f"{_link(number)}: {found}")
             for article in found:
                 self.simulation.require(is_over(article), "each article is complete", article)
-                has_reason = bool(article.get("aiSummary")) or bool(
-                    article.get("lastError") or article.get("summaryError")
-                )
+                members = (("aiSummary", "summaryError"), ("sentiment", "sentimentError"))
+                has_reason = all(article.get(value) or article.get(error) for value, error in members)
                 self.simulation.require(has_reason, "an article is given up with a reason", article)
                 self.simulation.require(article["id"] in indexed, "each article is in the index", article["id"])
 
