@@ -149,7 +149,8 @@ async def test_clock_that_goes_back():
     assert not await first.is_served()
 
 
-async def keep_nothing(_url: str) -> str | None:
+async def keep_nothing(url: str) -> str | None:
+    del url
     return None
 
 
