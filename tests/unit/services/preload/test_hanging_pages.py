@@ -12,6 +12,8 @@ import pytest
 
 from sluice.core.errors import TimedOut
 from sluice.core.ports import HeaderPairs
+from sluice.services.preload.warming.drain import PageInFlight, Wait
+from sluice.services.preload.warming.origin import OriginWait
 from unit.services.preload.world import SITE, OriginReply, PatientClock, Script, World
 
 Order = Literal["first", "last", "mixed"]
@@ -193,3 +195,23 @@ async def test_slow_page_among_fast_ones():
     await here.drain()
     assert (await here.batch(batch))["done"] == 81
     assert here.origin.counts["/slow"] == 1
+
+
+async def test_no_wait_without_end():
+    """A request becomes slow at the very time that was waited for: the sum of two times may be a little less than it should be."""
+    here = await World(preload_max_concurrency=1).register()
+    began_at, now, slow_s = 1_800_000_138.924, 1_800_000_146.754, 7.83
+    assert now - began_at < slow_s
+    assert began_at + slow_s == now
+    await here.enqueue("/a")
+    entry = here.services.queue.lease(began_at, 90)
+    assert entry is not None
+    here.services.alerts.count_result(now, ok=True, latency_ms=783.0)
+    drain = here.services.build_drain()
+    under_way = asyncio.ensure_future(asyncio.sleep(0))
+    drain._tasks[under_way] = PageInFlight(
+        entry, began_at, OriginWait(), is_late=False, is_preemptible=True, is_probe=False
+    )
+    assert drain._find_slow_s(now) == slow_s
+    assert drain._preempt_slow_request(now, 1) == Wait(None)
+    await under_way

@@ -190,12 +190,12 @@ class Drain:
         """End the wait for the youngest of the slow requests, if these take more than their share of the places."""
         slow_s = self._find_slow_s(now)
         flights = sorted(self._tasks.values(), key=lambda flight: flight.began_at)
-        slow = [flight for flight in flights if flight.wait.is_under_way and now - flight.began_at >= slow_s]
+        slow = [flight for flight in flights if flight.wait.is_under_way and flight.began_at + slow_s <= now]
         if len(slow) > slow_slots:
             for flight in [flight for flight in slow[slow_slots:] if flight.is_preemptible][-1:]:
                 flight.wait.end()
                 return Wait(None)
-        next_s = [flight.began_at + slow_s - now for flight in flights if now - flight.began_at < slow_s]
+        next_s = [flight.began_at + slow_s - now for flight in flights if flight.began_at + slow_s > now]
         return Wait(min(next_s, default=None))
 
     def _finish_run(self, now: float, *, has_others: bool) -> Stop | Wait:
