@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from random import Random
 
-RATES = (0.0, 0.0, 0.002, 0.01, 0.04)
+RATES = (0.0, 0.002, 0.01, 0.03)
+PLACES = (0.0, 0.0, 1.0, 1.0, 4.0)  # by how much more often at one place
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class Chance:
         """Return whether a fault of this kind occurs here and now."""
         if not self.enabled:
             return False
-        rate = self._rate(kind) * scale
+        rate = self._find_rate(kind, place) * scale
         if not rate:
             return False
         key = f"{kind} {place}"
@@ -68,10 +69,12 @@ class Chance:
         drawn = self.delays.random()
         return 0.0005 + 0.02 * drawn if drawn < 0.95 else 0.3 * self.delays.random()
 
-    def _rate(self, kind: str) -> float:
-        if kind not in self._rates:
-            self._rates[kind] = RATES[int(self._draw(f"weather {kind}") * len(RATES))]
-        return self._rates[kind]
+    def _find_rate(self, kind: str, place: str) -> float:
+        key = f"{kind} {place}"
+        if key not in self._rates:
+            of_kind = RATES[int(self._draw(f"weather {kind}") * len(RATES))]
+            self._rates[key] = of_kind * PLACES[int(self._draw(f"weather {key}") * len(PLACES))]
+        return self._rates[key]
 
     def _draw(self, name: str) -> float:
         digest = blake2b(f"{self.seed} {name}".encode(), digest_size=8).digest()

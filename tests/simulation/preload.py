@@ -230,6 +230,10 @@ class PreloadWorld:
         if reply is not None:
             self.simulation.note(f"purge accepted: {covered} {versions}")
             self.model.purged(covered, versions, PURGE_DELAY_S, is_soft=is_soft)
+            chance = self.simulation.chance.order
+            if chance.random() < 0.3:
+                await asyncio.sleep(chance.choice((0.0, 0.3, 2.0)))
+                await self._preload(isolate, tuple(covered))
             await self._look(covered)
 
     async def _look(self, paths: list[str]) -> None:
