@@ -17,6 +17,7 @@ from simulation.news_world import FEEDS, MAX_ATTEMPTS, WORKERS, NewsPlatform
 from simulation.platform import KV_STALE_S
 from simulation.simulation import Action, Scenario, Simulation
 from simulation.web import Arrival, Served
+from sluice.core.news.checkpoint import Checkpoint, parse_checkpoint
 from sluice.services.news.storage.keys import CHECKPOINT, INDEX, PENDING, PROCESSOR_WRITES, UPDATER_WRITES
 
 CALM_MINUTES: Final = 240
@@ -130,6 +131,7 @@ class NewsWorld:
         mood = mood if until > self.simulation.loop.time() else "fine"
         if place == "pages":
             self.fetched[url] += 1
+            self._check_attempt(url)
             text = f"{url} was fetched {self.fetched[url]} times"
             self.simulation.require(
                 self.fetched[url] <= MAX_ATTEMPTS, "no page is fetched more often than allowed", text
@@ -143,6 +145,16 @@ class NewsWorld:
         if mood == "empty":
             body = b"<rss version='2.0'><channel><title>F</title></channel></rss>" if place in FEEDS else b""
         return Served(200, (("content-type", kind),), body, 8.0 if mood == "slow" else 0.05)
+
+    def _check_attempt(self, url: str) -> None:
+        """Check that an attempt was stored before it was made, so that whoever comes after a crash counts it too."""
+        [row] = self.platform.locks.storage("processor").rows(f"SELECT value FROM announced WHERE key = '{CHECKPOINT}'")  # noqa: S608
+        checkpoint = parse_checkpoint(row["value"])
+        known = [checkpoint.current] if isinstance(checkpoint, Checkpoint) else []
+        counted = [each.attempts for each in known if each is not None and each.link == url]
+        is_counted = bool(counted) and counted[0] >= self.fetched[url]
+        text = f"{url} was fetched {self.fetched[url]} times, {counted}"
+        self.simulation.require(is_counted, "an attempt is stored before it is made", text)
 
     async def _mood(self, place: str, mood: str, seconds: float) -> None:
         self._moods[place] = (mood, self.simulation.loop.time() + seconds)

@@ -11,7 +11,7 @@ from random import Random
 from typing import Any, Final
 
 from simulation.platform import TrueClock
-from simulation.preload_checks import check_drained, check_invariants, check_retention
+from simulation.preload_checks import check_copies, check_drained, check_invariants, check_retention
 from simulation.preload_model import Acceptance, Limits, Page, PreloadModel, write_version
 from simulation.preload_world import ISOLATES, SITE, ZONE, PreloadPlatform
 from simulation.simulation import Action, Scenario, Simulation, within
@@ -119,6 +119,7 @@ class PreloadWorld:
         model, simulation = self.model, self.simulation
         self._moods.clear()
         await asyncio.sleep(70)  # what was under way ends, KV shows what was written
+        check_copies(self.platform, model)
         await self._operate(ISOLATES[0], "PUT", "config", self._config)
         await self._operate(ISOLATES[0], "POST", "resume", None)
         began_at = model.now()

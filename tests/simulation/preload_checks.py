@@ -28,6 +28,14 @@ def check_invariants(platform: PreloadPlatform, model: PreloadModel) -> None:
     require(not storage.rows("SELECT 1 FROM dead WHERE reason = ''"), "a dead letter has a reason")
 
 
+def check_copies(platform: PreloadPlatform, model: PreloadModel) -> None:
+    """Check that a purge would find every copy; while nobody stores or removes one."""
+    indexed = {row["key_hash"] for row in platform.d1.rows("SELECT key_hash FROM cached_pages")}
+    for key in platform.r2.keys_now():
+        digest = key.rpartition("/")[2].partition(".")[0]
+        model.simulation.require(digest in indexed, "every copy in R2 is in the index", key)
+
+
 def check_drained(platform: PreloadPlatform, model: PreloadModel) -> None:
     """Check what became of everything that was accepted, when nothing is left to do."""
     storage, require = platform.storage, model.simulation.require
@@ -41,10 +49,7 @@ def check_drained(platform: PreloadPlatform, model: PreloadModel) -> None:
     require(not unfinished, "every batch ends", unfinished)
     left = storage.rows("SELECT * FROM purge_progress WHERE finished_at IS NULL")
     require(not left, "every purge ends", left)
-    indexed = {row["key_hash"] for row in platform.d1.rows("SELECT key_hash FROM cached_pages")}
-    for key in platform.r2.keys_now():
-        digest = key.rpartition("/")[2].partition(".")[0]
-        require(digest in indexed, "every copy in R2 is in the index", key)
+    check_copies(platform, model)
     for row in platform.d1.rows("SELECT * FROM preload_log WHERE status = 'failed'"):
         require(bool(row["detail"]), "a page that failed is logged with its reason", row)
 

@@ -19,7 +19,7 @@ from simulation.platform import (
 from simulation.simulation import SimulatedLog, Simulation, within
 from simulation.web import Arrival, Served, SimulatedWeb
 from sluice.core.net.fetch import Fetcher
-from sluice.core.ports import FetchResponse, HeaderPairs
+from sluice.core.ports import Content, FetchResponse, HeaderPairs
 from sluice.core.preload.request_signing import sign_request
 from sluice.core.remote import Message
 from sluice.core.variables import Variables
@@ -32,7 +32,7 @@ from sluice.services.preload.service import IsolateState, PreloadPorts, PreloadS
 from sluice.services.preload.zone.zone_object import ZoneObject
 from sluice.web import App, Headers, Reply, Request
 from sluice.web.messages import Native
-from unit.services.preload.world import FakeEdge, PlainBodies
+from unit.services.preload.world import FakeEdge, PlainBodies, read_data
 
 MIGRATIONS = sorted((Path(__file__).parents[2] / "migrations").glob("*_preload_*.sql"))
 SITE = "https://www.example.com"
@@ -59,7 +59,8 @@ class SimulatedEdge(FakeEdge):
 
     async def put(self, url: str, *, status: int, headers: HeaderPairs, content: Any) -> None:
         async def store() -> None:
-            await FakeEdge.put(self, url, status=status, headers=headers, content=content)
+            data = await read_data(content) if content.data is not None else b""
+            await FakeEdge.put(self, url, status=status, headers=headers, content=Content(data, len(data)))
 
         with translate_errors("edge cache put"):
             await self._ports.call("edge put", store, failure="cache put failed")
