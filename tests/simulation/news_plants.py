@@ -63,8 +63,12 @@ NEWS_PLANTS: Final = (
         ("core/news/retry.py", "if attempt <= max_attempts:", "if attempt <= max_attempts + 1:"),
     ),
     _plant(
-        "the updater forgets what is processed",
-        (f"{_NEWS}collect/updater.py", "processed=checkpoint.processed,", "processed=(),"),
+        "a snapshot counts as written before it is",
+        (
+            f"{_NEWS}state/state_object.py",
+            "        await write_snapshot(self.snapshot_kv, snapshot, snapshot.encode())\n",
+            "        self.rows.mark_written(changes)\n        await write_snapshot(self.snapshot_kv, snapshot, snapshot.encode())\n",
+        ),
     ),
     _plant(
         "an article that is given up has no reason",
