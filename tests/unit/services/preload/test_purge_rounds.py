@@ -1,11 +1,12 @@
 """Purges of any size, a few pages in each round; and what is stored has an end."""
 
 from collections import Counter
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
-from sluice.core.errors import LimitReached, Unavailable
+from sluice.core.errors import LimitReached, NotFound, Unavailable
 from sluice.core.json_text import encode_json
 from sluice.core.ports import FetchResponse
 from sluice.core.preload.incidents import Incident
@@ -170,6 +171,37 @@ async def test_deleted_zone_leaves_nothing():
         assert await here.rows(f"SELECT 1 FROM {table}") == []  # noqa: S608
     for table in ("entry", "batch", "membership", "page", "visit", "page_visit", "observed"):
         assert here.sql.rows(f"SELECT 1 FROM {table}") == []  # noqa: S608
+
+
+@pytest.mark.parametrize("failing", range(1, 8))
+async def test_deletion_that_fails_halfway(failing: int):
+    """Wherever deleting a zone fails, it is asked for again or is done: no copy stays, and the zone works when it is registered again."""
+    here = await World().register()
+    await here.enqueue("/a")
+    await here.drain()
+    here.clock.advance(10)
+    await accept_purge(here, tags=["other"])
+    delete, calls = here.kv.delete, 0
+
+    async def fail_once(key: str) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == failing:
+            raise Unavailable("KV")
+        await delete(key)
+
+    here.kv.delete = fail_once  # type: ignore[method-assign]
+    for _ in range(2):
+        with suppress(Unavailable, NotFound):
+            await here.zone.unregister()
+    with pytest.raises(NotFound):
+        await here.zone.show_status()
+    await here.drain()
+    assert (here.bucket._objects, here.edge.stored) == ({}, {})
+    await here.register()
+    await here.enqueue("/b")
+    await here.drain()
+    assert here.origin.counts["/b"] == 1
 
 
 async def test_zone_that_is_deleted_while_it_is_published():
