@@ -25,10 +25,11 @@ class _CrashPoint:
 
 
 class Fake:
-    """Records every operation as (name, subject)."""
+    """Records every operation as (name, subject). While there is a `failure`, every operation raises it."""
 
     def __init__(self) -> None:
         self.operations: list[tuple[str, str]] = []
+        self.failure: JsError | None = None
         self._crash: _CrashPoint | None = None
 
     def fail_at(self, n: int, *, before: bool) -> None:
@@ -38,6 +39,8 @@ class Fake:
     @contextmanager
     def operation(self, name: str, subject: str = "") -> Iterator[None]:
         self.operations.append((name, subject))
+        if self.failure:
+            raise self.failure
         crash = self._crash
         is_due = crash is not None and crash.operation == len(self.operations)
         if is_due:

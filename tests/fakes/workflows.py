@@ -45,10 +45,16 @@ class FakeInstance:
 
 
 class FakeWorkflows(Fake):
-    """Refuses an id that exists, as the platform does; Miniflare returns the running instance."""
+    """Refuses an id that exists, as the platform does; Miniflare returns the running instance.
+
+    While it is `full`, it says yes and stores nothing, as Miniflare does on a full disk. An instance is seen by the
+    requests after the next `unseen` ones.
+    """
 
     def __init__(self) -> None:
         super().__init__()
+        self.full = False
+        self.unseen = 0
         self.instances: dict[str, FakeInstance] = {}
 
     async def create(self, options: dict[str, Any]) -> FakeInstance:
@@ -58,12 +64,15 @@ class FakeWorkflows(Fake):
             if name in self.instances:
                 raise JsError("(instance.already_exists) Instance already exists")
             _check_size(options["params"])
-            self.instances[name] = FakeInstance(name, options["params"])
-            return self.instances[name]
+            instance = FakeInstance(name, options["params"])
+            if not self.full:
+                self.instances[name] = instance
+            return instance
 
     async def get(self, name: str) -> FakeInstance:
         with self.operation("get", name):
-            if name not in self.instances:
+            self.unseen -= 1
+            if name not in self.instances or self.unseen >= 0:
                 raise JsError("instance.not_found")
             return self.instances[name]
 

@@ -11,6 +11,7 @@
   - PeerError: another service is at fault, and trying again may help
     - Unavailable: it did not answer, or answered that it cannot serve now
       - ConnectionLost: the connection was closed before the response was there
+      - NotAccepted: our own storage did not keep what the caller has sent, so nothing was started
     - TimedOut: it did not answer in time
       - Preempted: it was not waited for any longer, because others waited
     - Oversized: its response is larger than the limit; trying again does not help
@@ -136,6 +137,13 @@ class Unavailable(PeerError):
 
 class ConnectionLost(Unavailable):
     """The connection was closed before the response was there; nobody can tell whether the request arrived."""
+
+
+class NotAccepted(Unavailable):
+    """What the caller has sent could not be kept, so nothing was started; the same call may succeed later."""
+
+    status = 503
+    title = "Not accepted"
 
 
 class TimedOut(PeerError):

@@ -1,11 +1,12 @@
 """Workflows: the instances as seen from outside, and the steps of a running one."""
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from sluice.core.errors import Conflict, Invalid, SluiceError, TimedOut
+from sluice.core.errors import Conflict, Invalid, NotAccepted, NotFound, SluiceError, TimedOut
 from sluice.core.ports import InstanceState
 from sluice.core.remote import encode_error
 from sluice.platform.failures import find_error, get_js_message, is_step_timeout, translate_errors
@@ -13,6 +14,8 @@ from sluice.platform.values import measure_json, to_plain
 
 MAX_RESULT_BYTES: Final = 1024 * 1024
 MAX_STEP_NAME: Final = 256
+# How long to wait for an instance that its engine has not stored yet.
+_PAUSES_S: Final = (0.05, 0.2, 0.5, 1.0, 2.0)
 _MODULE: Final = re.compile(r"^(?:\w+\.)+(?=\w+:)")
 _INSTANCE_ID: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,99}")
 
@@ -29,11 +32,15 @@ class InstanceStatus:
 class Workflows:
     """The instances of one workflow, by id; a missing id raises NotFound."""
 
-    def __init__(self, binding: Any) -> None:
+    def __init__(self, binding: Any, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
         self._binding = binding
+        self._sleep = sleep
 
     async def create(self, instance_id: str, params: object) -> None:
-        """Start the instance; do nothing if an instance with this id exists."""
+        """Start the instance, which exists once this returns; do nothing if an instance with this id exists.
+
+        Miniflare answers before its engine has stored the instance, and drops the error if it cannot: so it is asked for.
+        """
         if not _INSTANCE_ID.fullmatch(instance_id):
             raise Invalid(f"a workflow id has 1 to 100 letters, digits, - and _: {instance_id[:120]!r}")
         measure_json(params, "workflow parameters", MAX_RESULT_BYTES)
@@ -42,6 +49,19 @@ class Workflows:
                 await self._binding.create({"id": instance_id, "params": params})
         except Conflict:
             return
+        await self._require_stored(instance_id)
+
+    async def _require_stored(self, instance_id: str) -> None:
+        for pause_s in (*_PAUSES_S, None):
+            try:
+                with translate_errors(f"workflow {instance_id!r}"):
+                    await self._binding.get(instance_id)
+            except NotFound:
+                if pause_s is not None:
+                    await self._sleep(pause_s)
+            else:
+                return
+        raise NotAccepted(f"workflow {instance_id!r} was not stored")
 
     async def status(self, instance_id: str) -> InstanceStatus:
         raw = to_plain(await self._call(instance_id, lambda instance: instance.status()))

@@ -8,6 +8,7 @@ from sluice.core.errors import (
     BadField,
     Conflict,
     Invalid,
+    NotAccepted,
     NotFound,
     SluiceError,
     TimedOut,
@@ -165,6 +166,22 @@ async def test_create_is_idempotent():
     await workflows.create("one", {"n": 1})
     await workflows.create("one", {"n": 2})
     assert fake.instances["one"].params == {"n": 1}
+
+
+async def test_created_instance_exists():
+    """Creating waits until the engine has stored the instance; one that is never stored is not accepted."""
+    fake, slept = FakeWorkflows(), []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    workflows = Workflows(fake, sleep)
+    fake.unseen = 2
+    await workflows.create("late", {})
+    assert len(slept) == 2
+    fake.full = True
+    with pytest.raises(NotAccepted, match="'lost' was not stored"):
+        await workflows.create("lost", {})
 
 
 @pytest.mark.parametrize("name", ["", "a b", "a/b", "-a", "x" * 101, "é"])

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from fakes.binding import Crash
-from sluice.core.errors import Invalid, SluiceError, Unavailable, Unusable
+from fakes.binding import Crash, JsError
+from sluice.core.errors import Invalid, NotAccepted, SluiceError, Unavailable, Unusable
 from sluice.services.compiler.jobs import job_store as jobs_module
 from sluice.services.compiler.jobs.consumer import QueueConsumer
 from sluice.services.compiler.jobs.dead_letters import DeadLetterRecorder
@@ -244,6 +244,15 @@ async def test_large_message_goes_by_key(monkeypatch):
     assert set(body) == {"type", "requestId", "timestamp", "contentKey"}
     assert (await deliver(world, body)).answer == "ack"
     assert await state(world) == "completed"
+
+
+async def test_job_that_is_not_stored_is_not_accepted():
+    """With a full disk the caller gets a 503, and nothing stays in R2 or waits."""
+    world = World()
+    world.d1_fake.failure = JsError("D1_ERROR: database or disk is full: SQLITE_FULL")
+    with pytest.raises(NotAccepted):
+        await world.jobs.accept(message())
+    assert world.sent == []
 
 
 async def test_sending_fails():

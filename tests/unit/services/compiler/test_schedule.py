@@ -4,6 +4,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import pytest
+
 from sluice.services.compiler.cron import WARMING_CRON, CompilerCron
 from sluice.services.compiler.workflows.defaults import health_sources, warm_configurations
 from unit.services.compiler.test_jobs import message
@@ -68,3 +70,21 @@ async def test_malformed_variable_does_not_stop_the_cleaning():
     assert instances(api) == {}
     assert [store.calls for store in stores] == [1, 1]
     assert "schedule.failed" in world.log.names()
+
+
+@pytest.mark.parametrize("cron", [WARMING_CRON, HOURLY])
+async def test_start_that_is_lost_is_repeated(cron: str, monkeypatch: pytest.MonkeyPatch):
+    """What a cron could not start is tried again until it exists; nobody else would ask for it."""
+    world, api = World(), Api()
+    engine = api.engines["cache-warming" if cron == WARMING_CRON else "health-monitoring"]
+    engine.full = True
+    sleep = api.clock.sleep
+
+    async def make_room(seconds: float) -> None:
+        engine.full = engine.full and seconds < 10
+        await sleep(seconds)
+
+    monkeypatch.setattr(api.clock, "sleep", make_room)
+    await schedule(world, api, []).run(cron, 1_800_000_000_000)
+    assert len(engine.instances) == 1
+    assert world.log.names().count("schedule.failed") == 0

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from fakes.binding import JsError
+from fakes.binding import Crash, JsError
 from fakes.workflows import FakeWorkflows
 from sluice.core.errors import TooManyRequests
 from sluice.core.ports import HeaderPairs
@@ -53,7 +53,7 @@ class Api(Bench):
         self.engines = {kind: FakeWorkflows() for kind in TYPES}
         self.drawn = 0
         self.starter = WorkflowStarter(
-            instances={kind: Workflows(engine) for kind, engine in self.engines.items()},
+            instances={kind: Workflows(engine, self.clock.sleep) for kind, engine in self.engines.items()},
             params_store=self.params_store,
             clock=self.clock,
             new_id=self.random_hex,
@@ -239,6 +239,47 @@ async def test_large_content_goes_by_key():
     params = api.find_created("compilation").params
     assert set(params) == {"requestId", "queuedAt", "parcel"}
     assert (await api.params_store.load(params))["preFetchedContent"] == body["preFetchedContent"]
+
+
+STARTS: list[tuple[ApiType, str, Any]] = [
+    ("compilation", "compile", {"configuration": configuration("a"), "preFetchedContent": {"x": "||y^"}}),
+    ("batch-compilation", "batch", {"requests": [ITEM]}),
+    ("cache-warming", "cache-warm", None),
+    ("health-monitoring", "health-check", None),
+]
+
+
+@pytest.mark.parametrize(("kind", "path", "body"), STARTS)
+async def test_what_is_not_stored_is_not_accepted(kind: ApiType, path: str, body: Any):
+    """An engine that says yes and stores nothing, as Miniflare on a full disk, gives a 503 and leaves no content behind."""
+    api = Api()
+    api.engines[kind].full = True
+    reply = await api.post(f"/workflow/{path}", body)
+    assert (reply.status, parsed(reply)["title"]) == (503, "Not accepted")
+    assert [key async for key in api.bucket.objects()] == []
+    api.engines[kind].full = False
+    assert (await api.post(f"/workflow/{path}", body)).status == 202
+    assert api.find_created(kind)
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
+@pytest.mark.parametrize("fake", ["r2", "engine"])
+@pytest.mark.parametrize(("kind", "path", "body"), STARTS[:2])
+async def test_crash_while_starting(kind: ApiType, path: str, body: Any, fake: str, before: bool):
+    """After a crash at any operation, whoever got a 202 has an instance with its parameters."""
+    for operation in range(1, 10):
+        api = Api()
+        crashing = api.engines[kind] if fake == "engine" else api.r2
+        crashing.fail_at(operation, before=before)
+        try:
+            reply = await api.post(f"/workflow/{path}", body)
+        except Crash:
+            continue
+        crashing.fail_at(10**9, before=True)
+        assert reply.status == 202
+        assert await api.params_store.load(api.find_created(kind).params)
+        return
+    pytest.fail("there are more operations than were tried")
 
 
 async def test_ids_differ():

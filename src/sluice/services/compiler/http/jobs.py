@@ -66,7 +66,7 @@ COMPILE_ASYNC: Final = Operation(
     body=CompileRequest,
     body_extras=TOKEN,
     example=COMPILE_EXAMPLE,
-    problems=REFUSED,
+    problems=(*REFUSED, 503),
 )
 COMPILE_BATCH_ASYNC: Final = Operation(
     "enqueueBatch",
@@ -76,7 +76,7 @@ COMPILE_BATCH_ASYNC: Final = Operation(
     body=AsyncBatchRequest,
     body_extras=TOKEN,
     example=BATCH_EXAMPLE,
-    problems=REFUSED,
+    problems=(*REFUSED, 503),
 )
 SHOW_STATS: Final = Operation(
     "showQueueStats",

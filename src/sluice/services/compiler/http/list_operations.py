@@ -93,7 +93,7 @@ PUT_LIST: Final = Operation(
         "schedule": "0 */6 * * *",
         "formats": ["hosts"],
     },
-    problems=(409, 429, 502, 504),
+    problems=(409, 429, 502, 503, 504),
     security=("admin",),
 )
 DELETE_LIST: Final = Operation(
@@ -112,7 +112,7 @@ REBUILD_LIST: Final = Operation(
     "A build that is asked for while another one runs waits behind it.",
     tag=_TAG,
     path=(NAME,),
-    problems=(404, 429),
+    problems=(404, 429, 503),
     security=("admin",),
 )
 ROLL_BACK_LIST: Final = Operation(
@@ -124,7 +124,7 @@ ROLL_BACK_LIST: Final = Operation(
     path=(NAME,),
     body=RollbackRequest,
     example={"version": 1},
-    problems=(404, 429),
+    problems=(404, 429, 503),
     security=("admin",),
 )
 LIST_VERSIONS: Final = Operation(

@@ -78,7 +78,7 @@ START_COMPILATION: Final = Operation(
     body=CompileRequest,
     body_extras=TOKEN,
     example=COMPILE_EXAMPLE,
-    problems=REFUSED,
+    problems=(*REFUSED, 503),
 )
 START_BATCH: Final = Operation(
     "startBatch",
@@ -88,7 +88,7 @@ START_BATCH: Final = Operation(
     body=AsyncBatchRequest,
     body_extras=TOKEN,
     example=BATCH_EXAMPLE,
-    problems=REFUSED,
+    problems=(*REFUSED, 503),
 )
 START_WARMING: Final = Operation(
     "startCacheWarming",
@@ -101,7 +101,7 @@ START_WARMING: Final = Operation(
     example={
         "configurations": [{"name": "EasyList", "sources": [{"source": "https://easylist.to/easylist/easylist.txt"}]}]
     },
-    problems=REFUSED,
+    problems=(*REFUSED, 503),
 )
 START_HEALTH_CHECK: Final = Operation(
     "startHealthCheck",
@@ -118,7 +118,7 @@ START_HEALTH_CHECK: Final = Operation(
             {"name": "EasyList", "url": "https://easylist.to/easylist/easylist.txt", "expectedMinRules": 50_000}
         ]
     },
-    problems=(401, *REFUSED),
+    problems=(401, *REFUSED, 503),
 )
 SHOW_STATUS: Final = Operation(
     "showWorkflowStatus",

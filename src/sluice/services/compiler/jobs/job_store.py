@@ -6,10 +6,11 @@ queued or running.
 
 import json
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, Literal, Self
 
-from sluice.core.errors import SluiceError
+from sluice.core.errors import NotAccepted, SluiceError
 from sluice.core.json_text import JsonObject, encode_json, encode_utf8
 from sluice.core.ports import Bucket, Clock, Database, DatabaseRow, Log, Scalar
 from sluice.services.compiler.cache.compiled_list import MAX_NAME_CHARS, ListSummary
@@ -91,19 +92,26 @@ class JobStore:
 
     async def accept(self, message: Message) -> None:
         """Store a job and send it. Once this returns, the job will run: if sending fails, the sweep sends it."""
+        try:
+            body = await self._store(message)
+        except SluiceError as error:
+            with suppress(SluiceError):  # what stays in R2 expires
+                await self.bucket.delete(JOB_CONTENT_PREFIX + _id(message))
+            if error.retryable:
+                raise NotAccepted("the job could not be stored, so it was not accepted: try again later") from error
+            raise
+        try:
+            await self._dispatch(_id(message), parse_priority(message.priority), body)
+        except SluiceError as error:
+            self.log.error("job.not_sent", error, request_id=message.request_id)
+
+    async def _store(self, message: Message) -> JsonObject:
         await self.arm_sweeper()
         body = await self._message_body(message)
         priority = parse_priority(message.priority)
         row = (_id(message), message.type, priority, message.name[:MAX_NAME_CHARS], encode_json(body), self._now_ms())
-        try:
-            await self.database.run(_INSERT, *row)
-        except SluiceError:
-            await self.bucket.delete(JOB_CONTENT_PREFIX + _id(message))
-            raise
-        try:
-            await self._dispatch(_id(message), priority, body)
-        except SluiceError as error:
-            self.log.error("job.not_sent", error, request_id=message.request_id)
+        await self.database.run(_INSERT, *row)
+        return body
 
     async def accept_foreign(self, message: Message) -> None:
         """Store a row for a message of another producer, unless there is one."""

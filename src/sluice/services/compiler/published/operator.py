@@ -2,14 +2,15 @@
 
 import gc
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Final
 
 from sluice.core.compiler.published.definition import ListDefinition, parse_definition
 from sluice.core.compiler.published.schedule import own_minute
-from sluice.core.errors import Conflict, NotFound, SluiceError
+from sluice.core.errors import Conflict, NotAccepted, NotFound, SluiceError
 from sluice.core.json_text import JsonObject
 from sluice.core.ports import Bucket, Clock, Log
 from sluice.services.compiler.limits.turns import CompilationTurns
@@ -19,6 +20,7 @@ from sluice.services.compiler.published.builds.build_steps import list_formats
 from sluice.services.compiler.published.builds.publisher import VersionPublisher
 from sluice.services.compiler.published.keys import BUILDS_PREFIX
 from sluice.services.compiler.published.list_store import ListStore
+from sluice.services.compiler.workflows.starter import create_patiently
 
 # A build whose instance was never created, because the Worker stopped in between, is started again after this.
 _LOST_MS: Final = 10 * 60 * 1000
@@ -85,7 +87,7 @@ class ListOperator:
         before_ms = round(self.clock.now() * 1000) - _LOST_MS
         for row in await self.builds.load_waiting():
             if row["requested_ms"] < before_ms:
-                await self._create(row["id"], row["list"], row["rollback_to"])
+                await self._attempt(self._create(row["id"], row["list"], row["rollback_to"]))
 
     async def _remove_staged(self) -> None:
         before_s = self.clock.now() - _STAGED_S
@@ -119,11 +121,21 @@ class ListOperator:
         """Start a build that begins in the list's own minute; a second start for the same hour does nothing."""
         start_s = scheduled_ms / 1000 + own_minute(name) * 60
         params = {"list": name, "waitS": max(0, round(start_s - self.clock.now()))}
-        await self.instances.create(f"build-{scheduled_ms}-{name}", params)
+        await create_patiently(partial(self.instances.create, f"build-{scheduled_ms}-{name}", params), self.clock)
 
     async def _start(self, name: str, *, rollback_to: int | None = None) -> str:
+        """Start a build, which exists once this returns; after a crash in between, the cron starts what has its row."""
         build_id = await self.builds.add(name, rollback_to=rollback_to)
-        await self._create(build_id, name, rollback_to)
+        try:
+            await self._create(build_id, name, rollback_to)
+        except SluiceError as error:
+            with suppress(SluiceError):  # then the cron starts it
+                await self.builds.withdraw(build_id)
+            if error.retryable:
+                raise NotAccepted(
+                    f"the build of {name} could not be stored, so it was not started: try again later"
+                ) from error
+            raise
         return build_id
 
     async def _create(self, build_id: str, name: str, rollback_to: int | None) -> None:

@@ -115,7 +115,7 @@ class ListBench:
         )  # fmt: skip
         self.operator = ListOperator(
             lists=self.lists, builds=self.builds, publisher=publisher, bucket=bucket,
-            instances=Workflows(self.engine), load_declared=lambda: self.declared, clock=clock, log=log,
+            instances=Workflows(self.engine, clock.sleep), load_declared=lambda: self.declared, clock=clock, log=log,
         )  # fmt: skip
         self.queries = ListQueries(lists=self.lists, bucket=bucket, hold_large_slot=hold_large_slot)
         self.addresses = ListAddresses(

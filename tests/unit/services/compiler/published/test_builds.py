@@ -7,9 +7,10 @@ from itertools import count
 
 import pytest
 
+from fakes.binding import Crash
 from sluice.core.compiler.published.list_names import derive_patch_id
 from sluice.core.compiler.published.patches import apply_patch
-from sluice.core.errors import Conflict, TimedOut
+from sluice.core.errors import Conflict, NotAccepted, TimedOut
 from sluice.services.compiler.published.declared import read_declared_lists
 from sluice.services.compiler.published.differences import MAX_LISTED, compare_rules
 from unit.services.compiler.published.list_bench import LOST, Answer, ListBench, make_list, rules_of
@@ -320,6 +321,37 @@ async def test_schedule():
     assert instance.params["list"] == NAME
     await bench.run_all()
     assert instance.output["outcome"] == "unchanged"
+
+
+async def test_build_that_is_not_stored_is_not_accepted():
+    """An engine that says yes and stores nothing gives NotAccepted, and the next build does not wait for the lost one."""
+    bench = await build()
+    bench.engine.full = True
+    with pytest.raises(NotAccepted):
+        await bench.operator.rebuild(NAME)
+    bench.engine.full = False
+    assert await bench.rebuild(NAME) == "unchanged"
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
+@pytest.mark.parametrize("fake", ["d1", "engine"])
+async def test_crash_while_starting(fake: str, before: bool):
+    """After a crash at any operation, a build that was accepted exists; the cron starts one that has only its row."""
+    for at in count(1):
+        bench = await build()
+        crashing = getattr(bench, fake)
+        crashing.fail_at(at, before=before)
+        try:
+            accepted = await bench.operator.rebuild(NAME)
+        except Crash:
+            bench.clock.advance(11 * 60)
+            await bench.operator.run_due(0)
+            waiting = [row["id"] for row in await bench.builds.load_waiting()]
+            assert set(waiting) <= set(bench.engine.instances)
+            continue
+        assert accepted in bench.engine.instances
+        assert at > 1
+        return
 
 
 @pytest.mark.parametrize("fake", [0, 1], ids=["d1", "r2"])

@@ -51,6 +51,10 @@ class BuildQueue:
             raise TooManyRequests(f"{MAX_WAITING} builds of {name} wait already: wait for them", 60)
         return chosen
 
+    async def withdraw(self, build_id: str) -> None:
+        """Remove a build that could not be started, so that later ones do not wait for it."""
+        await self.database.run("delete from published_builds where id = ? and started_ms is null", build_id)
+
     async def claim(self, name: str, build_id: str) -> bool:
         """Return whether the build may run now. One that has not moved for long makes room."""
         now_ms = self._now_ms()
