@@ -6,7 +6,9 @@ import json
 
 import pytest
 
+from fakes.binding import JsError
 from sluice.core.errors import Unavailable, Unusable
+from sluice.services.compiler.cache import list_cache
 from sluice.services.compiler.cache.compile_order import CallerOptions
 from sluice.services.compiler.cache.served_list import ServedList
 from sluice.services.compiler.cache.single_flight import SingleFlight
@@ -58,16 +60,45 @@ async def test_first_caller_leaves():
     assert world.download.requests == [URL]
 
 
-async def test_unreadable_cache_is_a_miss():
-    """An unreadable cache is logged and counts as a miss."""
+@pytest.mark.parametrize("form", ["json", "text"])
+async def test_cache_that_is_down(form: str):
+    """While KV answers nothing, a list is compiled and served; each trouble is one line of the log, and no failure."""
     world = World()
+    world.kv_fake.failure = JsError("KV GET failed: 500 Internal Server Error")
+    assert (await serve(world, form)).origin == "fresh"
+    names = world.log.names()
+    assert [names.count(f"cache.{what}") for what in ("unreadable", "unwritable")] == [1, 1]
+    assert not [fields for _, fields in world.log.events if "error" in fields]
+    world.kv_fake.failure = None
+    assert [(await serve(world, form)).origin for _ in range(2)] == ["fresh", "cached"]
 
-    async def broken(_key: str) -> None:
-        raise Unavailable("KV is down")
 
-    object.__setattr__(world.lists, "cache", type("Broken", (), {"find_reply": broken, "find_text": broken}))
-    assert (await serve(world)).origin == "fresh"
-    assert "cache.unreadable" in world.log.names()
+@pytest.mark.parametrize("form", ["json", "text"])
+async def test_bucket_that_is_down(monkeypatch: pytest.MonkeyPatch, form: str):
+    """While R2 fails, a list that lies there is compiled anew."""
+    monkeypatch.setattr(list_cache, "MAX_KV_BYTES", 10)
+    world = World()
+    await serve(world)
+    world.clock.advance(2)
+    world.r2_fake.failure = JsError("get: We encountered an internal error. Please try again. (10001)")
+    assert (await serve(world, form)).origin == "fresh"
+    world.r2_fake.failure = None
+    assert (await serve(world, form)).origin == "cached"
+
+
+async def test_flight_reads_no_cache_either():
+    """The object of a configuration compiles although it cannot read the cache itself."""
+    world = World()
+    world.kv_fake.failure = JsError("KV GET failed: 500 Internal Server Error")
+    assert (await SingleFlight(world.compiler).serve(order(form="json"))).origin == "fresh"
+
+
+async def test_job_needs_the_cache():
+    """A job has failed if its list cannot be stored: nobody waits for it."""
+    world = World()
+    world.kv_fake.failure = JsError("KV PUT failed: 500 Internal Server Error")
+    with pytest.raises(Unavailable, match="KV"):
+        await world.lists.ensure_cached(order())
 
 
 async def test_content_is_private():

@@ -112,12 +112,21 @@ class ListCompiler:
     async def store(self, compiled: CompressedList, ttl_s: int) -> None:
         await self.cache.put(compiled, ttl_s)
 
+    async def try_store(self, compiled: CompressedList, ttl_s: int) -> SluiceError | None:
+        """Store the list for a caller who has it already; return why it could not be stored."""
+        try:
+            await self.store(compiled, ttl_s)
+        except SluiceError as error:
+            self.log.event("cache.unwritable", entry=compiled.summary.cache_key, reason=str(error))
+            return error
+        return None
+
     async def _describe_previous(self, key: str, rules: list[str]) -> PreviousVersion | None:
         """Return the previous version and the difference to it; an unreadable one does not fail the new list."""
         try:
             previous = await self.cache.find_previous(key)
         except SluiceError as error:
-            self.log.error("previous_version.unreadable", error, entry=key)
+            self.log.event("previous_version.unreadable", entry=key, reason=str(error))
             return None
         if previous is None:
             return None

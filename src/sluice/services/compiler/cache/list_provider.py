@@ -6,7 +6,7 @@ there.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from sluice.core.errors import SluiceError
@@ -32,7 +32,13 @@ class ListProvider:
 
     async def serve(self, order: CompileOrder) -> ServedList:
         """Return the list from the cache, or compile it together with all equal requests; with `fresh`, always compile it."""
-        served = None if order.fresh else await self._find_cached(order)
+        served: ServedList | None = None
+        if not order.fresh:
+            try:
+                served = await find_cached(self.cache, cache_key(order.configuration), order.form)
+            except SluiceError as error:
+                self.log.event("cache.unreadable", list=order.configuration.name, reason=str(error))
+                order = replace(order, fresh=True)  # nobody need try to read it again
         if served is None:
             served = await self.shared_compiler.serve(order)
         self.count("cache", _CACHE_LABELS[served.origin])
@@ -51,11 +57,3 @@ class ListProvider:
         compiled = await self.compiler.compile(order)
         await self.compiler.store(compiled, order.ttl_s)
         return compiled.summary
-
-    async def _find_cached(self, order: CompileOrder) -> ServedList | None:
-        """Return the cached list; None if there is none, or if the cache cannot be read."""
-        try:
-            return await find_cached(self.cache, cache_key(order.configuration), order.form)
-        except SluiceError as error:
-            self.log.error("cache.unreadable", error, list=order.configuration.name)
-            return None

@@ -1,8 +1,9 @@
 """Single-flight: many equal requests at the same time cause one compilation."""
 
 import asyncio
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
+from sluice.core.errors import SluiceError
 from sluice.services.compiler.cache.compile_order import CompileOrder
 from sluice.services.compiler.cache.compiled_list import CompressedList
 from sluice.services.compiler.cache.list_cache import cache_key
@@ -16,12 +17,19 @@ class SharedCompiler(Protocol):
     async def serve(self, order: CompileOrder) -> ServedList: ...
 
 
+class _Landed(NamedTuple):
+    """What a compilation has made, and why it could not be stored."""
+
+    compiled: CompressedList
+    store_error: SluiceError | None
+
+
 class SingleFlight:
     """Serves one configuration: callers who come while a compilation runs get its result."""
 
     def __init__(self, compiler: ListCompiler) -> None:
         self._compiler = compiler
-        self._running: asyncio.Task[CompressedList] | None = None
+        self._running: asyncio.Task[_Landed] | None = None
         self._max_fetches = 0  # of the running compilation
         # One caller looks into the cache at a time, so that none acts on a look from before a compilation that has
         # ended since.
@@ -30,7 +38,8 @@ class SingleFlight:
     async def serve(self, order: CompileOrder) -> ServedList:
         """Read the cache again before compiling: the caller may have seen an old copy of it.
 
-        A compilation that may fetch less than this caller is not shared: it could fail where this one would not.
+        A compilation that may fetch less than this caller is not shared: it could fail where this one would not. A list
+        that cannot be stored is served all the same, except to a caller who only wants it in the cache.
         """
         async with self._looking:
             origin: ListOrigin = "shared"
@@ -43,17 +52,23 @@ class SingleFlight:
                 self._running.add_done_callback(self._clear_running)
             running = self._running
         # Shielded, so that a caller who leaves does not cancel the compilation of the others.
-        return ServedList.from_compiled(await asyncio.shield(running), order.form, origin)
+        compiled, store_error = await asyncio.shield(running)
+        if store_error and order.form == "summary":
+            raise store_error
+        return ServedList.from_compiled(compiled, order.form, origin)
 
     async def _find_cached(self, order: CompileOrder) -> ServedList | None:
-        return await find_cached(self._compiler.cache, cache_key(order.configuration), order.form)
+        try:
+            return await find_cached(self._compiler.cache, cache_key(order.configuration), order.form)
+        except SluiceError as error:
+            self._compiler.log.event("cache.unreadable", list=order.configuration.name, reason=str(error))
+            return None
 
-    async def _compile(self, order: CompileOrder) -> CompressedList:
+    async def _compile(self, order: CompileOrder) -> _Landed:
         compiled = await self._compiler.compile(order)
-        await self._compiler.store(compiled, order.ttl_s)
-        return compiled
+        return _Landed(compiled, await self._compiler.try_store(compiled, order.ttl_s))
 
-    def _clear_running(self, task: asyncio.Task[CompressedList]) -> None:
+    def _clear_running(self, task: asyncio.Task[_Landed]) -> None:
         if self._running is task:
             self._running = None
         if not task.cancelled():

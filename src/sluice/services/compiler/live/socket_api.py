@@ -85,7 +85,7 @@ async def compile_for_socket(compiler: ListCompiler, request: SocketCompileMessa
     order = CompileOrder.of(request, parse_configuration(request.configuration), trigger="socket")
     compiled = await compiler.compile(order, emit=emit)
     if not order.is_for_caller_alone:
-        await compiler.store(compiled, order.ttl_s)
+        await compiler.try_store(compiled, order.ttl_s)
     if compiled.members.size > MAX_RESULT_BYTES:
         raise TooLarge(f"the list is longer than {MAX_RESULT_BYTES:,} bytes, the limit of a message: use POST /compile")
     return compiled.reply_members()

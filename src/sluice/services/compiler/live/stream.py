@@ -108,10 +108,7 @@ class StreamApi:
 
     async def _store(self, compiled: CompressedList, ttl_s: int) -> SseEvent:
         """Store the list; if that fails, the client still gets the list and a warning."""
-        try:
-            await self.compiler.store(compiled, ttl_s)
-        except SluiceError as error:
-            self.log.error("cache.unwritable", error)
+        if error := await self.compiler.try_store(compiled, ttl_s):
             return _build_event("log", {"level": "warn", "message": f"The list is not cached: {error}"})
         key, size = compiled.summary.cache_key, compiled.members.size
         return _build_event("cache", {"operation": "write", "key": key, "size": size})
