@@ -1,12 +1,17 @@
 """No accepted job is lost or done twice, even after a crash."""
 
+import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from fakes.binding import Crash, JsError
 from sluice.core.errors import Invalid, NotAccepted, SluiceError, Unavailable, Unusable
+from sluice.services.compiler.cache.compile_order import CompileOrder
+from sluice.services.compiler.cache.compiled_list import ListSummary
+from sluice.services.compiler.jobs import consumer as consumer_module
 from sluice.services.compiler.jobs import job_store as jobs_module
 from sluice.services.compiler.jobs.consumer import QueueConsumer
 from sluice.services.compiler.jobs.dead_letters import DeadLetterRecorder
@@ -121,7 +126,7 @@ async def test_sweep_resends_only_lost_jobs():
     assert len(world.sent) == 1
     await world.jobs.claim("j1")
     world.clock.advance(LEASE_S - 1)
-    assert await world.jobs.renew_lease("j1")
+    assert await world.jobs.renew_lease("j1", 1)
     world.clock.advance(LEASE_S - 1)
     await world.jobs.resend_lost()
     assert len(world.sent) == 1
@@ -183,9 +188,102 @@ async def test_cancelled_while_running():
     await world.jobs.accept(message())
     await world.jobs.claim("j1")
     await world.jobs.cancel("j1")
-    assert not await world.jobs.renew_lease("j1")
-    assert not await world.jobs.complete("j1", duration_ms=1)
+    assert not await world.jobs.renew_lease("j1", 1)
+    assert not await world.jobs.complete("j1", 1, duration_ms=1)
     assert await state(world) == "cancelled"
+
+
+class Stalled:
+    """A compilation that stands still until the test lets it go on, as in an isolate that was stopped for a while."""
+
+    def __init__(self, *outcomes: Exception | None) -> None:
+        self.outcomes = list(outcomes)
+        self.begun: asyncio.Queue[asyncio.Event] = asyncio.Queue()
+
+    async def __call__(self, _order: CompileOrder) -> ListSummary:
+        outcome, go_on = self.outcomes.pop(0), asyncio.Event()
+        self.begun.put_nowait(go_on)
+        await go_on.wait()
+        if outcome:
+            raise outcome
+        return ListSummary(
+            cache_key="cache:j1", name="T", rule_count=2, source_count=1, compiled_at="2027", duration_ms=3
+        )
+
+
+LATE_ENDS = [None, Unusable("gone"), Unavailable("down")]
+
+
+@pytest.mark.parametrize("late", LATE_ENDS, ids=["success", "failure", "retry"])
+async def test_late_attempt_changes_nothing(late: Exception | None):
+    """Attempt 1 stalls past its lease and ends while attempt 2 runs: attempt 2 keeps its lease, and settles the job alone."""
+    world = World()
+    await world.jobs.accept(message())
+    [(_, body)] = world.sent
+    compile_list = Stalled(late, None)
+    worker = replace(consumer(world), compile=compile_list)
+    deliveries = [Delivered(body), Delivered(body)]
+    first = asyncio.ensure_future(worker.consume(deliveries[:1]))
+    first_goes_on = await compile_list.begun.get()
+    world.clock.advance(LEASE_S + 1)
+    await world.jobs.resend_lost()
+    second = asyncio.ensure_future(worker.consume(deliveries[1:]))
+    second_goes_on = await compile_list.begun.get()
+    before = await world.database.all("select * from compile_jobs")
+
+    first_goes_on.set()
+    outcomes = await first
+    assert list(outcomes) == (["retried"] if late is LATE_ENDS[2] else ["skipped"])
+    assert await world.database.all("select * from compile_jobs") == before
+    assert await world.dead_letters.load_newest() == []
+    assert not [name for name in world.counts if name[0] == "jobs"]
+
+    second_goes_on.set()
+    assert list(await second) == ["acked"]
+    assert await state(world) == "completed"
+    assert [world.counts["jobs", name] for name in ("completed", "failed", "cancelled")] == [1, 0, 0]
+
+
+async def test_stalled_attempt_that_nobody_replaced_counts():
+    """An attempt that outlived its lease settles the job, if no other was claimed since."""
+    world = World()
+    await world.jobs.accept(message())
+    attempt = await world.jobs.claim("j1")
+    assert attempt == 1
+    world.clock.advance(LEASE_S + 1)
+    await world.jobs.resend_lost()
+    assert await world.jobs.complete("j1", attempt, duration_ms=1)
+    assert await world.jobs.claim("j1") is None
+
+
+async def test_lost_lease_ends_the_work(monkeypatch: pytest.MonkeyPatch):
+    """An attempt that sees that another one holds the job stops."""
+    monkeypatch.setattr(consumer_module, "LEASE_S", 0)
+    world = World()
+    await world.jobs.accept(message())
+    [(_, body)] = world.sent
+    compile_list = Stalled(None)
+    delivered = Delivered(body)
+    running = asyncio.ensure_future(replace(consumer(world), compile=compile_list).consume([delivered]))
+    await compile_list.begun.get()
+    world.clock.advance(LEASE_S + 1)
+    assert await world.jobs.claim("j1") == 2
+    assert list(await running) == ["skipped"]
+    assert delivered.answer == "ack"
+
+
+async def test_given_up_message_leaves_a_running_attempt_alone():
+    """The dead letter of one message of a job does not end the attempt that another message has started."""
+    world = World()
+    await world.jobs.accept(message())
+    [(_, body)] = world.sent
+    await world.jobs.claim("j1")
+    await dead_letters(world).record([Delivered(body)])
+    assert (await state(world), await world.dead_letters.load_newest()) == ("running", [])
+    world.clock.advance(LEASE_S + 1)
+    await dead_letters(world).record([Delivered(body)])
+    assert await state(world) == "failed"
+    assert len(await world.dead_letters.load_newest()) == 1
 
 
 async def test_batch_retries_only_failed_items():

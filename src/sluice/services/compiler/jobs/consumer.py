@@ -42,8 +42,8 @@ T = TypeVar("T")
 MessageOutcome = Literal["acked", "cancelled", "failed", "malformed", "retried", "skipped", "unknown"]
 
 
-class _Cancelled(Exception):
-    """The job was cancelled while it ran."""
+class _LeaseLost(Exception):
+    """The job was cancelled while it ran, or a later attempt was claimed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,19 +105,26 @@ class QueueConsumer:
         spent = (await self.spent.load(request_id)).get("", 0) if attempt > 1 else 0
         allowance = FetchAllowance(MAX_FETCHES, spent)
         try:
-            summary = await self._hold_lease(request_id, self._compile(message, request_id, allowance))
-        except _Cancelled:
+            summary = await self._hold_lease(request_id, attempt, self._compile(message, request_id, allowance))
+        except _LeaseLost:
             delivery.ack()
-            return "cancelled"
+            return await self._explain_loss(request_id)
         except SluiceError as error:
             await self.spent.add(request_id, "", allowance.used - spent)
             return await self._handle_failure(request_id, error, attempt, delivery, began_s)
         duration_ms = self._since_ms(began_s)
-        recorded = await self.jobs.complete(request_id, duration_ms=duration_ms, summary=summary)
+        recorded = await self.jobs.complete(request_id, attempt, duration_ms=duration_ms, summary=summary)
         delivery.ack()
-        self.count("jobs", "completed" if recorded else "cancelled")
+        if not recorded:
+            return await self._explain_loss(request_id)
+        self.count("jobs", "completed")
         self._log_done(request_id, message, summary, duration_ms)
-        return "acked" if recorded else "cancelled"
+        return "acked"
+
+    async def _explain_loss(self, request_id: str) -> MessageOutcome:
+        """Return what became of an attempt that no longer holds its job."""
+        job = await self.jobs.find(request_id)
+        return "cancelled" if job and job.state == "cancelled" else "skipped"
 
     async def _handle_failure(
         self, request_id: str, error: SluiceError, attempt: int, delivery: MessageDelivery, began_s: float
@@ -125,11 +132,11 @@ class QueueConsumer:
         """Retry if that may help, else add a dead letter. The queue does that to a message after its last retry."""
         self.log.event("job.failed", request_id=request_id, attempt=attempt, reason=str(error))
         if not error.retryable or attempt > MAX_TRIES:
-            await self.dead_letters.record_failure(request_id, error, self._since_ms(began_s))
+            recorded = await self.dead_letters.record_failure(request_id, attempt, error, self._since_ms(began_s))
             delivery.ack()
-            return "failed"
+            return "failed" if recorded else await self._explain_loss(request_id)
         delay_s = retry_delay_s(delivery.attempts)
-        await self.jobs.release(request_id, str(error), delay_s)
+        await self.jobs.release(request_id, attempt, str(error), delay_s)
         delivery.retry(delay_s)
         return "retried"
 
@@ -171,13 +178,13 @@ class QueueConsumer:
             kind = Unusable if all(outcome.permanent for outcome in failed) else Unavailable
             raise kind(f"{len(failed)} of {len(sent)} items failed: {reasons}")
 
-    async def _hold_lease(self, request_id: str, work: Coroutine[Any, Any, T]) -> T:
-        """Do the work; meanwhile renew the lease of the job, and stop if the job is cancelled."""
+    async def _hold_lease(self, request_id: str, attempt: int, work: Coroutine[Any, Any, T]) -> T:
+        """Do the work; meanwhile renew the lease of the job, and stop if it is lost."""
         task = asyncio.ensure_future(work)
         try:
             while not (await asyncio.wait({task}, timeout=LEASE_S / 3))[0]:
-                if not await self.jobs.renew_lease(request_id):
-                    raise _Cancelled
+                if not await self.jobs.renew_lease(request_id, attempt):
+                    raise _LeaseLost
             return task.result()
         finally:
             task.cancel()

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from sluice.core.errors import SluiceError
-from sluice.core.ports import Log
+from sluice.core.ports import Log, Statement
 from sluice.services.compiler.cache.compilation_records import Count
-from sluice.services.compiler.jobs.dead_letter_store import DeadLetterStore, StoredLetter
+from sluice.services.compiler.jobs.dead_letter_store import DeadLetterStore, StoredLetter, read_letters
 from sluice.services.compiler.jobs.job_store import JobStore
 from sluice.services.compiler.jobs.message_delivery import MessageDelivery
 from sluice.services.compiler.jobs.queue_messages import MalformedMessage, UnknownMessage, parse_message
@@ -27,24 +27,29 @@ class DeadLetterRecorder:
         for delivery in deliveries:
             request_id = _request_id(delivery)
             if request_id:
-                self._log_letters(await self.store.add_job(request_id))
-                await self.jobs.fail_dead_letter(request_id)
-                self.count("jobs", "failed")
+                await self._end(request_id, self.store.add_job(request_id), self.jobs.fail_dead_letter(request_id))
             else:
                 given_up = SluiceError("the queue gave up a message that is no job")
                 self.log.error("queue.dead_letter", given_up, id=delivery.id, request_id=None)
             delivery.ack()
 
-    async def record_failure(self, request_id: str, error: SluiceError, duration_ms: int) -> None:
-        """Record a job as failed that no retry can help."""
-        # The letter first: after a crash in between, the job runs again and fails again.
-        self._log_letters(await self.store.add_job(request_id, str(error)))
-        await self.jobs.fail(request_id, str(error), duration_ms)
-        self.count("jobs", "failed")
+    async def record_failure(self, request_id: str, attempt: int, error: SluiceError, duration_ms: int) -> bool:
+        """Record a job as failed that no retry can help; False if it was cancelled, or a later attempt was claimed."""
+        letters = self.store.add_job(request_id, attempt, str(error))
+        return await self._end(request_id, letters, self.jobs.fail(request_id, attempt, str(error), duration_ms))
 
     async def record_hopeless_items(self, request_id: str) -> None:
         """Record the items of a batch that no retry can help."""
         self._log_letters(await self.store.add_hopeless_items(request_id))
+
+    async def _end(self, request_id: str, letters: Sequence[Statement], end: Statement) -> bool:
+        """Add the letters and end the job in one transaction: neither is there without the other."""
+        rows = await self.jobs.finish(request_id, [*letters, end])
+        if rows is None:
+            return False
+        self._log_letters(read_letters(rows))
+        self.count("jobs", "failed")
+        return True
 
     def _log_letters(self, letters: Sequence[StoredLetter]) -> None:
         for letter in letters:

@@ -1,18 +1,18 @@
 """Accepted jobs: a row first, a queue message second, so that a crash in between loses no job.
 
 States: queued → running → completed | failed. A job goes back to queued before a retry, and can be cancelled while it is
-queued or running.
+queued or running. The number of an attempt names its lease: who has stalled until a later attempt was claimed settles nothing.
 """
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, Literal, Self
 
 from sluice.core.errors import NotAccepted, SluiceError
 from sluice.core.json_text import JsonObject, encode_json, encode_utf8
-from sluice.core.ports import Bucket, Clock, Database, DatabaseRow, Log, Scalar
+from sluice.core.ports import Bucket, Clock, Database, DatabaseRow, Log, Statement
 from sluice.services.compiler.cache.compiled_list import MAX_NAME_CHARS, ListSummary
 from sluice.services.compiler.cache.list_cache import JOB_CONTENT_PREFIX
 from sluice.services.compiler.jobs.queue_messages import MalformedMessage, Message, UnknownMessage, parse_message
@@ -43,7 +43,7 @@ returning attempts
 _FINISH: Final = """
 update compile_jobs
 set state = ?, finished_ms = ?, duration_ms = ?, cache_key = ?, rule_count = ?, error = ?, lease_ms = null, message = '{}'
-where request_id = ? and state in ('queued', 'running')
+where request_id = ? and state in ('queued', 'running') and attempts = coalesce(?, attempts)
 """
 _DUE: Final = f"""
 select request_id, priority, message from compile_jobs
@@ -51,6 +51,15 @@ where (state = 'queued' and sent_ms is null and created_ms < ?1 - {_UNSENT_GRACE
    or (state = 'queued' and sent_ms + min({_FIRST_WAIT_S} << min(max(sends - 1, 0), 7), {_MAX_WAIT_S}) * 1000 < ?1)
    or (state = 'running' and lease_ms < ?1)
 order by created_ms limit {_RESENT_AT_ONCE}
+"""  # noqa: S608 - only constants
+
+# No attempt holds the job: one whose lease has ended holds nothing.
+UNLEASED: Final = "(state = 'queued' or (state = 'running' and lease_ms < {now}))"
+_FINISH_UNLEASED: Final = f"""
+update compile_jobs
+set state = 'failed', finished_ms = ?1, lease_ms = null, message = '{{}}',
+    error = coalesce(error, 'the queue gave up after the last retry')
+where request_id = ?2 and {UNLEASED.format(now="?1")}
 """  # noqa: S608 - only constants
 
 JobKind = Literal["compile", "batch-compile", "cache-warm"]
@@ -137,54 +146,51 @@ class JobStore:
         changed = await self.database.run(_CLAIM, now_ms, now_ms + round(LEASE_S * 1000), request_id)
         return int(changed.rows[0]["attempts"]) if changed.rows else None
 
-    async def renew_lease(self, request_id: str) -> bool:
-        """Extend the lease; False if the job was cancelled meanwhile."""
+    async def renew_lease(self, request_id: str, attempt: int) -> bool:
+        """Extend the lease of an attempt; False if the job was cancelled, or a later attempt holds it."""
         changed = await self.database.run(
-            "update compile_jobs set lease_ms = ? where request_id = ? and state = 'running'",
+            "update compile_jobs set lease_ms = ? where request_id = ? and state = 'running' and attempts = ?",
             self._now_ms() + round(LEASE_S * 1000),
             request_id,
+            attempt,
         )
         return changed.changes > 0
 
-    async def complete(self, request_id: str, *, duration_ms: int, summary: ListSummary | None = None) -> bool:
-        """Record the job as completed; False if it was cancelled meanwhile."""
+    async def complete(
+        self, request_id: str, attempt: int, *, duration_ms: int, summary: ListSummary | None = None
+    ) -> bool:
+        """Record the job as completed; False if it was cancelled, or a later attempt was claimed."""
         result = (summary.cache_key, summary.rule_count) if summary else (None, None)
-        row = ("completed", self._now_ms(), duration_ms, *result, None, request_id)
-        return await self._finish(request_id, _FINISH, *row)
+        row = ("completed", self._now_ms(), duration_ms, *result, None, request_id, attempt)
+        return await self.finish(request_id, [(_FINISH, row)]) is not None
 
-    async def release(self, request_id: str, error: str, delay_s: int) -> None:
+    async def release(self, request_id: str, attempt: int, error: str, delay_s: int) -> None:
         """Put the job back for a retry after the delay, with the error of this attempt."""
         await self.database.run(
             "update compile_jobs set state = 'queued', lease_ms = null, error = ?, sent_ms = ?"
-            " where request_id = ? and state = 'running'",
+            " where request_id = ? and state = 'running' and attempts = ?",
             error[:_MAX_ERROR_CHARS],
             self._now_ms() + delay_s * 1000,
             request_id,
+            attempt,
         )
 
-    async def fail(self, request_id: str, error: str, duration_ms: int = 0) -> None:
-        row = ("failed", self._now_ms(), duration_ms, None, None, error[:_MAX_ERROR_CHARS], request_id)
-        await self._finish(request_id, _FINISH, *row)
+    def fail(self, request_id: str, attempt: int | None, error: str, duration_ms: int = 0) -> Statement:
+        """Return the statement that records the job as failed, if no later attempt than this was claimed."""
+        row = ("failed", self._now_ms(), duration_ms, None, None, error[:_MAX_ERROR_CHARS], request_id, attempt)
+        return _FINISH, row
 
-    async def fail_dead_letter(self, request_id: str) -> None:
-        """Record a job as failed whose message was dead-lettered; its last error stays."""
-        await self._finish(
-            request_id,
-            "update compile_jobs set state = 'failed', finished_ms = ?, lease_ms = null, message = '{}',"
-            " error = coalesce(error, 'the queue gave up after the last retry') where request_id = ? and state in ('queued', 'running')",
-            self._now_ms(),
-            request_id,
-        )
+    def fail_dead_letter(self, request_id: str) -> Statement:
+        """Return the statement that records a job as failed whose message was dead-lettered; its last error stays."""
+        return _FINISH_UNLEASED, (self._now_ms(), request_id)
 
     async def cancel(self, request_id: str) -> bool:
         """Cancel a job; False if it is over. A queued job never runs, the result of a running one is dropped."""
-        return await self._finish(
-            request_id,
+        cancel = (
             "update compile_jobs set state = 'cancelled', finished_ms = ?, lease_ms = null, message = '{}'"
-            " where request_id = ? and state in ('queued', 'running')",
-            self._now_ms(),
-            request_id,
+            " where request_id = ? and state in ('queued', 'running')"
         )
+        return await self.finish(request_id, [(cancel, (self._now_ms(), request_id))]) is not None
 
     async def find(self, request_id: str) -> Job | None:
         row = await self.database.first("select * from compile_jobs where request_id = ?", request_id)
@@ -199,8 +205,10 @@ class JobStore:
         for row in await self.database.all(_DUE, self._now_ms()):
             self.log.event("job.sent_again", request_id=row["request_id"])
             await self.database.run(
-                "update compile_jobs set state = 'queued', lease_ms = null where request_id = ? and state = 'running'",
+                "update compile_jobs set state = 'queued', lease_ms = null"
+                " where request_id = ? and state = 'running' and lease_ms < ?",
                 row["request_id"],
+                self._now_ms(),
             )
             await self._resend(row)
 
@@ -209,12 +217,16 @@ class JobStore:
         before_ms = self._now_ms() - RETENTION_S * 1000
         await self.database.run("delete from compile_jobs where finished_ms < ?", before_ms)
 
-    async def _finish(self, request_id: str, sql: str, *params: Scalar) -> bool:
-        """End a job, and delete what its caller has sent; False if it was over. What a crash leaves in R2 expires."""
-        is_changed = (await self.database.run(sql, *params)).changes > 0
-        if is_changed:
-            await self.bucket.delete(JOB_CONTENT_PREFIX + request_id)
-        return is_changed
+    async def finish(self, request_id: str, statements: Sequence[Statement]) -> list[DatabaseRow] | None:
+        """End a job by the last statement, in one transaction with the others, and delete what its caller has sent.
+
+        Return the rows that the others return; None if the job was not the caller's to end. What a crash leaves in R2 expires.
+        """
+        *others, ended = await self.database.batch(statements)
+        if not ended.changes:
+            return None
+        await self.bucket.delete(JOB_CONTENT_PREFIX + request_id)
+        return [row for other in others for row in other.rows]
 
     async def _resend(self, row: DatabaseRow) -> None:
         """Fail a job that can never be sent, so that it does not block later ones."""
@@ -223,7 +235,7 @@ class JobStore:
         except SluiceError as error:
             self.log.error("job.not_sent", error, request_id=row["request_id"])
             if not error.retryable:
-                await self.fail(row["request_id"], str(error))
+                await self.finish(row["request_id"], [self.fail(row["request_id"], None, str(error))])
 
     async def _dispatch(self, request_id: str, priority: Priority, body: JsonObject) -> None:
         await self.send(priority, body)

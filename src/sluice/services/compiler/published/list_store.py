@@ -13,6 +13,7 @@ from sluice.core.doc import Doc
 from sluice.core.errors import Conflict, NotFound
 from sluice.core.json_text import JsonObject, encode_json
 from sluice.core.ports import Clock, Database, DatabaseRow, Statement
+from sluice.services.compiler.published.builds.build_queue import HOLDS
 from sluice.services.compiler.published.sources.source_outcomes import SourceFacts
 
 COUNTS_KEPT_MS: Final = 90 * 24 * 3600 * 1000
@@ -23,10 +24,12 @@ insert into published_lists (name, definition, origin, created_ms) select ?1, ?2
 where exists (select 1 from published_lists where name = ?1) or (select count(*) from published_lists) < ?5
 on conflict (name) do update set definition = ?2, origin = ?3
 """
-_STAMP: Final = """
+_STAMP: Final = f"""
 update published_lists set stamp_version = ?, stamp_s = ?, stamp_minute = ?, stamp_build = ?
-where name = ? and (stamp_build is null or stamp_build <> ?)
-"""
+where name = ? and (stamp_build is null or stamp_build <> ?) and {HOLDS}
+"""  # noqa: S608 - only constants
+_PUBLISH: Final = f"update published_lists set version = ?, published = ? where name = ? and {HOLDS}"  # noqa: S608 - only constants
+_ADD_VERSION: Final = f"insert or replace into published_versions select ?, ?, ?, ?, ? where {HOLDS}"
 _FORGET: Final = """
 delete from published_versions where list = ?1
 and version not in (select version from published_versions where list = ?1 order by version desc limit ?2)
@@ -139,22 +142,24 @@ class ListStore:
         if known.stamp_build != build_id:
             stamp = stamp_version(known.stamp, self.clock.now())
             values = (stamp.version, stamp.created_s, stamp.minute)
-            await self.database.run(_STAMP, *values, build_id, name, build_id)
+            await self.database.run(_STAMP, *values, build_id, name, build_id, build_id)
             known = await self.load(name)
         if known.stamp is None or known.stamp_build != build_id:
             raise Conflict(f"another build of {name} has taken over")
         return known.stamp
 
-    async def publish(self, name: str, version: StoredVersion) -> None:
-        """Record a published version, and forget the oldest."""
+    async def publish(self, name: str, build_id: str, version: StoredVersion) -> None:
+        """Record a published version, and forget the oldest; raise Conflict if the build no longer holds its list."""
         facts = encode_json(version.facts)
         values = (name, version.version, version.created_s, version.rule_count, facts)
         statements: list[Statement] = [
-            ("update published_lists set version = ?, published = ? where name = ?", (version.version, facts, name)),
-            ("insert or replace into published_versions values (?, ?, ?, ?, ?)", values),
+            (_PUBLISH, (version.version, facts, name, build_id)),
+            (_ADD_VERSION, (*values, build_id)),
             (_FORGET, (name, MAX_VERSIONS)),
         ]
-        await self.database.batch(statements)
+        published, *_ = await self.database.batch(statements)
+        if not published.changes:
+            raise Conflict(f"{build_id} no longer holds {name}")
 
     async def load_versions(self, name: str) -> list[StoredVersion]:
         """Return the last versions, the newest first."""

@@ -8,10 +8,14 @@ from sluice.core.json_text import encode_json
 from sluice.core.net.webhook import post_alert
 from sluice.core.ports import Clock, Database, Fetch, Statement
 from sluice.core.timestamps import iso
+from sluice.services.compiler.published.builds.build_queue import HOLDS
 from sluice.services.compiler.published.list_store import PublishedList
 from sluice.services.compiler.published.sources.source_outcomes import SourceFacts
 
-_ADD: Final = "insert into published_alerts (id, payload, created_ms) values (?, ?, ?) on conflict do nothing"
+_ADD: Final = (
+    f"insert into published_alerts (id, payload, created_ms) select ?, ?, ? where {HOLDS} on conflict do nothing"
+)
+_NOTE: Final = f"update published_lists set alert_id = ? where name = ? and {HOLDS}"  # noqa: S608 - only constants
 
 
 class StateChange(TypedDict):
@@ -33,7 +37,7 @@ class ListAlerts:
     url: str
 
     def open(self, known: PublishedList, build_id: str, is_fresh: bool, facts: StateChange) -> list[Statement]:
-        """Return the statements that note a change; none if the list was, or was not, fresh before."""
+        """Return the statements that note a change, if the build holds its list; none if it was, or was not, fresh before."""
         if is_fresh == (known.alert_id is None):
             return []
         kind = "list-recovered" if is_fresh else "list-degraded"
@@ -41,8 +45,8 @@ class ListAlerts:
         now_s = self.clock.now()
         payload = {"type": kind, "list": known.name, "alertId": alert_id, "timestamp": iso(now_s), **facts}
         return [
-            (_ADD, (alert_id, encode_json(payload), round(now_s * 1000))),
-            ("update published_lists set alert_id = ? where name = ?", (None if is_fresh else alert_id, known.name)),
+            (_ADD, (alert_id, encode_json(payload), round(now_s * 1000), build_id)),
+            (_NOTE, (None if is_fresh else alert_id, known.name, build_id)),
         ]
 
     async def deliver(self) -> None:

@@ -32,6 +32,8 @@ and not exists (
 )
 """
 _RENEW: Final = "update published_builds set lease_ms = ? where id = ? and started_ms is not null and ended_ms is null"
+# For statements that only the build may run that holds its list.
+HOLDS: Final = "exists (select 1 from published_builds where id = ? and started_ms is not null and ended_ms is null)"
 _LAST: Final = """
 select * from published_builds where list = ? and started_ms is not null order by started_ms desc, requested_ms desc limit 1
 """

@@ -26,7 +26,7 @@ from sluice.core.ports import Clock, Database, DatabaseRow, Log
 from sluice.core.timestamps import Timestamp, iso
 from sluice.services.compiler.ports import Result, Steps
 from sluice.services.compiler.published.builds.alerts import ListAlerts, StateChange
-from sluice.services.compiler.published.builds.build_queue import BuildQueue
+from sluice.services.compiler.published.builds.build_queue import HOLDS, BuildQueue
 from sluice.services.compiler.published.builds.build_steps import BuildDecision, BuildSteps, TakenSources, list_formats
 from sluice.services.compiler.published.builds.publisher import VersionPublisher
 from sluice.services.compiler.published.list_store import ListStore, SourceNotes
@@ -36,6 +36,8 @@ QUICK: Final = StepPolicy(5, 2, "exponential", 60)
 FETCH: Final = StepPolicy(2, 5, "exponential", 1800)
 LONG: Final = StepPolicy(2, 5, "exponential", 600)
 ALERT: Final = StepPolicy(3, 5, "exponential", 60)
+_SHOW_STATE: Final = f"update published_lists set state = ?, reason = ?, sources = ? where name = ? and {HOLDS}"  # noqa: S608 - only constants
+_END: Final = "update published_builds set ended_ms = ?, outcome = ?, reason = ? where id = ? and ended_ms is null"
 _MAX_WAITS: Final = 300
 _MAX_WAIT_S: Final = 30.0
 
@@ -163,15 +165,10 @@ class PublishedListWorkflow:
         now_ms = round(self.clock.now() * 1000)
         await self.database.batch(
             [
-                (
-                    "update published_builds set ended_ms = ?, outcome = ?, reason = ? where id = ? and ended_ms is null",
-                    (now_ms, outcome, reason or None, build_id),
-                ),
-                (
-                    "update published_lists set state = ?, reason = ?, sources = ? where name = ?",
-                    (state, reason or None, shown, name),
-                ),
+                (_SHOW_STATE, (state, reason or None, shown, name, build_id)),
                 *self.alerts.open(known, build_id, state == ListState.FRESH, facts),
+                # Last: the others are only done for a build that has not ended.
+                (_END, (now_ms, outcome, reason or None, build_id)),
             ]
         )
 

@@ -133,11 +133,11 @@ class VersionPublisher:
 
     async def change_addresses(self, name: str, build_id: str, formats: Sequence[str]) -> None:
         """Put what was made in place. Readers of an address get the old version or the new one."""
-        await self.builds.renew(build_id)
         for one in formats:
             stored = await self.bucket.get(build_key(build_id, one))
             if stored is None:
                 raise SluiceError(f"format {one} of {build_id} is no longer stored: build the list again")
+            await self.builds.renew(build_id)
             key = address_key(name, one)
             await self.bucket.put(key, stored.body, custom_metadata=stored.object.custom_metadata)
 
@@ -146,7 +146,7 @@ class VersionPublisher:
         await self.builds.renew(build_id)
         version, created_s, _ = facts["stamp"]
         shown: VersionRecord = {**facts, "formats": list(formats)}
-        await self.lists.publish(name, StoredVersion(version, created_s, facts["ruleCount"], shown))
+        await self.lists.publish(name, build_id, StoredVersion(version, created_s, facts["ruleCount"], shown))
         await self.purge(cache_tags(name))
 
     async def remove_all(self, name: str, build_id: str = "") -> None:
