@@ -249,6 +249,6 @@ class CompilerObject(CompilerParts):
 
     @cached_property
     def job_sweeper(self) -> Sweeper:
-        from sluice.services.compiler.jobs.sweeper import Sweeper
+        from sluice.services.compiler.jobs.sweeper import THIS_ISOLATE, Sweeper
 
-        return Sweeper(self.jobs, self._own.alarm, self.ports.clock)
+        return Sweeper(self.jobs, self._own.alarm, self.ports.clock, THIS_ISOLATE)

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from fakes.binding import Crash, JsError
+from fakes.objects import FakeStorage
 from sluice.core.errors import Invalid, NotAccepted, SluiceError, Unavailable, Unusable
+from sluice.platform.durable_objects import Alarm
 from sluice.services.compiler.cache.compile_order import CompileOrder
 from sluice.services.compiler.cache.compiled_list import ListSummary
 from sluice.services.compiler.jobs import consumer as consumer_module
@@ -18,6 +20,7 @@ from sluice.services.compiler.jobs.dead_letters import DeadLetterRecorder
 from sluice.services.compiler.jobs.job_store import LEASE_S
 from sluice.services.compiler.jobs.queue_messages import BatchMessage, CompileMessage
 from sluice.services.compiler.jobs.queue_stats import QueueStats
+from sluice.services.compiler.jobs.sweeper import IsolateLife, Sweeper
 from sluice.services.compiler.requests import BatchItem
 from unit.services.compiler.world import LIST, URL, World, configuration, order
 
@@ -143,6 +146,40 @@ async def test_resending_slows_down():
         world.clock.advance(60)
         await world.jobs.resend_lost()
     assert 20 < len(world.sent) < 35
+
+
+async def test_restart_resends_soon():
+    """A message that was sent often, and lost when the process was restarted, is sent again after a minute, and once."""
+    world = World()
+    await world.jobs.accept(message())
+    for _ in range(10):
+        world.clock.advance(3601)
+        await world.jobs.resend_lost()
+    sends = len(world.sent)
+    isolate = IsolateLife()
+    for seconds, expected in ((0, 0), (59, 0), (2, 1), (30, 1), (600, 1)):
+        world.clock.advance(seconds)
+        await Sweeper(world.jobs, Alarm(FakeStorage()), world.clock, isolate).sweep()
+        assert len(world.sent) - sends == expected, "a message that is only late is not sent again and again"
+    assert (await deliver(world, world.sent[-1][1])).answer == "ack"
+    assert (await deliver(world, world.sent[0][1])).answer == "ack"
+    assert world.download.requests == [URL]
+
+
+async def test_restart_while_a_retry_waits():
+    """The retry of a failed attempt is due a moment after the restart: it counts as sent before it."""
+    world = World()
+    await world.jobs.accept(message())
+    for _ in range(10):
+        world.clock.advance(3601)
+        await world.jobs.resend_lost()
+    assert await world.jobs.claim("j1") == 1
+    await world.jobs.release("j1", 1, "down", 32)
+    sends, isolate = len(world.sent), IsolateLife()
+    for seconds, expected in ((0, 0), (60, 0), (33, 1), (600, 1)):
+        world.clock.advance(seconds)
+        await Sweeper(world.jobs, Alarm(FakeStorage()), world.clock, isolate).sweep()
+        assert len(world.sent) - sends == expected
 
 
 async def test_retries_then_dead_letter():

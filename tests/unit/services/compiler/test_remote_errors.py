@@ -19,7 +19,7 @@ from sluice.services.compiler.cache.remote_single_flight import (
 )
 from sluice.services.compiler.cache.served_list import ListForm, ServedList
 from sluice.services.compiler.cache.single_flight import SingleFlight
-from sluice.services.compiler.jobs.sweeper import INTERVAL_S, Sweeper, SweeperCalls
+from sluice.services.compiler.jobs.sweeper import INTERVAL_S, IsolateLife, Sweeper, SweeperCalls
 from sluice.services.compiler.limits.allowance import FetchAllowance
 from unit.services.compiler.remote_objects import Answering, connect_named
 from unit.services.compiler.world import URL, World, order
@@ -117,7 +117,7 @@ async def test_summary_carries_no_list():
 async def test_sweeper():
     """Arming sets the alarm once; an error of the object's storage reaches the caller as it is."""
     world, storage = World(), FakeStorage()
-    sweeper = Sweeper(world.jobs, Alarm(storage), world.clock)
+    sweeper = Sweeper(world.jobs, Alarm(storage), world.clock, IsolateLife())
     sweepers = connect_named(SweeperCalls, FakeObjects(lambda _name: Answering(SweeperCalls, sweeper)))
     for _ in range(2):
         await sweepers("jobs").arm()
@@ -128,7 +128,7 @@ async def test_sweeper():
 async def test_sweep_follows_unfinished_jobs():
     """The alarm is set again while a job is unfinished or the sweeper was armed lately, and not after that."""
     world, storage = World(), FakeStorage()
-    sweeper = Sweeper(world.jobs, Alarm(storage), world.clock)
+    sweeper = Sweeper(world.jobs, Alarm(storage), world.clock, IsolateLife())
     await sweeper.arm()
     await sweeper.sweep()
     assert storage.alarm_ms == (world.clock.now() + INTERVAL_S) * 1000
@@ -141,13 +141,13 @@ async def test_sweep_follows_unfinished_jobs():
 async def test_idle_sweeper_is_silent():
     """Over five idle minutes no alarm rings, although the platform makes the object anew for each."""
     world, storage = World(), FakeStorage()
-    await Sweeper(world.jobs, Alarm(storage), world.clock).arm()
+    await Sweeper(world.jobs, Alarm(storage), world.clock, IsolateLife()).arm()
     rung = 0
     for _ in range(300):
         world.clock.advance(1)
         if storage.alarm_ms is not None and storage.alarm_ms <= world.clock.now() * 1000:
             storage.alarm_ms = None
             rung += 1
-            await Sweeper(world.jobs, Alarm(storage), world.clock).sweep()
+            await Sweeper(world.jobs, Alarm(storage), world.clock, IsolateLife()).sweep()
     assert rung == 1  # the one that was set before
     assert storage.alarm_ms is None

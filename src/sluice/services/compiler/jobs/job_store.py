@@ -26,6 +26,9 @@ MAX_MESSAGE_BYTES: Final = 100_000
 # When a sent message counts as lost: after 30 s, then each time after twice as long, up to an hour.
 _FIRST_WAIT_S: Final = 30
 _MAX_WAIT_S: Final = 3600
+# A message from before a restart may have been lost with the process (Miniflare keeps messages in memory), or wait in a long
+# queue: it is sent again once, if nobody has claimed the job so long after it was due.
+_RESTART_WAIT_S: Final = 60
 _UNSENT_GRACE_S: Final = 5
 _RESENT_AT_ONCE: Final = 50
 _MAX_ERROR_CHARS: Final = 1000
@@ -49,6 +52,7 @@ _DUE: Final = f"""
 select request_id, priority, message from compile_jobs
 where (state = 'queued' and sent_ms is null and created_ms < ?1 - {_UNSENT_GRACE_S * 1000})
    or (state = 'queued' and sent_ms + min({_FIRST_WAIT_S} << min(max(sends - 1, 0), 7), {_MAX_WAIT_S}) * 1000 < ?1)
+   or (state = 'queued' and sent_ms < ?2 + {_RESTART_WAIT_S * 1000} and sent_ms + {_RESTART_WAIT_S * 1000} < ?1)
    or (state = 'running' and lease_ms < ?1)
 order by created_ms limit {_RESENT_AT_ONCE}
 """  # noqa: S608 - only constants
@@ -200,9 +204,9 @@ class JobStore:
         unfinished = "select 1 from compile_jobs where state in ('queued', 'running') limit 1"
         return await self.database.value(unfinished) is not None
 
-    async def resend_lost(self) -> None:
-        """Send the messages again that never arrived."""
-        for row in await self.database.all(_DUE, self._now_ms()):
+    async def resend_lost(self, restarted_at: float = 0.0) -> None:
+        """Send the messages again that never arrived; those from before a restart are not given as much time."""
+        for row in await self.database.all(_DUE, self._now_ms(), round(restarted_at * 1000)):
             self.log.event("job.sent_again", request_id=row["request_id"])
             await self.database.run(
                 "update compile_jobs set state = 'queued', lease_ms = null"

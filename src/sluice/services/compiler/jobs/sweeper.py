@@ -1,5 +1,6 @@
 """Resends lost jobs on an alarm of its own, which survives every crash."""
 
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 from sluice.core.ports import Alarm, Clock
@@ -15,13 +16,29 @@ class SweeperCalls(Protocol):
     async def arm(self) -> None: ...
 
 
+@dataclass(slots=True)
+class IsolateLife:
+    """When an isolate began to sweep. It outlives the object, which the platform makes anew for each alarm, but no restart."""
+
+    began_at: float | None = None
+
+    def find_beginning(self, clock: Clock) -> float:
+        if self.began_at is None:
+            self.began_at = clock.now()
+        return self.began_at
+
+
+THIS_ISOLATE: Final = IsolateLife()
+
+
 class Sweeper:
     """Resends lost jobs when its alarm rings. It lives in one object; every accepted job arms it, and it arms itself while any job is unfinished."""
 
-    def __init__(self, jobs: JobStore, alarm: Alarm, clock: Clock) -> None:
+    def __init__(self, jobs: JobStore, alarm: Alarm, clock: Clock, isolate: IsolateLife) -> None:
         self._jobs = jobs
         self._alarm = alarm
         self._clock = clock
+        self._isolate = isolate
         self._armed_at: float | None = None  # by a caller of this instance
 
     async def arm(self) -> None:
@@ -35,4 +52,4 @@ class Sweeper:
         armed_lately = self._armed_at is not None and self._clock.now() - self._armed_at < INTERVAL_S
         if armed_lately or await self._jobs.has_unfinished():
             await self._alarm.set(self._clock.now() + INTERVAL_S)
-            await self._jobs.resend_lost()
+            await self._jobs.resend_lost(self._isolate.find_beginning(self._clock))
