@@ -16,6 +16,10 @@ from sluice.web.router import Handler, Route
 Described = TypeVar("Described", bound=Callable[..., Any])
 # The operator's bearer token, or the headers of a signed request.
 Security = Literal["admin", "signed"]
+# The header that makes a request repeatable, and the one of a reply that is the stored one.
+IDEMPOTENCY_KEY: Final = "Idempotency-Key"
+MAX_KEY_CHARS: Final = 128
+REPLAYED: Final = "X-Idempotent-Replayed"
 # The tag of the routes that every Worker has; it comes last.
 SERVICE: Final = "Service"
 
@@ -51,7 +55,7 @@ class Operation(NamedTuple):
 
     `problems` lists the statuses of problem replies, except those that follow from a body, a query, parameters or
     `security`, whose members are alternatives. `example` is a valid body. `body_extras` are members that the body may have
-    beside those of its model, with their schemas: a guard takes them out.
+    beside those of its model, with their schemas: a guard takes them out. `is_repeatable` if it takes an Idempotency-Key.
     """
 
     name: str
@@ -67,6 +71,7 @@ class Operation(NamedTuple):
     example: Any = None
     problems: tuple[int, ...] = ()
     security: tuple[Security, ...] = ()
+    is_repeatable: bool = False
 
     def read(self, request: Request) -> QueryValues:
         """Return the parameters of the query that it declares; any other is a mistake of the caller."""

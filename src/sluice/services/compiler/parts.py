@@ -25,6 +25,7 @@ from sluice.services.compiler.ports import CompilerPorts, Instances, InstanceSta
 from sluice.services.compiler.settings import Settings
 
 if TYPE_CHECKING:
+    from sluice.services.compiler.guard.idempotency import IdempotencyKeys
     from sluice.services.compiler.health.store import HealthStore
     from sluice.services.compiler.jobs.dead_letter_store import DeadLetterStore
     from sluice.services.compiler.jobs.job_store import JobStore
@@ -228,8 +229,14 @@ class CompilerParts:
             instances={kind: self.find_instances(kind) for kind in PREFIXES},
             params_store=self.params_store,
             clock=self.ports.clock,
-            new_id=self.ports.new_id,
         )
+
+    @cached_property
+    def keys(self) -> IdempotencyKeys:
+        from sluice.services.compiler.guard.idempotency import IdempotencyKeys
+
+        ports = self.ports
+        return IdempotencyKeys(database=ports.database, clock=ports.clock, new_id=ports.new_id, log=ports.log)
 
 
 class CompilerObject(CompilerParts):

@@ -40,8 +40,8 @@ CHEAP_REQUESTS: Final = 3
 # Pages of other sites may call it.
 PUBLIC_API: Final = Cors(
     origins=("*",),
-    allow_headers=("Authorization", "Cache-Control", "Content-Type"),
-    expose_headers=("Location", "Retry-After", "X-Cache", "X-Request-Deduplication"),
+    allow_headers=("Authorization", "Cache-Control", "Content-Type", "Idempotency-Key"),
+    expose_headers=("Location", "Retry-After", "X-Cache", "X-Idempotent-Replayed", "X-Request-Deduplication"),
 )
 
 
@@ -140,6 +140,7 @@ class CompilerService(CompilerParts):
             stores=(
                 self.jobs,
                 self.dead_letter_store,
+                self.keys,
                 self.spent_fetches,
                 self.records,
                 self.items,
@@ -217,8 +218,8 @@ class CompilerService(CompilerParts):
             admin_token=self.settings.admin_token,
             cache=self.list_cache,
             find_workflow_job=partial(find_workflow_job, self.starter),
+            keys=self.keys,
             clock=self.ports.clock,
-            new_id=self.ports.new_id,
             count=self.request_metrics.count,
         )
 
@@ -236,6 +237,7 @@ class CompilerService(CompilerParts):
             health=self.health_store,
             configurations=partial(warm_configurations, self.settings.warm_configurations),
             sources=partial(health_sources, self.settings.health_sources),
+            keys=self.keys,
             admin_token=self.settings.admin_token,
             clock=self.ports.clock,
         )

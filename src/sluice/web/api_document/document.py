@@ -5,7 +5,17 @@ from typing import Any, Final
 
 from sluice.web.api_document.problem_replies import build_problem_responses, list_problem_statuses, response_name
 from sluice.web.api_document.schemas import JSON, Schemas, build_path_parameter, build_query_parameter
-from sluice.web.operations import SERVICE, Media, Operation, ReplyDoc, Security, find_operation
+from sluice.web.operations import (
+    IDEMPOTENCY_KEY,
+    MAX_KEY_CHARS,
+    REPLAYED,
+    SERVICE,
+    Media,
+    Operation,
+    ReplyDoc,
+    Security,
+    find_operation,
+)
 from sluice.web.router import Route, Shape, get_shape
 
 Json = dict[str, Any]
@@ -25,6 +35,16 @@ _REQUIRED: Final[dict[Security, Json]] = {
     "admin": {"admin": []},
     "signed": {"signature": [], "timestamp": [], "nonce": []},
 }
+_KEY: Final[Json] = {
+    "name": IDEMPOTENCY_KEY,
+    "in": "header",
+    "required": False,
+    "description": "A value of your own, new for each thing that you want. For 24 hours an equal request with it, from the same "
+    "address or with the operator's token, gets the first reply again and starts nothing more; another body is 409.",
+    "schema": {"type": "string", "pattern": f"^[!-~]{{1,{MAX_KEY_CHARS}}}$"},
+    "example": "0d4f5c1e-8a7b-4c6d-9e2f-1a2b3c4d5e6f",
+}
+_REPLAYED: Final = {REPLAYED: "true when this is the stored reply to the same request before."}
 
 
 def build_document(name: str, version: str, routes: Iterable[Route], *, about: str = "") -> Json:
@@ -78,6 +98,8 @@ def _build_operation(route: Route, operation: Operation, template: str, schemas:
         built["tags"] = [operation.tag]
     queries = operation.query.parameters if operation.query else ()
     parameters = [*_build_path_parameters(route, operation, template), *map(build_query_parameter, queries)]
+    if operation.is_repeatable:
+        parameters.append(_KEY)
     if parameters:
         built["parameters"] = parameters
     if operation.body:
@@ -99,7 +121,11 @@ def _build_path_parameters(route: Route, operation: Operation, template: str) ->
 
 
 def _build_responses(operation: Operation, schemas: Schemas) -> Json:
-    responses = {str(status): _build_response(answer, schemas) for status, answer in operation.replies.items()}
+    about = _REPLAYED if operation.is_repeatable else {}
+    responses = {
+        str(status): _build_response(answer._replace(headers={**answer.headers, **about}), schemas)
+        for status, answer in operation.replies.items()
+    }
     for status in list_problem_statuses(operation):
         responses.setdefault(str(status), {"$ref": f"#/components/responses/{response_name(status)}"})
     responses["default"] = {"$ref": f"#/components/responses/{response_name(None)}"}

@@ -40,6 +40,8 @@ def list_problem_statuses(operation: Operation) -> list[int]:
         statuses.add(400)
     if operation.security:
         statuses.add(401)
+    if operation.is_repeatable:
+        statuses |= {400, 409}
     if "admin" in operation.security:
         statuses.add(403)
     return sorted(statuses)

@@ -41,7 +41,8 @@ async def test_queued_job_keeps_every_option():
         return {"configuration": CONFIGURATION, **ALL}
 
     guard: Any = admit
-    await replace(world.service.queue_api, guard=guard, new_id=lambda: "0").submit(post(b""))
+    keys = replace(world.service.keys, new_id=lambda: "0")
+    await replace(world.service.queue_api, guard=guard, keys=keys).submit(post(b""))
     [(_, body)] = world.sent
     message = parse_message(body)
     assert isinstance(message, CallerOptions)

@@ -10,6 +10,7 @@ from fakes.workflows import FakeWorkflows
 from sluice.core.errors import TooManyRequests
 from sluice.core.ports import HeaderPairs
 from sluice.platform.workflows import Workflows
+from sluice.services.compiler.guard.idempotency import IdempotencyKeys
 from sluice.services.compiler.health.store import HealthStore
 from sluice.services.compiler.http.workflows import WorkflowApi
 from sluice.services.compiler.workflows.defaults import health_sources, warm_configurations
@@ -56,7 +57,6 @@ class Api(Bench):
             instances={kind: Workflows(engine, self.clock.sleep) for kind, engine in self.engines.items()},
             params_store=self.params_store,
             clock=self.clock,
-            new_id=self.random_hex,
         )
         api = WorkflowApi(
             guard=self,
@@ -66,6 +66,7 @@ class Api(Bench):
             health=HealthStore(database=self.database, clock=self.clock),
             configurations=warm_configurations,
             sources=health_sources,
+            keys=IdempotencyKeys(database=self.database, clock=self.clock, new_id=self.random_hex, log=self.log),
             admin_token="operator",
             clock=self.clock,
         )

@@ -6,11 +6,12 @@ from typing import Final
 
 from sluice.core.errors import Conflict, NotFound
 from sluice.core.models import parse_model
-from sluice.core.ports import Clock, NewId
+from sluice.core.ports import Clock
 from sluice.services.compiler.cache.compilation_records import Count
 from sluice.services.compiler.cache.list_cache import ListCache
 from sluice.services.compiler.cache.served_list import ServedList
 from sluice.services.compiler.guard.guard import REFUSED, TOKEN
+from sluice.services.compiler.guard.idempotency import IdempotencyKeys, Ticket
 from sluice.services.compiler.http.compile import build_list_reply
 from sluice.services.compiler.http.job_replies import (
     BatchSize,
@@ -67,6 +68,7 @@ COMPILE_ASYNC: Final = Operation(
     body_extras=TOKEN,
     example=COMPILE_EXAMPLE,
     problems=(*REFUSED, 503),
+    is_repeatable=True,
 )
 COMPILE_BATCH_ASYNC: Final = Operation(
     "enqueueBatch",
@@ -77,6 +79,7 @@ COMPILE_BATCH_ASYNC: Final = Operation(
     body_extras=TOKEN,
     example=BATCH_EXAMPLE,
     problems=(*REFUSED, 503),
+    is_repeatable=True,
 )
 SHOW_STATS: Final = Operation(
     "showQueueStats",
@@ -135,34 +138,44 @@ class QueueApi:
     admin_token: str
     cache: ListCache
     find_workflow_job: Callable[[str], Awaitable[Job | None]]
+    keys: IdempotencyKeys
     clock: Clock
-    new_id: NewId
     count: Count
 
     @describe(COMPILE_ASYNC)
     async def submit(self, request: Request) -> Reply:
-        body = parse_model(CompileRequest, await self.guard(request, max_bytes=MAX_BODY_BYTES))
-        message = CompileMessage(
-            request_id=self._new_request_id("compile"),
-            timestamp=self._now_ms(),
-            priority=parse_priority(body.priority),
-            configuration=body.configuration.model_dump(mode="json", exclude_unset=True),
-            **body.list_caller_options(),
-        )
-        return await self._accept(message, {})
+        sent = await self.guard(request, max_bytes=MAX_BODY_BYTES)
+        body = parse_model(CompileRequest, sent)
+
+        async def accept(ticket: Ticket) -> Reply:
+            message = CompileMessage(
+                request_id=f"compile-{ticket.unique}",
+                timestamp=self._now_ms(),
+                priority=parse_priority(body.priority),
+                configuration=body.configuration.model_dump(mode="json", exclude_unset=True),
+                **body.list_caller_options(),
+            )
+            return await self._accept(message, ticket, {})
+
+        return await self.keys.run_once(request, sent, accept)
 
     @describe(COMPILE_BATCH_ASYNC)
     async def submit_batch(self, request: Request) -> Reply:
-        body = parse_model(AsyncBatchRequest, await self.guard(request, max_bytes=MAX_BODY_BYTES))
+        sent = await self.guard(request, max_bytes=MAX_BODY_BYTES)
+        body = parse_model(AsyncBatchRequest, sent)
         share_fetches([count_sent_files(item.configuration) for item in body.requests])
         await self.guard.charge_sources(request, sum(count_sent_sources(item.configuration) for item in body.requests))
-        message = BatchMessage(
-            request_id=self._new_request_id("batch"),
-            timestamp=self._now_ms(),
-            priority=parse_priority(body.priority),
-            requests=body.requests,
-        )
-        return await self._accept(message, {"batchSize": len(body.requests)})
+
+        async def accept(ticket: Ticket) -> Reply:
+            message = BatchMessage(
+                request_id=f"batch-{ticket.unique}",
+                timestamp=self._now_ms(),
+                priority=parse_priority(body.priority),
+                requests=body.requests,
+            )
+            return await self._accept(message, ticket, {"batchSize": len(body.requests)})
+
+        return await self.keys.run_once(request, sent, accept)
 
     @describe(SHOW_STATS)
     async def show_stats(self, _request: Request) -> Reply:
@@ -215,9 +228,9 @@ class QueueApi:
             raise NotFound(f"there is no job {request_id}")
         return job
 
-    async def _accept(self, message: Message, size: BatchSize) -> Reply:
-        await self.jobs.accept(message)
-        self.count("jobs", "enqueued")
+    async def _accept(self, message: Message, ticket: Ticket, size: BatchSize) -> Reply:
+        if await self.jobs.accept(message, is_repeatable=ticket.is_repeatable):
+            self.count("jobs", "enqueued")
         request_id = str(message.request_id)
         accepted: JobAccepted = {
             "success": True,
@@ -250,10 +263,6 @@ class QueueApi:
             return await self._build_list_reply(request, job, outcome.cache_key)
         results = [outcome.as_json() for outcome in outcomes.values()]
         return Reply.json({**build_status(job), "results": results})
-
-    def _new_request_id(self, kind: str) -> str:
-        """Return an id that nobody can guess: whoever knows it owns the job."""
-        return f"{kind}-{self._now_ms()}-{self.new_id()}"
 
     def _now_ms(self) -> int:
         return round(self.clock.now() * 1000)

@@ -93,6 +93,7 @@ PUT_LIST: Final = Operation(
         "schedule": "0 */6 * * *",
         "formats": ["hosts"],
     },
+    is_repeatable=True,
     problems=(409, 429, 502, 503, 504),
     security=("admin",),
 )
@@ -112,6 +113,7 @@ REBUILD_LIST: Final = Operation(
     "A build that is asked for while another one runs waits behind it.",
     tag=_TAG,
     path=(NAME,),
+    is_repeatable=True,
     problems=(404, 429, 503),
     security=("admin",),
 )
@@ -124,6 +126,7 @@ ROLL_BACK_LIST: Final = Operation(
     path=(NAME,),
     body=RollbackRequest,
     example={"version": 1},
+    is_repeatable=True,
     problems=(404, 429, 503),
     security=("admin",),
 )

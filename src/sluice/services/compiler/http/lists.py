@@ -11,6 +11,7 @@ from sluice.core.filters.syntax.hostnames import find_name
 from sluice.core.json_text import JsonObject
 from sluice.core.models import parse_model
 from sluice.core.timestamps import iso
+from sluice.services.compiler.guard.idempotency import OPERATOR, IdempotencyKeys, Ticket
 from sluice.services.compiler.http.list_addresses import build_unbuilt_reply
 from sluice.services.compiler.http.list_facts import (
     BuildAccepted,
@@ -63,6 +64,7 @@ class ListsApi:
     operator: ListOperator
     previews: Previews
     queries: ListQueries
+    keys: IdempotencyKeys
     admin_token: str
     public_url: str
 
@@ -132,8 +134,12 @@ class ListsApi:
             return Reply.json(await self.previews.preview(name, definition))
         self.operator.check_not_declared(name)
         await self.previews.check_size(name, definition)
-        is_new, build_id = await self.operator.put(name, body, self._find_origin(request))
-        return self._build_accepted(request, name, build_id, 201 if is_new else 202)
+
+        async def put(ticket: Ticket) -> Reply:
+            is_new, build_id = await self.operator.put(name, body, self._find_origin(request), ticket)
+            return self._build_accepted(request, name, build_id, 201 if is_new else 202)
+
+        return await self.keys.run_once(request, body, put, caller=OPERATOR)
 
     @describe(DELETE_LIST)
     async def delete(self, request: Request) -> Reply:
@@ -145,14 +151,23 @@ class ListsApi:
     async def rebuild(self, request: Request) -> Reply:
         require_admin(request, self.admin_token)
         name = NAME.read(request)
-        return self._build_accepted(request, name, await self.operator.rebuild(name), 202)
+
+        async def rebuild(ticket: Ticket) -> Reply:
+            return self._build_accepted(request, name, await self.operator.rebuild(name, ticket), 202)
+
+        return await self.keys.run_once(request, None, rebuild, caller=OPERATOR)
 
     @describe(ROLL_BACK_LIST)
     async def roll_back(self, request: Request) -> Reply:
         require_admin(request, self.admin_token)
         name = NAME.read(request)
-        wanted = parse_model(RollbackRequest, await read_json(request, max_bytes=MAX_BODY_BYTES)).version
-        return self._build_accepted(request, name, await self.operator.roll_back(name, wanted), 202)
+        body = await read_json(request, max_bytes=MAX_BODY_BYTES)
+        wanted = parse_model(RollbackRequest, body).version
+
+        async def roll_back(ticket: Ticket) -> Reply:
+            return self._build_accepted(request, name, await self.operator.roll_back(name, wanted, ticket), 202)
+
+        return await self.keys.run_once(request, body, roll_back, caller=OPERATOR)
 
     @describe(LIST_VERSIONS)
     async def show_versions(self, request: Request) -> Reply:

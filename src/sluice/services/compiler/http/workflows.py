@@ -1,8 +1,8 @@
 """Workflows over HTTP: start, status, events, figures, and the last health report on the sources."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from sluice.core.compiler.configuration import Configuration
 from sluice.core.errors import Invalid
@@ -10,6 +10,7 @@ from sluice.core.models import parse_model
 from sluice.core.ports import Clock
 from sluice.core.timestamps import iso, parse_iso_ms
 from sluice.services.compiler.guard.guard import REFUSED, TOKEN
+from sluice.services.compiler.guard.idempotency import OPERATOR, IdempotencyKeys, Ticket
 from sluice.services.compiler.health.health_workflow import HealthRequest
 from sluice.services.compiler.health.source_check import HealthSource
 from sluice.services.compiler.health.store import HealthStore
@@ -38,7 +39,7 @@ from sluice.services.compiler.requests import (
     CompileRequest,
 )
 from sluice.services.compiler.workflows.event_log import WorkflowEventLog
-from sluice.services.compiler.workflows.starter import PREFIXES, PUBLISHED_LIST, WorkflowStarter
+from sluice.services.compiler.workflows.starter import PREFIXES, PUBLISHED_LIST, ApiType, WorkflowStarter
 from sluice.services.compiler.workflows.warming import WarmRequest
 from sluice.web import Reply, Request
 from sluice.web.admin import is_operator
@@ -67,6 +68,8 @@ RUN: Final = PathParameter(
 )
 SINCE: Final = text("since", about="Only events after this time.", example="2026-01-31T12:00:00.000Z")
 
+# What the reply says, the name of the member that holds the id, the parameters, and how much was started.
+Started = tuple[str, str, Mapping[str, Any], StartedAmount]
 
 _STARTED: Final = {202: ReplyDoc("The workflow is started.", WorkflowStarted)}
 START_COMPILATION: Final = Operation(
@@ -79,6 +82,7 @@ START_COMPILATION: Final = Operation(
     body_extras=TOKEN,
     example=COMPILE_EXAMPLE,
     problems=(*REFUSED, 503),
+    is_repeatable=True,
 )
 START_BATCH: Final = Operation(
     "startBatch",
@@ -89,6 +93,7 @@ START_BATCH: Final = Operation(
     body_extras=TOKEN,
     example=BATCH_EXAMPLE,
     problems=(*REFUSED, 503),
+    is_repeatable=True,
 )
 START_WARMING: Final = Operation(
     "startCacheWarming",
@@ -102,6 +107,7 @@ START_WARMING: Final = Operation(
         "configurations": [{"name": "EasyList", "sources": [{"source": "https://easylist.to/easylist/easylist.txt"}]}]
     },
     problems=(*REFUSED, 503),
+    is_repeatable=True,
 )
 START_HEALTH_CHECK: Final = Operation(
     "startHealthCheck",
@@ -119,6 +125,7 @@ START_HEALTH_CHECK: Final = Operation(
         ]
     },
     problems=(401, *REFUSED, 503),
+    is_repeatable=True,
 )
 SHOW_STATUS: Final = Operation(
     "showWorkflowStatus",
@@ -162,6 +169,7 @@ class WorkflowApi:
     health: HealthStore
     configurations: Callable[[], Sequence[Configuration]]
     sources: Callable[[], Sequence[HealthSource]]
+    keys: IdempotencyKeys
     admin_token: str
     clock: Clock
 
@@ -169,8 +177,7 @@ class WorkflowApi:
     async def start_compilation(self, request: Request) -> Reply:
         body = await self.guard(request, max_bytes=MAX_BODY_BYTES)
         parse_model(CompileRequest, body)
-        workflow_id = await self.starter.start_requested("compilation", "requestId", body)
-        return build_accepted("Compilation workflow started", "compilation", workflow_id, {})
+        return await self._start(request, body, "compilation", ("Compilation workflow started", "requestId", body, {}))
 
     @describe(START_BATCH)
     async def start_batch(self, request: Request) -> Reply:
@@ -178,10 +185,9 @@ class WorkflowApi:
         requests = parse_model(AsyncBatchRequest, body).requests
         share_fetches([count_sent_files(item.configuration) for item in requests])
         await self.guard.charge_sources(request, sum(count_sent_sources(item.configuration) for item in requests))
-        workflow_id = await self.starter.start_requested("batch-compilation", "batchId", body)
-        return build_accepted(
-            "Batch compilation workflow started", "batch-compilation", workflow_id, {"batchSize": len(requests)}
-        )
+        amount: StartedAmount = {"batchSize": len(requests)}
+        started = ("Batch compilation workflow started", "batchId", body, amount)
+        return await self._start(request, body, "batch-compilation", started)
 
     @describe(START_WARMING)
     async def start_warming(self, request: Request) -> Reply:
@@ -191,13 +197,9 @@ class WorkflowApi:
             share_fetches([count_files(configuration) for configuration in requested])
             await self.guard.charge_sources(request, sum(len(one.sources) for one in requested))
         chosen = [configuration.model_dump(exclude_unset=True) for configuration in requested or self.configurations()]
-        workflow_id = await self.starter.start_requested("cache-warming", "runId", {"configurations": chosen})
-        return build_accepted(
-            "Cache warming workflow started",
-            "cache-warming",
-            workflow_id,
-            {"configurationsCount": len(requested) if requested else "default"},
-        )
+        amount: StartedAmount = {"configurationsCount": len(requested) if requested else "default"}
+        started = ("Cache warming workflow started", "runId", {"configurations": chosen}, amount)
+        return await self._start(request, body, "cache-warming", started)
 
     @describe(START_HEALTH_CHECK)
     async def start_health_check(self, request: Request) -> Reply:
@@ -208,9 +210,21 @@ class WorkflowApi:
         await self.guard.charge_sources(request, len(check.sources or ()))
         chosen = [source.model_dump() for source in check.sources or self.sources()]
         params = {"sources": chosen, "alertOnFailure": check.alertOnFailure, "private": is_private}
-        workflow_id = await self.starter.start_requested("health-monitoring", "runId", params)
         amount: StartedAmount = {"sourcesCount": len(check.sources) if check.sources else "default"}
-        return build_accepted("Health check workflow started", "health-monitoring", workflow_id, amount)
+        started = ("Health check workflow started", "runId", params, amount)
+        # What the operator started is not told to a stranger of the same address.
+        caller = OPERATOR if is_operator(request, self.admin_token) else ""
+        return await self._start(request, body, "health-monitoring", started, caller)
+
+    async def _start(self, request: Request, body: Any, kind: ApiType, started: Started, caller: str = "") -> Reply:
+        """Start a workflow, once for each idempotency key, and reply with its id."""
+        message, id_field, params, amount = started
+
+        async def start(ticket: Ticket) -> Reply:
+            workflow_id = await self.starter.start_requested(kind, id_field, params, ticket)
+            return build_accepted(message, kind, workflow_id, amount)
+
+        return await self.keys.run_once(request, body, start, caller=caller)
 
     @describe(SHOW_STATUS)
     async def show_status(self, request: Request) -> Reply:

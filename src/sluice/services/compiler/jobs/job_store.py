@@ -103,28 +103,37 @@ class JobStore:
     clock: Clock
     log: Log
 
-    async def accept(self, message: Message) -> None:
-        """Store a job and send it. Once this returns, the job will run: if sending fails, the sweep sends it."""
+    async def accept(self, message: Message, *, is_repeatable: bool = False) -> bool:
+        """Store a job and send it; False if there is one with its id. Once this returns, the job will run: if sending fails, the sweep sends it.
+
+        The id of a repeatable one belongs to other requests too, so a failure here leaves alone what they have stored.
+        """
+        if is_repeatable and await self.find(_id(message)):
+            return False
         try:
             body = await self._store(message)
         except SluiceError as error:
-            with suppress(SluiceError):  # what stays in R2 expires
-                await self.bucket.delete(JOB_CONTENT_PREFIX + _id(message))
+            if not is_repeatable:
+                with suppress(SluiceError):  # what stays in R2 expires
+                    await self.bucket.delete(JOB_CONTENT_PREFIX + _id(message))
             if error.retryable:
                 raise NotAccepted("the job could not be stored, so it was not accepted: try again later") from error
             raise
+        if body is None:
+            return False
         try:
             await self._dispatch(_id(message), parse_priority(message.priority), body)
         except SluiceError as error:
             self.log.error("job.not_sent", error, request_id=message.request_id)
+        return True
 
-    async def _store(self, message: Message) -> JsonObject:
+    async def _store(self, message: Message) -> JsonObject | None:
+        """Return the body of the message; None if the job is there already."""
         await self.arm_sweeper()
         body = await self._message_body(message)
         priority = parse_priority(message.priority)
         row = (_id(message), message.type, priority, message.name[:MAX_NAME_CHARS], encode_json(body), self._now_ms())
-        await self.database.run(_INSERT, *row)
-        return body
+        return body if (await self.database.run(_INSERT, *row)).changes else None
 
     async def accept_foreign(self, message: Message) -> None:
         """Store a row for a message of another producer, unless there is one."""

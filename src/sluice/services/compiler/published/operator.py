@@ -12,7 +12,8 @@ from sluice.core.compiler.published.definition import ListDefinition, parse_defi
 from sluice.core.compiler.published.schedule import own_minute
 from sluice.core.errors import Conflict, NotAccepted, NotFound, SluiceError
 from sluice.core.json_text import JsonObject
-from sluice.core.ports import Bucket, Clock, Log
+from sluice.core.ports import Bucket, Clock, Log, NewId
+from sluice.services.compiler.guard.idempotency import Ticket
 from sluice.services.compiler.limits.turns import CompilationTurns
 from sluice.services.compiler.ports import Instances
 from sluice.services.compiler.published.builds.build_queue import BuildQueue
@@ -38,12 +39,16 @@ class ListOperator:
     instances: Instances
     load_declared: Callable[[], Mapping[str, JsonObject]]
     clock: Clock
+    new_id: NewId
     log: Log
 
-    async def put(self, name: str, definition: JsonObject, origin: str) -> tuple[bool, str]:
-        """Store a definition, and start a build; return whether the list is new, and the id of the build."""
+    async def put(self, name: str, definition: JsonObject, origin: str, ticket: Ticket) -> tuple[bool, str]:
+        """Store a definition, and start a build; return whether the list is new, and the id of the build.
+
+        A ticket starts one build, however often it is used.
+        """
         self.check_not_declared(name)
-        return await self._put(name, definition, origin)
+        return await self._put(name, definition, origin, ticket)
 
     async def delete(self, name: str) -> None:
         """Remove a list and everything that is stored of it; raise NotFound without it."""
@@ -55,19 +60,19 @@ class ListOperator:
             await self.lists.delete(name)
             await self.publisher.remove_all(name)
 
-    async def rebuild(self, name: str) -> str:
+    async def rebuild(self, name: str, ticket: Ticket) -> str:
         """Start a build behind those that wait, and return its id."""
-        if build_id := await self._store_declared(name):
+        if build_id := await self._store_declared(name, ticket):
             return build_id
         await self.lists.load(name)
-        return await self._start(name)
+        return await self._start(name, ticket)
 
-    async def roll_back(self, name: str, version: int) -> str:
+    async def roll_back(self, name: str, version: int, ticket: Ticket) -> str:
         """Start a build that publishes the rules of an older version; return its id."""
         await self.lists.load(name)
         if all(known.version != version for known in await self.lists.load_versions(name)):
             raise NotFound(f"list {name} has no version {version} any more")
-        return await self._start(name, rollback_to=version)
+        return await self._start(name, ticket, rollback_to=version)
 
     async def run_due(self, scheduled_ms: int) -> None:
         """Start a build of each list that is due in this hour, and what was lost; called once an hour."""
@@ -81,10 +86,12 @@ class ListOperator:
 
     async def _store_all_declared(self) -> None:
         for name in self.load_declared():
-            await self._attempt(self._store_declared(name))
+            await self._attempt(
+                self._store_declared(name, Ticket(f"{self._now_ms()}-{self.new_id()}", is_repeatable=False))
+            )
 
     async def _resume_lost(self) -> None:
-        before_ms = round(self.clock.now() * 1000) - _LOST_MS
+        before_ms = self._now_ms() - _LOST_MS
         for row in await self.builds.load_waiting():
             if row["requested_ms"] < before_ms:
                 await self._attempt(self._create(row["id"], row["list"], row["rollback_to"]))
@@ -95,13 +102,13 @@ class ListOperator:
         if old:
             await self.bucket.delete(old)
 
-    async def _put(self, name: str, definition: JsonObject, origin: str) -> tuple[bool, str]:
+    async def _put(self, name: str, definition: JsonObject, origin: str, ticket: Ticket) -> tuple[bool, str]:
         parsed: ListDefinition = parse_definition(definition)
         is_new = await self.lists.put(name, definition, origin)
         await self.publisher.reserve_addresses(name, list_formats(parsed))
-        return is_new, await self._start(name)
+        return is_new, await self._start(name, ticket)
 
-    async def _store_declared(self, name: str) -> str | None:
+    async def _store_declared(self, name: str, ticket: Ticket) -> str | None:
         """Store a declared list if it is new or changed; return the id of the build that this starts, if any."""
         definition = self.load_declared().get(name)
         if definition is None:
@@ -109,7 +116,7 @@ class ListOperator:
         known = await self.lists.find(name)
         if known is not None and known.definition == parse_definition(definition):
             return None
-        _, build_id = await self._put(name, definition, known.origin if known else "")
+        _, build_id = await self._put(name, definition, known.origin if known else "", ticket)
         return build_id
 
     def check_not_declared(self, name: str) -> None:
@@ -123,14 +130,16 @@ class ListOperator:
         params = {"list": name, "waitS": max(0, round(start_s - self.clock.now()))}
         await create_patiently(partial(self.instances.create, f"build-{scheduled_ms}-{name}", params), self.clock)
 
-    async def _start(self, name: str, *, rollback_to: int | None = None) -> str:
+    async def _start(self, name: str, ticket: Ticket, *, rollback_to: int | None = None) -> str:
         """Start a build, which exists once this returns; after a crash in between, the cron starts what has its row."""
-        build_id = await self.builds.add(name, rollback_to=rollback_to)
+        build_id = f"build-{ticket.unique}"
+        await self.builds.add(name, build_id, rollback_to=rollback_to)
         try:
             await self._create(build_id, name, rollback_to)
         except SluiceError as error:
-            with suppress(SluiceError):  # then the cron starts it
-                await self.builds.withdraw(build_id)
+            if not ticket.is_repeatable:  # else another request may have started it, and if not, the cron does
+                with suppress(SluiceError):
+                    await self.builds.withdraw(build_id)
             if error.retryable:
                 raise NotAccepted(
                     f"the build of {name} could not be stored, so it was not started: try again later"
@@ -140,6 +149,9 @@ class ListOperator:
 
     async def _create(self, build_id: str, name: str, rollback_to: int | None) -> None:
         await self.instances.create(build_id, {"list": name, "rollbackTo": rollback_to})
+
+    def _now_ms(self) -> int:
+        return round(self.clock.now() * 1000)
 
     async def _attempt(self, work: Awaitable[object]) -> None:
         try:

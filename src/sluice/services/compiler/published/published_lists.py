@@ -32,7 +32,7 @@ class PublishedListParts:
 
     @cached_property
     def builds(self) -> BuildQueue:
-        return BuildQueue(database=self._ports.database, clock=self._ports.clock, new_id=self._ports.new_id)
+        return BuildQueue(database=self._ports.database, clock=self._ports.clock)
 
     @cached_property
     def copies(self) -> GoodCopyStore:
@@ -102,6 +102,7 @@ class PublishedListParts:
             instances=self._parts.find_instances(PUBLISHED_LIST),
             load_declared=self._load_declared,
             clock=self._ports.clock,
+            new_id=self._ports.new_id,
             log=self._ports.log,
         )
 
@@ -122,6 +123,7 @@ class PublishedListParts:
             queries=ListQueries(
                 lists=self.list_store, bucket=self._ports.bucket, hold_large_slot=self.steps.hold_large_slot
             ),
+            keys=self._parts.keys,
             admin_token=self._parts.settings.admin_token,
             public_url=self._parts.settings.public_url,
         )

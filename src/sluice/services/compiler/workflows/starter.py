@@ -8,7 +8,8 @@ from typing import Any, Final, Literal
 
 from sluice.core.compiler.configuration import Configuration
 from sluice.core.errors import NotAccepted, SluiceError
-from sluice.core.ports import Clock, NewId
+from sluice.core.ports import Clock
+from sluice.services.compiler.guard.idempotency import Ticket
 from sluice.services.compiler.health.source_check import HealthSource
 from sluice.services.compiler.ports import Instances
 from sluice.services.compiler.workflows.params_store import ParamsStore
@@ -31,13 +32,16 @@ class WorkflowStarter:
     instances: Mapping[ApiType, Instances]
     params_store: ParamsStore
     clock: Clock
-    new_id: NewId
 
-    async def start_requested(self, kind: ApiType, id_field: str, params: Mapping[str, Any]) -> str:
-        """Start an instance, and return its id, which the parameters hold as `id_field`."""
-        now_ms = round(self.clock.now() * 1000)
-        workflow_id = f"{PREFIXES[kind]}-{now_ms}-{self.new_id()}"
-        await self._create(kind, workflow_id, {id_field: workflow_id, **params, "queuedAt": now_ms})
+    async def start_requested(self, kind: ApiType, id_field: str, params: Mapping[str, Any], ticket: Ticket) -> str:
+        """Start an instance, and return its id, which the ticket completes, and which the parameters hold as `id_field`.
+
+        A failure leaves alone what other requests with the same ticket have stored.
+        """
+        workflow_id = f"{PREFIXES[kind]}-{ticket.unique}"
+        queued_ms = round(self.clock.now() * 1000)
+        start_params = {id_field: workflow_id, **params, "queuedAt": queued_ms}
+        await self._create(kind, workflow_id, start_params, is_repeatable=ticket.is_repeatable)
         return workflow_id
 
     async def start_scheduled_warming(self, scheduled_ms: int, configurations: Sequence[Configuration]) -> str:
@@ -56,15 +60,18 @@ class WorkflowStarter:
         await create_patiently(partial(self._create, "health-monitoring", workflow_id, params), self.clock)
         return workflow_id
 
-    async def _create(self, kind: ApiType, workflow_id: str, params: Mapping[str, Any]) -> None:
+    async def _create(
+        self, kind: ApiType, workflow_id: str, params: Mapping[str, Any], *, is_repeatable: bool = False
+    ) -> None:
         """Start an instance, which exists once this returns; raise NotAccepted if it could not be stored."""
         start_params: Mapping[str, Any] = {}
         try:
             start_params = await self.params_store.store(workflow_id, params)
             await self.instances[kind].create(workflow_id, start_params)
         except SluiceError as error:
-            with suppress(SluiceError):  # it expires anyway
-                await self.params_store.delete(start_params)
+            if not is_repeatable:
+                with suppress(SluiceError):  # it expires anyway
+                    await self.params_store.delete(start_params)
             if error.retryable:
                 raise NotAccepted("the workflow could not be stored, so it was not started: try again later") from error
             raise

@@ -16,6 +16,7 @@ from sluice.core.ports import FetchResponse
 from sluice.platform.storage.d1 import D1
 from sluice.platform.storage.r2 import R2
 from sluice.platform.workflows import Steps, Workflows
+from sluice.services.compiler.guard.idempotency import IdempotencyKeys, Ticket
 from sluice.services.compiler.http.list_addresses import ListAddresses
 from sluice.services.compiler.http.lists import ListsApi
 from sluice.services.compiler.published.builds.alerts import ListAlerts
@@ -98,7 +99,7 @@ class ListBench:
         self.database, self.bucket = D1(self.d1), R2(self.r2)
         clock, database, bucket, log = self.clock, self.database, self.bucket, self.log
         self.lists = ListStore(database=database, clock=clock)
-        self.builds = BuildQueue(database=database, clock=clock, new_id=self._new_id)
+        self.builds = BuildQueue(database=database, clock=clock)
         copies = GoodCopyStore(database=database, bucket=bucket, clock=clock)
         fetcher = SourceFetcher(fetch=self.sites.fetch, clock=clock, draw=lambda: 0.0, timeout_s=5)
         steps = BuildSteps(
@@ -115,7 +116,8 @@ class ListBench:
         )  # fmt: skip
         self.operator = ListOperator(
             lists=self.lists, builds=self.builds, publisher=publisher, bucket=bucket,
-            instances=Workflows(self.engine, clock.sleep), load_declared=lambda: self.declared, clock=clock, log=log,
+            instances=Workflows(self.engine, clock.sleep), load_declared=lambda: self.declared, clock=clock,
+            new_id=self._new_id, log=log,
         )  # fmt: skip
         self.queries = ListQueries(lists=self.lists, bucket=bucket, hold_large_slot=hold_large_slot)
         self.addresses = ListAddresses(
@@ -123,6 +125,7 @@ class ListBench:
         )
         self.api = ListsApi(
             lists=self.lists, builds=self.builds, operator=self.operator, queries=self.queries, admin_token=TOKEN,
+            keys=IdempotencyKeys(database=database, clock=clock, new_id=self._new_id, log=log),
             previews=Previews(
                 lists=self.lists, copies=copies, bucket=bucket, fetcher=fetcher, hold_large_slot=hold_large_slot, clock=clock
             ),
@@ -154,12 +157,12 @@ class ListBench:
     async def put(self, name: str, *sources: str, **more: Any) -> str:
         configuration = {"name": name.title(), "sources": [{"source": source} for source in sources]}
         body = {"configuration": configuration, **more}
-        return (await self.operator.put(name, body, "https://lists.example"))[1]
+        return (await self.operator.put(name, body, "https://lists.example", self.ticket()))[1]
 
     async def rebuild(self, name: str) -> str:
         """Build once more, some time later. Returns the outcome."""
         self.clock.advance(3600)
-        build_id = await self.operator.rebuild(name)
+        build_id = await self.operator.rebuild(name, self.ticket())
         await self.run_all()
         row = await self.builds.find(build_id)
         assert row is not None
@@ -171,6 +174,9 @@ class ListBench:
         assert stored is not None, address
         assert stored.object.custom_metadata.get("etag"), "never built"
         return zlib.decompress(stored.body, wbits=31).decode()
+
+    def ticket(self) -> Ticket:
+        return Ticket(f"{round(self.clock.now() * 1000)}-{self._new_id()}", is_repeatable=False)
 
     def _new_id(self) -> str:
         self._ids = getattr(self, "_ids", 0) + 1

@@ -213,7 +213,9 @@ async def test_pattern_file():
     """A file of exclusions over the limit is no reason to leave the exclusions out."""
     bench = ListBench({A: make_list(5), B: make_large(11_000_000)})
     configuration: JsonObject = {"name": "L", "sources": [{"source": A}], "exclusions_sources": [B]}
-    build_id = (await bench.operator.put(NAME, {"configuration": configuration}, "https://lists.example"))[1]
+    build_id = (
+        await bench.operator.put(NAME, {"configuration": configuration}, "https://lists.example", bench.ticket())
+    )[1]
     await bench.run_all()
     row = await bench.builds.find(build_id)
     assert row is not None

@@ -228,7 +228,7 @@ async def test_rollback():
     bench = await build()
     bench.sites.answers[A] = make_list(120)
     await bench.rebuild(NAME)
-    await bench.operator.roll_back(NAME, 1)
+    await bench.operator.roll_back(NAME, 1, bench.ticket())
     await bench.run_all()
     text = await bench.text(f"{NAME}.txt")
     assert "! Version: 3\n" in text
@@ -251,7 +251,10 @@ async def test_format_no_longer_asked_for():
 async def test_waiting_builds():
     """A rebuild that is asked for while one runs waits behind it and has its own id."""
     bench = await build()
-    first, second = await bench.operator.rebuild(NAME), await bench.operator.rebuild(NAME)
+    first, second = (
+        await bench.operator.rebuild(NAME, bench.ticket()),
+        await bench.operator.rebuild(NAME, bench.ticket()),
+    )
     assert first != second
     assert not await bench.builds.claim(NAME, second)
     assert await bench.builds.claim(NAME, first)
@@ -263,7 +266,10 @@ async def test_waiting_builds():
 async def test_abandoned_build():
     """A build that has not moved for long makes room, and can publish nothing afterwards."""
     bench = await build()
-    first, second = await bench.operator.rebuild(NAME), await bench.operator.rebuild(NAME)
+    first, second = (
+        await bench.operator.rebuild(NAME, bench.ticket()),
+        await bench.operator.rebuild(NAME, bench.ticket()),
+    )
     assert await bench.builds.claim(NAME, first)
     bench.clock.advance(3600)
     assert await bench.builds.claim(NAME, second)
@@ -282,7 +288,7 @@ async def test_deleted():
 async def test_deleted_while_it_is_built():
     """A build whose list is deleted leaves nothing behind."""
     bench = await build()
-    build_id = await bench.operator.rebuild(NAME)
+    build_id = await bench.operator.rebuild(NAME, bench.ticket())
     assert await bench.builds.claim(NAME, build_id)
     await bench.operator.delete(NAME)
     await bench.run_all()
@@ -332,7 +338,7 @@ async def test_build_that_is_not_stored_is_not_accepted():
     bench = await build()
     bench.engine.full = True
     with pytest.raises(NotAccepted):
-        await bench.operator.rebuild(NAME)
+        await bench.operator.rebuild(NAME, bench.ticket())
     bench.engine.full = False
     assert await bench.rebuild(NAME) == "unchanged"
 
@@ -365,7 +371,7 @@ async def test_late_build_changes_nothing(first: int):
         bench = await build(formats=["hosts"])
         bench.sites.answers[A] = make_list(120)
         bench.clock.advance(3600)
-        late = await bench.operator.rebuild(NAME)
+        late = await bench.operator.rebuild(NAME, bench.ticket())
         left: list[Any] = []
 
         async def take_over(bench: ListBench = bench, late: str = late, left: list[Any] = left) -> None:
@@ -374,7 +380,7 @@ async def test_late_build_changes_nothing(first: int):
                 return
             bench.clock.advance(LEASE_MS / 1000 + 1)
             bench.sites.answers[A] = make_list(90)
-            other = await bench.operator.rebuild(NAME)
+            other = await bench.operator.rebuild(NAME, bench.ticket())
             await bench.run_instance(other)
             left.extend(await collect_state(bench))
 
@@ -403,7 +409,7 @@ async def test_crash_while_starting(fake: str, before: bool):
         crashing = getattr(bench, fake)
         crashing.fail_at(at, before=before)
         try:
-            accepted = await bench.operator.rebuild(NAME)
+            accepted = await bench.operator.rebuild(NAME, bench.ticket())
         except Crash:
             bench.clock.advance(11 * 60)
             await bench.operator.run_due(0)
@@ -424,7 +430,7 @@ async def test_crash_at_every_operation(fake: int, before: bool):
         texts = {await bench.text(f"{NAME}.txt")}
         bench.sites.answers[A] = make_list(120)
         bench.clock.advance(3600)
-        await bench.operator.rebuild(NAME)
+        await bench.operator.rebuild(NAME, bench.ticket())
         bench.fakes[fake].fail_at(at, before=before)
         await bench.run_all()
         if not bench.crashes:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sluice.core.errors import Conflict, TooManyRequests
-from sluice.core.ports import Clock, Database, DatabaseRow, NewId
+from sluice.core.ports import Clock, Database, DatabaseRow
 
 # Longer than the longest step with its retries; a build that has not moved for so long has been given up by the engine.
 LEASE_MS: Final = 40 * 60 * 1000
@@ -43,15 +43,12 @@ select * from published_builds where list = ? and started_ms is not null order b
 class BuildQueue:
     database: Database
     clock: Clock
-    new_id: NewId
 
-    async def add(self, name: str, *, build_id: str | None = None, rollback_to: int | None = None) -> str:
-        """Add a build and returns its id; raise TooManyRequests if many wait already."""
-        chosen = build_id or f"build-{self._now_ms()}-{self.new_id()}"
-        added = await self.database.run(_ADD, chosen, name, self._now_ms(), rollback_to, MAX_WAITING)
-        if not added.changes and build_id is None:
+    async def add(self, name: str, build_id: str, *, rollback_to: int | None = None) -> None:
+        """Add a build, unless it is there; raise TooManyRequests if many wait already."""
+        added = await self.database.run(_ADD, build_id, name, self._now_ms(), rollback_to, MAX_WAITING)
+        if not added.changes and await self.find(build_id) is None:
             raise TooManyRequests(f"{MAX_WAITING} builds of {name} wait already: wait for them", 60)
-        return chosen
 
     async def withdraw(self, build_id: str) -> None:
         """Remove a build that could not be started, so that later ones do not wait for it."""

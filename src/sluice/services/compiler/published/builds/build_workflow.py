@@ -16,11 +16,12 @@ rules stand is found by reading the sources a second time, one after another, in
 """
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, ParamSpec, TypedDict
 
 from sluice.core.compiler.published.versions import BuildOutcome, ListState, SourceState
-from sluice.core.errors import SluiceError
+from sluice.core.errors import SluiceError, TooManyRequests
 from sluice.core.json_text import encode_json
 from sluice.core.ports import Clock, Database, DatabaseRow, Log
 from sluice.core.timestamps import Timestamp, iso
@@ -104,7 +105,9 @@ class PublishedListWorkflow:
         return False
 
     async def _queue(self, name: str, build_id: str) -> None:
-        await self.builds.add(name, build_id=build_id)
+        """Queue a scheduled build; while many wait, or after the list was deleted, there need not be one more."""
+        with suppress(TooManyRequests):
+            await self.builds.add(name, build_id)
 
     async def _claim(self, name: str, build_id: str) -> str:
         if await self.builds.claim(name, build_id):
