@@ -41,6 +41,7 @@ async def compile_configuration(world: World, value: JsonObject, **content: str)
     events: list[Event] = []
     return await compile_for_socket(
         world.compiler,
+        "192.0.2.1",
         SocketCompileMessage.model_validate(
             {"type": "compile", "sessionId": "a", "configuration": value, "preFetchedContent": content}
         ),

@@ -45,7 +45,7 @@ NO_CALLER_OPTIONS: Final = CallerOptions()
 class CompileOptions:
     """The part of an order that travels to the object of its configuration; a list with options of its caller is compiled elsewhere.
 
-    `fresh` passes the cache by, and `detailed` asks for a report.
+    `fresh` passes the cache by, and `detailed` asks for a report. `client` names who waits for the list, if somebody does.
     """
 
     trigger: Trigger
@@ -53,6 +53,7 @@ class CompileOptions:
     ttl_s: int = SYNC_TTL_S
     fresh: bool = False
     detailed: bool = False
+    client: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -76,7 +76,7 @@ class ListCompiler:
         began_s = self.clock.now()
         self._log_configuration(order)
         try:
-            async with self.turns.take(self.clock) as turn:
+            async with self.turns.take(self.clock, order.client) as turn:
                 meter = CompilationMeter(order.allowance, turn, _open_budget(content, detailed=order.detailed))
                 result = await self.make_compiler(emit, collect, meter).compile_with_metrics(
                     configuration, content=content, detailed=order.detailed

@@ -16,6 +16,7 @@ from sluice.services.compiler.cache.compiled_list import CACHED_HEAD, FRESH_HEAD
 from sluice.services.compiler.cache.list_provider import ListProvider
 from sluice.services.compiler.cache.served_list import ListForm, ListOrigin, ServedList
 from sluice.services.compiler.guard.guard import REFUSED, TOKEN
+from sluice.services.compiler.guard.rate_limit import client_key
 from sluice.services.compiler.limits.allowance import (
     count_sent_files,
     count_sent_sources,
@@ -89,7 +90,7 @@ class CompileApi:
         body = parse_model(CompileRequest, await self.guard(request, max_bytes=MAX_BODY_BYTES))
         media_type = choose_media_type(request.headers.get("accept"), ("application/json", "text/plain"))
         form: ListForm = "text" if media_type == "text/plain" else "json"
-        served = await self._serve(body, form, fresh=wants_fresh(request))
+        served = await self._serve(body, form, fresh=wants_fresh(request), client=client_key(request.client_ip))
         return build_list_reply(request, served, form), served
 
     @describe(COMPILE_BATCH)
@@ -99,9 +100,9 @@ class CompileApi:
         fetches = share_fetches([count_sent_files(item.configuration) for item in body.requests])
         await self.guard.charge_sources(request, sum(count_sent_sources(item.configuration) for item in body.requests))
         items = list(zip(body.requests, fetches, strict=True))
-        return Reply.stream(self._serve_items(items), content_type="application/json")
+        return Reply.stream(self._serve_items(items, client_key(request.client_ip)), content_type="application/json")
 
-    async def _serve_items(self, items: Sequence[tuple[BatchItem, int]]) -> AsyncIterator[bytes]:
+    async def _serve_items(self, items: Sequence[tuple[BatchItem, int]], client: str) -> AsyncIterator[bytes]:
         """Yield the reply. Three items are served at a time; none begins before there is room for its list."""
         yield b'{"success":true,"results":['
         tasks: deque[asyncio.Future[ServedList | SluiceError]] = deque()
@@ -109,7 +110,7 @@ class CompileApi:
         try:
             for at, (item, _) in enumerate(items):
                 while waiting and len(tasks) < MAX_CONCURRENT:
-                    tasks.append(asyncio.ensure_future(self._serve_item(*waiting.popleft())))
+                    tasks.append(asyncio.ensure_future(self._serve_item(*waiting.popleft(), client)))
                 yield b"," if at else b""
                 for chunk in _encode_item(item.id, await tasks.popleft()):
                     yield chunk
@@ -119,16 +120,16 @@ class CompileApi:
             await asyncio.gather(*tasks, return_exceptions=True)
         yield b"]}"
 
-    async def _serve(self, body: CompileRequest, form: ListForm, *, fresh: bool) -> ServedList:
+    async def _serve(self, body: CompileRequest, form: ListForm, *, fresh: bool, client: str) -> ServedList:
         """Return the list. One from the caller's own content, with a report or with a benchmark is made for this caller alone."""
         order = CompileOrder.of(body, body.configuration, trigger="sync")
-        return await self._serve_order(replace(order, form=form, detailed=body.report, fresh=fresh))
+        return await self._serve_order(replace(order, form=form, detailed=body.report, fresh=fresh, client=client))
 
-    async def _serve_item(self, item: BatchItem, max_fetches: int) -> ServedList | SluiceError:
+    async def _serve_item(self, item: BatchItem, max_fetches: int, client: str) -> ServedList | SluiceError:
         try:
             configuration = parse_configuration(item.configuration)
             order = CompileOrder.of(item, configuration, trigger="batch", max_fetches=max_fetches)
-            return await self._serve_order(replace(order, form="json"))
+            return await self._serve_order(replace(order, form="json", client=client))
         except SluiceError as error:
             return error
 

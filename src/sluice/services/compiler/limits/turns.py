@@ -2,11 +2,15 @@
 
 Small lists run beside each other. A compilation that has read more than a little is large, and only one of these runs at a
 time. Waiting is done by polling: the platform does not let one request resume another. A holder that the platform has ended
-never gives its turn back, so turns end by themselves. A holder that waits for slow sources gives way to others.
+never gives its turn back, so turns end by themselves.
+
+Places are for clients: none holds all of them, and who holds fewer is served first, then who came first. Holders that wait for
+slow sources give way, at once as many as others wait for.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
@@ -19,13 +23,14 @@ T = TypeVar("T")
 SMALL_BYTES: Final = 256 * 1024
 MAX_SMALL_BYTES: Final = 6 * SMALL_BYTES  # of all small lists together
 MAX_AT_ONCE: Final = 30
+MAX_OF_CLIENT: Final = 20  # of these
 TURN_S: Final = 300.0
 MAX_DOWNLOAD_S: Final = 240.0  # less than a turn, so that no compilation outlives its turn
 PREEMPT_AFTER_S: Final = 10.0
 PATIENCE_S: Final = 120.0
 _POLL_S: Final = 0.05
 _WATCH_S: Final = 1.0
-_STILL_WAITING_S: Final = 2.0
+_STILL_WAITING_S: Final = 5.0  # since a waiting request was last heard of: the platform may have ended it
 _BUSY: Final = "this Worker is busy with other large lists: try again in a minute"
 
 
@@ -45,6 +50,7 @@ class Turn:
 
     turns: "CompilationTurns"
     clock: Clock
+    client: str
     began_at: float
     bytes_read: int = 0
 
@@ -57,11 +63,7 @@ class Turn:
 
     async def wait(self) -> None:
         """Return when this is the large compilation."""
-        end = self.clock.now() + PATIENCE_S
-        while not self.turns.take_large(self):
-            if self.clock.now() > end:
-                raise Unavailable(_BUSY)
-            await self.turns.wait_a_little(self.clock)
+        await self.turns.wait_for_large(self)
 
     async def watch(self, download: Awaitable[T]) -> T:
         """Return what the download returns; raise TooSlow as soon as it keeps others waiting, or takes minutes."""
@@ -109,36 +111,42 @@ class _Watchdog:
             self._timer = self._loop.call_later(_WATCH_S, self._look)
 
 
+@dataclass(slots=True, eq=False)
+class Waiting:
+    """One that waits in a line, and when it was last heard of."""
+
+    client: str
+    seen_at: float
+
+
 @dataclass(slots=True)
 class CompilationTurns:
     """Limits how many compilations run at once; there is one for all requests and objects of an isolate."""
 
     _running: list[Turn] = field(default_factory=list)
     _large: Turn | None = None
-    _waited_at: float | None = None  # when somebody was last seen waiting
+    # Those who wait for a place, and those who wait to be the large one, each in the order in which they came.
+    _line: list[Waiting] = field(default_factory=list)
+    _large_line: list[Waiting] = field(default_factory=list)
 
     @asynccontextmanager
-    async def take(self, clock: Clock) -> AsyncIterator[Turn]:
-        """Wait for a free place, and hold it while the block runs."""
-        end = clock.now() + PATIENCE_S
-        while not self._has_place(clock.now()):
-            if clock.now() > end:
-                raise Unavailable(_BUSY)
-            await self.wait_a_little(clock)
-        turn = Turn(self, clock, clock.now())
+    async def take(self, clock: Clock, client: str = "") -> AsyncIterator[Turn]:
+        """Wait for a free place, and hold it while the block runs; all that nobody waits for is one client."""
+        await self._wait(self._line, client, clock, self._may_enter)
+        turn = Turn(self, clock, client, clock.now())
         self._running.append(turn)
         try:
             yield turn
         finally:
             self._release(turn)
 
-    async def wait_a_little(self, clock: Clock) -> None:
-        self.note_waiting(clock)
-        await clock.sleep(_POLL_S)
+    async def wait_for_large(self, turn: Turn) -> None:
+        """Return when the turn is the large one."""
 
-    def note_waiting(self, clock: Clock) -> None:
-        """Note that somebody waits now."""
-        self._waited_at = clock.now()
+        def take(waiting: Waiting) -> bool:
+            return self._rank(self._large_line, turn.clock.now())[:1] == [waiting] and self._take_large(turn)
+
+        await self._wait(self._large_line, turn.client, turn.clock, take)
 
     def needs_large(self, turn: Turn) -> bool:
         """Return whether the turn is no small one any more, or there is no room for another small one."""
@@ -146,20 +154,67 @@ class CompilationTurns:
         return turn is self._large or turn.bytes_read > SMALL_BYTES or small_bytes > MAX_SMALL_BYTES
 
     def take_large(self, turn: Turn) -> bool:
-        """Return whether the turn is now the large one."""
+        """Return whether the turn is now the large one, without waiting: those who wait come first."""
+        if turn is self._large or not self._rank(self._large_line, turn.clock.now()):
+            return self._take_large(turn)
+        return False
+
+    def blocks_others(self, turn: Turn) -> bool:
+        """Return whether somebody waits for what this turn, which has lasted long enough, holds."""
+        now = turn.clock.now()
+        if turn is self._large and self._rank(self._large_line, now):
+            return True
+        return turn in self._choose_to_end(now)
+
+    def _choose_to_end(self, now: float) -> list[Turn]:
+        """Return the turns that give way: of clients with the most places, and the oldest, as many as wait."""
+        held = self._count_held()
+        over = [turn for turn in self._running if now - turn.began_at > PREEMPT_AFTER_S]
+        over.sort(key=lambda turn: -held[turn.client])  # stable: the oldest first
+        waiting = self._rank(self._line, now)
+        # Whose client has its share waits for a place of the same client.
+        at_limit = Counter(one.client for one in waiting if held[one.client] >= MAX_OF_CLIENT)
+        wanted = len(waiting) - at_limit.total() - (MAX_AT_ONCE - len(self._running))
+        chosen = over[: max(0, wanted)]
+        for client, number in at_limit.items():
+            chosen += [turn for turn in over if turn.client == client and turn not in chosen][:number]
+        return chosen
+
+    async def _wait(self, line: list[Waiting], client: str, clock: Clock, is_served: Callable[[Waiting], bool]) -> None:
+        """Stand in line until one is served; what follows happens before anybody else looks."""
+        waiting = Waiting(client, clock.now())
+        line.append(waiting)
+        end = clock.now() + PATIENCE_S
+        try:
+            while not is_served(waiting):
+                if clock.now() > end:
+                    raise Unavailable(_BUSY)
+                await clock.sleep(_POLL_S)
+                waiting.seen_at = clock.now()
+        finally:
+            line.remove(waiting)
+
+    def _may_enter(self, waiting: Waiting) -> bool:
+        now = waiting.seen_at
+        self._running = [turn for turn in self._running if not _is_over(turn, now)]
+        held = self._count_held()
+        below_limit = [one for one in self._rank(self._line, now) if held[one.client] < MAX_OF_CLIENT]
+        return waiting in below_limit[: MAX_AT_ONCE - len(self._running)]
+
+    def _rank(self, line: list[Waiting], now: float) -> list[Waiting]:
+        """Return those who still wait: who holds the fewest places first, then who came first."""
+        held = self._count_held()
+        still_there = [waiting for waiting in line if abs(now - waiting.seen_at) < _STILL_WAITING_S]
+        return sorted(still_there, key=lambda waiting: held[waiting.client])
+
+    def _count_held(self) -> Counter[str]:
+        return Counter(turn.client for turn in self._running)
+
+    def _take_large(self, turn: Turn) -> bool:
         holder = self._large
         if holder is None or _is_over(holder, turn.clock.now()):
             self._large = turn
         return self._large is turn
-
-    def blocks_others(self, turn: Turn) -> bool:
-        """Return whether somebody waits for what this turn holds: the place of the large one, or the oldest place of all."""
-        is_blocking = turn is self._large or (self._running[:1] == [turn] and len(self._running) >= MAX_AT_ONCE)
-        return is_blocking and self._waited_at is not None and turn.clock.now() - self._waited_at < _STILL_WAITING_S
-
-    def _has_place(self, now: float) -> bool:
-        self._running = [turn for turn in self._running if not _is_over(turn, now)]
-        return len(self._running) < MAX_AT_ONCE
 
     def _release(self, turn: Turn) -> None:
         self._running = [other for other in self._running if other is not turn]

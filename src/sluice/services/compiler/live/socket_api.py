@@ -1,7 +1,7 @@
 """GET /ws/compile: compilations over a WebSocket."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
@@ -13,6 +13,7 @@ from sluice.services.compiler.cache.compile_order import CompileOrder
 from sluice.services.compiler.cache.compiled_list import FilterList
 from sluice.services.compiler.cache.list_compiler import ListCompiler
 from sluice.services.compiler.guard.guard import Guard
+from sluice.services.compiler.guard.rate_limit import client_key
 from sluice.services.compiler.live.conversation import Conversation, Socket
 from sluice.services.compiler.live.socket_messages import SocketCompileMessage
 from sluice.web import Reply, Request, build_problem
@@ -66,7 +67,7 @@ class SocketApi:
     async def _converse(self, request: Request, socket: Socket) -> None:
         await Conversation(
             socket,
-            compile_list=partial(compile_for_socket, self.compiler),
+            compile_list=partial(compile_for_socket, self.compiler, client_key(request.client_ip)),
             admit=partial(self.guard.check_message, request),
             clock=self.clock,
             log=self.log,
@@ -80,9 +81,12 @@ def is_upgrade(request: Request) -> bool:
     return request.headers.get("upgrade", "").strip().lower() == "websocket"
 
 
-async def compile_for_socket(compiler: ListCompiler, request: SocketCompileMessage, emit: Emit) -> FilterList:
+async def compile_for_socket(
+    compiler: ListCompiler, client: str, request: SocketCompileMessage, emit: Emit
+) -> FilterList:
     """Compile anew, and store the list, unless it is made from the caller's own content."""
     order = CompileOrder.of(request, parse_configuration(request.configuration), trigger="socket")
+    order = replace(order, client=client)
     compiled = await compiler.compile(order, emit=emit)
     if not order.is_for_caller_alone:
         await compiler.try_store(compiled, order.ttl_s)

@@ -16,6 +16,7 @@ from sluice.services.compiler.cache.compile_order import CompileOrder
 from sluice.services.compiler.cache.compiled_list import CompressedList
 from sluice.services.compiler.cache.list_compiler import ListCompiler
 from sluice.services.compiler.guard.guard import REFUSED, TOKEN
+from sluice.services.compiler.guard.rate_limit import client_key
 from sluice.services.compiler.metrics.request_metrics import RecordRequest, describe_error
 from sluice.services.compiler.ports import ReadGuardedBody
 from sluice.services.compiler.requests import COMPILE_EXAMPLE, MAX_BODY_BYTES, CompileRequest
@@ -61,16 +62,16 @@ class StreamApi:
         except SluiceError as error:
             self.record(PATH, began_s, error.status, describe_error(error))
             raise
-        return stream_events(self._run(body, began_s))
+        return stream_events(self._run(body, began_s, client_key(request.client_ip)))
 
-    async def _run(self, body: CompileRequest, began_s: float) -> AsyncGenerator[StreamItem, None]:
+    async def _run(self, body: CompileRequest, began_s: float, client: str) -> AsyncGenerator[StreamItem, None]:
         """Compile anew, always; the task stops when the client leaves.
 
         A list from the caller's own content, with a report or with a benchmark is for this caller alone, and not stored.
         """
         queue: asyncio.Queue[SseEvent | SseLongEvent] = asyncio.Queue()
         yield _build_event("log", {"level": "info", "message": f"Compiling {body.configuration.name}"})
-        task = asyncio.ensure_future(self._compile(body, queue, began_s))
+        task = asyncio.ensure_future(self._compile(body, queue, began_s, client))
         try:
             async for event in _drain(queue, task):
                 yield event
@@ -79,10 +80,11 @@ class StreamApi:
             await asyncio.gather(task, return_exceptions=True)
 
     async def _compile(
-        self, body: CompileRequest, queue: "asyncio.Queue[SseEvent | SseLongEvent]", began_s: float
+        self, body: CompileRequest, queue: "asyncio.Queue[SseEvent | SseLongEvent]", began_s: float, client: str
     ) -> None:
         diagnostics: list[Diagnostic] = []
-        order = replace(CompileOrder.of(body, body.configuration, trigger="stream"), detailed=body.report)
+        order = CompileOrder.of(body, body.configuration, trigger="stream")
+        order = replace(order, detailed=body.report, client=client)
 
         def emit(event: Event) -> None:
             queue.put_nowait(_build_event(event.name, event.data))

@@ -13,7 +13,7 @@ from sluice.core.compiler.published.schedule import own_minute
 from sluice.core.errors import Conflict, NotAccepted, NotFound, SluiceError
 from sluice.core.json_text import JsonObject
 from sluice.core.ports import Bucket, Clock, Log, NewId
-from sluice.services.compiler.guard.idempotency import Ticket
+from sluice.services.compiler.guard.idempotency import OPERATOR, Ticket
 from sluice.services.compiler.limits.turns import CompilationTurns
 from sluice.services.compiler.ports import Instances
 from sluice.services.compiler.published.builds.build_queue import BuildQueue
@@ -163,7 +163,7 @@ class ListOperator:
 @asynccontextmanager
 async def hold_large_slot(turns: CompilationTurns, clock: Clock) -> AsyncIterator[None]:
     """Hold the isolate's place for a long list, and free what earlier work has left in cycles."""
-    async with turns.take(clock) as turn:
+    async with turns.take(clock, OPERATOR) as turn:
         await turn.wait()
         gc.collect()
         yield
