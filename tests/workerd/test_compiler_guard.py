@@ -5,7 +5,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack, suppress
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -14,6 +14,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from runtime import PATIENCE_S, Runtime, until
+from sluice.services.compiler.live.open_sockets import MAX_OPEN
 from unit.services.metric_rules import find_violations
 from workerd.conftest import StartRuntime
 from workerd.origin import Answer, Origin, local_origin
@@ -332,3 +333,23 @@ def test_no_upgrade(limited: Runtime):
     with pytest.raises(InvalidStatus) as refused, dialled(limited.url, f"{NAME}.localhost", "/api"):
         raise AssertionError("unreachable")
     assert refused.value.response.status_code == 200
+
+
+def test_open_sockets_of_a_client(guarded: Runtime):
+    """A client has thirty sockets open, and others theirs. After all were closed at once, it may open new ones."""
+    client = "203.0.113.77"
+    with ExitStack() as stack:
+        for _ in range(MAX_OPEN):
+            assert stack.enter_context(dial(guarded, client)).hear()["type"] == "welcome"
+        with pytest.raises(InvalidStatus) as refused, dial(guarded, client):
+            """Nothing is said."""
+        assert refused.value.response.status_code == 429
+        with dial(guarded, "203.0.113.78") as other:
+            assert other.hear()["type"] == "welcome"
+
+    def connect_again() -> bool:
+        with suppress(InvalidStatus), dial(guarded, client) as line:
+            return bool(line.hear()["type"] == "welcome")
+        return False
+
+    until(connect_again)

@@ -4,6 +4,7 @@ import json
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -54,6 +55,16 @@ class Line:
         received = self.connection.recv(65536)
         assert received, "the connection was closed"
         return received
+
+
+@pytest.fixture(name="lines")
+def _lines(service: Runtime) -> Iterator[list[Line]]:
+    port = urlsplit(service.url).port
+    with ExitStack() as stack:
+        yield [
+            Line(stack.enter_context(socket.create_connection(("127.0.0.1", int(port or 0)), timeout=PATIENCE_S)))
+            for _ in range(3)
+        ]
 
 
 @pytest.fixture(name="line")
@@ -128,6 +139,21 @@ def test_slow_sender_is_not_cut(service: Runtime, line: Line):
     assert line.read_reply()[0] == 429
     line.send(head("/api", 0, client, method="GET"))
     assert line.read_reply()[0] == 200
+
+
+def test_body_that_stalls_is_given_up(service: Runtime, lines: list[Line]):
+    """Whoever sends no more of a body gets a 408, small or large, and the Worker goes on."""
+    small, large = head("/compile", 1000, "198.51.100.9"), head("/compile", 300_000, "198.51.100.9")
+    chunked = large.replace(b"Content-Length: 300000", b"Transfer-Encoding: chunked")
+    assert chunked != large
+    beginnings = [small + b"{", large + b" " * 100_000, chunked + b"186A0\r\n" + b" " * 100_000 + b"\r\n"]
+    for line, beginning in zip(lines, beginnings, strict=True):
+        line.send(beginning)
+    for line in lines:
+        status, headers, body = line.read_reply()
+        assert (status, headers["content-type"]) == (408, "application/problem+json")
+        assert "did not arrive in time" in json.loads(body)["detail"]
+    assert httpx.get(f"{service.url}/api", timeout=PATIENCE_S).status_code == 200
 
 
 def test_pages_of_others_may_call_it(service: Runtime):

@@ -4,6 +4,7 @@
   - CallerError: the caller is at fault, and the same call will fail again
     - Invalid: a value is not valid; names each bad field
     - Unauthorized, Forbidden, NotFound, Conflict, PreconditionFailed
+    - TooSlowToSend: the body did not arrive in time
     - TooLarge: the body, or what it asks for, is larger than a limit
     - UnsupportedMediaType, TooManyRequests
     - Refused: an address or content that must not be fetched
@@ -84,6 +85,13 @@ class NotFound(CallerError):
 class Conflict(CallerError):
     status = 409
     title = "Conflict"
+
+
+class TooSlowToSend(CallerError):
+    """The body of the request did not arrive in time; it may when it is sent again."""
+
+    status = 408
+    title = "Request timeout"
 
 
 class PreconditionFailed(CallerError):

@@ -283,7 +283,7 @@ def test_problems():
     """The problems that follow from what an operation takes need not be listed."""
     assert list_statuses() == ["200", "default"]
     assert list_statuses(path=(ID,)) == ["200", "400", "default"]
-    assert list_statuses(body=Order) == ["200", "400", "413", "415", "default"]
+    assert list_statuses(body=Order) == ["200", "400", "408", "413", "415", "default"]
     assert list_statuses(query=WANTED) == ["200", "400", "default"]
     assert list_statuses(security=("admin",)) == ["200", "401", "403", "default"]
     assert list_statuses(security=("signed",)) == ["200", "401", "default"]

@@ -10,7 +10,7 @@ import js
 from pyodide.ffi import JsException, to_js
 from workers import Response
 
-from sluice.core.errors import TooLarge
+from sluice.core.errors import TooLarge, TooSlowToSend
 from sluice.core.headers import Headers
 from sluice.core.ports import HeaderPairs
 from sluice.platform.background import run_in_background
@@ -20,6 +20,8 @@ from sluice.web.messages import Native, Passthrough, Reply, Request
 MAX_DISCARDED_BYTES: Final = 8_000_000
 DISCARD_TIMEOUT_S: Final = 10.0
 MAX_WHOLE_BYTES: Final = 64 * 1024
+PART_TIMEOUT_S: Final = 10.0  # for a whole body that is small, or for each 64 KB of another one
+BODY_TIMEOUT_S: Final = 30.0
 
 
 def to_request(request: Any) -> Request:
@@ -30,18 +32,31 @@ def to_request(request: Any) -> Request:
     headers = js.Object.fromEntries(incoming.headers).to_py()
 
     async def read_body(max_bytes: int) -> bytes:
-        if is_small(headers, max_bytes):
-            content: bytes = (await incoming.bytes()).to_bytes()
-            return content
-        body = bytearray()
-        async with open_chunks(incoming.body) as chunks:
-            async for chunk in chunks:
-                body += chunk
-                if len(body) > max_bytes:
-                    raise TooLarge(f"the body is larger than the limit of {max_bytes} bytes")
-        return bytes(body)
+        try:
+            async with asyncio.timeout(PART_TIMEOUT_S) as deadline:
+                if is_small(headers, max_bytes):
+                    content: bytes = (await incoming.bytes()).to_bytes()
+                    return content
+                return await _read_parts(incoming.body, max_bytes, deadline)
+        except TimeoutError:
+            limits = f"{PART_TIMEOUT_S:g} s for each 64 KB, {BODY_TIMEOUT_S:g} s for all of it"
+            raise TooSlowToSend(f"the body did not arrive in time ({limits}): send it again") from None
 
     return Request(incoming.method, incoming.url, Headers(_with_client_encoding(headers, incoming)), read_body)
+
+
+async def _read_parts(stream: Any, max_bytes: int, deadline: asyncio.Timeout) -> bytes:
+    """Return the whole body; each chunk that arrives puts the deadline off, up to a last one."""
+    loop = asyncio.get_running_loop()
+    latest = loop.time() + BODY_TIMEOUT_S
+    body = bytearray()
+    async with open_chunks(stream) as chunks:
+        async for chunk in chunks:
+            deadline.reschedule(min(loop.time() + PART_TIMEOUT_S, latest))
+            body += chunk
+            if len(body) > max_bytes:
+                raise TooLarge(f"the body is larger than the limit of {max_bytes} bytes")
+    return bytes(body)
 
 
 def _with_client_encoding(headers: dict[str, str], incoming: Any) -> dict[str, str]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sluice.services.compiler.guard.rate_limit import Background
     from sluice.services.compiler.http.list_addresses import Discard, Inflate
     from sluice.services.compiler.jobs.queue_handler import QueueSender
-    from sluice.services.compiler.live.socket_api import OpenSocket
+    from sluice.services.compiler.live.socket_api import AcceptSocket
     from sluice.services.compiler.published.builds.publisher import Purge
     from sluice.services.compiler.requests import Priority
 
@@ -101,7 +101,7 @@ class CompilerPorts:
     send_to_sweeper: SendTo
     open_queue: Callable[[Priority], QueueSender]
     open_instances: Callable[[str], Instances]
-    open_socket: OpenSocket
+    open_socket: AcceptSocket
     purge: Purge
     load_lists_file: Callable[[], str]
     inflate: Inflate

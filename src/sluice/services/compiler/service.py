@@ -191,10 +191,12 @@ class CompilerService(CompilerParts):
 
     @cached_property
     def socket_api(self) -> SocketApi:
+        from sluice.services.compiler.live.open_sockets import THIS_ISOLATE
         from sluice.services.compiler.live.socket_api import SocketApi
 
         return SocketApi(
             open_socket=self.ports.open_socket,
+            open_sockets=THIS_ISOLATE,
             guard=self.guard,
             connections=self._open_guard("socket:"),
             compiler=self.list_compiler,

@@ -12,6 +12,7 @@ _REPLIES: Final[dict[int | None, tuple[str, str]]] = {
     401: ("Unauthorized", "The token or the signature is missing or wrong."),
     403: ("Forbidden", "This is disabled, or the caller is not allowed to use it."),
     404: ("NotFound", "There is nothing with this name or id."),
+    408: ("RequestTimeout", "The body did not arrive in time; send it again."),
     409: ("Conflict", "The request conflicts with the current state; `detail` says how."),
     412: ("PreconditionFailed", "The caller's copy is out of date; read it again."),
     413: ("TooLarge", "The body, or what it asks for, is larger than a limit; `detail` names the limit."),
@@ -35,7 +36,7 @@ def list_problem_statuses(operation: Operation) -> list[int]:
     """Return the statuses of all problems that an operation may reply with."""
     statuses = set(operation.problems)
     if operation.body:
-        statuses |= {400, 413, 415}
+        statuses |= {400, 408, 413, 415}
     if operation.query or operation.path:
         statuses.add(400)
     if operation.security:

@@ -1,13 +1,19 @@
 """GET /ws/compile: opens a WebSocket, and compiles for it."""
 
+import asyncio
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
+from fakes.clock import ManualClock
 from sluice.core.compiler.events import Event
 from sluice.core.errors import Invalid, TooManyRequests
 from sluice.core.json_text import JsonObject
 from sluice.services.compiler.guard.guard import Guard
+from sluice.services.compiler.live import open_sockets
+from sluice.services.compiler.live.conversation import HEARTBEAT_S
+from sluice.services.compiler.live.open_sockets import KEPT_S, MAX_OPEN, OpenSockets
 from sluice.services.compiler.live.socket_api import SocketApi, Talk, compile_for_socket
 from sluice.services.compiler.live.socket_messages import SocketCompileMessage
 from sluice.web import Reply
@@ -27,6 +33,7 @@ def socket_api(world: World, opened: list[Talk], connections: Gates | None = Non
     gates = Gates()
     return SocketApi(
         open_socket=open_socket,
+        open_sockets=OpenSockets(),
         guard=Guard(limiter=gates, turnstile=gates, analytics=ListAnalytics()),
         connections=Guard(limiter=connections or gates, turnstile=gates, analytics=ListAnalytics()),
         compiler=world.compiler,
@@ -62,6 +69,85 @@ async def test_connections_are_limited():
     with pytest.raises(TooManyRequests):
         await socket_api(World(), opened, Gates(full=True)).connect(get("/ws/compile", {"Upgrade": "websocket"}))
     assert opened == []
+
+
+class Line:
+    """A socket whose client says nothing, and leaves when the test says so."""
+
+    def __init__(self) -> None:
+        self.left = asyncio.Event()
+
+    async def send_text(self, _text: str) -> None:
+        """Take every message."""
+
+    def close(self, _code: int, _reason: str) -> None:
+        self.left.set()
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        await self.left.wait()
+        for text in list[str]():
+            yield text
+
+
+async def test_open_sockets_are_limited():
+    """A client has so many sockets open, and others theirs; a socket that is closed, or lost, does not count."""
+    world, opened = World(), list[Talk]()
+    api = socket_api(world, opened)
+
+    async def connect(client: str = "192.0.2.1") -> None:
+        await api.connect(get("/ws/compile", {"Upgrade": "websocket", "CF-Connecting-IP": client}))
+
+    for _ in range(MAX_OPEN):
+        await connect()
+    with pytest.raises(TooManyRequests, match="30 WebSockets of this client are open"):
+        await connect()
+    await connect("192.0.2.2")
+    line = Line()
+    line.left.set()
+    await opened[0](line)
+    await connect()
+    with pytest.raises(TooManyRequests):
+        await connect()
+    world.clock.advance(KEPT_S)
+    await connect()
+
+
+async def test_socket_that_stays_open_counts(monkeypatch: pytest.MonkeyPatch):
+    """Each heartbeat of a quiet socket keeps it counted."""
+    monkeypatch.setattr(open_sockets, "MAX_OPEN", 1)
+    clock = HeartbeatClock()
+    world, opened = World(clock=clock), list[Talk]()
+    api, request = socket_api(world, opened), get("/ws/compile", {"Upgrade": "websocket"})
+    await api.connect(request)
+    line = Line()
+    talk = asyncio.ensure_future(opened[0](line))
+    for _ in range(5):
+        await clock.beat()
+        with pytest.raises(TooManyRequests):
+            await api.connect(request)
+    line.left.set()
+    await talk
+    await api.connect(request)
+
+
+class HeartbeatClock(ManualClock):
+    """Whoever sleeps wakes when the test lets the time pass."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._beats = asyncio.Event()
+
+    async def sleep(self, _seconds: float) -> None:
+        await self._beats.wait()
+
+    async def beat(self) -> None:
+        for _ in range(5):
+            await asyncio.sleep(0)
+        self.advance(HEARTBEAT_S)
+        beats, self._beats = self._beats, asyncio.Event()
+        beats.set()
+        for _ in range(5):
+            await asyncio.sleep(0)
 
 
 async def test_no_upgrade():

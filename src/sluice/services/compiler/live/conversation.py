@@ -72,6 +72,7 @@ class Conversation:
         log: Log,
         connection: str,
         version: str,
+        on_heartbeat: Callable[[], None] = lambda: None,
     ) -> None:
         self._socket = socket
         self._compile = compile_list
@@ -80,6 +81,7 @@ class Conversation:
         self._log = log
         self._connection = connection
         self._version = version
+        self._on_heartbeat = on_heartbeat
         self._outbox = SendQueue(socket)
         self._sessions: dict[str, Session] = {}
         self._finished: deque[str] = deque(maxlen=MAX_REMEMBERED)
@@ -130,6 +132,7 @@ class Conversation:
     async def _send_heartbeats(self) -> None:
         while True:
             await self._clock.sleep(HEARTBEAT_S)
+            self._on_heartbeat()
             if not self._sessions and self._is_idle(self._clock.now()):
                 self._socket.close(NORMAL, "Connection timeout")
                 return

@@ -15,6 +15,7 @@ from sluice.services.compiler.cache.list_compiler import ListCompiler
 from sluice.services.compiler.guard.guard import Guard
 from sluice.services.compiler.guard.rate_limit import client_key
 from sluice.services.compiler.live.conversation import Conversation, Socket
+from sluice.services.compiler.live.open_sockets import MAX_OPEN, OpenSocket, OpenSockets
 from sluice.services.compiler.live.socket_messages import SocketCompileMessage
 from sluice.web import Reply, Request, build_problem
 from sluice.web.operations import Operation, ReplyDoc, describe
@@ -23,7 +24,7 @@ MAX_RESULT_BYTES: Final = 4_000_000
 
 Talk = Callable[[Socket], Awaitable[None]]
 # Returns the reply that opens a socket, and runs the talk on it.
-OpenSocket = Callable[[Talk], Reply]
+AcceptSocket = Callable[[Talk], Reply]
 
 
 CONNECT: Final = Operation(
@@ -31,7 +32,8 @@ CONNECT: Final = Operation(
     "Compile lists over a WebSocket",
     {101: ReplyDoc("The connection becomes a WebSocket.")},
     'Send JSON objects: `{"type": "compile", "sessionId", "configuration", "preFetchedContent"?}`, '
-    '`{"type": "cancel", "sessionId"}`, `{"type": "ping"}`. Three compilations may run at once.',
+    '`{"type": "cancel", "sessionId"}`, `{"type": "ping"}`. Three compilations may run at once, and a client may have '
+    f"{MAX_OPEN} sockets open.",
     tag="Compile",
     problems=(426, 429),
 )
@@ -41,7 +43,8 @@ CONNECT: Final = Operation(
 class SocketApi:
     """Serves GET /ws/compile. `guard` charges each compilation, `connections` each connection: an open one costs memory."""
 
-    open_socket: OpenSocket
+    open_socket: AcceptSocket
+    open_sockets: OpenSockets
     guard: Guard
     connections: Guard
     compiler: ListCompiler
@@ -62,18 +65,32 @@ class SocketApi:
                 headers={"Upgrade": "websocket"},
             )
         await self.connections.charge(request)
-        return self.open_socket(partial(self._converse, request))
+        client = client_key(request.client_ip)
+        counted = self.open_sockets.admit(client, self.clock.now())
+        try:
+            return self.open_socket(partial(self._converse, request, client, counted))
+        except BaseException:
+            self.open_sockets.release(client, counted)
+            raise
 
-    async def _converse(self, request: Request, socket: Socket) -> None:
-        await Conversation(
+    async def _converse(self, request: Request, client: str, counted: OpenSocket, socket: Socket) -> None:
+        def keep_counted() -> None:
+            counted.seen_at = self.clock.now()
+
+        conversation = Conversation(
             socket,
-            compile_list=partial(compile_for_socket, self.compiler, client_key(request.client_ip)),
+            compile_list=partial(compile_for_socket, self.compiler, client),
             admit=partial(self.guard.check_message, request),
             clock=self.clock,
             log=self.log,
             connection=f"ws-{round(self.clock.now() * 1000)}-{self.new_id()}",
             version=self.version,
-        ).run()
+            on_heartbeat=keep_counted,
+        )
+        try:
+            await conversation.run()
+        finally:
+            self.open_sockets.release(client, counted)
 
 
 def is_upgrade(request: Request) -> bool:
