@@ -191,6 +191,23 @@ def test_code(visit: OpenPage):
     expect(code).to_contain_text("await fetch(")
 
 
+def test_repeating(visit: OpenPage):
+    """A key of one's own travels as a header: the second request gets the reply of the first. Nobody is given one."""
+    page = visit(WORKER, "/docs").page
+    found = opened(page, "queueList")
+    key = found.get_by_label("Idempotency-Key")
+    expect(key).to_have_value("")
+    key.fill("a-key-of-my-own")
+    expect(found.get_by_role("region", name="Request as code")).to_contain_text("Idempotency-Key: a-key-of-my-own")
+    found.get_by_role("button", name="Send").click()
+    expect(reply(found)).to_contain_text("The job is queued")
+    first = reply(found).inner_text()
+    with page.expect_response("**/compile/async") as again:
+        found.get_by_role("button", name="Send").click()
+    assert again.value.headers["x-idempotent-replayed"] == "true"
+    expect(reply(found)).to_have_text(first, use_inner_text=True)
+
+
 def test_signing(visit: OpenPage):
     """A request is signed in the page as the service wants it; the key goes into no request."""
     person = visit("edge-preload", "/docs")

@@ -88,6 +88,7 @@ function Parameter({ parameter, api, value, onInput }) {
 }
 
 function firstValue(parameter, api) {
+  if (parameter.in === "header") return ""; // an idempotency key that everybody sends would be nobody's own
   const schema = resolve(parameter.schema, api);
   return String(parameter.example ?? (parameter.in === "path" ? "" : (schema.default ?? "")));
 }
@@ -110,13 +111,14 @@ function findBodyProblem(text) {
 
 function buildRequest(method, path, operation, values, body, accept) {
   const query = new URLSearchParams();
+  const headers = { Accept: accept };
   let url = path;
   for (const parameter of operation.parameters ?? []) {
     const value = values[parameter.name];
     if (parameter.in === "path") url = url.replace(`{${parameter.name}}`, encodeURIComponent(value));
+    else if (value !== "" && parameter.in === "header") headers[parameter.name] = value;
     else if (value !== "") query.set(parameter.name, value);
   }
-  const headers = { Accept: accept };
   if (body && operation.requestBody) headers["Content-Type"] = JSON_TYPE;
   const token = readToken();
   if (token && isForOperators(operation)) headers.Authorization = `Bearer ${token}`;
