@@ -6,7 +6,7 @@ import { join } from "node:path";
 // Events, the newest first; each is a list of the reports about it, by different outlets in their own words.
 const EVENTS = JSON.parse(readFileSync(join(import.meta.dirname, "demo/stories.json"), "utf8"));
 const SITE = "shop.localhost";
-const TOKEN = "demo";
+const TOKEN = "demo-operator-token";
 const ZONE = "demo";
 const SIGNING_KEY = "demo-signing-key-for-this-machine-only";
 const TAG = "blog";
@@ -80,7 +80,6 @@ export async function startDemo(port, given = {}) {
   const sources = Object.keys(lists).map((path) => ({ name: path.slice(7), url: own + path, expectedMinRules: 1000 }));
   return {
     vars: {
-      DEMO: "1",
       ADMIN_TOKEN: TOKEN,
       SIGNING_KEY,
       RATE_LIMIT_MAX_REQUESTS: "1000",

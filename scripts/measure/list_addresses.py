@@ -15,7 +15,7 @@ from request_costs import Endpoint, Processor, measure_best_ms
 from runtime import Runtime, until
 
 WORKER: Final = "adblock-compiler"
-TOKEN: Final = "bench"  # noqa: S105 - of a local Worker
+TOKEN: Final = "bench-operator-token"  # noqa: S105 - of a local Worker
 BASE: Final = "GET /api"
 # The cache in front of the Worker leaves a request with credentials alone, so it reaches Python.
 UNCACHED: Final = {"Authorization": "none", "Accept-Encoding": "gzip"}

@@ -11,7 +11,7 @@ import httpx
 
 from runtime import Runtime
 
-TOKEN = "bench-token-of-12"  # noqa: S105 - for this run alone
+TOKEN = "bench-operator-token"  # noqa: S105 - for this run alone
 HOST = "bench-site.test"
 API = {"Host": "edge-preload.localhost", "Authorization": f"Bearer {TOKEN}"}
 LARGE = "/large/"  # pages of so many bytes as the rest of their path says

@@ -24,7 +24,7 @@ from runtime import PATIENCE_S, Runtime, until
 from sluice.core.preload.request_signing import sign_request
 
 CONFIGS = [Path(__file__).parent / f"twins/wrangler.{name}.toml" for name in ("first", "second")]
-TOKEN = "bench-token-of-12"  # noqa: S105 - for this run alone
+TOKEN = "bench-operator-token"  # noqa: S105 - for this run alone
 KEY = "bench-key-of-all-zones"
 HOSTS = ("purged.test", "twin.test")  # the first instance and the second
 SITE_URL = f"http://{HOSTS[0]}"

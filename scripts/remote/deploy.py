@@ -21,7 +21,7 @@ from rollout import list_needs, sort_by_need
 from smoke import Target, check_address, check_targets, is_local, list_local_targets
 from versions import describe, read_deployment
 from worker_config import WorkerConfig, find_used_bindings, read_configs
-from worker_secrets import describe_missing, list_missing
+from worker_secrets import check_secrets, describe_missing, list_missing
 
 # Makes the config that is uploaded, for as long as the upload takes.
 Prepare = Callable[[WorkerConfig], AbstractContextManager[WorkerConfig]]
@@ -32,7 +32,8 @@ MAX_LIMIT_S: Final = 86_400
 UNFINISHED: Final = "The deployment is not finished: run it again to go on, or ./scripts/deploy --rollback to go back to the former versions."
 HELP: Final = """\
 What a deployment does, in this order:
-  1. checks that each config binds what its Worker uses, and that you are logged in
+  1. checks that each config binds what its Worker uses, that no secret in a config or in the
+     environment is too short to be one, and that you are logged in
      (npx wrangler login, or CLOUDFLARE_API_TOKEN);
   2. creates the queues, buckets, KV namespaces and databases that are missing, writes their ids into
      the configs (commit that), and migrates the database;
@@ -227,6 +228,7 @@ def perform(options: argparse.Namespace, root: Path, run: Wrangler, pywrangler: 
         configs = select_for_free_plan(configs, options.workers)
     for config in configs:
         check_bindings(config)
+    check_secrets(configs)
     upload = pywrangler if options.pywrangler else run
     prepare: Prepare = without_paid_settings if options.plan == "free" else nullcontext
     account = "" if options.dry_run else choose_account(configs, run)

@@ -1,10 +1,12 @@
 """The secrets of each Worker, and what does not work without them."""
 
 import json
+import os
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from commands import CommandFailed, Wrangler
+from commands import CommandFailed, DeployError, Wrangler
 from worker_config import WorkerConfig
 
 
@@ -54,6 +56,24 @@ SECRETS: Final[dict[str, tuple[Secret, ...]]] = {
         _RUN_TOKEN,
     ),
 }
+
+
+def check_secrets(configs: list[WorkerConfig], environment: Mapping[str, str] = os.environ) -> None:
+    """Raise DeployError for secrets that the Workers would count as not set; Cloudflare shows nobody the values that it keeps."""
+    if problems := [*_find_short("the environment", environment)]:
+        raise DeployError("; ".join(problems))
+    for config in configs:
+        if problems := [*_find_short(config.path.name, config.content.get("vars", {}))]:
+            raise DeployError("; ".join(problems))
+
+
+def _find_short(place: str, values: Mapping[str, str]) -> Iterator[str]:
+    from sluice.core.variables import CHOSEN_SECRETS, Variables  # noqa: PLC0415 - the help needs nothing that is installed
+
+    variables = Variables(values.get)
+    for problem in (variables.secret(name).problem for name in CHOSEN_SECRETS):
+        if problem:
+            yield f"{place}: {problem}"
 
 
 def read_secret_names(config: WorkerConfig, run: Wrangler) -> set[str]:

@@ -23,7 +23,7 @@ if ( ! class_exists( 'Sluice_Preload_Proxy', false ) ) {
 			'signing_key' => 'SLUICE_SIGNING_KEY',
 		);
 		// As the Worker has it: a shorter key counts as none.
-		const MIN_KEY_CHARS = 12;
+		const MIN_KEY_CHARS = 16;
 
 		/**
 		 * Returns one setting; an empty text when it is not set.

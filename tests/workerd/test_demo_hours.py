@@ -31,7 +31,7 @@ def ask(client: httpx.Client, name: str) -> dict[str, Any]:
 
 def test_the_site_stays_warm(demo: Runtime):
     """With the minute's cron every page is always fresh, the failing page stays in sight, and no alert is raised."""
-    with open_client(demo.url, Host="edge-preload.localhost", Authorization="Bearer demo") as client:
+    with open_client(demo.url, Host="edge-preload.localhost", Authorization="Bearer demo-operator-token") as client:
         until(lambda: ask(client, "traffic")["coverage"]["warm"] == PAGES and ask(client, "failed")["count"] == 1)
         for _ in range(HOURS * 3600 // STEP_S):
             client.put("/test", params={"advance_s": STEP_S}).raise_for_status()

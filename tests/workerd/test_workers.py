@@ -12,11 +12,13 @@ import httpx
 import pytest
 
 from runtime import PATIENCE_S, ROOT, Runtime, until
+from workerd.api_document import ApiDocument
 from workerd.api_walk import health
 from workerd.conftest import StartRuntime
 
 CONFIGS = {tomllib.loads(path.read_text())["name"]: path for path in ROOT.glob("wrangler*.toml")}
 TOKEN = "the-operators-token"
+SHORT = "too-short-token"
 
 
 class Hook(http.server.BaseHTTPRequestHandler):
@@ -48,6 +50,12 @@ def _workers(start: StartRuntime, hook: http.server.ThreadingHTTPServer) -> Runt
     variables = [f"ADMIN_TOKEN={TOKEN}", f"ERROR_WEBHOOK_URL=http://{address}/", f"ALLOW_PRIVATE_HOSTS={address}"]
     routes = ["--route", "www.example.com=edge-preload"]
     return start(*routes, *(part for each in variables for part in ("--var", each)))
+
+
+@pytest.fixture(name="unfinished", scope="module")
+def _unfinished(start: StartRuntime) -> Runtime:
+    """All Workers, whose operator has chosen a token that can be guessed."""
+    return start("--var", f"ADMIN_TOKEN={SHORT}")
 
 
 def bound_in(path: Path) -> set[str]:
@@ -83,6 +91,23 @@ def test_health(workers: Runtime, worker: str):
     assert (told["name"], told["status"]) == (worker, "ok")
     assert told["bindings"].keys() == bound_in(CONFIGS[worker])
     assert all(binding["ok"] for binding in told["bindings"].values())
+
+
+@pytest.mark.parametrize("worker", sorted(CONFIGS))
+def test_short_token(unfinished: Runtime, worker: str):
+    """A token that can be guessed lets nobody in at any route of the operator, which names it, as /health does; the rest goes on."""
+    with unfinished.client(worker) as client:
+        document = ApiDocument(client.get("/openapi.json").json())
+        refused = [operation for operation in document.operations() if operation.is_for_admins]
+        for operation in refused:
+            headers = {"Authorization": f"Bearer {SHORT}"}
+            reply = client.send(client.build_request(**document.request(operation), headers=headers))
+            document.check(operation, reply)
+            assert (reply.status_code, reply.json()["detail"].split()[0]) == (503, "ADMIN_TOKEN"), operation
+        report = health(client)
+        assert (report.status_code, report.json()["status"]) == (503, "degraded")
+        assert "ADMIN_TOKEN has fewer than 16 characters" in report.json()["bindings"]["ADMIN_TOKEN"]["error"]
+    assert refused
 
 
 CRONS = {name: tomllib.loads(path.read_text()).get("triggers", {}).get("crons", []) for name, path in CONFIGS.items()}

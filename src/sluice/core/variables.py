@@ -1,9 +1,25 @@
 """The variables of a Worker, read once into typed settings; one error names every mistake."""
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 from sluice.core.errors import ConfigError
+
+MIN_SECRET_CHARS: Final = 16
+# The secrets that the operator makes up; those of others are as long as they are given.
+CHOSEN_SECRETS: Final = ("ADMIN_TOKEN", "SIGNING_KEY", "SIGNING_KEY_PREVIOUS")
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A secret that the operator made up; its value is empty while it counts as not set, and `problem` is the reason for people."""
+
+    value: str = field(default="", repr=False)
+    problem: str = ""
+
+
+NO_SECRET: Final = Secret()
 
 
 class Variables:
@@ -16,6 +32,15 @@ class Variables:
     def text(self, name: str, default: str = "") -> str:
         """Return a text; an empty one counts as not set."""
         return self._read(name) or default
+
+    def secret(self, name: str) -> Secret:
+        """Return a secret; one that is short enough to be guessed counts as not set."""
+        value = self._read(name)
+        if 0 < len(value) < MIN_SECRET_CHARS:
+            return Secret(
+                problem=f"{name} has fewer than {MIN_SECRET_CHARS} characters, so it counts as not set: choose a longer one"
+            )
+        return Secret(value)
 
     def integer(self, name: str, default: int, *, minimum: int, maximum: int = 2**31) -> int:
         """Return a whole number within the limits."""

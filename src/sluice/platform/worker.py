@@ -19,7 +19,7 @@ from sluice.platform.invocation import CurrentInvocation, enter_invocation
 from sluice.platform.storage.kv import KV, WritePacer
 from sluice.web import App, Cors, Request, Route, build_error_reply
 from sluice.web.app import forbid_caching
-from sluice.web.common_routes import Check, add_common_routes
+from sluice.web.common_routes import Check, add_common_routes, check_secrets
 
 # One pacer for each namespace, shared by all requests of the isolate.
 _PACERS: Final[dict[str, WritePacer]] = {}
@@ -76,7 +76,7 @@ async def handle_request(
     """Answer one request by the Worker's routes, GET /health and GET /openapi.json.
 
     If the Worker cannot be composed, the reply says which variable is wrong and why. `check_more` returns what /health
-    reports besides the bindings.
+    reports besides the bindings and the secrets.
     """
     incoming = to_request(request)
     enter_invocation(worker.ctx)
@@ -96,7 +96,7 @@ async def handle_request(
 
 def _build_app(env: Any, name: str, bindings: Sequence[Binding], compose: Compose, check_more: CheckMore) -> App:
     async def check_all() -> Mapping[str, Check]:
-        return {**await probe(env, bindings), **check_more()}
+        return {**await probe(env, bindings), **check_secrets(read_variables(env)), **check_more()}
 
     site = compose(env, CurrentInvocation())
     table = add_common_routes(

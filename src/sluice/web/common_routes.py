@@ -6,6 +6,7 @@ from typing import Annotated, Final, Literal, NotRequired, Protocol, TypedDict
 
 from sluice.core.doc import Doc
 from sluice.core.errors import NotFound
+from sluice.core.variables import CHOSEN_SECRETS, Variables
 from sluice.web.caching import CachePolicy, share_reply
 from sluice.web.conditional import ETag, apply_conditions
 from sluice.web.messages import Reply, Request
@@ -109,6 +110,12 @@ def build_health_reply(name: str, version: str, checks: Mapping[str, Check]) -> 
         "bindings": {binding: check.as_json() for binding, check in checks.items()},
     }
     return Reply.json(body, 200 if is_ok else 503)
+
+
+def check_secrets(variables: Variables) -> dict[str, Check]:
+    """Return the secrets that are too short to be used, for /health."""
+    problems = {name: variables.secret(name).problem for name in CHOSEN_SECRETS}
+    return {name: Check("secret", ok=False, error=problem) for name, problem in problems.items() if problem}
 
 
 class Files(Protocol):

@@ -89,5 +89,5 @@ async def answer_request(
         to_request(request),
         VisitorRequest(request.js_object, lambda: service.allowed_hosts).send,
         respond=lambda reply: to_response(reply, entry.ctx),
-        to_api=lambda: handle_request(entry, request, NAME, bindings, compose, check_more=service.check_secrets),
+        to_api=lambda: handle_request(entry, request, NAME, bindings, compose),
     )

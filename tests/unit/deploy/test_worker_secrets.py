@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from commands import CommandFailed
+from commands import CommandFailed, DeployError
 from worker_config import WorkerConfig, read_configs
-from worker_secrets import SECRETS, describe_missing, list_missing, read_secret_names
+from worker_secrets import SECRETS, check_secrets, describe_missing, list_missing, read_secret_names
 
 ROOT = Path(__file__).parents[3]
 PRELOAD = WorkerConfig(Path("wrangler.preload.toml"), {"name": "edge-preload"})
@@ -51,8 +51,20 @@ def test_one_of_two_is_enough(key: str):
 
 def test_a_variable_counts():
     """A value that stands in the config is not missed as a secret."""
-    config = WorkerConfig(Path("w.toml"), {"name": "worker-news-processor", "vars": {"ADMIN_TOKEN": "x"}})
+    config = WorkerConfig(
+        Path("w.toml"), {"name": "worker-news-processor", "vars": {"ADMIN_TOKEN": "the-operators-token"}}
+    )
     assert list_missing(config, answer()) == []
+
+
+def test_short_secrets_are_refused():
+    """A secret that the Workers would not accept is named before anything is uploaded, with the place where it stands."""
+    short = WorkerConfig(Path("w.toml"), {"name": "worker-api", "vars": {"ADMIN_TOKEN": " fifteen-letters "}})
+    with pytest.raises(DeployError, match=r"w\.toml: ADMIN_TOKEN has fewer than 16 characters"):
+        check_secrets([PRELOAD, short], {})
+    with pytest.raises(DeployError, match="the environment: ADMIN_TOKEN has fewer than 16 characters"):
+        check_secrets([PRELOAD], {"ADMIN_TOKEN": "short"})
+    check_secrets([PRELOAD, UPDATER], {"ADMIN_TOKEN": "", "SIGNING_KEY": "the-key-that-signs"})
 
 
 def test_worker_that_is_not_deployed_yet():

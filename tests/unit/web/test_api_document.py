@@ -285,7 +285,7 @@ def test_problems():
     assert list_statuses(path=(ID,)) == ["200", "400", "default"]
     assert list_statuses(body=Order) == ["200", "400", "408", "413", "415", "default"]
     assert list_statuses(query=WANTED) == ["200", "400", "default"]
-    assert list_statuses(security=("admin",)) == ["200", "401", "403", "default"]
+    assert list_statuses(security=("admin",)) == ["200", "401", "403", "503", "default"]
     assert list_statuses(security=("signed",)) == ["200", "401", "default"]
     assert list_statuses(problems=(404, 429)) == ["200", "404", "429", "default"]
 

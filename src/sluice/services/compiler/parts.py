@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from sluice.services.compiler.workflows.event_log import WorkflowEventLog
     from sluice.services.compiler.workflows.params_store import ParamsStore
     from sluice.services.compiler.workflows.starter import WorkflowStarter
+    from sluice.web.admin import OperatorGate
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,12 @@ class CompilerParts:
     @cached_property
     def allowed_hosts(self) -> AllowedHosts:
         return AllowedHosts.parse(self.settings.allow_private_hosts)
+
+    @cached_property
+    def operators(self) -> OperatorGate:
+        from sluice.web.admin import OperatorGate
+
+        return OperatorGate(self.settings.admin_token, self.ports.clock)
 
     @cached_property
     def fetcher(self) -> Fetcher:

@@ -217,7 +217,7 @@ class CompilerService(CompilerParts):
             items=self.items,
             stats=self.queue_stats,
             dead_letters=self.dead_letter_store,
-            admin_token=self.settings.admin_token,
+            operators=self.operators,
             cache=self.list_cache,
             find_workflow_job=partial(find_workflow_job, self.starter),
             keys=self.keys,
@@ -240,7 +240,7 @@ class CompilerService(CompilerParts):
             configurations=partial(warm_configurations, self.settings.warm_configurations),
             sources=partial(health_sources, self.settings.health_sources),
             keys=self.keys,
-            admin_token=self.settings.admin_token,
+            operators=self.operators,
             clock=self.ports.clock,
         )
 

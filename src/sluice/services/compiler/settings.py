@@ -1,15 +1,15 @@
 """The variables of adblock-compiler."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Self
 
-from sluice.core.variables import Variables
+from sluice.core.variables import Secret, Variables
 from sluice.services.compiler.guard.turnstile import VERIFY_URL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    admin_token: str = field(repr=False)
+    admin_token: Secret
     alert_webhook_url: str
     allow_private_hosts: str
     health_recheck_delay_s: int
@@ -31,7 +31,7 @@ class Settings:
     @classmethod
     def read(cls, variables: Variables) -> Self:
         settings = cls(
-            admin_token=variables.text("ADMIN_TOKEN"),
+            admin_token=variables.secret("ADMIN_TOKEN"),
             alert_webhook_url=variables.url("ALERT_WEBHOOK_URL"),
             allow_private_hosts=variables.text("ALLOW_PRIVATE_HOSTS"),
             health_recheck_delay_s=variables.integer("HEALTH_RECHECK_DELAY_S", 300, minimum=1, maximum=86_400),

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Self
 
 from sluice.core.errors import ConfigError
-from sluice.core.variables import Variables
+from sluice.core.variables import NO_SECRET, Secret, Variables
 
 if TYPE_CHECKING:
     from sluice.core.news.feeds.word_filter import WordFilter
@@ -39,7 +39,7 @@ class UpdaterSettings:
     max_pending_list_size: int
     ttl_s: int
     lease_s: int
-    admin_token: str
+    admin_token: Secret
     allow_private_hosts: str
 
     @classmethod
@@ -60,7 +60,7 @@ class UpdaterSettings:
             max_pending_list_size=variables.integer("MAX_PENDING_LIST_SIZE", 500, minimum=1, maximum=5000),
             ttl_s=variables.integer("ID_INDEX_TTL", 2_592_000, minimum=60),
             lease_s=_lease_s(variables),
-            admin_token=variables.text("ADMIN_TOKEN"),
+            admin_token=variables.secret("ADMIN_TOKEN"),
             allow_private_hosts=variables.text("ALLOW_PRIVATE_HOSTS"),
         )
         variables.check()
@@ -97,7 +97,7 @@ class ProcessorSettings:
     lease_s: int = DEFAULT_LEASE_S
     ai_model: str = DEFAULT_MODEL
     ai_daily_neurons: int = FREE_NEURONS
-    admin_token: str = ""
+    admin_token: Secret = NO_SECRET
     allow_private_hosts: str = ""
 
     @classmethod
@@ -114,7 +114,7 @@ class ProcessorSettings:
             lease_s=_lease_s(variables),
             ai_model=variables.text("AI_MODEL", DEFAULT_MODEL),
             ai_daily_neurons=variables.integer("AI_DAILY_NEURONS", FREE_NEURONS, minimum=0),
-            admin_token=variables.text("ADMIN_TOKEN"),
+            admin_token=variables.secret("ADMIN_TOKEN"),
             allow_private_hosts=variables.text("ALLOW_PRIVATE_HOSTS"),
         )
         variables.check()
@@ -128,7 +128,7 @@ class ApiSettings:
     cors_origins: tuple[str, ...]
     public_url: str
     alert_webhook_url: str = ""
-    admin_token: str = ""
+    admin_token: Secret = NO_SECRET
     allow_private_hosts: str = ""
 
     @classmethod
@@ -138,7 +138,7 @@ class ApiSettings:
             cors_origins=origins,
             public_url=variables.url("PUBLIC_URL"),
             alert_webhook_url=variables.url("ALERT_WEBHOOK_URL"),
-            admin_token=variables.text("ADMIN_TOKEN"),
+            admin_token=variables.secret("ADMIN_TOKEN"),
             allow_private_hosts=variables.text("ALLOW_PRIVATE_HOSTS"),
         )
         variables.check()

@@ -12,20 +12,13 @@ from sluice.services.preload.ports import Bodies, Edge, SendToOrigin
 from sluice.services.preload.purge_lists.purge_reader import EdgeTexts, PurgeMemory, PurgeReader
 from sluice.services.preload.serving.host_directory import HostCache, HostDirectory, Zone
 from sluice.services.preload.serving.hot_edge import HotEdge, HotPages
-from sluice.services.preload.serving.isolate_memory import IsolateMemory, WrongTokens
+from sluice.services.preload.serving.isolate_memory import IsolateMemory
 from sluice.services.preload.visit import PreloadVisit
 from sluice.services.preload.zone.calls import RemoteZones, SendToZone, ZoneList
 from sluice.services.preload.zone.services import Dependencies
-from sluice.services.preload.zone.settings import (
-    PreloadSettings,
-    find_short_secrets,
-    read_api_hosts,
-    read_secret,
-    read_signing_keys,
-)
+from sluice.services.preload.zone.settings import PreloadSettings, read_api_hosts, read_signing_keys
 from sluice.services.preload.zone.zone_object import ZoneObject
 from sluice.web import Cors, Reply, Request, Route
-from sluice.web.common_routes import Check
 
 if TYPE_CHECKING:
     from sluice.services.preload.cron import PreloadCron
@@ -66,7 +59,6 @@ class IsolateState:
     hot_pages: HotPages = field(default_factory=HotPages)
     visits: IsolateMemory = field(default_factory=IsolateMemory)
     purges: PurgeMemory = field(default_factory=PurgeMemory)
-    wrong_tokens: WrongTokens = field(default_factory=WrongTokens)
 
     def forget_configurations(self) -> None:
         self.hosts.clear()
@@ -142,30 +134,23 @@ class PreloadService:
         ports = self.ports
         return PreloadCron(self.zones, self.remembered.zones, ports.database, ports.clock, ports.log)
 
-    def check_secrets(self) -> dict[str, Check]:
-        """Return the secrets that are too short, for /health."""
-        problems = find_short_secrets(self.ports.variables)
-        return {name: Check("secret", ok=False, error=reason) for name, reason in problems.items()}
-
     @cached_property
     def routes(self) -> list[Route]:
         """The API, and the console with its files: on the Worker's own host only, so no visitor waits for their modules."""
         from sluice.services.preload.http.access import AccessHandlers  # noqa: PLC0415
         from sluice.services.preload.http.configure import configure_route  # noqa: PLC0415
         from sluice.services.preload.http.listings import listing_routes  # noqa: PLC0415
-        from sluice.services.preload.http.operator_gate import OperatorGate  # noqa: PLC0415
         from sluice.services.preload.http.operator_routes import operator_routes  # noqa: PLC0415
         from sluice.services.preload.http.site_routes import site_routes  # noqa: PLC0415
+        from sluice.web.admin import OperatorGate  # noqa: PLC0415
         from sluice.web.common_routes import serve_file, serve_folder, serve_page  # noqa: PLC0415
 
         ports = self.ports
-        problem = find_short_secrets(ports.variables).get("ADMIN_TOKEN")
-        token = read_secret(ports.variables, "ADMIN_TOKEN")
         access = AccessHandlers(
             zones=self.zones,
             clock=ports.clock,
             defer=ports.defer,
-            gate=OperatorGate(token, problem, ports.clock, self.remembered.wrong_tokens),
+            gate=OperatorGate(ports.variables.secret("ADMIN_TOKEN"), ports.clock),
             signing_keys=read_signing_keys(ports.variables),
         )
         return [

@@ -8,16 +8,17 @@ from sluice.core.net.addresses import AllowedHosts
 from sluice.core.net.fetch import Fetcher
 from sluice.core.net.transport import Transport
 from sluice.core.ports import Clock, Kv, Log, NewId
-from sluice.core.variables import Variables
+from sluice.core.variables import Secret, Variables
 from sluice.services.tail.delivery import Tail
 from sluice.services.tail.http.api import tail_routes
 from sluice.services.tail.journal import Journal
 from sluice.web import Cors, Route
+from sluice.web.admin import OperatorGate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TailSettings:
-    admin_token: str
+    admin_token: Secret
     allow_private_hosts: str
     retention_s: int
     stores_successes: bool
@@ -26,7 +27,7 @@ class TailSettings:
     @classmethod
     def read(cls, variables: Variables) -> Self:
         settings = cls(
-            admin_token=variables.text("ADMIN_TOKEN"),
+            admin_token=variables.secret("ADMIN_TOKEN"),
             allow_private_hosts=variables.text("ALLOW_PRIVATE_HOSTS"),
             retention_s=variables.integer("LOG_RETENTION_TTL", 86_400, minimum=60),
             stores_successes=variables.choice("LOG_EVENTS", ("failures", "all")) == "all",
@@ -79,4 +80,4 @@ class TailService:
 
     @cached_property
     def routes(self) -> list[Route]:
-        return tail_routes(self.journal, self.settings.admin_token)
+        return tail_routes(self.journal, OperatorGate(self.settings.admin_token, self._ports.clock))

@@ -20,7 +20,10 @@ _REPLIES: Final[dict[int | None, tuple[str, str]]] = {
     426: ("UpgradeRequired", "This path requires another protocol."),
     429: ("TooManyRequests", "Too many requests; Retry-After says how long to wait."),
     502: ("UpstreamFailed", "An upstream service failed."),
-    503: ("Unavailable", "The service is unavailable; try again later."),
+    503: (
+        "Unavailable",
+        "The service is unavailable, or its operator has not finished the set-up; `detail` says which.",
+    ),
     504: ("UpstreamTimedOut", "An upstream service did not answer in time."),
     None: ("Failure", "Any other error."),
 }
@@ -44,7 +47,7 @@ def list_problem_statuses(operation: Operation) -> list[int]:
     if operation.is_repeatable:
         statuses |= {400, 409}
     if "admin" in operation.security:
-        statuses.add(403)
+        statuses |= {403, 503}
     return sorted(statuses)
 
 

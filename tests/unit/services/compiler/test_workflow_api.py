@@ -9,6 +9,7 @@ from fakes.binding import Crash, JsError
 from fakes.workflows import FakeWorkflows
 from sluice.core.errors import TooManyRequests
 from sluice.core.ports import HeaderPairs
+from sluice.core.variables import Secret
 from sluice.platform.workflows import Workflows
 from sluice.services.compiler.guard.idempotency import IdempotencyKeys
 from sluice.services.compiler.health.store import HealthStore
@@ -23,10 +24,12 @@ from sluice.services.compiler.workflows.run_events import (
 )
 from sluice.services.compiler.workflows.starter import ApiType, WorkflowStarter
 from sluice.web import App, Reply, Request, Route, read_json
+from sluice.web.admin import OperatorGate
 from unit.services.compiler.workflow_bench import Bench, configuration
 from unit.web.calls import call, get, parsed
 
 TYPES: tuple[ApiType, ...] = ("compilation", "batch-compilation", "cache-warming", "health-monitoring")
+TOKEN = "the-operators-token"
 ITEM = {"id": "1", "configuration": configuration("a")}
 SOURCE = {"name": "A", "url": "https://lists.example/a.txt"}
 
@@ -67,7 +70,7 @@ class Api(Bench):
             configurations=warm_configurations,
             sources=health_sources,
             keys=IdempotencyKeys(database=self.database, clock=self.clock, new_id=self.random_hex, log=self.log),
-            admin_token="operator",
+            operators=OperatorGate(Secret(TOKEN), self.clock),
             clock=self.clock,
         )
         self.app = App(routes(api), on_error=self.on_error)
@@ -161,8 +164,8 @@ async def test_health_check():
     ("sources", "headers", "private"),
     [
         (None, (), True),
-        (None, (("Authorization", "Bearer operator"),), False),
-        ([SOURCE], (("Authorization", "Bearer operator"),), True),
+        (None, (("Authorization", f"Bearer {TOKEN}"),), False),
+        ([SOURCE], (("Authorization", f"Bearer {TOKEN}"),), True),
     ],
     ids=["stranger", "operator", "named"],
 )

@@ -8,6 +8,7 @@ import pytest
 
 from documents import build_worker_document
 from fakes.kv import FakeKV
+from sluice.core.variables import Secret
 from sluice.services.news.serve.stored_snapshot import FIRST_PAGE_KEY
 from sluice.web import App, Route
 from unit.services.news.harness import NewsHarness, article
@@ -71,12 +72,12 @@ async def ask(news: NewsHarness, routes: list[Route], method: str, path: str) ->
 async def test_replies_of_the_runs():
     """The reports of updater and processor, also without work and while another run is under way."""
     news = NewsHarness()
-    updater = news.updater_service(admin_token=TOKEN).routes
+    updater = news.updater_service(admin_token=Secret(TOKEN)).routes
     assert find_mistakes("worker-news-updater", "UpdaterRun", await ask(news, updater, "POST", "/run")) == []
     news.source.articles = [article("a"), article("b")]
     assert find_mistakes("worker-news-updater", "UpdaterRun", await ask(news, updater, "POST", "/run")) == []
     assert find_mistakes("worker-news-updater", "PendingArticles", await ask(news, updater, "GET", "/")) == []
-    news.settings = news.settings.__class__(admin_token=TOKEN, retry_delay_s=0)
+    news.settings = news.settings.__class__(admin_token=Secret(TOKEN), retry_delay_s=0)
     processor = news.processor_service().routes
     run = await ask(news, processor, "POST", "/run")
     assert (run["outcome"], find_mistakes("worker-news-processor", "ProcessorRun", run)) == ("ok", [])

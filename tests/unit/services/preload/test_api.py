@@ -7,13 +7,11 @@ from typing import Any
 import pytest
 
 from fakes.clock import ManualClock
-from sluice.core.errors import NotFound, NotReady, Unauthorized
+from sluice.core.errors import NotFound
 from sluice.core.preload.request_signing import sign_request
 from sluice.core.remote import Message
 from sluice.core.variables import Variables
-from sluice.services.preload.http.operator_gate import OperatorGate
 from sluice.services.preload.service import PreloadPorts, PreloadService
-from sluice.services.preload.serving.isolate_memory import WrongTokens
 from sluice.web import App, Headers, Reply, Request
 from sluice.web.operations import SERVICE, find_operation
 from unit.services.preload.world import KEY, UNUSED, ListLog
@@ -127,28 +125,3 @@ def test_bad_zones(config: str, path: str):
     reply = handle(zones, request("PUT", "/api/v1/zones/z/config", config.encode(), **ADMIN))
     assert (reply.status, zones.calls) == (400, [])
     assert f'"path":"{path}"'.encode() in (reply.body if isinstance(reply.body, bytes) else b"")
-
-
-async def test_wrong_tokens_are_slowed_down():
-    """Each wrong token within a minute is answered twice as late as the one before, up to a limit; the right one at once."""
-    clock = ManualClock()
-    gate = OperatorGate("the-right-token", None, clock, WrongTokens())
-    wrong = Request("GET", "https://e.com/", Headers({"authorization": "Bearer wrong"}))
-    waits = []
-    for _ in range(10):
-        before = clock.now()
-        with pytest.raises(Unauthorized):
-            await gate.admit(wrong)
-        waits.append(round(clock.now() - before, 2))
-    assert waits[:3] == [0.05, 0.1, 0.2]
-    assert waits[-1] == 5.0
-    before = clock.now()
-    await gate.admit(Request("GET", "https://e.com/", Headers({"authorization": "Bearer the-right-token"})))
-    assert clock.now() == before
-
-
-async def test_short_token():
-    """A token that is too short lets nobody in, and the error says why."""
-    gate = OperatorGate("", "is too short", ManualClock(), WrongTokens())
-    with pytest.raises(NotReady, match="ADMIN_TOKEN is too short"):
-        await gate.admit(Request("GET", "https://e.com/"))

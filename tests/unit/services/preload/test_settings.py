@@ -15,12 +15,11 @@ from sluice.services.preload.zone.services import format_uuid4
 from sluice.services.preload.zone.settings import (
     PAID_SUBREQUESTS,
     PreloadSettings,
-    find_short_secrets,
     read_api_hosts,
-    read_secret,
     read_signing_keys,
     read_version_id,
 )
+from sluice.web.common_routes import check_secrets
 
 ALERT: Incident = {
     "incident_id": "z:breaker_open:1",
@@ -99,11 +98,13 @@ def test_uuid4():
     assert format_uuid4("0123456789abcdef0123456789abcdef") == "01234567-89ab-4def-8123-456789abcdef"
 
 
-def test_short_secrets():
-    """A secret of fewer than 12 characters counts as not set, and the reason says so."""
-    variables = Variables({"ADMIN_TOKEN": "short", "SIGNING_KEY": "twelve-chars"}.get)
-    assert (read_secret(variables, "ADMIN_TOKEN"), read_signing_keys(variables)) == ("", ("twelve-chars",))
-    assert list(find_short_secrets(variables)) == ["ADMIN_TOKEN"]
+def test_short_keys():
+    """A signing key that is short enough to be guessed counts as not set, and /health says so."""
+    variables = Variables({"SIGNING_KEY": "fifteen-letters", "SIGNING_KEY_PREVIOUS": "sixteen-letters!"}.get)
+    assert read_signing_keys(variables) == ("sixteen-letters!",)
+    [(name, check)] = check_secrets(variables).items()
+    assert (name, check.ok) == ("SIGNING_KEY", False)
+    assert check.error == "SIGNING_KEY has fewer than 16 characters, so it counts as not set: choose a longer one"
 
 
 def test_api_hosts():

@@ -40,7 +40,7 @@ from sluice.services.compiler.requests import (
 )
 from sluice.services.compiler.workflows.batch_items import ItemRunner
 from sluice.web import Reply, Request, encode_json
-from sluice.web.admin import is_operator, require_admin
+from sluice.web.admin import OperatorGate
 from sluice.web.negotiate import choose_media_type
 from sluice.web.operations import Media, Operation, ReplyDoc, describe
 from sluice.web.parameters import PathParameter, Query, text
@@ -135,7 +135,7 @@ class QueueApi:
     items: ItemRunner
     stats: QueueStats
     dead_letters: DeadLetterStore
-    admin_token: str
+    operators: OperatorGate
     cache: ListCache
     find_workflow_job: Callable[[str], Awaitable[Job | None]]
     keys: IdempotencyKeys
@@ -186,14 +186,14 @@ class QueueApi:
     @describe(SHOW_HISTORY)
     async def show_history(self, request: Request) -> Reply:
         """Show ids and names to the operator alone: whoever holds an id owns the job."""
-        is_named = is_operator(request, self.admin_token)
+        is_named = await self.operators.recognise(request)
         history = await (self.stats.load_named_history() if is_named else self.stats.load_history())
         return Reply.json(QueueHistory(history=history, depthHistory=await self.stats.load_depths()))
 
     @describe(LIST_DEAD_LETTERS)
     async def show_dead_letters(self, request: Request) -> Reply:
         """Reply to the operator alone: letters hold ids, names and sources of callers."""
-        require_admin(request, self.admin_token)
+        await self.operators.admit(request)
         letters = await self.dead_letters.load_newest()
         return Reply.json(DeadLetters(deadLetters=[letter.as_json() for letter in letters]))
 

@@ -51,7 +51,7 @@ from sluice.services.compiler.published.operator import ListOperator
 from sluice.services.compiler.published.previews import Previews
 from sluice.services.compiler.published.queries import ListQueries
 from sluice.web import Reply, Request, read_json
-from sluice.web.admin import require_admin
+from sluice.web.admin import OperatorGate
 from sluice.web.operations import describe
 
 MAX_BODY_BYTES: Final = 1_000_000
@@ -65,7 +65,7 @@ class ListsApi:
     previews: Previews
     queries: ListQueries
     keys: IdempotencyKeys
-    admin_token: str
+    operators: OperatorGate
     public_url: str
 
     @describe(LIST_LISTS)
@@ -125,7 +125,7 @@ class ListsApi:
 
     @describe(PUT_LIST)
     async def put(self, request: Request) -> Reply:
-        require_admin(request, self.admin_token)
+        await self.operators.admit(request)
         name = NAME.read(request)
         is_preview = PUT_LIST.read(request)[DRY_RUN]
         body = await read_json(request, max_bytes=MAX_BODY_BYTES)
@@ -143,13 +143,13 @@ class ListsApi:
 
     @describe(DELETE_LIST)
     async def delete(self, request: Request) -> Reply:
-        require_admin(request, self.admin_token)
+        await self.operators.admit(request)
         await self.operator.delete(NAME.read(request))
         return Reply.empty()
 
     @describe(REBUILD_LIST)
     async def rebuild(self, request: Request) -> Reply:
-        require_admin(request, self.admin_token)
+        await self.operators.admit(request)
         name = NAME.read(request)
 
         async def rebuild(ticket: Ticket) -> Reply:
@@ -159,7 +159,7 @@ class ListsApi:
 
     @describe(ROLL_BACK_LIST)
     async def roll_back(self, request: Request) -> Reply:
-        require_admin(request, self.admin_token)
+        await self.operators.admit(request)
         name = NAME.read(request)
         body = await read_json(request, max_bytes=MAX_BODY_BYTES)
         wanted = parse_model(RollbackRequest, body).version

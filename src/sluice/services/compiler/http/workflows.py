@@ -42,7 +42,7 @@ from sluice.services.compiler.workflows.event_log import WorkflowEventLog
 from sluice.services.compiler.workflows.starter import PREFIXES, PUBLISHED_LIST, ApiType, WorkflowStarter
 from sluice.services.compiler.workflows.warming import WarmRequest
 from sluice.web import Reply, Request
-from sluice.web.admin import is_operator
+from sluice.web.admin import OperatorGate
 from sluice.web.operations import Operation, ReplyDoc, describe
 from sluice.web.parameters import PathParameter, Query, text
 
@@ -170,7 +170,7 @@ class WorkflowApi:
     configurations: Callable[[], Sequence[Configuration]]
     sources: Callable[[], Sequence[HealthSource]]
     keys: IdempotencyKeys
-    admin_token: str
+    operators: OperatorGate
     clock: Clock
 
     @describe(START_COMPILATION)
@@ -206,14 +206,15 @@ class WorkflowApi:
         body = await self.guard(request, max_bytes=MAX_BODY_BYTES, optional_body=True)
         check = parse_model(HealthRequest, body)
         # A stranger's check is answered and forgotten, also one of the operator's sources: three of them could raise an alert.
-        is_private = check.sources is not None or not is_operator(request, self.admin_token)
+        is_operator = await self.operators.recognise(request)
+        is_private = check.sources is not None or not is_operator
         await self.guard.charge_sources(request, len(check.sources or ()))
         chosen = [source.model_dump() for source in check.sources or self.sources()]
         params = {"sources": chosen, "alertOnFailure": check.alertOnFailure, "private": is_private}
         amount: StartedAmount = {"sourcesCount": len(check.sources) if check.sources else "default"}
         started = ("Health check workflow started", "runId", params, amount)
         # What the operator started is not told to a stranger of the same address.
-        caller = OPERATOR if is_operator(request, self.admin_token) else ""
+        caller = OPERATOR if is_operator else ""
         return await self._start(request, body, "health-monitoring", started, caller)
 
     async def _start(self, request: Request, body: Any, kind: ApiType, started: Started, caller: str = "") -> Reply:

@@ -124,6 +124,6 @@ class PublishedListParts:
                 lists=self.list_store, bucket=self._ports.bucket, hold_large_slot=self.steps.hold_large_slot
             ),
             keys=self._parts.keys,
-            admin_token=self._parts.settings.admin_token,
+            operators=self._parts.operators,
             public_url=self._parts.settings.public_url,
         )

@@ -18,6 +18,7 @@ from sluice.services.news.settings import UpdaterSettings
 from sluice.services.news.storage.keys import UPDATER_WRITES
 from sluice.services.news.storage.write_domain import WriteDomain
 from sluice.web import Cors, Route
+from sluice.web.admin import OperatorGate
 
 
 class NewsUpdaterService:
@@ -61,4 +62,4 @@ class NewsUpdaterService:
     def routes(self) -> list[Route]:
         ports = self._ports
         status = NewsStatus(ports.articles, ports.state, ports.clock, ports.log)
-        return updater_routes(self.updater, status, self.settings.admin_token)
+        return updater_routes(self.updater, status, OperatorGate(self.settings.admin_token, ports.clock))

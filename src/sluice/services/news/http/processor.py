@@ -9,7 +9,7 @@ from sluice.services.news.http.status import NewsStatus
 from sluice.services.news.process.processor import Processor
 from sluice.services.news.process.run import ProcessorRun
 from sluice.web import Reply, Request, Route
-from sluice.web.admin import require_admin
+from sluice.web.admin import OperatorGate
 from sluice.web.operations import Operation, ReplyDoc, describe
 from sluice.web.parameters import Parameter, Query, parsed
 
@@ -66,10 +66,10 @@ RUN: Final = Operation(
 )
 
 
-def processor_routes(processor: Processor, status: NewsStatus, admin_token: str) -> list[Route]:
+def processor_routes(processor: Processor, status: NewsStatus, operators: OperatorGate) -> list[Route]:
     @describe(PROCESS_ARTICLE)
     async def process_one(request: Request) -> Reply:
-        require_admin(request, admin_token)
+        await operators.admit(request)
         given = PROCESS_ARTICLE.read(request)
         article = await processor.process_one(given[ARTICLE], force=given[FORCE] or False)
         is_complete = article.stage is Stage.COMPLETE
@@ -77,7 +77,7 @@ def processor_routes(processor: Processor, status: NewsStatus, admin_token: str)
 
     @describe(RUN)
     async def run(request: Request) -> Reply:
-        require_admin(request, admin_token)
+        await operators.admit(request)
         report = await processor.run()
         return Reply.json(report.as_json())
 

@@ -17,7 +17,7 @@ from sluice.services.news.push.hub_request import (
 from sluice.services.news.push.topics import HUB_PATH, list_topics
 from sluice.services.news.state.remote_state import CreatedWebhook, ListedWebhook, RemoteNewsState
 from sluice.web import Reply, Request, Route, read_bytes, read_json
-from sluice.web.admin import require_admin
+from sluice.web.admin import OperatorGate
 from sluice.web.operations import Media, Operation, ReplyDoc, describe
 from sluice.web.parameters import PathParameter
 
@@ -102,7 +102,7 @@ class PushApi:
 
     state: RemoteNewsState
     allowed: AllowedHosts
-    admin_token: str
+    operators: OperatorGate
     public_url: str
 
     def routes(self) -> list[Route]:
@@ -125,12 +125,12 @@ class PushApi:
 
     @describe(LIST_WEBHOOKS)
     async def _list_webhooks(self, request: Request) -> Reply:
-        require_admin(request, self.admin_token)
+        await self.operators.admit(request)
         return Reply.json(WebhookList(webhooks=await self.state.list_webhooks()))
 
     @describe(ADD_WEBHOOK)
     async def _add_webhook(self, request: Request) -> Reply:
-        require_admin(request, self.admin_token)
+        await self.operators.admit(request)
         url = await _read_url(request)
         if mistakes := find_callback_mistakes("url", url, self.allowed):
             raise Invalid.from_fields(mistakes)
@@ -138,7 +138,7 @@ class PushApi:
 
     @describe(REMOVE_WEBHOOK)
     async def _remove_webhook(self, request: Request) -> Reply:
-        require_admin(request, self.admin_token)
+        await self.operators.admit(request)
         webhook_id = WEBHOOK.read(request)
         if not await self.state.remove_webhook(webhook_id):
             raise NotFound(f"no webhook has the id {webhook_id!r}")

@@ -9,7 +9,7 @@ from sluice.services.news.collect.updater import Updater, UpdaterRun
 from sluice.services.news.http.status import NewsStatus
 from sluice.services.news.storage.keys import PENDING
 from sluice.web import Reply, Request, Route, build_problem
-from sluice.web.admin import require_admin
+from sluice.web.admin import OperatorGate
 from sluice.web.operations import Operation, ReplyDoc, describe
 
 _MAX_LATEST: Final = 10
@@ -38,7 +38,7 @@ RUN: Final = Operation(
 )
 
 
-def updater_routes(updater: Updater, status: NewsStatus, admin_token: str) -> list[Route]:
+def updater_routes(updater: Updater, status: NewsStatus, operators: OperatorGate) -> list[Route]:
     @describe(LIST_PENDING)
     async def list_pending(request: Request) -> Reply:
         entries = parse_pending_list(parse_stored_json(await updater.kv.get_text(PENDING)))
@@ -55,7 +55,7 @@ def updater_routes(updater: Updater, status: NewsStatus, admin_token: str) -> li
 
     @describe(RUN)
     async def run(request: Request) -> Reply:
-        require_admin(request, admin_token)
+        await operators.admit(request)
         report = await updater.run()
         return Reply.json(report.as_json())
 

@@ -29,6 +29,7 @@ from sluice.services.news.settings import ProcessorSettings
 from sluice.services.news.storage.keys import PROCESSOR_WRITES
 from sluice.services.news.storage.write_domain import WriteDomain
 from sluice.web import Cors, Route
+from sluice.web.admin import OperatorGate
 
 USER_AGENT: Final = f"sluice-news/{__version__}"
 
@@ -155,4 +156,4 @@ class NewsProcessorService:
     def routes(self) -> list[Route]:
         ports = self._ports
         status = NewsStatus(ports.articles, ports.state, ports.clock, ports.log)
-        return processor_routes(self.processor, status, self.settings.admin_token)
+        return processor_routes(self.processor, status, OperatorGate(self.settings.admin_token, ports.clock))

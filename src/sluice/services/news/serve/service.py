@@ -15,6 +15,7 @@ from sluice.services.news.serve.stored_snapshot import SnapshotMemory, StoredSna
 from sluice.services.news.settings import ApiSettings
 from sluice.services.news.state.remote_state import RemoteNewsState
 from sluice.web import Cors, Route
+from sluice.web.admin import OperatorGate
 from sluice.web.common_routes import Files, serve_page
 
 PREFLIGHT_AGE_S: Final = 86_400
@@ -55,7 +56,7 @@ class NewsApiService:
         return PushApi(
             state=self._ports.state,
             allowed=AllowedHosts.parse(settings.allow_private_hosts),
-            admin_token=settings.admin_token,
+            operators=OperatorGate(settings.admin_token, self._ports.clock),
             public_url=settings.public_url,
         )
 

@@ -9,12 +9,12 @@ from sluice.core.json_text import parse_json
 from sluice.core.ports import Clock, Defer
 from sluice.core.preload.request_signing import SignedRequest
 from sluice.core.preload.zone_config import ZONE_ID, check_zone_id
-from sluice.services.preload.http.operator_gate import OperatorGate
 from sluice.services.preload.http.requests import MAX_BODY_BYTES
 from sluice.services.preload.zone.calls import Zones
 from sluice.services.preload.zone.signed_calls import ShownKind, SignedReply
 from sluice.services.preload.zone.zone_object import ZoneCalls
 from sluice.web import Handler, Reply, Request, read_bytes
+from sluice.web.admin import OperatorGate
 from sluice.web.operations import Operation, describe
 from sluice.web.parameters import PathParameter
 

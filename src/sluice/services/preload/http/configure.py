@@ -9,9 +9,10 @@ from pydantic import Field
 from sluice.core.errors import BadField, Invalid, Refused
 from sluice.core.json_text import encode_json
 from sluice.core.preload.zone_config import ZoneConfig, parse_config
+from sluice.core.variables import MIN_SECRET_CHARS
 from sluice.services.preload.http.access import NO_STORE, AccessHandlers
 from sluice.services.preload.http.operator_routes import describe_call
-from sluice.services.preload.http.requests import MAX_BODY_BYTES, MIN_KEY_CHARS
+from sluice.services.preload.http.requests import MAX_BODY_BYTES
 from sluice.services.preload.zone.operator_calls import Registered
 from sluice.web import Reply, Request, Route, read_json
 from sluice.web.operations import describe
@@ -26,7 +27,7 @@ class ZoneBody(ZoneConfig):
     signing_key: Annotated[
         str,
         Field(
-            min_length=MIN_KEY_CHARS,
+            min_length=MIN_SECRET_CHARS,
             description="The zone's own key instead of SIGNING_KEY; it is never shown again.",
         ),
     ] = ""
@@ -51,8 +52,8 @@ def configure_route(access: AccessHandlers, check_url: CheckUrl) -> Route:
         zone = await access.admit(request)
         body = await read_json(request, max_bytes=MAX_BODY_BYTES)
         key = body.pop("signing_key", None) if isinstance(body, dict) else None
-        if key is not None and (not isinstance(key, str) or len(key) < MIN_KEY_CHARS):
-            raise Invalid.from_fields([BadField("signing_key", f"is a text of at least {MIN_KEY_CHARS} characters")])
+        if key is not None and (not isinstance(key, str) or len(key) < MIN_SECRET_CHARS):
+            raise Invalid.from_fields([BadField("signing_key", f"is a text of at least {MIN_SECRET_CHARS} characters")])
         _check_urls(parse_config(body), check_url)
         return Reply.json(await zone.configure(encode_json(body), key), headers=NO_STORE)
 

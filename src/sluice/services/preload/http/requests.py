@@ -12,7 +12,6 @@ from sluice.core.preload.zone_config import ZONE_ID, check_site_path
 
 MAX_BODY_BYTES: Final = 256 * 1024
 MAX_TAGS: Final = 30
-MIN_KEY_CHARS: Final = 16
 
 ZoneId = Annotated[str, Field(pattern=f"^{ZONE_ID.pattern}$", description="The zone's id.")]
 Url = Annotated[str, Field(min_length=1, max_length=2048)]

@@ -10,10 +10,6 @@ from sluice.services.preload.serving.replies import VisitTally
 MAX_REMEMBERED: Final = 2000  # pages of each kind; then all are forgotten
 MAX_HELD_BYTES: Final = 32 * 1024 * 1024  # of pages that are being stored
 FLIGHT_S: Final = 30.0  # after this time nobody waits for a flight any more: its leader has died
-TOKENS_COUNTED_S: Final = 60.0
-FIRST_DELAY_S: Final = 0.05  # of the reply to a wrong token
-MAX_DELAY_S: Final = 5.0
-MAX_TOKENS: Final = 100
 KEYS_KEPT_S: Final = 60.0
 UNSHARED_S: Final = 60.0  # for so long nobody waits for a page that could not be shared
 
@@ -109,21 +105,6 @@ class Reservation:
     def release(self) -> None:
         self.memory.held_bytes -= self.held_bytes
         self.held_bytes = 0
-
-
-@dataclass(slots=True)
-class WrongTokens:
-    """The times at which one isolate got wrong tokens, the latest last."""
-
-    times: list[float] = field(default_factory=list)
-
-    def add(self, now: float) -> float:
-        """Count one more; return the seconds by which its reply is held back: twice as long for each in the last minute."""
-        self.times = [
-            *(time for time in self.times if is_waiting(time + TOKENS_COUNTED_S, now, TOKENS_COUNTED_S)),
-            now,
-        ][-MAX_TOKENS:]
-        return float(min(MAX_DELAY_S, FIRST_DELAY_S * 2.0 ** (len(self.times) - 1)))
 
 
 def _make_room(remembered: dict[str, float]) -> None:

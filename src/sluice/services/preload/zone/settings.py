@@ -6,7 +6,6 @@ from typing import Any, Final, Self
 from sluice.core.variables import Variables
 
 API_HOSTS: Final = "*.workers.dev,*.localhost"
-MIN_SECRET_CHARS: Final = 12
 PAID_SUBREQUESTS: Final = 1000  # that one invocation makes; the free plan, where it takes 50, has no time for warming
 
 
@@ -37,27 +36,13 @@ class PreloadSettings:
 
 def read_signing_keys(variables: Variables) -> tuple[str, ...]:
     """Return the current key of all zones, and the previous one while it is being replaced."""
-    return tuple(filter(None, (read_secret(variables, name) for name in ("SIGNING_KEY", "SIGNING_KEY_PREVIOUS"))))
+    return tuple(filter(None, (variables.secret(name).value for name in ("SIGNING_KEY", "SIGNING_KEY_PREVIOUS"))))
 
 
 def read_api_hosts(variables: Variables) -> tuple[str, ...]:
     """Return the hosts on which the operator's pages and the API answer."""
     hosts = variables.text("API_HOSTS", API_HOSTS).lower().split(",")
     return tuple(host.strip() for host in hosts if host.strip())
-
-
-def read_secret(variables: Variables, name: str) -> str:
-    """Return a secret of the operator; one that is too short to be one counts as not set."""
-    return "" if name in find_short_secrets(variables) else variables.text(name)
-
-
-def find_short_secrets(variables: Variables) -> dict[str, str]:
-    """Return the secrets that count as not set, with the reason for people; the demo on one's own machine may have short ones."""
-    if variables.text("DEMO"):
-        return {}
-    names = ("ADMIN_TOKEN", "SIGNING_KEY", "SIGNING_KEY_PREVIOUS")
-    reason = f"has fewer than {MIN_SECRET_CHARS} characters, so it counts as not set: choose a longer one"
-    return {name: reason for name in names if 0 < len(variables.text(name)) < MIN_SECRET_CHARS}
 
 
 def read_version_id(metadata: Any) -> str:

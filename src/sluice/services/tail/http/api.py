@@ -5,7 +5,7 @@ from typing import Final, TypedDict
 from sluice.services.tail.journal import Journal
 from sluice.services.tail.tail_events import Record
 from sluice.web import Reply, Request, Route
-from sluice.web.admin import require_admin
+from sluice.web.admin import OperatorGate
 from sluice.web.operations import Operation, ReplyDoc, describe
 from sluice.web.parameters import Query, integer
 
@@ -26,10 +26,10 @@ LIST_LOGS: Final = Operation(
 )
 
 
-def tail_routes(journal: Journal, admin_token: str) -> list[Route]:
+def tail_routes(journal: Journal, operators: OperatorGate) -> list[Route]:
     @describe(LIST_LOGS)
     async def list_logs(request: Request) -> Reply:
-        require_admin(request, admin_token)
+        await operators.admit(request)
         records = await journal.newest_records(LIST_LOGS.read(request)[LIMIT])
         return Reply.json(Records(records=records))
 

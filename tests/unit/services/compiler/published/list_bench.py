@@ -13,6 +13,7 @@ from fakes.r2 import FakeR2
 from fakes.workflows import FakeStep, FakeWorkflows, NonRetryableError
 from sluice.core.errors import Oversized, SluiceError, Unavailable
 from sluice.core.ports import FetchResponse
+from sluice.core.variables import Secret
 from sluice.platform.storage.d1 import D1
 from sluice.platform.storage.r2 import R2
 from sluice.platform.workflows import Steps, Workflows
@@ -30,11 +31,12 @@ from sluice.services.compiler.published.previews import Previews
 from sluice.services.compiler.published.queries import ListQueries
 from sluice.services.compiler.published.sources.good_copies import GoodCopyStore
 from sluice.services.compiler.published.sources.source_fetcher import SourceFetcher
+from sluice.web.admin import OperatorGate
 from unit.services.compiler.listeners import ListLog
 from unit.services.compiler.workflow_bench import make_database
 
 HOOK = "https://hook.example/"
-TOKEN = "operator's"
+TOKEN = "the-operators-token"
 PART_BYTES = 500_000
 Answer = bytes | tuple[int, bytes] | SluiceError
 
@@ -124,8 +126,8 @@ class ListBench:
             bucket=bucket, inflate=lambda stream, _size: stream, discard=lambda _stream: None
         )
         self.api = ListsApi(
-            lists=self.lists, builds=self.builds, operator=self.operator, queries=self.queries, admin_token=TOKEN,
             keys=IdempotencyKeys(database=database, clock=clock, new_id=self._new_id, log=log),
+            lists=self.lists, builds=self.builds, operator=self.operator, queries=self.queries, operators=OperatorGate(Secret(TOKEN), clock),
             previews=Previews(
                 lists=self.lists, copies=copies, bucket=bucket, fetcher=fetcher, hold_large_slot=hold_large_slot, clock=clock
             ),
