@@ -117,6 +117,18 @@ def test_ipv6_networks_are_clients(limited: Runtime):
     assert post(limited, "/compile", SENT_ALONG, "2001:db8:1:2::1").status_code == 200
 
 
+def test_ipv6_clients_of_one_network(limited: Runtime):
+    """Many clients of one /48 make as many requests as ten clients together; the network beside it is not concerned."""
+    clients = [f"2001:db8:2:{number:x}::1" for number in range(110)]
+    with ThreadPoolExecutor(8) as pool:
+        replies = list(pool.map(lambda client: post(limited, "/compile", SENT_ALONG, client), clients))
+    # The first one came before its network was known to have several.
+    assert Counter(reply.status_code for reply in replies) == {200: 101, 429: 9}
+    refused = next(reply for reply in replies if reply.status_code == 429)
+    assert refused.json()["error"] == "Rate limit exceeded. Maximum 100 requests per 600 seconds from one network."
+    assert post(limited, "/compile", SENT_ALONG, "2001:db8:3::1").status_code == 200
+
+
 def test_messages_are_charged(limited: Runtime):
     """Each compilation requested over a socket is charged; other messages are not."""
     client = "203.0.113.2"

@@ -6,6 +6,7 @@ import pytest
 
 from sluice.core.errors import Forbidden, Invalid, TooLarge, TooManyRequests, UnsupportedMediaType
 from sluice.services.compiler.guard.guard import Guard, hash_client
+from sluice.services.compiler.guard.rate_limit import Client
 from sluice.web import Request
 from unit.services.compiler.listeners import ListAnalytics
 from unit.web.calls import post
@@ -25,11 +26,11 @@ class Gates:
     def is_enabled(self) -> bool:
         return True
 
-    async def charge_hit(self, client: str) -> None:
+    async def charge_hit(self, client: Client) -> None:
         await self.charge(client)
 
-    async def charge(self, client: str, cost: int = 1) -> None:
-        self.calls.append(("limit", client if cost == 1 else (client, cost)))
+    async def charge(self, client: Client, cost: int = 1) -> None:
+        self.calls.append(("limit", client.key if cost == 1 else (client.key, cost)))
         if self.full:
             raise TooManyRequests("slow down", retry_after_s=7)
 

@@ -15,7 +15,15 @@ from fakes.objects import FakeObjects, FakeStorage
 from sluice.core.errors import TooManyRequests, Unavailable
 from sluice.platform.durable_objects import Alarm, Sql, erase_storage
 from sluice.platform.storage.kv import KV
-from sluice.services.compiler.guard.rate_limit import KvRateLimit, RecentCounts, RequestRateLimiter, client_key
+from sluice.services.compiler.guard.rate_limit import (
+    MAX_RECENT_CLIENTS,
+    NETWORK_CLIENTS,
+    Client,
+    KvRateLimit,
+    RecentCounts,
+    RequestRateLimiter,
+    find_client,
+)
 from sluice.services.compiler.guard.rate_limit_window import (
     ClientRateLimit,
     RateLimitCalls,
@@ -68,7 +76,7 @@ async def count_allowed(limit: RequestRateLimiter, client: str, tries: int, late
     count = 0
     for _ in range(tries):
         try:
-            await limit.charge(client)
+            await limit.charge(Client(client))
         except TooManyRequests:
             continue
         finally:
@@ -191,10 +199,10 @@ async def test_refusal_tells_when_to_come_back():
     assert await count_allowed(limit, "a", 10) == 10
     clock.advance(20.5)
     with pytest.raises(TooManyRequests, match=r"^Rate limit exceeded. Maximum 10 requests per minute.$") as refusal:
-        await limit.charge("a")
+        await limit.charge(Client("a"))
     assert refusal.value.retry_after_s == 40
     clock.advance(40)
-    await limit.charge("a")
+    await limit.charge(Client("a"))
 
 
 async def test_kv_decides_without_objects():
@@ -204,15 +212,15 @@ async def test_kv_decides_without_objects():
     limit = limiter(clock, no_object, kv, later, log)
     began = clock.now()
     for _ in range(10):
-        await limit.charge("203.0.113.9")
+        await limit.charge(Client("203.0.113.9"))
         await later.run()
         clock.advance(1.1)
     with pytest.raises(TooManyRequests):
-        await limit.charge("203.0.113.9")
+        await limit.charge(Client("203.0.113.9"))
     assert await KV(kv, clock).get_json("ratelimit:203.0.113.9") == {"count": 10, "resetAt": (began + 60) * 1000}
     assert {name for name, _ in log.errors} == {"rate_limit.degraded"}
     clock.advance(60)
-    await limit.charge("203.0.113.9")
+    await limit.charge(Client("203.0.113.9"))
     await later.run()
 
 
@@ -229,7 +237,7 @@ async def test_silent_object_is_not_waited_for():
         log=ListLog(),
         patience_s=0,
     )
-    await limit.charge("a")
+    await limit.charge(Client("a"))
     await later.run()
     assert (await KV(kv, clock).get_json("ratelimit:a"))["count"] == 1
 
@@ -294,20 +302,88 @@ async def test_short_window_in_kv():
 
 
 @pytest.mark.parametrize(
-    ("address", "client"),
+    ("address", "client", "network"),
     [
-        ("203.0.113.7", "203.0.113.7"),
-        (" 203.0.113.7 ", "203.0.113.7"),
-        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
-        ("2001:0DB8:0001:0002::", "2001:db8:1:2::/64"),
-        ("::ffff:203.0.113.7", "203.0.113.7"),
-        ("fe80::1%eth0", "fe80::/64"),
-        (None, "unknown"),
-        ("", "unknown"),
-        ("1.2.3.4, 5.6.7.8", "unknown"),
-        ("x" * 1000, "unknown"),
+        ("203.0.113.7", "203.0.113.7", ""),
+        (" 203.0.113.7 ", "203.0.113.7", ""),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64", "2001:db8:1::/48"),
+        ("2001:0DB8:0001:0002::", "2001:db8:1:2::/64", "2001:db8:1::/48"),
+        ("::ffff:203.0.113.7", "203.0.113.7", ""),
+        ("fe80::1%eth0", "fe80::/64", "fe80::/48"),
+        (None, "unknown", ""),
+        ("", "unknown", ""),
+        ("1.2.3.4, 5.6.7.8", "unknown", ""),
+        ("x" * 1000, "unknown", ""),
     ],
 )
-def test_who_is_charged(address: str | None, client: str):
-    """An IPv4 address, the network of an IPv6 address, or one key for all others."""
-    assert client_key(address) == client
+def test_who_is_charged(address: str | None, client: str, network: str):
+    """An IPv4 address, the /64 of an IPv6 address and the /48 around it, or one key for all others; a scope has keys of its own."""
+    assert find_client(address) == Client(client, network)
+    assert find_client(address, "validate:") == Client(f"validate:{client}", network and f"validate:{network}")
+
+
+class Counted:
+    """The objects of clients and networks; notes which are asked."""
+
+    def __init__(self, clock: ManualClock) -> None:
+        self.asked: list[str] = []
+        self._open = open_limits(clock)
+
+    def __call__(self, name: str) -> RateLimitCalls:
+        self.asked.append(name)
+        return self._open(name)
+
+
+async def test_many_clients_of_one_network():
+    """Somebody with 65,536 clients in one /48 makes as many requests as ten clients, and the refusal says why; neighbours go on."""
+    clock = ManualClock()
+    limit = limiter(clock, open_limits(clock), FakeKV(clock), Later())
+    allowed = 0
+    for number in range(200):
+        try:
+            await limit.charge(find_client(f"2001:db8:1:{number:x}::1"))
+        except TooManyRequests as error:
+            assert "Maximum 100 requests per minute from one network." in str(error)  # noqa: PT017
+            continue
+        allowed += 1
+    # The first one came before its network was known to have several.
+    assert allowed == 10 * NETWORK_CLIENTS + 1
+    await limit.charge(find_client("2001:db8:2::1"))
+    clock.advance(60)
+    await limit.charge(find_client("2001:db8:1::1"))
+
+
+async def test_hits_of_one_network():
+    """What is answered from memory is counted for the network too."""
+    clock, later = ManualClock(), Later()
+    limit = limiter(clock, open_limits(clock), FakeKV(clock), later)
+    refused = 0
+    for number in range(200):
+        try:
+            await limit.charge_hit(find_client(f"2001:db8:1:{number:x}::1"))
+        except TooManyRequests:
+            refused += 1
+    await later.run()
+    assert refused == 200 - 10 * NETWORK_CLIENTS - 1
+
+
+async def test_a_network_with_one_client_costs_nothing():
+    """Its object is asked only after a second client of it; for IPv4 there is none."""
+    clock = ManualClock()
+    objects = Counted(clock)
+    limit = limiter(clock, objects, FakeKV(clock), Later())
+    for address in ("203.0.113.7", "203.0.113.8", "2001:db8:1:1::1", "2001:db8:1:1::2"):
+        await limit.charge(find_client(address))
+    assert objects.asked == ["203.0.113.7", "203.0.113.8", "2001:db8:1:1::/64", "2001:db8:1:1::/64"]
+    objects.asked.clear()
+    await limit.charge(find_client("2001:db8:1:2::1"))
+    await limit.charge(find_client("2001:db8:1:1::1"))
+    assert objects.asked == ["2001:db8:1:2::/64", "2001:db8:1::/48", "2001:db8:1:1::/64", "2001:db8:1::/48"]
+
+
+def test_few_networks_are_remembered():
+    """The oldest of many networks is forgotten."""
+    recent = RecentCounts()
+    for number in range(MAX_RECENT_CLIENTS + 5):
+        assert not recent.is_among_others(Client("a", str(number)))
+    assert len(recent.networks) == MAX_RECENT_CLIENTS

@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 
 from sluice.core.errors import BadField, Invalid, TooManyRequests
 from sluice.core.json_text import JsonValue
-from sluice.services.compiler.guard.rate_limit import client_key
+from sluice.services.compiler.guard.rate_limit import Client, find_client
 from sluice.services.compiler.guard.turnstile import FIELD, MAX_TOKEN_CHARS, TokenCheck
 from sluice.services.compiler.limits.allowance import count_charges
 from sluice.services.compiler.ports import Analytics
@@ -29,8 +29,8 @@ TOKEN: Final[Mapping[str, Schema]] = {
 
 
 class Limiter(Protocol):
-    async def charge(self, client: str, cost: int = 1) -> None: ...
-    async def charge_hit(self, client: str) -> None: ...
+    async def charge(self, client: Client, cost: int = 1) -> None: ...
+    async def charge_hit(self, client: Client) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +64,7 @@ class Guard:
 
     async def charge_hit(self, request: Request) -> None:
         """Charge a request that is answered from memory."""
-        client = self.scope + client_key(request.client_ip)
+        client = find_client(request.client_ip, self.scope)
         await self._report_refusal(request, client, self.limiter.charge_hit(client))
 
     async def charge(self, request: Request) -> None:
@@ -77,16 +77,16 @@ class Guard:
             await self._charge(request, more)
 
     async def _charge(self, request: Request, cost: int = 1) -> None:
-        client = self.scope + client_key(request.client_ip)
+        client = find_client(request.client_ip, self.scope)
         await self._report_refusal(request, client, self.limiter.charge(client, cost))
 
-    async def _report_refusal(self, request: Request, client: str, charge: Awaitable[None]) -> None:
+    async def _report_refusal(self, request: Request, client: Client, charge: Awaitable[None]) -> None:
         try:
             await charge
         except TooManyRequests as error:
             self.analytics.write(
                 "rate_limit_exceeded",
-                blobs=(hash_client(client, self.pepper), request.path[:200]),
+                blobs=(hash_client(client.key, self.pepper), request.path[:200]),
                 doubles=(error.retry_after_s,),
             )
             raise

@@ -1,7 +1,8 @@
 """The rate limit: how many requests a client may make in a window of time.
 
 The exact count lives in one Durable Object for each client. A hit in the memory of an isolate costs less than asking the
-object, so the isolate counts hits itself and reports them a second later. While the object cannot be reached, a count in KV
+object, so the isolate counts hits itself and reports them a second later. The /48 around an IPv6 client has an object too, which is asked
+only where an isolate has seen a second client of it: so somebody with one network pays for no second count. While the object cannot be reached, a count in KV
 decides. It is visible late and takes one write per second, so it allows some requests too many, but it never stops the service.
 """
 
@@ -11,7 +12,7 @@ import math
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sluice.core.errors import TooManyRequests
 from sluice.core.ports import Clock, Kv, Log
@@ -19,6 +20,7 @@ from sluice.services.compiler.guard.rate_limit_window import RateLimitCalls, Rat
 
 MAX_REQUESTS: Final = 10
 WINDOW_S: Final = 60
+NETWORK_CLIENTS: Final = 10  # as many requests as so many clients, from the /48 that is one customer's at most
 UNKNOWN: Final = "unknown"
 KEY_PREFIX: Final = "ratelimit:"
 # Guesses. An object answers within about 10 ms; on a busy machine it may take seconds, and its count is still exact.
@@ -30,6 +32,21 @@ _TTL_MARGIN_S: Final = 10
 _MIN_TTL_S: Final = 60  # KV refuses a shorter one
 
 Background = Callable[[Coroutine[Any, Any, None]], None]
+
+
+class Client(NamedTuple):
+    """Whom to charge, and the wider network around an IPv6 client."""
+
+    key: str
+    network: str = ""
+
+
+class Bucket(NamedTuple):
+    """A count with a limit: that of a client, or that of a network."""
+
+    key: str
+    max_requests: int
+    whose: str = ""
 
 
 @dataclass(slots=True)
@@ -52,14 +69,25 @@ class ClientCount:
 
 @dataclass(slots=True)
 class RecentCounts:
-    """The counts of the clients that an isolate has served lately; one for all its requests."""
+    """The counts of the clients and networks that an isolate has served lately; one for all its requests."""
 
     clients: dict[str, ClientCount] = field(default_factory=dict)
+    # The first client of each network; "" once there was another.
+    networks: dict[str, str] = field(default_factory=dict)
 
     def get(self, client: str) -> ClientCount:
         if client not in self.clients and len(self.clients) >= MAX_RECENT_CLIENTS:
             del self.clients[next(iter(self.clients))]
         return self.clients.setdefault(client, ClientCount())
+
+    def is_among_others(self, client: Client) -> bool:
+        """Return whether several clients of the client's network were seen, with this one."""
+        if client.network not in self.networks and len(self.networks) >= MAX_RECENT_CLIENTS:
+            del self.networks[next(iter(self.networks))]
+        if self.networks.setdefault(client.network, client.key) == client.key:
+            return False
+        self.networks[client.network] = ""
+        return True
 
 
 class KvRateLimit:
@@ -101,7 +129,7 @@ class KvRateLimit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestRateLimiter:
-    """Counts one request of a client, or raises TooManyRequests; `object_named` returns the object of a client."""
+    """Counts one request of a client, or raises TooManyRequests; `object_named` returns the object of a client or network."""
 
     object_named: Callable[[str], RateLimitCalls]
     open_fallback: Callable[[], KvRateLimit]
@@ -113,57 +141,70 @@ class RequestRateLimiter:
     window_s: int = WINDOW_S
     patience_s: float = OBJECT_PATIENCE_S
 
-    async def charge(self, client: str, cost: int = 1) -> None:
-        """Count a request of a client, as `client_key` names it; one that costs more than a window holds takes all of it."""
-        decision = await self._decide(client, min(cost, self.max_requests))
-        if not decision.allowed:
-            wait_s = max(1, math.ceil(decision.reset_at - self.clock.now()))
-            raise TooManyRequests(self._refusal(), retry_after_s=wait_s)
+    async def charge(self, client: Client, cost: int = 1) -> None:
+        """Count a request of a client, as `find_client` names it; one that costs more than a window holds takes all of it."""
+        for bucket in self._list_buckets(client):
+            decision = await self._decide(bucket, min(cost, bucket.max_requests))
+            if not decision.allowed:
+                wait_s = max(1, math.ceil(decision.reset_at - self.clock.now()))
+                raise TooManyRequests(self._refusal(bucket), retry_after_s=wait_s)
 
-    async def charge_hit(self, client: str) -> None:
+    async def charge_hit(self, client: Client) -> None:
         """Count a request that is answered from memory. The object hears of it a second later: only then hits of other isolates count."""
-        known = self.recent.get(client)
-        if not known.has_room(self.clock.now(), self.max_requests):
+        buckets = self._list_buckets(client)
+        now = self.clock.now()
+        if not all(self.recent.get(bucket.key).has_room(now, bucket.max_requests) for bucket in buckets):
             await self.charge(client)
             return
-        known.owed += 1
-        if known.owed == 1:
-            self.background(self._report_later(client))
+        for bucket in buckets:
+            known = self.recent.get(bucket.key)
+            known.owed += 1
+            if known.owed == 1:
+                self.background(self._report_later(bucket))
 
-    async def _report_later(self, client: str) -> None:
+    def _list_buckets(self, client: Client) -> list[Bucket]:
+        buckets = [Bucket(client.key, self.max_requests)]
+        if client.network and self.recent.is_among_others(client):
+            buckets.append(Bucket(client.network, self.max_requests * NETWORK_CLIENTS, " from one network"))
+        return buckets
+
+    async def _report_later(self, bucket: Bucket) -> None:
         await self.clock.sleep(REPORT_AFTER_S)
-        if self.recent.get(client).owed:
-            await self._decide(client, 0)
+        if self.recent.get(bucket.key).owed:
+            await self._decide(bucket, 0)
 
-    async def _decide(self, client: str, cost: int) -> RateLimitDecision:
-        known = self.recent.get(client)
+    async def _decide(self, bucket: Bucket, cost: int) -> RateLimitDecision:
+        key, limit = bucket.key, bucket.max_requests
+        known = self.recent.get(key)
         owed = known.take_owed()
         try:
             async with asyncio.timeout(self.patience_s):
-                counts = self.object_named(client)
-                decision = await counts.count_request(self.max_requests, self.window_s, cost=cost, owed=owed)
+                decision = await self.object_named(key).count_request(limit, self.window_s, cost=cost, owed=owed)
         except Exception as error:  # noqa: BLE001 - a broken limiter must not stop the service
             self.log.error("rate_limit.degraded", error)
-            fallback = self.open_fallback()
-            return await fallback.count_request(client, self.max_requests, self.window_s, cost=cost, owed=owed)
+            return await self.open_fallback().count_request(key, limit, self.window_s, cost=cost, owed=owed)
         known.count, known.reset_at = decision.count, decision.reset_at
         return decision
 
-    def _refusal(self) -> str:
+    def _refusal(self, bucket: Bucket) -> str:
         span = "minute" if self.window_s == 60 else f"{self.window_s} seconds"
-        return f"Rate limit exceeded. Maximum {self.max_requests} requests per {span}."
+        return f"Rate limit exceeded. Maximum {bucket.max_requests} requests per {span}{bucket.whose}."
 
 
 @lru_cache(maxsize=256)
-def client_key(address: str | None) -> str:
+def find_client(address: str | None, scope: str = "") -> Client:
     """Return whom to charge: an IPv4 address, the /64 of an IPv6 address (one customer has that many), or `unknown`."""
     try:
         ip = ipaddress.ip_address((address or "").strip())
     except ValueError:
-        return UNKNOWN
+        return Client(f"{scope}{UNKNOWN}")
     if ip.version == 4:
-        return str(ip)
+        return Client(f"{scope}{ip}")
     if ip.ipv4_mapped:
-        return str(ip.ipv4_mapped)
-    prefix = ipaddress.IPv6Address(int(ip) >> 64 << 64)
-    return f"{prefix}/64"
+        return Client(f"{scope}{ip.ipv4_mapped}")
+    return Client(f"{scope}{_cut(ip, 64)}", f"{scope}{_cut(ip, 48)}")
+
+
+def _cut(ip: ipaddress.IPv6Address, bits: int) -> str:
+    dropped = 128 - bits
+    return f"{ipaddress.IPv6Address(int(ip) >> dropped << dropped)}/{bits}"
