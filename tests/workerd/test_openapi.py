@@ -11,10 +11,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from runtime import PATIENCE_S, Runtime
+from sluice.web.clients import MAX_READS
 from workerd import compiler_walks, news_walks, preload_walks
 from workerd.api_document import ApiDocument, Operation
 from workerd.api_walk import KEY, TOKEN, Walk, send, signature
@@ -47,6 +49,8 @@ SHARED: dict[str, set[str]] = {
         "GET /api/v1/trending",
     },
 }
+# An isolate remembers the first for some seconds; the second is charged as a compilation is, before a socket is opened.
+BOUNDED_OTHERWISE = {"GET /health", "GET /ws/compile"}
 SCENARIOS: dict[Scenario, str] = {
     compiler_walks.lists: COMPILER,
     compiler_walks.stream: COMPILER,
@@ -232,6 +236,37 @@ def list_mistakes(document: ApiDocument, operation: Operation) -> Iterator[tuple
         yield operation, 401, request | {"headers": signature("GET", "/another")}
     elif operation.is_for_admins:
         yield operation, 401, request | {"headers": {"Authorization": "Bearer wrong"}}
+
+
+@pytest.mark.parametrize("worker", WORKERS)
+def test_every_public_read_is_bounded(documents: dict[str, ApiDocument], worker: str):
+    """What strangers may read is shared by all, limited for each client, or refused: a route that is none of these fails here."""
+    shared = SHARED.get(worker, set()) | BOUNDED_OTHERWISE | {"GET /openapi.json"}
+    public = [each for each in documents[worker].operations() if each.method == "GET" and not each.told.get("security")]
+    assert [str(each) for each in public if str(each) not in shared and "429" not in each.told["responses"]] == []
+
+
+@pytest.mark.parametrize("worker", [COMPILER, "worker-api", "worker-news-processor", "worker-news-updater"])
+def test_reads_are_limited(service: Runtime, documents: dict[str, ApiDocument], worker: str):
+    """A client that has read too much is told to wait at every such route; others go on."""
+    document = documents[worker]
+    reads = [each for each in document.operations() if each.method == "GET" and "429" in each.told["responses"]]
+    with service.client(worker) as client:
+
+        def ask(operation: Operation, address: str) -> httpx.Response:
+            request = client.build_request(**document.request(operation), headers={"CF-Connecting-IP": address})
+            return client.send(request)
+
+        def insist(operation: Operation) -> httpx.Response:
+            """Return the reply that refuses; the window may end meanwhile, so two of them are filled."""
+            replies = (ask(operation, "203.0.113.77") for _ in range(2 * MAX_READS + 1))
+            return next(reply for reply in replies if reply.status_code == 429)
+
+        for operation in (each for each in reads if str(each) not in BOUNDED_OTHERWISE):
+            refused = insist(operation)
+            document.check(operation, refused)
+            assert "Retry-After" in refused.headers, operation
+            assert ask(operation, "203.0.113.78").status_code != 429, operation
 
 
 @pytest.mark.parametrize("worker", [COMPILER, "worker-api"])

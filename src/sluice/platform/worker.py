@@ -19,6 +19,7 @@ from sluice.platform.invocation import CurrentInvocation, enter_invocation
 from sluice.platform.storage.kv import KV, WritePacer
 from sluice.web import App, Cors, Request, Route, build_error_reply
 from sluice.web.app import forbid_caching
+from sluice.web.caching import Remembered
 from sluice.web.common_routes import Check, add_common_routes, check_secrets
 
 # One pacer for each namespace, shared by all requests of the isolate.
@@ -98,12 +99,14 @@ def _build_app(env: Any, name: str, bindings: Sequence[Binding], compose: Compos
     async def check_all() -> Mapping[str, Check]:
         return {**await probe(env, bindings), **check_secrets(read_variables(env)), **check_more()}
 
+    checked = Remembered(check_all, SystemClock())
+
     site = compose(env, CurrentInvocation())
     table = add_common_routes(
         site.routes,
         name=name,
         version=__version__,
-        check_bindings=check_all,
+        check_bindings=checked.load,
         read_document=lambda: Assets(env).read(f"/openapi/{name}.json"),
     )
     return _APPS.setdefault(compose, App(table, on_error=partial(_log_failure, name), cors=site.cors))

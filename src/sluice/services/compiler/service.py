@@ -18,6 +18,7 @@ from sluice.services.compiler.http.list_addresses import ListAddresses
 from sluice.services.compiler.http.routes import compiler_routes
 from sluice.services.compiler.parts import CompilerParts
 from sluice.web import Check, Cors, Handler, Route
+from sluice.web.clients import ReadLimit
 from sluice.web.common_routes import serve_page
 
 if TYPE_CHECKING:
@@ -72,6 +73,10 @@ class CompilerService(CompilerParts):
             max_requests=self.settings.rate_limit_max_requests,
             window_s=self.settings.rate_limit_window_s,
         )
+
+    @cached_property
+    def read_limit(self) -> ReadLimit:
+        return ReadLimit(self.ports.clock)
 
     @cached_property
     def guard(self) -> Guard:

@@ -6,8 +6,8 @@ import pytest
 
 from sluice.core.errors import Forbidden, Invalid, TooLarge, TooManyRequests, UnsupportedMediaType
 from sluice.services.compiler.guard.guard import Guard, hash_client
-from sluice.services.compiler.guard.rate_limit import Client
 from sluice.web import Request
+from sluice.web.clients import Client
 from unit.services.compiler.listeners import ListAnalytics
 from unit.web.calls import post
 

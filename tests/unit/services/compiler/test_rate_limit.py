@@ -17,12 +17,9 @@ from sluice.platform.durable_objects import Alarm, Sql, erase_storage
 from sluice.platform.storage.kv import KV
 from sluice.services.compiler.guard.rate_limit import (
     MAX_RECENT_CLIENTS,
-    NETWORK_CLIENTS,
-    Client,
     KvRateLimit,
     RecentCounts,
     RequestRateLimiter,
-    find_client,
 )
 from sluice.services.compiler.guard.rate_limit_window import (
     ClientRateLimit,
@@ -31,6 +28,7 @@ from sluice.services.compiler.guard.rate_limit_window import (
     RateLimitWindow,
     decide,
 )
+from sluice.web.clients import NETWORK_CLIENTS, Client, find_client
 from unit.services.compiler.listeners import ListLog
 from unit.services.compiler.remote_objects import Answering, connect_named
 

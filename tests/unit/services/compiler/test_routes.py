@@ -38,6 +38,13 @@ class Part:
 
         return handle
 
+    def limit(self, handler: Handler) -> Handler:
+        async def handle(request: Request) -> Reply:
+            reply = await handler(request)
+            return Reply.text(f"limited: {bytes(reply.body).decode()}")  # type: ignore[arg-type]
+
+        return handle
+
     def __getattr__(self, name: str) -> "Part":
         return Part(f"{self._name}.{name}")
 
@@ -48,7 +55,7 @@ class Part:
         ("GET", "/", ["show_page"], "show_page"),
         ("POST", "/compile", ["hot_list_api", "request_metrics"], "/compile measured: hot_list_api.compile"),
         ("GET", "/ws/compile", ["socket_api"], "socket_api.connect"),
-        ("GET", "/queue/stats", ["queue_api"], "queue_api.show_stats"),
+        ("GET", "/queue/stats", ["queue_api", "read_limit"], "limited: queue_api.show_stats"),
         ("DELETE", "/queue/cancel/:id", ["queue_api"], "queue_api.cancel_by_delete"),
         (
             "POST",
@@ -56,7 +63,7 @@ class Part:
             ["workflow_api", "request_metrics"],
             "/workflow/batch measured: workflow_api.start_batch",
         ),
-        ("GET", "/metrics/prometheus", ["metrics_api"], "metrics_api.show_prometheus"),
+        ("GET", "/metrics/prometheus", ["metrics_api", "read_limit"], "limited: metrics_api.show_prometheus"),
     ],
 )
 async def test_request_makes_only_its_parts(method: str, path: str, parts: list[str], answer: str):

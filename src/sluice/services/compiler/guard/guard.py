@@ -8,11 +8,11 @@ from typing import Any, Final, Protocol
 
 from sluice.core.errors import BadField, Invalid, TooManyRequests
 from sluice.core.json_text import JsonValue
-from sluice.services.compiler.guard.rate_limit import Client, find_client
 from sluice.services.compiler.guard.turnstile import FIELD, MAX_TOKEN_CHARS, TokenCheck
 from sluice.services.compiler.limits.allowance import count_charges
 from sluice.services.compiler.ports import Analytics
 from sluice.web import Request, read_bytes, read_json
+from sluice.web.clients import Client, find_client
 from sluice.web.parameters import Schema
 
 MAX_NUMBER: Final = 2**53 - 2

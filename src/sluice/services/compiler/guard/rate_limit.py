@@ -7,21 +7,18 @@ decides. It is visible late and takes one write per second, so it allows some re
 """
 
 import asyncio
-import ipaddress
 import math
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from sluice.core.errors import TooManyRequests
 from sluice.core.ports import Clock, Kv, Log
 from sluice.services.compiler.guard.rate_limit_window import RateLimitCalls, RateLimitDecision, decide
+from sluice.web.clients import NETWORK_CLIENTS, Client
 
 MAX_REQUESTS: Final = 10
 WINDOW_S: Final = 60
-NETWORK_CLIENTS: Final = 10  # as many requests as so many clients, from the /48 that is one customer's at most
-UNKNOWN: Final = "unknown"
 KEY_PREFIX: Final = "ratelimit:"
 # Guesses. An object answers within about 10 ms; on a busy machine it may take seconds, and its count is still exact.
 OBJECT_PATIENCE_S: Final = 10.0
@@ -32,13 +29,6 @@ _TTL_MARGIN_S: Final = 10
 _MIN_TTL_S: Final = 60  # KV refuses a shorter one
 
 Background = Callable[[Coroutine[Any, Any, None]], None]
-
-
-class Client(NamedTuple):
-    """Whom to charge, and the wider network around an IPv6 client."""
-
-    key: str
-    network: str = ""
 
 
 class Bucket(NamedTuple):
@@ -189,22 +179,3 @@ class RequestRateLimiter:
     def _refusal(self, bucket: Bucket) -> str:
         span = "minute" if self.window_s == 60 else f"{self.window_s} seconds"
         return f"Rate limit exceeded. Maximum {bucket.max_requests} requests per {span}{bucket.whose}."
-
-
-@lru_cache(maxsize=256)
-def find_client(address: str | None, scope: str = "") -> Client:
-    """Return whom to charge: an IPv4 address, the /64 of an IPv6 address (one customer has that many), or `unknown`."""
-    try:
-        ip = ipaddress.ip_address((address or "").strip())
-    except ValueError:
-        return Client(f"{scope}{UNKNOWN}")
-    if ip.version == 4:
-        return Client(f"{scope}{ip}")
-    if ip.ipv4_mapped:
-        return Client(f"{scope}{ip.ipv4_mapped}")
-    return Client(f"{scope}{_cut(ip, 64)}", f"{scope}{_cut(ip, 48)}")
-
-
-def _cut(ip: ipaddress.IPv6Address, bits: int) -> str:
-    dropped = 128 - bits
-    return f"{ipaddress.IPv6Address(int(ip) >> dropped << dropped)}/{bits}"

@@ -86,6 +86,7 @@ SHOW_STATS: Final = Operation(
     "Statistics of the queues",
     {200: ReplyDoc("Counts and times of the last 24 hours, and the history.", QueueCounts)},
     tag="Queue",
+    problems=(429,),
 )
 SHOW_HISTORY: Final = Operation(
     "showQueueHistory",
@@ -93,6 +94,7 @@ SHOW_HISTORY: Final = Operation(
     {200: ReplyDoc("The last 50 jobs and 100 depths.", QueueHistory)},
     "Without the ids and names of jobs, which are for the operator: with the token they are there.",
     tag="Queue",
+    problems=(429,),
 )
 LIST_DEAD_LETTERS: Final = Operation(
     "listDeadLetters",
@@ -115,7 +117,7 @@ SHOW_RESULT: Final = Operation(
     tag="Queue",
     path=(JOB,),
     query=Query(ITEM),
-    problems=(404,),
+    problems=(404, 429),
 )
 CANCEL_JOB: Final = Operation(
     "cancelJob",

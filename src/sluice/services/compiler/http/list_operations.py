@@ -53,7 +53,11 @@ _TAG: Final = "Published lists"
 _ACCEPTED: Final = {"Location": "Where the list's facts are."}
 _STARTED: Final = {202: ReplyDoc("The build is started.", BuildAccepted, _ACCEPTED)}
 LIST_LISTS: Final = Operation(
-    "listPublishedLists", "All published lists", {200: ReplyDoc("Each with its state.", PublishedLists)}, tag=_TAG
+    "listPublishedLists",
+    "All published lists",
+    {200: ReplyDoc("Each with its state.", PublishedLists)},
+    tag=_TAG,
+    problems=(429,),
 )
 SHOW_LIST: Final = Operation(
     "showPublishedList",
@@ -70,7 +74,7 @@ SHOW_LIST: Final = Operation(
     "503 and never an empty list.",
     tag=_TAG,
     path=(_NAME_OR_ADDRESS,),
-    problems=(404, 503),
+    problems=(404, 429, 503),
 )
 PUT_LIST: Final = Operation(
     "savePublishedList",
@@ -136,7 +140,7 @@ LIST_VERSIONS: Final = Operation(
     {200: ReplyDoc("Number, time and rules of each.", Versions)},
     tag=_TAG,
     path=(NAME,),
-    problems=(404,),
+    problems=(404, 429),
 )
 COMPARE_VERSIONS: Final = Operation(
     "compareVersions",
@@ -145,7 +149,7 @@ COMPARE_VERSIONS: Final = Operation(
     tag=_TAG,
     path=(NAME,),
     query=Query(FROM, TO),
-    problems=(404,),
+    problems=(404, 429),
 )
 EXPLAIN: Final = Operation(
     "explainName",
@@ -154,7 +158,7 @@ EXPLAIN: Final = Operation(
     tag=_TAG,
     path=(NAME,),
     query=Query(DOMAIN),
-    problems=(404,),
+    problems=(404, 429),
 )
 SHOW_OVERLAP: Final = Operation(
     "showOverlap",
@@ -162,5 +166,5 @@ SHOW_OVERLAP: Final = Operation(
     {200: ReplyDoc("Rules that each source has alone and shares.", Overlap)},
     tag=_TAG,
     path=(NAME,),
-    problems=(404,),
+    problems=(404, 429),
 )

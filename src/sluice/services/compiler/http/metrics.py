@@ -36,12 +36,14 @@ SHOW_METRICS: Final = Operation(
     "Requests of the last 30 minutes",
     {200: ReplyDoc("Counts, times and errors of each endpoint.", RequestFigures)},
     tag="Figures",
+    problems=(429,),
 )
 SHOW_PROMETHEUS: Final = Operation(
     "showPrometheusMetrics",
     "Counters for Prometheus",
     {200: ReplyDoc("The text format 0.0.4.", Media("text/plain"))},
     tag="Figures",
+    problems=(429,),
 )
 SHOW_TURNSTILE: Final = Operation(
     "showTurnstileConfig",

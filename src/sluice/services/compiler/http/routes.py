@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sluice.services.compiler.live.socket_api import SocketApi
     from sluice.services.compiler.live.stream import StreamApi
     from sluice.services.compiler.metrics.request_metrics import RequestMetrics
+    from sluice.web.clients import ReadLimit
 
 
 class CompilerApis(Protocol):
@@ -29,6 +30,8 @@ class CompilerApis(Protocol):
 
     @property
     def show_page(self) -> Handler: ...
+    @property
+    def read_limit(self) -> ReadLimit: ...
     @property
     def request_metrics(self) -> RequestMetrics: ...
     @property
@@ -57,6 +60,12 @@ def compiler_routes(apis: CompilerApis, settings: Settings) -> list[Route]:
     def measure(path: str, find: Callable[[], Handler]) -> Route:
         return Route("POST", path, LazyHandler(find, lambda handler: apis.request_metrics.measure(path, handler)))
 
+    def limit(handler: Handler) -> Handler:
+        return apis.read_limit.limit(handler)
+
+    def read(path: str, find: Callable[[], Handler]) -> Route:
+        return Route("GET", path, LazyHandler(find, limit))
+
     return [
         _route("GET", "/", lambda: apis.show_page),
         _route("GET", "/api", _find_catalog),
@@ -67,33 +76,33 @@ def compiler_routes(apis: CompilerApis, settings: Settings) -> list[Route]:
         _route("GET", "/ws/compile", lambda: apis.socket_api.connect),
         measure("/compile/async", lambda: apis.queue_api.submit),
         measure("/compile/batch/async", lambda: apis.queue_api.submit_batch),
-        _route("GET", "/queue/stats", lambda: apis.queue_api.show_stats),
-        _route("GET", "/queue/history", lambda: apis.queue_api.show_history),
+        read("/queue/stats", lambda: apis.queue_api.show_stats),
+        read("/queue/history", lambda: apis.queue_api.show_history),
         _route("GET", "/queue/dead-letters", lambda: apis.queue_api.show_dead_letters),
-        _route("GET", "/queue/results/:id", lambda: apis.queue_api.show_result),
+        read("/queue/results/:id", lambda: apis.queue_api.show_result),
         _route("POST", "/queue/cancel/:id", lambda: apis.queue_api.cancel),
         _route("DELETE", "/queue/cancel/:id", lambda: apis.queue_api.cancel_by_delete),
         measure("/workflow/compile", lambda: apis.workflow_api.start_compilation),
         measure("/workflow/batch", lambda: apis.workflow_api.start_batch),
         measure("/workflow/cache-warm", lambda: apis.workflow_api.start_warming),
         measure("/workflow/health-check", lambda: apis.workflow_api.start_health_check),
-        _route("GET", "/workflow/status/:type/:id", lambda: apis.workflow_api.show_status),
-        _route("GET", "/workflow/events/:id", lambda: apis.workflow_api.show_events),
-        _route("GET", "/workflow/metrics", lambda: apis.workflow_api.show_metrics),
-        _route("GET", "/health/latest", lambda: apis.workflow_api.show_latest_health),
-        _route("GET", "/metrics", lambda: apis.metrics_api.show_metrics),
-        _route("GET", "/metrics/prometheus", lambda: apis.metrics_api.show_prometheus),
+        read("/workflow/status/:type/:id", lambda: apis.workflow_api.show_status),
+        read("/workflow/events/:id", lambda: apis.workflow_api.show_events),
+        read("/workflow/metrics", lambda: apis.workflow_api.show_metrics),
+        read("/health/latest", lambda: apis.workflow_api.show_latest_health),
+        read("/metrics", lambda: apis.metrics_api.show_metrics),
+        read("/metrics/prometheus", lambda: apis.metrics_api.show_prometheus),
         _route("GET", "/api/turnstile-config", lambda: _find_turnstile(settings)),
-        _route("GET", "/lists", lambda: apis.lists_api.show_all),
+        read("/lists", lambda: apis.lists_api.show_all),
         Route("GET", "/lists/:name", _ListOrFacts(apis)),
         _route("PUT", "/lists/:name", lambda: apis.lists_api.put),
         _route("DELETE", "/lists/:name", lambda: apis.lists_api.delete),
         _route("POST", "/lists/:name/rebuild", lambda: apis.lists_api.rebuild),
         _route("POST", "/lists/:name/rollback", lambda: apis.lists_api.roll_back),
-        _route("GET", "/lists/:name/versions", lambda: apis.lists_api.show_versions),
-        _route("GET", "/lists/:name/diff", lambda: apis.lists_api.show_difference),
-        _route("GET", "/lists/:name/why", lambda: apis.lists_api.explain),
-        _route("GET", "/lists/:name/overlap", lambda: apis.lists_api.show_overlap),
+        read("/lists/:name/versions", lambda: apis.lists_api.show_versions),
+        read("/lists/:name/diff", lambda: apis.lists_api.show_difference),
+        read("/lists/:name/why", lambda: apis.lists_api.explain),
+        read("/lists/:name/overlap", lambda: apis.lists_api.show_overlap),
         _route("GET", "/lists/patches/:id/:file", lambda: _find_patches(apis)),
     ]
 
@@ -114,7 +123,7 @@ class _ListOrFacts:
         if dot:
             reply = await self.apis.list_addresses.serve(request, name, extension)
             return reply or self.apis.lists_api.show_missing(request, name, extension)
-        return await self.apis.lists_api.show(request)
+        return await self.apis.read_limit.limit(self.apis.lists_api.show)(request)
 
 
 # Rare, so their modules do not delay the start of the Worker.

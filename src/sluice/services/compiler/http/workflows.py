@@ -133,7 +133,7 @@ SHOW_STATUS: Final = Operation(
     {200: ReplyDoc("Its state and its result.", WorkflowStatus)},
     tag="Workflows",
     path=(KIND, RUN),
-    problems=(404,),
+    problems=(404, 429),
 )
 LIST_EVENTS: Final = Operation(
     "listWorkflowEvents",
@@ -143,18 +143,21 @@ LIST_EVENTS: Final = Operation(
     tag="Workflows",
     path=(RUN,),
     query=Query(SINCE),
+    problems=(429,),
 )
 SHOW_METRICS: Final = Operation(
     "showWorkflowMetrics",
     "Figures of the workflow runs",
     {200: ReplyDoc("Figures for each type.", WorkflowMetrics)},
     tag="Workflows",
+    problems=(429,),
 )
 SHOW_LATEST_HEALTH: Final = Operation(
     "showLatestHealth",
     "The last check of the sources",
     {200: ReplyDoc("The report, updated by later rechecks.", LatestHealth)},
     tag="Workflows",
+    problems=(429,),
 )
 
 

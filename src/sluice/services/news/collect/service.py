@@ -19,6 +19,7 @@ from sluice.services.news.storage.keys import UPDATER_WRITES
 from sluice.services.news.storage.write_domain import WriteDomain
 from sluice.web import Cors, Route
 from sluice.web.admin import OperatorGate
+from sluice.web.clients import ReadLimit
 
 
 class NewsUpdaterService:
@@ -61,5 +62,5 @@ class NewsUpdaterService:
     @cached_property
     def routes(self) -> list[Route]:
         ports = self._ports
-        status = NewsStatus(ports.articles, ports.state, ports.clock, ports.log)
+        status = NewsStatus(ports.articles, ports.state, ports.clock, ports.log, ReadLimit(ports.clock))
         return updater_routes(self.updater, status, OperatorGate(self.settings.admin_token, ports.clock))

@@ -17,6 +17,7 @@ from sluice.services.news.storage.article_index import ArticleIndex, CorruptInde
 from sluice.services.news.storage.keys import CHECKPOINT, PENDING
 from sluice.services.news.storage.pending_metadata import PendingMetadata
 from sluice.web import Reply, Request, Route
+from sluice.web.clients import ReadLimit
 from sluice.web.operations import Operation, ReplyDoc, describe
 
 # A run with a hundred feeds takes less than two minutes; the updater is due every hour, the processor every minute.
@@ -74,6 +75,7 @@ STATUS: Final = Operation(
     "The state of the news service",
     {200: ReplyDoc("The backlog, the articles to try later and why, and the last runs.", ServiceStatus)},
     tag="Processing",
+    problems=(429,),
 )
 
 
@@ -85,6 +87,7 @@ class NewsStatus:
     state: RemoteNewsState
     clock: Clock
     log: Log
+    reads: ReadLimit
 
     async def report(self) -> ServiceStatus:
         pending = await self.kv.get_with_metadata(PENDING)
@@ -117,11 +120,10 @@ class NewsStatus:
         }
 
     def routes(self) -> list[Route]:
-        @describe(STATUS)
         async def get_status(_request: Request) -> Reply:
             return Reply.json(await self.report())
 
-        return [Route("GET", "/status", get_status)]
+        return [Route("GET", "/status", describe(STATUS)(self.reads.limit(get_status)))]
 
     async def _read_state(self) -> tuple[StateReport, list[str]]:
         try:

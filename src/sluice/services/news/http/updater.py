@@ -27,7 +27,7 @@ LIST_PENDING: Final = Operation(
     "Articles that wait to be processed",
     {200: ReplyDoc("All ids, and the ten newest articles.", PendingArticles)},
     tag="Processing",
-    problems=(404,),
+    problems=(404, 429),
 )
 RUN: Final = Operation(
     "runUpdater",
@@ -39,7 +39,6 @@ RUN: Final = Operation(
 
 
 def updater_routes(updater: Updater, status: NewsStatus, operators: OperatorGate) -> list[Route]:
-    @describe(LIST_PENDING)
     async def list_pending(request: Request) -> Reply:
         entries = parse_pending_list(parse_stored_json(await updater.kv.get_text(PENDING)))
         if not entries:
@@ -60,7 +59,7 @@ def updater_routes(updater: Updater, status: NewsStatus, operators: OperatorGate
         return Reply.json(report.as_json())
 
     return [
-        Route("GET", "/", list_pending),
+        Route("GET", "/", describe(LIST_PENDING)(status.reads.limit(list_pending))),
         Route("POST", "/run", run),
         *status.routes(),
     ]

@@ -30,6 +30,7 @@ from sluice.services.news.storage.keys import PROCESSOR_WRITES
 from sluice.services.news.storage.write_domain import WriteDomain
 from sluice.web import Cors, Route
 from sluice.web.admin import OperatorGate
+from sluice.web.clients import ReadLimit
 
 USER_AGENT: Final = f"sluice-news/{__version__}"
 
@@ -155,5 +156,5 @@ class NewsProcessorService:
     @cached_property
     def routes(self) -> list[Route]:
         ports = self._ports
-        status = NewsStatus(ports.articles, ports.state, ports.clock, ports.log)
+        status = NewsStatus(ports.articles, ports.state, ports.clock, ports.log, ReadLimit(ports.clock))
         return processor_routes(self.processor, status, OperatorGate(self.settings.admin_token, ports.clock))

@@ -16,6 +16,7 @@ from sluice.services.news.settings import ApiSettings
 from sluice.services.news.state.remote_state import RemoteNewsState
 from sluice.web import Cors, Route
 from sluice.web.admin import OperatorGate
+from sluice.web.clients import ReadLimit
 from sluice.web.common_routes import Files, serve_page
 
 PREFLIGHT_AGE_S: Final = 86_400
@@ -62,7 +63,8 @@ class NewsApiService:
 
     @cached_property
     def status(self) -> NewsStatus:
-        return NewsStatus(self._ports.articles, self._ports.state, self._ports.clock, self._ports.log)
+        ports = self._ports
+        return NewsStatus(ports.articles, ports.state, ports.clock, ports.log, ReadLimit(ports.clock))
 
     @cached_property
     def refresh(self) -> SnapshotRefresh:

@@ -9,6 +9,7 @@ import pytest
 from sluice.core.errors import NotFound
 from sluice.services.compiler.http.routes import compiler_routes
 from sluice.web import App, Headers, Reply, Request
+from sluice.web.clients import ReadLimit
 from unit.services.compiler.published.list_bench import LOST, TOKEN, ListBench, make_list
 from unit.services.compiler.test_routes import SETTINGS
 
@@ -24,6 +25,7 @@ class Client:
 
         class Apis:
             lists_api = bench.api
+            read_limit = ReadLimit(bench.clock)
             list_addresses = bench.addresses
 
         self._app = App(compiler_routes(Apis(), SETTINGS), on_error=self._raise)  # type: ignore[arg-type]
