@@ -79,6 +79,8 @@ def _service(start: StartRuntime, origin: Origin) -> Runtime:
         "ALLOW_PRIVATE_HOSTS": origin.address,
         "RATE_LIMIT_MAX_REQUESTS": "100000",
         "SIGNING_KEY": KEY,
+        # Feeds are shared only where their links have a host of their own.
+        "PUBLIC_URL": "http://public.example",
         "TURNSTILE_SITE_KEY": "site",
         **news_walks.variables(origin),
     }

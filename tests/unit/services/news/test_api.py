@@ -49,8 +49,13 @@ class Site:
         news = NewsHarness(start=NOW)
         self.clock, self.state, self.snapshot_kv = news.clock, news.state, news.snapshot_kv
         self.kv = news._uncounted()
-        service = news.api(CORS_ORIGINS="https://ours.example")
         self.errors: list[Exception] = []
+        self._news = news
+        self.configure()
+
+    def configure(self, **variables: str) -> None:
+        """Serve as a fresh isolate with these variables."""
+        service = self._news.api(CORS_ORIGINS="https://ours.example", **variables)
         self.app = App(service.routes, on_error=lambda error, _request: self.errors.append(error), cors=service.cors)
 
     async def put(self, *articles: dict[str, Any]) -> None:
@@ -128,6 +133,32 @@ async def test_first_page_is_remembered_for_two_seconds():
     assert content(await site.get("/api/v1/articles")) == old[0]
     site.clock.advance(REMEMBERED_S)
     assert content(await site.get("/api/v1/articles")) == b"{}"
+
+
+async def test_feeds_are_shared_for_one_host_only():
+    """A feed that names the host of its request is kept by nobody, as the host is no part of a copy's address; one with PUBLIC_URL is."""
+    site = await make_site(205)
+    for kind in ("rss", "atom", "json"):
+        own = await site.get(f"/api/v1/feed.{kind}")
+        assert (own.header("Cache-Tag"), own.header("Cache-Control")) == (None, "private, no-store")
+        assert (await site.get(f"/api/v1/feed.{kind}", if_none_match=str(own.header("ETag")))).status == 304
+    site.configure(PUBLIC_URL="https://news.example/")
+    for kind in ("rss", "atom", "json"):
+        shared = await site.get(f"/api/v1/feed.{kind}")
+        assert shared.header("Cache-Tag") == "news"
+        assert b"https://news.example/api" in content(shared)
+        assert b"sluice.test" not in content(shared)
+
+
+async def test_link_to_the_next_page():
+    """The link is shared with everybody, so it names no host but that of PUBLIC_URL."""
+    site = await make_site(205)
+    for path in ("/api/v1/articles", "/api/v1/articles?limit=5"):
+        link = str((await site.get(path)).header("Link"))
+        assert link.startswith("</api/v1/articles?")
+        assert link.endswith('>; rel="next"')
+    site.configure(PUBLIC_URL="https://news.example/")
+    assert "<https://news.example/api/v1/articles?" in str((await site.get("/api/v1/articles")).header("Link"))
 
 
 async def test_query_takes_two_operations():

@@ -28,6 +28,7 @@ from sluice.services.news.serve.snapshot import SentimentCounts, Snapshot
 from sluice.services.news.serve.stored_snapshot import StoredSnapshot
 from sluice.services.news.serve.syndication import SyndicationFeed
 from sluice.web import Handler, Reply, Request, Route, apply_conditions, build_problem
+from sluice.web.clients import ReadLimit
 from sluice.web.operations import LazyHandler, Media, Operation, ReplyDoc, describe
 from sluice.web.parameters import PathParameter
 
@@ -92,7 +93,7 @@ def _describe_feed(name: str, title: str, media_type: str) -> Operation:
         {200: ReplyDoc("The feed.", Media(media_type), CACHED), 304: UNCHANGED},
         tag="Feeds",
         query=LISTING,
-        problems=PROBLEMS,
+        problems=(429, *PROBLEMS),
     )
 
 
@@ -105,10 +106,14 @@ FEEDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class NewsApi:
-    """Answers each request from one snapshot; `public_url` replaces the address of the request in links, if set."""
+    """Answers each request from one snapshot; `public_url` replaces the address of the request in links, if set.
+
+    Without it a feed, whose links must be whole, names the host of its request and so is not shared; but it is limited.
+    """
 
     snapshots: StoredSnapshot
     clock: Clock
+    reads: ReadLimit
     public_url: str = ""
 
     def routes(self) -> list[Route]:
@@ -145,7 +150,7 @@ class NewsApi:
         return self._link_next(request, build_reply(page.as_json(snapshot), snapshot), page.next_cursor)
 
     def _link_next(self, request: Request, reply: Reply, cursor: str | None) -> Reply:
-        next_page = self._next_page(request, cursor)
+        next_page = self._next_page(request, cursor, self.public_url.rstrip("/"))
         return reply.with_header("Link", f'<{next_page}>; rel="next"') if next_page else reply
 
     def _find_sentiment(self) -> Handler:
@@ -169,20 +174,21 @@ class NewsApi:
                 home=home,
                 address=f"{topic}{_query_text(request)}",
                 updated=newest_change(page, snapshot),
-                next_page=self._next_page(request, page.next_cursor),
+                next_page=self._next_page(request, page.next_cursor, home),
                 hub=None if request.query else f"{home}{HUB_PATH}",
             )
             reply = Reply(200, (("Content-Type", content_type),), write(page.stories, feed))
             linked = reply if request.query else reply.with_header("Link", build_links(topic))
-            return with_cache_headers(linked, snapshot)
+            return with_cache_headers(linked, snapshot, is_shared=bool(self.public_url))
 
-        return self._serve(FEEDS[name], answer)
+        return describe(FEEDS[name])(self.reads.limit(self._serve(FEEDS[name], answer)))
 
-    def _next_page(self, request: Request, cursor: str | None) -> str | None:
+    def _next_page(self, request: Request, cursor: str | None, home: str) -> str | None:
+        """Return the address of the next page; without a `home` it is relative to that of the request."""
         if cursor is None:
             return None
         pairs = [(name, value) for name, values in request.query.items() if name != "cursor" for value in values]
-        return f"{find_base_url(request, self.public_url)}{request.path}?{urlencode([*pairs, ('cursor', cursor)])}"
+        return f"{home}{request.path}?{urlencode([*pairs, ('cursor', cursor)])}"
 
 
 def _get_all_news(_request: Request, snapshot: Snapshot) -> Reply:

@@ -22,10 +22,15 @@ PROBLEMS: Final = (412, 503)
 _SHARING: Final = CachePolicy(MAX_AGE_S, tags=CACHE_TAGS, stale_s=300)
 
 
-def with_cache_headers(reply: Reply, snapshot: Snapshot | None) -> Reply:
-    """Return the reply with its cache headers. The ETag is a digest of the body; without a snapshot there is no Last-Modified."""
+def with_cache_headers(reply: Reply, snapshot: Snapshot | None, *, is_shared: bool = True) -> Reply:
+    """Return the reply with its cache headers. The ETag is a digest of the body; without a snapshot there is no Last-Modified.
+
+    What names the host of the request is not shared, because the host is no part of the address of a copy.
+    """
     content = reply.body if isinstance(reply.body, bytes) else b""
-    reply = share_reply(reply.with_header("ETag", str(ETag.of(content))), _SHARING)
+    reply = reply.with_header("ETag", str(ETag.of(content)))
+    if is_shared:
+        reply = share_reply(reply, _SHARING)
     return reply.with_header("Last-Modified", format_http_date(snapshot.changed_at)) if snapshot else reply
 
 

@@ -46,10 +46,14 @@ class NewsApiService:
         return ApiSettings.read(self._ports.variables)
 
     @cached_property
+    def reads(self) -> ReadLimit:
+        return ReadLimit(self._ports.clock)
+
+    @cached_property
     def api(self) -> NewsApi:
         ports = self._ports
         snapshots = StoredSnapshot(ports.snapshots, ports.state, ports.clock, ports.memory)
-        return NewsApi(snapshots, ports.clock, self.settings.public_url)
+        return NewsApi(snapshots, ports.clock, self.reads, self.settings.public_url)
 
     @cached_property
     def push(self) -> PushApi:
@@ -64,7 +68,7 @@ class NewsApiService:
     @cached_property
     def status(self) -> NewsStatus:
         ports = self._ports
-        return NewsStatus(ports.articles, ports.state, ports.clock, ports.log, ReadLimit(ports.clock))
+        return NewsStatus(ports.articles, ports.state, ports.clock, ports.log, self.reads)
 
     @cached_property
     def refresh(self) -> SnapshotRefresh:
