@@ -38,7 +38,7 @@ export function setFooter(lines) {
 export const printPlain = (text) => write(text);
 
 export function printLine(worker, text, level = "log") {
-  for (const line of text.split("\n")) write(isReadable ? formatLine(new Date(), worker, paint(line, COLOURS[level] ?? 39)) : toJson(worker, line, level));
+  for (const line of text.split("\n")) write(isReadable ? formatLine(new Date(), worker, paint(escapeControls(line), COLOURS[level] ?? 39)) : escapeControls(toJson(worker, line, level)));
 }
 
 const toJson = (worker, line, level) => parseEvent(line) ? line : JSON.stringify({ time: new Date().toISOString(), level: level === "log" ? "info" : level, worker, message: line });
@@ -53,9 +53,13 @@ function parseEvent(line) {
   }
 }
 
-const formatLine = (time, worker, text) => `${paint(time.toTimeString().slice(0, 8), 2)} ${paint(worker.padEnd(NAME_WIDTH), colourOf(worker))} ${text}`;
+const formatLine = (time, worker, text) => `${paint(time.toTimeString().slice(0, 8), 2)} ${paint(escapeControls(worker).padEnd(NAME_WIDTH), colourOf(worker))} ${text}`;
 
-const shortenIds = (text) => text.replace(/[0-9a-f]{24,}/g, (id) => `${id.slice(0, 8)}…`);
+// What a caller or an origin has named must not move the cursor, begin a line of its own or turn the direction of the text.
+const CONTROLS = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+const escapeControls = (text) => String(text).replace(CONTROLS, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
+const shortenIds = (text) => escapeControls(text).replace(/[0-9a-f]{24,}/g, (id) => `${id.slice(0, 8)}…`);
 
 // A value for a line that people read: of a list its length, of an id its beginning.
 const shorten = (value) => {
@@ -71,8 +75,8 @@ export function formatEvent(event) {
   const message = event.message ? shortenIds(event.message) : "";
   // What the message says already is not said again.
   const values = Object.entries(event).filter(([name, value]) => !HIDDEN.has(name) && !isEmpty(value) && !(typeof value === "string" && event.message?.includes(value)));
-  const details = values.map(([name, value]) => `${paint(`${name}=`, 2)}${shorten(value)}`);
-  const title = paint(event.event, 1, COLOURS[event.level] ?? 39);
+  const details = values.map(([name, value]) => `${paint(`${escapeControls(name)}=`, 2)}${shorten(value)}`);
+  const title = paint(escapeControls(event.event), 1, COLOURS[event.level] ?? 39);
   return formatLine(new Date(event.time ?? Date.now()), event.worker ?? "", [title, message, ...details].filter(Boolean).join(" "));
 }
 

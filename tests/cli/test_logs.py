@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import subprocess
+from collections.abc import Mapping
 
 import pytest
 
@@ -24,6 +25,8 @@ EVENT = {
     "stage": "summary",
     "message": "Warmed in the stage summary",
 }
+# Clears the screen, begins a line that looks like another event, turns the direction of the text, and starts a C1 sequence.
+HOSTILE = "a\x1b[2J\r\n00:00:00 edge-preload \u202egnp.exe\x9b31m\u2028"
 PROGRAM = """
 import {{ printLine, printLog, printPlain, setFooter, useJson }} from "./logs.mjs";
 {prepare}
@@ -34,8 +37,8 @@ printLine("workerd", "a plain line");
 """
 
 
-def run(*, on_terminal: bool, prepare: str = "") -> str:
-    program = PROGRAM.format(prepare=prepare, event=json.dumps(json.dumps(EVENT)))
+def run(*, on_terminal: bool, prepare: str = "", event: Mapping[str, object] = EVENT) -> str:
+    program = PROGRAM.format(prepare=prepare, event=json.dumps(json.dumps(event, ensure_ascii=False)))
     command = [str(ROOT / "node_modules/.bin/node"), "--input-type=module", "-e", program]
     folder = ROOT / "scripts/local"
     if not on_terminal:
@@ -89,3 +92,21 @@ def test_readable_on_a_terminal():
 def test_json_on_demand():
     """With --json a terminal gets what a file gets."""
     assert json.dumps(EVENT) in run(on_terminal=True, prepare="useJson();").replace("\r\n", "\n")
+
+
+@pytest.mark.parametrize("field", ["message", "name", "event", "worker"])
+def test_names_cannot_steer_the_terminal(field: str):
+    """Whatever a caller or an origin has named stands in its line as text: nothing of it moves the cursor or begins a line."""
+    text = run(on_terminal=True, event={**EVENT, field: HOSTILE})
+    assert "\x1b[2J" not in text
+    assert not set(text) & set("\x9b\u202e\u2028")
+    plain = re.sub("\x1b\\[[0-9;]*[mAJ]", "", text)
+    assert len(plain.splitlines()) == len(re.sub("\x1b\\[[0-9;]*[mAJ]", "", run(on_terminal=True)).splitlines())
+    assert "\\u001b[2J\\u000d\\u000a00:00:00" in plain
+
+
+def test_names_in_json():
+    """In JSON they are escaped too, because people read it on a terminal; the value is the same."""
+    text = run(on_terminal=False, event={**EVENT, "name": HOSTILE})
+    assert not set(text) & set("\x1b\x9b\u202e\u2028")
+    assert json.loads(text.splitlines()[1])["name"] == HOSTILE

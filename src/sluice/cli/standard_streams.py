@@ -1,6 +1,10 @@
 """The standard streams of a command, and its error for wrong arguments."""
 
-from typing import BinaryIO, NamedTuple, TextIO
+from typing import BinaryIO, Final, NamedTuple, TextIO
+
+from sluice.core.json_text import escape_controls
+
+_LINES: Final = "\n"
 
 
 class UsageError(Exception):
@@ -15,6 +19,11 @@ class Streams(NamedTuple):
     stderr: TextIO
 
     def print_message(self, text: str) -> None:
-        """Write one line to standard error."""
-        self.stderr.write(f"{text}\n")
+        """Write a message to standard error; what others named cannot steer the terminal."""
+        self.stderr.write(f"{escape_controls(text, keep=_LINES)}\n")
         self.stderr.flush()
+
+    def print_answer(self, text: str) -> None:
+        """Write an answer for people to standard output, in the same way."""
+        self.stdout.write(f"{escape_controls(text, keep=_LINES)}\n".encode())
+        self.stdout.flush()

@@ -6,6 +6,7 @@ from typing import Any, Final, TextIO
 
 from sluice.core.compiler.events import Event
 from sluice.core.compiler.stage_metrics import MeasuredStage, Metrics
+from sluice.core.json_text import escape_controls
 
 _BAR_WIDTH: Final = 24
 _CLEAR: Final = "\r\x1b[K"
@@ -34,7 +35,7 @@ class ProgressBar:
     def _write(self, text: str) -> None:
         if self._is_visible:
             columns = get_terminal_size().columns
-            self._stream.write(_CLEAR + f"{self._bar} {text}"[: columns - 1])
+            self._stream.write(_CLEAR + escape_controls(f"{self._bar} {text}")[: columns - 1])
             self._stream.flush()
 
 
@@ -63,7 +64,7 @@ _DESCRIPTIONS: Final[dict[str, Callable[[Any], str]]] = {
 def describe_event(event: Event) -> str | None:
     """Describe the event for a verbose run; return None for events that only the progress bar needs."""
     describe = _DESCRIPTIONS.get(event.name)
-    return describe(event.data) if describe else None
+    return escape_controls(describe(event.data)) if describe else None
 
 
 def format_stage_table(metrics: Metrics) -> str:
@@ -79,5 +80,5 @@ def format_stage_table(metrics: Metrics) -> str:
 
 
 def _format_row(stage: MeasuredStage) -> tuple[str, str, str, str]:
-    name = stage.name if stage.source is None else f"{stage.name} ({stage.source})"
+    name = stage.name if stage.source is None else f"{stage.name} ({escape_controls(stage.source)})"
     return name, f"{stage.duration_ms:,.1f}", f"{stage.lines_in:,}", f"{stage.lines_out:,}"

@@ -1,4 +1,4 @@
-"""A log of JSON lines, readable in `wrangler tail`: secrets are masked, sizes are bounded, and logging never fails."""
+"""A log of JSON lines, readable in `wrangler tail`: secrets are masked, no control character reaches a terminal, sizes are bounded, and logging never fails."""
 
 import json
 import re
@@ -6,6 +6,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from sluice.core.json_text import escape_controls
 from sluice.core.ports import Clock
 from sluice.core.timestamps import iso
 
@@ -37,7 +38,7 @@ class JsonLog:
     def _write_line(self, level: str, name: str, fields: Mapping[str, object], **more: str) -> None:
         head = {"time": iso(self._clock.now()), "level": level, "worker": self._worker, "event": name}
         masked = {key: value for key, value in _mask_fields(fields, 0).items() if key not in head}
-        self._write(level, json.dumps({**head, **masked, **more}, ensure_ascii=False))
+        self._write(level, escape_controls(json.dumps({**head, **masked, **more}, ensure_ascii=False)))
 
 
 def _mask_fields(fields: Mapping[Any, object], depth: int) -> dict[str, object]:

@@ -24,6 +24,14 @@ _STRING_OR_BRACKET: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{]|[\]}
 _STEPS: Final = {"[": 1, "{": 1, "]": -1, "}": -1}
 _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
+# They move the cursor, colour or clear a terminal, or turn the direction of what is read after them. A tab does no harm.
+_CONTROLS: Final = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def escape_controls(text: str, *, keep: str = "") -> str:
+    r"""Return the text as a terminal may show it: a control character becomes its `\uXXXX` escape, which means the same inside JSON."""
+    return _CONTROLS.sub(lambda found: found[0] if found[0] in keep else f"\\u{ord(found[0]):04x}", text)
+
 
 def encode_json(value: object) -> str:
     """Encode as compact JSON text; raise ValueError for NaN, Infinity and cycles."""

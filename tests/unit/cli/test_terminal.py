@@ -2,6 +2,7 @@
 
 import io
 
+from sluice.cli.standard_streams import Streams
 from sluice.cli.terminal import ProgressBar, describe_event, format_stage_table
 from sluice.core.compiler import events
 from sluice.core.compiler.configuration import Source
@@ -67,3 +68,21 @@ def test_stage_table():
         "Deduplicate       0.2     1,000          2",
         "total         1,501.0         3         12",
     ]
+
+
+def test_names_cannot_steer_the_terminal():
+    """A source's name is text wherever it is shown: in the bar, in messages, in tables and in answers."""
+    name = "a\x1b[2J\r\nWrote 5 lines \u202e\x9b"
+    shown = r"a\u001b[2J\u000d\u000aWrote 5 lines \u202e\u009b"
+    event = events.source_start(Source(source="https://h.example/a.txt", name=name), 0, 1)
+    assert describe_event(event) == f"Reading {shown}"
+    terminal = Terminal()
+    ProgressBar(terminal).show(events.progress("sources", 1, 2, name))
+    assert terminal.getvalue().count("\x1b") == 1  # the bar's own
+    assert shown in terminal.getvalue()
+    answers, messages = io.BytesIO(), io.StringIO()
+    streams = Streams(io.BytesIO(), answers, messages)
+    streams.print_message("two\nlines \x1b")
+    streams.print_answer("two\nlines \x1b")
+    assert messages.getvalue() == "two\nlines \\u001b\n"
+    assert answers.getvalue() == b"two\nlines \\u001b\n"

@@ -1,6 +1,7 @@
 """The structured log: one line of bounded size, without secrets, and it never fails."""
 
 import json
+import unicodedata
 from typing import Any
 
 import pytest
@@ -122,3 +123,17 @@ ANYTHING = st.recursive(
 def test_any_value_makes_one_line(fields):
     """Whatever is logged, the line is one line of JSON."""
     assert log_event(value=fields)["event"] == "list.compiled"
+
+
+@given(st.text())
+def test_a_line_cannot_steer_a_terminal(text: str):
+    """No control character, line separator or change of direction is in the line as such; the value is the same."""
+    lines: list[tuple[str, str]] = []
+    make_log(lines, ManualClock()).event("fetched", name=text)
+    [(_, line)] = lines
+    assert not [each for each in line if unicodedata.category(each) in {"Cc", "Zl", "Zp"} or each in BIDI]
+    assert len(line.splitlines()) == 1
+    assert json.loads(line)["name"] == text.encode("utf-8", "backslashreplace").decode()
+
+
+BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"

@@ -111,7 +111,7 @@ def _print_stages(output: str, streams: Streams, table: str) -> None:
     if output == STANDARD_OUTPUT:
         streams.print_message(table)
     else:
-        streams.stdout.write(f"{table}\n".encode())
+        streams.print_answer(table)
 
 
 def _load_configuration(options: argparse.Namespace) -> object:

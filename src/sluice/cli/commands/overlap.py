@@ -22,8 +22,7 @@ def run(options: argparse.Namespace, streams: Streams) -> int:
         counter.add_source(label, lines)
     answer = counter.count()
     text = json.dumps(answer, ensure_ascii=False, indent=1) if options.json else _format(answer)
-    streams.stdout.write(f"{text}\n".encode())
-    streams.stdout.flush()
+    streams.print_answer(text)
     return 0
 
 

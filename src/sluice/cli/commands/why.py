@@ -28,8 +28,7 @@ def run(options: argparse.Namespace, streams: Streams) -> int:
     )
     answer = _explain(result, name)
     text = json.dumps(answer, ensure_ascii=False, indent=1) if options.json else _format(options.domain, answer)
-    streams.stdout.write(f"{text}\n".encode())
-    streams.stdout.flush()
+    streams.print_answer(text)
     return 0
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated, Final, TypedDict
 
 from sluice.core.doc import Doc
+from sluice.core.json_text import escape_controls
 
 MAX_LOGS: Final = 100  # per event; the platform keeps at most 256 KB of logs for one request
 MAX_TEXT_CHARS: Final = 4_000  # of one message: a traceback fits, a dumped body does not
@@ -110,6 +111,8 @@ class TailEvent:
 
 
 def _shorten(text: str) -> str:
+    """Return a message of bounded size, without characters that steer the terminal of who reads it."""
+    text = escape_controls(text, keep="\n")
     if len(text) <= MAX_TEXT_CHARS:
         return text
     return f"{text[:MAX_TEXT_CHARS]}… ({len(text) - MAX_TEXT_CHARS} characters more)"

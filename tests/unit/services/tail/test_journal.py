@@ -89,3 +89,10 @@ def test_bounded():
     assert len(record["logs"]) == MAX_LOGS
     assert record["logs"][0]["message"].endswith("(6000 characters more)")
     assert len(record["logs"][0]["message"]) < MAX_TEXT_CHARS + 50
+
+
+def test_messages_cannot_steer_a_terminal():
+    """A message is text for whoever reads it with curl or in an alert; the lines of a traceback stay lines."""
+    line = LogEntry(level="log", message="one\n\x1b[2Jtwo\u202e", timestamp=1)
+    record = TailEvent(timestamp=1, script="w", outcome="ok", logs=(line,)).as_json()
+    assert record["logs"][0]["message"] == r"one" + "\n" + r"\u001b[2Jtwo\u202e"
