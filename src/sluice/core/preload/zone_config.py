@@ -3,7 +3,7 @@
 import re
 from functools import cached_property, lru_cache
 from typing import Annotated, Any, Final, Literal, Self
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -16,6 +16,8 @@ _HOST: Final = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*(?::[0-9]{1,5})?")
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 _PARAM: Final = re.compile(r"[A-Za-z0-9_.\[\]-]{1,64}\*?")
 _SITE_PATH: Final = re.compile(r"/(?!/)[!$-;=?-\[\]_a-z~]*")  # ASCII without spaces, quotes, backslashes and fragments
+_ENCODED_DOT: Final = re.compile("%2e", re.IGNORECASE)
+_ANY_SITE: Final = "https://site.invalid"
 _COOKIE: Final = re.compile(r"[!#$%&'+.^_`|~0-9A-Za-z-]{1,128}\*?")
 _PATH: Final = re.compile(r"/[^\s?#\\]{0,511}")
 _HEADER: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
@@ -215,8 +217,11 @@ def config_as_json(config: ZoneConfig) -> ConfigJson:
 
 
 def check_site_path(path: str) -> str:
-    if not _SITE_PATH.fullmatch(path):
-        raise ValueError("must be a path with or without a query, such as /wp-cron.php?doing_wp_cron")
+    """Return a path of a site; raise ValueError if anybody could read it as an address elsewhere, appended or joined to the site's."""
+    address = _ANY_SITE + _ENCODED_DOT.sub(".", path.partition("?")[0])
+    # Joining takes dot segments away: `/..//10.0.0.1` would begin with two slashes, and so name a host.
+    if not _SITE_PATH.fullmatch(path) or urljoin(_ANY_SITE, address.removeprefix(_ANY_SITE)) != address:
+        raise ValueError("must be a path without . and .. in it, such as /wp-cron.php?doing_wp_cron")
     return path
 
 

@@ -165,14 +165,15 @@ async def test_apitube_sentiment(overall: Any, expected: str | None):
     assert ("x-api-key", "k") in web.requests[0].headers
 
 
-async def test_apitube_pages():
-    """Each page links the next; a link to another host is not followed, because the key is sent along."""
+@pytest.mark.parametrize("elsewhere", ["https://evil.example/", "http://apitube.example/v1?page=3"])
+async def test_apitube_pages(elsewhere: str):
+    """Each page links the next; a link to another host or without encryption is not followed, because the key is sent along."""
     second = f"{APITUBE}?page=2"
     item_json = {"href": "https://s.example/5", "title": "T"}
     source, web = apitube(
         {
             FIRST_TUBE: script_response({"data": [item_json], "links": {"next_page": second}}),
-            second: script_response({"articles": [item_json], "next_page": "https://evil.example/"}),
+            second: script_response({"articles": [item_json], "next_page": elsewhere}),
         }
     )
     result = await source.fetch_articles((), 0)

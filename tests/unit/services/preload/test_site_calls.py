@@ -91,6 +91,8 @@ async def test_agent_sets_its_own_fields_only():
         ("preload_rps_limit", 1000),
         ("site_url", "https://other.example"),
         ("origin_cron_path", "//other.example/x"),
+        ("origin_cron_path", "/..//127.0.0.1:8801"),
+        ("presence_path", "/..//127.0.0.1:8801"),
         ("origin_cron_path", "wp-cron.php"),
         ("origin_cron_path", "/wp cron"),
         ("preload_sitemap_url", "https://other.example/s.xml"),

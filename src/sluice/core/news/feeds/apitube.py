@@ -40,13 +40,13 @@ class ApiTube:
         return NewsPage([each for each in articles if each], self._next_page(body))
 
     def _next_page(self, body: Mapping[str, Any]) -> str | None:
-        """Return the next page if it is at the same host, because the key is sent with every request."""
+        """Return the next page if it is at the same host with the same scheme, because the key is sent with every request."""
         links = body.get("links")
         link = (links.get("next_page") if isinstance(links, dict) else None) or body.get("next_page")
         if not isinstance(link, str) or not link:
             return None
         address = urljoin(self.url, link)
-        return address if urlsplit(address).netloc == urlsplit(self.url).netloc else None
+        return address if urlsplit(address)[:2] == urlsplit(self.url)[:2] else None
 
 
 def _parse_body(response: FetchResponse) -> dict[str, Any]:
