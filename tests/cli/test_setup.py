@@ -200,3 +200,27 @@ def test_the_lock_follows_pyproject():
     wanted = {requirement for group in groups for requirement in group if isinstance(requirement, str)}
     locked = {entry for lock in LOCKS for entry in re.findall(r"^[a-z0-9.-]+==[^ ]+", lock.read_text(), re.MULTILINE)}
     assert wanted - locked == set()
+
+
+@pytest.mark.parametrize(("is_new", "outcome"), [("true", 0), ("false", 1)])
+def test_own_node_where_none_is_locked(tmp_path: Path, is_new: str, outcome: int):
+    """Where no locked Node is published the machine's own is taken if it is new enough; else a sentence says what to install."""
+    [function] = re.findall(r"(?ms)^link_own_node\(\) \{.*?^\}", (ROOT / "scripts/setup").read_text())
+    (tmp_path / "node_modules/.bin").mkdir(parents=True)
+    own = tmp_path / "node"
+    own.write_text(f"#!/bin/sh\necho {is_new}\n")
+    own.chmod(0o755)
+    done = subprocess.run(
+        ["/bin/sh", "-eu", "-c", f"{function}\nlink_own_node"],
+        cwd=tmp_path,
+        env={"PATH": f"{tmp_path}:/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    linked = tmp_path / "node_modules/.bin/node"
+    assert (done.returncode, linked.is_symlink()) == (outcome, not outcome)
+    if outcome:
+        assert done.stderr == "No locked Node is published for this system: install Node 24 or newer.\n"
+    else:
+        assert linked.resolve() == own

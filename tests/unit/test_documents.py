@@ -160,7 +160,8 @@ def test_dependencies_are_explained():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     groups = [*project["dependency-groups"].values(), project["project"]["dependencies"]]
     python = {re.split("[=<>]", each)[0] for group in groups for each in group if isinstance(each, str)}
-    node = json.loads((ROOT / "package.json").read_text())["devDependencies"].keys()
+    package = json.loads((ROOT / "package.json").read_text())
+    node = package["devDependencies"].keys() | package["optionalDependencies"].keys()
     table = re.findall(r"(?m)^\| ([^|]+) \|", read_document("docs/dependencies.md"))
     named = {word for row in table[1:] for word in re.split(r"[,; ]+", row) if word not in {"", "with", "and", "of"}}
     assert named == python | node
