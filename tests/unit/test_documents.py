@@ -1,10 +1,12 @@
 """The documents tell the truth: every file and every function that they name is there."""
 
 import ast
+import importlib
 import json
 import re
 import tomllib
 from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -29,6 +31,10 @@ FOLDERS = (ROOT, ROOT / "src/sluice", ROOT / "src", ROOT / "scripts/local", ROOT
 # `./scripts/NAME` with the words after it on its line.
 COMMAND = re.compile(r"\./scripts/(\w[\w.-]*)((?: +[^\s`|;]+)*)")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
+# A number with its unit in bytes, and a module with the constants that stand behind it.
+AMOUNT = re.compile(r"(?<![/\w])([0-9][0-9,.]*)(?: (MB|MiB|KiB))?")
+UNITS = {"": 1, "KiB": 1024, "MB": 1_000_000, "MiB": 1024**2}
+CONSTANTS = re.compile(r"`([\w/]+)\.py`((?: `[A-Z]\w*(?:\.\w+)?`)+)")
 WALKS = ("A compile", "A warmed page", "An article")
 
 
@@ -180,6 +186,37 @@ def test_headers_are_found_in_any_case(document: str):
     """A command that looks for a header ignores its case: HTTP/2, and the local runtime, send names in small letters."""
     commands = re.findall(r"curl -\w*I[^`\n]*\| *grep [^`\n]*", (ROOT / document).read_text())
     assert all(re.search(r"\| *grep -\w*i", command) for command in commands), commands
+
+
+def test_bounds_of_strangers():
+    """Each limit of docs/security.md is the one of the constant that stands beside it."""
+    section = walk_section("docs/security.md", "What is bounded")
+    rows = [row.strip("| ").split(" | ") for row in section.splitlines() if row.startswith("| ")][1:]
+    assert len(rows) >= 20
+    for what, limit, where in rows:
+        named = [float(number.replace(",", "")) * UNITS[unit] for number, unit in AMOUNT.findall(limit)]
+        assert named == list(read_constants(where)), what
+
+
+def read_constants(text: str) -> Iterator[float]:
+    """Yield the values of constants such as `web/admin.py` `MAX_DELAY_S` `RATE.count`, in their order."""
+    for path, names in CONSTANTS.findall(text):
+        module = importlib.import_module(f"sluice.{path.replace('/', '.')}")
+        yield from (float(attrgetter(name)(module)) for name in re.findall(r"[\w.]+", names))
+
+
+def test_security_is_short():
+    """It is two pages at most, and says something of each role."""
+    text = read_document("docs/security.md")
+    assert len(text.splitlines()) <= 80
+    roles = walk_section("docs/security.md", "Who may do what").split("\n- ")[0]
+    assert [row.split("|")[1].strip() for row in roles.splitlines() if row.startswith("| ")][1:] == [
+        "anybody",
+        "holder of a job",
+        "site",
+        "operator",
+        "Cloudflare account",
+    ]
 
 
 def test_limits_of_a_list():
