@@ -1,6 +1,7 @@
 """The labelled sets in tests/data/news."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,6 +11,17 @@ PARTS: Final = ("dev", "frozen")
 
 def load_set(part: str, name: str) -> Any:
     return json.loads((FOLDER / part / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def list_titles(part: str) -> Iterator[str]:
+    """Yield the titles of the headlines, pairs and articles, and in `dev` those of the cases of rules."""
+    yield from (item["title"] for item in load_set(part, "headlines"))
+    yield from (pair[side]["title"] for pair in load_set(part, "pairs") for side in "ab")
+    yield from (load_set(part, f"articles/{name}")["title"] for name in load_set(part, "articles/expected"))
+    if part == "dev":
+        cases = load_set(part, "rules")
+        yield from (item["title"] for item in cases["headlines"])
+        yield from (pair[side] for pair in cases["pairs"] for side in "ab")
 
 
 def load_headlines(name: str) -> list[tuple[str, str]]:
