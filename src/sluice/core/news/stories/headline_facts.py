@@ -106,7 +106,7 @@ class HeadlineFacts:
             line=line,
             stems=frozenset(line),
             names=names,
-            order=tuple(sorted(places, key=lambda name: places[name])),
+            order=tuple(sorted(places, key=lambda name: (places[name], name))),
             numbers=tuple(find_numbers(lowered)),
             acts=frozenset(term.name for term in acts),
             measures=frozenset(term.name for term in find_terms(words, "measures")),
